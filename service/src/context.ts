@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { type Clock, realClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { type Listener, openListener } from './db/listen.ts';
-import { holdNodeLock } from './db/node.ts';
+import { nodeLockStatement } from './db/node.ts';
 import { type Db, openPool } from './db/pool.ts';
 import type { Guard } from './http/access.ts';
 import type { Random } from './http/ids.ts';
@@ -43,9 +43,10 @@ export type Built = { ctx: Context; close(): Promise<void> };
 type Parts = { config: Config; baseUrl: string; databaseUrl: string; log: Log; clock?: Clock; random?: Random };
 
 export async function buildContext({ config, baseUrl, databaseUrl, log, clock = realClock(), random = randomBytes }: Parts): Promise<Built> {
-  const { pool, db } = openPool(databaseUrl, { max: config.databasePool });
+  const { pool, db } = openPool(databaseUrl, { max: config.databasePool, log: (message) => log.warn(message) });
   const node = randomBytes(4).readInt32BE() & 0x7fffffff;
-  const listener = await openListener(databaseUrl, log, { onConnect: (client) => holdNodeLock(client, node) });
+  const warn = (message: string) => log.warn(message);
+  const listener = await openListener(databaseUrl, warn, { opening: nodeLockStatement(node) });
   const ctx: Context = {
     config,
     baseUrl,

@@ -6,6 +6,8 @@ export interface SessionOptions {
   pingEveryMs?: number;
   /** 1 s unless told. */
   pingTimeoutMs?: number;
+  /** A statement for every connection as it opens, such as taking a lock that lasts as long as it does. */
+  opening?: string;
 }
 
 /** One connection from its opening to its end; never reconnects. */
@@ -51,6 +53,7 @@ export async function openSession(
 
   try {
     await client.connect();
+    if (options.opening !== undefined) await send(options.opening);
     for (const channel of channels) await listen(channel);
   } catch (error) {
     socket.destroy();

@@ -16,10 +16,13 @@ export interface PoolOptions {
   log?: (message: string) => void;
 }
 
+/** The database, or a transaction on it. */
+export type Db = Kysely<Database>;
+
 export interface OpenPool {
   /** For statements written by hand, LISTEN aside (`listen.ts`). */
   pool: pg.Pool;
-  db: Kysely<Database>;
+  db: Db;
   close(): Promise<void>;
 }
 
