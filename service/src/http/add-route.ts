@@ -6,13 +6,14 @@ import { readIdempotencyKey, runOnce } from './idempotency.ts';
 import type { Taken } from './limits.ts';
 import { CACHE_CONTROL, etagOf, matchesEtag, SECURITY_HEADERS, setCorsHeaders, setLimitHeaders } from './replies.ts';
 import type { Route } from './route.ts';
+import { bodyCheck } from './validation.ts';
 
 type Next = (error?: Error) => void;
 
 /** Registers a declared route with everything that surrounds its handler. The hooks are synchronous wherever they can be. */
 export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void {
   const { method, path, access, forms } = route;
-  const body = route.body === undefined ? undefined : bodySchema(route);
+  const checkBody = route.body === undefined ? undefined : bodyCheck(route.body);
   app.route({
     method,
     url: path,
@@ -20,7 +21,6 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
     schema: {
       ...(route.params && { params: route.params }),
       ...(route.query && { querystring: route.query }),
-      ...(body && { body }),
       response: { 200: route.reply },
     },
     onRequest: admit(ctx, route),
@@ -28,6 +28,7 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
     onResponse: record(ctx, route),
     handler: async (request, reply) => {
       const { caller } = request;
+      checkBody?.(request.body, request.isForm);
       const input = { params: request.params, query: request.query, body: request.body, request };
       if (method !== 'POST' || caller === null) return route.handle(ctx, caller, input);
       const key = readIdempotencyKey(request.headers['idempotency-key']);
@@ -38,11 +39,6 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
       return outcome.reply;
     },
   });
-}
-
-function bodySchema({ body, forms }: Route) {
-  const content = { 'application/json': { schema: body } };
-  return { content: forms ? { ...content, 'application/x-www-form-urlencoded': { schema: body } } : content };
 }
 
 /** Runs before anything is read from the body; asks nobody when the token is known and the counters are ours. */

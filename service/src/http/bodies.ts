@@ -19,6 +19,7 @@ export function readBodies(app: FastifyInstance): void {
     if (request.routeOptions.config.forms !== true) return done(new ApiError('unsupported_media_type'));
     const form = parseForm(body);
     if (form === null) return done(new ApiError('malformed_request', {}, { message: 'The form cannot be parsed.' }));
+    request.isForm = true;
     done(null, form);
   });
   app.addHook('preValidation', (request, _reply, done) => {

@@ -15,6 +15,7 @@ import { compileValidator } from './validation.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null;
+    isForm: boolean;
   }
   interface FastifyContextConfig {
     access?: Access;
@@ -53,7 +54,7 @@ export async function buildServer(ctx: Context, routes: readonly Route[], plugin
     },
   });
   const methods = collectMethods(app);
-  app.decorateRequest('caller', null);
+  app.decorateRequest('caller', null).decorateRequest('isForm', false);
   app.setValidatorCompiler(compileValidator);
   app.setErrorHandler((error, request, reply) => fail(ctx, error, request, reply));
   app.setNotFoundHandler((request, reply) => answerUnknown(ctx, methods, request, reply));
@@ -99,9 +100,10 @@ function fail(ctx: Context, thrown: unknown, request: FastifyRequest, reply: Fas
   const error = toApiError(thrown);
   if (error.status >= 500 || error.cause !== undefined) {
     const level = error.status >= 500 ? 'error' : 'debug';
-    ctx.log[level]({ err: error.cause ?? error, request_id: request.id, code: error.code }, `${request.method} failed`);
+    ctx.log[level]({ err: error.cause ?? error, request_id: request.id, error_code: error.code }, `${request.method} failed`);
   }
-  setCorsHeaders(ctx, request.caller, request, reply);
+  // A request that failed before the routes has no caller yet.
+  setCorsHeaders(ctx, request.caller ?? null, request, reply);
   reply
     .code(error.status)
     .headers(SECURITY_HEADERS)
