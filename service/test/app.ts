@@ -3,8 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { testClock, type TestClock } from '../src/clock.ts';
 import { type Config, loadConfig } from '../src/config.ts';
 import { buildContext, type Context } from '../src/context.ts';
-import type { Caller } from '../src/http/access.ts';
-import { SCOPES } from '../src/http/access.ts';
+import { type Caller, newCaller, SCOPES } from '../src/http/access.ts';
 import type { Random } from '../src/http/ids.ts';
 import type { Route } from '../src/http/route.ts';
 import { buildServer } from '../src/http/server.ts';
@@ -61,7 +60,7 @@ export async function testApp({ routes = apiRoutes, config = {}, databaseUrl }: 
     },
     tokenFor: (caller) => {
       const token = `token-${callers.size}`;
-      const whole = { ...anyCaller(), ...caller };
+      const whole = newCaller({ ...anyCaller(), ...caller });
       for (const origin of whole.origins) origins.add(origin);
       callers.set(token, whole);
       return token;
@@ -79,13 +78,13 @@ export function testConfig(): Config {
   return loadConfig({ CAUSEWAY_SECRET: secret, RATE_LIMIT_API: '1000000', RATE_LIMIT_DOCUMENTS: '1000000' });
 }
 
-function anyCaller(): Caller {
+function anyCaller() {
   return {
     clientId: 'partner-one',
     partnerId: '01890000-0000-7000-8000-000000000001',
     userId: '01890000-0000-7000-8000-0000000000aa',
     scopes: new Set(Object.keys(SCOPES)),
-    origins: new Set(),
+    origins: new Set<string>(),
   };
 }
 
