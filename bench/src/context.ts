@@ -16,12 +16,24 @@ export async function benchContext(): Promise<{ ctx: Context; token: string }> {
   const { pool } = openPool(database.url, { max: 1 });
   await migrate(pool);
   await pool.end();
-  const config = { ...loadConfig({ CAUSEWAY_DATA: dataDir }), limits: { ...loadConfig({ CAUSEWAY_DATA: dataDir }).limits, api: 1e9 } };
+  const config = {
+    ...loadConfig({ CAUSEWAY_DATA: dataDir }),
+    limits: { ...loadConfig({ CAUSEWAY_DATA: dataDir }).limits, api: 1e9 },
+  };
   const log = createLog({ level: 'info', pretty: false, stream: createWriteStream(join(dataDir, 'log')) });
   const { ctx } = await buildContext({ config, baseUrl: 'http://127.0.0.1', databaseUrl: database.url, log });
   process.on('SIGTERM', () => database.stop().then(() => process.exit(0)));
-  const caller = newCaller({ clientId: 'bench', partnerId: 'bench', userId: '01890000-0000-7000-8000-000000000000', scopes: new Set(Object.keys(SCOPES)), origins: new Set<string>() });
+  const caller = newCaller({
+    clientId: 'bench',
+    partnerId: 'bench',
+    userId: '01890000-0000-7000-8000-000000000000',
+    scopes: new Set(Object.keys(SCOPES)),
+    origins: new Set<string>(),
+  });
   const token = 'a'.repeat(43);
   const callers = new Map([[token, caller]]);
-  return { ctx: { ...ctx, guard: { check: (text) => callers.get(text) ?? null, knowsOrigin: () => false } }, token };
+  return {
+    ctx: { ...ctx, guard: { check: (text) => callers.get(text) ?? null, knowsOrigin: () => false } },
+    token,
+  };
 }

@@ -13,7 +13,8 @@ const FLUSH_EVERY = 50;
 const FLUSH_SIZE = 64 * 1024;
 
 export function createLog({ level, pretty: isPretty, stream }: LogOptions): Log {
-  const destination = stream ?? (isPretty ? prettyStream() : pino.destination({ dest: 1, sync: false, minLength: 0 }));
+  const destination =
+    stream ?? (isPretty ? prettyStream() : pino.destination({ dest: 1, sync: false, minLength: 0 }));
   const logger = pino(
     {
       level,
@@ -22,7 +23,10 @@ export function createLog({ level, pretty: isPretty, stream }: LogOptions): Log 
       serializers: { err: (error: unknown) => redact(serializeError(error)) },
       hooks: {
         logMethod(args, method) {
-          method.apply(this, args.map((arg) => (typeof arg === 'string' ? redactText(arg) : arg)) as typeof args);
+          method.apply(
+            this,
+            args.map((arg) => (typeof arg === 'string' ? redactText(arg) : arg)) as typeof args,
+          );
         },
       },
     },
@@ -105,5 +109,13 @@ function serializeError(error: unknown): unknown {
   const { name, message, stack, cause } = error;
   // A database error quotes rows in `detail`: only its code and constraint say anything safe.
   const { code, constraint, table } = error as { code?: unknown; constraint?: unknown; table?: unknown };
-  return { name, message, stack, error_code: code, constraint, table, ...(cause === undefined ? {} : { cause: serializeError(cause) }) };
+  return {
+    name,
+    message,
+    stack,
+    error_code: code,
+    constraint,
+    table,
+    ...(cause === undefined ? {} : { cause: serializeError(cause) }),
+  };
 }

@@ -13,7 +13,13 @@ export function createDeadlines(limit = 30_000, every = 500): Deadlines {
       // The set keeps the order of arrival: the first young one ends the search.
       if (entry.since > before) break;
       running.delete(entry);
-      entry.reject(new ApiError('upstream_unavailable', {}, { message: 'The request took too long.', headers: { 'retry-after': '5' } }));
+      entry.reject(
+        new ApiError(
+          'upstream_unavailable',
+          {},
+          { message: 'The request took too long.', headers: { 'retry-after': '5' } },
+        ),
+      );
     }
   }, every);
   timer.unref();

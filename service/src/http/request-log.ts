@@ -12,6 +12,8 @@ export function requestRecorder(ctx: Context, method: string, route: string) {
     const ms = performance.now() - startedAt;
     times.observe(status, ms);
     const who = caller === null ? '' : `,${caller.logged}`;
-    ctx.log.request(`{"level":30,"time":${Date.now()},"request_id":"${id}${middle}${status},"ms":${Math.round(ms * 10) / 10}${who}}`);
+    ctx.log.request(
+      `{"level":30,"time":${Date.now()},"request_id":"${id}${middle}${status},"ms":${Math.round(ms * 10) / 10}${who}}`,
+    );
   };
 }
