@@ -29,6 +29,14 @@ const COMMANDS: Record<string, Command> = {
       await (await import('./operations/openapi-command.ts')).runOpenApi(values.write);
     },
   },
+  errors: {
+    usage: 'errors [--write FILE]',
+    says: 'print the catalogue of errors, or write it to a file',
+    run: async (args) => {
+      const { values } = parseArgs({ args, options: { write: { type: 'string' } } });
+      await (await import('./operations/errors-command.ts')).runErrors(values.write);
+    },
+  },
 };
 
 const HELP = `causeway: investments for partner applications
