@@ -15,6 +15,7 @@ export type EvmOptions = {
   /** Code present at genesis. */
   contracts?: { address: Hex; code: Hex }[];
   genesisTimestamp?: number;
+  /** Off: transactions wait, in the order they came, for `evm_mine`; nonces may come out of order. */
   automine?: boolean;
 };
 
@@ -31,7 +32,8 @@ export class RpcError extends Error {
 }
 
 const GENESIS_TIMESTAMP = 1_735_689_600;
-const MINING_METHODS = new Set(['eth_sendRawTransaction', 'eth_sendTransaction', 'evm_mine', 'hardhat_mine']);
+const MINING = ['evm_mine', 'hardhat_mine'];
+const SENDING = ['eth_sendRawTransaction', 'eth_sendTransaction'];
 
 // EDR installs process-wide hooks in this constructor and allows one instance per process.
 let context: Promise<InstanceType<typeof edr.EdrContext>> | undefined;
@@ -51,6 +53,7 @@ function edrContext() {
  */
 export async function createEvm(options: EvmOptions): Promise<Evm> {
   const provider = await createProvider(options);
+  const mining = new Set(options.automine === false ? MINING : [...MINING, ...SENDING]);
   let nextTimestamp = (options.genesisTimestamp ?? GENESIS_TIMESTAMP) + 1;
   let chosen = false;
   let tail: Promise<unknown> = Promise.resolve();
@@ -75,7 +78,7 @@ export async function createEvm(options: EvmOptions): Promise<Evm> {
 
   return {
     request: (args) => {
-      if (MINING_METHODS.has(args.method)) return inOrder(() => mineInOrder(args));
+      if (mining.has(args.method)) return inOrder(() => mineInOrder(args));
       if (!args.method.startsWith('evm_')) return send(provider, args.method, args.params);
       return inOrder(async () => {
         const result = await send(provider, args.method, args.params);
@@ -119,7 +122,10 @@ async function createProvider(options: EvmOptions): Promise<Provider> {
       initialDate: BigInt(genesisTimestamp),
       initialParentBeaconBlockRoot: new Uint8Array(32),
       minGasPrice: 0n,
-      mining: { autoMine: automine, memPool: { order: edr.MineOrdering.Priority } },
+      mining: {
+        autoMine: automine,
+        memPool: { order: automine ? edr.MineOrdering.Priority : edr.MineOrdering.Fifo },
+      },
       networkId: BigInt(chainId),
       observability: {},
       ownedAccounts: accounts.flatMap(({ privateKey }) => (privateKey ? [privateKey] : [])),
