@@ -15,7 +15,7 @@ export type EvmOptions = {
   /** Code present at genesis. */
   contracts?: { address: Hex; code: Hex }[];
   genesisTimestamp?: number;
-  /** Off: transactions wait, in the order they came, for `evm_mine`; nonces may come out of order. */
+  /** Off: transactions wait, in the order they came, for `evm_mine`; nonces may come out of order; time is the caller's. */
   automine?: boolean;
 };
 
@@ -32,8 +32,7 @@ export class RpcError extends Error {
 }
 
 const GENESIS_TIMESTAMP = 1_735_689_600;
-const MINING = ['evm_mine', 'hardhat_mine'];
-const SENDING = ['eth_sendRawTransaction', 'eth_sendTransaction'];
+const MINING = new Set(['eth_sendRawTransaction', 'eth_sendTransaction', 'evm_mine', 'hardhat_mine']);
 
 // EDR installs process-wide hooks in this constructor and allows one instance per process.
 let context: Promise<InstanceType<typeof edr.EdrContext>> | undefined;
@@ -53,12 +52,16 @@ function edrContext() {
  */
 export async function createEvm(options: EvmOptions): Promise<Evm> {
   const provider = await createProvider(options);
-  const mining = new Set(options.automine === false ? MINING : [...MINING, ...SENDING]);
+  if (options.automine === false) return { request: ({ method, params }) => send(provider, method, params) };
+  return { request: stepTime(provider, options) };
+}
+
+// Without this the first block after a pause would carry the wall clock.
+function stepTime(provider: Provider, options: EvmOptions): Evm['request'] {
   let nextTimestamp = (options.genesisTimestamp ?? GENESIS_TIMESTAMP) + 1;
   let chosen = false;
   let tail: Promise<unknown> = Promise.resolve();
 
-  // Without this the first block after a pause would carry the wall clock.
   async function mineInOrder(args: RpcRequest): Promise<unknown> {
     if (!chosen) await send(provider, 'evm_setNextBlockTimestamp', [nextTimestamp]);
     try {
@@ -76,16 +79,14 @@ export async function createEvm(options: EvmOptions): Promise<Evm> {
     return result;
   }
 
-  return {
-    request: (args) => {
-      if (mining.has(args.method)) return inOrder(() => mineInOrder(args));
-      if (!args.method.startsWith('evm_')) return send(provider, args.method, args.params);
-      return inOrder(async () => {
-        const result = await send(provider, args.method, args.params);
-        if (args.method === 'evm_setNextBlockTimestamp' || args.method === 'evm_increaseTime') chosen = true;
-        return result;
-      });
-    },
+  return (args) => {
+    if (MINING.has(args.method)) return inOrder(() => mineInOrder(args));
+    if (!args.method.startsWith('evm_')) return send(provider, args.method, args.params);
+    return inOrder(async () => {
+      const result = await send(provider, args.method, args.params);
+      if (args.method === 'evm_setNextBlockTimestamp' || args.method === 'evm_increaseTime') chosen = true;
+      return result;
+    });
   };
 }
 
