@@ -12,6 +12,10 @@ export type TestWallet = { address: string; private_key: string; protocol: 'ethe
 /** Who plays which part on the embedded chains. */
 export const roles = {
   deployer: privateKeyToAccount(deriveSandboxKey('deployer')),
+  /** Of funds, swaps and markets. */
+  owner: privateKeyToAccount(deriveSandboxKey('owner')),
+  /** Of the venue's contracts. */
+  venueOwner: privateKeyToAccount(deriveSandboxKey('venue owner')),
   operator: privateKeyToAccount(deriveSandboxKey('operator')),
   supplier: privateKeyToAccount(deriveSandboxKey('supplier')),
   venueSigner: privateKeyToAccount(deriveSandboxKey('venue signer')),

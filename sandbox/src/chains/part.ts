@@ -58,14 +58,14 @@ async function openEmbedded(embedded: EmbeddedChain, folder: string, now: () => 
   let deployed = false;
   const chain = await openChain(
     {
-      genesis: await chainGenesis(embedded.chainId),
+      genesis: chainGenesis(embedded.chainId),
       journalPath: join(folder, `${embedded.chain}.jsonl`),
       // The deployment's blocks are the same everywhere, their time included.
       now: () => (deployed ? now() : GENESIS_TIMESTAMP),
     },
-    () => plan.transactions.length,
+    () => plan.steps.length,
   );
-  await deploy(chain, embedded.chainId, plan.transactions);
+  await deploy(chain, embedded.chainId, plan.steps);
   deployed = true;
   return { embedded, chain, fault: createFault(), deployment: plan.deployment };
 }

@@ -3,6 +3,8 @@ import { type Hex, keccak256, toHex } from 'viem';
 /** Every key of the sandbox has one of these labels. */
 export const SANDBOX_KEY_LABELS = [
   'deployer',
+  'owner',
+  'venue owner',
   'operator',
   'supplier',
   'venue signer',
