@@ -1,7 +1,7 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Static, TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Check, Errors } from 'typebox/schema';
 import { readBody } from './body.ts';
 
 const BODY_LIMIT = 1_048_576;
@@ -40,10 +40,9 @@ export function createControl(secret: string): Control {
   return {
     instance,
     on: (name, schema, handle) => {
-      const validator = Compile(schema);
       handlers.set(`/${name}`, async (input) => {
-        if (validator.Check(input)) return handle(input as Static<typeof schema>);
-        const [first] = validator.Errors(input);
+        if (Check(schema, input)) return handle(input as Static<typeof schema>);
+        const [first] = Errors(schema, input)[1];
         throw new ControlError(
           'validation_failed',
           `${first?.instancePath ?? ''} ${first?.message ?? 'is wrong'}`,

@@ -1,4 +1,5 @@
-import { type Hex, isHex, keccak256, numberToHex, toHex } from 'viem';
+import type { Hex } from 'viem';
+import { isHex, keccak256, numberToHex, toHex } from 'viem/utils';
 import { createEvm, type Evm, type EvmOptions, type RpcRequest } from './evm.ts';
 import { type BlockRecord, type Journal, openJournal } from './journal.ts';
 

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
-import { encodeFunctionData, type Hex, maxUint256, parseAbi } from 'viem';
+import type { Hex } from 'viem';
+import { encodeFunctionData, parseAbi } from 'viem/utils';
 import { type Control, ControlError } from '../control.ts';
 import { FAULT_MODES, type FaultMode } from '../fault.ts';
 import { type Chain, ReorgTooDeep } from './chain.ts';
@@ -97,6 +98,7 @@ async function reorganise(chain: Chain, depth: number, transactions: 'return' | 
 
 type FaucetInput = { address: Hex; asset_id?: string; amount: string };
 
+const MAX_UINT256 = 2n ** 256n - 1n;
 const mintAbi = parseAbi(['function mint(address to, uint256 amount)']);
 
 function createFaucet() {
@@ -126,7 +128,7 @@ function planPayment(
   { deployment }: ControlledChain,
   { address, asset_id, amount }: FaucetInput,
 ): PlannedTransaction {
-  if (BigInt(amount) > maxUint256)
+  if (BigInt(amount) > MAX_UINT256)
     throw new ControlError('validation_failed', 'too much', { amount: ['is too much'] });
   if (asset_id === undefined) return { to: address, value: BigInt(amount) };
   const token = deployment.tokens.find((each) => each.asset_id === asset_id);

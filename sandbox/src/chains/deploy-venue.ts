@@ -6,7 +6,8 @@ import { venueLimiter } from '@causeway/contracts/abi/venue-limiter.ts';
 import { venueManager } from '@causeway/contracts/abi/venue-manager.ts';
 import { venueOracle } from '@causeway/contracts/abi/venue-oracle.ts';
 import { venueRegistry } from '@causeway/contracts/abi/venue-registry.ts';
-import { type Hex, keccak256, toHex } from 'viem';
+import type { Hex } from 'viem';
+import { keccak256, toHex } from 'viem/utils';
 import { roles } from './keys.ts';
 import type { Planner } from './plan.ts';
 

@@ -1,7 +1,9 @@
 import type { Provider } from '@nomicfoundation/edr';
 import edr from '@nomicfoundation/edr';
-import { decodeErrorResult, type Hex, hexToBytes, isHex, parseAbi } from 'viem';
+import type { Hex } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
+// The root of viem takes a second to load: this process must be up sooner.
+import { decodeErrorResult, hexToBytes, isHex, parseAbi } from 'viem/utils';
 
 export type RpcRequest = { method: string; params?: unknown };
 

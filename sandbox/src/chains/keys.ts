@@ -1,8 +1,8 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { deriveSandboxKey, type SandboxKeyLabel } from '@causeway/service/chain/sandbox-keys.ts';
 import { base58 } from '@scure/base';
-import { hexToBytes } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import { hexToBytes } from 'viem/utils';
 
 // RFC 8410: an Ed25519 private key in PKCS #8 is this prefix and the 32-byte seed.
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');

@@ -1,13 +1,10 @@
+import type { Abi, ContractFunctionArgs, ContractFunctionName, Hex } from 'viem';
 import {
-  type Abi,
-  type ContractFunctionArgs,
-  type ContractFunctionName,
   type EncodeDeployDataParameters,
   encodeDeployData,
   encodeFunctionData,
   getContractAddress,
-  type Hex,
-} from 'viem';
+} from 'viem/utils';
 import { roles } from './keys.ts';
 import type { PlannedTransaction } from './transact.ts';
 

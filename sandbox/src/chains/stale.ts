@@ -1,4 +1,4 @@
-import { numberToHex } from 'viem';
+import { numberToHex } from 'viem/utils';
 import type { Chain } from './chain.ts';
 import type { RpcRequest } from './evm.ts';
 

@@ -1,4 +1,5 @@
-import { type Hex, keccak256, toHex } from 'viem';
+import type { Hex } from 'viem';
+import { keccak256, toHex } from 'viem/utils';
 
 /** Every key of the sandbox has one of these labels. */
 export const SANDBOX_KEY_LABELS = [
