@@ -1,4 +1,4 @@
-import type { OutsideClock } from './clock.ts';
+import type { OutsideClock } from './outside-clock.ts';
 import type { Control } from './control.ts';
 import type { Listen } from './ports.ts';
 

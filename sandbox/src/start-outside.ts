@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ChainsControls } from './chains/part.ts';
-import type { ClockSetting } from './clock.ts';
+import type { ClockSetting } from './outside-clock.ts';
 import { ControlError } from './control.ts';
 import type { OutsideInit, OutsideMessage, OutsideReady } from './outside.ts';
 

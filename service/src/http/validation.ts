@@ -1,0 +1,57 @@
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import type { FastifySchemaCompiler } from 'fastify';
+import type { TSchema } from 'typebox';
+import { ApiError } from '../errors.ts';
+import { FORMATS } from './wire.ts';
+
+/** JSON is taken as it is typed; queries, paths and forms are text, so numbers and booleans are read from it. */
+const readers = { json: newReader(false), text: newReader(true) };
+
+function newReader(coerceTypes: boolean): Ajv2020 {
+  const ajv = new Ajv2020({ allErrors: true, coerceTypes, useDefaults: true, strict: false, ownProperties: true });
+  for (const [name, { test }] of Object.entries(FORMATS)) ajv.addFormat(name, test);
+  return ajv;
+}
+
+export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart, contentType }) => {
+  const isJson = httpPart === 'body' && contentType !== 'application/x-www-form-urlencoded';
+  const validate = readers[isJson ? 'json' : 'text'].compile(schema);
+  return (data) => {
+    if (validate(data)) return { value: data };
+    return { error: toApiError(validate.errors ?? []) };
+  };
+};
+
+function toApiError(errors: ErrorObject[]): ApiError {
+  const fields: Record<string, string[]> = {};
+  for (const error of errors) {
+    const [field, message] = explain(error);
+    const messages = (fields[field] ??= []);
+    if (!messages.includes(message)) messages.push(message);
+  }
+  return new ApiError('validation_failed', fields);
+}
+
+function explain(error: ErrorObject): [field: string, message: string] {
+  const path = error.instancePath.slice(1).replaceAll('/', '.');
+  const member = (name: string) => (path === '' ? name : `${path}.${name}`);
+  switch (error.keyword) {
+    case 'required':
+      return [member(error.params.missingProperty), 'is required'];
+    case 'additionalProperties':
+      return [member(error.params.additionalProperty), 'is not a known field'];
+    case 'enum':
+      return [path || 'body', `must be one of ${error.params.allowedValues.join(', ')}`];
+    case 'const':
+      return [path || 'body', `must be ${error.params.allowedValue}`];
+    case 'format':
+      return [path || 'body', FORMATS[error.params.format]?.says ?? 'has the wrong format'];
+    default:
+      return [path || 'body', error.message ?? 'is invalid'];
+  }
+}
+
+/** Checks data from elsewhere (a provider's answer, a file) against its schema; the caller decides what a failure means. */
+export function isValid(schema: TSchema, data: unknown): boolean {
+  return readers.json.validate(schema, data);
+}

@@ -1,0 +1,5 @@
+import type { Route } from './http/route.ts';
+import { healthRoutes } from './operations/health.ts';
+
+/** Every route of the API, in the order of the reference. */
+export const apiRoutes: readonly Route[] = [...healthRoutes];
