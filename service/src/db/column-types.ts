@@ -1,6 +1,7 @@
 import pg from 'pg';
 
 const { builtins } = pg.types;
+const textArray: number = 1009;
 const arrays = { int8: 1016, numeric: 1231, timestamptz: 1185, date: 1182 };
 
 /**
@@ -20,7 +21,7 @@ function keepText(text: string): string {
 }
 
 function parseList<T>(parseOne: (text: string) => T): (text: string) => (T | null)[] {
-  const split: (text: string) => (string | null)[] = pg.types.getTypeParser(1009, 'text');
+  const split: (text: string) => (string | null)[] = pg.types.getTypeParser(textArray, 'text');
   return (text) => split(text).map((item) => (item === null ? null : parseOne(item)));
 }
 
