@@ -53,7 +53,7 @@ async function start(config: Config, say: (text: string) => void, log: ReturnTyp
   if (sandbox !== null) started.push(sandbox.stop);
   started.push(startHousekeeping(ctx));
   const routes = [...apiRoutes, ...(sandbox?.routes ?? [])];
-  const app = await buildServer(ctx, routes, [referencePlugin(apiRoutes), oauthPlugin(ctx)]);
+  const app = await buildServer(ctx, routes, [referencePlugin(ctx, apiRoutes), oauthPlugin(ctx)]);
   await app.listen({ host: config.host, port });
   started.push(() => app.close());
   const metrics = await serveMetrics(ctx.metrics, config.metrics);

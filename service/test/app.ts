@@ -26,6 +26,9 @@ export type TestApp = {
   close(): Promise<void>;
 };
 
+/** Two apps on one database are two nodes: they must not draw the same ids. */
+let count = 0;
+
 type Options = { routes?: readonly Route[]; config?: Partial<Config>; databaseUrl?: string };
 
 /** The real application in this process, on a database of its own, with its own clock and randomness. */
@@ -40,7 +43,7 @@ export async function testApp({ routes = apiRoutes, config = {}, databaseUrl }: 
     databaseUrl: databaseUrl ?? String(database?.url),
     log,
     clock,
-    random: seededRandom('causeway'),
+    random: seededRandom(`causeway ${count++}`),
   });
   const { ctx } = built;
   const app = await buildServer(ctx, routes, [oauthPlugin(ctx)]);
@@ -63,7 +66,7 @@ export async function testApp({ routes = apiRoutes, config = {}, databaseUrl }: 
 
 export function testConfig(): Config {
   const secret = createHash('sha256').update('test').digest('base64');
-  return loadConfig({ CAUSEWAY_SECRET: secret, RATE_LIMIT_API: '1000000' });
+  return loadConfig({ CAUSEWAY_SECRET: secret, RATE_LIMIT_API: '1000000', RATE_LIMIT_DOCUMENTS: '1000000' });
 }
 
 /** The same bytes in every run, never the same twice in one. */

@@ -6,7 +6,7 @@ import { createThings, gate, thingRoutes } from './things.ts';
 let one: TestApp;
 let token: string;
 beforeAll(async () => {
-  one = await testApp({ routes: thingRoutes, config: { limits: { ...(await import('./app.ts')).testConfig().limits, documents: 100_000 } } });
+  one = await testApp({ routes: thingRoutes });
   await createThings(one.ctx);
   token = await one.tokenFor({});
 });

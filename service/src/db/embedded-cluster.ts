@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, chown, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { chmod, chown, lchown, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ServerUser } from './embedded-user.ts';
@@ -32,7 +32,7 @@ export function serverEnvironment(): NodeJS.ProcessEnv {
 export async function ensureCluster(cluster: Cluster, log: (message: string) => void): Promise<void> {
   await removeDrafts(cluster.dir);
   const version = await readFile(join(cluster.dir, 'PG_VERSION'), 'utf8').catch(() => undefined);
-  if (version !== undefined) return;
+  if (version !== undefined) return adoptCluster(cluster);
   log(`making a new PostgreSQL database in ${cluster.dir}`);
   const draft = { ...cluster, dir: `${cluster.dir}.draft-${process.pid}-${randomBytes(4).toString('hex')}` };
   await mkdir(draft.dir, { mode: 0o700 });
@@ -47,6 +47,15 @@ export async function ensureCluster(cluster: Cluster, log: (message: string) => 
   } finally {
     await rm(draft.dir, { recursive: true, force: true });
   }
+}
+
+/** Root may have restored the folder from a copy; the server accepts only files of its own user. */
+async function adoptCluster({ dir, user }: Cluster): Promise<void> {
+  if (!user || (await stat(dir)).uid === user.uid) return;
+  for (const name of await readdir(dir, { recursive: true }))
+    await lchown(join(dir, name), user.uid, user.gid);
+  await chown(dir, user.uid, user.gid);
+  await chmod(dir, 0o700);
 }
 
 async function runInitdb(cluster: Cluster): Promise<void> {

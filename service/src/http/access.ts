@@ -30,7 +30,20 @@ export type Caller = {
   scopes: ReadonlySet<string>;
   /** Origins of the partner's web pages. */
   origins: ReadonlySet<string>;
+  /** Names the caller among all callers: the client and, where there is one, the user. */
+  key: string;
+  /** Members of the log line that tell who it was. */
+  logged: string;
 };
+
+type Facts = Omit<Caller, 'key' | 'logged'>;
+
+/** Everything that is the same for all requests with one token is made once. */
+export function newCaller(facts: Facts): Caller {
+  const { clientId, userId } = facts;
+  const logged = JSON.stringify(userId === null ? { client_id: clientId } : { client_id: clientId, user_id: userId });
+  return { ...facts, key: userId === null ? clientId : `${clientId} ${userId}`, logged: logged.slice(1, -1) };
+}
 
 export type UserCaller = Caller & { userId: string };
 

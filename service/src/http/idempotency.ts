@@ -18,8 +18,7 @@ type Claim = { id: Buffer; node: number };
 type Stored = { reply: unknown } | { code: ErrorCode; details: ErrorDetails };
 type Outcome = { reply: unknown; replayed: boolean };
 
-export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
-  if (header === undefined) return undefined;
+export function readIdempotencyKey(header: string | string[] | undefined): string {
   if (typeof header === 'string' && /^[\x21-\x7e]{1,255}$/.test(header)) return header;
   throw invalidField('Idempotency-Key', 'must be 1 to 255 visible characters');
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { realTime } from '../clock.ts';
 import type { Context } from '../context.ts';
 import type { Caller, Guard } from '../http/access.ts';
 import { findClient, type RegisteredClient } from './client.ts';
@@ -67,7 +68,7 @@ export async function createGuard(ctx: Parts): Promise<TokenGuard> {
   const inspect = (token: string): VerifiedToken | null | Promise<VerifiedToken | null> => {
     const known = tokens.get(token);
     if (known === undefined || !listener.isConnected()) return load(token);
-    if (known.expiresAt > Date.now()) return known;
+    if (known.expiresAt > realTime()) return known;
     tokens.delete(token);
     return null;
   };

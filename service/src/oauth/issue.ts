@@ -1,3 +1,4 @@
+import { realTime } from '../clock.ts';
 import type { Context } from '../context.ts';
 import { SCOPES } from '../http/access.ts';
 
@@ -23,7 +24,7 @@ export async function issueUserTokens({ oauth }: Pick<Context, 'oauth'>, { clien
   grant.addOIDCScope(scope);
   const issued = { accountId: userId, client, grantId: await grant.save(), gty: 'authorization_code', scope };
   const access = new provider.AccessToken(issued);
-  const refresh = new provider.RefreshToken({ ...issued, authTime: Math.floor(Date.now() / 1000), rotations: 0 });
+  const refresh = new provider.RefreshToken({ ...issued, authTime: Math.floor(realTime() / 1000), rotations: 0 });
   const reply = { access_token: await access.save(), token_type: 'Bearer' as const, expires_in: access.expiration, refresh_token: await refresh.save(), scope };
   return scopes.includes('openid') ? { ...reply, id_token: await issueIdToken(oauth, userId, scope, client) } : reply;
 }

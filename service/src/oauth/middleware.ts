@@ -3,19 +3,18 @@ import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Context } from '../context.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
-import { SECURITY_HEADERS } from '../http/replies.ts';
 import type { OwnMetadata } from './client.ts';
 import { originOf } from './library-request.ts';
-import type { OAuthHooks } from './provider.ts';
+import type { OAuthHooks } from './server.ts';
 import { defaultScope } from './scopes.ts';
 
-type Parts = Pick<Context, 'baseUrl'>;
+type Parts = Pick<Context, 'baseUrl' | 'securityHeaders'>;
 
 /** Around the library: requests as it wants them, replies as the contract wants them. */
 export function adaptReplies(ctx: Parts, provider: Provider, hooks: OAuthHooks) {
   return async (koa: Koa.Context, next: Koa.Next): Promise<void> => {
     const { id, origin } = originOf(koa.req);
-    koa.set({ ...SECURITY_HEADERS, 'x-request-id': id });
+    koa.set({ ...ctx.securityHeaders, 'x-request-id': id });
     if (koa.path === '/oauth/authorize') {
       const scope = await defaultScope(provider, koa.query);
       if (scope !== undefined) koa.query = { ...koa.query, scope };

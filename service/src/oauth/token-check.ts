@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Caller } from '../http/access.ts';
+import { type Caller, newCaller } from '../http/access.ts';
 
 /** An access token that was found good, with all that a check or an introspection tells of it. */
 export type VerifiedToken = {
@@ -47,13 +47,13 @@ export async function readToken(pool: pg.Pool, hash: Buffer): Promise<VerifiedTo
   const row = rows[0];
   if (row === undefined) return null;
   return {
-    caller: {
+    caller: newCaller({
       clientId: row.client_id,
       partnerId: row.partner_id,
       userId: row.user_id,
       scopes: new Set(row.scope.split(' ')),
       origins: new Set(row.origins),
-    },
+    }),
     scope: row.scope,
     username: row.email,
     iat: row.iat,

@@ -44,7 +44,7 @@ export type OAuthHooks = {
   errorPage(description: string): string;
 };
 
-type Parts = Pick<Context, 'db' | 'baseUrl' | 'sealing' | 'random' | 'log' | 'limiter' | 'config' | 'listener'>;
+type Parts = Pick<Context, 'db' | 'baseUrl' | 'sealing' | 'random' | 'log' | 'limiter' | 'config' | 'listener' | 'securityHeaders'>;
 
 export async function createOAuth(ctx: Parts): Promise<OAuth> {
   const hooks: OAuthHooks = { signedInUser: null, errorPage: plainErrorPage };

@@ -1,0 +1,39 @@
+import { ApiError } from '../errors.ts';
+
+/** Ends requests whose handler takes too long. One timer for all, because a timer each costs more than most handlers. */
+export type Deadlines = { watch<T>(work: Promise<T>): Promise<T>; stop(): void };
+
+type Entry = { since: number; expire: () => void };
+
+export function createDeadlines(limit = 30_000, every = 500): Deadlines {
+  const running = new Set<Entry>();
+  const timer = setInterval(() => {
+    const before = performance.now() - limit;
+    for (const entry of running) {
+      // The set keeps the order of arrival: the first young one ends the search.
+      if (entry.since > before) break;
+      running.delete(entry);
+      entry.expire();
+    }
+  }, every);
+  timer.unref();
+  return {
+    stop: () => clearInterval(timer),
+    watch: (work) =>
+      new Promise((resolve, reject) => {
+        const expire = () => reject(new ApiError('upstream_unavailable', {}, { message: 'The request took too long.', headers: { 'retry-after': '5' } }));
+        const entry = { since: performance.now(), expire };
+        running.add(entry);
+        work.then(
+          (value) => {
+            running.delete(entry);
+            resolve(value);
+          },
+          (error) => {
+            running.delete(entry);
+            reject(error);
+          },
+        );
+      }),
+  };
+}
