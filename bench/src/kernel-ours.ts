@@ -1,5 +1,5 @@
-import { partnerRoute } from '@causeway/service/http/route.ts';
 import { PageQuery } from '@causeway/service/http/paging.ts';
+import { partnerRoute } from '@causeway/service/http/route.ts';
 import { buildServer } from '@causeway/service/http/server.ts';
 import { benchContext } from './context.ts';
 import { Items, items } from './kernel-list.ts';
@@ -16,4 +16,7 @@ const route = partnerRoute('offers:read', {
   handle: async () => items,
 });
 const app = await buildServer(ctx, [route]);
-process.send?.({ url: `${await app.listen({ host: '127.0.0.1', port: 0 })}/v1/things`, headers: { authorization: `Bearer ${token}` } });
+process.send?.({
+  url: `${await app.listen({ host: '127.0.0.1', port: 0 })}/v1/things`,
+  headers: { authorization: `Bearer ${token}` },
+});

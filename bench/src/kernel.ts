@@ -8,7 +8,11 @@ export async function run(): Promise<Result> {
   try {
     const figures = await compare({ bare: bare.target, ours: ours.target });
     const ratio = figures.ours.requestsPerSecond / figures.bare.requestsPerSecond;
-    return { name: 'The kernel: access, limits, request id, ETag, metrics and log', bars: [{ says: 'throughput against the bare route', reached: ratio, least: 0.6, goal: 0.7 }], figures };
+    return {
+      name: 'The kernel: access, limits, request id, ETag, metrics and log',
+      bars: [{ says: 'throughput against the bare route', reached: ratio, least: 0.6, goal: 0.7 }],
+      figures,
+    };
   } finally {
     await bare.stop();
     await ours.stop();

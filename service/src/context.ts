@@ -46,10 +46,27 @@ export type Context = {
 
 export type Built = { ctx: Context; close(): Promise<void> };
 
-type Parts = { config: Config; baseUrl: string; databaseUrl: string; log: Log; clock?: Clock; random?: Random };
+type Parts = {
+  config: Config;
+  baseUrl: string;
+  databaseUrl: string;
+  log: Log;
+  clock?: Clock;
+  random?: Random;
+};
 
-export async function buildContext({ config, baseUrl, databaseUrl, log, clock = realClock(), random = randomBytes }: Parts): Promise<Built> {
-  const { pool, db } = openPool(databaseUrl, { max: config.databasePool, log: (message) => log.warn(message) });
+export async function buildContext({
+  config,
+  baseUrl,
+  databaseUrl,
+  log,
+  clock = realClock(),
+  random = randomBytes,
+}: Parts): Promise<Built> {
+  const { pool, db } = openPool(databaseUrl, {
+    max: config.databasePool,
+    log: (message) => log.warn(message),
+  });
   const deadlines = createDeadlines();
   const node = randomBytes(4).readInt32BE() & 0x7fffffff;
   const warn = (message: string) => log.warn(message);

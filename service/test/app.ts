@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { testClock, type TestClock } from '../src/clock.ts';
+import { type TestClock, testClock } from '../src/clock.ts';
 import { type Config, loadConfig } from '../src/config.ts';
 import { buildContext, type Context } from '../src/context.ts';
 import type { Caller } from '../src/http/access.ts';
@@ -32,11 +32,19 @@ let count = 0;
 type Options = { routes?: readonly Route[]; config?: Partial<Config>; databaseUrl?: string };
 
 /** The real application in this process, on a database of its own, with its own clock and randomness. */
-export async function testApp({ routes = apiRoutes, config = {}, databaseUrl }: Options = {}): Promise<TestApp> {
+export async function testApp({
+  routes = apiRoutes,
+  config = {},
+  databaseUrl,
+}: Options = {}): Promise<TestApp> {
   const database = databaseUrl === undefined ? await createTestDatabase() : null;
   const clock = testClock(START);
   const lines: string[] = [];
-  const log = createLog({ level: 'debug', pretty: false, stream: { write: (line) => void lines.push(line) } });
+  const log = createLog({
+    level: 'debug',
+    pretty: false,
+    stream: { write: (line) => void lines.push(line) },
+  });
   const built = await buildContext({
     config: { ...testConfig(), ...config },
     baseUrl: 'http://causeway.test',
@@ -74,7 +82,8 @@ export function seededRandom(seed: string): Random {
   let count = 0;
   return (size) => {
     const blocks: Buffer[] = [];
-    for (let length = 0; length < size; length += 32) blocks.push(createHash('sha256').update(`${seed}${count++}`).digest());
+    for (let length = 0; length < size; length += 32)
+      blocks.push(createHash('sha256').update(`${seed}${count++}`).digest());
     return Buffer.concat(blocks).subarray(0, size);
   };
 }

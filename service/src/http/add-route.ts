@@ -46,11 +46,19 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
 
 type Input = { body: unknown; request: FastifyRequest };
 
-async function handleOnce(ctx: Context, route: Route, caller: Caller, input: Input, reply: FastifyReply): Promise<unknown> {
+async function handleOnce(
+  ctx: Context,
+  route: Route,
+  caller: Caller,
+  input: Input,
+  reply: FastifyReply,
+): Promise<unknown> {
   const { request, body } = input;
   const key = readIdempotencyKey(request.headers['idempotency-key']);
   const path = request.url.split('?', 1)[0] ?? '';
-  const outcome = await runOnce(ctx, caller, { method: route.method, path, key, body }, async (own) => route.handle(own, caller, input));
+  const outcome = await runOnce(ctx, caller, { method: route.method, path, key, body }, async (own) =>
+    route.handle(own, caller, input),
+  );
   if (outcome.replayed) reply.header('idempotent-replayed', 'true');
   return outcome.reply;
 }
@@ -67,7 +75,8 @@ function admit(ctx: Context, route: Route) {
       refuseMalformed(request.raw.url ?? '', request.query as Query);
       if (route.access.who !== 'public') pending = admitCaller(ctx, route, route.access, request, reply);
     } catch (error) {
-      return done(error as Error);
+      done(error as Error);
+      return;
     }
     if (pending === undefined) done();
     else pending.then(() => done(), done);
@@ -77,13 +86,27 @@ function admit(ctx: Context, route: Route) {
 type Guarded = Exclude<Access, { who: 'public' }>;
 
 /** Who is it, how much has it asked, may it ask this: in that order. */
-function admitCaller(ctx: Context, route: Route, access: Guarded, request: FastifyRequest, reply: FastifyReply): undefined | Promise<void> {
+function admitCaller(
+  ctx: Context,
+  route: Route,
+  access: Guarded,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): undefined | Promise<void> {
   const caller = ctx.guard.check(bearerToken(request.headers.authorization));
-  if (caller instanceof Promise) return caller.then((found) => enter(ctx, route, access, found, request, reply));
+  if (caller instanceof Promise)
+    return caller.then((found) => enter(ctx, route, access, found, request, reply));
   return enter(ctx, route, access, caller, request, reply);
 }
 
-function enter(ctx: Context, route: Route, access: Guarded, caller: Caller | null, request: FastifyRequest, reply: FastifyReply): undefined | Promise<void> {
+function enter(
+  ctx: Context,
+  route: Route,
+  access: Guarded,
+  caller: Caller | null,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): undefined | Promise<void> {
   if (caller === null) throw unauthorized('invalid_token');
   request.caller = caller;
   if (request.headers.origin !== undefined) setCorsHeaders(ctx, caller, request, reply);
@@ -95,12 +118,17 @@ function enter(ctx: Context, route: Route, access: Guarded, caller: Caller | nul
 
 function allow({ who, scope }: Guarded, caller: Caller, taken: Taken, reply: FastifyReply): void {
   setLimitHeaders(reply, taken);
-  if (!taken.allowed) throw new ApiError('rate_limited', {}, { headers: { 'retry-after': String(taken.resetSeconds) } });
+  if (!taken.allowed)
+    throw new ApiError('rate_limited', {}, { headers: { 'retry-after': String(taken.resetSeconds) } });
   authorize(caller, who, scope);
 }
 
 /** The caller's general budget and, where the route has one, its own; the one that refuses is told, else the route's. */
-function takeBudgets({ limiter, config }: Context, { key }: Caller, { limit }: Route): Taken | Promise<Taken> {
+function takeBudgets(
+  { limiter, config }: Context,
+  { key }: Caller,
+  { limit }: Route,
+): Taken | Promise<Taken> {
   const general = limiter.take(key, config.limits.api);
   if (limit === undefined) return general;
   const own = limiter.take(`${limit} ${key}`, config.limits[limit]);
@@ -112,15 +140,41 @@ function takeBudgets({ limiter, config }: Context, { key }: Caller, { limit }: R
 function finish(ctx: Context, route: Route) {
   const record = requestRecorder(ctx, route.method, route.path);
   const hasEtag = route.cache === 'etag';
-  return (request: FastifyRequest, reply: FastifyReply, payload: unknown, done: (error: Error | null, payload?: unknown) => void): void => {
-    const sent = hasEtag && reply.statusCode === 200 && typeof payload === 'string' ? answerEtag(request, reply, payload) : payload;
+  const tagOf = etagMemory();
+  return (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    payload: unknown,
+    done: (error: Error | null, payload?: unknown) => void,
+  ): void => {
+    let sent = payload;
+    if (hasEtag && reply.statusCode === 200 && typeof payload === 'string') {
+      sent = answerEtag(request, reply, payload, tagOf(request.caller?.clientId ?? '', payload));
+    }
     record(request, reply.statusCode);
     done(null, sent);
   };
 }
 
-function answerEtag(request: FastifyRequest, reply: FastifyReply, payload: string): string | null {
-  const etag = etagOf(payload);
+/** Partners poll lists that seldom change, so the last reply of each is kept beside its tag: comparing is cheaper than hashing. */
+function etagMemory() {
+  const last = new Map<string, { payload: string; etag: string }>();
+  return (clientId: string, payload: string): string => {
+    const known = last.get(clientId);
+    if (known?.payload === payload) return known.etag;
+    const etag = etagOf(payload);
+    if (last.size >= 1000) last.clear();
+    last.set(clientId, { payload, etag });
+    return etag;
+  };
+}
+
+function answerEtag(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: string,
+  etag: string,
+): string | null {
   reply.header('etag', etag);
   const wanted = request.headers['if-none-match'];
   if (wanted === undefined || !matchesEtag(wanted, etag)) return payload;

@@ -18,7 +18,8 @@ export function readBodies(app: FastifyInstance): void {
   app.addContentTypeParser(FORM, { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     if (request.routeOptions.config.forms !== true) return done(new ApiError('unsupported_media_type'));
     const form = parseForm(body);
-    if (form === null) return done(new ApiError('malformed_request', {}, { message: 'The form cannot be parsed.' }));
+    if (form === null)
+      return done(new ApiError('malformed_request', {}, { message: 'The form cannot be parsed.' }));
     request.isForm = true;
     done(null, form);
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { testApp, testConfig, type TestApp } from '../../test/app.ts';
+import { type TestApp, testApp, testConfig } from '../../test/app.ts';
 import { createThings, thingRoutes } from '../../test/things.ts';
 import { memoryLimiter, postgresLimiter } from './limits.ts';
 
@@ -11,14 +11,25 @@ beforeAll(async () => {
 });
 afterAll(() => one.close());
 
-const list = (token: string) => one.app.inject({ url: '/v1/things', headers: { authorization: `Bearer ${token}` } });
-const create = (token: string) => one.app.inject({ method: 'POST', url: '/v1/things', payload: { name: 'x' }, headers: { authorization: `Bearer ${token}` } });
+const list = (token: string) =>
+  one.app.inject({ url: '/v1/things', headers: { authorization: `Bearer ${token}` } });
+const create = (token: string) =>
+  one.app.inject({
+    method: 'POST',
+    url: '/v1/things',
+    payload: { name: 'x' },
+    headers: { authorization: `Bearer ${token}` },
+  });
 
 test('every reply tells what is left, and the refusal when to come back', async () => {
   const token = await one.tokenFor({ clientId: 'counted' });
   for (const remaining of [4, 3, 2, 1, 0]) {
     const { headers, statusCode } = await list(token);
-    expect([statusCode, headers['ratelimit-limit'], headers['ratelimit-remaining']]).toEqual([200, '5', String(remaining)]);
+    expect([statusCode, headers['ratelimit-limit'], headers['ratelimit-remaining']]).toEqual([
+      200,
+      '5',
+      String(remaining),
+    ]);
   }
   const refused = await list(token);
   expect([refused.statusCode, refused.json().code]).toEqual([429, 'rate_limited']);
@@ -29,7 +40,11 @@ test('every reply tells what is left, and the refusal when to come back', async 
 
 test('each user of a partner, and the partner itself, has its own budget', async () => {
   const caller = { clientId: 'shared' };
-  for (const userId of [null, '01890000-0000-7000-8000-000000000001', '01890000-0000-7000-8000-000000000002']) {
+  for (const userId of [
+    null,
+    '01890000-0000-7000-8000-000000000001',
+    '01890000-0000-7000-8000-000000000002',
+  ]) {
     expect((await list(await one.tokenFor({ ...caller, userId }))).headers['ratelimit-remaining']).toBe('4');
   }
 });
@@ -72,7 +87,14 @@ test('the same replies with counters in PostgreSQL', async () => {
   const two = await testApp({ routes: thingRoutes, config: { limits, rateLimits: 'postgres' } });
   await createThings(two.ctx);
   const token = await two.tokenFor({});
-  const statuses = await Promise.all(Array.from({ length: 8 }, async () => (await two.app.inject({ url: '/v1/things', headers: { authorization: `Bearer ${token}` } })).statusCode));
+  const statuses = await Promise.all(
+    Array.from(
+      { length: 8 },
+      async () =>
+        (await two.app.inject({ url: '/v1/things', headers: { authorization: `Bearer ${token}` } }))
+          .statusCode,
+    ),
+  );
   expect(statuses.filter((status) => status === 200)).toHaveLength(5);
   expect(statuses.filter((status) => status === 429)).toHaveLength(3);
   await two.close();

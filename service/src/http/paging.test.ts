@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from 'kysely';
-import { testApp, type TestApp } from '../../test/app.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type TestApp, testApp } from '../../test/app.ts';
 import { createThings, insertThing, thingRoutes } from '../../test/things.ts';
 
 let one: TestApp;
@@ -30,26 +30,30 @@ async function refill(count: number): Promise<string[]> {
 
 test('walking forward and back visits every row once in order, whatever is inserted meanwhile', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 0, max: 25 }), fc.integer({ min: 1, max: 9 }), async (count, limit) => {
-      const ids = await refill(count);
-      const seen: string[] = [];
-      let current = await page({ limit });
-      expect(current).not.toHaveProperty('starting_before');
-      for (;;) {
-        seen.push(...current.data.map(({ id }) => id));
-        if (current.starting_after === undefined) break;
-        await insertThing(one.ctx, one.ctx.db, 'late');
-        current = await page({ limit, starting_after: current.starting_after });
-      }
-      expect(seen).toEqual(ids);
-      const back: string[] = current.data.map(({ id }) => id);
-      while (current.starting_before !== undefined) {
-        current = await page({ limit, starting_before: current.starting_before });
-        back.unshift(...current.data.map(({ id }) => id));
-      }
-      // The way back ends at the newest row, the late ones included.
-      expect(back.slice(-count || back.length)).toEqual(count === 0 ? back : ids);
-    }),
+    fc.asyncProperty(
+      fc.integer({ min: 0, max: 25 }),
+      fc.integer({ min: 1, max: 9 }),
+      async (count, limit) => {
+        const ids = await refill(count);
+        const seen: string[] = [];
+        let current = await page({ limit });
+        expect(current).not.toHaveProperty('starting_before');
+        for (;;) {
+          seen.push(...current.data.map(({ id }) => id));
+          if (current.starting_after === undefined) break;
+          await insertThing(one.ctx, one.ctx.db, 'late');
+          current = await page({ limit, starting_after: current.starting_after });
+        }
+        expect(seen).toEqual(ids);
+        const back: string[] = current.data.map(({ id }) => id);
+        while (current.starting_before !== undefined) {
+          current = await page({ limit, starting_before: current.starting_before });
+          back.unshift(...current.data.map(({ id }) => id));
+        }
+        // The way back ends at the newest row, the late ones included.
+        expect(back.slice(-count || back.length)).toEqual(count === 0 ? back : ids);
+      },
+    ),
     { numRuns: 25 },
   );
 });
@@ -85,19 +89,37 @@ test('a cursor is worth nothing with other filters or to another partner', async
   await refill(5);
   const { starting_after = '' } = await page({ limit: 2 });
   expect((await list({ starting_after })).statusCode).toBe(200);
-  expect((await list({ starting_after }, await one.tokenFor({ clientId: 'partner-two' }))).statusCode).toBe(422);
-  expect((await list({ starting_after, 'filters[0][field]': 'name', 'filters[0][op]': '==', 'filters[0][value]': 'n0' })).statusCode).toBe(422);
+  expect((await list({ starting_after }, await one.tokenFor({ clientId: 'partner-two' }))).statusCode).toBe(
+    422,
+  );
+  expect(
+    (
+      await list({
+        starting_after,
+        'filters[0][field]': 'name',
+        'filters[0][op]': '==',
+        'filters[0][value]': 'n0',
+      })
+    ).statusCode,
+  ).toBe(422);
 });
 
-const filter = (i: number, field: string, op: string, value: string) => ({ [`filters[${i}][field]`]: field, [`filters[${i}][op]`]: op, [`filters[${i}][value]`]: value });
+const filter = (i: number, field: string, op: string, value: string) => ({
+  [`filters[${i}][field]`]: field,
+  [`filters[${i}][op]`]: op,
+  [`filters[${i}][value]`]: value,
+});
 
 test('filters narrow the list, and all must hold', async () => {
   await refill(9);
-  const names = async (query: Record<string, string>) => [...new Set((await page(query)).data.map(({ name }) => name))].sort();
+  const names = async (query: Record<string, string>) =>
+    [...new Set((await page(query)).data.map(({ name }) => name))].sort();
   expect(await names(filter(0, 'name', '==', 'n1'))).toEqual(['n1']);
   expect(await names(filter(0, 'name', '!=', 'n1'))).toEqual(['n0', 'n2']);
   expect(await names(filter(3, 'name', 'in', 'n0,n2'))).toEqual(['n0', 'n2']);
-  expect(await names({ ...filter(0, 'name', 'in', 'n0,n2'), ...filter(1, 'name', '!=', 'n0') })).toEqual(['n2']);
+  expect(await names({ ...filter(0, 'name', 'in', 'n0,n2'), ...filter(1, 'name', '!=', 'n0') })).toEqual([
+    'n2',
+  ]);
 });
 
 test.each<[string, Record<string, string>]>([

@@ -25,8 +25,10 @@ const URL_LIMIT = 8 * 1024;
 
 /** Throws when a request's URL is too long or its query cannot be decoded. */
 export function refuseMalformed(url: string, query: Query): void {
-  if (url.length > URL_LIMIT) throw new ApiError('payload_too_large', {}, { message: 'The URL is too long.' });
-  if (query[MALFORMED]) throw new ApiError('malformed_request', {}, { message: 'The query cannot be parsed.' });
+  if (url.length > URL_LIMIT)
+    throw new ApiError('payload_too_large', {}, { message: 'The URL is too long.' });
+  if (query[MALFORMED])
+    throw new ApiError('malformed_request', {}, { message: 'The query cannot be parsed.' });
 }
 
 /** A form body: like a query, but no name may stand twice. Null when it cannot be decoded. */

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import findMyWay from 'find-my-way';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { Caller } from './access.ts';
+import { addRoute } from './add-route.ts';
 import { readBodies } from './bodies.ts';
 import { failureBody, oauthMembers, rawFailure, toApiError } from './failure.ts';
 import { parseQuery } from './query-string.ts';
-import { requestRecorder } from './request-log.ts';
-import { addRoute } from './add-route.ts';
 import { setCorsHeaders, setPreflightHeaders } from './replies.ts';
+import { requestRecorder } from './request-log.ts';
 import type { Access, Route } from './route.ts';
 import { compileValidator } from './validation.ts';
 
@@ -31,7 +31,11 @@ const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 /** More than routes: a plugin registers its own, each with `config.access`. */
 export type Plugin = (app: FastifyInstance) => Promise<void> | void;
 
-export async function buildServer(ctx: Context, routes: readonly Route[], plugins: readonly Plugin[] = []): Promise<FastifyInstance> {
+export async function buildServer(
+  ctx: Context,
+  routes: readonly Route[],
+  plugins: readonly Plugin[] = [],
+): Promise<FastifyInstance> {
   const app = fastify({
     logger: false,
     bodyLimit: BODY_LIMIT,
@@ -73,7 +77,8 @@ export async function buildServer(ctx: Context, routes: readonly Route[], plugin
 function collectMethods(app: FastifyInstance) {
   const router = findMyWay({ maxParamLength: 256 });
   app.addHook('onRoute', ({ method, url, config }) => {
-    if (config?.access === undefined) throw new Error(`route ${method} ${url} does not declare who may call it`);
+    if (config?.access === undefined)
+      throw new Error(`route ${method} ${url} does not declare who may call it`);
     const added = [method].flat();
     const known = router.findRoute('GET', url);
     if (known === null) router.on('GET', url, () => {}, { methods: new Set(added) });
@@ -85,21 +90,38 @@ function collectMethods(app: FastifyInstance) {
   };
 }
 
-function answerUnknown(ctx: Context, methods: (path: string) => string[], request: FastifyRequest, reply: FastifyReply) {
+function answerUnknown(
+  ctx: Context,
+  methods: (path: string) => string[],
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
   const allowed = methods(request.url);
   if (request.method === 'OPTIONS' && allowed.length > 0) {
     if (setCorsHeaders(ctx, null, request, reply)) setPreflightHeaders(reply);
-    return reply.headers(ctx.securityHeaders).headers({ 'x-request-id': request.id, allow: allowed.join(', ') }).code(204).send();
+    return reply
+      .headers(ctx.securityHeaders)
+      .headers({ 'x-request-id': request.id, allow: allowed.join(', ') })
+      .code(204)
+      .send();
   }
   if (allowed.length === 0) return fail(ctx, new ApiError('not_found'), request, reply);
-  return fail(ctx, new ApiError('method_not_allowed', {}, { headers: { allow: allowed.join(', ') } }), request, reply);
+  return fail(
+    ctx,
+    new ApiError('method_not_allowed', {}, { headers: { allow: allowed.join(', ') } }),
+    request,
+    reply,
+  );
 }
 
 function fail(ctx: Context, thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const error = toApiError(thrown);
   if (error.status >= 500 || error.cause !== undefined) {
     const level = error.status >= 500 ? 'error' : 'debug';
-    ctx.log[level]({ err: error.cause ?? error, request_id: request.id, error_code: error.code }, `${request.method} failed`);
+    ctx.log[level](
+      { err: error.cause ?? error, request_id: request.id, error_code: error.code },
+      `${request.method} failed`,
+    );
   }
   // A request that failed before the routes has no caller yet.
   setCorsHeaders(ctx, request.caller ?? null, request, reply);
@@ -109,5 +131,8 @@ function fail(ctx: Context, thrown: unknown, request: FastifyRequest, reply: Fas
     .headers({ ...error.headers, 'x-request-id': request.id, 'cache-control': 'no-store' })
     .type('application/json; charset=utf-8')
     .serializer((body: unknown) => JSON.stringify(body))
-    .send({ ...(request.url.startsWith('/oauth/') && oauthMembers(error)), ...failureBody(error, request.id) });
+    .send({
+      ...(request.url.startsWith('/oauth/') && oauthMembers(error)),
+      ...failureBody(error, request.id),
+    });
 }

@@ -8,7 +8,13 @@ import { FORMATS } from './wire.ts';
 const readers = { json: newReader(false), text: newReader(true) };
 
 function newReader(coerceTypes: boolean): Ajv2020 {
-  const ajv = new Ajv2020({ allErrors: true, coerceTypes, useDefaults: true, strict: false, ownProperties: true });
+  const ajv = new Ajv2020({
+    allErrors: true,
+    coerceTypes,
+    useDefaults: true,
+    strict: false,
+    ownProperties: true,
+  });
   for (const [name, { test }] of Object.entries(FORMATS)) ajv.addFormat(name, test);
   return ajv;
 }
@@ -32,8 +38,7 @@ function toApiError(errors: ErrorObject[]): ApiError {
   const fields: Record<string, string[]> = {};
   for (const error of errors) {
     const [field, message] = explain(error);
-    const messages = (fields[field] ??= []);
-    if (!messages.includes(message)) messages.push(message);
+    fields[field] = [...new Set([...(fields[field] ?? []), message])];
   }
   return new ApiError('validation_failed', fields);
 }

@@ -53,7 +53,8 @@ export async function createGuard(ctx: Parts): Promise<TokenGuard> {
   await listener.on('oauth', (message) => {
     heard++;
     const [what = '', id = ''] = message.split(' ');
-    for (const [token, { tags }] of tokens) if (tags[what as keyof VerifiedToken['tags']] === id) tokens.delete(token);
+    for (const [token, { tags }] of tokens)
+      if (tags[what as keyof VerifiedToken['tags']] === id) tokens.delete(token);
     if (what === 'client' || what === 'partner') clients.clear();
     if (what === 'partner') refreshOrigins();
   });
@@ -62,7 +63,8 @@ export async function createGuard(ctx: Parts): Promise<TokenGuard> {
     if (!TOKEN.test(token)) return null;
     const began = heard;
     const verified = await readToken(ctx.pool, hashSecret(token));
-    if (verified !== null && began === heard && listener.isConnected()) keep(tokens, token, verified, MOST_TOKENS);
+    if (verified !== null && began === heard && listener.isConnected())
+      keep(tokens, token, verified, MOST_TOKENS);
     return verified;
   };
   const inspect = (token: string): VerifiedToken | null | Promise<VerifiedToken | null> => {
@@ -107,6 +109,8 @@ function keep<T>(cache: Map<string, T>, key: string, value: T, most: number): vo
 }
 
 async function readOrigins({ db }: Parts): Promise<ReadonlySet<string>> {
-  const { rows } = await sql<{ origin: string }>`select distinct unnest(origins) as origin from partners where disabled_at is null`.execute(db);
+  const { rows } = await sql<{
+    origin: string;
+  }>`select distinct unnest(origins) as origin from partners where disabled_at is null`.execute(db);
   return new Set(rows.map(({ origin }) => origin));
 }

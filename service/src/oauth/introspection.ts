@@ -10,12 +10,17 @@ type Asked = { body: Introspect; authorization: string | undefined; address: str
 const INACTIVE: Introspection = { active: false };
 
 /** RFC 7662, with credentials optional: without them the token itself is the proof, under a strict limit. */
-export function introspectToken(ctx: Context, { body, authorization, address }: Asked): Introspection | Promise<Introspection> {
+export function introspectToken(
+  ctx: Context,
+  { body, authorization, address }: Asked,
+): Introspection | Promise<Introspection> {
   const credentials = readCredentials(body, authorization);
   const entry = credentials === null ? limitStranger(ctx, address) : authenticate(ctx, credentials);
   const tell = (clientId: string | null): Introspection | Promise<Introspection> => {
     const found = ctx.guard.inspect(body.token);
-    return found instanceof Promise ? found.then((token) => describe(ctx, token, clientId)) : describe(ctx, found, clientId);
+    return found instanceof Promise
+      ? found.then((token) => describe(ctx, token, clientId))
+      : describe(ctx, found, clientId);
   };
   return entry instanceof Promise ? entry.then(tell) : tell(entry);
 }
@@ -30,10 +35,15 @@ function describe({ baseUrl }: Context, token: VerifiedToken | null, clientId: s
 type Credentials = { id: string; secret: string };
 
 /** In the body or by HTTP Basic, not both (RFC 6749 §2.3). Half of a pair is a wrong one. */
-function readCredentials({ client_id, client_secret }: Introspect, authorization: string | undefined): Credentials | null {
+function readCredentials(
+  { client_id, client_secret }: Introspect,
+  authorization: string | undefined,
+): Credentials | null {
   const inBody = client_id !== undefined || client_secret !== undefined;
-  if (authorization === undefined) return inBody ? { id: client_id ?? '', secret: client_secret ?? '' } : null;
-  if (client_secret !== undefined) throw new ApiError('malformed_request', {}, { message: 'Send the credentials in one way only.' });
+  if (authorization === undefined)
+    return inBody ? { id: client_id ?? '', secret: client_secret ?? '' } : null;
+  if (client_secret !== undefined)
+    throw new ApiError('malformed_request', {}, { message: 'Send the credentials in one way only.' });
   const basic = readBasic(authorization);
   if (client_id !== undefined && client_id !== basic.id) throw wrongCredentials();
   return basic;
@@ -67,7 +77,14 @@ function authenticate({ guard }: Context, { id, secret }: Credentials): string |
 }
 
 function wrongCredentials(): ApiError {
-  return new ApiError('unauthorized', {}, { message: 'The client credentials are wrong.', headers: { 'www-authenticate': 'Basic realm="causeway", error="invalid_client"' } });
+  return new ApiError(
+    'unauthorized',
+    {},
+    {
+      message: 'The client credentials are wrong.',
+      headers: { 'www-authenticate': 'Basic realm="causeway", error="invalid_client"' },
+    },
+  );
 }
 
 /** Guessing 256 bits is hopeless anyway; the limit keeps a list of stolen tokens from being sorted through. */
@@ -75,7 +92,12 @@ function limitStranger({ limiter, config }: Context, address: string): null | Pr
   const taken = limiter.take(`introspection ${address}`, config.limits.introspection);
   const check = ({ allowed, limit, resetSeconds }: Awaited<typeof taken>): null => {
     if (allowed) return null;
-    const headers = { 'retry-after': String(resetSeconds), 'ratelimit-limit': String(limit), 'ratelimit-remaining': '0', 'ratelimit-reset': String(resetSeconds) };
+    const headers = {
+      'retry-after': String(resetSeconds),
+      'ratelimit-limit': String(limit),
+      'ratelimit-remaining': '0',
+      'ratelimit-reset': String(resetSeconds),
+    };
     throw new ApiError('rate_limited', {}, { headers });
   };
   return taken instanceof Promise ? taken.then(check) : check(taken);

@@ -24,4 +24,3 @@ export const Introspection = Closed(
 
 export type Introspect = Static<typeof Introspect>;
 export type Introspection = Static<typeof Introspection>;
-

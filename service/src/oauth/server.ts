@@ -44,7 +44,10 @@ export type OAuthHooks = {
   errorPage(description: string): string;
 };
 
-type Parts = Pick<Context, 'db' | 'baseUrl' | 'sealing' | 'random' | 'log' | 'limiter' | 'config' | 'listener' | 'securityHeaders'>;
+type Parts = Pick<
+  Context,
+  'db' | 'baseUrl' | 'sealing' | 'random' | 'log' | 'limiter' | 'config' | 'listener' | 'securityHeaders'
+>;
 
 export async function createOAuth(ctx: Parts): Promise<OAuth> {
   const hooks: OAuthHooks = { signedInUser: null, errorPage: plainErrorPage };
@@ -58,12 +61,15 @@ export async function createOAuth(ctx: Parts): Promise<OAuth> {
   await ctx.listener.on('oauth', (message) => message.startsWith('key ') && reload());
   ctx.listener.onRestored(reload);
   // The library reads the cookies of the request and writes nothing to the reply here.
-  const nowhere = { setHeader: () => undefined, getHeader: () => undefined } as unknown as Parameters<Provider['interactionDetails']>[1];
+  const nowhere = { setHeader: () => undefined, getHeader: () => undefined } as unknown as Parameters<
+    Provider['interactionDetails']
+  >[1];
   return {
     provider: () => current,
     hooks,
     interaction: (request) => current.interactionDetails(libraryRequest(request, ctx.baseUrl), nowhere),
-    finishInteraction: (request, result) => current.interactionResult(libraryRequest(request, ctx.baseUrl), nowhere, result),
+    finishInteraction: (request, result) =>
+      current.interactionResult(libraryRequest(request, ctx.baseUrl), nowhere, result),
     accountClaims: async (userId) => {
       const account = await findAccount(ctx, userId);
       if (account === undefined) throw new Error('there is no such user');
@@ -86,7 +92,9 @@ async function buildProvider(ctx: Parts, hooks: OAuthHooks): Promise<Provider> {
   provider.registerGrantType('client_credentials', partnerTokenGrant(provider), ['scope']);
   compareHashes(ctx, provider);
   provider.on('server_error', (_koa, err) => ctx.log.error({ err }, 'the authorization server failed'));
-  (provider as EventEmitter).on('error', (err: unknown) => ctx.log.error({ err }, 'the authorization server failed'));
+  (provider as EventEmitter).on('error', (err: unknown) =>
+    ctx.log.error({ err }, 'the authorization server failed'),
+  );
   return provider;
 }
 
@@ -103,13 +111,26 @@ async function renderError(koa: KoaContextWithOIDC, out: ErrorOut, hooks: OAuthH
 function compareHashes({ limiter, config }: Parts, provider: Provider): void {
   provider.Client.prototype.compareClientSecret = async function (actual: string): Promise<boolean> {
     const { secret_hashes } = this as unknown as OwnMetadata;
-    if (!matchesSecret(actual, secret_hashes.map((hash) => Buffer.from(hash, 'hex')))) return false;
+    if (
+      !matchesSecret(
+        actual,
+        secret_hashes.map((hash) => Buffer.from(hash, 'hex')),
+      )
+    )
+      return false;
     const koa = LibraryProvider.ctx;
     if (koa === undefined || koa.oidc.route !== 'token') return true;
     const taken = await limiter.take(`oauth_token ${this.clientId}`, config.limits.oauth_token);
-    koa.set({ 'ratelimit-limit': `${taken.limit}`, 'ratelimit-remaining': `${taken.remaining}`, 'ratelimit-reset': `${taken.resetSeconds}` });
+    koa.set({
+      'ratelimit-limit': `${taken.limit}`,
+      'ratelimit-remaining': `${taken.remaining}`,
+      'ratelimit-reset': `${taken.resetSeconds}`,
+    });
     if (taken.allowed) return true;
     koa.set('retry-after', String(taken.resetSeconds));
-    throw Object.assign(new CustomOIDCProviderError('temporarily_unavailable', 'too many token requests'), { status: 429, statusCode: 429 });
+    throw Object.assign(new CustomOIDCProviderError('temporarily_unavailable', 'too many token requests'), {
+      status: 429,
+      statusCode: 429,
+    });
   };
 }

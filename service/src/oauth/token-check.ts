@@ -59,6 +59,12 @@ export async function readToken(pool: pg.Pool, hash: Buffer): Promise<VerifiedTo
     iat: row.iat,
     exp: row.exp,
     expiresAt: row.exp * 1000,
-    tags: { token: `\\x${hash.toString('hex')}`, grant: row.grant_id, client: row.client_id, partner: row.partner_id, user: row.user_id },
+    tags: {
+      token: `\\x${hash.toString('hex')}`,
+      grant: row.grant_id,
+      client: row.client_id,
+      partner: row.partner_id,
+      user: row.user_id,
+    },
   };
 }

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { brotliCompressSync, constants } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
-import { openApiDocument } from '../http/openapi.ts';
 import type { Context } from '../context.ts';
+import { openApiDocument } from '../http/openapi.ts';
 import { etagOf, matchesEtag } from '../http/replies.ts';
 import type { Route } from '../http/route.ts';
 
@@ -26,7 +26,8 @@ const PAGE = `<!doctype html>
 `;
 
 /** The reader styles itself at run time and needs that allowed; it may load and call nothing but us. */
-const POLICY = "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'";
+const POLICY =
+  "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'";
 
 /** `/openapi.json` and, at `/docs`, a reader of it whose every byte we serve ourselves. */
 export function referencePlugin(ctx: Context, routes: readonly Route[]) {
@@ -45,11 +46,17 @@ export function referencePlugin(ctx: Context, routes: readonly Route[]) {
       return reply.type('application/json; charset=utf-8').send(document);
     });
     app.get('/docs', { config }, (_request, reply) =>
-      reply.headers({ 'content-security-policy': POLICY, 'cache-control': 'no-cache' }).type('text/html; charset=utf-8').send(PAGE),
+      reply
+        .headers({ 'content-security-policy': POLICY, 'cache-control': 'no-cache' })
+        .type('text/html; charset=utf-8')
+        .send(PAGE),
     );
     app.get('/docs/reference.js', { config }, async (_request, reply) => {
       script ??= await readScript();
-      return reply.headers({ 'content-encoding': 'br', 'cache-control': 'public, max-age=86400' }).type('text/javascript; charset=utf-8').send(script);
+      return reply
+        .headers({ 'content-encoding': 'br', 'cache-control': 'public, max-age=86400' })
+        .type('text/javascript; charset=utf-8')
+        .send(script);
     });
   };
 }

@@ -23,11 +23,25 @@ export type Credentials = { partner_id: string; client_id: string; client_secret
 export async function createPartner(ctx: Parts, input: NewPartner): Promise<Credentials> {
   const { name, redirectUris, scopes = Object.keys(SCOPES), origins = [], logoUrl = null } = input;
   if (name.trim() === '' || name.length > 100) throw invalidField('name', 'must be 1 to 100 characters');
-  for (const scope of scopes) if (!(scope in SCOPES)) throw invalidField('scopes', `${scope} is not a scope; there are ${Object.keys(SCOPES).join(', ')}`);
-  if (logoUrl !== null && !isWebUrl(logoUrl)) throw invalidField('logo', 'must be a URL that begins with https://');
+  for (const scope of scopes)
+    if (!(scope in SCOPES))
+      throw invalidField('scopes', `${scope} is not a scope; there are ${Object.keys(SCOPES).join(', ')}`);
+  if (logoUrl !== null && !isWebUrl(logoUrl))
+    throw invalidField('logo', 'must be a URL that begins with https://');
   const secret = newClientSecret(ctx.random);
-  const partner = { id: newId(ctx.clock, ctx.random), name: name.trim(), logo_url: logoUrl, origins: origins.map(checkOrigin) };
-  const client = { client_id: clientIdFor(name, ctx), partner_id: partner.id, redirect_uris: redirectUris.map(checkRedirect), scopes: [...scopes], secret_hash: hashSecret(secret) };
+  const partner = {
+    id: newId(ctx.clock, ctx.random),
+    name: name.trim(),
+    logo_url: logoUrl,
+    origins: origins.map(checkOrigin),
+  };
+  const client = {
+    client_id: clientIdFor(name, ctx),
+    partner_id: partner.id,
+    redirect_uris: redirectUris.map(checkRedirect),
+    scopes: [...scopes],
+    secret_hash: hashSecret(secret),
+  };
   await store.insertPartner(ctx.db, partner, client);
   return { partner_id: partner.id, client_id: client.client_id, client_secret: secret };
 }
@@ -57,18 +71,27 @@ export async function enablePartner(ctx: Parts, clientId: string): Promise<void>
 }
 
 function clientIdFor(name: string, { random }: Parts): string {
-  const slug = name.toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '').slice(0, 30);
+  const slug = name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 30);
   return `${slug === '' ? 'partner' : slug}-${random(6).toString('hex')}`;
 }
 
 /** Redirects are compared as text, so what is stored must be what a browser would send. */
 function checkRedirect(uri: string): string {
-  if (!isWebUrl(uri)) throw invalidField('redirect', `${uri} must begin with https:// (http:// on this machine only), without user, fragment or wildcard`);
+  if (!isWebUrl(uri))
+    throw invalidField(
+      'redirect',
+      `${uri} must begin with https:// (http:// on this machine only), without user, fragment or wildcard`,
+    );
   return uri;
 }
 
 function checkOrigin(origin: string): string {
-  if (!isWebUrl(origin) || new URL(origin).origin !== origin) throw invalidField('origin', `${origin} must be like https://app.example.com, without a path`);
+  if (!isWebUrl(origin) || new URL(origin).origin !== origin)
+    throw invalidField('origin', `${origin} must be like https://app.example.com, without a path`);
   return origin;
 }
 

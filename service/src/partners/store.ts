@@ -14,7 +14,11 @@ export type ListedPartner = {
   previous_secret_until: string | null;
 };
 
-export async function insertPartner(db: Db, partner: Insertable<Partners>, client: Insertable<OauthClients>): Promise<void> {
+export async function insertPartner(
+  db: Db,
+  partner: Insertable<Partners>,
+  client: Insertable<OauthClients>,
+): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await tx.insertInto('partners').values(partner).execute();
     await tx.insertInto('oauth_clients').values(client).execute();
@@ -25,11 +29,18 @@ export async function listPartners(db: Db): Promise<ListedPartner[]> {
   const { rows } = await sql<ListedPartner>`
     select c.client_id, c.partner_id, p.name, c.redirect_uris, p.origins, c.scopes, p.disabled_at,
       case when c.previous_secret_until > now() then c.previous_secret_until end as previous_secret_until
-    from oauth_clients c join partners p on p.id = c.partner_id order by c.inserted_at, c.client_id`.execute(db);
+    from oauth_clients c join partners p on p.id = c.partner_id order by c.inserted_at, c.client_id`.execute(
+    db,
+  );
   return rows;
 }
 
-export async function replaceSecret(db: Db, clientId: string, hash: Buffer, graceSeconds: number): Promise<void> {
+export async function replaceSecret(
+  db: Db,
+  clientId: string,
+  hash: Buffer,
+  graceSeconds: number,
+): Promise<void> {
   const { numAffectedRows } = await sql`
     update oauth_clients set secret_hash = ${hash},
       previous_secret_hash = case when ${graceSeconds}::int > 0 then secret_hash end,
@@ -38,8 +49,16 @@ export async function replaceSecret(db: Db, clientId: string, hash: Buffer, grac
   requireOne(numAffectedRows);
 }
 
-export async function updateClient(db: Db, clientId: string, change: Updateable<OauthClients>): Promise<void> {
-  const { numUpdatedRows } = await db.updateTable('oauth_clients').set(change).where('client_id', '=', clientId).executeTakeFirst();
+export async function updateClient(
+  db: Db,
+  clientId: string,
+  change: Updateable<OauthClients>,
+): Promise<void> {
+  const { numUpdatedRows } = await db
+    .updateTable('oauth_clients')
+    .set(change)
+    .where('client_id', '=', clientId)
+    .executeTakeFirst();
   requireOne(numUpdatedRows);
 }
 
@@ -49,7 +68,9 @@ export async function updatePartner(db: Db, clientId: string, change: PartnerCha
   const { numUpdatedRows } = await db
     .updateTable('partners')
     .set(change as Updateable<Partners>)
-    .where('id', '=', (query) => query.selectFrom('oauth_clients').select('partner_id').where('client_id', '=', clientId))
+    .where('id', '=', (query) =>
+      query.selectFrom('oauth_clients').select('partner_id').where('client_id', '=', clientId),
+    )
     .executeTakeFirst();
   requireOne(numUpdatedRows);
 }
