@@ -49,7 +49,7 @@ contract FixedPriceMarket is IMarket, Ownable, Guarded {
         return outputToken.balanceOf(address(this));
     }
 
-    function quote(address inputToken, uint256 amount) public view virtual returns (uint256, uint256) {
+    function quote(address inputToken, uint256 amount) public view virtual returns (uint256 input, uint256 output) {
         uint256 price_ = price[inputToken];
         if (price_ == 0) revert TokenNotTaken(inputToken);
         uint256 left = supply();

@@ -77,7 +77,7 @@ contract VenueManager is IVenueManager, Ownable, EIP712, Guarded {
         bytes calldata signature,
         address depositToken,
         uint256 depositTokenAmount
-    ) external nonReentrant returns (uint256) {
+    ) external nonReentrant returns (uint256 minted) {
         if (globalMintingPaused) revert GlobalMintsPaused();
         if (gmTokenMintingPaused[quote.asset]) revert GMTokenMintsPaused();
         if (depositToken == address(0)) revert TokenAddressCantBeZero();
