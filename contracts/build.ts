@@ -76,9 +76,9 @@ export const ${name.charAt(0).toLowerCase()}${name.slice(1)} = {
   abi: [
 ${entries}
   ] as const,
-  bytecode: '0x${evm.bytecode.object}',
-  deployedBytecode: '0x${evm.deployedBytecode.object}',
-} as const;
+  bytecode: '0x${evm.bytecode.object}' as \`0x\${string}\`,
+  deployedBytecode: '0x${evm.deployedBytecode.object}' as \`0x\${string}\`,
+};
 `;
 }
 
