@@ -61,7 +61,11 @@ export async function startChain(id = 11155111): Promise<Chain> {
     rpcUrls: { default: { http: [] } },
     contracts: { multicall3: { address: multicallAddress } },
   });
-  const client = createPublicClient({ chain: definition, transport: custom(evm), cacheTime: 0 });
+  const client = createPublicClient({
+    chain: definition,
+    transport: custom(evm, { retryCount: 0 }),
+    cacheTime: 0,
+  });
   return { evm, client, id };
 }
 

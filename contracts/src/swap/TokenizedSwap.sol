@@ -239,7 +239,7 @@ contract TokenizedSwap is ITokenizedSwap, Ownable, EIP712, Guarded {
     function _status(uint32 venue) private view returns (uint8 state, uint32 flags) {
         flags = paused | venue;
         if (stopped) return (2, flags);
-        return (flags == 0 ? 0 : 1, flags);
+        return (flags & (SWAP_LEVEL | BUY_LEVEL | SELL_LEVEL) == 0 ? 0 : 1, flags);
     }
 
     function _domainNameAndVersion() internal view override returns (string memory, string memory) {

@@ -6,7 +6,7 @@ import { lyingMarket } from '../../abi/test/lying-market.ts';
 import { reentrantToken } from '../../abi/test/reentrant-token.ts';
 import { type Chain, deploy, encodeCall, expectRevert, people, send, startChain } from '../chain.ts';
 import { balanceOf, deployTetherLike, fund as give } from '../tokens.ts';
-import { admit, deployMarket, deploySwap, price, type Setting, supply, swapConfig } from './swap.ts';
+import { admit, deployMarket, deploySwap, letBuy, price, type Setting, supply, swapConfig } from './swap.ts';
 
 const { alice, mallory, owner, treasury, venue } = people;
 let chain: Chain;
@@ -117,6 +117,7 @@ describe('swap', () => {
   it('refuses a market that delivers less than it quoted', async () => {
     const { market, dollar, asset } = await deployMarket(chain, lyingMarket);
     const swap = await deploy(chain, fundSwap, [swapConfig(market.address, {})]);
+    await letBuy(chain, market, swap.address);
     await admit(chain, swap.address, dollar, alice, 1_005_000_000n);
     const call = { ...swap, functionName: 'swap', args: [dollar.address, 1_005_000_000n, 0n] };
     await expectRevert(chain, alice, call, '0xfe6bbaf9', [dollar.address, asset.address]);

@@ -41,15 +41,21 @@ export async function deployMarket(chain: Chain, artifact = fixedPriceMarket) {
   return { market, dollar, asset };
 }
 
+export function letBuy(chain: Chain, market: Market, buyer: Hex) {
+  return send(chain, people.owner, { ...market, functionName: 'grantRoles', args: [buyer, 1n] });
+}
+
 export async function deploySwap(chain: Chain, options: Options = {}): Promise<Setting> {
   const behind = await deployMarket(chain);
   const swap = await deploy(chain, fundSwap, [swapConfig(behind.market.address, options)]);
+  await letBuy(chain, behind.market, swap.address);
   return { swap, ...behind };
 }
 
 export async function deploySwapV1(chain: Chain, options: Options = {}) {
   const behind = await deployMarket(chain);
   const swap: SwapV1 = await deploy(chain, fundSwapV1, [swapConfig(behind.market.address, options)]);
+  await letBuy(chain, behind.market, swap.address);
   return { swap, ...behind };
 }
 
