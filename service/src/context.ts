@@ -6,8 +6,10 @@ import { type Listener, openListener } from './db/listen.ts';
 import { nodeLockStatement } from './db/node.ts';
 import { type Db, openPool } from './db/pool.ts';
 import type { Guard } from './http/access.ts';
+import { createDeadlines, type Deadlines } from './http/deadline.ts';
 import type { Random } from './http/ids.ts';
 import { type Limiter, memoryLimiter, postgresLimiter } from './http/limits.ts';
+import { securityHeaders } from './http/replies.ts';
 import type { Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createSealing, type Sealing } from './sealing.ts';
@@ -27,6 +29,8 @@ export type Context = {
   /** This process among the nodes that share the database. */
   node: number;
   limiter: Limiter;
+  deadlines: Deadlines;
+  securityHeaders: Record<string, string>;
   guard: Guard;
   metrics: Metrics;
   /** What `/health/ready` asks: each throws when its part cannot serve. */
@@ -40,10 +44,28 @@ export type Context = {
 
 export type Built = { ctx: Context; close(): Promise<void> };
 
-type Parts = { config: Config; baseUrl: string; databaseUrl: string; log: Log; clock?: Clock; random?: Random };
+type Parts = {
+  config: Config;
+  baseUrl: string;
+  databaseUrl: string;
+  log: Log;
+  clock?: Clock;
+  random?: Random;
+};
 
-export async function buildContext({ config, baseUrl, databaseUrl, log, clock = realClock(), random = randomBytes }: Parts): Promise<Built> {
-  const { pool, db } = openPool(databaseUrl, { max: config.databasePool, log: (message) => log.warn(message) });
+export async function buildContext({
+  config,
+  baseUrl,
+  databaseUrl,
+  log,
+  clock = realClock(),
+  random = randomBytes,
+}: Parts): Promise<Built> {
+  const { pool, db } = openPool(databaseUrl, {
+    max: config.databasePool,
+    log: (message) => log.warn(message),
+  });
+  const deadlines = createDeadlines();
   const node = randomBytes(4).readInt32BE() & 0x7fffffff;
   const warn = (message: string) => log.warn(message);
   const listener = await openListener(databaseUrl, warn, { opening: nodeLockStatement(node) });
@@ -59,12 +81,15 @@ export async function buildContext({ config, baseUrl, databaseUrl, log, clock = 
     listener,
     node,
     limiter: config.rateLimits === 'postgres' ? postgresLimiter(db) : memoryLimiter(),
+    deadlines,
+    securityHeaders: securityHeaders(baseUrl),
     guard: { check: () => null, knowsOrigin: () => false },
     metrics: createMetrics(),
     checks: new Map([['database', async () => void (await pool.query('select 1'))]]),
     commitReply: (work) => db.transaction().execute(work),
   };
   const close = async () => {
+    deadlines.stop();
     await listener.close();
     await pool.end();
   };

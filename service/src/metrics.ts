@@ -26,7 +26,12 @@ export function createMetrics(): Metrics {
         const kind = Math.floor(status / 100);
         let one = classes[kind];
         if (one === undefined) {
-          one = { labels: `method="${method}",route="${path}",status="${kind}xx"`, counts: BOUNDS.map(() => 0), sum: 0, count: 0 };
+          one = {
+            labels: `method="${method}",route="${path}",status="${kind}xx"`,
+            counts: BOUNDS.map(() => 0),
+            sum: 0,
+            count: 0,
+          };
           classes[kind] = one;
           series.push(one);
         }

@@ -1,4 +1,4 @@
-import { createServer, type AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import type { Clock } from './clock.ts';
 import { realClock, testClock } from './clock.ts';
 import type { Config } from './config.ts';
@@ -19,14 +19,19 @@ const STOP_WITHIN = 9_000;
 export async function serve(config: Config): Promise<void> {
   const isSandbox = config.profile === 'sandbox';
   const log = createLog({ level: config.logLevel, pretty: isSandbox });
-  const say = isSandbox ? (text: string) => void process.stdout.write(`${text}\n`) : (text: string) => log.info(text);
+  const say = isSandbox
+    ? (text: string) => void process.stdout.write(`${text}\n`)
+    : (text: string) => log.info(text);
   const started: (() => Promise<unknown>)[] = [];
   let stopping: Promise<void> | undefined;
   const stop = () => (stopping ??= stopAll(started));
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       setTimeout(() => process.exit(1), STOP_WITHIN).unref();
-      stop().then(() => process.exit(0), () => process.exit(1));
+      stop().then(
+        () => process.exit(0),
+        () => process.exit(1),
+      );
     });
   }
   try {
@@ -37,7 +42,12 @@ export async function serve(config: Config): Promise<void> {
   }
 }
 
-async function start(config: Config, say: (text: string) => void, log: ReturnType<typeof createLog>, started: (() => Promise<unknown>)[]): Promise<string> {
+async function start(
+  config: Config,
+  say: (text: string) => void,
+  log: ReturnType<typeof createLog>,
+  started: (() => Promise<unknown>)[],
+): Promise<string> {
   const begun = performance.now();
   const clock: Clock = config.clock === 'test' ? testClock(Date.now()) : realClock();
   const databaseUrl = config.databaseUrl ?? (await startDatabase(config, say, started));
@@ -48,11 +58,14 @@ async function start(config: Config, say: (text: string) => void, log: ReturnTyp
   const { ctx, close } = await buildContext({ config, baseUrl, databaseUrl, log, clock });
   started.push(close);
 
-  const sandbox = config.profile === 'sandbox' ? await (await import('@causeway/sandbox/start.ts')).startSandbox(ctx) : null;
+  const sandbox =
+    config.profile === 'sandbox'
+      ? await (await import('@causeway/sandbox/start.ts')).startSandbox(ctx)
+      : null;
   if (sandbox !== null) started.push(sandbox.stop);
   started.push(startHousekeeping(ctx));
   const routes = [...apiRoutes, ...(sandbox?.routes ?? [])];
-  const app = await buildServer(ctx, routes, [referencePlugin(apiRoutes)]);
+  const app = await buildServer(ctx, routes, [referencePlugin(ctx, apiRoutes)]);
   await app.listen({ host: config.host, port });
   started.push(() => app.close());
   const metrics = await serveMetrics(ctx.metrics, config.metrics);
@@ -60,7 +73,11 @@ async function start(config: Config, say: (text: string) => void, log: ReturnTyp
   return readyBlock(baseUrl, metrics.url, performance.now() - begun, sandbox?.readyLines ?? []);
 }
 
-async function startDatabase(config: Config, say: (text: string) => void, started: (() => Promise<unknown>)[]): Promise<string> {
+async function startDatabase(
+  config: Config,
+  say: (text: string) => void,
+  started: (() => Promise<unknown>)[],
+): Promise<string> {
   say('Starting the embedded PostgreSQL …');
   const database = await startEmbedded({ dataDir: config.dataDir, log: say });
   started.push(database.stop);
@@ -86,7 +103,12 @@ async function freePort(host: string): Promise<number> {
   return port;
 }
 
-function readyBlock(baseUrl: string, metricsUrl: string, milliseconds: number, lines: readonly string[]): string {
+function readyBlock(
+  baseUrl: string,
+  metricsUrl: string,
+  milliseconds: number,
+  lines: readonly string[],
+): string {
   return [
     '',
     `Causeway is ready (${(milliseconds / 1000).toFixed(1)} s).`,
