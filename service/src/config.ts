@@ -11,6 +11,10 @@ const LIMITS = {
   wallet_ownership: 60,
   oauth_token: 120,
   introspection: 60,
+  /** Sign-in attempts at one account, mails to one address, forms from one network address. */
+  sign_in: 10,
+  account_mail: 3,
+  account_forms: 60,
 } as const;
 
 export type LimitName = keyof typeof LIMITS;

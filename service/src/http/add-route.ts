@@ -25,7 +25,7 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
     },
     onRequest: admit(ctx, route),
     ...(route.cache === 'etag' && { onSend: answerEtag }),
-    onResponse: record(ctx, route),
+    onResponse: recordRequest(ctx, route),
     handler: async (request, reply) => {
       const { caller } = request;
       const input = { params: request.params, query: request.query, body: request.body, request };
@@ -106,7 +106,7 @@ function answerEtag(request: FastifyRequest, reply: FastifyReply, payload: unkno
 }
 
 /** Names no path, only the route: ids of a URL can be secrets of somebody. */
-function record(ctx: Context, { method, path, operationId }: Route) {
+export function recordRequest(ctx: Context, { method, path, operationId }: Pick<Route, 'method' | 'path' | 'operationId'>) {
   const times = ctx.metrics.route(method, path);
   return (request: FastifyRequest, reply: FastifyReply, done: Next): void => {
     const { statusCode, elapsedTime } = reply;
