@@ -5,11 +5,12 @@ import type { Config } from './config.ts';
 import { type Listener, openListener } from './db/listen.ts';
 import { nodeLockStatement } from './db/node.ts';
 import { type Db, openPool } from './db/pool.ts';
-import type { Guard } from './http/access.ts';
 import type { Random } from './http/ids.ts';
 import { type Limiter, memoryLimiter, postgresLimiter } from './http/limits.ts';
 import type { Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { createGuard, type TokenGuard } from './oauth/guard.ts';
+import { createOAuth, type OAuth } from './oauth/provider.ts';
 import { createSealing, type Sealing } from './sealing.ts';
 
 /** Every live thing, built once and passed by hand. */
@@ -27,7 +28,8 @@ export type Context = {
   /** This process among the nodes that share the database. */
   node: number;
   limiter: Limiter;
-  guard: Guard;
+  guard: TokenGuard;
+  oauth: OAuth;
   metrics: Metrics;
   /** What `/health/ready` asks: each throws when its part cannot serve. */
   checks: Map<string, () => Promise<void>>;
@@ -47,7 +49,7 @@ export async function buildContext({ config, baseUrl, databaseUrl, log, clock = 
   const node = randomBytes(4).readInt32BE() & 0x7fffffff;
   const warn = (message: string) => log.warn(message);
   const listener = await openListener(databaseUrl, warn, { opening: nodeLockStatement(node) });
-  const ctx: Context = {
+  const kernel = {
     config,
     baseUrl,
     log,
@@ -59,11 +61,12 @@ export async function buildContext({ config, baseUrl, databaseUrl, log, clock = 
     listener,
     node,
     limiter: config.rateLimits === 'postgres' ? postgresLimiter(db) : memoryLimiter(),
-    guard: { check: () => null, knowsOrigin: () => false },
     metrics: createMetrics(),
     checks: new Map([['database', async () => void (await pool.query('select 1'))]]),
-    commitReply: (work) => db.transaction().execute(work),
+    commitReply: <T>(work: (tx: Db) => Promise<T>) => db.transaction().execute(work),
   };
+  const guard = await createGuard(kernel);
+  const ctx: Context = { ...kernel, guard, oauth: await createOAuth(kernel) };
   const close = async () => {
     await listener.close();
     await pool.end();

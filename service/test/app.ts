@@ -4,13 +4,14 @@ import { testClock, type TestClock } from '../src/clock.ts';
 import { type Config, loadConfig } from '../src/config.ts';
 import { buildContext, type Context } from '../src/context.ts';
 import type { Caller } from '../src/http/access.ts';
-import { SCOPES } from '../src/http/access.ts';
 import type { Random } from '../src/http/ids.ts';
 import type { Route } from '../src/http/route.ts';
 import { buildServer } from '../src/http/server.ts';
 import { createLog } from '../src/log.ts';
+import { oauthPlugin } from '../src/oauth/plugin.ts';
 import { apiRoutes } from '../src/routes.ts';
 import { createTestDatabase } from './setup/database.ts';
+import { issueTokenFor } from './tokens.ts';
 
 export const START = Date.parse('2026-03-02T12:00:00Z');
 
@@ -20,8 +21,8 @@ export type TestApp = {
   clock: TestClock;
   /** Everything the service has logged, as lines of JSON. */
   logged(): string;
-  /** An access token of this caller. */
-  tokenFor(caller: Partial<Caller>): string;
+  /** A real access token of this caller; its partner, client and user are made when they are missing. */
+  tokenFor(caller?: Partial<Caller>): Promise<string>;
   close(): Promise<void>;
 };
 
@@ -41,13 +42,8 @@ export async function testApp({ routes = apiRoutes, config = {}, databaseUrl }: 
     clock,
     random: seededRandom('causeway'),
   });
-  const callers = new Map<string, Caller>();
-  const origins = new Set<string>();
-  const ctx: Context = {
-    ...built.ctx,
-    guard: { check: (token) => callers.get(token) ?? null, knowsOrigin: (origin) => origins.has(origin) },
-  };
-  const app = await buildServer(ctx, routes);
+  const { ctx } = built;
+  const app = await buildServer(ctx, routes, [oauthPlugin(ctx)]);
   return {
     app,
     ctx,
@@ -56,13 +52,7 @@ export async function testApp({ routes = apiRoutes, config = {}, databaseUrl }: 
       log.flushRequests();
       return lines.join('');
     },
-    tokenFor: (caller) => {
-      const token = `token-${callers.size}`;
-      const whole = { ...anyCaller(), ...caller };
-      for (const origin of whole.origins) origins.add(origin);
-      callers.set(token, whole);
-      return token;
-    },
+    tokenFor: (caller = {}) => issueTokenFor(ctx, caller),
     close: async () => {
       await app.close();
       await built.close();
@@ -74,16 +64,6 @@ export async function testApp({ routes = apiRoutes, config = {}, databaseUrl }: 
 export function testConfig(): Config {
   const secret = createHash('sha256').update('test').digest('base64');
   return loadConfig({ CAUSEWAY_SECRET: secret, RATE_LIMIT_API: '1000000' });
-}
-
-function anyCaller(): Caller {
-  return {
-    clientId: 'partner-one',
-    partnerId: '01890000-0000-7000-8000-000000000001',
-    userId: '01890000-0000-7000-8000-0000000000aa',
-    scopes: new Set(Object.keys(SCOPES)),
-    origins: new Set(),
-  };
 }
 
 /** The same bytes in every run, never the same twice in one. */
