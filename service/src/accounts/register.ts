@@ -48,7 +48,7 @@ export async function findPendingRegistration(ctx: Context, browser: string, sec
   return { email: link.registration.email, needsPassword: !isSameBrowser(link.browser, browser) };
 }
 
-export type Confirmed = { outcome: 'done'; cookie: string; continueTo: string | null } | { outcome: 'wrong_password' | 'gone' };
+export type Confirmed = { outcome: 'done'; cookie: string; continueTo: string | null } | { outcome: 'wrong_password' } | { outcome: 'gone' };
 
 /** Makes the account and signs the browser in. */
 export async function confirmRegistration(ctx: Context, browser: string, secret: string, password: string): Promise<Confirmed> {

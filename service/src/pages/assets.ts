@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import { SECURITY_HEADERS } from '../http/replies.ts';
 
+const TYPES = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' } as const;
+
 /** Named after their content, so that a browser may keep them for good. */
 export const STYLESHEET = asset('causeway', 'css');
 export const PASSKEY_SCRIPT = asset('passkeys', 'js');
 
 type Asset = { path: string; type: string; body: Buffer };
-
-const TYPES = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' } as const;
 
 function asset(name: string, kind: keyof typeof TYPES): Asset {
   const body = readFileSync(new URL(`./${name}.${kind}`, import.meta.url));

@@ -30,6 +30,16 @@ export function errorPage(error: ApiError, eventId: string): Page {
   return messagePage({ title, text, eventId });
 }
 
+/** For a sign-in that cannot be sent back to the app: who asked is unknown, or where to answer. */
+export function signInFailedPage(reason: string): Page {
+  return {
+    title: 'This sign-in cannot go on',
+    body: html`<h1>This sign-in cannot go on</h1>
+<p class="lead">Go back to the app that sent you here and start again. If it happens again, tell the people who run that app:</p>
+<p class="soft small"><code>${reason}</code></p>`,
+  };
+}
+
 function waitWords(seconds: number): string {
   return seconds <= 90 ? 'a minute' : `${Math.ceil(seconds / 60)} minutes`;
 }
