@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type AddressInfo, createServer } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { accountsPlugin } from '../src/accounts/routes.ts';
 import { type TestClock, testClock } from '../src/clock.ts';
 import { type Config, loadConfig } from '../src/config.ts';
 import { buildContext, type Context } from '../src/context.ts';
@@ -65,7 +66,8 @@ export async function testApp({
     random: seededRandom(`causeway ${count++}`),
   });
   const { ctx } = built;
-  const app = await buildServer(ctx, routes, [oauthPlugin(ctx), ...plugins.map((plugin) => plugin(ctx))]);
+  const own = plugins.map((plugin) => plugin(ctx));
+  const app = await buildServer(ctx, routes, [oauthPlugin(ctx), accountsPlugin(ctx), ...own]);
   if (listen) await app.listen({ host: '127.0.0.1', port });
   return {
     app,
