@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
+import { type Chains, openChains } from './chain/client.ts';
+import { createSignatures, type Signatures } from './chain/signatures.ts';
 import { type Clock, realClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { type Listener, openListener } from './db/listen.ts';
@@ -15,6 +17,9 @@ import { createGuard, type TokenGuard } from './oauth/guard.ts';
 import { createOAuth, type OAuth } from './oauth/server.ts';
 import { type Catalogue, createCatalogue } from './offers/catalogue.ts';
 import { createSealing, type Sealing } from './sealing.ts';
+import { permissionSupplier } from './wallets/permission-supplier.ts';
+import { openSanctions, type Sanctions } from './wallets/sanctions.ts';
+import type { Supplier } from './wallets/supplier.ts';
 
 /** Every live thing, built once and passed by hand. */
 export type Context = {
@@ -37,6 +42,10 @@ export type Context = {
   oauth: OAuth;
   offers: Catalogue;
   metrics: Metrics;
+  chains: Chains;
+  signatures: Signatures;
+  sanctions: Sanctions;
+  supplier: Supplier;
   /** What `/health/ready` asks: each throws when its part cannot serve. */
   checks: Map<string, () => Promise<void>>;
   /**
@@ -73,6 +82,7 @@ export async function buildContext({
   const node = randomBytes(4).readInt32BE() & 0x7fffffff;
   const warn = (message: string) => log.warn(message);
   const listener = await openListener(databaseUrl, warn, { opening: nodeLockStatement(node) });
+  const chains = openChains({ urls: config.rpcUrls, freshness: config.rpcFreshness });
   const kernel = {
     config,
     baseUrl,
@@ -88,17 +98,32 @@ export async function buildContext({
     deadlines,
     securityHeaders: securityHeaders(baseUrl),
     metrics: createMetrics(),
-    checks: new Map([['database', async () => void (await pool.query('select 1'))]]),
+    chains,
+    signatures: createSignatures(chains),
+    supplier: permissionSupplier(config.supplierKey, clock),
+    checks: new Map([
+      ['database', async () => void (await pool.query('select 1'))],
+      ...chains
+        .all()
+        .map(
+          ({ name, client }) => [`rpc:${name}`, async () => void (await client.getBlockNumber())] as const,
+        ),
+    ]),
     commitReply: <T>(work: (tx: Db) => Promise<T>) => db.transaction().execute(work),
   };
+  let sanctions: Sanctions | undefined;
   const close = async () => {
+    sanctions?.close();
     deadlines.stop();
     await listener.close();
+    await chains.close();
     await pool.end();
   };
   try {
+    sanctions = await openSanctions(config.sanctionsFile, log);
     const ctx: Context = {
       ...kernel,
+      sanctions,
       guard: await createGuard(kernel),
       oauth: await createOAuth(kernel),
       offers: await createCatalogue(kernel),
