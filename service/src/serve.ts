@@ -51,19 +51,24 @@ async function start(
 ): Promise<string> {
   const begun = performance.now();
   const clock: Clock = config.clock === 'test' ? testClock(Date.now()) : realClock();
-  const databaseUrl = config.databaseUrl ?? (await startDatabase(config, say, started));
-  await bringUpToDate(databaseUrl, say);
+  const [databaseUrl, outside] = await Promise.all([
+    prepareDatabase(config, say, started),
+    config.profile === 'sandbox' ? startOutsideWorld(config, clock, say, started) : null,
+  ]);
+  const rpcUrls = { ...outside?.rpcUrls, ...config.rpcUrls };
 
   const port = config.port === 0 ? await freePort(config.host) : config.port;
   const baseUrl = config.publicUrl ?? `http://${config.host}:${port}`;
-  const { ctx, close } = await buildContext({ config, baseUrl, databaseUrl, log, clock });
+  const { ctx, close } = await buildContext({
+    config: { ...config, rpcUrls },
+    baseUrl,
+    databaseUrl,
+    log,
+    clock,
+  });
   started.push(close);
 
-  const sandbox =
-    config.profile === 'sandbox'
-      ? await (await import('@causeway/sandbox/start.ts')).startSandbox(ctx)
-      : null;
-  if (sandbox !== null) started.push(sandbox.stop);
+  const sandbox = outside === null ? null : await outside.startSandbox(ctx);
   started.push(startHousekeeping(ctx));
   const routes = [...apiRoutes, ...(sandbox?.routes ?? [])];
   const app = await buildServer(ctx, routes, [referencePlugin(ctx, apiRoutes), oauthPlugin(ctx)]);
@@ -72,6 +77,16 @@ async function start(
   const metrics = await serveMetrics(ctx.metrics, config.metrics);
   started.push(metrics.close);
   return readyBlock(baseUrl, metrics.url, performance.now() - begun, sandbox?.readyLines ?? []);
+}
+
+async function prepareDatabase(
+  config: Config,
+  say: (text: string) => void,
+  started: (() => Promise<unknown>)[],
+): Promise<string> {
+  const databaseUrl = config.databaseUrl ?? (await startDatabase(config, say, started));
+  await bringUpToDate(databaseUrl, say);
+  return databaseUrl;
 }
 
 async function startDatabase(
@@ -83,6 +98,19 @@ async function startDatabase(
   const database = await startEmbedded({ dataDir: config.dataDir, log: say });
   started.push(database.stop);
   return database.url;
+}
+
+/** In the sandbox the other end of each wire is ours. */
+async function startOutsideWorld(
+  config: Config,
+  clock: Clock,
+  say: (text: string) => void,
+  started: (() => Promise<unknown>)[],
+) {
+  const { openOutside } = await import('@causeway/sandbox/start.ts');
+  const outside = await openOutside({ config, clock, say });
+  started.push(outside.stop);
+  return outside;
 }
 
 async function bringUpToDate(databaseUrl: string, say: (text: string) => void): Promise<void> {
