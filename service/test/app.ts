@@ -35,6 +35,7 @@ type Options = {
   plugins?: readonly ((ctx: Context) => Plugin)[];
   config?: Partial<Config>;
   databaseUrl?: string;
+  baseUrl?: string;
   /** On a free port of this machine, for clients that bring their own HTTP. */
   listen?: boolean;
 };
@@ -45,6 +46,7 @@ export async function testApp({
   plugins = [],
   config = {},
   databaseUrl,
+  baseUrl = 'http://causeway.test',
   listen = false,
 }: Options = {}): Promise<TestApp> {
   const database = databaseUrl === undefined ? await createTestDatabase() : null;
@@ -58,7 +60,7 @@ export async function testApp({
   const port = listen ? await freePort() : 0;
   const built = await buildContext({
     config: { ...testConfig(), ...config },
-    baseUrl: listen ? `http://127.0.0.1:${port}` : 'http://causeway.test',
+    baseUrl: listen ? `http://127.0.0.1:${port}` : baseUrl,
     databaseUrl: databaseUrl ?? String(database?.url),
     log,
     clock,

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
+import { deleteExpiredGrants } from '../oauth/housekeeping.ts';
 
 const EVERY = 10 * 60_000;
 
@@ -7,6 +8,7 @@ const EVERY = 10 * 60_000;
 export async function keepHouse(ctx: Context): Promise<void> {
   await sql`delete from idempotency_keys where inserted_at < now() - interval '24 hours'`.execute(ctx.db);
   await sql`delete from rate_limits where window_end < now()`.execute(ctx.db);
+  await deleteExpiredGrants(ctx);
 }
 
 export function startHousekeeping(ctx: Context): () => Promise<void> {
