@@ -9,7 +9,7 @@ let one: TestApp;
 let client: TestClient;
 let other: TestClient;
 beforeAll(async () => {
-  one = await testApp({ plugins: [allow], config: {} });
+  one = await testApp({ pages: false, plugins: [allow], config: {} });
   client = await makeClient(one.ctx);
   other = await makeClient(one.ctx, { clientId: 'partner-two' });
   await makeUser(one.ctx);

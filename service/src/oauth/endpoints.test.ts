@@ -10,7 +10,7 @@ let one: TestApp;
 let client: TestClient;
 let decision: 'deny' | { user: string } = { user: USER };
 beforeAll(async () => {
-  one = await testApp({ plugins: [decideAs(() => decision)] });
+  one = await testApp({ pages: false, plugins: [decideAs(() => decision)] });
   client = await makeClient(one.ctx, { origins: ['https://app.partner.test'] });
   await makeUser(one.ctx);
 });

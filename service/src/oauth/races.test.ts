@@ -8,7 +8,7 @@ let two: TestApp;
 let client: TestClient;
 const config = { limits: { ...testConfig().limits, oauth_token: 10_000, introspection: 10_000 } };
 beforeAll(async () => {
-  one = await testApp({ plugins: [allow], config });
+  one = await testApp({ pages: false, plugins: [allow], config });
   two = await testApp({ databaseUrl: String(one.ctx.pool.options.connectionString), config });
   client = await makeClient(one.ctx);
   await makeUser(one.ctx);

@@ -8,7 +8,7 @@ import { rotateSecret } from '../partners/partner.ts';
 let one: TestApp;
 let client: TestClient;
 beforeAll(async () => {
-  one = await testApp({ plugins: [allow] });
+  one = await testApp({ pages: false, plugins: [allow] });
   client = await makeClient(one.ctx);
   await makeUser(one.ctx);
 });
