@@ -27,17 +27,17 @@ export type TestApp = {
   close(): Promise<void>;
 };
 
-type Options = { routes?: readonly Route[]; config?: Partial<Config>; databaseUrl?: string };
+type Options = { routes?: readonly Route[]; config?: Partial<Config>; databaseUrl?: string; baseUrl?: string };
 
 /** The real application in this process, on a database of its own, with its own clock and randomness. */
-export async function testApp({ routes = apiRoutes, config = {}, databaseUrl }: Options = {}): Promise<TestApp> {
+export async function testApp({ routes = apiRoutes, config = {}, databaseUrl, baseUrl = 'http://causeway.test' }: Options = {}): Promise<TestApp> {
   const database = databaseUrl === undefined ? await createTestDatabase() : null;
   const clock = testClock(START);
   const lines: string[] = [];
   const log = createLog({ level: 'debug', pretty: false, stream: { write: (line) => void lines.push(line) } });
   const built = await buildContext({
     config: { ...testConfig(), ...config },
-    baseUrl: 'http://causeway.test',
+    baseUrl,
     databaseUrl: databaseUrl ?? String(database?.url),
     log,
     clock,
