@@ -27,7 +27,8 @@ export const clockRoutes = [
 ];
 
 function moveClock(ctx: Context, { advance_seconds, set_to }: Static<typeof MoveClock>) {
-  if (!('set' in ctx.clock)) throw invalidField('clock', 'stands on real time; start with CAUSEWAY_CLOCK=test to move it');
+  if (!('set' in ctx.clock))
+    throw invalidField('clock', 'stands on real time; start with CAUSEWAY_CLOCK=test to move it');
   if ((advance_seconds === undefined) === (set_to === undefined)) {
     throw invalidField('advance_seconds', 'exactly one of advance_seconds and set_to is required');
   }

@@ -17,7 +17,12 @@ export async function startSandbox(ctx: Context): Promise<Sandbox> {
   const [first] = users;
   return {
     routes: [overviewRoute(overview), ...clockRoutes, mailRoute(mailServer), userRoute()],
-    readyLines: ['', `  Sign in    ${ctx.baseUrl}/sign-in  (${first?.email} / ${first?.password})`, '', `  curl ${ctx.baseUrl}/sandbox`],
+    readyLines: [
+      '',
+      `  Sign in    ${ctx.baseUrl}/sign-in  (${first?.email} / ${first?.password})`,
+      '',
+      `  curl ${ctx.baseUrl}/sandbox`,
+    ],
     smtpUrl: mailServer.smtpUrl,
     stop: () => mailServer.stop(),
   };

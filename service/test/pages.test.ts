@@ -17,7 +17,10 @@ afterAll(async () => {
   await site?.close();
 });
 
-async function withPage(run: (page: Page, context: BrowserContext) => Promise<void>, options: { javaScriptEnabled?: boolean } = {}): Promise<void> {
+async function withPage(
+  run: (page: Page, context: BrowserContext) => Promise<void>,
+  options: { javaScriptEnabled?: boolean } = {},
+): Promise<void> {
   const context = await browser.newContext(options);
   const page = await context.newPage();
   context.setDefaultTimeout(10_000);
@@ -32,7 +35,11 @@ async function withPage(run: (page: Page, context: BrowserContext) => Promise<vo
   }
 }
 
-async function register(page: Page, email: string, kind: 'A person' | 'A company' = 'A person'): Promise<void> {
+async function register(
+  page: Page,
+  email: string,
+  kind: 'A person' | 'A company' = 'A person',
+): Promise<void> {
   await page.getByRole('link', { name: 'Create an account' }).click();
   await page.getByLabel(kind).check();
   await page.getByLabel('E-mail').fill(email);
@@ -51,39 +58,53 @@ async function exchange(code: string, verifier: string): Promise<Response> {
   const { clientId, secret, redirectUri } = site.partner;
   return fetch(`${site.url}/oauth/token`, {
     method: 'POST',
-    body: new URLSearchParams({ grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: redirectUri, client_id: clientId, client_secret: secret }),
+    body: new URLSearchParams({
+      grant_type: 'authorization_code',
+      code,
+      code_verifier: verifier,
+      redirect_uri: redirectUri,
+      client_id: clientId,
+      client_secret: secret,
+    }),
   });
 }
 
 const callbackOf = (page: Page) => new URL(page.url()).searchParams;
 
 describe('the whole sign-in', () => {
-  test.each([true, false])('register, confirm by the mail, consent, and back with a code that buys a token (JavaScript: %s)', async (javaScriptEnabled) => {
-    await withPage(
-      async (page) => {
-        const email = `new-${javaScriptEnabled}@user.test`;
-        const { url, verifier, state } = site.authorizeUrl();
-        await page.goto(url);
-        await register(page, email);
-        await page.goto(linkIn(await site.mailTo(email, /Confirm/)));
-        await page.getByRole('button', { name: 'Confirm and go on' }).click();
+  test.each([true, false])(
+    'register, confirm by the mail, consent, and back with a code that buys a token (JavaScript: %s)',
+    async (javaScriptEnabled) => {
+      await withPage(
+        async (page) => {
+          const email = `new-${javaScriptEnabled}@user.test`;
+          const { url, verifier, state } = site.authorizeUrl();
+          await page.goto(url);
+          await register(page, email);
+          await page.goto(linkIn(await site.mailTo(email, /Confirm/)));
+          await page.getByRole('button', { name: 'Confirm and go on' }).click();
 
-        await page.getByRole('heading', { name: 'Harbour Invest wants to use your account' }).waitFor();
-        await expect(page.getByText(email).innerText()).resolves.toBe(email);
-        const asked = await page.locator('.grants li').allInnerTexts();
-        expect(asked).toContain('Invest in offers on your behalf');
-        await page.getByRole('button', { name: 'Allow' }).click();
-        await page.waitForURL(`${site.partner.redirectUri}?**`);
+          await page.getByRole('heading', { name: 'Harbour Invest wants to use your account' }).waitFor();
+          await expect(page.getByText(email).innerText()).resolves.toBe(email);
+          const asked = await page.locator('.grants li').allInnerTexts();
+          expect(asked).toContain('Invest in offers on your behalf');
+          await page.getByRole('button', { name: 'Allow' }).click();
+          await page.waitForURL(`${site.partner.redirectUri}?**`);
 
-        expect(callbackOf(page).get('state')).toBe(state);
-        expect(callbackOf(page).get('iss')).toBe(site.url);
-        const reply = await exchange(callbackOf(page).get('code') ?? '', verifier);
-        expect(reply.status).toBe(200);
-        expect(await reply.json()).toMatchObject({ token_type: 'Bearer', refresh_token: expect.any(String), id_token: expect.any(String) });
-      },
-      { javaScriptEnabled },
-    );
-  });
+          expect(callbackOf(page).get('state')).toBe(state);
+          expect(callbackOf(page).get('iss')).toBe(site.url);
+          const reply = await exchange(callbackOf(page).get('code') ?? '', verifier);
+          expect(reply.status).toBe(200);
+          expect(await reply.json()).toMatchObject({
+            token_type: 'Bearer',
+            refresh_token: expect.any(String),
+            id_token: expect.any(String),
+          });
+        },
+        { javaScriptEnabled },
+      );
+    },
+  );
 
   test('a denied consent goes back as access_denied and grants nothing', async () => {
     await withPage(async (page) => {
@@ -171,7 +192,9 @@ describe('the whole sign-in', () => {
       await page.goto(site.authorizeUrl().url);
       await signIn(page, 'fresh@user.test');
       await page.getByRole('button', { name: 'Allow' }).waitFor();
-      await site.ctx.pool.query(`update browser_sessions set signed_in_at = signed_in_at - interval '1 minute'`);
+      await site.ctx.pool.query(
+        `update browser_sessions set signed_in_at = signed_in_at - interval '1 minute'`,
+      );
       await page.goto(site.authorizeUrl({ prompt: 'login' }).url);
       await page.getByLabel('Password').fill(PASSWORD);
       await page.getByRole('button', { name: 'Sign in', exact: true }).click();
@@ -189,8 +212,11 @@ describe('the account', () => {
       await signIn(page, 'leaver@user.test');
       await page.getByRole('button', { name: 'Allow' }).click();
       await page.waitForURL(`${site.partner.redirectUri}?**`);
-      const { access_token } = (await (await exchange(callbackOf(page).get('code') ?? '', verifier)).json()) as { access_token: string };
-      const userinfo = () => fetch(`${site.url}/oauth/userinfo`, { headers: { authorization: `Bearer ${access_token}` } });
+      const { access_token } = (await (
+        await exchange(callbackOf(page).get('code') ?? '', verifier)
+      ).json()) as { access_token: string };
+      const userinfo = () =>
+        fetch(`${site.url}/oauth/userinfo`, { headers: { authorization: `Bearer ${access_token}` } });
       expect((await userinfo()).status).toBe(200);
 
       await page.goto(`${site.url}/account`);
@@ -207,7 +233,14 @@ describe('the account', () => {
       const cdp = await context.newCDPSession(page);
       await cdp.send('WebAuthn.enable');
       await cdp.send('WebAuthn.addVirtualAuthenticator', {
-        options: { protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+        options: {
+          protocol: 'ctap2',
+          transport: 'internal',
+          hasResidentKey: true,
+          hasUserVerification: true,
+          isUserVerified: true,
+          automaticPresenceSimulation: true,
+        },
       });
       await site.makeUser('keys@user.test');
       await page.goto(`${site.url}/sign-in`);
@@ -269,55 +302,65 @@ describe('how the pages look', () => {
     { name: 'desktop-dark', viewport: { width: 1280, height: 860 }, colorScheme: 'dark' },
   ] as const;
 
-  test.each(VIEWS)('$name: every page fits its screen, and nothing on it is unlabelled', async ({ name, viewport, colorScheme }) => {
-    mkdirSync(folder, { recursive: true });
-    const context = await browser.newContext({ viewport, colorScheme, deviceScaleFactor: 1 });
-    const page = await context.newPage();
-    context.setDefaultTimeout(10_000);
-    const email = `${name}@user.test`;
-    const shoot = async (what: string) => {
-      await page.screenshot({ path: `${folder}${what}-${name}.png`, fullPage: true });
-      const width = await page.evaluate('document.documentElement.scrollWidth');
-      expect(width, `${what} is wider than the screen`).toBeLessThanOrEqual(viewport.width);
-      const unlabelled = await page.locator('input:not([type=hidden]):visible').evaluateAll((inputs) => inputs.filter((input) => (input as unknown as { labels: { length: number } }).labels.length === 0).length);
-      expect(unlabelled, `${what} has inputs without labels`).toBe(0);
-      expect(await page.locator('h1').count(), `${what} has one heading`).toBe(1);
-    };
-    await page.goto(site.authorizeUrl().url);
-    await shoot('1-sign-in');
-    await signIn(page, 'nobody@user.test');
-    await shoot('2-sign-in-wrong');
-    await page.getByRole('link', { name: 'Create an account' }).click();
-    await shoot('3-register');
-    await page.getByLabel('E-mail').fill(email);
-    await page.getByLabel('Password').fill('aaaaaaaaaaaa');
-    await page.getByRole('button', { name: 'Create account' }).click();
-    await shoot('4-register-wrong');
-    await page.getByLabel('Password').fill(PASSWORD);
-    await page.getByRole('button', { name: 'Create account' }).click();
-    await shoot('5-check-mail');
-    const link = linkIn(await site.mailTo(email, /Confirm/));
-    await withPage(async (elsewhere) => {
-      await elsewhere.setViewportSize(viewport);
-      await elsewhere.emulateMedia({ colorScheme });
-      await elsewhere.goto(link);
-      await elsewhere.screenshot({ path: `${folder}6-confirm-elsewhere-${name}.png`, fullPage: true });
-    });
-    await page.goto(link);
-    await shoot('6-confirm');
-    await page.getByRole('button', { name: 'Confirm and go on' }).click();
-    await shoot('7-consent');
-    await page.getByRole('button', { name: 'Allow' }).click();
-    await page.waitForURL(`${site.partner.redirectUri}?**`);
-    await page.goto(`${site.url}/account`);
-    await page.locator('summary').click();
-    await shoot('8-account');
-    await page.goto(link);
-    await shoot('9-gone');
-    await page.goto(`${site.url}/forgot`);
-    await shoot('a-forgot');
-    await page.goto(site.authorizeUrl({ client_id: 'nobody' }).url);
-    await shoot('b-error');
-    await context.close();
-  });
+  test.each(VIEWS)(
+    '$name: every page fits its screen, and nothing on it is unlabelled',
+    async ({ name, viewport, colorScheme }) => {
+      mkdirSync(folder, { recursive: true });
+      const context = await browser.newContext({ viewport, colorScheme, deviceScaleFactor: 1 });
+      const page = await context.newPage();
+      context.setDefaultTimeout(10_000);
+      const email = `${name}@user.test`;
+      const shoot = async (what: string) => {
+        await page.screenshot({ path: `${folder}${what}-${name}.png`, fullPage: true });
+        const width = await page.evaluate('document.documentElement.scrollWidth');
+        expect(width, `${what} is wider than the screen`).toBeLessThanOrEqual(viewport.width);
+        const unlabelled = await page
+          .locator('input:not([type=hidden]):visible')
+          .evaluateAll(
+            (inputs) =>
+              inputs.filter(
+                (input) => (input as unknown as { labels: { length: number } }).labels.length === 0,
+              ).length,
+          );
+        expect(unlabelled, `${what} has inputs without labels`).toBe(0);
+        expect(await page.locator('h1').count(), `${what} has one heading`).toBe(1);
+      };
+      await page.goto(site.authorizeUrl().url);
+      await shoot('1-sign-in');
+      await signIn(page, 'nobody@user.test');
+      await shoot('2-sign-in-wrong');
+      await page.getByRole('link', { name: 'Create an account' }).click();
+      await shoot('3-register');
+      await page.getByLabel('E-mail').fill(email);
+      await page.getByLabel('Password').fill('aaaaaaaaaaaa');
+      await page.getByRole('button', { name: 'Create account' }).click();
+      await shoot('4-register-wrong');
+      await page.getByLabel('Password').fill(PASSWORD);
+      await page.getByRole('button', { name: 'Create account' }).click();
+      await shoot('5-check-mail');
+      const link = linkIn(await site.mailTo(email, /Confirm/));
+      await withPage(async (elsewhere) => {
+        await elsewhere.setViewportSize(viewport);
+        await elsewhere.emulateMedia({ colorScheme });
+        await elsewhere.goto(link);
+        await elsewhere.screenshot({ path: `${folder}6-confirm-elsewhere-${name}.png`, fullPage: true });
+      });
+      await page.goto(link);
+      await shoot('6-confirm');
+      await page.getByRole('button', { name: 'Confirm and go on' }).click();
+      await shoot('7-consent');
+      await page.getByRole('button', { name: 'Allow' }).click();
+      await page.waitForURL(`${site.partner.redirectUri}?**`);
+      await page.goto(`${site.url}/account`);
+      await page.locator('summary').click();
+      await shoot('8-account');
+      await page.goto(link);
+      await shoot('9-gone');
+      await page.goto(`${site.url}/forgot`);
+      await shoot('a-forgot');
+      await page.goto(site.authorizeUrl({ client_id: 'nobody' }).url);
+      await shoot('b-error');
+      await context.close();
+    },
+  );
 });

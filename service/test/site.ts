@@ -41,7 +41,11 @@ export async function startSite(config: Partial<Config> = {}): Promise<Site> {
   const mailServer = await startMailServer(join(dir, 'mail.jsonl'));
   const worker = await startMailWorker(ctx, smtpMailer(mailServer.smtpUrl, ctx.config.mailFrom));
   await app.app.listen({ host: '127.0.0.1', port });
-  const partner = { clientId: 'harbour', secret: `cws_${randomBytes(32).toString('base64url')}`, redirectUri: `${callback.url}/callback` };
+  const partner = {
+    clientId: 'harbour',
+    secret: `cws_${randomBytes(32).toString('base64url')}`,
+    redirectUri: `${callback.url}/callback`,
+  };
   await registerPartner(app, partner);
   return {
     ...app,
@@ -60,7 +64,11 @@ export async function startSite(config: Partial<Config> = {}): Promise<Site> {
   };
 }
 
-function authorizeUrl(url: string, { clientId, redirectUri }: Site['partner'], parameters: Record<string, string>) {
+function authorizeUrl(
+  url: string,
+  { clientId, redirectUri }: Site['partner'],
+  parameters: Record<string, string>,
+) {
   const verifier = randomBytes(32).toString('base64url');
   const state = randomBytes(8).toString('hex');
   const query = new URLSearchParams({
@@ -76,12 +84,26 @@ function authorizeUrl(url: string, { clientId, redirectUri }: Site['partner'], p
   return { url: `${url}/oauth/authorize?${query}`, verifier, state };
 }
 
-async function registerPartner({ ctx }: TestApp, { clientId, secret, redirectUri }: Site['partner']): Promise<void> {
+async function registerPartner(
+  { ctx }: TestApp,
+  { clientId, secret, redirectUri }: Site['partner'],
+): Promise<void> {
   const id = newId(ctx.clock, ctx.random);
   const logo = new URL('/logo.svg', redirectUri).href;
-  await sql`insert into partners (id, name, logo_url) values (${id}, 'Harbour Invest', ${logo})`.execute(ctx.db);
-  const client = { client_id: clientId, partner_id: id, redirect_uris: [redirectUri], scopes: Object.keys(SCOPES), secret_hash: hashSecret(secret) };
-  await ctx.db.insertInto('oauth_clients').values({ ...client, previous_secret_hash: null, previous_secret_until: null }).execute();
+  await sql`insert into partners (id, name, logo_url) values (${id}, 'Harbour Invest', ${logo})`.execute(
+    ctx.db,
+  );
+  const client = {
+    client_id: clientId,
+    partner_id: id,
+    redirect_uris: [redirectUri],
+    scopes: Object.keys(SCOPES),
+    secret_hash: hashSecret(secret),
+  };
+  await ctx.db
+    .insertInto('oauth_clients')
+    .values({ ...client, previous_secret_hash: null, previous_secret_until: null })
+    .execute();
 }
 
 async function makeUser({ ctx }: TestApp, email: string, kind: UserKind): Promise<string> {
@@ -90,7 +112,11 @@ async function makeUser({ ctx }: TestApp, email: string, kind: UserKind): Promis
   return id;
 }
 
-async function waitForMail(mails: () => readonly ReceivedMail[], email: string, subject: RegExp): Promise<ReceivedMail> {
+async function waitForMail(
+  mails: () => readonly ReceivedMail[],
+  email: string,
+  subject: RegExp,
+): Promise<ReceivedMail> {
   for (let tries = 0; tries < 500; tries++) {
     const found = mails().findLast((mail) => mail.to === email && subject.test(mail.subject));
     if (found !== undefined) return found;
@@ -108,8 +134,11 @@ const LOGO =
 
 async function startCallback() {
   const server = createServer((request, response) => {
-    if (request.url === '/logo.svg') return void response.setHeader('content-type', 'image/svg+xml').end(LOGO);
-    response.setHeader('content-type', 'text/html').end('<!doctype html><title>Harbour</title><h1>Back at Harbour</h1>');
+    if (request.url === '/logo.svg')
+      return void response.setHeader('content-type', 'image/svg+xml').end(LOGO);
+    response
+      .setHeader('content-type', 'text/html')
+      .end('<!doctype html><title>Harbour</title><h1>Back at Harbour</h1>');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

@@ -2,12 +2,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { recordRequest } from '../http/add-route.ts';
-import { type Page, renderPage } from '../pages/layout.ts';
 import { pageHeaders } from '../pages/headers.ts';
+import { type Page, renderPage } from '../pages/layout.ts';
 import { takeFromAddress } from './throttle.ts';
 import { checkForgery, openVisit, setCookie, type Visit } from './visit.ts';
 
-export type PageInput = { query: Record<string, unknown>; form: Record<string, string>; request: FastifyRequest; reply: FastifyReply };
+export type PageInput = {
+  query: Record<string, unknown>;
+  form: Record<string, string>;
+  request: FastifyRequest;
+  reply: FastifyReply;
+};
 
 export type Answer = { cookie?: string } & (
   | { redirect: string }
@@ -30,7 +35,11 @@ type PageRoute = {
 };
 
 /** Registers a page or the form on one: throttled, safe from forgery, and with the headers of a page. */
-export function addPage(app: FastifyInstance, ctx: Context, { method, path, fields = [], handle }: PageRoute): void {
+export function addPage(
+  app: FastifyInstance,
+  ctx: Context,
+  { method, path, fields = [], handle }: PageRoute,
+): void {
   app.route({
     method,
     url: path,
@@ -48,19 +57,22 @@ export function addPage(app: FastifyInstance, ctx: Context, { method, path, fiel
 }
 
 function readForm(body: unknown, fields: readonly string[]): Record<string, string> {
-  const form: Record<string, string> = {};
-  const problems: Record<string, string[]> = {};
-  for (const [name, value] of Object.entries((body ?? {}) as Record<string, unknown>)) {
-    if ((name !== 'csrf' && !fields.includes(name)) || typeof value !== 'string') problems[name] = ['is not a known field'];
-    else form[name] = value;
-  }
-  if (Object.keys(problems).length > 0) throw new ApiError('validation_failed', problems);
-  return form;
+  const sent = Object.entries((body ?? {}) as Record<string, unknown>);
+  const unknown = sent.filter(
+    ([name, value]) => (name !== 'csrf' && !fields.includes(name)) || typeof value !== 'string',
+  );
+  if (unknown.length > 0)
+    throw new ApiError(
+      'validation_failed',
+      Object.fromEntries(unknown.map(([name]) => [name, ['is not a known field']])),
+    );
+  return Object.fromEntries(sent) as Record<string, string>;
 }
 
 function sendAnswer(ctx: Context, reply: FastifyReply, answer: Answer): FastifyReply {
   if (answer.cookie !== undefined) setCookie(ctx, reply, answer.cookie);
-  if ('redirect' in answer) return reply.headers(pageHeaders()).code(303).header('location', answer.redirect).send();
+  if ('redirect' in answer)
+    return reply.headers(pageHeaders()).code(303).header('location', answer.redirect).send();
   return sendPage(reply, answer.page, answer.status ?? 200, answer);
 }
 

@@ -40,14 +40,21 @@ export function addPasskeyRoutes(app: FastifyInstance, ctx: Context): void {
     setCookie(ctx, reply, cookie);
     return { location: readNext(next) ?? '/account' };
   });
-  add('/account/passkeys/options', Ask, ({ browser, session }) => offerPasskey(ctx, browser, userOf(session)));
+  add('/account/passkeys/options', Ask, ({ browser, session }) =>
+    offerPasskey(ctx, browser, userOf(session)),
+  );
   add('/account/passkeys', Answer, async ({ browser, session }, { response }) => {
     if (!(await addPasskey(ctx, browser, userOf(session), response))) throw new ApiError('passkey_refused');
     return { location: '/account?notice=passkey_added' };
   });
 }
 
-async function answer(ctx: Context, request: FastifyRequest, reply: FastifyReply, handle: Handle): Promise<object> {
+async function answer(
+  ctx: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  handle: Handle,
+): Promise<object> {
   reply.headers(pageHeaders()).header('x-request-id', request.id);
   await takeFromAddress(ctx, request.ip);
   const visit = await openVisit(ctx, request, reply);

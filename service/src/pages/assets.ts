@@ -21,7 +21,11 @@ export function serveAssets(app: FastifyInstance): void {
   for (const { path, type, body } of [STYLESHEET, PASSKEY_SCRIPT]) {
     app.get(path, { config: { access: { who: 'public' } } }, (request, reply) =>
       reply
-        .headers({ ...SECURITY_HEADERS, 'x-request-id': request.id, 'cache-control': 'public, max-age=31536000, immutable' })
+        .headers({
+          ...SECURITY_HEADERS,
+          'x-request-id': request.id,
+          'cache-control': 'public, max-age=31536000, immutable',
+        })
         .type(type)
         .send(body),
     );

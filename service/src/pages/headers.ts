@@ -8,7 +8,11 @@ export type PagePolicy = {
 };
 
 /** A page runs no script but ours, loads nothing but ours and its partners' logos, and is never framed. */
-export function pageHeaders({ scripts = false, leadsTo = [], images = [] }: PagePolicy = {}): Record<string, string> {
+export function pageHeaders({
+  scripts = false,
+  leadsTo = [],
+  images = [],
+}: PagePolicy = {}): Record<string, string> {
   const policy = [
     "default-src 'none'",
     "style-src 'self'",

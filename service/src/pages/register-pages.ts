@@ -40,16 +40,22 @@ ${field({
   };
 }
 
-export function checkMailPage(email: string): Page {
+export function checkMailPage(email: string, again: '/register' | '/forgot'): Page {
   return {
     title: 'Check your mail',
     body: html`<h1>Check your mail</h1>
 <p class="lead">We have sent a link to <strong>${email}</strong>. Open it in this browser to go on.</p>
-<p class="soft small">It can take a minute. Look in your spam folder too, or <a href="/register">try again</a> if the address is wrong.</p>`,
+<p class="soft small">It can take a minute. Look in your spam folder too, or <a href="${again}">try again</a> if the address is wrong.</p>`,
   };
 }
 
-export type ConfirmState = { csrf: string; token: string; email: string; needsPassword: boolean; problem?: string };
+export type ConfirmState = {
+  csrf: string;
+  token: string;
+  email: string;
+  needsPassword: boolean;
+  problem?: string;
+};
 
 export function confirmPage({ csrf, token, email, needsPassword, problem }: ConfirmState): Page {
   return {

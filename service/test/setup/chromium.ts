@@ -12,7 +12,8 @@ const PLACES = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ];
 
-const HELP = 'The tests of the pages need Chromium: install it (Debian: apt-get install chromium) or set CHROMIUM_PATH.';
+const HELP =
+  'The tests of the pages need Chromium: install it (Debian: apt-get install chromium) or set CHROMIUM_PATH.';
 
 /** A real browser that can reach this machine only. */
 export async function launchChromium(): Promise<Browser> {
