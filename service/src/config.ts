@@ -61,14 +61,20 @@ export function loadConfig(env: Environment): Config {
   const isProduction = profile === 'production';
   const dataDir = resolve(read.text('CAUSEWAY_DATA', '.causeway'));
   const limits = Object.fromEntries(
-    Object.entries(LIMITS).map(([name, value]) => [name, read.integer(`RATE_LIMIT_${name.toUpperCase()}`, 1, 1_000_000, value)]),
+    Object.entries(LIMITS).map(([name, value]) => [
+      name,
+      read.integer(`RATE_LIMIT_${name.toUpperCase()}`, 1, 1_000_000, value),
+    ]),
   ) as Config['limits'];
   const config: Config = {
     profile,
     host: read.text('HOST', '127.0.0.1'),
     port: read.integer('PORT', 0, 65535, 8080),
     publicUrl: read.url('PUBLIC_URL', ['https:', ...(isProduction ? [] : ['http:'])], isProduction),
-    metrics: { host: read.text('METRICS_HOST', '127.0.0.1'), port: read.integer('METRICS_PORT', 0, 65535, isProduction ? 9464 : 0) },
+    metrics: {
+      host: read.text('METRICS_HOST', '127.0.0.1'),
+      port: read.integer('METRICS_PORT', 0, 65535, isProduction ? 9464 : 0),
+    },
     dataDir,
     databaseUrl: read.url('DATABASE_URL', ['postgres:', 'postgresql:'], isProduction),
     databasePool: read.integer('DATABASE_POOL', 2, 500, 10),
@@ -81,7 +87,8 @@ export function loadConfig(env: Environment): Config {
     rateLimits: read.oneOf('RATE_LIMITS', ['memory', 'postgres'] as const, 'memory'),
     limits,
   };
-  if (isProduction && config.clock === 'test') problems.push('CAUSEWAY_CLOCK: the test clock is a part of the sandbox; leave it out in production');
+  if (isProduction && config.clock === 'test')
+    problems.push('CAUSEWAY_CLOCK: the test clock is a part of the sandbox; leave it out in production');
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
 }
@@ -125,16 +132,25 @@ function reader(env: Environment, problems: string[]) {
 }
 
 /** The secret that everything sealed depends on. The sandbox makes one beside its data. */
-function readSecrets(text: string | undefined, isProduction: boolean, dataDir: string, problems: string[]): Buffer[] {
+function readSecrets(
+  text: string | undefined,
+  isProduction: boolean,
+  dataDir: string,
+  problems: string[],
+): Buffer[] {
   if (text !== undefined && text !== '') {
     const secrets = text.split(',').map((part) => Buffer.from(part.trim(), 'base64'));
     if (secrets.some((secret) => secret.length < 32)) {
-      problems.push('CAUSEWAY_SECRET: must be at least 32 random bytes in base64 (openssl rand -base64 32); several, newest first, with commas between');
+      problems.push(
+        'CAUSEWAY_SECRET: must be at least 32 random bytes in base64 (openssl rand -base64 32); several, newest first, with commas between',
+      );
     }
     return secrets;
   }
   if (isProduction) {
-    problems.push('CAUSEWAY_SECRET: is required in production: 32 random bytes in base64 (openssl rand -base64 32)');
+    problems.push(
+      'CAUSEWAY_SECRET: is required in production: 32 random bytes in base64 (openssl rand -base64 32)',
+    );
     return [];
   }
   const file = join(dataDir, 'secret');

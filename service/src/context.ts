@@ -5,12 +5,14 @@ import type { Config } from './config.ts';
 import { type Listener, openListener } from './db/listen.ts';
 import { nodeLockStatement } from './db/node.ts';
 import { type Db, openPool } from './db/pool.ts';
+import { createDeadlines, type Deadlines } from './http/deadline.ts';
 import type { Random } from './http/ids.ts';
 import { type Limiter, memoryLimiter, postgresLimiter } from './http/limits.ts';
+import { securityHeaders } from './http/replies.ts';
 import type { Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createGuard, type TokenGuard } from './oauth/guard.ts';
-import { createOAuth, type OAuth } from './oauth/provider.ts';
+import { createOAuth, type OAuth } from './oauth/server.ts';
 import { createSealing, type Sealing } from './sealing.ts';
 
 /** Every live thing, built once and passed by hand. */
@@ -28,6 +30,8 @@ export type Context = {
   /** This process among the nodes that share the database. */
   node: number;
   limiter: Limiter;
+  deadlines: Deadlines;
+  securityHeaders: Record<string, string>;
   guard: TokenGuard;
   oauth: OAuth;
   metrics: Metrics;
@@ -42,10 +46,28 @@ export type Context = {
 
 export type Built = { ctx: Context; close(): Promise<void> };
 
-type Parts = { config: Config; baseUrl: string; databaseUrl: string; log: Log; clock?: Clock; random?: Random };
+type Parts = {
+  config: Config;
+  baseUrl: string;
+  databaseUrl: string;
+  log: Log;
+  clock?: Clock;
+  random?: Random;
+};
 
-export async function buildContext({ config, baseUrl, databaseUrl, log, clock = realClock(), random = randomBytes }: Parts): Promise<Built> {
-  const { pool, db } = openPool(databaseUrl, { max: config.databasePool, log: (message) => log.warn(message) });
+export async function buildContext({
+  config,
+  baseUrl,
+  databaseUrl,
+  log,
+  clock = realClock(),
+  random = randomBytes,
+}: Parts): Promise<Built> {
+  const { pool, db } = openPool(databaseUrl, {
+    max: config.databasePool,
+    log: (message) => log.warn(message),
+  });
+  const deadlines = createDeadlines();
   const node = randomBytes(4).readInt32BE() & 0x7fffffff;
   const warn = (message: string) => log.warn(message);
   const listener = await openListener(databaseUrl, warn, { opening: nodeLockStatement(node) });
@@ -61,15 +83,22 @@ export async function buildContext({ config, baseUrl, databaseUrl, log, clock = 
     listener,
     node,
     limiter: config.rateLimits === 'postgres' ? postgresLimiter(db) : memoryLimiter(),
+    deadlines,
+    securityHeaders: securityHeaders(baseUrl),
     metrics: createMetrics(),
     checks: new Map([['database', async () => void (await pool.query('select 1'))]]),
     commitReply: <T>(work: (tx: Db) => Promise<T>) => db.transaction().execute(work),
   };
-  const guard = await createGuard(kernel);
-  const ctx: Context = { ...kernel, guard, oauth: await createOAuth(kernel) };
   const close = async () => {
+    deadlines.stop();
     await listener.close();
     await pool.end();
   };
-  return { ctx, close };
+  try {
+    const ctx: Context = { ...kernel, guard: await createGuard(kernel), oauth: await createOAuth(kernel) };
+    return { ctx, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }

@@ -1,4 +1,4 @@
-import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
 
 /**
@@ -10,20 +10,23 @@ export type Log = Logger & { request(line: string): void; flushRequests(): void 
 export type LogOptions = { level: string; pretty: boolean; stream?: DestinationStream };
 
 const FLUSH_EVERY = 50;
-const FLUSH_SIZE = 200;
+const FLUSH_SIZE = 64 * 1024;
 
 export function createLog({ level, pretty: isPretty, stream }: LogOptions): Log {
-  const destination = stream ?? (isPretty ? prettyStream() : pino.destination({ dest: 1, sync: false, minLength: 0 }));
+  const destination =
+    stream ?? (isPretty ? prettyStream() : pino.destination({ dest: 1, sync: false, minLength: 0 }));
   const logger = pino(
     {
       level,
-      timestamp: stdTimeFunctions.isoTime,
       base: null,
       formatters: { log: (record) => redact(record) as Record<string, unknown> },
       serializers: { err: (error: unknown) => redact(serializeError(error)) },
       hooks: {
         logMethod(args, method) {
-          method.apply(this, args.map((arg) => (typeof arg === 'string' ? redactText(arg) : arg)) as typeof args);
+          method.apply(
+            this,
+            args.map((arg) => (typeof arg === 'string' ? redactText(arg) : arg)) as typeof args,
+          );
         },
       },
     },
@@ -33,19 +36,18 @@ export function createLog({ level, pretty: isPretty, stream }: LogOptions): Log 
 }
 
 function batchLines(destination: DestinationStream, enabled: boolean) {
-  let lines: string[] = [];
+  let lines = '';
   let timer: NodeJS.Timeout | undefined;
   const flushRequests = () => {
     clearTimeout(timer);
     timer = undefined;
-    if (lines.length === 0) return;
     const batch = lines;
-    lines = [];
-    for (const line of batch.length > 1 && destination !== process.stdout ? [batch.join('')] : batch) destination.write(line);
+    lines = '';
+    if (batch !== '') destination.write(batch);
   };
   const request = (line: string) => {
     if (!enabled) return;
-    lines.push(`${line}\n`);
+    lines += `${line}\n`;
     if (lines.length >= FLUSH_SIZE) flushRequests();
     else timer ??= setTimeout(flushRequests, FLUSH_EVERY).unref();
   };
@@ -107,5 +109,13 @@ function serializeError(error: unknown): unknown {
   const { name, message, stack, cause } = error;
   // A database error quotes rows in `detail`: only its code and constraint say anything safe.
   const { code, constraint, table } = error as { code?: unknown; constraint?: unknown; table?: unknown };
-  return { name, message, stack, error_code: code, constraint, table, ...(cause === undefined ? {} : { cause: serializeError(cause) }) };
+  return {
+    name,
+    message,
+    stack,
+    error_code: code,
+    constraint,
+    table,
+    ...(cause === undefined ? {} : { cause: serializeError(cause) }),
+  };
 }

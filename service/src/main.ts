@@ -15,7 +15,10 @@ const COMMANDS: Record<string, Command> = {
     says: 'bring the database schema up to date, or only tell what is missing',
     run: async (args) => {
       const { values } = parseArgs({ args, options: { check: { type: 'boolean', default: false } } });
-      await (await import('./operations/migrate-command.ts')).runMigrate(loadConfig(process.env), values.check);
+      await (await import('./operations/migrate-command.ts')).runMigrate(
+        loadConfig(process.env),
+        values.check,
+      );
     },
   },
   openapi: {
@@ -24,6 +27,14 @@ const COMMANDS: Record<string, Command> = {
     run: async (args) => {
       const { values } = parseArgs({ args, options: { write: { type: 'string' } } });
       await (await import('./operations/openapi-command.ts')).runOpenApi(values.write);
+    },
+  },
+  errors: {
+    usage: 'errors [--write FILE]',
+    says: 'print the catalogue of errors, or write it to a file',
+    run: async (args) => {
+      const { values } = parseArgs({ args, options: { write: { type: 'string' } } });
+      await (await import('./operations/errors-command.ts')).runErrors(values.write);
     },
   },
 };
@@ -38,19 +49,27 @@ Settings come from the environment; the README lists them.
 `;
 
 async function main([name, ...args]: string[]): Promise<void> {
-  if (name === undefined || name === '--help' || name === '-h' || name === 'help' || args.includes('--help')) {
+  if (
+    name === undefined ||
+    name === '--help' ||
+    name === '-h' ||
+    name === 'help' ||
+    args.includes('--help')
+  ) {
     process.stdout.write(HELP);
     return;
   }
   const command = COMMANDS[name];
-  if (command === undefined) throw new ConfigError([`${name}: there is no such command; see causeway --help`]);
+  if (command === undefined)
+    throw new ConfigError([`${name}: there is no such command; see causeway --help`]);
   await command.run(args);
 }
 
 try {
   await main(process.argv.slice(2));
 } catch (error) {
-  const isUsage = error instanceof ConfigError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS') === true;
+  const isUsage =
+    error instanceof ConfigError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS') === true;
   console.error(isUsage ? (error as Error).message : error);
   process.exit(isUsage ? 2 : 1);
 }

@@ -33,7 +33,12 @@ export function createMetrics(): Metrics {
         const kind = Math.floor(status / 100);
         let one = classes[kind];
         if (one === undefined) {
-          one = { labels: `method="${method}",route="${path}",status="${kind}xx"`, counts: BOUNDS.map(() => 0), sum: 0, count: 0 };
+          one = {
+            labels: `method="${method}",route="${path}",status="${kind}xx"`,
+            counts: BOUNDS.map(() => 0),
+            sum: 0,
+            count: 0,
+          };
           classes[kind] = one;
           series.push(one);
         }
@@ -44,7 +49,12 @@ export function createMetrics(): Metrics {
       },
     };
   };
-  return { registry, passwordChecks, route, render: async () => `${renderSeries(series)}${await registry.metrics()}` };
+  return {
+    registry,
+    passwordChecks,
+    route,
+    render: async () => `${renderSeries(series)}${await registry.metrics()}`,
+  };
 }
 
 function renderSeries(series: Series[]): string {

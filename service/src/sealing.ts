@@ -32,7 +32,9 @@ export function createSealing(secrets: readonly Buffer[], random: Random): Seali
   };
   const keyId = (secret: Buffer) => derive(secret, 'key id').subarray(0, KEY_ID);
   const mac = (secret: Buffer, purpose: string, data: string) =>
-    createHmac('sha256', derive(secret, `tag ${purpose}`)).update(data).digest();
+    createHmac('sha256', derive(secret, `tag ${purpose}`))
+      .update(data)
+      .digest();
 
   return {
     seal: (purpose, plain, context) => {
@@ -46,7 +48,9 @@ export function createSealing(secrets: readonly Buffer[], random: Random): Seali
       const secret = secrets.find((candidate) => keyId(candidate).equals(sealed.subarray(0, KEY_ID)));
       if (secret === undefined) throw new Error('sealed under an unknown secret');
       const nonce = sealed.subarray(KEY_ID, KEY_ID + NONCE);
-      const decipher = createDecipheriv('aes-256-gcm', derive(secret, `seal ${purpose}`), nonce, { authTagLength: TAG });
+      const decipher = createDecipheriv('aes-256-gcm', derive(secret, `seal ${purpose}`), nonce, {
+        authTagLength: TAG,
+      });
       decipher.setAAD(Buffer.from(context));
       decipher.setAuthTag(sealed.subarray(KEY_ID + NONCE, KEY_ID + NONCE + TAG));
       return Buffer.concat([decipher.update(sealed.subarray(KEY_ID + NONCE + TAG)), decipher.final()]);

@@ -1,21 +1,27 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { testApp, type TestApp } from './app.ts';
+import { type TestApp, testApp } from './app.ts';
 import { createThings, gate, thingRoutes } from './things.ts';
 
 let one: TestApp;
 let token: string;
 beforeAll(async () => {
-  one = await testApp({ routes: thingRoutes, config: { limits: { ...(await import('./app.ts')).testConfig().limits, documents: 100_000 } } });
+  one = await testApp({ routes: thingRoutes });
   await createThings(one.ctx);
   token = await one.tokenFor({});
 });
 afterAll(() => one.close());
 
 const post = (key: string, name: string, as = token, from = one) =>
-  from.app.inject({ method: 'POST', url: '/v1/things', payload: { name }, headers: { authorization: `Bearer ${as}`, 'idempotency-key': key } });
+  from.app.inject({
+    method: 'POST',
+    url: '/v1/things',
+    payload: { name },
+    headers: { authorization: `Bearer ${as}`, 'idempotency-key': key },
+  });
 const count = async (name: string) =>
-  (await sql<{ n: number }>`select count(*)::int as n from things where name = ${name}`.execute(one.ctx.db)).rows[0]?.n;
+  (await sql<{ n: number }>`select count(*)::int as n from things where name = ${name}`.execute(one.ctx.db))
+    .rows[0]?.n;
 
 test('the same request again gets the stored reply and has no second effect', async () => {
   const first = await post('k1', 'once');
@@ -27,7 +33,17 @@ test('the same request again gets the stored reply and has no second effect', as
 });
 
 test('the order of members and the spacing do not make another body', async () => {
-  const send = (payload: string) => one.app.inject({ method: 'POST', url: '/v1/things', payload, headers: { authorization: `Bearer ${token}`, 'idempotency-key': 'k1b', 'content-type': 'application/json' } });
+  const send = (payload: string) =>
+    one.app.inject({
+      method: 'POST',
+      url: '/v1/things',
+      payload,
+      headers: {
+        authorization: `Bearer ${token}`,
+        'idempotency-key': 'k1b',
+        'content-type': 'application/json',
+      },
+    });
   const first = await send('{"name":"order","loud":true}');
   expect((await send('{ "loud": true, "name": "order" }')).body).toBe(first.body);
 });
@@ -71,13 +87,18 @@ test('of 50 at once one runs, the others learn that it runs or get its reply', a
   expect(await count('crowd')).toBe(1);
   const fresh = replies.filter((reply) => reply.statusCode === 200 && !reply.headers['idempotent-replayed']);
   expect(fresh).toHaveLength(1);
-  for (const reply of replies) if (reply.statusCode !== 200) expect(reply.json().code).toBe('idempotency_in_progress');
+  for (const reply of replies)
+    if (reply.statusCode !== 200) expect(reply.json().code).toBe('idempotency_in_progress');
 });
 
 test('while the first still runs the second is told so', async () => {
   let open = () => {};
-  const entered = new Promise<void>((resolve) => { gate.entered = resolve; });
-  gate.hold = new Promise((resolve) => { open = () => resolve(); });
+  const entered = new Promise<void>((resolve) => {
+    gate.entered = resolve;
+  });
+  gate.hold = new Promise((resolve) => {
+    open = () => resolve();
+  });
   const first = post('k8', 'held');
   await entered;
   const second = await post('k8', 'held');
@@ -87,11 +108,18 @@ test('while the first still runs the second is told so', async () => {
 });
 
 test('a key whose node died before its effect is free at once for another node', async () => {
-  const two = await testApp({ routes: thingRoutes, databaseUrl: one.ctx.pool.options.connectionString ?? '' });
+  const two = await testApp({
+    routes: thingRoutes,
+    databaseUrl: one.ctx.pool.options.connectionString ?? '',
+  });
   const as = await two.tokenFor({});
   let open = () => {};
-  const entered = new Promise<void>((resolve) => { gate.entered = resolve; });
-  gate.hold = new Promise((resolve) => { open = () => resolve(); });
+  const entered = new Promise<void>((resolve) => {
+    gate.entered = resolve;
+  });
+  gate.hold = new Promise((resolve) => {
+    open = () => resolve();
+  });
   const lost = post('k9', 'orphan', as, two);
   await entered;
   expect((await post('k9', 'orphan')).json().code).toBe('idempotency_in_progress');
@@ -113,6 +141,10 @@ test.each(['', ' ', 'x'.repeat(256), 'ключ'.normalize(), 'a b'])('key %j is 
 
 test('replies are sealed at rest', async () => {
   await post('k10', 'needle-in-the-store');
-  const { rows } = await sql<{ all: string }>`select string_agg(k::text, ' ') || string_agg(encode(outcome, 'escape'), ' ') as all from idempotency_keys k`.execute(one.ctx.db);
+  const { rows } = await sql<{
+    all: string;
+  }>`select string_agg(k::text, ' ') || string_agg(encode(outcome, 'escape'), ' ') as all from idempotency_keys k`.execute(
+    one.ctx.db,
+  );
   expect(rows[0]?.all).not.toContain('needle-in-the-store');
 });

@@ -33,14 +33,12 @@ export type Site = TestApp & {
 export async function startSite(config: Partial<Config> = {}): Promise<Site> {
   const dir = await mkdtemp(join(tmpdir(), 'causeway-mail-'));
   const callback = await startCallback();
-  const port = await freePort();
-  const url = `http://localhost:${port}`;
   const limits = { ...testConfig().limits, sign_in: 1000, account_mail: 1000, account_forms: 10_000 };
-  const app = await testApp({ config: { limits, ...config }, baseUrl: url });
+  const app = await testApp({ config: { limits, ...config }, listen: true, baseUrl: 'http://localhost' });
   const { ctx } = app;
+  const url = ctx.baseUrl;
   const mailServer = await startMailServer(join(dir, 'mail.jsonl'));
   const worker = await startMailWorker(ctx, smtpMailer(mailServer.smtpUrl, ctx.config.mailFrom));
-  await app.app.listen({ host: '127.0.0.1', port });
   const partner = {
     clientId: 'harbour',
     secret: `cws_${randomBytes(32).toString('base64url')}`,
@@ -149,12 +147,4 @@ async function startCallback() {
       await new Promise((resolve) => server.close(resolve));
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

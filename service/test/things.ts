@@ -7,16 +7,42 @@ import { newId } from '../src/http/ids.ts';
 import { List, PageQuery, readPage } from '../src/http/paging.ts';
 import type { Query } from '../src/http/query-string.ts';
 import { partnerRoute, publicRoute, userRoute } from '../src/http/route.ts';
-import { Closed, EvmAddress, EvmChain, Nullable, ObjectName, Timestamp, toTimestamp, Uint256 } from '../src/http/wire.ts';
+import {
+  Closed,
+  EvmAddress,
+  EvmChain,
+  Nullable,
+  ObjectName,
+  Timestamp,
+  toTimestamp,
+  Uint256,
+} from '../src/http/wire.ts';
 
 /** A made-up feature that uses every part of the kernel once. */
-const Thing = Closed({ object: ObjectName('thing'), id: Type.String(), inserted_at: Timestamp, name: Type.String(), note: Nullable(Type.String()) }, { title: 'Thing' });
-const NewThing = Closed({ name: Type.String({ minLength: 1, maxLength: 40 }), amount: Type.Optional(Uint256), wallet: Type.Optional(EvmAddress), chain: Type.Optional(EvmChain), loud: Type.Optional(Type.Boolean()) });
+const Thing = Closed(
+  {
+    object: ObjectName('thing'),
+    id: Type.String(),
+    inserted_at: Timestamp,
+    name: Type.String(),
+    note: Nullable(Type.String()),
+  },
+  { title: 'Thing' },
+);
+const NewThing = Closed({
+  name: Type.String({ minLength: 1, maxLength: 40 }),
+  amount: Type.Optional(Uint256),
+  wallet: Type.Optional(EvmAddress),
+  chain: Type.Optional(EvmChain),
+  loud: Type.Optional(Type.Boolean()),
+});
 
 type Row = { id: string; inserted_at: string; name: string };
 
 export async function createThings(ctx: Context): Promise<void> {
-  await sql`create table if not exists things (id uuid primary key, inserted_at timestamptz not null, name text not null)`.execute(ctx.db);
+  await sql`create table if not exists things (id uuid primary key, inserted_at timestamptz not null, name text not null)`.execute(
+    ctx.db,
+  );
 }
 
 export async function insertThing(ctx: Context, db: Context['db'], name: string): Promise<Row> {
@@ -49,11 +75,19 @@ export const thingRoutes = [
       const list = `things ${caller.clientId} ${JSON.stringify(filters)}`;
       const page = await readPage<Row>(ctx.sealing, list, query, async ({ direction, position, limit }) => {
         const older = direction === 'older';
-        const beyond = position === null ? sql`true` : sql`(inserted_at, id) ${sql.raw(older ? '<' : '>')} (${position.inserted_at}::timestamptz, ${position.id}::uuid)`;
-        const names = filters.filter(({ field }) => field === 'name').map(({ op, values }) => sql`name ${sql.raw(op === '!=' ? '<>' : '=')} any(${values})`);
+        const beyond =
+          position === null
+            ? sql`true`
+            : sql`(inserted_at, id) ${sql.raw(older ? '<' : '>')} (${position.inserted_at}::timestamptz, ${position.id}::uuid)`;
+        const names = filters
+          .filter(({ field }) => field === 'name')
+          .map(({ op, values }) => sql`name ${sql.raw(op === '!=' ? '<>' : '=')} any(${values})`);
         const where = sql.join([beyond, ...names], sql` and `);
         const order = sql.raw(older ? 'desc' : 'asc');
-        const { rows } = await sql<Row>`select id, inserted_at, name from things where ${where} order by inserted_at ${order}, id ${order} limit ${limit}`.execute(ctx.db);
+        const { rows } =
+          await sql<Row>`select id, inserted_at, name from things where ${where} order by inserted_at ${order}, id ${order} limit ${limit}`.execute(
+            ctx.db,
+          );
         return rows;
       });
       return { ...page, data: page.data.map(show) };

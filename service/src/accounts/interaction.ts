@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import type { OAuth } from '../oauth/provider.ts';
+import type { Interaction } from '../oauth/server.ts';
 import { consentPage } from '../pages/consent-page.ts';
 import { messagePage } from '../pages/message-page.ts';
 import { signInPage } from '../pages/sign-in-page.ts';
@@ -8,8 +8,6 @@ import type { Answer, PageInput } from './page-route.ts';
 import { hasPasskeys } from './passkeys.ts';
 import type { Session } from './sessions.ts';
 import type { Visit } from './visit.ts';
-
-type Interaction = Awaited<ReturnType<OAuth['interaction']>>;
 
 /** An app's wish to sign somebody in, as the pages need it. */
 export type Errand = { app: string; logoUrl: string | null; leadsTo: string[] };

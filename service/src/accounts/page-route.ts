@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { recordRequest } from '../http/add-route.ts';
+import { pluginHooks } from '../http/request-log.ts';
 import { pageHeaders } from '../pages/headers.ts';
 import { type Page, renderPage } from '../pages/layout.ts';
 import { takeFromAddress } from './throttle.ts';
@@ -44,7 +44,7 @@ export function addPage(
     method,
     url: path,
     config: { access: { who: 'public' }, ...(method === 'POST' && { forms: true as const }) },
-    onResponse: recordRequest(ctx, { method, path, operationId: 'page' }),
+    ...pluginHooks(ctx, method, path),
     handler: async (request, reply) => {
       if (method === 'POST') await takeFromAddress(ctx, request.ip);
       const visit = await openVisit(ctx, request, reply);
@@ -61,12 +61,9 @@ function readForm(body: unknown, fields: readonly string[]): Record<string, stri
   const unknown = sent.filter(
     ([name, value]) => (name !== 'csrf' && !fields.includes(name)) || typeof value !== 'string',
   );
-  if (unknown.length > 0)
-    throw new ApiError(
-      'validation_failed',
-      Object.fromEntries(unknown.map(([name]) => [name, ['is not a known field']])),
-    );
-  return Object.fromEntries(sent) as Record<string, string>;
+  if (unknown.length === 0) return Object.fromEntries(sent) as Record<string, string>;
+  const problems = Object.fromEntries(unknown.map(([name]) => [name, ['is not a known field']]));
+  throw new ApiError('validation_failed', problems);
 }
 
 function sendAnswer(ctx: Context, reply: FastifyReply, answer: Answer): FastifyReply {

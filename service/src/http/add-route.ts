@@ -4,15 +4,21 @@ import { ApiError } from '../errors.ts';
 import { authorize, bearerToken, type Caller, unauthorized } from './access.ts';
 import { readIdempotencyKey, runOnce } from './idempotency.ts';
 import type { Taken } from './limits.ts';
-import { CACHE_CONTROL, etagOf, matchesEtag, SECURITY_HEADERS, setCorsHeaders, setLimitHeaders } from './replies.ts';
-import type { Route } from './route.ts';
+import { type Query, refuseMalformed } from './query-string.ts';
+import { CACHE_CONTROL, etagOf, matchesEtag, setCorsHeaders, setLimitHeaders } from './replies.ts';
+import { requestRecorder } from './request-log.ts';
+import type { Access, Route } from './route.ts';
+import { bodyCheck } from './validation.ts';
 
 type Next = (error?: Error) => void;
 
-/** Registers a declared route with everything that surrounds its handler. The hooks are synchronous wherever they can be. */
+/**
+ * Registers a declared route with everything that surrounds its handler. This is the hot path: hooks are
+ * synchronous wherever they can be, and make no closures per request.
+ */
 export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void {
   const { method, path, access, forms } = route;
-  const body = route.body === undefined ? undefined : bodySchema(route);
+  const checkBody = route.body === undefined ? undefined : bodyCheck(route.body);
   app.route({
     method,
     url: path,
@@ -20,103 +26,158 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
     schema: {
       ...(route.params && { params: route.params }),
       ...(route.query && { querystring: route.query }),
-      ...(body && { body }),
       response: { 200: route.reply },
     },
     onRequest: admit(ctx, route),
-    ...(route.cache === 'etag' && { onSend: answerEtag }),
-    onResponse: recordRequest(ctx, route),
-    handler: async (request, reply) => {
+    onSend: finish(ctx, route),
+    handler: (request, reply) => {
       const { caller } = request;
-      const input = { params: request.params, query: request.query, body: request.body, request };
-      if (method !== 'POST' || caller === null) return route.handle(ctx, caller, input);
-      const key = readIdempotencyKey(request.headers['idempotency-key']);
-      if (key === undefined) return route.handle(ctx, caller, input);
-      const once = { method, path: request.url.split('?', 1)[0] ?? '', key, body: request.body };
-      const outcome = await runOnce(ctx, caller, once, async (own) => route.handle(own, caller, input));
-      if (outcome.replayed) reply.header('idempotent-replayed', 'true');
-      return outcome.reply;
+      const body = request.body ?? {};
+      checkBody?.(body, request.isForm);
+      const input = { params: request.params, query: request.query, body, request };
+      if (method === 'POST' && caller !== null && request.headers['idempotency-key'] !== undefined) {
+        return ctx.deadlines.watch(handleOnce(ctx, route, caller, input, reply));
+      }
+      const result = route.handle(ctx, caller, input);
+      return result instanceof Promise ? ctx.deadlines.watch(result) : result;
     },
   });
 }
 
-function bodySchema({ body, forms }: Route) {
-  const content = { 'application/json': { schema: body } };
-  return { content: forms ? { ...content, 'application/x-www-form-urlencoded': { schema: body } } : content };
+type Input = { body: unknown; request: FastifyRequest };
+
+async function handleOnce(
+  ctx: Context,
+  route: Route,
+  caller: Caller,
+  input: Input,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const { request, body } = input;
+  const key = readIdempotencyKey(request.headers['idempotency-key']);
+  const path = request.url.split('?', 1)[0] ?? '';
+  const outcome = await runOnce(ctx, caller, { method: route.method, path, key, body }, async (own) =>
+    route.handle(own, caller, input),
+  );
+  if (outcome.replayed) reply.header('idempotent-replayed', 'true');
+  return outcome.reply;
 }
 
 /** Runs before anything is read from the body; asks nobody when the token is known and the counters are ours. */
 function admit(ctx: Context, route: Route) {
   const vary = route.cache === 'etag' ? { vary: 'Authorization, Origin' } : {};
-  const common = { ...SECURITY_HEADERS, 'cache-control': CACHE_CONTROL[route.cache ?? 'none'], ...vary };
+  const common = { ...ctx.securityHeaders, 'cache-control': CACHE_CONTROL[route.cache ?? 'none'], ...vary };
   return (request: FastifyRequest, reply: FastifyReply, done: Next): void => {
+    request.startedAt = performance.now();
     reply.headers(common).header('x-request-id', request.id);
-    let pending: void | Promise<void>;
+    let pending: undefined | Promise<void>;
     try {
-      pending = admitCaller(ctx, route, request, reply);
+      refuseMalformed(request.raw.url ?? '', request.query as Query);
+      if (route.access.who !== 'public') pending = admitCaller(ctx, route, route.access, request, reply);
     } catch (error) {
-      return done(error as Error);
+      done(error as Error);
+      return;
     }
     if (pending === undefined) done();
     else pending.then(() => done(), done);
   };
 }
 
+type Guarded = Exclude<Access, { who: 'public' }>;
+
 /** Who is it, how much has it asked, may it ask this: in that order. */
-function admitCaller(ctx: Context, route: Route, request: FastifyRequest, reply: FastifyReply): void | Promise<void> {
-  const { access } = route;
-  if (access.who === 'public') return;
-  const enter = (caller: Caller | null): void | Promise<void> => {
-    if (caller === null) throw unauthorized('invalid_token');
-    request.caller = caller;
-    if (request.headers.origin !== undefined) setCorsHeaders(ctx, caller, request, reply);
-    const taken = takeBudgets(ctx, caller, route);
-    return taken instanceof Promise ? taken.then((all) => allow(caller, all)) : allow(caller, taken);
-  };
-  const allow = (caller: Caller, taken: Taken): void => {
-    setLimitHeaders(reply, taken);
-    if (!taken.allowed) throw new ApiError('rate_limited', {}, { headers: { 'retry-after': String(taken.resetSeconds) } });
-    authorize(caller, access.who, access.scope);
-  };
+function admitCaller(
+  ctx: Context,
+  route: Route,
+  access: Guarded,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): undefined | Promise<void> {
   const caller = ctx.guard.check(bearerToken(request.headers.authorization));
-  return caller instanceof Promise ? caller.then(enter) : enter(caller);
+  if (caller instanceof Promise)
+    return caller.then((found) => enter(ctx, route, access, found, request, reply));
+  return enter(ctx, route, access, caller, request, reply);
 }
 
-/** The caller's general budget and, where the route has one, its own; the tighter of the two is told. */
-function takeBudgets({ limiter, config }: Context, { clientId, userId }: Caller, { limit }: Route): Taken | Promise<Taken> {
-  const who = userId === null ? clientId : `${clientId} ${userId}`;
-  const general = limiter.take(who, config.limits.api);
+function enter(
+  ctx: Context,
+  route: Route,
+  access: Guarded,
+  caller: Caller | null,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): undefined | Promise<void> {
+  if (caller === null) throw unauthorized('invalid_token');
+  request.caller = caller;
+  if (request.headers.origin !== undefined) setCorsHeaders(ctx, caller, request, reply);
+  const taken = takeBudgets(ctx, caller, route);
+  if (taken instanceof Promise) return taken.then((counted) => allow(access, caller, counted, reply));
+  allow(access, caller, taken, reply);
+  return undefined;
+}
+
+function allow({ who, scope }: Guarded, caller: Caller, taken: Taken, reply: FastifyReply): void {
+  setLimitHeaders(reply, taken);
+  if (!taken.allowed)
+    throw new ApiError('rate_limited', {}, { headers: { 'retry-after': String(taken.resetSeconds) } });
+  authorize(caller, who, scope);
+}
+
+/** The caller's general budget and, where the route has one, its own; the one that refuses is told, else the route's. */
+function takeBudgets(
+  { limiter, config }: Context,
+  { key }: Caller,
+  { limit }: Route,
+): Taken | Promise<Taken> {
+  const general = limiter.take(key, config.limits.api);
   if (limit === undefined) return general;
-  const own = limiter.take(`${limit} ${who}`, config.limits[limit]);
-  if (!(general instanceof Promise) && !(own instanceof Promise)) return tighter(own, general);
-  return Promise.all([own, general]).then(([a, b]) => tighter(a, b));
+  const own = limiter.take(`${limit} ${key}`, config.limits[limit]);
+  if (!(general instanceof Promise) && !(own instanceof Promise)) return general.allowed ? own : general;
+  return Promise.all([own, general]).then(([ours, all]) => (all.allowed ? ours : all));
 }
 
-function tighter(own: Taken, general: Taken): Taken {
-  return general.allowed ? own : general;
-}
-
-function answerEtag(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: (error: Error | null, payload?: unknown) => void): void {
-  if (reply.statusCode !== 200 || typeof payload !== 'string') return done(null, payload);
-  const etag = etagOf(payload);
-  reply.header('etag', etag);
-  if (!matchesEtag(request.headers['if-none-match'], etag)) return done(null, payload);
-  reply.code(304).removeHeader('content-type');
-  done(null, null);
-}
-
-/** Names no path, only the route: ids of a URL can be secrets of somebody. */
-export function recordRequest(ctx: Context, { method, path, operationId }: Pick<Route, 'method' | 'path' | 'operationId'>) {
-  const times = ctx.metrics.route(method, path);
-  return (request: FastifyRequest, reply: FastifyReply, done: Next): void => {
-    const { statusCode, elapsedTime } = reply;
-    times.observe(statusCode, elapsedTime);
-    const { caller } = request;
-    ctx.log.request(
-      `{"level":30,"time":"${new Date().toISOString()}","msg":"request","request_id":"${request.id}","method":"${method}","route":"${path}","operation":"${operationId}","status":${statusCode},"ms":${elapsedTime.toFixed(1)}${
-        caller === null ? '' : `,"client_id":"${caller.clientId}"${caller.userId === null ? '' : `,"user_id":"${caller.userId}"`}`
-      }}`,
-    );
-    done();
+/** The validator, the log line and the duration; at the moment of sending, which needs no listeners on the socket. */
+function finish(ctx: Context, route: Route) {
+  const record = requestRecorder(ctx, route.method, route.path);
+  const hasEtag = route.cache === 'etag';
+  const tagOf = etagMemory();
+  return (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    payload: unknown,
+    done: (error: Error | null, payload?: unknown) => void,
+  ): void => {
+    let sent = payload;
+    if (hasEtag && reply.statusCode === 200 && typeof payload === 'string') {
+      sent = answerEtag(request, reply, payload, tagOf(request.caller?.clientId ?? '', payload));
+    }
+    record(request, reply.statusCode);
+    done(null, sent);
   };
+}
+
+/** Partners poll lists that seldom change, so the last reply of each is kept beside its tag: comparing is cheaper than hashing. */
+function etagMemory() {
+  const last = new Map<string, { payload: string; etag: string }>();
+  return (clientId: string, payload: string): string => {
+    const known = last.get(clientId);
+    if (known?.payload === payload) return known.etag;
+    const etag = etagOf(payload);
+    if (last.size >= 1000) last.clear();
+    last.set(clientId, { payload, etag });
+    return etag;
+  };
+}
+
+function answerEtag(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: string,
+  etag: string,
+): string | null {
+  reply.header('etag', etag);
+  const wanted = request.headers['if-none-match'];
+  if (wanted === undefined || !matchesEtag(wanted, etag)) return payload;
+  reply.code(304).removeHeader('content-type');
+  return null;
 }

@@ -5,7 +5,7 @@ import { parseStrictJson } from './strict-json.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 
-/** JSON everywhere, forms where the route says so, nothing else; no body reads as an empty one. */
+/** JSON everywhere, forms where the route says so, nothing else. */
 export function readBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body: Buffer, done) => {
@@ -18,11 +18,9 @@ export function readBodies(app: FastifyInstance): void {
   app.addContentTypeParser(FORM, { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     if (request.routeOptions.config.forms !== true) return done(new ApiError('unsupported_media_type'));
     const form = parseForm(body);
-    if (form === null) return done(new ApiError('malformed_request', {}, { message: 'The form cannot be parsed.' }));
+    if (form === null)
+      return done(new ApiError('malformed_request', {}, { message: 'The form cannot be parsed.' }));
+    request.isForm = true;
     done(null, form);
-  });
-  app.addHook('preValidation', (request, _reply, done) => {
-    request.body ??= {};
-    done();
   });
 }

@@ -7,7 +7,10 @@ export const Failure = Closed(
     message: Type.String({ description: 'For people.' }),
     type: Type.Literal('api_error'),
     code: Type.String({ description: 'For programs: one of the catalogue of errors.' }),
-    errors: Type.Object({}, { additionalProperties: true, description: 'Per field a list of messages, or details of the code.' }),
+    errors: Type.Object(
+      {},
+      { additionalProperties: true, description: 'Per field a list of messages, or details of the code.' },
+    ),
     event_id: Type.String({ description: 'The id of the failing request, to quote in a report.' }),
   },
   { title: 'Error' },
@@ -35,7 +38,25 @@ export function toApiError(error: unknown): ApiError {
 }
 
 export function failureBody(error: ApiError, eventId: string) {
-  return { message: error.message, type: 'api_error' as const, code: error.code, errors: error.details, event_id: eventId };
+  return {
+    message: error.message,
+    type: 'api_error' as const,
+    code: error.code,
+    errors: error.details,
+    event_id: eventId,
+  };
+}
+
+const OAUTH_ERRORS: Partial<Record<ErrorCode, string>> = {
+  unauthorized: 'invalid_client',
+  rate_limited: 'temporarily_unavailable',
+  upstream_unavailable: 'temporarily_unavailable',
+  internal_error: 'server_error',
+};
+
+/** What clients of `/oauth/*` look for beside the error object (RFC 6749 §5.2). */
+export function oauthMembers(error: ApiError) {
+  return { error: OAUTH_ERRORS[error.code] ?? 'invalid_request', error_description: error.message };
 }
 
 /** A whole HTTP/1.1 answer, for a socket whose request never became one. */

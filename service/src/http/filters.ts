@@ -12,7 +12,8 @@ export function readFilters<Field extends string>(query: Query, fields: readonly
   for (const [name, value] of Object.entries(query)) {
     if (name !== 'filters' && !name.startsWith('filters[')) continue;
     const match = /^filters\[(\d{1,4})\]\[(field|op|value)\]$/.exec(name);
-    if (match === null || typeof value !== 'string') throw invalidField(name.slice(0, 100), 'is not a filter');
+    if (match === null || typeof value !== 'string')
+      throw invalidField(name.slice(0, 100), 'is not a filter');
     const index = Number(match[1]);
     const part = parts.get(index) ?? {};
     part[String(match[2])] = value;
@@ -35,4 +36,3 @@ function readFilter<Field extends string>(
   if (part.value === undefined || part.value === '') throw invalidField(`${at}[value]`, 'is required');
   return { field, op, values: op === 'in' ? part.value.split(',') : [part.value] };
 }
-

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
+import { NODE_LOCK_CLASS } from '../db/node.ts';
 import { ApiError, ERRORS, type ErrorCode, type ErrorDetails, invalidField } from '../errors.ts';
 import type { Caller } from './access.ts';
-import { NODE_LOCK_CLASS } from '../db/node.ts';
 
 /**
  * Guarantees: of all requests with one key, one runs; its reply is stored in the transaction of its effect
@@ -18,8 +18,7 @@ type Claim = { id: Buffer; node: number };
 type Stored = { reply: unknown } | { code: ErrorCode; details: ErrorDetails };
 type Outcome = { reply: unknown; replayed: boolean };
 
-export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
-  if (header === undefined) return undefined;
+export function readIdempotencyKey(header: string | string[] | undefined): string {
   if (typeof header === 'string' && /^[\x21-\x7e]{1,255}$/.test(header)) return header;
   throw invalidField('Idempotency-Key', 'must be 1 to 255 visible characters');
 }
@@ -81,7 +80,12 @@ async function claimKey(ctx: Context, { id, node }: Claim, requestTag: Buffer): 
 }
 
 /** A reply can hold a token, so it is sealed. Losing the claim to another node undoes the transaction. */
-async function saveOutcome(ctx: Context, db: Context['db'], { id, node }: Claim, outcome: Stored): Promise<void> {
+async function saveOutcome(
+  ctx: Context,
+  db: Context['db'],
+  { id, node }: Claim,
+  outcome: Stored,
+): Promise<void> {
   const sealed = ctx.sealing.seal('idempotency', Buffer.from(JSON.stringify(outcome)), id.toString('hex'));
   const { numUpdatedRows } = await db
     .updateTable('idempotency_keys')
@@ -108,15 +112,18 @@ async function keepOrRelease(ctx: Context, claim: Claim, error: unknown): Promis
 }
 
 function replay(stored: Stored): unknown {
-  if ('code' in stored) throw new ApiError(stored.code, stored.details, { headers: { 'idempotent-replayed': 'true' } });
+  if ('code' in stored)
+    throw new ApiError(stored.code, stored.details, { headers: { 'idempotent-replayed': 'true' } });
   return stored.reply;
 }
 
 /** JSON with sorted members: the same body whatever order or spacing the client wrote it in. */
 function stableJson(value: unknown): string {
-  return JSON.stringify(value, (_key, item) =>
-    typeof item === 'object' && item !== null && !Array.isArray(item)
-      ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : item,
-  ) ?? '';
+  return (
+    JSON.stringify(value, (_key, item) =>
+      typeof item === 'object' && item !== null && !Array.isArray(item)
+        ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
+        : item,
+    ) ?? ''
+  );
 }

@@ -15,7 +15,7 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
   const paths: Record<string, Json> = {};
   for (const route of routes) {
     const path = route.path.replace(/:([a-z_]+)/g, '{$1}');
-    (paths[path] ??= {})[route.method.toLowerCase()] = operation(route, schemas);
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, schemas) };
   }
   return {
     openapi: '3.1.0',
@@ -34,7 +34,11 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
         oauth2: {
           type: 'oauth2',
           flows: {
-            authorizationCode: { authorizationUrl: '/oauth/authorize', tokenUrl: '/oauth/token', scopes: SCOPES },
+            authorizationCode: {
+              authorizationUrl: '/oauth/authorize',
+              tokenUrl: '/oauth/token',
+              scopes: SCOPES,
+            },
           },
         },
       },
@@ -45,13 +49,17 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
 /** The first word of the path names the group, whatever the version. */
 function tagOf({ path }: Route): string {
   const [first = '', second = ''] = path.split('/').slice(1);
-  return first === 'v1' ? second : first.replace(/^\./, '').split(/[-.]/)[0] ?? first;
+  return first === 'v1' ? second : (first.replace(/^\./, '').split(/[-.]/)[0] ?? first);
 }
 
 function operation(route: Route, schemas: Json): Json {
   const { access, method, path, body, forms } = route;
   const isIdempotent = method === 'POST' && path.startsWith('/v1/');
-  const codes: ErrorCode[] = [...ANY_ROUTE, ...(access.who === 'public' ? [] : WITH_TOKEN), ...(route.errors ?? [])];
+  const codes: ErrorCode[] = [
+    ...ANY_ROUTE,
+    ...(access.who === 'public' ? [] : WITH_TOKEN),
+    ...(route.errors ?? []),
+  ];
   if (access.who === 'user') codes.push('user_token_required');
   if (body !== undefined || route.query !== undefined) codes.push('validation_failed');
   if (isIdempotent) codes.push('idempotency_in_progress', 'idempotency_key_reused');
@@ -68,7 +76,10 @@ function operation(route: Route, schemas: Json): Json {
     ...(access.who !== 'public' && { security: [{ oauth2: [access.scope] }] }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: true, content: contentOf(body, schemas, forms) } }),
-    responses: { 200: { description: 'Success', content: contentOf(route.reply, schemas) }, ...failures(codes, schemas) },
+    responses: {
+      200: { description: 'Success', content: contentOf(route.reply, schemas) },
+      ...failures(codes, schemas),
+    },
   };
 }
 
@@ -80,7 +91,10 @@ const IDEMPOTENCY_KEY = {
 };
 
 function parametersOf(place: 'path' | 'query', schema: TSchema | undefined, schemas: Json): Json[] {
-  const { properties = {}, required = [] } = (schema ?? {}) as { properties?: Record<string, TSchema>; required?: string[] };
+  const { properties = {}, required = [] } = (schema ?? {}) as {
+    properties?: Record<string, TSchema>;
+    required?: string[];
+  };
   return Object.entries(properties).map(([name, property]) => ({
     name,
     in: place,
@@ -97,11 +111,15 @@ function contentOf(schema: TSchema, schemas: Json, forms?: true): Json {
 /** One entry per status, listing the codes it can carry. */
 function failures(codes: readonly ErrorCode[], schemas: Json): Json {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of new Set(codes)) byStatus.set(ERRORS[code][0], [...(byStatus.get(ERRORS[code][0]) ?? []), code]);
+  for (const code of new Set(codes))
+    byStatus.set(ERRORS[code][0], [...(byStatus.get(ERRORS[code][0]) ?? []), code]);
   return Object.fromEntries(
     [...byStatus].map(([status, list]) => [
       status,
-      { description: list.map((code) => `\`${code}\`: ${ERRORS[code][1]}`).join('\n\n'), content: contentOf(Failure, schemas) },
+      {
+        description: list.map((code) => `\`${code}\`: ${ERRORS[code][1]}`).join('\n\n'),
+        content: contentOf(Failure, schemas),
+      },
     ]),
   );
 }
@@ -114,7 +132,8 @@ function hoist(schema: unknown, schemas: Json): unknown {
   const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, hoist(value, schemas)]));
   if (typeof title !== 'string') return copy;
   const known = schemas[title];
-  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(copy)) throw new Error(`two schemas have the title ${title}`);
+  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(copy))
+    throw new Error(`two schemas have the title ${title}`);
   schemas[title] = copy;
   return { $ref: `#/components/schemas/${title}` };
 }

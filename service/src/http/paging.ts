@@ -8,7 +8,9 @@ const DEFAULT_LIMIT = 20;
 
 export const PageQuery = Type.Object({
   starting_after: Type.Optional(Type.String({ maxLength: 512, description: 'Cursor of the next page.' })),
-  starting_before: Type.Optional(Type.String({ maxLength: 512, description: 'Cursor of the previous page.' })),
+  starting_before: Type.Optional(
+    Type.String({ maxLength: 512, description: 'Cursor of the previous page.' }),
+  ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: DEFAULT_LIMIT })),
 });
 export type PageQuery = Static<typeof PageQuery>;
@@ -61,7 +63,8 @@ export async function readPage<Row extends Position>(
   const page: Page<Row> = { object: 'list', data };
   const first = data[0];
   const last = data.at(-1);
-  if (last !== undefined && (direction === 'newer' || hasMore)) page.starting_after = writeCursor(sealing, list, last);
+  if (last !== undefined && (direction === 'newer' || hasMore))
+    page.starting_after = writeCursor(sealing, list, last);
   if (first !== undefined && (direction === 'newer' ? hasMore : cursor !== undefined)) {
     page.starting_before = writeCursor(sealing, list, first);
   }
@@ -82,6 +85,7 @@ function readCursor(sealing: Sealing, list: string, field: string, cursor: strin
   const genuine =
     bytes.toString('base64url') === cursor &&
     sealing.verifyTag('cursor', `${list}|${body}`, bytes.subarray(0, TAG_BYTES));
-  if (!genuine || inserted_at === undefined || id === undefined) throw invalidField(field, 'is not a cursor of this list');
+  if (!genuine || inserted_at === undefined || id === undefined)
+    throw invalidField(field, 'is not a cursor of this list');
   return { inserted_at, id };
 }

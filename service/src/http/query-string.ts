@@ -1,6 +1,7 @@
+import { ApiError } from '../errors.ts';
 import { decodeUtf8 } from './strict-json.ts';
 
-/** Set on a parsed query that cannot be decoded; the router must not throw, the first hook refuses it. */
+/** Set on a parsed query that cannot be decoded; the router must not throw, `refuseMalformed` does. */
 export const MALFORMED = Symbol('malformed');
 
 export type Query = Record<string, string | string[]> & { [MALFORMED]?: true };
@@ -18,6 +19,16 @@ export function parseQuery(text: string): Query {
     query[MALFORMED] = true;
   }
   return query;
+}
+
+const URL_LIMIT = 8 * 1024;
+
+/** Throws when a request's URL is too long or its query cannot be decoded. */
+export function refuseMalformed(url: string, query: Query): void {
+  if (url.length > URL_LIMIT)
+    throw new ApiError('payload_too_large', {}, { message: 'The URL is too long.' });
+  if (query[MALFORMED])
+    throw new ApiError('malformed_request', {}, { message: 'The query cannot be parsed.' });
 }
 
 /** A form body: like a query, but no name may stand twice. Null when it cannot be decoded. */

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import type { Static, TSchema, TUnknown } from 'typebox';
+import type { LimitName } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Caller, Scope, UserCaller } from './access.ts';
-import type { LimitName } from '../config.ts';
 
 /** Who may call a route. A route without it does not boot. */
 export type Access = { who: 'public' } | { who: 'partner' | 'user'; scope: Scope };
@@ -44,24 +44,31 @@ export type Route = Omit<Declaration<never, TSchema, TSchema, TSchema, TSchema>,
 };
 
 /** For signed-in users only. */
-export function userRoute<R extends TSchema, P extends TSchema = TUnknown, Q extends TSchema = TUnknown, B extends TSchema = TUnknown>(
-  scope: Scope,
-  declaration: Declaration<UserCaller, P, Q, B, R>,
-): Route {
+export function userRoute<
+  R extends TSchema,
+  P extends TSchema = TUnknown,
+  Q extends TSchema = TUnknown,
+  B extends TSchema = TUnknown,
+>(scope: Scope, declaration: Declaration<UserCaller, P, Q, B, R>): Route {
   return { ...declaration, access: { who: 'user', scope } } as unknown as Route;
 }
 
 /** For partners, with or without a user. */
-export function partnerRoute<R extends TSchema, P extends TSchema = TUnknown, Q extends TSchema = TUnknown, B extends TSchema = TUnknown>(
-  scope: Scope,
-  declaration: Declaration<Caller, P, Q, B, R>,
-): Route {
+export function partnerRoute<
+  R extends TSchema,
+  P extends TSchema = TUnknown,
+  Q extends TSchema = TUnknown,
+  B extends TSchema = TUnknown,
+>(scope: Scope, declaration: Declaration<Caller, P, Q, B, R>): Route {
   return { ...declaration, access: { who: 'partner', scope } } as unknown as Route;
 }
 
 /** For anyone who can reach the service. */
-export function publicRoute<R extends TSchema, P extends TSchema = TUnknown, Q extends TSchema = TUnknown, B extends TSchema = TUnknown>(
-  declaration: Declaration<null, P, Q, B, R>,
-): Route {
+export function publicRoute<
+  R extends TSchema,
+  P extends TSchema = TUnknown,
+  Q extends TSchema = TUnknown,
+  B extends TSchema = TUnknown,
+>(declaration: Declaration<null, P, Q, B, R>): Route {
   return { ...declaration, access: { who: 'public' } } as unknown as Route;
 }

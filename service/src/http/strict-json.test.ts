@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ApiError } from '../errors.ts';
-import { parseForm, parseQuery, MALFORMED } from './query-string.ts';
+import { MALFORMED, parseForm, parseQuery } from './query-string.ts';
 import { parseStrictJson } from './strict-json.ts';
 
 const parse = (text: string) => parseStrictJson(Buffer.from(text));
@@ -53,12 +53,17 @@ test('any text gives a value or a coded error, never another throw', () => {
 
 test('a query round-trips, repeats become lists, and bad escapes are marked', () => {
   fc.assert(
-    fc.property(fc.dictionary(fc.string({ minLength: 1, unit: 'grapheme' }), fc.string({ unit: 'grapheme' })), (wanted) => {
-      fc.pre(!JSON.stringify(wanted).includes('\\u0000') && !('__proto__' in wanted));
-      const text = Object.entries(wanted).map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&');
-      expect({ ...parseQuery(text) }).toEqual(wanted);
-      expect({ ...parseForm(Buffer.from(text)) }).toEqual(wanted);
-    }),
+    fc.property(
+      fc.dictionary(fc.string({ minLength: 1, unit: 'grapheme' }), fc.string({ unit: 'grapheme' })),
+      (wanted) => {
+        fc.pre(!JSON.stringify(wanted).includes('\\u0000') && !('__proto__' in wanted));
+        const text = Object.entries(wanted)
+          .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
+          .join('&');
+        expect({ ...parseQuery(text) }).toEqual(wanted);
+        expect({ ...parseForm(Buffer.from(text)) }).toEqual(wanted);
+      },
+    ),
   );
   expect(parseQuery('a=1&a=2&b=+%2B')).toMatchObject({ a: ['1', '2'], b: ' +' });
   for (const bad of ['a=%zz', 'a=%ff', '%00=1', 'a=%']) expect(parseQuery(bad)[MALFORMED]).toBe(true);

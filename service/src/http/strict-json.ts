@@ -44,7 +44,8 @@ function checkMembers(text: string): void {
         expectsKey = false;
       }
     } else if (char === '{' || char === '[') {
-      if (open.push(char === '{' ? new Set() : null) > MAX_DEPTH) throw malformed(`The body is nested deeper than ${MAX_DEPTH} levels.`);
+      if (open.push(char === '{' ? new Set() : null) > MAX_DEPTH)
+        throw malformed(`The body is nested deeper than ${MAX_DEPTH} levels.`);
       expectsKey = char === '{';
     } else if (char === '}' || char === ']') {
       open.pop();

@@ -8,26 +8,37 @@ import { FORMATS } from './wire.ts';
 const readers = { json: newReader(false), text: newReader(true) };
 
 function newReader(coerceTypes: boolean): Ajv2020 {
-  const ajv = new Ajv2020({ allErrors: true, coerceTypes, useDefaults: true, strict: false, ownProperties: true });
+  const ajv = new Ajv2020({
+    allErrors: true,
+    coerceTypes,
+    useDefaults: true,
+    strict: false,
+    ownProperties: true,
+  });
   for (const [name, { test }] of Object.entries(FORMATS)) ajv.addFormat(name, test);
   return ajv;
 }
 
-export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart, contentType }) => {
-  const isJson = httpPart === 'body' && contentType !== 'application/x-www-form-urlencoded';
-  const validate = readers[isJson ? 'json' : 'text'].compile(schema);
-  return (data) => {
-    if (validate(data)) return { value: data };
-    return { error: toApiError(validate.errors ?? []) };
-  };
+/** For queries and paths. Bodies are checked by `bodyCheck`, which cannot be missed by an odd content type. */
+export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema }) => {
+  const validate = readers.text.compile(schema);
+  return (data) => (validate(data) ? { value: data } : { error: toApiError(validate.errors ?? []) });
 };
+
+/** Throws unless the body fits; text of a form is read as the types of the schema. */
+export function bodyCheck(schema: TSchema): (body: unknown, isForm: boolean) => void {
+  const validate = { json: readers.json.compile(schema), text: readers.text.compile(schema) };
+  return (body, isForm) => {
+    const check = isForm ? validate.text : validate.json;
+    if (!check(body)) throw toApiError(check.errors ?? []);
+  };
+}
 
 function toApiError(errors: ErrorObject[]): ApiError {
   const fields: Record<string, string[]> = {};
   for (const error of errors) {
     const [field, message] = explain(error);
-    const messages = (fields[field] ??= []);
-    if (!messages.includes(message)) messages.push(message);
+    fields[field] = [...new Set([...(fields[field] ?? []), message])];
   }
   return new ApiError('validation_failed', fields);
 }

@@ -33,7 +33,8 @@ export const FORMATS: Record<string, { test: (value: string) => boolean; says: s
   'date-time': { test: (value) => !Number.isNaN(Date.parse(value)), says: 'must be an ISO 8601 date-time' },
   uri: { test: (value) => URL.canParse(value), says: 'must be an absolute URI' },
   email: {
-    test: (value) => value.length <= 254 && /^[^\s@"<>()[\]\\,;:]+@[^\s@"<>()[\]\\,;:]+\.[^\s@."<>()[\]\\,;:]+$/.test(value),
+    test: (value) =>
+      value.length <= 254 && /^[^\s@"<>()[\]\\,;:]+@[^\s@"<>()[\]\\,;:]+\.[^\s@."<>()[\]\\,;:]+$/.test(value),
     says: 'must be an e-mail address',
   },
 };
@@ -64,11 +65,16 @@ export function ObjectName<const Name extends string>(name: Name) {
 export function Nullable<T extends TSchema>(schema: T) {
   const type = (schema as { type?: string }).type;
   const plain = typeof type === 'string' && type !== 'object' && type !== 'array';
-  return Type.Unsafe<Static<T> | null>(plain ? { ...schema, type: [type, 'null'] } : { anyOf: [schema, { type: 'null' }] });
+  return Type.Unsafe<Static<T> | null>(
+    plain ? { ...schema, type: [type, 'null'] } : { anyOf: [schema, { type: 'null' }] },
+  );
 }
 
 /** A closed object: unknown members are refused in requests and cut from replies. */
-export function Closed<T extends Record<string, TSchema>>(properties: T, options: { title?: string; description?: string } = {}) {
+export function Closed<T extends Record<string, TSchema>>(
+  properties: T,
+  options: { title?: string; description?: string } = {},
+) {
   return Type.Object(properties, { additionalProperties: false, ...options });
 }
 

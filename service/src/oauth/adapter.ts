@@ -45,10 +45,17 @@ function grants(db: Db): Pick<Adapter, 'upsert' | 'find' | 'destroy'> {
       const { clientId, accountId, exp } = payload;
       await sql`insert into oauth_grants (id, client_id, user_id, payload, expires_at)
         values (${id}, ${clientId}, ${accountId}, ${withoutId(payload)}, to_timestamp(${exp}))
-        on conflict (id) do update set payload = excluded.payload, expires_at = excluded.expires_at`.execute(db);
+        on conflict (id) do update set payload = excluded.payload, expires_at = excluded.expires_at`.execute(
+        db,
+      );
     },
     find: async (id) => {
-      const row = await db.selectFrom('oauth_grants').select('payload').where('id', '=', id).where('revoked_at', 'is', null).executeTakeFirst();
+      const row = await db
+        .selectFrom('oauth_grants')
+        .select('payload')
+        .where('id', '=', id)
+        .where('revoked_at', 'is', null)
+        .executeTakeFirst();
       return row && { ...row.payload, jti: id };
     },
     destroy: (id) => revokeGrant(db, id),
@@ -83,8 +90,13 @@ function tokens(db: Db, kind: string): Pick<Adapter, 'upsert' | 'find' | 'destro
 
 type Stored = { payload: AdapterPayload; consumed: number | null };
 
-function artifacts(db: Db, kind: string, issuer: string): Omit<Adapter, 'findByUserCode' | 'revokeByGrantId'> {
-  const restore = (row: Stored | undefined, id: string | undefined) => row && restoreSecrets(row, kind, id, issuer);
+function artifacts(
+  db: Db,
+  kind: string,
+  issuer: string,
+): Omit<Adapter, 'findByUserCode' | 'revokeByGrantId'> {
+  const restore = (row: Stored | undefined, id: string | undefined) =>
+    row && restoreSecrets(row, kind, id, issuer);
   const leeway = kind === 'RefreshToken' ? REFRESH_LEEWAY : '0 seconds';
   const consumed = sql`extract(epoch from a.consumed_at + ${leeway}::interval)::float8`;
   return {
@@ -92,7 +104,9 @@ function artifacts(db: Db, kind: string, issuer: string): Omit<Adapter, 'findByU
       const { grantId = null, uid = null, exp } = payload;
       await sql`insert into oauth_artifacts (kind, hash, grant_id, uid, payload, expires_at)
         values (${kind}, ${hashSecret(id)}, ${grantId}, ${uid}, ${withoutId(payload)}, to_timestamp(${exp}))
-        on conflict (kind, hash) do update set payload = excluded.payload, expires_at = excluded.expires_at`.execute(db);
+        on conflict (kind, hash) do update set payload = excluded.payload, expires_at = excluded.expires_at`.execute(
+        db,
+      );
     },
     find: async (id) => {
       const { rows } = await sql<Stored>`
@@ -107,7 +121,11 @@ function artifacts(db: Db, kind: string, issuer: string): Omit<Adapter, 'findByU
     },
     consume: (id) => (kind === 'RefreshToken' ? consumeRefreshToken(db, id) : consumeOnce(db, kind, id)),
     destroy: async (id) => {
-      await db.deleteFrom('oauth_artifacts').where('kind', '=', kind).where('hash', '=', hashSecret(id)).execute();
+      await db
+        .deleteFrom('oauth_artifacts')
+        .where('kind', '=', kind)
+        .where('hash', '=', hashSecret(id))
+        .execute();
     },
   };
 }
@@ -141,7 +159,12 @@ function withoutId({ jti: _jti, returnTo: _returnTo, session, ...rest }: Adapter
   return JSON.stringify({ ...rest, session: known });
 }
 
-function restoreSecrets({ payload, consumed }: Stored, kind: string, id: string | undefined, issuer: string): AdapterPayload {
+function restoreSecrets(
+  { payload, consumed }: Stored,
+  kind: string,
+  id: string | undefined,
+  issuer: string,
+): AdapterPayload {
   return {
     ...payload,
     ...(id !== undefined && { jti: id }),

@@ -16,7 +16,9 @@ export type RegisteredClient = {
 };
 
 export async function findClient(db: Db, clientId: string): Promise<RegisteredClient | undefined> {
-  const { rows } = await sql<Omit<RegisteredClient, 'secret_hashes'> & { secret_hash: Buffer; previous: Buffer | null }>`
+  const { rows } = await sql<
+    Omit<RegisteredClient, 'secret_hashes'> & { secret_hash: Buffer; previous: Buffer | null }
+  >`
     select c.client_id, c.partner_id, p.name, p.logo_url, p.origins, c.redirect_uris, c.scopes, c.secret_hash,
       case when c.previous_secret_until > now() then c.previous_secret_hash end as previous
     from oauth_clients c join partners p on p.id = c.partner_id
@@ -45,7 +47,9 @@ export async function findClientMetadata(db: Db, clientId: string): Promise<Adap
     redirect_uris: client.redirect_uris,
     response_types: signsIn ? ['code'] : [],
     response_modes: ['query'],
-    grant_types: signsIn ? ['authorization_code', 'refresh_token', 'client_credentials'] : ['client_credentials'],
+    grant_types: signsIn
+      ? ['authorization_code', 'refresh_token', 'client_credentials']
+      : ['client_credentials'],
     scope: client.scopes.join(' '),
     origins: client.origins,
     secret_hashes: client.secret_hashes.map((hash) => hash.toString('hex')),

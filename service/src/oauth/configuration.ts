@@ -1,7 +1,7 @@
 import type { Account, Configuration, JWK } from 'oidc-provider';
 import type { Context } from '../context.ts';
-import { isId } from '../http/ids.ts';
 import { SCOPES } from '../http/access.ts';
+import { isId } from '../http/ids.ts';
 import { createAdapter } from './adapter.ts';
 import { OWN_METADATA } from './client.ts';
 import { keepOfflineAccess } from './scopes.ts';
@@ -40,7 +40,10 @@ export function configure(ctx: Parts, keys: JWK[]): Configuration {
     scopes: Object.keys(SCOPES),
     responseTypes: ['code'],
     clientAuthMethods: ['client_secret_basic', 'client_secret_post'],
-    clientDefaults: { token_endpoint_auth_method: 'client_secret_basic', id_token_signed_response_alg: 'RS256' },
+    clientDefaults: {
+      token_endpoint_auth_method: 'client_secret_basic',
+      id_token_signed_response_alg: 'RS256',
+    },
     extraClientMetadata: { properties: [...OWN_METADATA] },
     enabledJWA: { idTokenSigningAlgValues: ['RS256'], userinfoSigningAlgValues: ['RS256'] },
     pkce: { required: () => true },
@@ -72,7 +75,10 @@ export function configure(ctx: Parts, keys: JWK[]): Configuration {
     discovery: { service_documentation: `${ctx.baseUrl}/docs` },
     features: {
       clientCredentials: { enabled: true },
-      revocation: { enabled: true, allowedPolicy: async (_koa, client, token) => token.clientId === client.clientId },
+      revocation: {
+        enabled: true,
+        allowedPolicy: async (_koa, client, token) => token.clientId === client.clientId,
+      },
       userinfo: { enabled: true },
       devInteractions: off,
       dPoP: off,
@@ -87,5 +93,8 @@ export async function findAccount({ db }: Pick<Parts, 'db'>, id: string): Promis
   if (!isId(id)) return undefined;
   const user = await db.selectFrom('users').select(['id', 'email']).where('id', '=', id).executeTakeFirst();
   if (user === undefined) return undefined;
-  return { accountId: user.id, claims: async () => ({ sub: user.id, email: user.email, email_verified: true }) };
+  return {
+    accountId: user.id,
+    claims: async () => ({ sub: user.id, email: user.email, email_verified: true }),
+  };
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { realTime } from '../clock.ts';
 import type { Context } from '../context.ts';
 import type { Caller, Guard } from '../http/access.ts';
 import { findClient, type RegisteredClient } from './client.ts';
@@ -40,7 +41,9 @@ export async function createGuard(ctx: Parts): Promise<TokenGuard> {
   };
   const refreshOrigins = () => {
     readOrigins(ctx).then(
-      (read) => void (origins = read),
+      (read) => {
+        origins = read;
+      },
       (err: unknown) => ctx.log.warn({ err }, 'the origins of partners could not be read'),
     );
   };
@@ -52,7 +55,8 @@ export async function createGuard(ctx: Parts): Promise<TokenGuard> {
   await listener.on('oauth', (message) => {
     heard++;
     const [what = '', id = ''] = message.split(' ');
-    for (const [token, { tags }] of tokens) if (tags[what as keyof VerifiedToken['tags']] === id) tokens.delete(token);
+    for (const [token, { tags }] of tokens)
+      if (tags[what as keyof VerifiedToken['tags']] === id) tokens.delete(token);
     if (what === 'client' || what === 'partner') clients.clear();
     if (what === 'partner') refreshOrigins();
   });
@@ -61,13 +65,14 @@ export async function createGuard(ctx: Parts): Promise<TokenGuard> {
     if (!TOKEN.test(token)) return null;
     const began = heard;
     const verified = await readToken(ctx.pool, hashSecret(token));
-    if (verified !== null && began === heard && listener.isConnected()) keep(tokens, token, verified, MOST_TOKENS);
+    if (verified !== null && began === heard && listener.isConnected())
+      keep(tokens, token, verified, MOST_TOKENS);
     return verified;
   };
   const inspect = (token: string): VerifiedToken | null | Promise<VerifiedToken | null> => {
     const known = tokens.get(token);
     if (known === undefined || !listener.isConnected()) return load(token);
-    if (known.expiresAt > Date.now()) return known;
+    if (known.expiresAt > realTime()) return known;
     tokens.delete(token);
     return null;
   };
@@ -106,6 +111,8 @@ function keep<T>(cache: Map<string, T>, key: string, value: T, most: number): vo
 }
 
 async function readOrigins({ db }: Parts): Promise<ReadonlySet<string>> {
-  const { rows } = await sql<{ origin: string }>`select distinct unnest(origins) as origin from partners where disabled_at is null`.execute(db);
+  const { rows } = await sql<{
+    origin: string;
+  }>`select distinct unnest(origins) as origin from partners where disabled_at is null`.execute(db);
   return new Set(rows.map(({ origin }) => origin));
 }

@@ -19,7 +19,11 @@ export async function loadSigningKeys(ctx: Keys): Promise<JWK[]> {
   // Of several nodes that start on an empty database one makes the key.
   await ctx.db.transaction().execute(async (tx) => {
     await lockKeys(tx);
-    const known = await tx.selectFrom('oauth_signing_keys').select('kid').where('retired_at', 'is', null).executeTakeFirst();
+    const known = await tx
+      .selectFrom('oauth_signing_keys')
+      .select('kid')
+      .where('retired_at', 'is', null)
+      .executeTakeFirst();
     if (known === undefined) await tx.insertInto('oauth_signing_keys').values(made).execute();
   });
   return readKeys(ctx);
@@ -41,7 +45,9 @@ async function lockKeys(tx: Db): Promise<void> {
 }
 
 export async function deleteOldKeys(ctx: Pick<Context, 'db'>): Promise<void> {
-  await sql`delete from oauth_signing_keys where retired_at < now() - ${PUBLISHED_AFTER}::interval`.execute(ctx.db);
+  await sql`delete from oauth_signing_keys where retired_at < now() - ${PUBLISHED_AFTER}::interval`.execute(
+    ctx.db,
+  );
 }
 
 async function readKeys({ db, sealing }: Keys): Promise<JWK[]> {

@@ -20,8 +20,19 @@ export function libraryRequest(request: FastifyRequest, baseUrl: string, form?: 
   const { raw } = request;
   const copy = new IncomingMessage(raw.socket) as LibraryRequest;
   const { protocol, host } = new URL(baseUrl);
-  const { 'content-type': _type, 'content-length': _length, 'transfer-encoding': _encoding, ...headers } = raw.headers;
-  copy.headers = { ...headers, host, 'x-forwarded-host': host, 'x-forwarded-proto': protocol.slice(0, -1), 'x-forwarded-for': request.ip };
+  const {
+    'content-type': _type,
+    'content-length': _length,
+    'transfer-encoding': _encoding,
+    ...headers
+  } = raw.headers;
+  copy.headers = {
+    ...headers,
+    host,
+    'x-forwarded-host': host,
+    'x-forwarded-proto': protocol.slice(0, -1),
+    'x-forwarded-for': request.ip,
+  };
   if (form !== undefined) {
     copy.headers['content-type'] = 'application/x-www-form-urlencoded';
     copy.headers['content-length'] = String(Buffer.byteLength(form));

@@ -1,6 +1,7 @@
 /** Parts of the library behind its entry point, which prints a warning about the version of Node on import. */
 declare module 'oidc-provider/lib/provider.js' {
   import Provider from 'oidc-provider';
+
   export { Provider };
 }
 

@@ -1,10 +1,13 @@
-import type { KoaContextWithOIDC, TokenEndpointGrantContext } from 'oidc-provider';
 import type Provider from 'oidc-provider';
+import type { KoaContextWithOIDC, TokenEndpointGrantContext } from 'oidc-provider';
 import { InvalidScope } from 'oidc-provider/lib/helpers/errors.js';
 import { PARTNER_SCOPES } from '../http/access.ts';
 
 /** No scope asked means all that the client is registered for. */
-export async function defaultScope(provider: Provider, query: Record<string, unknown>): Promise<string | undefined> {
+export async function defaultScope(
+  provider: Provider,
+  query: Record<string, unknown>,
+): Promise<string | undefined> {
   const { scope, client_id } = query;
   if ((scope !== undefined && scope !== '') || typeof client_id !== 'string') return undefined;
   return (await provider.Client.find(client_id))?.scope;
@@ -19,8 +22,13 @@ export function keepOfflineAccess(ctx: KoaContextWithOIDC): void {
   const { params, client } = ctx.oidc;
   const asked = String(ctx.query.scope ?? '').split(' ');
   if (params === undefined || !asked.includes('offline_access')) return;
-  if (!client?.scope?.split(' ').includes('offline_access')) throw new InvalidScope('requested scope is not allowed', 'offline_access');
-  const scopes = new Set(String(params.scope ?? '').split(' ').filter(Boolean));
+  if (!client?.scope?.split(' ').includes('offline_access'))
+    throw new InvalidScope('requested scope is not allowed', 'offline_access');
+  const scopes = new Set(
+    String(params.scope ?? '')
+      .split(' ')
+      .filter(Boolean),
+  );
   params.scope = [...scopes.add('offline_access')].join(' ');
 }
 
@@ -32,10 +40,19 @@ export function partnerTokenGrant(provider: Provider) {
     const allowed = PARTNER_SCOPES.filter((scope) => registered.has(scope));
     const asked = params.scope?.split(' ').filter(Boolean) ?? [];
     const refused = asked.find((scope) => !allowed.some((one) => one === scope));
-    if (refused !== undefined) throw new InvalidScope('a partner cannot hold this scope without a user', refused);
-    const token = new provider.ClientCredentials({ client, scope: [...new Set(asked.length > 0 ? asked : allowed)].join(' ') });
+    if (refused !== undefined)
+      throw new InvalidScope('a partner cannot hold this scope without a user', refused);
+    const token = new provider.ClientCredentials({
+      client,
+      scope: [...new Set(asked.length > 0 ? asked : allowed)].join(' '),
+    });
     ctx.oidc.entity('ClientCredentials', token);
     const value = await token.save();
-    ctx.body = { access_token: value, expires_in: token.expiration, token_type: token.tokenType, scope: token.scope };
+    ctx.body = {
+      access_token: value,
+      expires_in: token.expiration,
+      token_type: token.tokenType,
+      scope: token.scope,
+    };
   };
 }

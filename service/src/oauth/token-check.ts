@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Caller } from '../http/access.ts';
+import { type Caller, newCaller } from '../http/access.ts';
 
 /** An access token that was found good, with all that a check or an introspection tells of it. */
 export type VerifiedToken = {
@@ -47,18 +47,24 @@ export async function readToken(pool: pg.Pool, hash: Buffer): Promise<VerifiedTo
   const row = rows[0];
   if (row === undefined) return null;
   return {
-    caller: {
+    caller: newCaller({
       clientId: row.client_id,
       partnerId: row.partner_id,
       userId: row.user_id,
       scopes: new Set(row.scope.split(' ')),
       origins: new Set(row.origins),
-    },
+    }),
     scope: row.scope,
     username: row.email,
     iat: row.iat,
     exp: row.exp,
     expiresAt: row.exp * 1000,
-    tags: { token: `\\x${hash.toString('hex')}`, grant: row.grant_id, client: row.client_id, partner: row.partner_id, user: row.user_id },
+    tags: {
+      token: `\\x${hash.toString('hex')}`,
+      grant: row.grant_id,
+      client: row.client_id,
+      partner: row.partner_id,
+      user: row.user_id,
+    },
   };
 }

@@ -8,7 +8,11 @@ const CHECK_TIMEOUT = 2_000;
 
 const Health = Closed({ object: ObjectName('health'), status: Type.Literal('ok') }, { title: 'Health' });
 const Readiness = Closed(
-  { object: ObjectName('readiness'), status: Type.Literal('ok'), parts: Type.Record(Type.String(), Type.Literal('ok')) },
+  {
+    object: ObjectName('readiness'),
+    status: Type.Literal('ok'),
+    parts: Type.Record(Type.String(), Type.Literal('ok')),
+  },
   { title: 'Readiness' },
 );
 
@@ -33,11 +37,17 @@ export const healthRoutes = [
 ];
 
 async function checkReadiness(ctx: Context) {
-  const results = await Promise.all([...ctx.checks].map(async ([name, check]) => [name, await attempt(check)] as const));
+  const results = await Promise.all(
+    [...ctx.checks].map(async ([name, check]) => [name, await attempt(check)] as const),
+  );
   const failed = results.filter(([, error]) => error !== null);
   if (failed.length > 0) {
     for (const [name, err] of failed) ctx.log.warn({ err, part: name }, 'not ready');
-    throw new ApiError('upstream_unavailable', { upstream: failed.map(([name]) => name) }, { headers: { 'retry-after': '1' } });
+    throw new ApiError(
+      'upstream_unavailable',
+      { upstream: failed.map(([name]) => name) },
+      { headers: { 'retry-after': '1' } },
+    );
   }
   const parts = Object.fromEntries(results.map(([name]) => [name, 'ok' as const]));
   return { object: 'readiness' as const, status: 'ok' as const, parts };

@@ -3,7 +3,10 @@ import type { AddressInfo } from 'node:net';
 import type { Metrics } from '../metrics.ts';
 
 /** Prometheus metrics on a port of their own, which the outside need not reach. */
-export async function serveMetrics(metrics: Metrics, { host, port }: { host: string; port: number }): Promise<{ url: string; close(): Promise<void> }> {
+export async function serveMetrics(
+  metrics: Metrics,
+  { host, port }: { host: string; port: number },
+): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer(async (request, response) => {
     if (request.url !== '/metrics') return void response.writeHead(404).end();
     try {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
-import { SECURITY_HEADERS } from '../http/replies.ts';
 
 const TYPES = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' } as const;
 
@@ -22,7 +21,7 @@ export function serveAssets(app: FastifyInstance): void {
     app.get(path, { config: { access: { who: 'public' } } }, (request, reply) =>
       reply
         .headers({
-          ...SECURITY_HEADERS,
+          'x-content-type-options': 'nosniff',
           'x-request-id': request.id,
           'cache-control': 'public, max-age=31536000, immutable',
         })

@@ -1,5 +1,3 @@
-import { SECURITY_HEADERS } from '../http/replies.ts';
-
 export type PagePolicy = {
   scripts?: boolean;
   /** URIs that the answer to a form on the page may redirect to: browsers hold redirects to `form-action` too. */
@@ -23,7 +21,7 @@ export function pageHeaders({
     "frame-ancestors 'none'",
   ];
   return {
-    ...SECURITY_HEADERS,
+    'x-content-type-options': 'nosniff',
     'content-security-policy': policy.join('; '),
     'x-frame-options': 'DENY',
     // Without an origin of its own, a form's `Origin` would be `null`.

@@ -9,7 +9,7 @@ import { pageHeaders } from '../pages/headers.ts';
 import { findClient, type OwnMetadata, type RegisteredClient } from './client.ts';
 import { configure, findAccount } from './configuration.ts';
 import { plainErrorPage } from './error-page.ts';
-import { type ConnectedApp, listConnectedApps, revokeGrants } from './grants.ts';
+import { allowConsent, type ConnectedApp, listConnectedApps, revokeGrants } from './grants.ts';
 import { loadSigningKeys } from './keys.ts';
 import { libraryRequest } from './library-request.ts';
 import { adaptReplies } from './middleware.ts';
@@ -22,7 +22,9 @@ export type OAuth = {
   provider(): Provider;
   hooks: OAuthHooks;
   /** The interaction that a page at `/interaction/{uid}` is about; throws when the browser has none. */
-  interaction(request: FastifyRequest): Promise<InstanceType<Provider['Interaction']>>;
+  interaction(request: FastifyRequest): Promise<Interaction>;
+  /** What a user's "allow" amounts to: a grant of the scopes that were asked for, to finish the interaction with. */
+  allowConsent(interaction: Interaction): Promise<InteractionResults>;
   /** Stores what the user decided and gives the address to send the browser to (with 303). */
   finishInteraction(request: FastifyRequest, result: InteractionResults): Promise<string>;
   /** What an ID token may say about a user. */
@@ -33,6 +35,8 @@ export type OAuth = {
   /** Disconnects an app, or all of them: every token ends on every node within a second. */
   revokeGrant(userId: string, clientId?: string): Promise<void>;
 };
+
+export type Interaction = InstanceType<Provider['Interaction']>;
 
 /** What the hosted pages bring in. */
 export type OAuthHooks = {
@@ -45,7 +49,10 @@ export type OAuthHooks = {
   errorPage(description: string): string;
 };
 
-type Parts = Pick<Context, 'db' | 'baseUrl' | 'sealing' | 'random' | 'log' | 'limiter' | 'config' | 'listener'>;
+type Parts = Pick<
+  Context,
+  'db' | 'baseUrl' | 'sealing' | 'random' | 'log' | 'limiter' | 'config' | 'listener' | 'securityHeaders'
+>;
 
 export async function createOAuth(ctx: Parts): Promise<OAuth> {
   const hooks: OAuthHooks = { signedInUser: null, errorPage: plainErrorPage };
@@ -53,18 +60,24 @@ export async function createOAuth(ctx: Parts): Promise<OAuth> {
   let reloading = Promise.resolve();
   const reload = () => {
     reloading = reloading
-      .then(async () => void (current = await buildProvider(ctx, hooks)))
+      .then(async () => {
+        current = await buildProvider(ctx, hooks);
+      })
       .catch((err: unknown) => ctx.log.error({ err }, 'the signing keys could not be loaded'));
   };
   await ctx.listener.on('oauth', (message) => message.startsWith('key ') && reload());
   ctx.listener.onRestored(reload);
   // The library reads the cookies of the request and writes nothing to the reply here.
-  const nowhere = { setHeader: () => undefined, getHeader: () => undefined } as unknown as Parameters<Provider['interactionDetails']>[1];
+  const nowhere = { setHeader: () => undefined, getHeader: () => undefined } as unknown as Parameters<
+    Provider['interactionDetails']
+  >[1];
   return {
     provider: () => current,
     hooks,
     interaction: (request) => current.interactionDetails(libraryRequest(request, ctx.baseUrl), nowhere),
-    finishInteraction: (request, result) => current.interactionResult(libraryRequest(request, ctx.baseUrl), nowhere, result),
+    allowConsent: (interaction) => allowConsent(current, interaction),
+    finishInteraction: (request, result) =>
+      current.interactionResult(libraryRequest(request, ctx.baseUrl), nowhere, result),
     accountClaims: async (userId) => {
       const account = await findAccount(ctx, userId);
       if (account === undefined) throw new Error('there is no such user');
@@ -87,7 +100,9 @@ async function buildProvider(ctx: Parts, hooks: OAuthHooks): Promise<Provider> {
   provider.registerGrantType('client_credentials', partnerTokenGrant(provider), ['scope']);
   compareHashes(ctx, provider);
   provider.on('server_error', (_koa, err) => ctx.log.error({ err }, 'the authorization server failed'));
-  (provider as EventEmitter).on('error', (err: unknown) => ctx.log.error({ err }, 'the authorization server failed'));
+  (provider as EventEmitter).on('error', (err: unknown) =>
+    ctx.log.error({ err }, 'the authorization server failed'),
+  );
   return provider;
 }
 
@@ -105,13 +120,26 @@ async function renderError(koa: KoaContextWithOIDC, out: ErrorOut, hooks: OAuthH
 function compareHashes({ limiter, config }: Parts, provider: Provider): void {
   provider.Client.prototype.compareClientSecret = async function (actual: string): Promise<boolean> {
     const { secret_hashes } = this as unknown as OwnMetadata;
-    if (!matchesSecret(actual, secret_hashes.map((hash) => Buffer.from(hash, 'hex')))) return false;
+    if (
+      !matchesSecret(
+        actual,
+        secret_hashes.map((hash) => Buffer.from(hash, 'hex')),
+      )
+    )
+      return false;
     const koa = LibraryProvider.ctx;
     if (koa === undefined || koa.oidc.route !== 'token') return true;
     const taken = await limiter.take(`oauth_token ${this.clientId}`, config.limits.oauth_token);
-    koa.set({ 'ratelimit-limit': `${taken.limit}`, 'ratelimit-remaining': `${taken.remaining}`, 'ratelimit-reset': `${taken.resetSeconds}` });
+    koa.set({
+      'ratelimit-limit': `${taken.limit}`,
+      'ratelimit-remaining': `${taken.remaining}`,
+      'ratelimit-reset': `${taken.resetSeconds}`,
+    });
     if (taken.allowed) return true;
     koa.set('retry-after', String(taken.resetSeconds));
-    throw Object.assign(new CustomOIDCProviderError('temporarily_unavailable', 'too many token requests'), { status: 429, statusCode: 429 });
+    throw Object.assign(new CustomOIDCProviderError('temporarily_unavailable', 'too many token requests'), {
+      status: 429,
+      statusCode: 429,
+    });
   };
 }
