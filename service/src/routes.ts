@@ -3,6 +3,7 @@ import { oauthRoutes } from './oauth/routes.ts';
 import { offerRoutes } from './offers/routes.ts';
 import { healthRoutes } from './operations/health.ts';
 import { requirementRoutes } from './requirements/routes.ts';
+import { swapRoutes } from './swaps/routes.ts';
 import { walletRoutes } from './wallets/routes.ts';
 
 /** Every route of the API, in the order of the reference. */
@@ -11,5 +12,6 @@ export const apiRoutes: readonly Route[] = [
   ...offerRoutes,
   ...requirementRoutes,
   ...walletRoutes,
+  ...swapRoutes,
   ...healthRoutes,
 ];
