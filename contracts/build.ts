@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import solc from 'solc';
 
 type Artifact = {
-  abi: unknown[];
+  abi: { type: string }[];
   evm: { bytecode: { object: string }; deployedBytecode: { object: string } };
 };
 type Message = { severity: string; formattedMessage: string; sourceLocation?: { file: string } };
@@ -37,7 +37,7 @@ export function compileContracts(): Map<string, string> {
   const modules = new Map<string, string>();
   for (const path of Object.keys(sources)) {
     for (const [name, artifact] of Object.entries(output.contracts[path] ?? {})) {
-      if (artifact.evm.bytecode.object === '') continue;
+      if (!isDeployable(artifact)) continue;
       const folder = path.startsWith('test/') ? 'test/' : '';
       modules.set(`${folder}${kebab(name)}.ts`, printModule(name, artifact));
     }
@@ -48,6 +48,11 @@ export function compileContracts(): Map<string, string> {
 // Warnings of ours are errors; those of a library pinned to a version tell nothing new.
 function isOurs({ severity, sourceLocation }: Message): boolean {
   return severity === 'error' || !sourceLocation?.file.startsWith('solady/');
+}
+
+// Interfaces and abstract contracts have no code, libraries of internal functions nothing to call.
+function isDeployable({ abi, evm }: Artifact): boolean {
+  return evm.bytecode.object !== '' && abi.some(({ type }) => type === 'function');
 }
 
 function listSources(folder: string): string[] {
@@ -71,9 +76,9 @@ export const ${name.charAt(0).toLowerCase()}${name.slice(1)} = {
   abi: [
 ${entries}
   ] as const,
-  bytecode: '0x${evm.bytecode.object}',
-  deployedBytecode: '0x${evm.deployedBytecode.object}',
-} as const;
+  bytecode: '0x${evm.bytecode.object}' as \`0x\${string}\`,
+  deployedBytecode: '0x${evm.deployedBytecode.object}' as \`0x\${string}\`,
+};
 `;
 }
 
@@ -105,11 +110,13 @@ function writeModules(modules: Map<string, string>): void {
 
 function main(args: string[]): void {
   const modules = compileContracts();
-  if (!args.includes('--check')) return writeModules(modules);
   const stale = findStale(modules);
-  if (stale.length === 0) return;
-  console.error(`abi/ is stale, run \`npm run build -w contracts\`:\n${stale.join('\n')}`);
-  process.exitCode = 1;
+  if (!args.includes('--check')) {
+    writeModules(modules);
+  } else if (stale.length > 0) {
+    console.error(`abi/ is stale, run \`npm run build -w contracts\`:\n${stale.join('\n')}`);
+    process.exitCode = 1;
+  }
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) main(process.argv.slice(2));

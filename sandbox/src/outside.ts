@@ -2,9 +2,9 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Type } from 'typebox';
 import { startChains } from './chains/part.ts';
-import { type ClockSetting, createClock } from './outside-clock.ts';
 import { createControl } from './control.ts';
 import { takeLock } from './lock.ts';
+import { type ClockSetting, createClock } from './outside-clock.ts';
 import type { StartPart } from './part.ts';
 import { closeServer, createListen } from './ports.ts';
 

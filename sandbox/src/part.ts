@@ -1,5 +1,5 @@
-import type { OutsideClock } from './outside-clock.ts';
 import type { Control } from './control.ts';
+import type { OutsideClock } from './outside-clock.ts';
 import type { Listen } from './ports.ts';
 
 /** What the outside world gives to each simulated provider in it. */

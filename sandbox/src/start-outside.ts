@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ChainsControls } from './chains/part.ts';
-import type { ClockSetting } from './outside-clock.ts';
 import { ControlError } from './control.ts';
 import type { OutsideInit, OutsideMessage, OutsideReady } from './outside.ts';
+import type { ClockSetting } from './outside-clock.ts';
 
 /** Each control with what it takes and what it gives; a simulated provider adds its own here. */
 export type OutsideControls = ChainsControls & { 'clock/set': { input: ClockSetting; output: unknown } };

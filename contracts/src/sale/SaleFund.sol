@@ -125,14 +125,18 @@ contract SaleFund is ISaleFund, OwnableRoles, Guarded {
         return _outstanding(_userTotals[user][option][token]);
     }
 
-    function totals(address token) external view returns (uint256, uint256, uint256, uint256) {
+    function totals(address token)
+        external
+        view
+        returns (uint256 commitCount, uint256 commitSum, uint256 remitCount, uint256 remitSum)
+    {
         return _spread(_tokenTotals[token]);
     }
 
     function totals(address user, bytes32 option, address token)
         external
         view
-        returns (uint256, uint256, uint256, uint256)
+        returns (uint256 commitCount, uint256 commitSum, uint256 remitCount, uint256 remitSum)
     {
         return _spread(_userTotals[user][option][token]);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-import {Ownable} from "solady/auth/Ownable.sol";
+import {OwnableRoles} from "solady/auth/OwnableRoles.sol";
 import {FixedPointMathLib} from "solady/utils/FixedPointMathLib.sol";
 import {MetadataReaderLib} from "solady/utils/MetadataReaderLib.sol";
 import {SafeTransferLib} from "solady/utils/SafeTransferLib.sol";
@@ -9,10 +9,13 @@ import {Guarded} from "../Guarded.sol";
 import {IMarket} from "./IMarket.sol";
 
 /// @title Fixed price market
-/// @notice Sells the output tokens it holds at posted prices; what is paid goes to its treasury.
-contract FixedPriceMarket is IMarket, Ownable, Guarded {
+/// @notice Sells the output tokens it holds at posted prices; what is paid goes to its treasury. Role 1 buys: a swap,
+/// whose allow-list and fee nobody can go around.
+contract FixedPriceMarket is IMarket, OwnableRoles, Guarded {
     using FixedPointMathLib for uint256;
     using SafeTransferLib for address;
+
+    uint256 public constant BUY = 1;
 
     address public immutable outputToken;
     address public immutable treasury;
@@ -49,7 +52,7 @@ contract FixedPriceMarket is IMarket, Ownable, Guarded {
         return outputToken.balanceOf(address(this));
     }
 
-    function quote(address inputToken, uint256 amount) public view virtual returns (uint256, uint256) {
+    function quote(address inputToken, uint256 amount) public view virtual returns (uint256 input, uint256 output) {
         uint256 price_ = price[inputToken];
         if (price_ == 0) revert TokenNotTaken(inputToken);
         uint256 left = supply();
@@ -59,7 +62,7 @@ contract FixedPriceMarket is IMarket, Ownable, Guarded {
         return (amount, amount.fullMulDiv(_unit, price_));
     }
 
-    function buy(address inputToken, uint256 input) external nonReentrant returns (uint256 output) {
+    function buy(address inputToken, uint256 input) external onlyRoles(BUY) nonReentrant returns (uint256 output) {
         if (state != State.Active) revert NotActive();
         uint256 taken;
         (taken, output) = quote(inputToken, input);

@@ -88,7 +88,8 @@ interface ITokenizedSwap {
         view
         returns (uint256 inputSum, uint256 feeSum, uint256 outputSum, uint256 count);
 
-    /// @notice 0 active, 1 paused, 2 stopped; the flags have the venue's pauses folded in.
+    /// @notice 0 active, 1 paused (the flags say what: 2 all, 4 buys, 8 sells), 2 stopped. The venue's pauses are folded
+    /// in.
     function status() external view returns (uint8 state, uint32 flags);
 
     /// @notice Likewise, with the venue's pauses of `asset`.

@@ -63,7 +63,7 @@ contract TokenizedSwap is ITokenizedSwap, Ownable, EIP712, Guarded {
         address token,
         uint256 amount,
         bytes calldata operatorSignature
-    ) external nonReentrant returns (uint256) {
+    ) external nonReentrant returns (uint256 output) {
         _checkRunning(quote.side);
         if (token == address(0) || quote.asset == address(0) || token == quote.asset) revert InvalidAddress();
         _checkRequest(quote, token, amount, operatorSignature);
@@ -79,12 +79,12 @@ contract TokenizedSwap is ITokenizedSwap, Ownable, EIP712, Guarded {
         net = amount - fee_;
     }
 
-    function status() external view returns (uint8, uint32) {
+    function status() external view returns (uint8 state, uint32 flags) {
         return _status(_venueFlags());
     }
 
-    function status(address asset) external view returns (uint8, uint32) {
-        uint32 flags = _venueFlags();
+    function status(address asset) external view returns (uint8 state, uint32 flags) {
+        flags = _venueFlags();
         if (IVenueManager(manager).gmTokenMintingPaused(asset)) flags |= BUY_LEVEL;
         if (IVenueManager(manager).gmTokenRedemptionsPaused(asset)) flags |= SELL_LEVEL;
         return _status(flags);
@@ -239,7 +239,7 @@ contract TokenizedSwap is ITokenizedSwap, Ownable, EIP712, Guarded {
     function _status(uint32 venue) private view returns (uint8 state, uint32 flags) {
         flags = paused | venue;
         if (stopped) return (2, flags);
-        return (flags == 0 ? 0 : 1, flags);
+        return (flags & (SWAP_LEVEL | BUY_LEVEL | SELL_LEVEL) == 0 ? 0 : 1, flags);
     }
 
     function _domainNameAndVersion() internal view override returns (string memory, string memory) {

@@ -26,7 +26,7 @@ contract VenueManager is IVenueManager, Ownable, EIP712, Guarded {
         address converter;
         address oracle;
         address registry;
-        address hoursOracle;
+        address issuanceHours;
         address limiter;
     }
 
@@ -68,7 +68,7 @@ contract VenueManager is IVenueManager, Ownable, EIP712, Guarded {
         usdonManager = satellites.converter;
         sanityCheckOracle = satellites.oracle;
         ondoIDRegistry = satellites.registry;
-        issuanceHours = VenueHours(satellites.hoursOracle);
+        issuanceHours = VenueHours(satellites.issuanceHours);
         rateLimiter = VenueLimiter(satellites.limiter);
     }
 
@@ -77,7 +77,7 @@ contract VenueManager is IVenueManager, Ownable, EIP712, Guarded {
         bytes calldata signature,
         address depositToken,
         uint256 depositTokenAmount
-    ) external nonReentrant returns (uint256) {
+    ) external nonReentrant returns (uint256 minted) {
         if (globalMintingPaused) revert GlobalMintsPaused();
         if (gmTokenMintingPaused[quote.asset]) revert GMTokenMintsPaused();
         if (depositToken == address(0)) revert TokenAddressCantBeZero();

@@ -11,6 +11,8 @@ type Ask = (args: RpcRequest) => Promise<unknown>;
 
 const BODY_LIMIT = 1_048_576;
 const BATCH_LIMIT = 1000;
+const GAS_CAP = 10_000_000;
+const METERED = new Set(['eth_call', 'eth_estimateGas']);
 // The node holds no keys, and time and state move by the sandbox's controls alone.
 const REFUSED = /^(?!eth_|net_|web3_)|^eth_(sign|sendTransaction|subscribe|unsubscribe)/;
 
@@ -50,6 +52,16 @@ async function serve(
   send(response, 200, await answerBody(ask, body));
 }
 
+// EDR records every step of a call: an endless loop with a whole block's gas would take gigabytes of memory.
+function capGas({ method, params }: RpcRequest): RpcRequest {
+  const [call, ...rest] = Array.isArray(params) ? params : [];
+  if (!METERED.has(method) || typeof call !== 'object' || call === null) return { method, params };
+  const asked = Number((call as { gas?: unknown }).gas ?? GAS_CAP);
+  return asked < GAS_CAP
+    ? { method, params }
+    : { method, params: [{ ...call, gas: `0x${GAS_CAP.toString(16)}` }, ...rest] };
+}
+
 async function answerBody(ask: Ask, body: string): Promise<unknown> {
   let parsed: unknown;
   try {
@@ -68,7 +80,7 @@ async function answerOne(ask: Ask, call: unknown): Promise<unknown> {
   if (typeof method !== 'string') return failure(id, -32600, 'invalid request');
   if (REFUSED.test(method)) return failure(id, -32601, `the method ${method} is not available`);
   try {
-    return { jsonrpc: '2.0', id, result: (await ask({ method, params: params ?? [] })) ?? null };
+    return { jsonrpc: '2.0', id, result: (await ask(capGas({ method, params: params ?? [] }))) ?? null };
   } catch (error) {
     if (error instanceof RpcError) return failure(id, error.code, error.message, error.data);
     return failure(id, -32603, 'internal error');
