@@ -102,7 +102,8 @@ const FileContract = Closed({
   address: EvmAddress,
   asset_address: optional(EvmAddress, 'The token that the user receives.'),
   allow_list: Type.Unsafe<boolean | string>({
-    anyOf: [{ type: 'boolean' }, { type: 'string', format: 'evm-address' }],
+    type: ['boolean', 'string'],
+    format: 'evm-address',
     default: false,
     description: 'Whether wallets must be allowed first: by the swap contract itself (true), or by another.',
   }),
