@@ -76,7 +76,10 @@ const FileRequirement = Type.Unsafe<FileRequirement>({
   allOf: REQUIREMENT_TYPES.map((type) => ({
     if: { properties: { type: { const: type } } },
     // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
-    then: { properties: { details: DETAILS[type] ?? { type: 'null' } } },
+    then: {
+      properties: { details: DETAILS[type] ?? { type: 'null' } },
+      required: type in DETAILS ? ['details'] : [],
+    },
   })),
 });
 
