@@ -7,7 +7,9 @@ import { clockRoutes } from './clock.ts';
 import { mailRoute } from './mail.ts';
 import { startMailServer } from './mail-server.ts';
 import { overviewRoute } from './overview.ts';
+import { describePartners, seedPartners } from './partners.ts';
 import { startOutside } from './start-outside.ts';
+import { tokenRoute } from './token.ts';
 import { seedUsers, userRoute } from './users.ts';
 
 /** The simulated outside world: first its servers, whose addresses the service is configured with; then, once the service's parts live, the seeds and the controls. */
@@ -29,7 +31,14 @@ export async function startWorld(config: Config, clock: Clock, say: (text: strin
     settings: { smtpUrl: config.smtpUrl ?? mailServer.smtpUrl },
     join: async (ctx) => {
       const users = await seedUsers(ctx);
-      const overview = () => ({ base_url: ctx.baseUrl, docs_url: `${ctx.baseUrl}/docs`, users });
+      await seedPartners(ctx);
+      const overview = async () => ({
+        base_url: ctx.baseUrl,
+        issuer: ctx.baseUrl,
+        docs_url: `${ctx.baseUrl}/docs`,
+        ...(await describePartners(ctx)),
+        users,
+      });
       const [first] = users;
       return {
         routes: [
@@ -37,6 +46,7 @@ export async function startWorld(config: Config, clock: Clock, say: (text: strin
           ...clockRoutes(outside.control),
           mailRoute(mailServer),
           userRoute(),
+          tokenRoute(),
         ],
         readyLines: [
           '',

@@ -25,6 +25,26 @@ export async function insertPartner(
   });
 }
 
+/** For seeds: made when it is missing; a known one keeps what was changed, but not another secret. */
+export async function upsertPartner(
+  db: Db,
+  partner: Insertable<Partners>,
+  client: Insertable<OauthClients>,
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    await tx
+      .insertInto('partners')
+      .values(partner)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    await tx
+      .insertInto('oauth_clients')
+      .values(client)
+      .onConflict((conflict) => conflict.column('client_id').doUpdateSet({ secret_hash: client.secret_hash }))
+      .execute();
+  });
+}
+
 export async function listPartners(db: Db): Promise<ListedPartner[]> {
   const { rows } = await sql<ListedPartner>`
     select c.client_id, c.partner_id, p.name, c.redirect_uris, p.origins, c.scopes, p.disabled_at,
