@@ -3,6 +3,8 @@ import { SCOPES } from '@causeway/service/http/access.ts';
 import { findClient } from '@causeway/service/oauth/client.ts';
 import { hashSecret } from '@causeway/service/oauth/secrets.ts';
 import { upsertPartner } from '@causeway/service/partners/store.ts';
+import type { Share } from './start.ts';
+import { tokenRoute } from './token.ts';
 
 export type SandboxPartner = { client_id: string; client_secret: string; redirect_uris: string[] };
 
@@ -27,6 +29,9 @@ const SEEDS = {
   },
 } as const;
 
+/** Whose tokens are issued when no client is named. */
+const DEFAULT_CLIENT = SEEDS.partner.client_id;
+
 export type PartnerSeed = keyof typeof SEEDS;
 
 export const partnerIds: Record<PartnerSeed, string> = {
@@ -34,20 +39,26 @@ export const partnerIds: Record<PartnerSeed, string> = {
   other_partner: SEEDS.other_partner.id,
 };
 
+/** The partners and how to get tokens for them. */
+export async function partnersShare(ctx: Context, extra: Extra = {}): Promise<Share> {
+  await seedPartners(ctx, extra);
+  return {
+    overview: async () => ({ issuer: ctx.baseUrl, ...(await describePartners(ctx)) }),
+    routes: [tokenRoute(DEFAULT_CLIENT)],
+  };
+}
+
+/** Where the sandbox itself has an app of the partner. */
 type Extra = { redirectUris?: readonly string[]; origins?: readonly string[] };
 
 /** The partners that every sandbox has, with secrets that stay the same as long as its data. */
-export async function seedPartners(
-  ctx: Context,
-  { redirectUris = [], origins = [] }: Extra = {},
-): Promise<void> {
+async function seedPartners(ctx: Context, { redirectUris = [], origins = [] }: Extra): Promise<void> {
   for (const { id, name, client_id } of Object.values(SEEDS)) {
     await upsertPartner(
       ctx.db,
-      { id, name, logo_url: null, origins: [...new Set([...origins, ...ORIGINS])] },
+      { id, name, origins: [...new Set([...origins, ...ORIGINS])] },
       {
         client_id,
-        partner_id: id,
         redirect_uris: [...new Set([...redirectUris, ...REDIRECTS])],
         scopes: Object.keys(SCOPES),
         secret_hash: hashSecret(secretOf(ctx, client_id)),
@@ -57,7 +68,7 @@ export async function seedPartners(
 }
 
 /** The credentials as `GET /sandbox` tells them. */
-export async function describePartners(ctx: Context): Promise<Record<PartnerSeed, SandboxPartner>> {
+async function describePartners(ctx: Context): Promise<Record<PartnerSeed, SandboxPartner>> {
   const describe = async ({ client_id }: { client_id: string }): Promise<SandboxPartner> => ({
     client_id,
     client_secret: secretOf(ctx, client_id),
@@ -65,8 +76,6 @@ export async function describePartners(ctx: Context): Promise<Record<PartnerSeed
   });
   return { partner: await describe(SEEDS.partner), other_partner: await describe(SEEDS.other_partner) };
 }
-
-export const DEFAULT_CLIENT = SEEDS.partner.client_id;
 
 /** Derived from the sandbox's own secret, so that it survives restarts without being written anywhere. */
 function secretOf({ sealing }: Context, clientId: string): string {

@@ -24,7 +24,7 @@ afterEach(async () => {
 
 async function start() {
   const clock = { now_ms: 1_800_000_000_000, running: false };
-  const outside = await startOutside({ dataDir, clock, log: { info: () => undefined } });
+  const outside = await startOutside({ dataDir, clock });
   started.push(outside);
   return outside;
 }

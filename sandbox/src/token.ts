@@ -5,7 +5,6 @@ import { publicRoute } from '@causeway/service/http/route.ts';
 import { Closed, Email } from '@causeway/service/http/wire.ts';
 import { issueUserTokens } from '@causeway/service/oauth/issue.ts';
 import Type, { type Static } from 'typebox';
-import { DEFAULT_CLIENT } from './partners.ts';
 
 const IssueToken = Closed({
   email: Email,
@@ -15,7 +14,7 @@ const IssueToken = Closed({
   client_id: Type.Optional(Type.String({ maxLength: 200 })),
 });
 
-export function tokenRoute() {
+export function tokenRoute(defaultClient: string) {
   return publicRoute({
     method: 'POST',
     path: '/sandbox/token',
@@ -31,14 +30,13 @@ export function tokenRoute() {
       scope: Type.String(),
     }),
     errors: ['validation_failed'],
-    handle: (ctx, _caller, { body }) => issueToken(ctx, body),
+    handle: (ctx, _caller, { body }) => issueToken(ctx, { client_id: defaultClient, ...body }),
   });
 }
 
-async function issueToken(
-  ctx: Context,
-  { email, scope, client_id = DEFAULT_CLIENT }: Static<typeof IssueToken>,
-) {
+type Asked = Static<typeof IssueToken> & { client_id: string };
+
+async function issueToken(ctx: Context, { email, scope, client_id }: Asked) {
   const user = await findUserByEmail(ctx.db, email);
   if (user === undefined) throw invalidField('email', 'has no account; POST /sandbox/users makes one');
   const client = await ctx.oauth.findPartnerByClient(client_id);
