@@ -8,10 +8,10 @@ import { walletRoutes } from './wallets/routes.ts';
 
 /** Every route of the API, in the order of the reference. */
 export const apiRoutes: readonly Route[] = [
-  ...oauthRoutes,
   ...offerRoutes,
   ...requirementRoutes,
   ...walletRoutes,
   ...swapRoutes,
+  ...oauthRoutes,
   ...healthRoutes,
 ];
