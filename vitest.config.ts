@@ -1,10 +1,12 @@
 import { defineConfig } from 'vitest/config';
+import { summaryReporter } from './service/test/setup/summary.ts';
 
 export default defineConfig({
   test: {
     include: ['*/src/**/*.test.ts', '*/test/**/*.test.ts'],
     globalSetup: ['service/test/setup/cluster.ts'],
     setupFiles: ['service/test/setup/network.ts'],
+    reporters: ['default', summaryReporter()],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 30_000,

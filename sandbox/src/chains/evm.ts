@@ -1,7 +1,9 @@
 import type { Provider } from '@nomicfoundation/edr';
 import edr from '@nomicfoundation/edr';
-import { decodeErrorResult, type Hex, hexToBytes, isHex, parseAbi } from 'viem';
+import type { Hex } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
+// The root of viem takes a second to load: this process must be up sooner.
+import { decodeErrorResult, hexToBytes, isHex, parseAbi } from 'viem/utils';
 
 export type RpcRequest = { method: string; params?: unknown };
 
@@ -15,6 +17,7 @@ export type EvmOptions = {
   /** Code present at genesis. */
   contracts?: { address: Hex; code: Hex }[];
   genesisTimestamp?: number;
+  /** Off: transactions wait, in the order they came, for `evm_mine`; nonces may come out of order; time is the caller's. */
   automine?: boolean;
 };
 
@@ -31,7 +34,7 @@ export class RpcError extends Error {
 }
 
 const GENESIS_TIMESTAMP = 1_735_689_600;
-const MINING_METHODS = new Set(['eth_sendRawTransaction', 'eth_sendTransaction', 'evm_mine', 'hardhat_mine']);
+const MINING = new Set(['eth_sendRawTransaction', 'eth_sendTransaction', 'evm_mine', 'hardhat_mine']);
 
 // EDR installs process-wide hooks in this constructor and allows one instance per process.
 let context: Promise<InstanceType<typeof edr.EdrContext>> | undefined;
@@ -51,11 +54,16 @@ function edrContext() {
  */
 export async function createEvm(options: EvmOptions): Promise<Evm> {
   const provider = await createProvider(options);
+  if (options.automine === false) return { request: ({ method, params }) => send(provider, method, params) };
+  return { request: stepTime(provider, options) };
+}
+
+// Without this the first block after a pause would carry the wall clock.
+function stepTime(provider: Provider, options: EvmOptions): Evm['request'] {
   let nextTimestamp = (options.genesisTimestamp ?? GENESIS_TIMESTAMP) + 1;
   let chosen = false;
   let tail: Promise<unknown> = Promise.resolve();
 
-  // Without this the first block after a pause would carry the wall clock.
   async function mineInOrder(args: RpcRequest): Promise<unknown> {
     if (!chosen) await send(provider, 'evm_setNextBlockTimestamp', [nextTimestamp]);
     try {
@@ -73,16 +81,14 @@ export async function createEvm(options: EvmOptions): Promise<Evm> {
     return result;
   }
 
-  return {
-    request: (args) => {
-      if (MINING_METHODS.has(args.method)) return inOrder(() => mineInOrder(args));
-      if (!args.method.startsWith('evm_')) return send(provider, args.method, args.params);
-      return inOrder(async () => {
-        const result = await send(provider, args.method, args.params);
-        if (args.method === 'evm_setNextBlockTimestamp' || args.method === 'evm_increaseTime') chosen = true;
-        return result;
-      });
-    },
+  return (args) => {
+    if (MINING.has(args.method)) return inOrder(() => mineInOrder(args));
+    if (!args.method.startsWith('evm_')) return send(provider, args.method, args.params);
+    return inOrder(async () => {
+      const result = await send(provider, args.method, args.params);
+      if (args.method === 'evm_setNextBlockTimestamp' || args.method === 'evm_increaseTime') chosen = true;
+      return result;
+    });
   };
 }
 
@@ -119,7 +125,10 @@ async function createProvider(options: EvmOptions): Promise<Provider> {
       initialDate: BigInt(genesisTimestamp),
       initialParentBeaconBlockRoot: new Uint8Array(32),
       minGasPrice: 0n,
-      mining: { autoMine: automine, memPool: { order: edr.MineOrdering.Priority } },
+      mining: {
+        autoMine: automine,
+        memPool: { order: automine ? edr.MineOrdering.Priority : edr.MineOrdering.Fifo },
+      },
       networkId: BigInt(chainId),
       observability: {},
       ownedAccounts: accounts.flatMap(({ privateKey }) => (privateKey ? [privateKey] : [])),

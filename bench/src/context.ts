@@ -1,0 +1,42 @@
+import { createWriteStream, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '@causeway/service/config.ts';
+import { buildContext, type Context } from '@causeway/service/context.ts';
+import { startEmbedded } from '@causeway/service/db/embedded.ts';
+import { migrate } from '@causeway/service/db/migrate.ts';
+import { openPool } from '@causeway/service/db/pool.ts';
+import { SCOPES } from '@causeway/service/http/access.ts';
+import { newId } from '@causeway/service/http/ids.ts';
+import { createLog } from '@causeway/service/log.ts';
+import { issueUserTokens } from '@causeway/service/oauth/issue.ts';
+import { createPartner } from '@causeway/service/partners/partner.ts';
+
+/** The service's own parts on a database of their own, logging to a file; everything ends with the process. */
+export async function benchContext(): Promise<{ ctx: Context; token: string }> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-'));
+  const database = await startEmbedded({ dataDir, log: () => {} });
+  const { pool } = openPool(database.url, { max: 1 });
+  await migrate(pool);
+  await pool.end();
+  const config = {
+    ...loadConfig({ CAUSEWAY_DATA: dataDir }),
+    limits: { ...loadConfig({ CAUSEWAY_DATA: dataDir }).limits, api: 1e9 },
+  };
+  const log = createLog({ level: 'info', pretty: false, stream: createWriteStream(join(dataDir, 'log')) });
+  const { ctx } = await buildContext({ config, baseUrl: 'http://127.0.0.1', databaseUrl: database.url, log });
+  process.on('SIGTERM', () => database.stop().then(() => process.exit(0)));
+  const scopes = Object.keys(SCOPES);
+  const { client_id: clientId } = await createPartner(ctx, {
+    name: 'Bench',
+    redirectUris: ['https://partner.test/callback'],
+    scopes,
+  });
+  const userId = newId(ctx.clock, ctx.random);
+  await ctx.db
+    .insertInto('users')
+    .values({ id: userId, email: 'bench@user.test', kind: 'person', password_hash: null })
+    .execute();
+  const { access_token: token } = await issueUserTokens(ctx, { clientId, userId, scopes });
+  return { ctx, token };
+}

@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { loadConfig } from './config.ts';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'causeway-config-'));
+afterAll(() => rmSync(dataDir, { recursive: true }));
+
+const secret = Buffer.alloc(32, 1).toString('base64');
+const production = {
+  CAUSEWAY_PROFILE: 'production',
+  DATABASE_URL: 'postgres://db.test/causeway',
+  CAUSEWAY_SECRET: secret,
+  PUBLIC_URL: 'https://invest.example/',
+};
+
+test('nothing set gives the sandbox, with a secret of its own that stays', () => {
+  const first = loadConfig({ CAUSEWAY_DATA: dataDir });
+  expect(first).toMatchObject({
+    profile: 'sandbox',
+    host: '127.0.0.1',
+    port: 8080,
+    databaseUrl: null,
+    clock: 'real',
+  });
+  expect(loadConfig({ CAUSEWAY_DATA: dataDir }).secrets).toEqual(first.secrets);
+  expect(first.secrets[0]).toHaveLength(32);
+  expect(statSync(join(dataDir, 'secret')).mode & 0o777).toBe(0o600);
+});
+
+test('an empty value is as good as none', () => {
+  expect(loadConfig({ CAUSEWAY_DATA: dataDir, PORT: '', LOG_LEVEL: '' })).toMatchObject({
+    port: 8080,
+    logLevel: 'info',
+  });
+});
+
+test('production takes what it needs and cuts the slash', () => {
+  expect(loadConfig(production)).toMatchObject({
+    profile: 'production',
+    publicUrl: 'https://invest.example',
+    metrics: { port: 9464 },
+  });
+});
+
+test.each([
+  ['CAUSEWAY_PROFILE', 'staging'],
+  ['PORT', '70000'],
+  ['PORT', '80a'],
+  ['PORT', '-1'],
+  ['CAUSEWAY_CLOCK', 'fast'],
+  ['LOG_LEVEL', 'loud'],
+  ['DATABASE_URL', 'mysql://x'],
+  ['DATABASE_URL', 'not a url'],
+  ['RATE_LIMIT_API', '0'],
+  ['RATE_LIMITS', 'redis'],
+  ['CAUSEWAY_SECRET', 'short'],
+  ['TRUST_PROXY', 'maybe'],
+])('%s=%s is refused by name', (name, value) => {
+  expect(() => loadConfig({ CAUSEWAY_DATA: dataDir, [name]: value })).toThrow(`${name}: must be`);
+});
+
+test.each(['DATABASE_URL', 'CAUSEWAY_SECRET', 'PUBLIC_URL'])(
+  'production does not start without %s',
+  (name) => {
+    expect(() => loadConfig({ ...production, [name]: undefined })).toThrow(
+      `${name}: is required in production`,
+    );
+  },
+);
+
+test('production refuses parts of the sandbox and plain http', () => {
+  expect(() => loadConfig({ ...production, CAUSEWAY_CLOCK: 'test' })).toThrow('CAUSEWAY_CLOCK');
+  expect(() => loadConfig({ ...production, PUBLIC_URL: 'http://invest.example' })).toThrow('PUBLIC_URL');
+});
+
+test('everything wrong is told at once, and no value is repeated', () => {
+  const wrong = () =>
+    loadConfig({ CAUSEWAY_DATA: dataDir, PORT: 'hunter2', LOG_LEVEL: 'hunter2', CAUSEWAY_SECRET: 'hunter2' });
+  expect(wrong).toThrow(/PORT[\s\S]*LOG_LEVEL|LOG_LEVEL[\s\S]*PORT/);
+  expect(wrong).not.toThrow('hunter2');
+});

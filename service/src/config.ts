@@ -1,0 +1,184 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { EVM_CHAIN_NAMES, type EvmChainName } from './chain/chains.ts';
+
+/** Requests a minute; each can be set by `RATE_LIMIT_` and its name in capitals. */
+const LIMITS = {
+  api: 1200,
+  kyc_token: 30,
+  documents: 10,
+  tokenized_transaction: 30,
+  wallet_ownership: 60,
+  oauth_token: 120,
+  introspection: 60,
+  /** Sign-in attempts at one account, mails to one address, forms from one network address. */
+  sign_in: 10,
+  account_mail: 3,
+  account_forms: 60,
+} as const;
+
+export type LimitName = keyof typeof LIMITS;
+
+export type Config = {
+  profile: 'sandbox' | 'production';
+  host: string;
+  port: number;
+  /** The address partners use; null = where the server happens to listen. */
+  publicUrl: string | null;
+  metrics: { host: string; port: number };
+  dataDir: string;
+  /** Null = the embedded server. */
+  databaseUrl: string | null;
+  databasePool: number;
+  clock: 'real' | 'test';
+  /** Newest first. */
+  secrets: Buffer[];
+  logLevel: string;
+  /** Null = the sandbox's own mailbox. */
+  smtpUrl: string | null;
+  mailFrom: string;
+  trustProxy: boolean;
+  rateLimits: 'memory' | 'postgres';
+  limits: Record<LimitName, number>;
+  /** `RPC_URL_` and the chain's name in capitals; several with commas between, first choice first. */
+  rpcUrls: Partial<Record<EvmChainName, string[]>>;
+  /** Milliseconds that many readers may share what is known of a chain's head; null = by its block time. */
+  rpcFreshness: number | null;
+};
+
+export type Environment = Record<string, string | undefined>;
+
+/** Everything wrong with the configuration at once, each line naming its variable. */
+export class ConfigError extends Error {
+  constructor(problems: string[]) {
+    super(`The configuration is wrong:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    this.name = 'ConfigError';
+  }
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+export function loadConfig(env: Environment): Config {
+  const problems: string[] = [];
+  const read = reader(env, problems);
+  const profile = read.oneOf('CAUSEWAY_PROFILE', ['sandbox', 'production'] as const, 'sandbox');
+  const isProduction = profile === 'production';
+  const dataDir = resolve(read.text('CAUSEWAY_DATA', '.causeway'));
+  const limits = Object.fromEntries(
+    Object.entries(LIMITS).map(([name, value]) => [
+      name,
+      read.integer(`RATE_LIMIT_${name.toUpperCase()}`, 1, 1_000_000, value),
+    ]),
+  ) as Config['limits'];
+  const config: Config = {
+    profile,
+    host: read.text('HOST', '127.0.0.1'),
+    port: read.integer('PORT', 0, 65535, 8080),
+    publicUrl: read.url('PUBLIC_URL', ['https:', ...(isProduction ? [] : ['http:'])], isProduction),
+    metrics: {
+      host: read.text('METRICS_HOST', '127.0.0.1'),
+      port: read.integer('METRICS_PORT', 0, 65535, isProduction ? 9464 : 0),
+    },
+    dataDir,
+    databaseUrl: read.url('DATABASE_URL', ['postgres:', 'postgresql:'], isProduction),
+    databasePool: read.integer('DATABASE_POOL', 2, 500, 10),
+    clock: read.oneOf('CAUSEWAY_CLOCK', ['real', 'test'] as const, 'real'),
+    secrets: readSecrets(env.CAUSEWAY_SECRET, isProduction, dataDir, problems),
+    logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
+    smtpUrl: read.url('SMTP_URL', ['smtp:', 'smtps:'], isProduction),
+    mailFrom: read.address('MAIL_FROM', isProduction ? null : 'Causeway <causeway@sandbox.test>'),
+    trustProxy: read.oneOf('TRUST_PROXY', ['true', 'false'] as const, 'false') === 'true',
+    rateLimits: read.oneOf('RATE_LIMITS', ['memory', 'postgres'] as const, 'memory'),
+    limits,
+    rpcUrls: readRpcUrls(read),
+    rpcFreshness: isProduction ? null : 25,
+  };
+  if (isProduction && config.clock === 'test')
+    problems.push('CAUSEWAY_CLOCK: the test clock is a part of the sandbox; leave it out in production');
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}
+
+function reader(env: Environment, problems: string[]) {
+  const value = (name: string) => (env[name] === '' ? undefined : env[name]);
+  return {
+    text: (name: string, fallback: string) => value(name) ?? fallback,
+    oneOf: <const T extends string>(name: string, allowed: readonly T[], fallback: T): T => {
+      const text = value(name);
+      if (text === undefined) return fallback;
+      const found = allowed.find((one) => one === text);
+      if (found === undefined) problems.push(`${name}: must be one of ${allowed.join(', ')}`);
+      return found ?? fallback;
+    },
+    integer: (name: string, min: number, max: number, fallback: number): number => {
+      const text = value(name);
+      if (text === undefined) return fallback;
+      const number = Number(text);
+      if (/^\d{1,9}$/.test(text) && number >= min && number <= max) return number;
+      problems.push(`${name}: must be a whole number from ${min} to ${max}`);
+      return fallback;
+    },
+    /** `null` for the fallback makes it required. */
+    address: (name: string, fallback: string | null): string => {
+      const text = value(name) ?? fallback;
+      if (text !== null && /^([^<>\r\n]+ <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/.test(text)) return text;
+      problems.push(`${name}: must be an e-mail address, such as Causeway <no-reply@example.com>`);
+      return '';
+    },
+    urls: (name: string): string[] => {
+      const urls = (value(name) ?? '')
+        .split(',')
+        .map((url) => url.trim())
+        .filter((url) => url !== '');
+      const wrong = urls.some((url) => !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol));
+      if (wrong)
+        problems.push(`${name}: must be URLs that begin with https:// or http://, with commas between`);
+      return urls;
+    },
+    url: (name: string, protocols: string[], isRequired: boolean): string | null => {
+      const text = value(name);
+      const expected = `a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`;
+      if (text === undefined && isRequired) problems.push(`${name}: is required in production: ${expected}`);
+      if (text === undefined) return null;
+      if (URL.canParse(text) && protocols.includes(new URL(text).protocol)) return text.replace(/\/$/, '');
+      problems.push(`${name}: must be ${expected}`);
+      return null;
+    },
+  };
+}
+
+function readRpcUrls(read: ReturnType<typeof reader>): Config['rpcUrls'] {
+  const named = EVM_CHAIN_NAMES.map((chain) => [chain, read.urls(`RPC_URL_${chain.toUpperCase()}`)] as const);
+  return Object.fromEntries(named.filter(([, urls]) => urls.length > 0));
+}
+
+/** The secret that everything sealed depends on. The sandbox makes one beside its data. */
+function readSecrets(
+  text: string | undefined,
+  isProduction: boolean,
+  dataDir: string,
+  problems: string[],
+): Buffer[] {
+  if (text !== undefined && text !== '') {
+    const secrets = text.split(',').map((part) => Buffer.from(part.trim(), 'base64'));
+    if (secrets.some((secret) => secret.length < 32)) {
+      problems.push(
+        'CAUSEWAY_SECRET: must be at least 32 random bytes in base64 (openssl rand -base64 32); several, newest first, with commas between',
+      );
+    }
+    return secrets;
+  }
+  if (isProduction) {
+    problems.push(
+      'CAUSEWAY_SECRET: is required in production: 32 random bytes in base64 (openssl rand -base64 32)',
+    );
+    return [];
+  }
+  const file = join(dataDir, 'secret');
+  if (!existsSync(file)) {
+    mkdirSync(dataDir, { recursive: true });
+    writeFileSync(file, randomBytes(32).toString('base64'), { mode: 0o600, flag: 'wx' });
+  }
+  return [Buffer.from(readFileSync(file, 'utf8'), 'base64')];
+}

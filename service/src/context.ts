@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto';
+import type pg from 'pg';
+import { type Chains, openChains } from './chain/client.ts';
+import { type Clock, realClock } from './clock.ts';
+import type { Config } from './config.ts';
+import { type Listener, openListener } from './db/listen.ts';
+import { nodeLockStatement } from './db/node.ts';
+import { type Db, openPool } from './db/pool.ts';
+import { createDeadlines, type Deadlines } from './http/deadline.ts';
+import type { Random } from './http/ids.ts';
+import { type Limiter, memoryLimiter, postgresLimiter } from './http/limits.ts';
+import { securityHeaders } from './http/replies.ts';
+import type { Log } from './log.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import { createGuard, type TokenGuard } from './oauth/guard.ts';
+import { createOAuth, type OAuth } from './oauth/server.ts';
+import { createSealing, type Sealing } from './sealing.ts';
+
+/** Every live thing, built once and passed by hand. */
+export type Context = {
+  config: Config;
+  /** Where partners and users reach us, without a slash at the end. */
+  baseUrl: string;
+  log: Log;
+  clock: Clock;
+  random: Random;
+  sealing: Sealing;
+  pool: pg.Pool;
+  db: Db;
+  listener: Listener;
+  /** This process among the nodes that share the database. */
+  node: number;
+  limiter: Limiter;
+  deadlines: Deadlines;
+  securityHeaders: Record<string, string>;
+  guard: TokenGuard;
+  oauth: OAuth;
+  metrics: Metrics;
+  chains: Chains;
+  /** What `/health/ready` asks: each throws when its part cannot serve. */
+  checks: Map<string, () => Promise<void>>;
+  /**
+   * Runs the transaction whose result is the reply of the request. With an idempotency key the reply is
+   * stored in that same transaction, so use it for the last write of every POST.
+   */
+  commitReply<T>(work: (tx: Db) => Promise<T>): Promise<T>;
+};
+
+export type Built = { ctx: Context; close(): Promise<void> };
+
+type Parts = {
+  config: Config;
+  baseUrl: string;
+  databaseUrl: string;
+  log: Log;
+  clock?: Clock;
+  random?: Random;
+};
+
+export async function buildContext({
+  config,
+  baseUrl,
+  databaseUrl,
+  log,
+  clock = realClock(),
+  random = randomBytes,
+}: Parts): Promise<Built> {
+  const { pool, db } = openPool(databaseUrl, {
+    max: config.databasePool,
+    log: (message) => log.warn(message),
+  });
+  const deadlines = createDeadlines();
+  const node = randomBytes(4).readInt32BE() & 0x7fffffff;
+  const warn = (message: string) => log.warn(message);
+  const listener = await openListener(databaseUrl, warn, { opening: nodeLockStatement(node) });
+  const chains = openChains({ urls: config.rpcUrls, freshness: config.rpcFreshness });
+  const kernel = {
+    config,
+    baseUrl,
+    log,
+    clock,
+    random,
+    sealing: createSealing(config.secrets, random),
+    pool,
+    db,
+    listener,
+    node,
+    limiter: config.rateLimits === 'postgres' ? postgresLimiter(db) : memoryLimiter(),
+    deadlines,
+    securityHeaders: securityHeaders(baseUrl),
+    metrics: createMetrics(),
+    chains,
+    checks: new Map([
+      ['database', async () => void (await pool.query('select 1'))],
+      ...chains
+        .all()
+        .map(
+          ({ name, client }) => [`rpc:${name}`, async () => void (await client.getBlockNumber())] as const,
+        ),
+    ]),
+    commitReply: <T>(work: (tx: Db) => Promise<T>) => db.transaction().execute(work),
+  };
+  const close = async () => {
+    deadlines.stop();
+    await listener.close();
+    await chains.close();
+    await pool.end();
+  };
+  try {
+    const ctx: Context = { ...kernel, guard: await createGuard(kernel), oauth: await createOAuth(kernel) };
+    return { ctx, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

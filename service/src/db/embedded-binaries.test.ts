@@ -1,0 +1,67 @@
+import { chmod, cp, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { findPackage, locateBinaries } from './embedded-binaries.ts';
+import { chooseServerUser, parsePasswd } from './embedded-user.ts';
+
+let root: string;
+const cleanups: (() => unknown)[] = [];
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'causeway-binaries-'));
+  await chmod(root, 0o700);
+});
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  await rm(root, { recursive: true, force: true });
+});
+
+test('binaries that cannot be linked or reached where they are run from a copy', async () => {
+  const native = join(root, 'package/native');
+  await cp(findPackage(), native, { recursive: true });
+  for (const entry of await readdir(join(native, 'lib'), { withFileTypes: true }))
+    if (entry.isSymbolicLink()) await rm(join(native, 'lib', entry.name));
+  // File modes do not hold root back, but its server's user cannot enter the folder above.
+  await chmod(join(native, 'lib'), 0o500);
+  cleanups.push(() => chmod(join(native, 'lib'), 0o700));
+  const folder = await mkdtemp(join(tmpdir(), 'causeway-copy-'));
+  cleanups.push(() => rm(folder, { recursive: true }));
+  await chmod(folder, 0o755);
+
+  const user = await chooseServerUser(join(root, 'none'));
+  const wanted = { user, native, copyTo: [join(folder, 'copies')] };
+  const [one, two] = await Promise.all([locateBinaries(wanted), locateBinaries(wanted)]);
+  expect(one).toBe(two);
+  expect(one.startsWith(folder)).toBe(true);
+
+  await writeFile(join(one, 'postgres'), 'cut off by a power failure');
+  expect(await locateBinaries(wanted)).toBe(one);
+  expect((await stat(join(one, 'postgres'))).size).toBeGreaterThan(1_000_000);
+});
+
+test('a copy is not taken from a folder that others could write', async () => {
+  const folder = join(root, 'shared');
+  await mkdir(folder);
+  await chmod(folder, 0o777);
+  const native = join(root, 'package/native');
+  await cp(findPackage(), native, { recursive: true });
+  await chmod(join(native, 'bin/postgres'), 0o000);
+  const wanted = { user: undefined, native, copyTo: [folder] };
+  await expect(locateBinaries(wanted)).rejects.toThrow(/DATABASE_URL.*not a private one/s);
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test('a platform without binaries is told about DATABASE_URL', () => {
+  expect(() => findPackage('sunos', 'sparc')).toThrow(
+    /no embedded PostgreSQL for sunos on sparc.*DATABASE_URL/,
+  );
+});
+
+test('users are read as macOS writes them too', () => {
+  const users = parsePasswd(
+    '##\n# User Database\nnobody:*:-2:-2:Unprivileged User:/var/empty:/usr/bin/false\nbroken\n',
+  );
+  expect(users).toEqual(new Map([['nobody', { uid: -2, gid: -2 }]]));
+});

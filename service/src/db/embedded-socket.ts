@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import { lstat, mkdir, readlink, rm, symlink } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export const socketName = '.s.PGSQL.5432';
+
+// sockaddr_un holds 108 bytes on Linux and 104 on macOS, the closing zero included.
+const longestPath = 103;
+
+/** The folder to reach the cluster's socket through: the cluster itself, or a short link to it when its path is too long. */
+export async function socketFolder(clusterDir: string): Promise<string> {
+  if (fits(clusterDir)) return clusterDir;
+  const name = `causeway-${process.getuid?.()}-${createHash('sha256').update(clusterDir).digest('hex').slice(0, 16)}`;
+  const home = [tmpdir(), '/tmp']
+    .map((folder) => join(folder, name))
+    .find((folder) => fits(join(folder, 'pg')));
+  if (!home)
+    throw new Error(`The path ${clusterDir} is too long for a socket: choose a shorter CAUSEWAY_DATA.`);
+  await mkdir(home, { mode: 0o700 }).catch(ignoreExisting);
+  const own = await lstat(home);
+  if (!own.isDirectory() || own.uid !== process.getuid?.() || (own.mode & 0o077) !== 0)
+    throw new Error(
+      `${home} is not a private folder of this user: remove it, or choose a shorter CAUSEWAY_DATA.`,
+    );
+  const link = join(home, 'pg');
+  if ((await readlink(link).catch(() => '')) !== clusterDir) {
+    await rm(link, { force: true });
+    await symlink(clusterDir, link).catch(ignoreExisting);
+  }
+  return link;
+}
+
+/** Takes the short link away again, if there is one. */
+export async function removeSocketLink(clusterDir: string): Promise<void> {
+  if (!fits(clusterDir)) await rm(linkHome(clusterDir), { recursive: true, force: true });
+}
+
+function linkHome(clusterDir: string): string {
+  const digest = createHash('sha256').update(clusterDir).digest('hex');
+  const name = `causeway-${process.getuid?.()}-${digest.slice(0, 16)}`;
+  const home = [tmpdir(), '/tmp']
+    .map((folder) => join(folder, name))
+    .find((folder) => fits(join(folder, 'pg')));
+  if (home) return home;
+  throw new Error(`The path ${clusterDir} is too long for a socket: choose a shorter CAUSEWAY_DATA.`);
+}
+
+export async function socketUrl(clusterDir: string, database: string): Promise<string> {
+  const host = encodeURIComponent(await socketFolder(clusterDir));
+  return `postgresql://causeway@localhost:5432/${database}?host=${host}`;
+}
+
+export async function isAnswering(clusterDir: string): Promise<boolean> {
+  const path = join(await socketFolder(clusterDir), socketName);
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    const settle = (answer: boolean) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.setTimeout(1000, () => settle(true));
+    socket.once('connect', () => settle(true)).once('error', () => settle(false));
+  });
+}
+
+function fits(folder: string): boolean {
+  return Buffer.byteLength(join(folder, socketName)) <= longestPath;
+}
+
+function ignoreExisting(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
+}

@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../test/setup/database.ts';
+import { parseTimestamp } from './column-types.ts';
+import { type OpenPool, openPool } from './pool.ts';
+
+// For a busy machine; what is waited for comes far sooner.
+const patience = { timeout: 20_000 };
+let database: TestDatabase;
+let open: OpenPool;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  open = openPool(database.url, { max: 2, applicationName: 'pool-test' });
+});
+
+afterAll(async () => {
+  await open.close();
+  await database.drop();
+});
+
+async function read(expression: string, values: unknown[] = []): Promise<unknown> {
+  const { rows } = await open.pool.query<{ value: unknown }>(`select ${expression} as value`, values);
+  return rows[0]?.value;
+}
+
+test('any microsecond goes to the database and back unchanged, in wire form', async () => {
+  const microsecond = fc.bigInt({ min: -62_135_596_800_000_000n, max: 253_402_300_799_999_999n });
+  await fc.assert(
+    fc.asyncProperty(microsecond, async (micros) => {
+      const seconds = micros / 1_000_000n - (micros % 1_000_000n < 0n ? 1n : 0n);
+      const date = new Date(Number(seconds) * 1000).toISOString().slice(0, 19);
+      const wire = `${date}.${String(micros - seconds * 1_000_000n).padStart(6, '0')}Z`;
+      expect(await read('$1::timestamptz', [wire])).toBe(wire);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test.each([
+  ['2026-01-02 03:04:05+00', '2026-01-02T03:04:05.000000Z'],
+  ['2026-01-02 03:04:05.12+00', '2026-01-02T03:04:05.120000Z'],
+  ['2026-01-02 03:04:05.678901+00', '2026-01-02T03:04:05.678901Z'],
+  ['infinity', 'infinity'],
+])('reads %s as %s', (text, wire) => expect(parseTimestamp(text)).toBe(wire));
+
+test.each([
+  '2026-01-02 03:04:05+02',
+  '2026-01-02 03:04:05',
+  '0044-03-15 00:00:00+00 BC',
+  '10000-01-01 00:00:00+00',
+])('refuses %s rather than giving a wrong time', (text) =>
+  expect(() => parseTimestamp(text)).toThrow('no wire form'),
+);
+
+test('times are in UTC even where the role has another zone', async () => {
+  const role = `zoned_${Math.random().toString(36).slice(2)}`;
+  await open.pool.query(`create role ${role} login superuser`);
+  await open.pool.query(`alter role ${role} set timezone = 'Asia/Kolkata'`);
+  await open.pool.query(`alter role ${role} set datestyle = 'German'`);
+  const url = new URL(database.url);
+  url.username = role;
+  const zoned = openPool(url.href);
+  const { rows } = await zoned.pool.query(`select timestamptz '2026-01-02T03:04:05.5Z' as at`);
+  expect(rows).toEqual([{ at: '2026-01-02T03:04:05.500000Z' }]);
+  await zoned.close();
+  await open.pool.query(`drop role ${role}`);
+});
+
+test('numbers keep every digit: int8 is a bigint, numeric a string, also in arrays', async () => {
+  const largest = (2n ** 256n - 1n).toString();
+  expect(await read('9223372036854775807::int8')).toBe(9_223_372_036_854_775_807n);
+  expect(await read('$1::numeric(78,0)', [2n ** 256n - 1n])).toBe(largest);
+  expect(await read('0.1000::numeric')).toBe('0.1000');
+  expect(await read(`array[1, null, 9223372036854775807]::int8[]`)).toEqual([
+    1n,
+    null,
+    9_223_372_036_854_775_807n,
+  ]);
+  expect(await read(`array[${largest}, 0.5]::numeric[]`)).toEqual([largest, '0.5']);
+  expect(await read(`array['2026-01-02T03:04:05Z', null]::timestamptz[]`)).toEqual([
+    '2026-01-02T03:04:05.000000Z',
+    null,
+  ]);
+  expect(await read(`date '2026-01-02'`)).toBe('2026-01-02');
+});
+
+test('a statement is parsed once per connection however often it runs', async () => {
+  const one = openPool(database.url, { max: 1 });
+  for (let i = 0; i < 5; i++)
+    await one.db.selectFrom('schema_migrations').select('name').where('name', '=', `x${i}`).execute();
+  const { rows } = await one.pool.query(
+    `select (generic_plans + custom_plans)::int as runs from pg_prepared_statements where statement like '%"schema_migrations"%'`,
+  );
+  expect(rows).toEqual([{ runs: 5 }]);
+  await one.close();
+});
+
+test('statements without end do not fill the connection with plans', async () => {
+  const one = openPool(database.url, { max: 1 });
+  for (let i = 0; i < 1100; i++) await sql.raw(`select ${i}`).execute(one.db);
+  const { rows } = await one.pool.query('select count(*)::int as n from pg_prepared_statements');
+  expect(rows).toEqual([{ n: 1000 }]);
+  await one.close();
+});
+
+test('a connection whose plans a migration made void is replaced after one failure', async () => {
+  const one = openPool(database.url, { max: 1 });
+  await one.pool.query('create table changing (id int)');
+  const query = () => sql`select * from changing`.execute(one.db);
+  await query();
+  await one.pool.query('alter table changing add column more text');
+  await expect(query()).rejects.toThrow('cached plan');
+  await expect(query()).resolves.toMatchObject({ rows: [] });
+  await one.close();
+});
+
+test('a transaction that fails leaves nothing and gives its connection back', async () => {
+  const one = openPool(database.url, { max: 1 });
+  await one.pool.query('create table tried (id int)');
+  const failing = one.db.transaction().execute(async (trx) => {
+    await sql`insert into tried values (1)`.execute(trx);
+    throw new Error('changed my mind');
+  });
+  await expect(failing).rejects.toThrow('changed my mind');
+  expect((await sql`select * from tried`.execute(one.db)).rows).toEqual([]);
+  await one.close();
+});
+
+test('a statement that takes too long is ended, and so is waiting for a connection', async () => {
+  const hasty = openPool(database.url, { max: 1, statementTimeoutMs: 100, connectionTimeoutMs: 100 });
+  await expect(hasty.pool.query('select pg_sleep(5)')).rejects.toThrow('statement timeout');
+  const client = await hasty.pool.connect();
+  await expect(hasty.pool.query('select 1')).rejects.toThrow('timeout');
+  client.release();
+  await hasty.close();
+});
+
+test('an idle connection that the server ends is replaced without a crash', async () => {
+  const lost: string[] = [];
+  const one = openPool(database.url, { max: 1, log: (message) => lost.push(message) });
+  const { rows } = await one.pool.query<{ pid: number }>('select pg_backend_pid() as pid');
+  await open.pool.query('select pg_terminate_backend($1, 5000)', [rows[0]?.pid]);
+  await expect.poll(() => lost.length, patience).toBe(1);
+  await expect(one.pool.query('select 1')).resolves.toBeDefined();
+  await one.close();
+});
+
+test('connections carry the name they were given', async () => {
+  expect(await read(`current_setting('application_name')`)).toBe('pool-test');
+});

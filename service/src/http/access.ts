@@ -1,0 +1,93 @@
+import { ApiError } from '../errors.ts';
+
+export const SCOPES = {
+  'offers:read': 'See the offers of this partner',
+  'requirements:read': 'See what you need to do before you can invest, and how far you are',
+  'participations:read': 'See your investments made through this partner',
+  'participations:write': 'Invest in offers on your behalf',
+  'wallets:read': 'See the wallets you have connected to offers',
+  'wallets:write': 'Connect and disconnect your wallets',
+  'identity:write': 'Start your identity verification',
+  'pii:read': 'Read your name, date of birth, address and tax number',
+  'documents:write': 'Send you tax forms to sign',
+  'swaps:read': 'Read prices, balances and limits of swaps',
+  'swaps:write': 'Prepare swap transactions for your wallet to sign',
+  openid: 'Know who you are',
+  email: 'See your e-mail address',
+  offline_access: 'Stay connected when you are away',
+} as const;
+
+export type Scope = keyof typeof SCOPES;
+
+/** Scopes that a partner can hold without a user. */
+export const PARTNER_SCOPES: readonly Scope[] = [
+  'offers:read',
+  'requirements:read',
+  'participations:read',
+  'swaps:read',
+];
+
+/** Who calls: a partner, for one of its users or for itself. */
+export type Caller = {
+  clientId: string;
+  partnerId: string;
+  userId: string | null;
+  scopes: ReadonlySet<string>;
+  /** Origins of the partner's web pages. */
+  origins: ReadonlySet<string>;
+  /** Names the caller among all callers: the client and, where there is one, the user. */
+  key: string;
+  /** Members of the log line that tell who it was. */
+  logged: string;
+};
+
+type Facts = Omit<Caller, 'key' | 'logged'>;
+
+/** Everything that is the same for all requests with one token is made once. */
+export function newCaller(facts: Facts): Caller {
+  const { clientId, userId } = facts;
+  const logged = JSON.stringify(
+    userId === null ? { client_id: clientId } : { client_id: clientId, user_id: userId },
+  );
+  return { ...facts, key: userId === null ? clientId : `${clientId} ${userId}`, logged: logged.slice(1, -1) };
+}
+
+export type UserCaller = Caller & { userId: string };
+
+/** The port to the authorization server, as the hot path needs it. */
+export type Guard = {
+  /** The caller behind an access token; at once when it is known, null when it is worth nothing. */
+  check(token: string): Caller | null | Promise<Caller | null>;
+  /** Whether any partner has registered this origin (for preflights, which carry no token). */
+  knowsOrigin(origin: string): boolean;
+};
+
+const MAX_TOKEN = 2048;
+
+export function bearerToken(authorization: string | undefined): string {
+  if (authorization === undefined) throw unauthorized();
+  const token = authorization.slice(7);
+  if (authorization.length > MAX_TOKEN || token === '' || !/^Bearer /i.test(authorization))
+    throw unauthorized('invalid_request');
+  return token;
+}
+
+/** 401 with the challenge of RFC 6750 §3. */
+export function unauthorized(error?: 'invalid_request' | 'invalid_token'): ApiError {
+  const challenge =
+    error === undefined ? 'Bearer realm="causeway"' : `Bearer realm="causeway", error="${error}"`;
+  return new ApiError('unauthorized', {}, { headers: { 'www-authenticate': challenge } });
+}
+
+/** Throws unless the caller may use a route of this kind. */
+export function authorize(caller: Caller, who: 'partner' | 'user', scope: Scope): void {
+  if (who === 'user' && caller.userId === null) throw new ApiError('user_token_required');
+  if (!caller.scopes.has(scope)) {
+    const challenge = `Bearer realm="causeway", error="insufficient_scope", scope="${scope}"`;
+    throw new ApiError(
+      'insufficient_scope',
+      { scope: [scope] },
+      { headers: { 'www-authenticate': challenge } },
+    );
+  }
+}

@@ -1,0 +1,26 @@
+import type { FastifyInstance } from 'fastify';
+import { ApiError } from '../errors.ts';
+import { parseForm } from './query-string.ts';
+import { parseStrictJson } from './strict-json.ts';
+
+const FORM = 'application/x-www-form-urlencoded';
+
+/** JSON everywhere, forms where the route says so, nothing else. */
+export function readBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body: Buffer, done) => {
+    try {
+      done(null, body.length === 0 ? undefined : parseStrictJson(body));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+  app.addContentTypeParser(FORM, { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+    if (request.routeOptions.config.forms !== true) return done(new ApiError('unsupported_media_type'));
+    const form = parseForm(body);
+    if (form === null)
+      return done(new ApiError('malformed_request', {}, { message: 'The form cannot be parsed.' }));
+    request.isForm = true;
+    done(null, form);
+  });
+}

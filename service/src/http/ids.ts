@@ -1,0 +1,18 @@
+import type { Clock } from '../clock.ts';
+
+/** Bytes from the system's generator in production, from a seed in tests. */
+export type Random = (size: number) => Buffer;
+
+/** UUIDv7 (RFC 9562 §5.7): sorts by creation time, which keeps the indexes' inserts at one end. */
+export function newId(clock: Clock, random: Random): string {
+  const hex = Math.floor(clock.now()).toString(16).padStart(12, '0') + random(10).toString('hex');
+  const variant = ((Number.parseInt(hex.slice(15, 16), 16) & 0x3) | 0x8).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-7${hex.slice(12, 15)}-${variant}${hex.slice(16, 19)}-${hex.slice(19, 31)}`;
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** A malformed id answers like an unknown one, so look before asking the database. */
+export function isId(text: string): boolean {
+  return UUID.test(text);
+}

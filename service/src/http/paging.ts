@@ -1,0 +1,91 @@
+import Type, { type Static, type TSchema } from 'typebox';
+import { invalidField } from '../errors.ts';
+import type { Sealing } from '../sealing.ts';
+import { Closed, ObjectName } from './wire.ts';
+
+const TAG_BYTES = 16;
+const DEFAULT_LIMIT = 20;
+
+export const PageQuery = Type.Object({
+  starting_after: Type.Optional(Type.String({ maxLength: 512, description: 'Cursor of the next page.' })),
+  starting_before: Type.Optional(
+    Type.String({ maxLength: 512, description: 'Cursor of the previous page.' }),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: DEFAULT_LIMIT })),
+});
+export type PageQuery = Static<typeof PageQuery>;
+
+/** A paged list of `item`. A cursor is absent at that end of the list. */
+export function List<T extends TSchema>(item: T, title: string) {
+  return Closed(
+    {
+      object: ObjectName('list'),
+      data: Type.Array(item),
+      starting_after: Type.Optional(Type.String()),
+      starting_before: Type.Optional(Type.String()),
+    },
+    { title },
+  );
+}
+
+/** A row's place in a list: newest first, by (inserted_at, id). */
+export type Position = { inserted_at: string; id: string };
+
+/** What a store needs to read one page: rows beyond `position` in `direction`, at most `limit`. */
+export type Keyset = { direction: 'older' | 'newer'; position: Position | null; limit: number };
+
+type Page<Row> = { object: 'list'; data: Row[]; starting_after?: string; starting_before?: string };
+
+/**
+ * Reads one page. `list` names the list with everything that narrows it (caller, filters): a cursor is
+ * only good for the list it came from.
+ */
+export async function readPage<Row extends Position>(
+  sealing: Sealing,
+  list: string,
+  query: PageQuery,
+  load: (keyset: Keyset) => Promise<Row[]>,
+): Promise<Page<Row>> {
+  const { starting_after: after, starting_before: before, limit = DEFAULT_LIMIT } = query;
+  if (after !== undefined && before !== undefined) {
+    throw invalidField('starting_before', 'cannot be used together with starting_after');
+  }
+  const direction = before === undefined ? 'older' : 'newer';
+  const field = before === undefined ? 'starting_after' : 'starting_before';
+  const cursor = before ?? after;
+  const position = cursor === undefined ? null : readCursor(sealing, list, field, cursor);
+
+  const rows = await load({ direction, position, limit: limit + 1 });
+  const hasMore = rows.length > limit;
+  const data = rows.slice(0, limit);
+  if (direction === 'newer') data.reverse();
+
+  const page: Page<Row> = { object: 'list', data };
+  const first = data[0];
+  const last = data.at(-1);
+  if (last !== undefined && (direction === 'newer' || hasMore))
+    page.starting_after = writeCursor(sealing, list, last);
+  if (first !== undefined && (direction === 'newer' ? hasMore : cursor !== undefined)) {
+    page.starting_before = writeCursor(sealing, list, first);
+  }
+  return page;
+}
+
+function writeCursor(sealing: Sealing, list: string, { inserted_at, id }: Position): string {
+  const body = `${inserted_at}|${id}`;
+  const tag = sealing.tag('cursor', `${list}|${body}`).subarray(0, TAG_BYTES);
+  return Buffer.concat([tag, Buffer.from(body)]).toString('base64url');
+}
+
+function readCursor(sealing: Sealing, list: string, field: string, cursor: string): Position {
+  const bytes = Buffer.from(cursor, 'base64url');
+  const body = bytes.subarray(TAG_BYTES).toString();
+  const [inserted_at, id] = body.split('|');
+  // Decoding is lenient: only the text that we wrote ourselves is a cursor.
+  const genuine =
+    bytes.toString('base64url') === cursor &&
+    sealing.verifyTag('cursor', `${list}|${body}`, bytes.subarray(0, TAG_BYTES));
+  if (!genuine || inserted_at === undefined || id === undefined)
+    throw invalidField(field, 'is not a cursor of this list');
+  return { inserted_at, id };
+}

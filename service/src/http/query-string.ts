@@ -1,0 +1,60 @@
+import { ApiError } from '../errors.ts';
+import { decodeUtf8 } from './strict-json.ts';
+
+/** Set on a parsed query that cannot be decoded; the router must not throw, `refuseMalformed` does. */
+export const MALFORMED = Symbol('malformed');
+
+export type Query = Record<string, string | string[]> & { [MALFORMED]?: true };
+
+/** A flat query: a repeated name becomes a list, bracketed names stay as they are written. */
+export function parseQuery(text: string): Query {
+  const query: Query = Object.create(null);
+  if (text === '') return query;
+  try {
+    for (const [name, value] of pairs(text)) {
+      const before = query[name];
+      query[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value];
+    }
+  } catch {
+    query[MALFORMED] = true;
+  }
+  return query;
+}
+
+const URL_LIMIT = 8 * 1024;
+
+/** Throws when a request's URL is too long or its query cannot be decoded. */
+export function refuseMalformed(url: string, query: Query): void {
+  if (url.length > URL_LIMIT)
+    throw new ApiError('payload_too_large', {}, { message: 'The URL is too long.' });
+  if (query[MALFORMED])
+    throw new ApiError('malformed_request', {}, { message: 'The query cannot be parsed.' });
+}
+
+/** A form body: like a query, but no name may stand twice. Null when it cannot be decoded. */
+export function parseForm(body: Buffer): Record<string, string> | null {
+  const form: Record<string, string> = Object.create(null);
+  try {
+    for (const [name, value] of pairs(decodeUtf8(body))) {
+      if (name in form) return null;
+      form[name] = value;
+    }
+  } catch {
+    return null;
+  }
+  return form;
+}
+
+function* pairs(text: string): Generator<[string, string]> {
+  for (const part of text.split('&')) {
+    if (part === '') continue;
+    const equals = part.indexOf('=');
+    const name = equals < 0 ? part : part.slice(0, equals);
+    yield [decode(name), equals < 0 ? '' : decode(part.slice(equals + 1))];
+  }
+}
+
+function decode(text: string): string {
+  if (text.includes('%00')) throw new Error('NUL');
+  return text.includes('%') || text.includes('+') ? decodeURIComponent(text.replaceAll('+', ' ')) : text;
+}

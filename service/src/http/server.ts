@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import findMyWay from 'find-my-way';
+import type { Context } from '../context.ts';
+import { ApiError } from '../errors.ts';
+import type { Caller } from './access.ts';
+import { addRoute } from './add-route.ts';
+import { readBodies } from './bodies.ts';
+import { failureBody, oauthMembers, rawFailure, toApiError } from './failure.ts';
+import { parseQuery } from './query-string.ts';
+import { setCorsHeaders, setPreflightHeaders } from './replies.ts';
+import { requestRecorder } from './request-log.ts';
+import type { Access, Route } from './route.ts';
+import { compileValidator } from './validation.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller | null;
+    isForm: boolean;
+    startedAt: number;
+  }
+  interface FastifyContextConfig {
+    access?: Access;
+    forms?: true;
+  }
+}
+
+const BODY_LIMIT = 64 * 1024;
+const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/** More than routes: a plugin registers its own, each with `config.access`. */
+export type Plugin = (app: FastifyInstance) => Promise<void> | void;
+
+export async function buildServer(
+  ctx: Context,
+  routes: readonly Route[],
+  plugins: readonly Plugin[] = [],
+): Promise<FastifyInstance> {
+  const app = fastify({
+    logger: false,
+    bodyLimit: BODY_LIMIT,
+    // A slow client gets this long to send its request; `ctx.deadlines` limits the handlers.
+    requestTimeout: 30_000,
+    connectionTimeout: 0,
+    keepAliveTimeout: 72_000,
+    forceCloseConnections: 'idle',
+    trustProxy: ctx.config.trustProxy,
+    genReqId: ({ headers }) => {
+      const sent = headers['x-request-id'];
+      return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID();
+    },
+    routerOptions: { querystringParser: parseQuery, maxParamLength: 256 },
+    frameworkErrors: (error, request, reply) => fail(ctx, error, request, reply),
+    clientErrorHandler: (error, socket) => {
+      if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
+      const status = error.code === 'HPE_HEADER_OVERFLOW' ? error : Object.assign(error, { statusCode: 400 });
+      socket.end(rawFailure(toApiError(status), randomUUID()));
+    },
+  });
+  const methods = collectMethods(app);
+  app.decorateRequest('caller', null).decorateRequest('isForm', false).decorateRequest('startedAt', 0);
+  app.setValidatorCompiler(compileValidator);
+  app.setErrorHandler((error, request, reply) => fail(ctx, error, request, reply));
+  const recordUnknown = requestRecorder(ctx, '-', '-');
+  app.setNotFoundHandler((request, reply) => {
+    request.startedAt = performance.now();
+    answerUnknown(ctx, methods, request, reply);
+    recordUnknown(request, reply.statusCode);
+  });
+  readBodies(app);
+  for (const route of routes) addRoute(app, ctx, route);
+  for (const plugin of plugins) await app.register(async (scope) => plugin(scope));
+  return app;
+}
+
+/** Which methods each path has, and the refusal of routes that do not say who may call them. */
+function collectMethods(app: FastifyInstance) {
+  const router = findMyWay({ maxParamLength: 256 });
+  app.addHook('onRoute', ({ method, url, config }) => {
+    if (config?.access === undefined)
+      throw new Error(`route ${method} ${url} does not declare who may call it`);
+    const added = [method].flat();
+    const known = router.findRoute('GET', url);
+    if (known === null) router.on('GET', url, () => {}, { methods: new Set(added) });
+    else for (const one of added) (known.store as { methods: Set<string> }).methods.add(one);
+  });
+  return (path: string): string[] => {
+    const found = router.find('GET', path.split('?', 1)[0] ?? path);
+    return found === null ? [] : [...(found.store as { methods: Set<string> }).methods];
+  };
+}
+
+function answerUnknown(
+  ctx: Context,
+  methods: (path: string) => string[],
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  const allowed = methods(request.url);
+  if (request.method === 'OPTIONS' && allowed.length > 0) {
+    if (setCorsHeaders(ctx, null, request, reply)) setPreflightHeaders(reply);
+    return reply
+      .headers(ctx.securityHeaders)
+      .headers({ 'x-request-id': request.id, allow: allowed.join(', ') })
+      .code(204)
+      .send();
+  }
+  if (allowed.length === 0) return fail(ctx, new ApiError('not_found'), request, reply);
+  return fail(
+    ctx,
+    new ApiError('method_not_allowed', {}, { headers: { allow: allowed.join(', ') } }),
+    request,
+    reply,
+  );
+}
+
+function fail(ctx: Context, thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const error = toApiError(thrown);
+  if (error.status >= 500 || error.cause !== undefined) {
+    const level = error.status >= 500 ? 'error' : 'debug';
+    ctx.log[level](
+      { err: error.cause ?? error, request_id: request.id, error_code: error.code },
+      `${request.method} failed`,
+    );
+  }
+  // A request that failed before the routes has no caller yet.
+  setCorsHeaders(ctx, request.caller ?? null, request, reply);
+  reply
+    .code(error.status)
+    .headers(ctx.securityHeaders)
+    .headers({ ...error.headers, 'x-request-id': request.id, 'cache-control': 'no-store' })
+    .type('application/json; charset=utf-8')
+    .serializer((body: unknown) => JSON.stringify(body))
+    .send({
+      ...(request.url.startsWith('/oauth/') && oauthMembers(error)),
+      ...failureBody(error, request.id),
+    });
+}

@@ -1,0 +1,67 @@
+import { ApiError } from '../errors.ts';
+
+const MAX_DEPTH = 32;
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+
+/** Decodes a body, or says why it cannot be decoded. */
+export function decodeUtf8(body: Buffer): string {
+  try {
+    return decoder.decode(body);
+  } catch (cause) {
+    throw malformed('The body is not valid UTF-8.', cause);
+  }
+}
+
+/**
+ * `JSON.parse` that also refuses what parsers disagree about: duplicate keys, deep nesting, the member
+ * `__proto__`, and NUL, which no text column can hold. Two readers of one body must never see two different requests.
+ */
+export function parseStrictJson(body: Buffer): unknown {
+  const text = decodeUtf8(body);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw malformed('The body is not valid JSON.', cause);
+  }
+  if (text.includes('\\u0000')) throw malformed('NUL characters are not allowed.');
+  if (typeof value === 'object' && value !== null) checkMembers(text);
+  return value;
+}
+
+/** One pass over text that is known to be valid JSON. */
+function checkMembers(text: string): void {
+  const open: (Set<string> | null)[] = [];
+  let expectsKey = false;
+  for (let i = 0; i < text.length; i++) {
+    const char = text[i];
+    if (char === '"') {
+      const start = i;
+      for (i++; text[i] !== '"'; i++) if (text[i] === '\\') i++;
+      if (expectsKey) {
+        addKey(open.at(-1), JSON.parse(text.slice(start, i + 1)));
+        expectsKey = false;
+      }
+    } else if (char === '{' || char === '[') {
+      if (open.push(char === '{' ? new Set() : null) > MAX_DEPTH)
+        throw malformed(`The body is nested deeper than ${MAX_DEPTH} levels.`);
+      expectsKey = char === '{';
+    } else if (char === '}' || char === ']') {
+      open.pop();
+      expectsKey = false;
+    } else if (char === ',') {
+      expectsKey = open.at(-1) instanceof Set;
+    }
+  }
+}
+
+function addKey(keys: Set<string> | null | undefined, key: string): void {
+  if (key === '__proto__') throw malformed('The member "__proto__" is not allowed.');
+  if (keys?.has(key)) throw malformed('A member stands twice in one object.');
+  keys?.add(key);
+}
+
+function malformed(message: string, cause?: unknown): ApiError {
+  return new ApiError('malformed_request', {}, { message, cause });
+}

@@ -1,0 +1,85 @@
+import Type, { type Static, type TSchema } from 'typebox';
+
+/** Wire primitives: the shapes that every feature's schema is written with. */
+
+export const CHAINS = [
+  'ethereum_sepolia',
+  'base_sepolia',
+  'solana_devnet',
+  'ethereum_mainnet',
+  'base_mainnet',
+  'solana_mainnet',
+] as const;
+
+export const EVM_CHAINS = ['ethereum_mainnet', 'ethereum_sepolia', 'base_mainnet', 'base_sepolia'] as const;
+
+const MAX_UINT256 = 2n ** 256n - 1n;
+
+/** Formats that the validator knows: a test and the sentence a caller reads when it fails. */
+export const FORMATS: Record<string, { test: (value: string) => boolean; says: string }> = {
+  uint256: { test: isUint256, says: 'must be a whole number in decimal digits, 0 to 2^256-1' },
+  decimal: {
+    test: (value) => /^(0|[1-9][0-9]{0,59})(\.[0-9]{1,18})?$/.test(value),
+    says: 'must be a decimal number with at most 18 fraction digits',
+  },
+  'evm-address': {
+    test: (value) => /^0x[0-9a-fA-F]{40}$/.test(value),
+    says: 'must be 0x and 40 hexadecimal digits',
+  },
+  'transaction-hash': {
+    test: (value) => /^0x[0-9a-fA-F]{64}$/.test(value),
+    says: 'must be 0x and 64 hexadecimal digits',
+  },
+  'date-time': { test: (value) => !Number.isNaN(Date.parse(value)), says: 'must be an ISO 8601 date-time' },
+  uri: { test: (value) => URL.canParse(value), says: 'must be an absolute URI' },
+  email: {
+    test: (value) =>
+      value.length <= 254 && /^[^\s@"<>()[\]\\,;:]+@[^\s@"<>()[\]\\,;:]+\.[^\s@."<>()[\]\\,;:]+$/.test(value),
+    says: 'must be an e-mail address',
+  },
+};
+
+function isUint256(value: string): boolean {
+  return /^(0|[1-9][0-9]{0,77})$/.test(value) && BigInt(value) <= MAX_UINT256;
+}
+
+export const Chain = Type.Enum([...CHAINS], { title: 'Chain' });
+export const EvmChain = Type.Enum([...EVM_CHAINS], { title: 'EvmChain' });
+export const Uint256 = Type.String({ format: 'uint256', maxLength: 78, examples: ['1000000'] });
+export const Decimal = Type.String({ format: 'decimal', maxLength: 79, examples: ['1000.5'] });
+export const EvmAddress = Type.String({ format: 'evm-address', maxLength: 42 });
+export const TransactionHash = Type.String({ format: 'transaction-hash', maxLength: 66 });
+export const Timestamp = Type.String({ format: 'date-time', examples: ['2026-01-02T03:04:05.678901Z'] });
+export const Uri = Type.String({ format: 'uri', maxLength: 2048 });
+export const Email = Type.String({ format: 'email', maxLength: 254 });
+
+export type Chain = Static<typeof Chain>;
+export type EvmChain = Static<typeof EvmChain>;
+
+/** The fixed type name that every returned object carries. */
+export function ObjectName<const Name extends string>(name: Name) {
+  return Type.Literal(name);
+}
+
+/** `T` or null, written so that the serializer does not have to try alternatives. */
+export function Nullable<T extends TSchema>(schema: T) {
+  const type = (schema as { type?: string }).type;
+  const plain = typeof type === 'string' && type !== 'object' && type !== 'array';
+  return Type.Unsafe<Static<T> | null>(
+    plain ? { ...schema, type: [type, 'null'] } : { anyOf: [schema, { type: 'null' }] },
+  );
+}
+
+/** A closed object: unknown members are refused in requests and cut from replies. */
+export function Closed<T extends Record<string, TSchema>>(
+  properties: T,
+  options: { title?: string; description?: string } = {},
+) {
+  return Type.Object(properties, { additionalProperties: false, ...options });
+}
+
+/** A timestamp of the wire from microseconds since the epoch. */
+export function toTimestamp(micros: number): string {
+  const date = new Date(Math.floor(micros / 1000)).toISOString();
+  return `${date.slice(0, -1)}${String(micros % 1000).padStart(3, '0')}Z`;
+}

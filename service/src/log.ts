@@ -1,0 +1,121 @@
+import { type DestinationStream, type Logger, pino } from 'pino';
+import pretty from 'pino-pretty';
+
+/**
+ * The log. `request` takes a ready line of JSON and writes it in batches off the request: building a
+ * logger's record for every request costs more than the request itself.
+ */
+export type Log = Logger & { request(line: string): void; flushRequests(): void };
+
+export type LogOptions = { level: string; pretty: boolean; stream?: DestinationStream };
+
+const FLUSH_EVERY = 50;
+const FLUSH_SIZE = 64 * 1024;
+
+export function createLog({ level, pretty: isPretty, stream }: LogOptions): Log {
+  const destination =
+    stream ?? (isPretty ? prettyStream() : pino.destination({ dest: 1, sync: false, minLength: 0 }));
+  const logger = pino(
+    {
+      level,
+      base: null,
+      formatters: { log: (record) => redact(record) as Record<string, unknown> },
+      serializers: { err: (error: unknown) => redact(serializeError(error)) },
+      hooks: {
+        logMethod(args, method) {
+          method.apply(
+            this,
+            args.map((arg) => (typeof arg === 'string' ? redactText(arg) : arg)) as typeof args,
+          );
+        },
+      },
+    },
+    destination,
+  );
+  return Object.assign(logger, batchLines(destination, logger.isLevelEnabled('info')));
+}
+
+function batchLines(destination: DestinationStream, enabled: boolean) {
+  let lines = '';
+  let timer: NodeJS.Timeout | undefined;
+  const flushRequests = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    const batch = lines;
+    lines = '';
+    if (batch !== '') destination.write(batch);
+  };
+  const request = (line: string) => {
+    if (!enabled) return;
+    lines += `${line}\n`;
+    if (lines.length >= FLUSH_SIZE) flushRequests();
+    else timer ??= setTimeout(flushRequests, FLUSH_EVERY).unref();
+  };
+  return { request, flushRequests };
+}
+
+function prettyStream(): DestinationStream {
+  return pretty({
+    sync: true,
+    singleLine: true,
+    translateTime: 'SYS:HH:MM:ss',
+    ignore: 'pid,hostname,request_id,client_id,user_id',
+    messageFormat: (record, key) =>
+      record.route === undefined
+        ? String(record[key])
+        : `${record.method} ${record.route} ${record.status} ${record.ms} ms`,
+    customPrettifiers: {},
+  });
+}
+
+const SECRET_KEY =
+  /^(.*[_-]?(password|passphrase|secret|token|authorization|cookie|signature|private[_-]?key|api[_-]?key|code[_-]?verifier|assertion|otp|mnemonic)|code|e-?mail|username|login_hint|first_name|middle_name|last_name|full_legal_name|date_of_birth|tax_id|street|postal_code|pii)$/i;
+
+const SECRET_SHAPES: readonly [RegExp, string][] = [
+  [/\b(Bearer|Basic|DPoP)\s+[A-Za-z0-9._~+/=-]+/gi, '$1 [redacted]'],
+  [/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, '[redacted jwt]'],
+  [/\bcws_[\w-]+/g, '[redacted secret]'],
+  [/\b0x[0-9a-fA-F]{128,}\b/g, '[redacted signature]'],
+  [/(?<![\w-])[A-Za-z0-9_-]{43}(?![\w-])/g, '[redacted token]'],
+  [/[^\s@"'<>(),:;=/]+@[^\s@"'<>(),:;=/]+\.[A-Za-z]{2,}/g, '[redacted e-mail]'],
+  [/(postgres(?:ql)?|https?|redis|smtps?):\/\/[^\s/@:]*:[^\s/@]*@/gi, '$1://[redacted]@'],
+];
+
+export function redactText(text: string): string {
+  let result = text;
+  for (const [shape, replacement] of SECRET_SHAPES) result = result.replace(shape, replacement);
+  return result;
+}
+
+/** A copy without secrets and personal data: by the names of members, and by the shape of any text. */
+export function redact(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return redactText(value);
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth > 8) return '[deep]';
+  if (value instanceof Error) return redact(serializeError(value), depth + 1);
+  if (Buffer.isBuffer(value) || value instanceof Uint8Array) return '[bytes]';
+  if (Array.isArray(value)) return value.slice(0, 100).map((item) => redact(item, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [
+      key,
+      SECRET_KEY.test(key) && item !== null && item !== undefined ? '[redacted]' : redact(item, depth + 1),
+    ]),
+  );
+}
+
+function serializeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const { name, message, stack, cause } = error;
+  // A database error quotes rows in `detail`: only its code and constraint say anything safe.
+  const { code, constraint, table } = error as { code?: unknown; constraint?: unknown; table?: unknown };
+  return {
+    name,
+    message,
+    stack,
+    error_code: code,
+    constraint,
+    table,
+    ...(cause === undefined ? {} : { cause: serializeError(cause) }),
+  };
+}

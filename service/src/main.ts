@@ -1,0 +1,75 @@
+import { parseArgs } from 'node:util';
+import { ConfigError, loadConfig } from './config.ts';
+
+type Command = { usage: string; says: string; run(args: string[]): Promise<void> };
+
+/** Each command loads what it needs, so that `--help` and small commands start at once. */
+const COMMANDS: Record<string, Command> = {
+  serve: {
+    usage: 'serve',
+    says: 'run the service; without further settings, the whole sandbox on this machine',
+    run: async () => (await import('./serve.ts')).serve(loadConfig(process.env)),
+  },
+  migrate: {
+    usage: 'migrate [--check]',
+    says: 'bring the database schema up to date, or only tell what is missing',
+    run: async (args) => {
+      const { values } = parseArgs({ args, options: { check: { type: 'boolean', default: false } } });
+      await (await import('./operations/migrate-command.ts')).runMigrate(
+        loadConfig(process.env),
+        values.check,
+      );
+    },
+  },
+  openapi: {
+    usage: 'openapi [--write FILE]',
+    says: 'print the OpenAPI document, or write it to a file',
+    run: async (args) => {
+      const { values } = parseArgs({ args, options: { write: { type: 'string' } } });
+      await (await import('./operations/openapi-command.ts')).runOpenApi(values.write);
+    },
+  },
+  errors: {
+    usage: 'errors [--write FILE]',
+    says: 'print the catalogue of errors, or write it to a file',
+    run: async (args) => {
+      const { values } = parseArgs({ args, options: { write: { type: 'string' } } });
+      await (await import('./operations/errors-command.ts')).runErrors(values.write);
+    },
+  },
+};
+
+const HELP = `causeway: investments for partner applications
+
+${Object.values(COMMANDS)
+  .map(({ usage, says }) => `  causeway ${usage.padEnd(26)} ${says}`)
+  .join('\n')}
+
+Settings come from the environment; the README lists them.
+`;
+
+async function main([name, ...args]: string[]): Promise<void> {
+  if (
+    name === undefined ||
+    name === '--help' ||
+    name === '-h' ||
+    name === 'help' ||
+    args.includes('--help')
+  ) {
+    process.stdout.write(HELP);
+    return;
+  }
+  const command = COMMANDS[name];
+  if (command === undefined)
+    throw new ConfigError([`${name}: there is no such command; see causeway --help`]);
+  await command.run(args);
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  const isUsage =
+    error instanceof ConfigError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS') === true;
+  console.error(isUsage ? (error as Error).message : error);
+  process.exit(isUsage ? 2 : 1);
+}

@@ -1,0 +1,7 @@
+import type { Route } from './http/route.ts';
+import { oauthRoutes } from './oauth/routes.ts';
+import { healthRoutes } from './operations/health.ts';
+import { swapRoutes } from './swaps/routes.ts';
+
+/** Every route of the API, in the order of the reference. */
+export const apiRoutes: readonly Route[] = [...swapRoutes, ...oauthRoutes, ...healthRoutes];

@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { TestProject } from 'vitest/node';
+import { startEmbedded } from '../../src/db/embedded.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { openPool } from '../../src/db/pool.ts';
+import { loadSigningKeys } from '../../src/oauth/keys.ts';
+import { createSealing } from '../../src/sealing.ts';
+import { claimServer } from './claim.ts';
+import { TEST_SECRET } from './secret.ts';
+
+/** Where test databases are made, and from what. */
+export interface TestCluster {
+  url: string;
+  template: string;
+}
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    cluster: TestCluster;
+  }
+}
+
+// Nothing of a test run has to survive it, and a worker must never hold the template that others copy.
+const throwaway = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  autovacuum: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+};
+
+/** One server and one migrated template for the whole run. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const given = process.env.TEST_DATABASE_URL ?? process.env.DATABASE_URL;
+  const server = given ? { url: given, stop: async () => undefined } : await startOwnServer();
+  try {
+    await claimServer(server.url);
+    const template = await makeTemplate(server.url);
+    project.provide('cluster', { url: server.url, template });
+    return async () => {
+      if (given) await dropTemplate(given, template);
+      await server.stop();
+    };
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}
+
+async function startOwnServer() {
+  const dataDir = await mkdtemp(join(tmpdir(), 'causeway-test-'));
+  const server = await startEmbedded({ dataDir, log: () => undefined, settings: throwaway });
+  const stop = async () => {
+    await server.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  return { url: server.url, stop };
+}
+
+async function makeTemplate(url: string): Promise<string> {
+  const template = `causeway_test_${randomBytes(6).toString('hex')}`;
+  await runStatements(url, [`create database ${template}`]);
+  const { pool, db, close } = openPool(databaseUrl(url, template));
+  try {
+    await migrate(pool);
+    // Making a key takes longer than most tests, so all of them sign with one.
+    await loadSigningKeys({ db, sealing: createSealing([TEST_SECRET], randomBytes), random: randomBytes });
+  } finally {
+    await close();
+  }
+  await runStatements(url, [`alter database ${template} with allow_connections false is_template true`]);
+  return template;
+}
+
+async function dropTemplate(url: string, template: string): Promise<void> {
+  await runStatements(url, [
+    `alter database ${template} with is_template false`,
+    `drop database ${template}`,
+  ]);
+}
+
+export async function runStatements(url: string, statements: string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+export function databaseUrl(url: string, database: string): string {
+  const changed = new URL(url);
+  changed.pathname = `/${database}`;
+  return changed.href;
+}

@@ -1,0 +1,28 @@
+import { randomBytes } from 'node:crypto';
+import { inject } from 'vitest';
+import { databaseUrl, runStatements } from './cluster.ts';
+
+export interface TestDatabase {
+  url: string;
+  drop(): Promise<void>;
+}
+
+/** A migrated, otherwise empty database of its own; one per test file is the habit. */
+export function createTestDatabase(): Promise<TestDatabase> {
+  return createDatabase(inject('cluster').template);
+}
+
+/** A database with nothing in it, for tests of the migrations themselves. */
+export function createEmptyDatabase(): Promise<TestDatabase> {
+  return createDatabase('template0');
+}
+
+async function createDatabase(source: string): Promise<TestDatabase> {
+  const { url, template } = inject('cluster');
+  const name = `${template}_${randomBytes(6).toString('hex')}`;
+  await runStatements(url, [`create database ${name} template ${source}`]);
+  return {
+    url: databaseUrl(url, name),
+    drop: () => runStatements(url, [`drop database if exists ${name} with (force)`]),
+  };
+}

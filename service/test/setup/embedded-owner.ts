@@ -1,0 +1,23 @@
+import pg from 'pg';
+import { startEmbedded } from '../../src/db/embedded.ts';
+
+/**
+ * A process that owns an embedded server, for tests that kill it: starts on the folder it is given, then writes
+ * numbers and prints each one that the server has acknowledged.
+ */
+const [dataDir] = process.argv.slice(2);
+if (!dataDir) throw new Error('usage: embedded-owner <data folder>');
+try {
+  const { url } = await startEmbedded({ dataDir, log: () => undefined });
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('create table if not exists numbers (n int primary key)');
+  console.log('started');
+  for (let n = 1; ; n++) {
+    await client.query('insert into numbers values ($1)', [n]);
+    console.log(n);
+  }
+} catch (error) {
+  console.log(`failed: ${error instanceof Error ? error.message : String(error)}`);
+  process.exit(1);
+}

@@ -1,0 +1,22 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import type { Reporter, TestModule } from 'vitest/node';
+
+/** Closes the run with one plain line that counts, and keeps it for CI. */
+export function summaryReporter(): Reporter {
+  return {
+    onTestRunEnd(modules: ReadonlyArray<TestModule>) {
+      const count = { passed: 0, failed: 0, skipped: 0 };
+      for (const module of modules) {
+        if (module.errors().length > 0) count.failed++;
+        for (const test of module.children.allTests()) {
+          const { state } = test.result();
+          count[state === 'pending' ? 'skipped' : state]++;
+        }
+      }
+      const line = `${count.passed} passed, ${count.failed} failed${count.skipped > 0 ? `, ${count.skipped} skipped` : ''}`;
+      mkdirSync('artifacts', { recursive: true });
+      writeFileSync('artifacts/tests.txt', `${line}\n`);
+      process.stdout.write(`\n${line}\n`);
+    },
+  };
+}
