@@ -1,74 +1,77 @@
-import type { EvmChainName } from '@causeway/service/chain/chains.ts';
+import { join } from 'node:path';
 import type { Clock } from '@causeway/service/clock.ts';
 import type { Config } from '@causeway/service/config.ts';
 import type { Context } from '@causeway/service/context.ts';
 import type { Route } from '@causeway/service/http/route.ts';
-import { testWallets } from './chains/keys.ts';
-import { chainRoutes } from './chains/routes.ts';
+import { accountsShare } from './accounts-share.ts';
+import { chainsShare } from './chains/share.ts';
 import { clockRoutes } from './clock.ts';
 import { type FaultTargets, faultRoute } from './faults.ts';
+import { startMailServer } from './mail-server.ts';
 import { overviewRoute } from './overview.ts';
-import { type Outside, startOutside } from './start-outside.ts';
+import { startOutside } from './start-outside.ts';
+
+/** What one part of the sandbox brings: members of `GET /sandbox`, controls, things that can be made to fail, lines to print. */
+export type Share = {
+  overview?: () => Record<string, unknown>;
+  routes?: Route[];
+  faults?: FaultTargets;
+  readyLines?: string[];
+};
 
 export type Sandbox = { routes: Route[]; readyLines: string[] };
 
-/** The simulated outside world, running, before the service that talks to it is built. */
-export type OpenOutside = {
-  rpcUrls: Partial<Record<EvmChainName, string[]>>;
-  startSandbox(ctx: Context): Promise<Sandbox>;
+/**
+ * The simulated outside world: first its servers, whose addresses the service is configured with as an
+ * operator would; then, once the service's parts live, the seeds and the controls.
+ */
+export type World = {
+  settings: Partial<Config>;
+  join(ctx: Context): Promise<Sandbox>;
   stop(): Promise<void>;
 };
 
-type Options = { config: Config; clock: Clock; say(text: string): void };
-
-export async function openOutside({ config, clock, say }: Options): Promise<OpenOutside> {
-  say('Starting the embedded chains …');
+export async function startWorld(config: Config, clock: Clock, say: (text: string) => void): Promise<World> {
+  say('Starting the simulated outside world …');
+  const mailServer = await startMailServer(join(config.dataDir, 'outside', 'mail.jsonl'));
   const setting = { now_ms: clock.now(), running: config.clock === 'real' };
   const outside = await startOutside({ dataDir: config.dataDir, clock: setting });
+  const rpcUrls = Object.fromEntries(outside.chains.map(({ chain, service_url }) => [chain, [service_url]]));
   return {
-    rpcUrls: Object.fromEntries(outside.chains.map(({ chain, service_url }) => [chain, [service_url]])),
-    startSandbox: async (ctx) => startSandbox(ctx, outside),
-    stop: outside.stop,
+    settings: {
+      smtpUrl: config.smtpUrl ?? mailServer.smtpUrl,
+      rpcUrls: { ...rpcUrls, ...config.rpcUrls },
+    },
+    join: async (ctx) => {
+      const moved = () => outside.control.call('clock/set', { now_ms: ctx.clock.now(), running: false });
+      const shares = [
+        await accountsShare(ctx, mailServer),
+        chainsShare(outside),
+        { routes: clockRoutes(moved) },
+      ];
+      return putTogether(ctx, shares);
+    },
+    stop: async () => {
+      await outside.stop();
+      await mailServer.stop();
+    },
   };
 }
 
-/** The controls over it. */
-function startSandbox(ctx: Context, outside: Outside): Sandbox {
-  const faults: FaultTargets = new Map(
-    outside.chains.map(({ chain }) => [
-      `rpc:${chain}`,
-      (mode, for_seconds) =>
-        outside.control.call('chains/fault', {
-          chain,
-          mode,
-          ...(for_seconds !== undefined && { for_seconds }),
-        }),
-    ]),
-  );
-  const overview = () => ({
-    base_url: ctx.baseUrl,
-    docs_url: `${ctx.baseUrl}/docs`,
-    chains: outside.chains.map(({ chain, chain_id, rpc_url, deployment }) => ({
-      chain,
-      chain_id,
-      rpc_url,
-      tokens: deployment.tokens.map(({ asset_id, code, address, decimals }) => ({
-        asset_id,
-        code,
-        address,
-        decimals,
-      })),
-    })),
-    wallets: testWallets,
-  });
-  const moved = () => outside.control.call('clock/set', { now_ms: ctx.clock.now(), running: false });
+function putTogether(ctx: Context, shares: Share[]): Sandbox {
+  const overview = () =>
+    Object.assign(
+      { base_url: ctx.baseUrl, docs_url: `${ctx.baseUrl}/docs` },
+      ...shares.map((share) => share.overview?.() ?? {}),
+    );
+  const faults = new Map(shares.flatMap((share) => [...(share.faults ?? [])]));
   return {
-    routes: [
-      overviewRoute(overview),
-      ...clockRoutes(moved),
-      ...chainRoutes(outside.control),
-      faultRoute(faults),
+    routes: [overviewRoute(overview), faultRoute(faults), ...shares.flatMap((share) => share.routes ?? [])],
+    readyLines: [
+      '',
+      ...shares.flatMap((share) => share.readyLines ?? []),
+      '',
+      `  curl ${ctx.baseUrl}/sandbox`,
     ],
-    readyLines: ['', `  curl ${ctx.baseUrl}/sandbox`],
   };
 }
