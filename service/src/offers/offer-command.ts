@@ -59,9 +59,9 @@ export async function runOffer(config: Config, args: string[]): Promise<void> {
   try {
     await runAsOperator(config, (ctx) => action.act(ctx, words, values, config));
   } catch (error) {
-    if (error instanceof OfferFileError) throw new ConfigError([...error.problems]);
-    if (error instanceof OfferRefusedError) throw new ConfigError([...error.refusals]);
-    throw error;
+    if (!(error instanceof OfferFileError || error instanceof OfferRefusedError)) throw error;
+    console.error(`${error.message}\nNothing was changed.`);
+    process.exitCode = 2;
   }
 }
 
@@ -85,7 +85,7 @@ async function apply(ctx: Operator, names: string[], values: Values, config: Con
   if (plans.every(({ changes }) => changes.length === 0)) return;
   if (values['no-chain-checks'] !== true) await checkOnChain(ctx, files, plans, config, values.operator);
   if (values.yes !== true && !(await confirm()))
-    throw new ConfigError(['Nothing was changed; --yes answers the question.']);
+    throw new OfferRefusedError(['Nobody said yes; --yes answers the question.']);
   await applyOffers(ctx, files, plans);
   console.error('Done; running nodes know within a second.');
 }
@@ -109,7 +109,10 @@ async function checkOnChain(
     };
     const problems = (await Promise.all(changed.map((file) => checkContracts(parts, file)))).flat();
     if (problems.length > 0)
-      throw new ConfigError([...problems, 'Nothing was changed; --no-chain-checks leaves the chains out.']);
+      throw new OfferRefusedError([
+        ...problems,
+        'These are what the chains say; --no-chain-checks leaves them out.',
+      ]);
   } finally {
     await chains.close();
   }
