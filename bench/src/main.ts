@@ -14,6 +14,7 @@ export type Result = {
 const BENCHMARKS: Record<string, () => Promise<Result>> = {
   kernel: async () => (await import('./kernel.ts')).run(),
   reads: async () => (await import('./reads.ts')).run(),
+  oauth: async () => (await import('./oauth.ts')).run(),
 };
 
 const wanted = process.argv.slice(2).filter((name) => !name.startsWith('-'));
