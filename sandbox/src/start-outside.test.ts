@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -62,6 +62,12 @@ it('keeps the chains and their addresses through kill -9', async () => {
   expect([await again.getBlock(), await again.getTransactionReceipt({ hash }), second.chains]).toEqual(
     before,
   );
+});
+
+it('refuses a data folder whose contracts are others', async () => {
+  await (await start()).stop();
+  await writeFile(join(dataDir, 'outside', 'chains', 'base_sepolia.plan'), '0xother');
+  await expect(start()).rejects.toThrow('the contracts have changed since this data folder was made');
 });
 
 it('stops on SIGTERM with code 0', async () => {
