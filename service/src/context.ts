@@ -107,7 +107,8 @@ export async function buildContext({
     await pool.end();
   };
   try {
-    const ctx: Context = { ...kernel, guard: await createGuard(kernel), oauth: await createOAuth(kernel) };
+    const guard = await createGuard(kernel);
+    const ctx: Context = { ...kernel, guard, oauth: await createOAuth({ ...kernel, guard }) };
     return { ctx, close };
   } catch (error) {
     await close();
