@@ -14,6 +14,7 @@ import type { Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createGuard, type TokenGuard } from './oauth/guard.ts';
 import { createOAuth, type OAuth } from './oauth/server.ts';
+import { type Catalogue, createCatalogue } from './offers/catalogue.ts';
 import { createSealing, type Sealing } from './sealing.ts';
 
 /** Every live thing, built once and passed by hand. */
@@ -35,6 +36,7 @@ export type Context = {
   securityHeaders: Record<string, string>;
   guard: TokenGuard;
   oauth: OAuth;
+  offers: Catalogue;
   metrics: Metrics;
   chains: Chains;
   /** What `/health/ready` asks: each throws when its part cannot serve. */
@@ -108,7 +110,12 @@ export async function buildContext({
   };
   try {
     const guard = await createGuard(kernel);
-    const ctx: Context = { ...kernel, guard, oauth: await createOAuth({ ...kernel, guard }) };
+    const ctx: Context = {
+      ...kernel,
+      guard,
+      oauth: await createOAuth({ ...kernel, guard }),
+      offers: await createCatalogue(kernel),
+    };
     return { ctx, close };
   } catch (error) {
     await close();

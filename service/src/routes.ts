@@ -1,7 +1,15 @@
 import type { Route } from './http/route.ts';
 import { oauthRoutes } from './oauth/routes.ts';
+import { offerRoutes } from './offers/routes.ts';
 import { healthRoutes } from './operations/health.ts';
+import { requirementRoutes } from './requirements/routes.ts';
 import { swapRoutes } from './swaps/routes.ts';
 
 /** Every route of the API, in the order of the reference. */
-export const apiRoutes: readonly Route[] = [...swapRoutes, ...oauthRoutes, ...healthRoutes];
+export const apiRoutes: readonly Route[] = [
+  ...offerRoutes,
+  ...requirementRoutes,
+  ...swapRoutes,
+  ...oauthRoutes,
+  ...healthRoutes,
+];

@@ -69,7 +69,10 @@ async function start(
   started.push((await startMailWorker(ctx, smtpMailer(ctx.config.smtpUrl ?? '', config.mailFrom))).stop);
   started.push(startHousekeeping(ctx));
   const routes = [...apiRoutes, ...(sandbox?.routes ?? [])];
-  const plugins = [referencePlugin(ctx, apiRoutes), oauthPlugin(ctx), accountsPlugin(ctx)];
+  const plugins = [
+    ...[referencePlugin(ctx, apiRoutes), oauthPlugin(ctx), accountsPlugin(ctx)],
+    ...(sandbox?.plugins ?? []),
+  ];
   const app = await buildServer(ctx, routes, plugins);
   await app.listen({ host: config.host, port });
   started.push(() => app.close());

@@ -39,9 +39,10 @@ type Options = {
   pages?: boolean;
   config?: Partial<Config>;
   databaseUrl?: string;
-  baseUrl?: string;
   /** On a free port of this machine, for clients that bring their own HTTP. */
   listen?: boolean;
+  /** The service's own address, when it matters which. Listening, its port is filled in. */
+  baseUrl?: string;
 };
 
 /** The real application in this process, on a database of its own, with its own clock and randomness. */
@@ -51,8 +52,8 @@ export async function testApp({
   pages = true,
   config = {},
   databaseUrl,
-  baseUrl = 'http://causeway.test',
   listen = false,
+  baseUrl = listen ? 'http://127.0.0.1' : 'http://causeway.test',
 }: Options = {}): Promise<TestApp> {
   const database = databaseUrl === undefined ? await createTestDatabase() : null;
   const clock = testClock(START);
@@ -65,7 +66,7 @@ export async function testApp({
   const port = listen ? await freePort() : 0;
   const built = await buildContext({
     config: { ...testConfig(), ...config },
-    baseUrl: listen ? `http://127.0.0.1:${port}` : baseUrl,
+    baseUrl: listen ? `${baseUrl}:${port}` : baseUrl,
     databaseUrl: databaseUrl ?? String(database?.url),
     log,
     clock,
