@@ -51,7 +51,7 @@ function textMemory() {
   const texts = new WeakMap<object, string>();
   return (result: Record<string, unknown>, reply: FastifyReply): string => {
     const known = texts.get(result);
-    const text = known ?? reply.serializeInput(result, '200');
+    const text = known ?? String(reply.serializeInput(result, '200'));
     if (known === undefined) texts.set(result, text);
     reply.type('application/json; charset=utf-8');
     return text;

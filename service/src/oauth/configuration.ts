@@ -75,7 +75,6 @@ export function configure(ctx: Parts, keys: JWK[]): Configuration {
       revocation: '/oauth/revoke',
       userinfo: '/oauth/userinfo',
       jwks: '/oauth/jwks',
-      end_session: '/oauth/session',
     },
     discovery: { service_documentation: `${ctx.baseUrl}/docs` },
     features: {

@@ -110,6 +110,24 @@ test('tells the caller: client, partner, user, scopes and origins', async () => 
   });
 });
 
+test('a cold check is one read, a warm one none, and the cache has a bound', async () => {
+  let reads = 0;
+  const counting = {
+    query: (config: never) => {
+      reads++;
+      return one.ctx.pool.query(config);
+    },
+  };
+  const guard = await createGuard({ ...one.ctx, pool: counting as never }, 3);
+  const tokens = await Promise.all(Array.from({ length: 5 }, async () => (await issue()).access_token));
+  for (const token of tokens) expect(await guard.check(token)).not.toBeNull();
+  expect(reads).toBe(5);
+  for (const token of tokens.slice(2)) expect(guard.check(token)).not.toBeInstanceOf(Promise);
+  expect(reads).toBe(5);
+  for (const token of tokens.slice(0, 2)) expect(await guard.check(token)).not.toBeNull();
+  expect(reads).toBe(7);
+});
+
 test('what is no token of ours costs no read', async () => {
   const guard = await createGuard({ ...one.ctx, pool: null as never });
   for (const text of ['', 'x', 'x'.repeat(42), 'x'.repeat(44), `${'x'.repeat(42)}.`, 'a.b.c'])

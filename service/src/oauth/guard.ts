@@ -14,7 +14,7 @@ export type TokenGuard = Guard & {
 
 type Parts = Pick<Context, 'db' | 'pool' | 'listener' | 'log'>;
 
-export const MOST_TOKENS = 50_000;
+const MOST_TOKENS = 50_000;
 const MOST_CLIENTS = 1_000;
 /** A replaced client secret ends by the clock, of which nobody notifies. */
 const CLIENT_LIFE = 5_000;
@@ -26,7 +26,7 @@ const TOKEN = /^[\w-]{43}$/;
  * Verified tokens are kept until they expire or the database says that they ended. That holds while the listening
  * connection stands: without it every check is a read.
  */
-export async function createGuard(ctx: Parts): Promise<TokenGuard> {
+export async function createGuard(ctx: Parts, mostTokens = MOST_TOKENS): Promise<TokenGuard> {
   const { listener } = ctx;
   const tokens = new Map<string, VerifiedToken>();
   const clients = new Map<string, { client: RegisteredClient; until: number }>();
@@ -66,7 +66,7 @@ export async function createGuard(ctx: Parts): Promise<TokenGuard> {
     const began = heard;
     const verified = await readToken(ctx.pool, hashSecret(token));
     if (verified !== null && began === heard && listener.isConnected())
-      keep(tokens, token, verified, MOST_TOKENS);
+      keep(tokens, token, verified, mostTokens);
     return verified;
   };
   const inspect = (token: string): VerifiedToken | null | Promise<VerifiedToken | null> => {
