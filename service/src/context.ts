@@ -121,11 +121,12 @@ export async function buildContext({
   };
   try {
     sanctions = await openSanctions(config.sanctionsFile, log);
+    const guard = await createGuard(kernel);
     const ctx: Context = {
       ...kernel,
       sanctions,
-      guard: await createGuard(kernel),
-      oauth: await createOAuth(kernel),
+      guard,
+      oauth: await createOAuth({ ...kernel, guard }),
       offers: await createCatalogue(kernel),
     };
     return { ctx, close };

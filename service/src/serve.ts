@@ -72,7 +72,10 @@ async function start(
   started.push(startAllowWatch(ctx));
   process.on('SIGHUP', () => void ctx.sanctions.reload());
   const routes = [...apiRoutes, ...(sandbox?.routes ?? [])];
-  const plugins = [referencePlugin(ctx, apiRoutes), oauthPlugin(ctx), accountsPlugin(ctx)];
+  const plugins = [
+    ...[referencePlugin(ctx, apiRoutes), oauthPlugin(ctx), accountsPlugin(ctx)],
+    ...(sandbox?.plugins ?? []),
+  ];
   const app = await buildServer(ctx, routes, plugins);
   await app.listen({ host: config.host, port });
   started.push(() => app.close());
