@@ -109,10 +109,11 @@ export async function buildContext({
     await pool.end();
   };
   try {
+    const guard = await createGuard(kernel);
     const ctx: Context = {
       ...kernel,
-      guard: await createGuard(kernel),
-      oauth: await createOAuth(kernel),
+      guard,
+      oauth: await createOAuth({ ...kernel, guard }),
       offers: await createCatalogue(kernel),
     };
     return { ctx, close };

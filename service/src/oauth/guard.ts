@@ -8,6 +8,8 @@ import { readToken, type VerifiedToken } from './token-check.ts';
 
 /** The bearer guard, and what introspection needs of the same knowledge. */
 export type TokenGuard = Guard & {
+  /** Takes a message of the database before it arrives, from whoever caused it on this node. */
+  hear(message: string): void;
   inspect(token: string): VerifiedToken | null | Promise<VerifiedToken | null>;
   client(clientId: string): RegisteredClient | undefined | Promise<RegisteredClient | undefined>;
 };
@@ -52,14 +54,15 @@ export async function createGuard(ctx: Parts, mostTokens = MOST_TOKENS): Promise
     forget();
     refreshOrigins();
   });
-  await listener.on('oauth', (message) => {
+  const hear = (message: string) => {
     heard++;
     const [what = '', id = ''] = message.split(' ');
     for (const [token, { tags }] of tokens)
       if (tags[what as keyof VerifiedToken['tags']] === id) tokens.delete(token);
     if (what === 'client' || what === 'partner') clients.clear();
     if (what === 'partner') refreshOrigins();
-  });
+  };
+  await listener.on('oauth', hear);
 
   const load = async (token: string): Promise<VerifiedToken | null> => {
     if (!TOKEN.test(token)) return null;
@@ -85,6 +88,7 @@ export async function createGuard(ctx: Parts, mostTokens = MOST_TOKENS): Promise
     return client;
   };
   return {
+    hear,
     inspect,
     check: (token): Caller | null | Promise<Caller | null> => {
       const found = inspect(token);
