@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import {
+  type DocumentSettings,
+  type IdentitySettings,
+  readDocumentSettings,
+  readIdentitySettings,
+} from './provider-settings.ts';
 
 /** Requests a minute; each can be set by `RATE_LIMIT_` and its name in capitals. */
 const LIMITS = {
@@ -30,6 +36,9 @@ export type Config = {
   /** Newest first. */
   secrets: Buffer[];
   logLevel: string;
+  /** Null = the sandbox's own provider. */
+  identity: IdentitySettings | null;
+  documents: DocumentSettings | null;
   trustProxy: boolean;
   rateLimits: 'memory' | 'postgres';
   limits: Record<LimitName, number>;
@@ -74,6 +83,8 @@ export function loadConfig(env: Environment): Config {
     clock: read.oneOf('CAUSEWAY_CLOCK', ['real', 'test'] as const, 'real'),
     secrets: readSecrets(env.CAUSEWAY_SECRET, isProduction, dataDir, problems),
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
+    identity: readIdentitySettings({ read, problems, isProduction }),
+    documents: readDocumentSettings({ read, problems, isProduction }),
     trustProxy: read.oneOf('TRUST_PROXY', ['true', 'false'] as const, 'false') === 'true',
     rateLimits: read.oneOf('RATE_LIMITS', ['memory', 'postgres'] as const, 'memory'),
     limits,

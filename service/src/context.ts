@@ -5,10 +5,16 @@ import type { Config } from './config.ts';
 import { type Listener, openListener } from './db/listen.ts';
 import { nodeLockStatement } from './db/node.ts';
 import { type Db, openPool } from './db/pool.ts';
+import { openDocuseal } from './documents/docuseal.ts';
+import type { SigningProvider } from './documents/provider.ts';
+import { noSigningProvider } from './documents/unconfigured.ts';
 import { createDeadlines, type Deadlines } from './http/deadline.ts';
 import type { Random } from './http/ids.ts';
 import { type Limiter, memoryLimiter, postgresLimiter } from './http/limits.ts';
 import { securityHeaders } from './http/replies.ts';
+import type { IdentityProvider } from './kyc/provider.ts';
+import { openSumsub } from './kyc/sumsub.ts';
+import { noIdentityProvider } from './kyc/unconfigured.ts';
 import type { Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createGuard, type TokenGuard } from './oauth/guard.ts';
@@ -36,6 +42,8 @@ export type Context = {
   guard: TokenGuard;
   oauth: OAuth;
   offers: Catalogue;
+  identity: IdentityProvider;
+  signing: SigningProvider;
   metrics: Metrics;
   /** What `/health/ready` asks: each throws when its part cannot serve. */
   checks: Map<string, () => Promise<void>>;
@@ -73,6 +81,11 @@ export async function buildContext({
   const node = randomBytes(4).readInt32BE() & 0x7fffffff;
   const warn = (message: string) => log.warn(message);
   const listener = await openListener(databaseUrl, warn, { opening: nodeLockStatement(node) });
+  const metrics = createMetrics();
+  const identity =
+    config.identity === null ? noIdentityProvider() : openSumsub(config.identity, metrics.registry);
+  const signing =
+    config.documents === null ? noSigningProvider() : openDocuseal(config.documents, metrics.registry);
   const kernel = {
     config,
     baseUrl,
@@ -87,12 +100,15 @@ export async function buildContext({
     limiter: config.rateLimits === 'postgres' ? postgresLimiter(db) : memoryLimiter(),
     deadlines,
     securityHeaders: securityHeaders(baseUrl),
-    metrics: createMetrics(),
+    metrics,
+    identity,
+    signing,
     checks: new Map([['database', async () => void (await pool.query('select 1'))]]),
     commitReply: <T>(work: (tx: Db) => Promise<T>) => db.transaction().execute(work),
   };
   const close = async () => {
     deadlines.stop();
+    await Promise.all([identity.close(), signing.close()]);
     await listener.close();
     await pool.end();
   };

@@ -1,7 +1,10 @@
+import { documentRoutes, documentWebhookRoutes } from './documents/routes.ts';
 import type { Route } from './http/route.ts';
+import { identityWebhookRoutes, kycRoutes } from './kyc/routes.ts';
 import { oauthRoutes } from './oauth/routes.ts';
 import { offerRoutes } from './offers/routes.ts';
 import { healthRoutes } from './operations/health.ts';
+import { piiRoutes } from './pii/routes.ts';
 import { requirementRoutes } from './requirements/routes.ts';
 
 /** Every route of the API, in the order of the reference. */
@@ -9,5 +12,10 @@ export const apiRoutes: readonly Route[] = [
   ...oauthRoutes,
   ...offerRoutes,
   ...requirementRoutes,
+  ...kycRoutes,
+  ...piiRoutes,
+  ...documentRoutes,
+  ...identityWebhookRoutes,
+  ...documentWebhookRoutes,
   ...healthRoutes,
 ];

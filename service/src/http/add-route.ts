@@ -11,6 +11,7 @@ import type { Access, Route } from './route.ts';
 import { bodyCheck } from './validation.ts';
 
 const RAW_BODY_LIMIT = 1_048_576;
+const NO_BYTES = Buffer.alloc(0);
 
 type Next = (error?: Error) => void;
 
@@ -35,7 +36,7 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
     onSend: finish(ctx, route),
     handler: (request, reply) => {
       const { caller } = request;
-      const body = request.body ?? {};
+      const body = request.body ?? (rawBody ? NO_BYTES : {});
       checkBody?.(body, request.isForm);
       const input = { params: request.params, query: request.query, body, request };
       if (method === 'POST' && caller !== null && request.headers['idempotency-key'] !== undefined) {
