@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { UNITED_STATES_WORDS } from '../pii/countries.ts';
 import { openFacts } from '../pii/sealed.ts';
 import { readSealedFacts } from '../pii/store.ts';
+import { UNITED_STATES_WORDS } from '../pii/united-states.ts';
 import type { FormValues } from './provider.ts';
 
 const COUNTRY_FIELDS = new Set(['country', 'country of citizenship']);

@@ -272,22 +272,14 @@ export function findCountry(code: string | null | undefined): Country | null {
   return BY_CODE.get((code ?? '').trim().toUpperCase()) ?? null;
 }
 
-/** What the tax rules and Regulation S mean by the United States: with its territories. */
-export const UNITED_STATES: ReadonlySet<string> = new Set(['US', 'PR', 'GU', 'VI', 'AS', 'MP', 'UM']);
+/** Three letters for two, as some providers want it. */
+export function toAlpha3(iso2: string): string | null {
+  return new RegExp(`^${iso2} (...) `, 'm').exec(TABLE)?.[1] ?? null;
+}
 
-/** Every code and name of the table that stands for the United States, in lower case. */
-export const UNITED_STATES_WORDS: ReadonlySet<string> = new Set(
-  [
-    ...[...BY_CODE]
-      .filter(([, { iso_2 }]) => UNITED_STATES.has(iso_2))
-      .flatMap(([code, { name }]) => [code, name]),
-    'U.S.',
-    'U.S.A.',
-    'United States of America',
-    'The United States',
-    'The United States of America',
-    'America',
-    'Virgin Islands, U.S.',
-    'US Virgin Islands',
-  ].map((word) => word.toLowerCase()),
-);
+/** Every code and name of the countries in `isoCodes`. */
+export function wordsFor(isoCodes: ReadonlySet<string>): string[] {
+  return [...BY_CODE]
+    .filter(([, { iso_2 }]) => isoCodes.has(iso_2))
+    .flatMap(([code, { name }]) => [code, name]);
+}

@@ -1,5 +1,5 @@
 import type { UserKind } from '../accounts/store.ts';
-import { UNITED_STATES } from './countries.ts';
+import { UNITED_STATES } from './united-states.ts';
 
 /** Personal data as we keep it; countries by two letters, null for what is not known. */
 export type PersonalData = {
