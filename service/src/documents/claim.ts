@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { ApiError } from '../errors.ts';
 import { newId } from '../http/ids.ts';
-import { toTimestamp } from '../http/wire.ts';
+import { timestampOf, toTimestamp } from '../http/wire.ts';
 import { type FormType, type FormValues, OPEN_STATUSES } from './provider.ts';
 import { advanceSubmission, claimResend, insertSubmission, lockLatest, type SubmissionRow } from './store.ts';
 import { formDefect } from './validity.ts';
@@ -40,7 +40,7 @@ export async function claimSubmission(ctx: Context, request: Request): Promise<C
         tx,
         latest.id,
         { status: 'EXPIRED', completedAt: null },
-        toTimestamp(ctx.clock.micros()),
+        timestampOf(ctx.clock),
       );
     }
     if (latest !== undefined && isStillValid(ctx, request, latest)) throw new ApiError('document_completed');
@@ -72,13 +72,13 @@ async function claimOpen(ctx: Context, tx: Db, { piiVersion }: Request, row: Sub
   const previousClaim = row.claimed_at;
   const wait = Date.parse(previousClaim) + RESEND_AFTER - ctx.clock.now();
   if (wait > 0) return { step: 'wait', row, previousClaim, retryAfter: Math.ceil(wait / 1000) };
-  const now = toTimestamp(ctx.clock.micros());
+  const now = timestampOf(ctx.clock);
   await claimResend(tx, row.id, { claimed_at: now, pii_version: piiVersion, updated_at: now });
   return { step: 'resend', row, previousClaim, retryAfter: 0 };
 }
 
 async function claimNew(ctx: Context, tx: Db, request: Request, attempt: number): Promise<Claim> {
-  const now = toTimestamp(ctx.clock.micros());
+  const now = timestampOf(ctx.clock);
   const linkDays = ctx.config.documents?.linkDays ?? 30;
   const values = {
     id: newId(ctx.clock, ctx.random),

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { type DueWorker, type Step, startDueWorker } from '../due-worker.ts';
-import { toTimestamp } from '../http/wire.ts';
+import { timestampOf } from '../http/wire.ts';
 import { upstreamFailureOf } from '../outbound.ts';
 import type { Signing } from './provider.ts';
 import {
@@ -33,7 +33,7 @@ export async function checkNextSubmission(ctx: Context): Promise<Step> {
   try {
     const signing = await look(ctx, row);
     if (signing !== null) {
-      const at = toTimestamp(ctx.clock.micros());
+      const at = timestampOf(ctx.clock);
       await ctx.db.transaction().execute((tx) => advanceSubmission(tx, row.id, signing, at));
     }
     await finishDueSubmission(ctx.db, row.id, signing === null ? 60 : HOUR);
@@ -56,6 +56,6 @@ async function look(
   if (row.provider_submission_id !== null) return ctx.signing.read(Number(row.provider_submission_id));
   const found = await ctx.signing.find(row.id);
   if (found !== null) return found;
-  const isOld = ctx.clock.now() - Date.parse(row.claimed_at) > GIVE_UP_AFTER;
+  const isOld = ctx.clock.now() - Date.parse(row.updated_at) > GIVE_UP_AFTER;
   return isOld ? { status: 'EXPIRED', completedAt: null } : null;
 }

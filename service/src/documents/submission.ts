@@ -2,7 +2,7 @@ import { findUser } from '../accounts/store.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
-import { toTimestamp } from '../http/wire.ts';
+import { timestampOf } from '../http/wire.ts';
 import { nonsense, upstreamFailureOf } from '../outbound.ts';
 import { type Claim, claimSubmission, type Request } from './claim.ts';
 import type { FormValues, Signing } from './provider.ts';
@@ -10,6 +10,8 @@ import type { DocumentSubmission } from './schema.ts';
 import { advanceSubmission, claimResend, type SubmissionRow, withdrawSubmission } from './store.ts';
 import { refuseUnitedStates } from './us-person.ts';
 import { FORM_OF_KIND } from './validity.ts';
+
+const LONG_AGO = '2000-01-01T00:00:00.000000Z';
 
 export const DOCUMENT_TYPES: readonly string[] = ['tax_certification'];
 
@@ -85,8 +87,10 @@ async function create(
     if (failure?.kind !== 'silent' && failure?.kind !== 'nonsense') throw error;
     // Nobody knows whether the mail went out. Where that cannot be found out now, the reconciler will.
     const found = await ctx.signing.find(row.id).catch(() => null);
-    if (found === null) throw error;
-    return found;
+    if (found !== null) return found;
+    // While the other end may still be at it nobody tries again; otherwise the next post looks first, and at once.
+    if (!failure.isLate) await giveBack(ctx, row, LONG_AGO);
+    throw error;
   }
 }
 
@@ -122,19 +126,17 @@ async function resend(
 
 /** No mail went out, so the next attempt need not wait. */
 async function giveBack(ctx: Context, row: SubmissionRow, claimed_at: string): Promise<void> {
-  const updated_at = toTimestamp(ctx.clock.micros());
+  const updated_at = timestampOf(ctx.clock);
   await claimResend(ctx.db, row.id, { claimed_at, pii_version: row.pii_version, updated_at });
 }
 
 async function saveSigning(ctx: Context, id: string, signing: Signing): Promise<void> {
-  await ctx.db
-    .transaction()
-    .execute((tx) => advanceSubmission(tx, id, signing, toTimestamp(ctx.clock.micros())));
+  await ctx.db.transaction().execute((tx) => advanceSubmission(tx, id, signing, timestampOf(ctx.clock)));
 }
 
 async function commitSigning(ctx: Context, id: string, signing: Signing): Promise<DocumentSubmission> {
   return ctx.commitReply(async (tx) => {
-    const row = await advanceSubmission(tx, id, signing, toTimestamp(ctx.clock.micros()));
+    const row = await advanceSubmission(tx, id, signing, timestampOf(ctx.clock));
     if (row === undefined) throw new Error('a submission vanished while it was sent');
     return { object: 'document_submission' as const, form_type: row.form_type, status: row.status };
   });

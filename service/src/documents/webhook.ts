@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { toTimestamp } from '../http/wire.ts';
+import { timestampOf } from '../http/wire.ts';
 import type { WebhookHeaders } from '../kyc/provider.ts';
 import { insertReceipt } from '../kyc/store.ts';
 import { advanceSubmission, findSubmissionOfEvent } from './store.ts';
@@ -13,7 +13,7 @@ export async function receiveDocumentEvent(ctx: Context, headers: WebhookHeaders
     const row = await findSubmissionOfEvent(tx, event.submissionId, event.externalId);
     if (row === undefined) return 'unknown';
     if (!(await insertReceipt(tx, 'documents', event.name))) return 'repeated';
-    await advanceSubmission(tx, row.id, { status, completedAt }, toTimestamp(ctx.clock.micros()));
+    await advanceSubmission(tx, row.id, { status, completedAt }, timestampOf(ctx.clock));
     return 'applied';
   });
   ctx.log.info({ status, outcome }, 'documents webhook');

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { type DueWorker, type Step, startDueWorker } from '../due-worker.ts';
 import { ApiError } from '../errors.ts';
-import { toTimestamp } from '../http/wire.ts';
+import { timestampOf } from '../http/wire.ts';
 import { upstreamFailureOf } from '../outbound.ts';
 import { savePersonalData } from '../pii/pii.ts';
 import { markPiiStale } from '../pii/store.ts';
@@ -61,7 +61,7 @@ export async function checkNext(ctx: Context, only: string | null = null): Promi
 /** Applies what the provider says now; answers in how many seconds to ask again. */
 async function refreshApplicant(ctx: Context, userId: string): Promise<number> {
   // Taken before the question: what happens while it is answered is newer.
-  const asOf = toTimestamp(Math.floor(ctx.clock.now()) * 1000);
+  const asOf = timestampOf(ctx.clock);
   const applicant = await ctx.identity.findApplicant(userId);
   return ctx.db.transaction().execute((tx) => applyApplicant(ctx, tx, userId, applicant, asOf));
 }

@@ -3,7 +3,7 @@ import { findUser } from '../accounts/store.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
-import { toTimestamp } from '../http/wire.ts';
+import { timestampOf } from '../http/wire.ts';
 import { type Applicant, LEVELS, type Level, type Review, UNDER_REVIEW } from './provider.ts';
 import type { KycToken, NewKycToken } from './schema.ts';
 import { expectApplicant, findReview, lockApplicant, markDue, saveReview } from './store.ts';
@@ -56,7 +56,7 @@ async function refuseReset(ctx: Context, userId: string, { review }: Applicant):
 /** The webhook will say so too; until it comes, statuses must not show a verdict that is gone. */
 async function recordReset(ctx: Context, userId: string, review: Review | null): Promise<void> {
   if (review === null || !LEVELS.some((level) => level === review.levelName)) return;
-  const asOf = toTimestamp(Math.floor(ctx.clock.now()) * 1000);
+  const asOf = timestampOf(ctx.clock);
   await ctx.db.transaction().execute(async (tx) => {
     if ((await lockApplicant(tx, userId)) === undefined) return;
     await saveReview(
