@@ -13,7 +13,8 @@ const MoveClock = Closed({
 /** The latest time that has a wire form, far beyond any rule. */
 const LATEST = Date.parse('9000-01-01T00:00:00Z');
 
-export const clockRoutes = [
+/** `moved` tells the outside world. */
+export const clockRoutes = (moved: () => Promise<unknown>) => [
   publicRoute({
     method: 'POST',
     path: '/sandbox/clock',
@@ -22,7 +23,11 @@ export const clockRoutes = [
     body: MoveClock,
     reply: Closed({ object: ObjectName('clock'), now: Timestamp }),
     errors: ['validation_failed'],
-    handle: (ctx, _caller, { body }) => moveClock(ctx, body),
+    handle: async (ctx, _caller, { body }) => {
+      const clock = moveClock(ctx, body);
+      await moved();
+      return clock;
+    },
   }),
 ];
 

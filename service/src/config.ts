@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { EVM_CHAIN_NAMES, type EvmChainName } from './chain/chains.ts';
 import {
   type DocumentSettings,
   type IdentitySettings,
@@ -17,6 +18,10 @@ const LIMITS = {
   wallet_ownership: 60,
   oauth_token: 120,
   introspection: 60,
+  /** Sign-in attempts at one account, mails to one address, forms from one network address. */
+  sign_in: 10,
+  account_mail: 3,
+  account_forms: 60,
 } as const;
 
 export type LimitName = keyof typeof LIMITS;
@@ -39,9 +44,16 @@ export type Config = {
   /** Null = the sandbox's own provider. */
   identity: IdentitySettings | null;
   documents: DocumentSettings | null;
+  /** Null = the sandbox's own mailbox. */
+  smtpUrl: string | null;
+  mailFrom: string;
   trustProxy: boolean;
   rateLimits: 'memory' | 'postgres';
   limits: Record<LimitName, number>;
+  /** `RPC_URL_` and the chain's name in capitals; several with commas between, first choice first. */
+  rpcUrls: Partial<Record<EvmChainName, string[]>>;
+  /** Milliseconds that many readers may share what is known of a chain's head; null = by its block time. */
+  rpcFreshness: number | null;
 };
 
 export type Environment = Record<string, string | undefined>;
@@ -85,9 +97,13 @@ export function loadConfig(env: Environment): Config {
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     identity: readIdentitySettings({ read, problems, isProduction }),
     documents: readDocumentSettings({ read, problems, isProduction }),
+    smtpUrl: read.url('SMTP_URL', ['smtp:', 'smtps:'], isProduction),
+    mailFrom: read.address('MAIL_FROM', isProduction ? null : 'Causeway <causeway@sandbox.test>'),
     trustProxy: read.oneOf('TRUST_PROXY', ['true', 'false'] as const, 'false') === 'true',
     rateLimits: read.oneOf('RATE_LIMITS', ['memory', 'postgres'] as const, 'memory'),
     limits,
+    rpcUrls: readRpcUrls(read),
+    rpcFreshness: isProduction ? null : 25,
   };
   if (isProduction && config.clock === 'test')
     problems.push('CAUSEWAY_CLOCK: the test clock is a part of the sandbox; leave it out in production');
@@ -114,6 +130,23 @@ function reader(env: Environment, problems: string[]) {
       problems.push(`${name}: must be a whole number from ${min} to ${max}`);
       return fallback;
     },
+    /** `null` for the fallback makes it required. */
+    address: (name: string, fallback: string | null): string => {
+      const text = value(name) ?? fallback;
+      if (text !== null && /^([^<>\r\n]+ <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/.test(text)) return text;
+      problems.push(`${name}: must be an e-mail address, such as Causeway <no-reply@example.com>`);
+      return '';
+    },
+    urls: (name: string): string[] => {
+      const urls = (value(name) ?? '')
+        .split(',')
+        .map((url) => url.trim())
+        .filter((url) => url !== '');
+      const wrong = urls.some((url) => !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol));
+      if (wrong)
+        problems.push(`${name}: must be URLs that begin with https:// or http://, with commas between`);
+      return urls;
+    },
     url: (name: string, protocols: string[], isRequired: boolean): string | null => {
       const text = value(name);
       const expected = `a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`;
@@ -124,6 +157,11 @@ function reader(env: Environment, problems: string[]) {
       return null;
     },
   };
+}
+
+function readRpcUrls(read: ReturnType<typeof reader>): Config['rpcUrls'] {
+  const named = EVM_CHAIN_NAMES.map((chain) => [chain, read.urls(`RPC_URL_${chain.toUpperCase()}`)] as const);
+  return Object.fromEntries(named.filter(([, urls]) => urls.length > 0));
 }
 
 /** The secret that everything sealed depends on. The sandbox makes one beside its data. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
+import { type Chains, openChains } from './chain/client.ts';
 import { type Clock, realClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { type Listener, openListener } from './db/listen.ts';
@@ -45,6 +46,7 @@ export type Context = {
   identity: IdentityProvider;
   signing: SigningProvider;
   metrics: Metrics;
+  chains: Chains;
   /** What `/health/ready` asks: each throws when its part cannot serve. */
   checks: Map<string, () => Promise<void>>;
   /**
@@ -86,6 +88,7 @@ export async function buildContext({
     config.identity === null ? noIdentityProvider() : openSumsub(config.identity, metrics.registry);
   const signing =
     config.documents === null ? noSigningProvider() : openDocuseal(config.documents, metrics.registry);
+  const chains = openChains({ urls: config.rpcUrls, freshness: config.rpcFreshness });
   const kernel = {
     config,
     baseUrl,
@@ -103,20 +106,30 @@ export async function buildContext({
     metrics,
     identity,
     signing,
-    checks: new Map([['database', async () => void (await pool.query('select 1'))]]),
+    chains,
+    checks: new Map([
+      ['database', async () => void (await pool.query('select 1'))],
+      ...chains
+        .all()
+        .map(
+          ({ name, client }) => [`rpc:${name}`, async () => void (await client.getBlockNumber())] as const,
+        ),
+    ]),
     commitReply: <T>(work: (tx: Db) => Promise<T>) => db.transaction().execute(work),
   };
   const close = async () => {
     deadlines.stop();
     await Promise.all([identity.close(), signing.close()]);
     await listener.close();
+    await chains.close();
     await pool.end();
   };
   try {
+    const guard = await createGuard(kernel);
     const ctx: Context = {
       ...kernel,
-      guard: await createGuard(kernel),
-      oauth: await createOAuth(kernel),
+      guard,
+      oauth: await createOAuth({ ...kernel, guard }),
       offers: await createCatalogue(kernel),
     };
     return { ctx, close };

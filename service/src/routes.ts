@@ -6,10 +6,10 @@ import { offerRoutes } from './offers/routes.ts';
 import { healthRoutes } from './operations/health.ts';
 import { piiRoutes } from './pii/routes.ts';
 import { requirementRoutes } from './requirements/routes.ts';
+import { swapRoutes } from './swaps/routes.ts';
 
 /** Every route of the API, in the order of the reference. */
 export const apiRoutes: readonly Route[] = [
-  ...oauthRoutes,
   ...offerRoutes,
   ...requirementRoutes,
   ...kycRoutes,
@@ -17,5 +17,7 @@ export const apiRoutes: readonly Route[] = [
   ...documentRoutes,
   ...identityWebhookRoutes,
   ...documentWebhookRoutes,
+  ...swapRoutes,
+  ...oauthRoutes,
   ...healthRoutes,
 ];

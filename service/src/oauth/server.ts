@@ -5,6 +5,7 @@ import type { AccountClaims, ErrorOut, InteractionResults, KoaContextWithOIDC } 
 import { CustomOIDCProviderError } from 'oidc-provider/lib/helpers/errors.js';
 import { Provider as LibraryProvider } from 'oidc-provider/lib/provider.js';
 import type { Context } from '../context.ts';
+import { pageHeaders } from '../pages/headers.ts';
 import { findClient, type OwnMetadata, type RegisteredClient } from './client.ts';
 import { configure, findAccount } from './configuration.ts';
 import { plainErrorPage } from './error-page.ts';
@@ -50,7 +51,16 @@ export type OAuthHooks = {
 
 type Parts = Pick<
   Context,
-  'db' | 'baseUrl' | 'sealing' | 'random' | 'log' | 'limiter' | 'config' | 'listener' | 'securityHeaders'
+  | 'db'
+  | 'baseUrl'
+  | 'sealing'
+  | 'random'
+  | 'log'
+  | 'limiter'
+  | 'config'
+  | 'listener'
+  | 'securityHeaders'
+  | 'guard'
 >;
 
 export async function createOAuth(ctx: Parts): Promise<OAuth> {
@@ -84,7 +94,9 @@ export async function createOAuth(ctx: Parts): Promise<OAuth> {
     },
     findPartnerByClient: (clientId) => findClient(ctx.db, clientId),
     listGrants: (userId) => listConnectedApps(ctx.db, userId),
-    revokeGrant: (userId, clientId) => revokeGrants(ctx.db, userId, clientId),
+    revokeGrant: async (userId, clientId) => {
+      for (const id of await revokeGrants(ctx.db, userId, clientId)) ctx.guard.hear(`grant ${id}`);
+    },
   };
 }
 
@@ -110,6 +122,7 @@ async function renderError(koa: KoaContextWithOIDC, out: ErrorOut, hooks: OAuthH
     koa.body = out;
     return;
   }
+  koa.set(pageHeaders());
   koa.type = 'html';
   koa.body = hooks.errorPage(out.error_description ?? out.error);
 }
