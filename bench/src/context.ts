@@ -1,7 +1,7 @@
 import { createWriteStream, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Config, loadConfig } from '@causeway/service/config.ts';
+import { type Config, type LimitName, loadConfig } from '@causeway/service/config.ts';
 import { buildContext, type Context } from '@causeway/service/context.ts';
 import { startEmbedded } from '@causeway/service/db/embedded.ts';
 import { migrate } from '@causeway/service/db/migrate.ts';
@@ -21,11 +21,8 @@ export async function benchContext(settings: Partial<Config> = {}): Promise<Benc
   const { pool } = openPool(database.url, { max: 1 });
   await migrate(pool);
   await pool.end();
-  const config = {
-    ...loadConfig({ CAUSEWAY_DATA: dataDir }),
-    limits: { ...loadConfig({ CAUSEWAY_DATA: dataDir }).limits, api: 1e9 },
-    ...settings,
-  };
+  const config = { ...loadConfig({ CAUSEWAY_DATA: dataDir }), ...settings };
+  for (const name of Object.keys(config.limits) as LimitName[]) config.limits[name] = 1e9;
   const log = createLog({ level: 'info', pretty: false, stream: createWriteStream(join(dataDir, 'log')) });
   const { ctx } = await buildContext({ config, baseUrl: 'http://127.0.0.1', databaseUrl: database.url, log });
   process.on('SIGTERM', () => database.stop().then(() => process.exit(0)));

@@ -13,6 +13,7 @@ export type Result = {
 
 const BENCHMARKS: Record<string, () => Promise<Result>> = {
   kernel: async () => (await import('./kernel.ts')).run(),
+  wallets: async () => (await import('./wallets.ts')).run(),
   offers: async () => (await import('./offers.ts')).run(),
   reads: async () => (await import('./reads.ts')).run(),
   oauth: async () => (await import('./oauth.ts')).run(),

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { deriveSandboxKey } from '@causeway/service/chain/sandbox-keys.ts';
 import type { Clock } from '@causeway/service/clock.ts';
 import type { Config } from '@causeway/service/config.ts';
 import type { Context } from '@causeway/service/context.ts';
@@ -46,6 +47,7 @@ export async function startWorld(config: Config, clock: Clock, say: (text: strin
     settings: {
       smtpUrl: config.smtpUrl ?? mailServer.smtpUrl,
       rpcUrls: { ...rpcUrls, ...config.rpcUrls },
+      supplierKey: config.supplierKey ?? deriveSandboxKey('supplier'),
     },
     join: async (ctx) => {
       const moved = () => outside.control.call('clock/set', { now_ms: ctx.clock.now(), running: false });

@@ -7,6 +7,7 @@ import { healthRoutes } from './operations/health.ts';
 import { piiRoutes } from './pii/routes.ts';
 import { requirementRoutes } from './requirements/routes.ts';
 import { swapRoutes } from './swaps/routes.ts';
+import { walletRoutes } from './wallets/routes.ts';
 
 /** Every route of the API, in the order of the reference. */
 export const apiRoutes: readonly Route[] = [
@@ -17,6 +18,7 @@ export const apiRoutes: readonly Route[] = [
   ...documentRoutes,
   ...identityWebhookRoutes,
   ...documentWebhookRoutes,
+  ...walletRoutes,
   ...swapRoutes,
   ...oauthRoutes,
   ...healthRoutes,
