@@ -6,8 +6,11 @@ import { buildContext, type Context } from '@causeway/service/context.ts';
 import { startEmbedded } from '@causeway/service/db/embedded.ts';
 import { migrate } from '@causeway/service/db/migrate.ts';
 import { openPool } from '@causeway/service/db/pool.ts';
-import { newCaller, SCOPES } from '@causeway/service/http/access.ts';
+import { SCOPES } from '@causeway/service/http/access.ts';
+import { newId } from '@causeway/service/http/ids.ts';
 import { createLog } from '@causeway/service/log.ts';
+import { issueUserTokens } from '@causeway/service/oauth/issue.ts';
+import { createPartner } from '@causeway/service/partners/partner.ts';
 
 /** The service's own parts on a database of their own, logging to a file; everything ends with the process. */
 export async function benchContext(): Promise<{ ctx: Context; token: string }> {
@@ -23,17 +26,17 @@ export async function benchContext(): Promise<{ ctx: Context; token: string }> {
   const log = createLog({ level: 'info', pretty: false, stream: createWriteStream(join(dataDir, 'log')) });
   const { ctx } = await buildContext({ config, baseUrl: 'http://127.0.0.1', databaseUrl: database.url, log });
   process.on('SIGTERM', () => database.stop().then(() => process.exit(0)));
-  const caller = newCaller({
-    clientId: 'bench',
-    partnerId: 'bench',
-    userId: '01890000-0000-7000-8000-000000000000',
-    scopes: new Set(Object.keys(SCOPES)),
-    origins: new Set<string>(),
+  const scopes = Object.keys(SCOPES);
+  const { client_id: clientId } = await createPartner(ctx, {
+    name: 'Bench',
+    redirectUris: ['https://partner.test/callback'],
+    scopes,
   });
-  const token = 'a'.repeat(43);
-  const callers = new Map([[token, caller]]);
-  return {
-    ctx: { ...ctx, guard: { check: (text) => callers.get(text) ?? null, knowsOrigin: () => false } },
-    token,
-  };
+  const userId = newId(ctx.clock, ctx.random);
+  await ctx.db
+    .insertInto('users')
+    .values({ id: userId, email: 'bench@user.test', kind: 'person', password_hash: null })
+    .execute();
+  const { access_token: token } = await issueUserTokens(ctx, { clientId, userId, scopes });
+  return { ctx, token };
 }

@@ -8,8 +8,13 @@ export type Clock = {
 
 export type TestClock = Clock & { advance(seconds: number): void; set(milliseconds: number): void };
 
+/** Milliseconds since the epoch, whatever clock the rules run by. */
+export function realTime(): number {
+  return Date.now();
+}
+
 export function realClock(): Clock {
-  return strictlyIncreasing(() => Date.now());
+  return strictlyIncreasing(realTime);
 }
 
 /** Stands still until it is moved. */

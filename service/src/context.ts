@@ -5,13 +5,14 @@ import type { Config } from './config.ts';
 import { type Listener, openListener } from './db/listen.ts';
 import { nodeLockStatement } from './db/node.ts';
 import { type Db, openPool } from './db/pool.ts';
-import type { Guard } from './http/access.ts';
 import { createDeadlines, type Deadlines } from './http/deadline.ts';
 import type { Random } from './http/ids.ts';
 import { type Limiter, memoryLimiter, postgresLimiter } from './http/limits.ts';
 import { securityHeaders } from './http/replies.ts';
 import type { Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { createGuard, type TokenGuard } from './oauth/guard.ts';
+import { createOAuth, type OAuth } from './oauth/server.ts';
 import { createSealing, type Sealing } from './sealing.ts';
 
 /** Every live thing, built once and passed by hand. */
@@ -31,7 +32,8 @@ export type Context = {
   limiter: Limiter;
   deadlines: Deadlines;
   securityHeaders: Record<string, string>;
-  guard: Guard;
+  guard: TokenGuard;
+  oauth: OAuth;
   metrics: Metrics;
   /** What `/health/ready` asks: each throws when its part cannot serve. */
   checks: Map<string, () => Promise<void>>;
@@ -69,7 +71,7 @@ export async function buildContext({
   const node = randomBytes(4).readInt32BE() & 0x7fffffff;
   const warn = (message: string) => log.warn(message);
   const listener = await openListener(databaseUrl, warn, { opening: nodeLockStatement(node) });
-  const ctx: Context = {
+  const kernel = {
     config,
     baseUrl,
     log,
@@ -83,15 +85,20 @@ export async function buildContext({
     limiter: config.rateLimits === 'postgres' ? postgresLimiter(db) : memoryLimiter(),
     deadlines,
     securityHeaders: securityHeaders(baseUrl),
-    guard: { check: () => null, knowsOrigin: () => false },
     metrics: createMetrics(),
     checks: new Map([['database', async () => void (await pool.query('select 1'))]]),
-    commitReply: (work) => db.transaction().execute(work),
+    commitReply: <T>(work: (tx: Db) => Promise<T>) => db.transaction().execute(work),
   };
   const close = async () => {
     deadlines.stop();
     await listener.close();
     await pool.end();
   };
-  return { ctx, close };
+  try {
+    const ctx: Context = { ...kernel, guard: await createGuard(kernel), oauth: await createOAuth(kernel) };
+    return { ctx, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }

@@ -8,6 +8,7 @@ import { migrate } from './db/migrate.ts';
 import { openPool } from './db/pool.ts';
 import { buildServer } from './http/server.ts';
 import { createLog } from './log.ts';
+import { oauthPlugin } from './oauth/plugin.ts';
 import { startHousekeeping } from './operations/housekeeping.ts';
 import { serveMetrics } from './operations/metrics-server.ts';
 import { referencePlugin } from './operations/reference.ts';
@@ -65,7 +66,7 @@ async function start(
   if (sandbox !== null) started.push(sandbox.stop);
   started.push(startHousekeeping(ctx));
   const routes = [...apiRoutes, ...(sandbox?.routes ?? [])];
-  const app = await buildServer(ctx, routes, [referencePlugin(ctx, apiRoutes)]);
+  const app = await buildServer(ctx, routes, [referencePlugin(ctx, apiRoutes), oauthPlugin(ctx)]);
   await app.listen({ host: config.host, port });
   started.push(() => app.close());
   const metrics = await serveMetrics(ctx.metrics, config.metrics);

@@ -36,11 +36,11 @@ describe.each(apiRoutes.map((route) => [`${route.method} ${route.path}`, route] 
       const others = guarded
         .flatMap(({ access }) => (access.who === 'public' ? [] : [access.scope]))
         .filter((scope) => scope !== access.scope);
-      const reply = await call(one.tokenFor({ scopes: new Set(others) }));
+      const reply = await call(await one.tokenFor({ scopes: new Set(others) }));
       expect([reply.statusCode, reply.json().code]).toEqual([403, 'insufficient_scope']);
     });
     test.runIf(access.who === 'user')('a partner token is 403', async () => {
-      const reply = await call(one.tokenFor({ userId: null }));
+      const reply = await call(await one.tokenFor({ userId: null }));
       expect([reply.statusCode, reply.json().code]).toEqual([403, 'user_token_required']);
     });
   },

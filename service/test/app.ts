@@ -3,13 +3,15 @@ import type { FastifyInstance } from 'fastify';
 import { type TestClock, testClock } from '../src/clock.ts';
 import { type Config, loadConfig } from '../src/config.ts';
 import { buildContext, type Context } from '../src/context.ts';
-import { type Caller, newCaller, SCOPES } from '../src/http/access.ts';
+import type { Caller } from '../src/http/access.ts';
 import type { Random } from '../src/http/ids.ts';
 import type { Route } from '../src/http/route.ts';
 import { buildServer } from '../src/http/server.ts';
 import { createLog } from '../src/log.ts';
+import { oauthPlugin } from '../src/oauth/plugin.ts';
 import { apiRoutes } from '../src/routes.ts';
 import { createTestDatabase } from './setup/database.ts';
+import { issueTokenFor } from './tokens.ts';
 
 export const START = Date.parse('2026-03-02T12:00:00Z');
 
@@ -19,8 +21,8 @@ export type TestApp = {
   clock: TestClock;
   /** Everything the service has logged, as lines of JSON. */
   logged(): string;
-  /** An access token of this caller. */
-  tokenFor(caller: Partial<Caller>): string;
+  /** A real access token of this caller; its partner, client and user are made when they are missing. */
+  tokenFor(caller?: Partial<Caller>): Promise<string>;
   close(): Promise<void>;
 };
 
@@ -51,13 +53,8 @@ export async function testApp({
     clock,
     random: seededRandom(`causeway ${count++}`),
   });
-  const callers = new Map<string, Caller>();
-  const origins = new Set<string>();
-  const ctx: Context = {
-    ...built.ctx,
-    guard: { check: (token) => callers.get(token) ?? null, knowsOrigin: (origin) => origins.has(origin) },
-  };
-  const app = await buildServer(ctx, routes);
+  const { ctx } = built;
+  const app = await buildServer(ctx, routes, [oauthPlugin(ctx)]);
   return {
     app,
     ctx,
@@ -66,13 +63,7 @@ export async function testApp({
       log.flushRequests();
       return lines.join('');
     },
-    tokenFor: (caller) => {
-      const token = `token-${callers.size}`;
-      const whole = newCaller({ ...anyCaller(), ...caller });
-      for (const origin of whole.origins) origins.add(origin);
-      callers.set(token, whole);
-      return token;
-    },
+    tokenFor: (caller = {}) => issueTokenFor(ctx, caller),
     close: async () => {
       await app.close();
       await built.close();
@@ -84,16 +75,6 @@ export async function testApp({
 export function testConfig(): Config {
   const secret = createHash('sha256').update('test').digest('base64');
   return loadConfig({ CAUSEWAY_SECRET: secret, RATE_LIMIT_API: '1000000', RATE_LIMIT_DOCUMENTS: '1000000' });
-}
-
-function anyCaller() {
-  return {
-    clientId: 'partner-one',
-    partnerId: '01890000-0000-7000-8000-000000000001',
-    userId: '01890000-0000-7000-8000-0000000000aa',
-    scopes: new Set(Object.keys(SCOPES)),
-    origins: new Set<string>(),
-  };
 }
 
 /** The same bytes in every run, never the same twice in one. */

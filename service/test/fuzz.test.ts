@@ -14,7 +14,7 @@ let token: string;
 beforeAll(async () => {
   one = await testApp({ routes: thingRoutes.filter(({ operationId }) => operationId !== 'bug') });
   await createThings(one.ctx);
-  token = one.tokenFor({});
+  token = await one.tokenFor({});
   await one.app.listen({ host: '127.0.0.1', port: 0 });
   port = (one.app.server.address() as { port: number }).port;
 });

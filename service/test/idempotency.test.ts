@@ -8,7 +8,7 @@ let token: string;
 beforeAll(async () => {
   one = await testApp({ routes: thingRoutes });
   await createThings(one.ctx);
-  token = one.tokenFor({});
+  token = await one.tokenFor({});
 });
 afterAll(() => one.close());
 
@@ -56,8 +56,8 @@ test('the same key with another body is refused', async () => {
 
 test('another user or another partner has its own keys', async () => {
   await post('k3', 'apart');
-  await post('k3', 'apart', one.tokenFor({ userId: '01890000-0000-7000-8000-0000000000bb' }));
-  await post('k3', 'apart', one.tokenFor({ clientId: 'partner-two' }));
+  await post('k3', 'apart', await one.tokenFor({ userId: '01890000-0000-7000-8000-0000000000bb' }));
+  await post('k3', 'apart', await one.tokenFor({ clientId: 'partner-two' }));
   expect(await count('apart')).toBe(3);
 });
 
@@ -112,7 +112,7 @@ test('a key whose node died before its effect is free at once for another node',
     routes: thingRoutes,
     databaseUrl: one.ctx.pool.options.connectionString ?? '',
   });
-  const as = two.tokenFor({});
+  const as = await two.tokenFor({});
   let open = () => {};
   const entered = new Promise<void>((resolve) => {
     gate.entered = resolve;

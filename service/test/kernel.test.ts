@@ -9,7 +9,7 @@ let token: string;
 beforeAll(async () => {
   one = await testApp({ routes: thingRoutes });
   await createThings(one.ctx);
-  token = one.tokenFor({ origins: new Set(['https://app.partner.test']) });
+  token = await one.tokenFor({ origins: new Set(['https://app.partner.test']) });
 });
 afterAll(() => one.close());
 
@@ -218,7 +218,7 @@ describe('access', () => {
   test('a scope that is missing is 403 and named', async () => {
     const reply = await call({
       url: '/v1/things',
-      token: one.tokenFor({ scopes: new Set(['wallets:read']) }),
+      token: await one.tokenFor({ scopes: new Set(['wallets:read']) }),
     });
     expect([reply.statusCode, reply.json().code, reply.json().errors]).toEqual([
       403,
@@ -232,7 +232,7 @@ describe('access', () => {
       method: 'POST',
       url: '/v1/things',
       payload: { name: 'x' },
-      token: one.tokenFor({ userId: null }),
+      token: await one.tokenFor({ userId: null }),
     });
     expect([reply.statusCode, reply.json().code]).toEqual([403, 'user_token_required']);
   });
@@ -265,7 +265,7 @@ describe('replies', () => {
   });
 
   test("only the partner's own origins may read a reply", async () => {
-    const other = one.tokenFor({ clientId: 'partner-two', origins: new Set(['https://two.test']) });
+    const other = await one.tokenFor({ clientId: 'partner-two', origins: new Set(['https://two.test']) });
     const allow = async (origin: string, as: string) =>
       (await call({ url: '/v1/things', token: as, headers: { origin } })).headers[
         'access-control-allow-origin'

@@ -47,6 +47,18 @@ export function failureBody(error: ApiError, eventId: string) {
   };
 }
 
+const OAUTH_ERRORS: Partial<Record<ErrorCode, string>> = {
+  unauthorized: 'invalid_client',
+  rate_limited: 'temporarily_unavailable',
+  upstream_unavailable: 'temporarily_unavailable',
+  internal_error: 'server_error',
+};
+
+/** What clients of `/oauth/*` look for beside the error object (RFC 6749 §5.2). */
+export function oauthMembers(error: ApiError) {
+  return { error: OAUTH_ERRORS[error.code] ?? 'invalid_request', error_description: error.message };
+}
+
 /** A whole HTTP/1.1 answer, for a socket whose request never became one. */
 export function rawFailure(error: ApiError, eventId: string): string {
   const body = JSON.stringify(failureBody(error, eventId));

@@ -22,7 +22,7 @@ const create = (token: string) =>
   });
 
 test('every reply tells what is left, and the refusal when to come back', async () => {
-  const token = one.tokenFor({ clientId: 'counted' });
+  const token = await one.tokenFor({ clientId: 'counted' });
   for (const remaining of [4, 3, 2, 1, 0]) {
     const { headers, statusCode } = await list(token);
     expect([statusCode, headers['ratelimit-limit'], headers['ratelimit-remaining']]).toEqual([
@@ -45,12 +45,12 @@ test('each user of a partner, and the partner itself, has its own budget', async
     '01890000-0000-7000-8000-000000000001',
     '01890000-0000-7000-8000-000000000002',
   ]) {
-    expect((await list(one.tokenFor({ ...caller, userId }))).headers['ratelimit-remaining']).toBe('4');
+    expect((await list(await one.tokenFor({ ...caller, userId }))).headers['ratelimit-remaining']).toBe('4');
   }
 });
 
 test('a route with a budget of its own has that one too', async () => {
-  const token = one.tokenFor({ clientId: 'narrow' });
+  const token = await one.tokenFor({ clientId: 'narrow' });
   expect((await create(token)).headers['ratelimit-limit']).toBe('2');
   expect((await create(token)).statusCode).toBe(200);
   expect((await create(token)).json().code).toBe('rate_limited');
@@ -86,7 +86,7 @@ test('shared through PostgreSQL, 40 at once on two nodes against 10 allow exactl
 test('the same replies with counters in PostgreSQL', async () => {
   const two = await testApp({ routes: thingRoutes, config: { limits, rateLimits: 'postgres' } });
   await createThings(two.ctx);
-  const token = two.tokenFor({});
+  const token = await two.tokenFor({});
   const statuses = await Promise.all(
     Array.from(
       { length: 8 },

@@ -9,7 +9,7 @@ let token: string;
 beforeAll(async () => {
   one = await testApp({ routes: thingRoutes });
   await createThings(one.ctx);
-  token = one.tokenFor({});
+  token = await one.tokenFor({});
 });
 afterAll(() => one.close());
 
@@ -89,7 +89,9 @@ test('a cursor is worth nothing with other filters or to another partner', async
   await refill(5);
   const { starting_after = '' } = await page({ limit: 2 });
   expect((await list({ starting_after })).statusCode).toBe(200);
-  expect((await list({ starting_after }, one.tokenFor({ clientId: 'partner-two' }))).statusCode).toBe(422);
+  expect((await list({ starting_after }, await one.tokenFor({ clientId: 'partner-two' }))).statusCode).toBe(
+    422,
+  );
   expect(
     (
       await list({

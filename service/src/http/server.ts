@@ -6,7 +6,7 @@ import { ApiError } from '../errors.ts';
 import type { Caller } from './access.ts';
 import { addRoute } from './add-route.ts';
 import { readBodies } from './bodies.ts';
-import { failureBody, rawFailure, toApiError } from './failure.ts';
+import { failureBody, oauthMembers, rawFailure, toApiError } from './failure.ts';
 import { parseQuery } from './query-string.ts';
 import { setCorsHeaders, setPreflightHeaders } from './replies.ts';
 import { requestRecorder } from './request-log.ts';
@@ -131,5 +131,8 @@ function fail(ctx: Context, thrown: unknown, request: FastifyRequest, reply: Fas
     .headers({ ...error.headers, 'x-request-id': request.id, 'cache-control': 'no-store' })
     .type('application/json; charset=utf-8')
     .serializer((body: unknown) => JSON.stringify(body))
-    .send(failureBody(error, request.id));
+    .send({
+      ...(request.url.startsWith('/oauth/') && oauthMembers(error)),
+      ...failureBody(error, request.id),
+    });
 }

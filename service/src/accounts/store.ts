@@ -1,0 +1,36 @@
+import { sql } from 'kysely';
+import type { Db } from '../db/pool.ts';
+
+export type UserKind = 'person' | 'company';
+
+export type User = { id: string; email: string; kind: UserKind };
+
+export type NewUser = User & { password_hash: string | null };
+
+const USER = ['id', 'email', 'kind'] as const;
+
+/** False when the address has an account already. */
+export async function insertUser(db: Db, user: NewUser): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('users')
+    .values(user)
+    .onConflict((conflict) => conflict.expression(sql`lower(email)`).doNothing())
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
+}
+
+export async function findUser(db: Db, id: string): Promise<User | undefined> {
+  return db.selectFrom('users').select(USER).where('id', '=', id).executeTakeFirst();
+}
+
+export async function findUserByEmail(db: Db, email: string) {
+  return db
+    .selectFrom('users')
+    .select([...USER, 'password_hash'])
+    .where(sql`lower(email)`, '=', email.toLowerCase())
+    .executeTakeFirst();
+}
+
+export async function setPasswordHash(db: Db, userId: string, passwordHash: string): Promise<void> {
+  await db.updateTable('users').set({ password_hash: passwordHash }).where('id', '=', userId).execute();
+}

@@ -1,0 +1,59 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Context } from '../context.ts';
+import { ApiError } from '../errors.ts';
+import { type Query, refuseMalformed } from '../http/query-string.ts';
+import { requestRecorder } from '../http/request-log.ts';
+import { libraryRequest } from './library-request.ts';
+
+const ENDPOINTS = [
+  ['GET', '/oauth/authorize'],
+  ['GET', '/oauth/authorize/:uid'],
+  ['POST', '/oauth/token'],
+  ['POST', '/oauth/revoke'],
+  ['GET', '/oauth/userinfo'],
+  ['POST', '/oauth/userinfo'],
+  ['GET', '/oauth/jwks'],
+  ['POST', '/oauth/session/confirm'],
+  ['GET', '/.well-known/openid-configuration'],
+  ['GET', '/.well-known/oauth-authorization-server'],
+] as const;
+
+/** The library's endpoints: it writes the replies itself, we hand it the requests. */
+export function oauthPlugin(ctx: Context) {
+  return (app: FastifyInstance): void => {
+    for (const [method, path] of ENDPOINTS) {
+      const record = requestRecorder(ctx, method, path);
+      app.route({
+        method,
+        url: path,
+        config: { access: { who: 'public' }, forms: true },
+        onRequest: (request, _reply, done) => {
+          request.startedAt = performance.now();
+          refuseMalformed(request.raw.url ?? '', request.query as Query);
+          done();
+        },
+        onResponse: (request, reply, done) => {
+          record(request, reply.raw.statusCode);
+          done();
+        },
+        handler: (request, reply) => answer(ctx, request, reply),
+      });
+    }
+  };
+}
+
+function answer(ctx: Context, request: FastifyRequest, reply: FastifyReply): void {
+  const form = request.method === 'POST' ? toForm(request.body) : undefined;
+  reply.hijack();
+  void ctx.oauth.provider().callback()(libraryRequest(request, ctx.baseUrl, form), reply.raw);
+}
+
+/** Every parameter of OAuth is a string. */
+function toForm(body: unknown): string {
+  const form = new URLSearchParams();
+  for (const [name, value] of Object.entries(body ?? {})) {
+    if (typeof value !== 'string') throw new ApiError('malformed_request', { [name]: ['must be a string'] });
+    form.set(name, value);
+  }
+  return form.toString();
+}

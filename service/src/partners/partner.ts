@@ -1,0 +1,103 @@
+import { sql } from 'kysely';
+import type { Context } from '../context.ts';
+import { invalidField } from '../errors.ts';
+import { SCOPES } from '../http/access.ts';
+import { newId } from '../http/ids.ts';
+import { hashSecret, newClientSecret } from '../oauth/secrets.ts';
+import * as store from './store.ts';
+
+type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
+
+export type NewPartner = {
+  name: string;
+  redirectUris: readonly string[];
+  /** All unless told. */
+  scopes?: readonly string[];
+  origins?: readonly string[];
+  logoUrl?: string | null;
+};
+
+/** What the partner needs; the secret is shown here and never again. */
+export type Credentials = { partner_id: string; client_id: string; client_secret: string };
+
+export async function createPartner(ctx: Parts, input: NewPartner): Promise<Credentials> {
+  const { name, redirectUris, scopes = Object.keys(SCOPES), origins = [], logoUrl = null } = input;
+  if (name.trim() === '' || name.length > 100) throw invalidField('name', 'must be 1 to 100 characters');
+  for (const scope of scopes)
+    if (!(scope in SCOPES))
+      throw invalidField('scopes', `${scope} is not a scope; there are ${Object.keys(SCOPES).join(', ')}`);
+  if (logoUrl !== null && !isWebUrl(logoUrl))
+    throw invalidField('logo', 'must be a URL that begins with https://');
+  const secret = newClientSecret(ctx.random);
+  const partner = {
+    id: newId(ctx.clock, ctx.random),
+    name: name.trim(),
+    logo_url: logoUrl,
+    origins: origins.map(checkOrigin),
+  };
+  const client = {
+    client_id: clientIdFor(name, ctx),
+    partner_id: partner.id,
+    redirect_uris: redirectUris.map(checkRedirect),
+    scopes: [...scopes],
+    secret_hash: hashSecret(secret),
+  };
+  await store.insertPartner(ctx.db, partner, client);
+  return { partner_id: partner.id, client_id: client.client_id, client_secret: secret };
+}
+
+/** A new secret works at once; the one before it for as long as told, any older one no more. */
+export async function rotateSecret(ctx: Parts, clientId: string, graceSeconds: number): Promise<string> {
+  const secret = newClientSecret(ctx.random);
+  await store.replaceSecret(ctx.db, clientId, hashSecret(secret), graceSeconds);
+  return secret;
+}
+
+export async function setRedirects(ctx: Parts, clientId: string, uris: readonly string[]): Promise<void> {
+  await store.updateClient(ctx.db, clientId, { redirect_uris: uris.map(checkRedirect) });
+}
+
+export async function setOrigins(ctx: Parts, clientId: string, origins: readonly string[]): Promise<void> {
+  await store.updatePartner(ctx.db, clientId, { origins: origins.map(checkOrigin) });
+}
+
+/** Ends every token of the partner on every node; its data stays. */
+export async function disablePartner(ctx: Parts, clientId: string): Promise<void> {
+  await store.updatePartner(ctx.db, clientId, { disabled_at: sql`now()` });
+}
+
+export async function enablePartner(ctx: Parts, clientId: string): Promise<void> {
+  await store.updatePartner(ctx.db, clientId, { disabled_at: null });
+}
+
+function clientIdFor(name: string, { random }: Parts): string {
+  const slug = name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 30);
+  return `${slug === '' ? 'partner' : slug}-${random(6).toString('hex')}`;
+}
+
+/** Redirects are compared as text, so what is stored must be what a browser would send. */
+function checkRedirect(uri: string): string {
+  if (!isWebUrl(uri))
+    throw invalidField(
+      'redirect',
+      `${uri} must begin with https:// (http:// on this machine only), without user, fragment or wildcard`,
+    );
+  return uri;
+}
+
+function checkOrigin(origin: string): string {
+  if (!isWebUrl(origin) || new URL(origin).origin !== origin)
+    throw invalidField('origin', `${origin} must be like https://app.example.com, without a path`);
+  return origin;
+}
+
+function isWebUrl(text: string): boolean {
+  if (!URL.canParse(text) || /[#*\s\\]/.test(text)) return false;
+  const { protocol, hostname, username, password } = new URL(text);
+  const isLocal = hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
+  return username === '' && password === '' && (protocol === 'https:' || (protocol === 'http:' && isLocal));
+}
