@@ -1,0 +1,122 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, posix, relative, sep } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import solc from 'solc';
+
+type Artifact = {
+  abi: { type: string }[];
+  evm: { bytecode: { object: string }; deployedBytecode: { object: string } };
+};
+type Message = { severity: string; formattedMessage: string; sourceLocation?: { file: string } };
+type Output = { errors?: Message[]; contracts: Record<string, Record<string, Artifact>> };
+
+const home = dirname(fileURLToPath(import.meta.url));
+const sourceFolders = ['src', 'test/solidity'];
+
+// Without the metadata hash the same source gives the same bytes whatever the paths and comments.
+const settings = {
+  evmVersion: 'cancun',
+  optimizer: { enabled: true, runs: 10_000 },
+  metadata: { appendCBOR: false, bytecodeHash: 'none' },
+  outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] } },
+};
+
+/** Compiles every contract: path under `abi/` → the text of its module. */
+export function compileContracts(): Map<string, string> {
+  const sources = Object.fromEntries(
+    sourceFolders
+      .flatMap(listSources)
+      .map((path) => [path, { content: readFileSync(join(home, path), 'utf8') }]),
+  );
+  const input = JSON.stringify({ language: 'Solidity', sources, settings });
+  const output: Output = JSON.parse(solc.compile(input, { import: readImport }));
+  const complaints = (output.errors ?? []).filter(isOurs);
+  if (complaints.length > 0) throw new Error(complaints.map((error) => error.formattedMessage).join('\n'));
+
+  const modules = new Map<string, string>();
+  for (const path of Object.keys(sources)) {
+    for (const [name, artifact] of Object.entries(output.contracts[path] ?? {})) {
+      if (!isDeployable(artifact)) continue;
+      const folder = path.startsWith('test/') ? 'test/' : '';
+      modules.set(`${folder}${kebab(name)}.ts`, printModule(name, artifact));
+    }
+  }
+  return modules;
+}
+
+// Warnings of ours are errors; those of a library pinned to a version tell nothing new.
+function isOurs({ severity, sourceLocation }: Message): boolean {
+  return severity === 'error' || !sourceLocation?.file.startsWith('solady/');
+}
+
+// Interfaces and abstract contracts have no code, libraries of internal functions nothing to call.
+function isDeployable({ abi, evm }: Artifact): boolean {
+  return evm.bytecode.object !== '' && abi.some(({ type }) => type === 'function');
+}
+
+function listSources(folder: string): string[] {
+  return readdirSync(join(home, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.sol'))
+    .map((name) => posix.join(folder, name.split(sep).join('/')))
+    .sort();
+}
+
+function readImport(path: string): { contents: string } | { error: string } {
+  const prefix = 'solady/';
+  if (!path.startsWith(prefix)) return { error: `${path} is neither ours nor solady's` };
+  const solady = dirname(createRequire(import.meta.url).resolve('solady/package.json'));
+  return { contents: readFileSync(join(solady, 'src', path.slice(prefix.length)), 'utf8') };
+}
+
+function printModule(name: string, { abi, evm }: Artifact): string {
+  const entries = abi.map((entry) => `    ${JSON.stringify(entry)},`).join('\n');
+  return `// Compiled from ${name}.sol by \`npm run build -w contracts\`.
+export const ${name.charAt(0).toLowerCase()}${name.slice(1)} = {
+  abi: [
+${entries}
+  ] as const,
+  bytecode: '0x${evm.bytecode.object}' as \`0x\${string}\`,
+  deployedBytecode: '0x${evm.deployedBytecode.object}' as \`0x\${string}\`,
+};
+`;
+}
+
+function kebab(name: string): string {
+  return name.replace(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase();
+}
+
+/** The files under `abi/` that are not what the sources compile to. */
+export function findStale(modules: Map<string, string>): string[] {
+  const present = new Map(listPresent().map((path) => [path, readFileSync(join(home, 'abi', path), 'utf8')]));
+  const paths = new Set([...modules.keys(), ...present.keys()]);
+  return [...paths].filter((path) => modules.get(path) !== present.get(path)).sort();
+}
+
+function listPresent(): string[] {
+  mkdirSync(join(home, 'abi'), { recursive: true });
+  return readdirSync(join(home, 'abi'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(join(home, 'abi'), join(entry.parentPath, entry.name)).split(sep).join('/'));
+}
+
+function writeModules(modules: Map<string, string>): void {
+  rmSync(join(home, 'abi'), { recursive: true, force: true });
+  for (const [path, text] of modules) {
+    mkdirSync(dirname(join(home, 'abi', path)), { recursive: true });
+    writeFileSync(join(home, 'abi', path), text);
+  }
+}
+
+function main(args: string[]): void {
+  const modules = compileContracts();
+  const stale = findStale(modules);
+  if (!args.includes('--check')) {
+    writeModules(modules);
+  } else if (stale.length > 0) {
+    console.error(`abi/ is stale, run \`npm run build -w contracts\`:\n${stale.join('\n')}`);
+    process.exitCode = 1;
+  }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) main(process.argv.slice(2));

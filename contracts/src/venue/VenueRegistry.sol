@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import {Ownable} from "solady/auth/Ownable.sol";
+
+/// @title Venue registry
+/// @notice Which user a wallet belongs to, per token id. Wallets of one user share its id.
+contract VenueRegistry is Ownable {
+    event Registered(address indexed rwaToken, address indexed user, bytes32 indexed id);
+
+    mapping(address rwaToken => mapping(address user => bytes32)) public getRegisteredID;
+
+    constructor(address owner) {
+        _initializeOwner(owner);
+    }
+
+    /// @notice Registers a wallet; the zero id takes it out.
+    function register(address rwaToken, address user, bytes32 id) external onlyOwner {
+        getRegisteredID[rwaToken][user] = id;
+        emit Registered(rwaToken, user, id);
+    }
+}

@@ -1,0 +1,125 @@
+import { decodeEventLog, padHex } from 'viem';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { falseToken } from '../../abi/test/false-token.ts';
+import { type Chain, deploy, expectRevert, people, send, startChain } from '../chain.ts';
+import { balanceOf, deployDollar, type Erc20, fund as give } from '../tokens.ts';
+import {
+  commit,
+  deployFund,
+  type Fund,
+  option,
+  otherOption,
+  remit,
+  tokenTotals,
+  userTotals,
+} from './fund.ts';
+
+const { alice, bob, operator, mallory, owner, treasury } = people;
+let chain: Chain;
+let fund: Fund;
+let dollar: Erc20;
+
+beforeEach(async () => {
+  chain = await startChain();
+  fund = await deployFund(chain);
+  dollar = await deployDollar(chain);
+  for (const user of [alice, bob]) {
+    await give(chain, dollar, user, fund.address, 1_000n);
+    await send(chain, operator, commit(fund, user.address, dollar.address, 1_000n));
+  }
+});
+
+describe('remit', () => {
+  it('gives back, counts it and tells', async () => {
+    const { logs } = await send(chain, operator, remit(fund, alice.address, dollar.address, 300n));
+    const log = logs.find((entry) => entry.address === fund.address);
+    expect(log?.topics).toEqual([
+      '0x5fbc99197b0b0ca60a36baeda1d928d3f0eac69d875493487112e17e8e08fd45',
+      padHex(alice.address, { size: 32 }).toLowerCase(),
+      option,
+      padHex(dollar.address, { size: 32 }).toLowerCase(),
+    ]);
+    expect(BigInt(log?.data ?? '0x')).toBe(300n);
+    expect(await userTotals(chain, fund, alice.address, dollar.address)).toEqual([1n, 1_000n, 1n, 300n]);
+    expect(await tokenTotals(chain, fund, dollar.address)).toEqual([2n, 2_000n, 1n, 300n]);
+    expect(await balanceOf(chain, dollar.address, alice.address)).toBe(300n);
+  });
+
+  it('never gives back more than is still committed, nor of another option or user', async () => {
+    const { address } = dollar;
+    await send(chain, operator, remit(fund, alice.address, address, 400n));
+    await expectRevert(chain, operator, remit(fund, alice.address, address, 601n), '0xa9e58107', [
+      alice.address,
+      option,
+      address,
+    ]);
+    await expectRevert(chain, operator, remit(fund, alice.address, address, 1n, otherOption), '0xa9e58107', [
+      alice.address,
+      otherOption,
+      address,
+    ]);
+    await expectRevert(chain, operator, remit(fund, mallory.address, address, 1n), '0xa9e58107', [
+      mallory.address,
+      option,
+      address,
+    ]);
+    await send(chain, operator, remit(fund, alice.address, address, 600n));
+  });
+
+  it('is the remit role alone', async () => {
+    for (const stranger of [mallory, owner]) {
+      await expectRevert(chain, stranger, remit(fund, alice.address, dollar.address, 1n), '0x82b42900');
+    }
+  });
+
+  it('changes nothing when the token says no', async () => {
+    const token = await deploy(chain, falseToken);
+    await give(chain, token, alice, fund.address, 1_000n);
+    await send(chain, operator, commit(fund, alice.address, token.address, 1_000n));
+    await send(chain, mallory, { ...token, functionName: 'freeze' });
+    const call = remit(fund, alice.address, token.address, 1_000n);
+    await expectRevert(chain, operator, call, '0x743b2ff8', [alice.address, option, token.address]);
+  });
+});
+
+describe('batch remit', () => {
+  it('gives back to all and ends with Batched(1, n, 0)', async () => {
+    const users = [alice.address, bob.address];
+    const args = [users, option, dollar.address, [100n, 200n]];
+    const { logs } = await send(chain, operator, { ...fund, functionName: 'remit', args });
+    const last = logs.at(-1);
+    expect(decodeEventLog({ abi: fund.abi, data: last?.data ?? '0x', topics: last?.topics ?? [] })).toEqual({
+      eventName: 'Batched',
+      args: { kind: 1n, succeeded: 2n, failed: 0n },
+    });
+    expect(await tokenTotals(chain, fund, dollar.address)).toEqual([2n, 2_000n, 2n, 300n]);
+  });
+
+  it('is all or nothing', async () => {
+    const args = [[alice.address, bob.address], option, dollar.address, [100n, 1_001n]];
+    const call = { ...fund, functionName: 'remit', args };
+    await expectRevert(chain, operator, call, '0xa9e58107', [bob.address, option, dollar.address]);
+  });
+
+  it('refuses columns of unequal length', async () => {
+    const args = [[alice.address], option, dollar.address, []];
+    await expectRevert(chain, operator, { ...fund, functionName: 'remit', args }, '0xe18ab65f');
+  });
+});
+
+describe('withdraw', () => {
+  it('takes proceeds out for the owner alone, after which they cannot be remitted', async () => {
+    const call = { ...fund, functionName: 'withdraw', args: [dollar.address, treasury.address, 1_500n] };
+    await expectRevert(chain, operator, call, '0x82b42900');
+    await send(chain, owner, call);
+    expect(await balanceOf(chain, dollar.address, treasury.address)).toBe(1_500n);
+    expect(
+      await chain.client.readContract({ ...fund, functionName: 'commitBalance', args: [dollar.address] }),
+    ).toBe(2_000n);
+    await expectRevert(chain, operator, remit(fund, alice.address, dollar.address, 501n), '0x743b2ff8', [
+      alice.address,
+      option,
+      dollar.address,
+    ]);
+  });
+});

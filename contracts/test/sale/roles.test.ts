@@ -1,0 +1,45 @@
+import { keccak256, toHex } from 'viem';
+import { beforeEach, expect, it } from 'vitest';
+import { saleFund } from '../../abi/sale-fund.ts';
+import { type Chain, deploy, expectRevert, people, send, startChain } from '../chain.ts';
+import { deployDollar, type Erc20, fund as give } from '../tokens.ts';
+import { commit, type Fund, remit } from './fund.ts';
+
+const { alice, bob, operator, mallory, owner } = people;
+let chain: Chain;
+let fund: Fund;
+let dollar: Erc20;
+
+beforeEach(async () => {
+  chain = await startChain();
+  fund = await deploy(chain, saleFund, [owner.address, keccak256(toHex('another')), 5n]);
+  dollar = await deployDollar(chain);
+  await give(chain, dollar, alice, fund.address, 1_000n);
+});
+
+it('2 commits and cannot remit, 4 remits and cannot commit', async () => {
+  await send(chain, owner, { ...fund, functionName: 'grantRoles', args: [operator.address, 2n] });
+  await send(chain, owner, { ...fund, functionName: 'grantRoles', args: [bob.address, 4n] });
+  await expectRevert(chain, bob, commit(fund, alice.address, dollar.address, 10n), '0x82b42900');
+  await send(chain, operator, commit(fund, alice.address, dollar.address, 10n));
+  await expectRevert(chain, operator, remit(fund, alice.address, dollar.address, 10n), '0x82b42900');
+  await send(chain, bob, remit(fund, alice.address, dollar.address, 10n));
+});
+
+it('is given and taken by the owner alone, and a role taken is gone at once', async () => {
+  const grant = { ...fund, functionName: 'grantRoles', args: [mallory.address, 6n] };
+  await expectRevert(chain, mallory, grant, '0x82b42900');
+  await send(chain, owner, grant);
+  await send(chain, owner, { ...fund, functionName: 'revokeRoles', args: [mallory.address, 6n] });
+  await expectRevert(chain, mallory, commit(fund, alice.address, dollar.address, 10n), '0x82b42900');
+});
+
+it('shows what it was deployed with', async () => {
+  const read = (functionName: 'id' | 'minCommit' | 'KIND' | 'VERSION' | 'owner') =>
+    chain.client.readContract({ ...fund, functionName });
+  expect(await read('id')).toBe(keccak256(toHex('another')));
+  expect(await read('minCommit')).toBe(5n);
+  expect(await read('KIND')).toBe(0n);
+  expect(await read('VERSION')).toBe(1n);
+  expect(await read('owner')).toBe(owner.address);
+});

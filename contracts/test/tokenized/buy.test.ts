@@ -1,0 +1,175 @@
+import { decodeEventLog, maxUint256, padHex, zeroAddress } from 'viem';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { feeOnTransferToken } from '../../abi/test/fee-on-transfer-token.ts';
+import { type Chain, deploy, expectRevert, moveTo, people, send, startChain } from '../chain.ts';
+import { balanceOf, deployTetherLike } from '../tokens.ts';
+import { makeQuote, signQuote, unit } from '../venue/venue.ts';
+import { deployTokenized, gross, makeRequest, type Setting, signedSwap, signRequest } from './swap.ts';
+
+const { alice, operator, owner, treasury, mallory } = people;
+let chain: Chain;
+let setting: Setting;
+
+beforeEach(async () => {
+  chain = await startChain();
+  setting = await deployTokenized(chain);
+});
+
+const totals = () => {
+  const { dollar, asset } = setting.venue;
+  const args = [alice.address, dollar.address, asset.address] as const;
+  return chain.client.readContract({ ...setting.swap, functionName: 'totals', args });
+};
+
+describe('a buy', () => {
+  it('pays venue and fee, delivers to the caller, counts, and tells with the exact topic', async () => {
+    const { swap, venue } = setting;
+    const call = await signedSwap(chain, setting, { quote: { attestationId: 77n } });
+    const { logs } = await send(chain, alice, call);
+
+    expect(await balanceOf(chain, venue.dollar.address, alice.address)).toBe(10n ** 22n - gross);
+    expect(await balanceOf(chain, venue.dollar.address, treasury.address)).toBe(5_000_000n);
+    expect(await balanceOf(chain, venue.asset.address, alice.address)).toBe(10n ** 22n + 5n * unit);
+    expect(await balanceOf(chain, venue.dollar.address, swap.address)).toBe(0n);
+    expect(await balanceOf(chain, venue.asset.address, swap.address)).toBe(0n);
+    expect(await totals()).toEqual([1_000_000_000n, 5_000_000n, 5n * unit, 1n]);
+
+    const log = logs.find((entry) => entry.address === swap.address);
+    expect(log?.topics).toEqual([
+      '0xed16f185c3a00feb3f10831b5798e60555d44ff78d2ea3af48abc70ed48ac35c',
+      ...[alice.address, venue.dollar.address, venue.asset.address].map((it) =>
+        padHex(it, { size: 32 }).toLowerCase(),
+      ),
+    ]);
+    const { args } = decodeEventLog({ abi: swap.abi, data: log?.data ?? '0x', topics: log?.topics ?? [] });
+    expect(args).toMatchObject({
+      attestationId: 77n,
+      side: 0,
+      inputAmount: 1_000_000_000n,
+      fee: 5_000_000n,
+      outputAmount: 5n * unit,
+    });
+  });
+
+  it('leaves no allowance with the venue', async () => {
+    const { swap, venue } = setting;
+    await send(chain, alice, await signedSwap(chain, setting));
+    const args = [swap.address, venue.manager.address] as const;
+    expect(await chain.client.readContract({ ...venue.dollar, functionName: 'allowance', args })).toBe(0n);
+  });
+
+  it('keeps the surplus that the venue gives back, for the owner alone to take', async () => {
+    const { swap, venue } = setting;
+    await send(chain, alice, await signedSwap(chain, setting, { request: { amount: gross + 9_000n } }));
+    const dust = await balanceOf(chain, venue.usdon.address, swap.address);
+    expect(dust).toBe(8_955n * 10n ** 12n);
+    const take = { ...swap, functionName: 'withdraw', args: [venue.usdon.address, treasury.address, dust] };
+    await expectRevert(chain, operator, take, '0x82b42900');
+    await send(chain, owner, take);
+    expect(await balanceOf(chain, venue.usdon.address, treasury.address)).toBe(dust);
+  });
+
+  it('accepts a surplus below a cent and refuses a cent', async () => {
+    const cent = 10_000n;
+    const paying = (net: bigint) => ({ request: { amount: net + (net * 50n) / 10_000n } });
+    await expectRevert(
+      chain,
+      alice,
+      await signedSwap(chain, setting, paying(1_000_000_000n + cent)),
+      '0x2c5211c6',
+    );
+    await send(chain, alice, await signedSwap(chain, setting, paying(1_000_000_000n + cent - 1n)));
+  });
+
+  it('underflows when it pays less than the quote costs', async () => {
+    const call = await signedSwap(chain, setting, { request: { amount: gross - 1n } });
+    await expectRevert(chain, alice, call, '0x4e487b71', [0x11n]);
+  });
+
+  it('needs the allowance and the balance', async () => {
+    const { dollar } = setting.venue;
+    await send(chain, alice, {
+      ...dollar,
+      functionName: 'approve',
+      args: [setting.swap.address, gross - 1n],
+    });
+    await expectRevert(chain, alice, await signedSwap(chain, setting), '0x7939f424');
+  });
+
+  it('is refused after its expiry, by the venue', async () => {
+    const call = await signedSwap(chain, setting, { quote: { expiration: 1_800_000_000n } });
+    await moveTo(chain, 1_800_000_001n);
+    await expectRevert(chain, alice, call, '0x716dcc39');
+  });
+
+  it('lets the venue speak for itself', async () => {
+    const { manager, asset } = setting.venue;
+    await send(chain, owner, {
+      ...manager,
+      functionName: 'setTokenPause',
+      args: [asset.address, true, false],
+    });
+    await expectRevert(chain, alice, await signedSwap(chain, setting), '0x01c962ea');
+  });
+
+  it('takes a funding token that returns nothing and approves through zero', async () => {
+    const { venue, swap } = setting;
+    const tether = await deployTetherLike(chain);
+    await send(chain, owner, { ...tether, functionName: 'mint', args: [alice.address, 2n * gross] });
+    await send(chain, alice, { ...tether, functionName: 'approve', args: [swap.address, maxUint256] });
+    await send(chain, owner, {
+      ...venue.converter,
+      functionName: 'setPrice',
+      args: [tether.address, unit, 2n ** 40n],
+    });
+    for (const nonce of [0n, 1n]) await send(chain, alice, await buyWith(tether.address, nonce));
+    expect(await balanceOf(chain, tether.address, alice.address)).toBe(0n);
+  });
+
+  it('refuses a token that keeps a fee on transfer', async () => {
+    const { swap, venue } = setting;
+    const token = await deploy(chain, feeOnTransferToken);
+    await send(chain, owner, { ...token, functionName: 'mint', args: [alice.address, gross] });
+    await send(chain, alice, { ...token, functionName: 'approve', args: [swap.address, maxUint256] });
+    const call = await buyWith(token.address, 0n);
+    await expectRevert(chain, alice, call, '0xfe6bbaf9', [token.address, venue.asset.address]);
+  });
+
+  it('refuses zero addresses and a token for itself', async () => {
+    for (const token of [zeroAddress, setting.venue.asset.address]) {
+      await expectRevert(chain, alice, await buyWith(token, 0n), '0xe6c4247b');
+    }
+    await expectRevert(
+      chain,
+      alice,
+      await signedSwap(chain, setting, { quote: { asset: zeroAddress } }),
+      '0xe6c4247b',
+    );
+    await expectRevert(chain, alice, await signedSwap(chain, setting, { quote: { side: 2 } }), '0x0dfa289a');
+  });
+
+  it('is refused when the venue does not know the swap', async () => {
+    const { registry } = setting.venue;
+    const none = `0x${'00'.repeat(32)}`;
+    const args = ['0x428ECB70E90d1527A5f5e177789f51747b883F34', setting.swap.address, none];
+    await send(chain, owner, { ...registry, functionName: 'register', args });
+    await expectRevert(chain, alice, await signedSwap(chain, setting), '0x2163950f');
+    expect(await balanceOf(chain, setting.venue.asset.address, mallory.address)).toBe(0n);
+  });
+});
+
+async function buyWith(token: `0x${string}`, nonce: bigint) {
+  const quote = makeQuote(chain, setting.venue);
+  const request = makeRequest(setting, quote, { inputToken: token, nonce });
+  return {
+    ...setting.swap,
+    functionName: 'swap',
+    args: [
+      quote,
+      await signQuote(chain, setting.venue, quote),
+      token,
+      gross,
+      await signRequest(chain, setting.swap, request),
+    ],
+  };
+}

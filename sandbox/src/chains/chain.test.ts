@@ -1,0 +1,190 @@
+import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createPublicClient, createWalletClient, custom, type Hex, parseEther } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { sepolia } from 'viem/chains';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Chain, openChain } from './chain.ts';
+
+const key: Hex = `0x${'11'.repeat(32)}`;
+const account = privateKeyToAccount(key);
+const friend: Hex = '0x00000000000000000000000000000000000000aa';
+const start = 1_735_689_600;
+
+let folder: string;
+let time = start;
+let floor = 0;
+const opened: Chain[] = [];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'causeway-chain-'));
+  time = start;
+  floor = 0;
+});
+afterEach(async () => {
+  for (const chain of opened.splice(0)) await chain.close();
+  await rm(folder, { recursive: true });
+});
+
+async function open() {
+  const chain = await openChain(
+    {
+      genesis: {
+        chainId: sepolia.id,
+        accounts: [{ address: account.address, balance: parseEther('1000') }],
+        genesisTimestamp: start,
+      },
+      journalPath: join(folder, 'chain.jsonl'),
+      now: () => time,
+    },
+    () => floor,
+  );
+  opened.push(chain);
+  const transport = custom(chain);
+  const reader = createPublicClient({ chain: sepolia, transport, cacheTime: 0 });
+  const writer = createWalletClient({ chain: sepolia, transport, account });
+  const pay = (nonce: number, value = 1n) =>
+    writer.sendTransaction({ to: friend, value, nonce, gas: 21_000n });
+  const balance = () => reader.getBalance({ address: friend });
+  const hashes = async () => {
+    const blocks = [];
+    for (let number = 0n; number <= BigInt(chain.height()); number++)
+      blocks.push((await reader.getBlock({ blockNumber: number })).hash);
+    return blocks;
+  };
+  return { chain, reader, pay, balance, hashes };
+}
+
+it('mines a transaction before its hash is answered', async () => {
+  const { pay, reader } = await open();
+  const receipt = await reader.getTransactionReceipt({ hash: await pay(0) });
+  expect(receipt.status).toBe('success');
+});
+
+it('has the same block hashes, receipts and nonces after it is opened again', async () => {
+  const first = await open();
+  for (let nonce = 0; nonce < 5; nonce++) {
+    time += 7;
+    await first.pay(nonce);
+  }
+  await first.chain.mine(3);
+  await first.chain.reorg({ depth: 2, transactions: 'return' });
+  const hash = await first.pay(5);
+  const before = {
+    hashes: await first.hashes(),
+    receipt: await first.reader.getTransactionReceipt({ hash }),
+  };
+  time += 1000;
+  const second = await open();
+  expect({
+    hashes: await second.hashes(),
+    receipt: await second.reader.getTransactionReceipt({ hash }),
+  }).toEqual(before);
+  expect(await second.reader.getTransactionCount({ address: account.address })).toBe(6);
+});
+
+it('goes on from the last whole record when the crash left half a line', async () => {
+  const first = await open();
+  await first.pay(0);
+  const hashes = await first.hashes();
+  await appendFile(join(folder, 'chain.jsonl'), '{"block":2,"hash":"0xab');
+  const second = await open();
+  expect(await second.hashes()).toEqual(hashes);
+  await second.pay(1);
+  expect(await (await open()).balance()).toBe(2n);
+});
+
+it('refuses a journal that leads to other blocks', async () => {
+  const { pay } = await open();
+  await pay(0);
+  const path = join(folder, 'chain.jsonl');
+  await writeFile(
+    path,
+    (await readFile(path, 'utf8')).replace(/"timestamp":\d+/, `"timestamp":${start + 99}`),
+  );
+  await expect(open()).rejects.toThrow('does not lead to the blocks');
+});
+
+it('keeps transactions whose nonce is ahead until the gap is filled', async () => {
+  const { chain, pay, balance } = await open();
+  await pay(1, 10n);
+  expect([chain.height(), await balance()]).toEqual([0, 0n]);
+  await pay(0, 5n);
+  expect([chain.height(), await balance()]).toEqual([1, 15n]);
+});
+
+it('mines every transaction of a burst once, in few blocks', async () => {
+  const { chain, pay, balance } = await open();
+  const hashes = await Promise.all(Array.from({ length: 40 }, (_, nonce) => pay(nonce)));
+  expect(new Set(hashes).size).toBe(40);
+  expect(await balance()).toBe(40n);
+  expect(chain.height()).toBeLessThan(40);
+});
+
+it('gives the dropped transactions of a reorg back to the mempool, unmined', async () => {
+  const { chain, reader, pay, balance, hashes } = await open();
+  await pay(0, 100n);
+  const hash = await pay(1, 10n);
+  await chain.mine(1);
+  const before = await hashes();
+  await chain.reorg({ depth: 2, transactions: 'return' });
+  const after = await hashes();
+  expect(after.slice(0, 2)).toEqual(before.slice(0, 2));
+  expect(after).toHaveLength(before.length);
+  expect(after[2]).not.toBe(before[2]);
+  expect(after[3]).not.toBe(before[3]);
+  expect(await balance()).toBe(100n);
+  await expect(reader.getTransactionReceipt({ hash })).rejects.toThrow('could not be found');
+  await chain.mine(1);
+  expect((await reader.getTransactionReceipt({ hash })).status).toBe('success');
+});
+
+it('forgets the transactions of a reorg when asked to', async () => {
+  const { chain, reader, pay, balance } = await open();
+  const hash = await pay(0);
+  await chain.reorg({ depth: 1, transactions: 'drop' });
+  await chain.mine(1);
+  expect(await balance()).toBe(0n);
+  await expect(reader.getTransaction({ hash })).rejects.toThrow('could not be found');
+});
+
+it('mines other blocks at each of several reorgs', async () => {
+  const { chain, hashes } = await open();
+  await chain.mine(1);
+  const seen = new Set();
+  for (let i = 0; i < 4; i++) {
+    seen.add((await hashes())[1]);
+    await chain.reorg({ depth: 1, transactions: 'drop' });
+  }
+  expect(seen.size).toBe(4);
+});
+
+it('does not reorganise past its floor, and goes on afterwards', async () => {
+  const { chain, pay, balance } = await open();
+  await chain.mine(3);
+  floor = 2;
+  await expect(chain.reorg({ depth: 2, transactions: 'drop' })).rejects.toThrow('only 1 blocks');
+  await pay(0);
+  expect(await balance()).toBe(1n);
+});
+
+it('stamps blocks with the clock, never running ahead of it', async () => {
+  const { chain, reader } = await open();
+  time = start + 50;
+  await chain.mine(20);
+  expect(Number((await reader.getBlock()).timestamp)).toBe(start + 50);
+  time = start + 10;
+  await chain.mine(1);
+  expect(Number((await reader.getBlock()).timestamp)).toBe(start + 50);
+});
+
+it('mines by interval when told to, and at once again after', async () => {
+  const { chain, pay, balance, reader } = await open();
+  chain.setBlockInterval(50);
+  const hash = await pay(0);
+  await reader.waitForTransactionReceipt({ hash, pollingInterval: 10 });
+  chain.setBlockInterval(0);
+  await pay(1);
+  expect(await balance()).toBe(2n);
+});

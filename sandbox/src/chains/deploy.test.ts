@@ -1,0 +1,111 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fundSwap } from '@causeway/contracts/abi/fund-swap.ts';
+import { multicall3 } from '@causeway/contracts/abi/multicall3.ts';
+import { token } from '@causeway/contracts/abi/token.ts';
+import { venueManager } from '@causeway/contracts/abi/venue-manager.ts';
+import { createPublicClient, custom, type Hex } from 'viem';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Chain, openChain } from './chain.ts';
+import { deploy, planDeployment } from './deploy.ts';
+import { EMBEDDED_CHAINS } from './embedded.ts';
+import { chainGenesis, GENESIS_TIMESTAMP } from './genesis.ts';
+import { roles, testWallets } from './keys.ts';
+
+const [sepolia, base] = EMBEDDED_CHAINS;
+let folder: string;
+const opened: Chain[] = [];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'causeway-deploy-'));
+});
+afterEach(async () => {
+  for (const chain of opened.splice(0)) await chain.close();
+  await rm(folder, { recursive: true });
+});
+
+async function open(name: string, { chainId }: { chainId: number } = sepolia) {
+  const now = () => GENESIS_TIMESTAMP;
+  const chain = await openChain({ genesis: chainGenesis(chainId), journalPath: join(folder, name), now });
+  opened.push(chain);
+  return { chain, reader: createPublicClient({ transport: custom(chain), cacheTime: 0 }) };
+}
+
+it('puts every contract where the plan says', async () => {
+  for (const embedded of EMBEDDED_CHAINS) {
+    const { chain, reader } = await open(embedded.chain, embedded);
+    const { steps, deployment } = planDeployment(embedded);
+    await deploy(chain, embedded.chainId, steps);
+    const { tokens, sale_funds, fund_swap, older_fund_swap, venue, multicall } = deployment;
+    const addresses = [
+      ...tokens.map(({ address }) => address),
+      ...Object.values(sale_funds),
+      fund_swap.address,
+      older_fund_swap.address,
+      multicall,
+      ...(venue ? [venue.swap, venue.manager] : []),
+    ];
+    for (const address of addresses)
+      expect(await reader.getCode({ address }), address).toMatch(/^0x[0-9a-f]{100}/);
+    expect(
+      await reader.readContract({
+        abi: fundSwap.abi,
+        address: fund_swap.address,
+        functionName: 'outputToken',
+      }),
+    ).toBe(
+      await reader.readContract({
+        abi: fundSwap.abi,
+        address: older_fund_swap.address,
+        functionName: 'outputToken',
+      }),
+    );
+  }
+});
+
+it('has the tokenized contracts on the first chain only', () => {
+  expect(planDeployment(sepolia).deployment.venue).not.toBeNull();
+  expect(planDeployment(base).deployment.venue).toBeNull();
+});
+
+it('goes on where a crash stopped it, and ends at the same block', async () => {
+  const { steps } = planDeployment(sepolia);
+  const whole = await open('whole');
+  await deploy(whole.chain, sepolia.chainId, steps);
+  const broken = await open('broken');
+  await deploy(broken.chain, sepolia.chainId, steps.slice(0, 17));
+  await deploy(broken.chain, sepolia.chainId, steps);
+  await deploy(broken.chain, sepolia.chainId, steps);
+  expect((await broken.reader.getBlock()).hash).toBe((await whole.reader.getBlock()).hash);
+});
+
+it('funds the wallets and gives the roles', async () => {
+  const { chain, reader } = await open('chain');
+  const { steps, deployment } = planDeployment(sepolia);
+  await deploy(chain, sepolia.chainId, steps);
+  const wallet = (testWallets[0]?.address ?? '0x') as Hex;
+  const usdc = deployment.tokens[0]?.address ?? '0x';
+  const balance = { abi: token.abi, address: usdc, functionName: 'balanceOf', args: [wallet] } as const;
+  expect(await reader.readContract(balance)).toBe(10n ** 12n);
+  expect(await reader.getBalance({ address: wallet })).toBe(10n ** 20n);
+  const manager = { abi: venueManager.abi, address: deployment.venue?.manager ?? '0x' } as const;
+  const role = await reader.readContract({ ...manager, functionName: 'ATTESTATION_SIGNER_ROLE' });
+  const held = { ...manager, functionName: 'hasRole', args: [role, roles.venueSigner.address] } as const;
+  expect(await reader.readContract(held)).toBe(true);
+  const block = {
+    abi: multicall3.abi,
+    address: deployment.multicall,
+    functionName: 'getBlockNumber',
+  } as const;
+  expect(await reader.readContract(block)).toBe(BigInt(steps.length));
+});
+
+it('gives Solana wallets as wallets export them: base58 of 64 bytes', () => {
+  const solana = testWallets.filter(({ protocol }) => protocol === 'solana');
+  expect(solana).toHaveLength(2);
+  for (const { address, private_key } of solana) {
+    expect(address).toMatch(/^[1-9A-HJ-NP-Za-km-z]{43,44}$/);
+    expect(private_key).toMatch(/^[1-9A-HJ-NP-Za-km-z]{86,88}$/);
+  }
+});

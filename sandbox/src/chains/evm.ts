@@ -1,0 +1,170 @@
+import type { Provider } from '@nomicfoundation/edr';
+import edr from '@nomicfoundation/edr';
+import type { Hex } from 'viem';
+import { privateKeyToAddress } from 'viem/accounts';
+// The root of viem takes a second to load: this process must be up sooner.
+import { decodeErrorResult, hexToBytes, isHex, parseAbi } from 'viem/utils';
+
+export type RpcRequest = { method: string; params?: unknown };
+
+/** An EIP-1193 provider: `custom(evm)` of viem takes it as it is. */
+export type Evm = { request(args: RpcRequest): Promise<unknown> };
+
+export type EvmOptions = {
+  chainId: number;
+  /** Accounts with a balance at genesis; those with a private key also sign `eth_sendTransaction`. */
+  accounts?: { address?: Hex; privateKey?: Hex; balance: bigint }[];
+  /** Code present at genesis. */
+  contracts?: { address: Hex; code: Hex }[];
+  genesisTimestamp?: number;
+  /** Off: transactions wait, in the order they came, for `evm_mine`; nonces may come out of order; time is the caller's. */
+  automine?: boolean;
+};
+
+/** What a node answers when it refuses: `data` holds the revert data when a call reverted. */
+export class RpcError extends Error {
+  readonly code: number;
+  readonly data: unknown;
+  constructor(code: number, message: string, data?: unknown) {
+    super(message);
+    this.name = 'RpcError';
+    this.code = code;
+    this.data = data;
+  }
+}
+
+const GENESIS_TIMESTAMP = 1_735_689_600;
+const MINING = new Set(['eth_sendRawTransaction', 'eth_sendTransaction', 'evm_mine', 'hardhat_mine']);
+
+// EDR installs process-wide hooks in this constructor and allows one instance per process.
+let context: Promise<InstanceType<typeof edr.EdrContext>> | undefined;
+
+function edrContext() {
+  context ??= (async () => {
+    const created = new edr.EdrContext();
+    await created.registerProviderFactory(edr.L1_CHAIN_TYPE, edr.l1ProviderFactory());
+    return created;
+  })();
+  return context;
+}
+
+/**
+ * A whole EVM chain in this process. Two instances that are sent the same transactions have the same block hashes:
+ * genesis, randomness and time (one second a block, unless `evm_setNextBlockTimestamp` says otherwise) are fixed.
+ */
+export async function createEvm(options: EvmOptions): Promise<Evm> {
+  const provider = await createProvider(options);
+  if (options.automine === false) return { request: ({ method, params }) => send(provider, method, params) };
+  return { request: stepTime(provider, options) };
+}
+
+// Without this the first block after a pause would carry the wall clock.
+function stepTime(provider: Provider, options: EvmOptions): Evm['request'] {
+  let nextTimestamp = (options.genesisTimestamp ?? GENESIS_TIMESTAMP) + 1;
+  let chosen = false;
+  let tail: Promise<unknown> = Promise.resolve();
+
+  async function mineInOrder(args: RpcRequest): Promise<unknown> {
+    if (!chosen) await send(provider, 'evm_setNextBlockTimestamp', [nextTimestamp]);
+    try {
+      return await send(provider, args.method, args.params);
+    } finally {
+      const block = (await send(provider, 'eth_getBlockByNumber', ['latest', false])) as { timestamp: Hex };
+      nextTimestamp = Math.max(nextTimestamp, Number(block.timestamp) + 1);
+      chosen = false;
+    }
+  }
+
+  function inOrder<T>(work: () => Promise<T>): Promise<T> {
+    const result = tail.then(work);
+    tail = result.catch(() => undefined);
+    return result;
+  }
+
+  return (args) => {
+    if (MINING.has(args.method)) return inOrder(() => mineInOrder(args));
+    if (!args.method.startsWith('evm_')) return send(provider, args.method, args.params);
+    return inOrder(async () => {
+      const result = await send(provider, args.method, args.params);
+      if (args.method === 'evm_setNextBlockTimestamp' || args.method === 'evm_increaseTime') chosen = true;
+      return result;
+    });
+  };
+}
+
+async function createProvider(options: EvmOptions): Promise<Provider> {
+  const {
+    chainId,
+    accounts = [],
+    contracts = [],
+    genesisTimestamp = GENESIS_TIMESTAMP,
+    automine = true,
+  } = options;
+  const hardfork = edr.PRAGUE;
+  return (await edrContext()).createProvider(
+    edr.L1_CHAIN_TYPE,
+    {
+      allowBlocksWithSameTimestamp: true,
+      allowUnlimitedContractSize: false,
+      bailOnCallFailure: true,
+      bailOnTransactionFailure: false,
+      blockGasLimit: 36_000_000n,
+      chainId: BigInt(chainId),
+      coinbase: hexToBytes('0x00000000000000000000000000000000000c0de5'),
+      genesisState: [
+        ...edr.l1GenesisState(edr.l1HardforkFromString(hardfork)),
+        ...accounts.map(({ address, privateKey, balance }) => ({
+          address: hexToBytes(address ?? privateKeyToAddress(privateKey ?? '0x')),
+          balance,
+        })),
+        ...contracts.map(({ address, code }) => ({ address: hexToBytes(address), code: hexToBytes(code) })),
+      ],
+      hardfork,
+      initialBaseFeePerGas: 1_000_000_000n,
+      initialBlobGas: { gasUsed: 0n, excessGas: 0n },
+      initialDate: BigInt(genesisTimestamp),
+      initialParentBeaconBlockRoot: new Uint8Array(32),
+      minGasPrice: 0n,
+      mining: {
+        autoMine: automine,
+        memPool: { order: automine ? edr.MineOrdering.Priority : edr.MineOrdering.Fifo },
+      },
+      networkId: BigInt(chainId),
+      observability: {},
+      ownedAccounts: accounts.flatMap(({ privateKey }) => (privateKey ? [privateKey] : [])),
+      precompileOverrides: [],
+    },
+    { enable: false, decodeConsoleLogInputsCallback: () => [], printLineCallback: () => undefined },
+    { subscriptionCallback: () => undefined },
+    new edr.ContractDecoder(),
+  );
+}
+
+type EdrFailure = { code: number; message: string; data?: { data?: unknown } | null };
+
+async function send(provider: Provider, method: string, params: unknown = []): Promise<unknown> {
+  const response = await provider.handleRequest(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }));
+  const reply: { result?: unknown; error?: EdrFailure } =
+    typeof response.data === 'string' ? JSON.parse(response.data) : response.data;
+  if (!reply.error) return reply.result;
+  throw toRpcError(reply.error);
+}
+
+const standardErrors = parseAbi(['error Error(string)', 'error Panic(uint256)']);
+
+// Nodes answer a revert with code 3 and the bare return data; EDR has its own shape for it.
+function toRpcError({ code, message, data }: EdrFailure): RpcError {
+  const returned = data?.data;
+  if (!isHex(returned)) return new RpcError(code, message);
+  const reason = decodeReason(returned);
+  return new RpcError(3, reason ? `execution reverted: ${reason}` : 'execution reverted', returned);
+}
+
+function decodeReason(data: Hex): string | undefined {
+  try {
+    const { args } = decodeErrorResult({ abi: standardErrors, data });
+    return String(args[0]);
+  } catch {
+    return undefined;
+  }
+}

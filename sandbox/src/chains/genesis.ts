@@ -1,0 +1,28 @@
+import { multicall3 } from '@causeway/contracts/abi/multicall3.ts';
+import type { Hex } from 'viem';
+import type { ChainOptions } from './chain.ts';
+import { roles, testWallets } from './keys.ts';
+
+/** Before any service ran, and the same everywhere. */
+export const GENESIS_TIMESTAMP = 1_735_689_600;
+
+/** Where public chains keep it. */
+export const MULTICALL_ADDRESS: Hex = '0xca11bde05977b3631167028862be2a173976ca11';
+
+const ETHER = 10n ** 18n;
+
+/** The first block: gas for those who need some, and the multicall contract. */
+export function chainGenesis(chainId: number): ChainOptions['genesis'] {
+  const { deployer, owner, venueOwner, operator } = roles;
+  const wallets = testWallets.filter(({ protocol }) => protocol === 'ethereum');
+  return {
+    chainId,
+    genesisTimestamp: GENESIS_TIMESTAMP,
+    accounts: [
+      { address: deployer.address, balance: 1_000_000_000n * ETHER },
+      ...[owner, venueOwner, operator].map(({ address }) => ({ address, balance: 10_000n * ETHER })),
+      ...wallets.map(({ address }) => ({ address: address as Hex, balance: 100n * ETHER })),
+    ],
+    contracts: [{ address: MULTICALL_ADDRESS, code: multicall3.deployedBytecode }],
+  };
+}

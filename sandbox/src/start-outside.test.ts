@@ -1,0 +1,153 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createPublicClient, createWalletClient, type Hex, http } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { sepolia } from 'viem/chains';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { testWallets } from './chains/keys.ts';
+import { type Outside, startOutside } from './start-outside.ts';
+
+const friend: Hex = '0x00000000000000000000000000000000000000aa';
+const account = privateKeyToAccount((testWallets[0]?.private_key ?? '0x') as Hex);
+
+let dataDir: string;
+const started: Outside[] = [];
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'causeway-outside-'));
+});
+afterEach(async () => {
+  for (const outside of started.splice(0)) await outside.stop();
+  await rm(dataDir, { recursive: true });
+});
+
+async function start() {
+  const clock = { now_ms: 1_800_000_000_000, running: false };
+  const outside = await startOutside({ dataDir, clock, log: { info: () => undefined } });
+  started.push(outside);
+  return outside;
+}
+
+function connect(outside: Outside, which: 'rpc_url' | 'service_url' = 'rpc_url') {
+  const transport = http(outside.chains[0]?.[which], { retryCount: 0, timeout: 1000 });
+  return {
+    reader: createPublicClient({ chain: sepolia, transport, cacheTime: 0, pollingInterval: 20 }),
+    writer: createWalletClient({ chain: sepolia, transport, account }),
+  };
+}
+
+it('keeps the chains and their addresses through kill -9', async () => {
+  const first = await start();
+  const { reader, writer } = connect(first);
+  const hash = await writer.sendTransaction({ to: friend, value: 5n });
+  await first.control.call('chains/reorg', { chain: 'ethereum_sepolia', depth: 1 });
+  await first.control.call('chains/mine', { chain: 'ethereum_sepolia', blocks: 2 });
+  const before = [await reader.getBlock(), await reader.getTransactionReceipt({ hash }), first.chains];
+  process.kill(first.pid, 'SIGKILL');
+  await first.exited;
+  const second = await start();
+  const again = connect(second).reader;
+  expect([await again.getBlock(), await again.getTransactionReceipt({ hash }), second.chains]).toEqual(
+    before,
+  );
+});
+
+it('stops on SIGTERM with code 0', async () => {
+  const outside = await start();
+  await outside.stop();
+  expect(await outside.exited).toBe(0);
+});
+
+it('waits for the one that holds the folder to go', async () => {
+  const first = await start();
+  const second = start();
+  await first.stop();
+  expect((await second).chains).toHaveLength(2);
+});
+
+it('gives gas by the faucet', async () => {
+  const outside = await start();
+  await outside.control.call('chains/faucet', { chain: 'ethereum_sepolia', address: friend, amount: '123' });
+  expect(await connect(outside).reader.getBalance({ address: friend })).toBe(123n);
+});
+
+it('refuses what it cannot give, under the codes of the API', async () => {
+  const { control } = await start();
+  const chain = 'ethereum_sepolia';
+  const ask = (input: object) =>
+    control.call('chains/faucet', { chain, address: friend, amount: '1', ...input });
+  await expect(ask({ asset_id: 'gold' })).rejects.toMatchObject({ code: 'validation_failed' });
+  await expect(ask({ amount: '-1' })).rejects.toMatchObject({ code: 'validation_failed' });
+  await expect(ask({ amount: (2n ** 255n).toString() })).rejects.toMatchObject({ code: 'validation_failed' });
+  await expect(control.call('chains/reorg', { chain, depth: 1000 })).rejects.toMatchObject({
+    code: 'validation_failed',
+  });
+});
+
+it('lets nobody in without the secret', async () => {
+  const { control } = await start();
+  const reply = await fetch(`${control.url}/chains/mine`, { method: 'POST', body: '{}' });
+  expect(reply.status).toBe(401);
+});
+
+it('shows a new time to reads as soon as the clock is set', async () => {
+  const outside = await start();
+  await outside.control.call('clock/set', { now_ms: 1_900_000_000_000, running: false });
+  expect((await connect(outside).reader.getBlock()).timestamp).toBe(1_900_000_000n);
+});
+
+it('faults what the service sees and nothing else', async () => {
+  const outside = await start();
+  const service = connect(outside, 'service_url').reader;
+  const partner = connect(outside).reader;
+  await outside.control.call('chains/mine', { chain: 'ethereum_sepolia', blocks: 60 });
+  const head = await partner.getBlockNumber();
+  for (const mode of ['down', 'slow', 'garbage', 'rate_limited'] as const) {
+    await outside.control.call('chains/fault', { chain: 'ethereum_sepolia', mode });
+    await expect(service.getBlockNumber(), mode).rejects.toThrow();
+    expect(await partner.getBlockNumber()).toBe(head);
+  }
+  await outside.control.call('chains/fault', { chain: 'ethereum_sepolia', mode: 'stale' });
+  expect(await service.getBlockNumber()).toBe(head - 50n);
+  expect((await service.getBlock()).number).toBe(head - 50n);
+  await outside.control.call('chains/fault', { chain: 'ethereum_sepolia', mode: 'down', for_seconds: 0 });
+  expect(await service.getBlockNumber()).toBe(head);
+});
+
+async function rpc(url: string, body: unknown) {
+  const reply = await fetch(url, {
+    method: 'POST',
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  return { status: reply.status, headers: reply.headers, body: await reply.json() };
+}
+
+it('speaks JSON-RPC to a browser: batches, open CORS, no dangerous methods', async () => {
+  const url = (await start()).chains[0]?.rpc_url ?? '';
+  const call = (id: number, method: string, params: unknown[] = []) => ({
+    jsonrpc: '2.0',
+    id,
+    method,
+    params,
+  });
+  const batch = await rpc(url, [call(1, 'eth_chainId'), call(2, 'nope')]);
+  expect(batch.body).toMatchObject([
+    { id: 1, result: '0xaa36a7' },
+    { id: 2, error: { code: -32601 } },
+  ]);
+  expect(batch.headers.get('access-control-allow-origin')).toBe('*');
+  for (const method of [
+    'evm_mine',
+    'hardhat_setBalance',
+    'eth_sendTransaction',
+    'debug_traceCall',
+    'personal_sign',
+  ]) {
+    expect((await rpc(url, call(1, method))).body).toMatchObject({ error: { code: -32601 } });
+  }
+  expect((await rpc(url, '{')).body).toMatchObject({ error: { code: -32700 } });
+  expect((await rpc(url, 'x'.repeat(2_000_000))).status).toBe(413);
+  expect((await fetch(url, { method: 'OPTIONS' })).status).toBe(204);
+  expect((await rpc(`${url}/wrong-key`, call(1, 'eth_chainId'))).status).toBe(404);
+});

@@ -1,0 +1,102 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ChainsControls } from './chains/part.ts';
+import { ControlError } from './control.ts';
+import type { OutsideInit, OutsideMessage, OutsideReady } from './outside.ts';
+import type { ClockSetting } from './outside-clock.ts';
+
+/** Each control with what it takes and what it gives; a simulated provider adds its own here. */
+export type OutsideControls = ChainsControls & { 'clock/set': { input: ClockSetting; output: unknown } };
+
+export type OutsideControl = {
+  url: string;
+  secret: string;
+  call<Name extends keyof OutsideControls>(
+    name: Name,
+    input: OutsideControls[Name]['input'],
+  ): Promise<OutsideControls[Name]['output']>;
+};
+
+export type Outside = OutsideReady['parts'] & {
+  control: OutsideControl;
+  pid: number;
+  /** Resolves when the process has gone. */
+  stop(): Promise<void>;
+  /** Resolves with the exit code when the process ends, asked to or not. */
+  exited: Promise<number | null>;
+};
+
+export type OutsideOptions = {
+  dataDir: string;
+  clock: ClockSetting;
+  log: { info(message: string): void };
+};
+
+const START_TIMEOUT = 60_000;
+const STOP_TIMEOUT = 5_000;
+const CALL_TIMEOUT = 60_000;
+const ENTRY = fileURLToPath(new URL('../bin/outside.mjs', import.meta.url));
+
+/** Starts the simulated outside world in a process of its own, which ends with this one. */
+export async function startOutside({ dataDir, clock, log }: OutsideOptions): Promise<Outside> {
+  const began = performance.now();
+  const secret = randomBytes(32).toString('base64url');
+  const child = fork(ENTRY, [], { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const exited = new Promise<number | null>((done) => child.once('exit', (code) => done(code)));
+  const init: OutsideInit = { folder: resolve(dataDir, 'outside'), secret, clock };
+  child.send(init);
+  const ready = await waitUntilReady(child);
+  log.info(`outside world ready in ${Math.round(performance.now() - began)} ms`);
+  return {
+    ...ready.parts,
+    control: {
+      url: ready.control,
+      secret,
+      call: (name, input) => callControl(ready.control, secret, name, input),
+    },
+    pid: child.pid ?? 0,
+    stop: () => stopChild(child, exited),
+    exited,
+  };
+}
+
+function waitUntilReady(child: ChildProcess): Promise<OutsideReady> {
+  return new Promise((done, fail) => {
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL');
+      fail(new Error(`the outside world did not start within ${START_TIMEOUT} ms`));
+    }, START_TIMEOUT);
+    child.once('exit', (code) => fail(new Error(`the outside world ended at its start with code ${code}`)));
+    child.once('message', (message: OutsideMessage) => {
+      clearTimeout(timer);
+      if ('ready' in message) done(message.ready);
+      else fail(new Error(`the outside world could not start: ${message.failed}`));
+    });
+  });
+}
+
+async function stopChild(child: ChildProcess, exited: Promise<unknown>): Promise<void> {
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT);
+  await exited;
+  clearTimeout(timer);
+}
+
+async function callControl<Name extends keyof OutsideControls>(
+  url: string,
+  secret: string,
+  name: Name,
+  input: OutsideControls[Name]['input'],
+): Promise<OutsideControls[Name]['output']> {
+  const response = await fetch(`${url}/${name}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify(input),
+    signal: AbortSignal.timeout(CALL_TIMEOUT),
+  });
+  const body = (await response.json()) as Record<string, unknown>;
+  if (response.ok) return body as OutsideControls[Name]['output'];
+  throw new ControlError(String(body.code), String(body.message), body.details as Record<string, unknown>);
+}
