@@ -11,6 +11,10 @@ const LIMITS = {
   wallet_ownership: 60,
   oauth_token: 120,
   introspection: 60,
+  /** Sign-in attempts at one account, mails to one address, forms from one network address. */
+  sign_in: 10,
+  account_mail: 3,
+  account_forms: 60,
 } as const;
 
 export type LimitName = keyof typeof LIMITS;
@@ -30,6 +34,9 @@ export type Config = {
   /** Newest first. */
   secrets: Buffer[];
   logLevel: string;
+  /** Null = the sandbox's own mailbox. */
+  smtpUrl: string | null;
+  mailFrom: string;
   trustProxy: boolean;
   rateLimits: 'memory' | 'postgres';
   limits: Record<LimitName, number>;
@@ -74,6 +81,8 @@ export function loadConfig(env: Environment): Config {
     clock: read.oneOf('CAUSEWAY_CLOCK', ['real', 'test'] as const, 'real'),
     secrets: readSecrets(env.CAUSEWAY_SECRET, isProduction, dataDir, problems),
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
+    smtpUrl: read.url('SMTP_URL', ['smtp:', 'smtps:'], isProduction),
+    mailFrom: read.address('MAIL_FROM', isProduction ? null : 'Causeway <causeway@sandbox.test>'),
     trustProxy: read.oneOf('TRUST_PROXY', ['true', 'false'] as const, 'false') === 'true',
     rateLimits: read.oneOf('RATE_LIMITS', ['memory', 'postgres'] as const, 'memory'),
     limits,
@@ -102,6 +111,13 @@ function reader(env: Environment, problems: string[]) {
       if (/^\d{1,9}$/.test(text) && number >= min && number <= max) return number;
       problems.push(`${name}: must be a whole number from ${min} to ${max}`);
       return fallback;
+    },
+    /** `null` for the fallback makes it required. */
+    address: (name: string, fallback: string | null): string => {
+      const text = value(name) ?? fallback;
+      if (text !== null && /^([^<>\r\n]+ <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/.test(text)) return text;
+      problems.push(`${name}: must be an e-mail address, such as Causeway <no-reply@example.com>`);
+      return '';
     },
     url: (name: string, protocols: string[], isRequired: boolean): string | null => {
       const text = value(name);

@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
 
 /** Upper bounds in milliseconds. */
 const BOUNDS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000];
@@ -8,6 +8,8 @@ export type RouteTimes = { observe(status: number, milliseconds: number): void }
 
 export type Metrics = {
   registry: Registry;
+  /** Passwords compared with a hash, made-up hashes included. */
+  passwordChecks: Counter;
   route(method: string, path: string): RouteTimes;
   render(): Promise<string>;
 };
@@ -17,6 +19,11 @@ type Series = { labels: string; counts: number[]; sum: number; count: number };
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'causeway_' });
+  const passwordChecks = new Counter({
+    name: 'causeway_password_checks_total',
+    help: 'Passwords compared with a hash.',
+    registers: [registry],
+  });
   const series: Series[] = [];
 
   const route = (method: string, path: string): RouteTimes => {
@@ -42,7 +49,7 @@ export function createMetrics(): Metrics {
       },
     };
   };
-  return { registry, route, render: async () => `${renderSeries(series)}${await registry.metrics()}` };
+  return { registry, passwordChecks, route, render: async () => `${renderSeries(series)}${await registry.metrics()}` };
 }
 
 function renderSeries(series: Series[]): string {

@@ -1,4 +1,5 @@
 import { type AddressInfo, createServer } from 'node:net';
+import { accountsPlugin } from './accounts/routes.ts';
 import type { Clock } from './clock.ts';
 import { realClock, testClock } from './clock.ts';
 import type { Config } from './config.ts';
@@ -8,6 +9,8 @@ import { migrate } from './db/migrate.ts';
 import { openPool } from './db/pool.ts';
 import { buildServer } from './http/server.ts';
 import { createLog } from './log.ts';
+import { smtpMailer } from './mail/smtp.ts';
+import { startMailWorker } from './mail/worker.ts';
 import { oauthPlugin } from './oauth/plugin.ts';
 import { startHousekeeping } from './operations/housekeeping.ts';
 import { serveMetrics } from './operations/metrics-server.ts';
@@ -64,9 +67,15 @@ async function start(
       ? await (await import('@causeway/sandbox/start.ts')).startSandbox(ctx)
       : null;
   if (sandbox !== null) started.push(sandbox.stop);
+  const mailer = smtpMailer(config.smtpUrl ?? sandbox?.smtpUrl ?? '', config.mailFrom);
+  started.push((await startMailWorker(ctx, mailer)).stop);
   started.push(startHousekeeping(ctx));
   const routes = [...apiRoutes, ...(sandbox?.routes ?? [])];
-  const app = await buildServer(ctx, routes, [referencePlugin(ctx, apiRoutes), oauthPlugin(ctx)]);
+  const app = await buildServer(ctx, routes, [
+    referencePlugin(ctx, apiRoutes),
+    oauthPlugin(ctx),
+    accountsPlugin(ctx),
+  ]);
   await app.listen({ host: config.host, port });
   started.push(() => app.close());
   const metrics = await serveMetrics(ctx.metrics, config.metrics);

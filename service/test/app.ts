@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
+import { accountsPlugin } from '../src/accounts/routes.ts';
 import { type TestClock, testClock } from '../src/clock.ts';
 import { type Config, loadConfig } from '../src/config.ts';
 import { buildContext, type Context } from '../src/context.ts';
@@ -54,7 +55,7 @@ export async function testApp({
     random: seededRandom(`causeway ${count++}`),
   });
   const { ctx } = built;
-  const app = await buildServer(ctx, routes, [oauthPlugin(ctx)]);
+  const app = await buildServer(ctx, routes, [oauthPlugin(ctx), accountsPlugin(ctx)]);
   return {
     app,
     ctx,

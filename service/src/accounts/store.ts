@@ -27,7 +27,7 @@ export async function findUserByEmail(db: Db, email: string) {
   return db
     .selectFrom('users')
     .select([...USER, 'password_hash'])
-    .where(sql`lower(email)`, '=', email.toLowerCase())
+    .where(sql`lower(email)`, '=', sql`lower(${email})`)
     .executeTakeFirst();
 }
 

@@ -146,7 +146,7 @@ export interface MailLinks {
 export interface BrowserSessions {
   hash: Buffer;
   user_id: string;
-  method: 'password' | 'passkey' | 'mail';
+  method: 'password' | 'passkey';
   signed_in_at: Generated<string>;
   expires_at: string;
 }

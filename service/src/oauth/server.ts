@@ -5,6 +5,7 @@ import type { AccountClaims, ErrorOut, InteractionResults, KoaContextWithOIDC } 
 import { CustomOIDCProviderError } from 'oidc-provider/lib/helpers/errors.js';
 import { Provider as LibraryProvider } from 'oidc-provider/lib/provider.js';
 import type { Context } from '../context.ts';
+import { pageHeaders } from '../pages/headers.ts';
 import { findClient, type OwnMetadata, type RegisteredClient } from './client.ts';
 import { configure, findAccount } from './configuration.ts';
 import { plainErrorPage } from './error-page.ts';
@@ -103,6 +104,7 @@ async function renderError(koa: KoaContextWithOIDC, out: ErrorOut, hooks: OAuthH
     koa.body = out;
     return;
   }
+  koa.set(pageHeaders());
   koa.type = 'html';
   koa.body = hooks.errorPage(out.error_description ?? out.error);
 }

@@ -52,7 +52,7 @@ create index mail_links_user_id on mail_links (user_id) where user_id is not nul
 create table browser_sessions (
   hash bytea primary key,
   user_id uuid not null references users on delete cascade,
-  method text not null check (method in ('password', 'passkey', 'mail')),
+  method text not null check (method in ('password', 'passkey')),
   signed_in_at timestamptz not null default now(),
   expires_at timestamptz not null
 );

@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { FastifyInstance } from 'fastify';
+import { SECURITY_HEADERS } from '../http/replies.ts';
+
+const TYPES = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' } as const;
+
+/** Named after their content, so that a browser may keep them for good. */
+export const STYLESHEET = asset('causeway', 'css');
+export const PASSKEY_SCRIPT = asset('passkeys', 'js');
+
+type Asset = { path: string; type: string; body: Buffer };
+
+function asset(name: string, kind: keyof typeof TYPES): Asset {
+  const body = readFileSync(new URL(`./${name}.${kind}`, import.meta.url));
+  const hash = createHash('sha256').update(body).digest('base64url').slice(0, 12);
+  return { path: `/assets/${name}.${hash}.${kind}`, type: TYPES[kind], body };
+}
+
+export function serveAssets(app: FastifyInstance): void {
+  for (const { path, type, body } of [STYLESHEET, PASSKEY_SCRIPT]) {
+    app.get(path, { config: { access: { who: 'public' } } }, (request, reply) =>
+      reply
+        .headers({ ...SECURITY_HEADERS, 'x-request-id': request.id, 'cache-control': 'public, max-age=31536000, immutable' })
+        .type(type)
+        .send(body),
+    );
+  }
+}

@@ -1,0 +1,46 @@
+import { SCOPES } from '../http/access.ts';
+import { hiddenField } from './fields.ts';
+import { type Html, html } from './html.ts';
+import { MARK, type Page } from './layout.ts';
+
+export type Partner = { name: string; logoUrl: string | null };
+
+export type ConsentState = {
+  csrf: string;
+  path: string;
+  partner: Partner;
+  email: string;
+  scopes: readonly string[];
+  /** Where the browser goes afterwards. */
+  returnsTo: string;
+};
+
+const CHECK = html`<svg viewBox="0 0 20 20" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="m4.5 10.5 3.5 3.5 7.5-8"/></svg>`;
+const DOTS = html`<svg class="dots" viewBox="0 0 36 4" fill="currentColor" aria-hidden="true"><circle cx="4" cy="2" r="2"/><circle cx="18" cy="2" r="2"/><circle cx="32" cy="2" r="2"/></svg>`;
+
+export function consentPage({ csrf, path, partner, email, scopes, returnsTo }: ConsentState): Page {
+  return {
+    title: `Allow ${partner.name}`,
+    body: html`<div class="parties">${partnerLogo(partner)}${DOTS}<span class="logo own">${MARK}</span></div>
+<h1>${partner.name} wants to use your account</h1>
+<div class="who soft"><span>Signed in as <strong>${email}</strong></span>
+<form method="post" action="/sign-out">${hiddenField('csrf', csrf)}${hiddenField('next', path)}<button class="link" type="submit">Not you?</button></form></div>
+<p>It asks to:</p>
+<ul class="grants">${scopes.map((scope) => html`<li>${CHECK}<span>${scopeWords(scope)}</span></li>`)}</ul>
+<form method="post" action="${path}">
+${hiddenField('csrf', csrf)}
+<div class="pair"><button class="quiet" type="submit" name="decision" value="deny">Deny</button><button type="submit" name="decision" value="allow">Allow</button></div>
+</form>
+<p class="after small">You go back to <strong>${returnsTo}</strong>. You can disconnect ${partner.name} at any time in your <a href="/account">account</a>.</p>`,
+  };
+}
+
+export function scopeWords(scope: string): string {
+  return scope in SCOPES ? SCOPES[scope as keyof typeof SCOPES] : scope;
+}
+
+/** The partner's logo, or its initial. The name always stands beside it, so it says nothing of its own. */
+export function partnerLogo({ name, logoUrl }: Partner): Html {
+  if (logoUrl !== null) return html`<img class="logo" src="${logoUrl}" alt="" width="48" height="48" referrerpolicy="no-referrer">`;
+  return html`<span class="logo" aria-hidden="true">${([...name][0] ?? '').toUpperCase()}</span>`;
+}

@@ -1,0 +1,39 @@
+import { PASSKEY_SCRIPT, STYLESHEET } from './assets.ts';
+import { type Html, html } from './html.ts';
+
+export type Page = {
+  title: string;
+  body: Html;
+  /** For lists; forms read better in a narrow column. */
+  wide?: true;
+  passkeys?: boolean;
+};
+
+/** Three arches over water. */
+export const MARK = html`<svg viewBox="0 0 32 32" fill="none" stroke="currentColor" stroke-width="2.5" stroke-linecap="round" aria-hidden="true"><path d="M2 11h28"/><path d="M4 23v-3a4 4 0 0 1 8 0v3M12 23v-3a4 4 0 0 1 8 0v3M20 23v-3a4 4 0 0 1 8 0v3"/></svg>`;
+
+export function renderPage({ title, body, wide, passkeys }: Page): string {
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<meta name="theme-color" media="(prefers-color-scheme: light)" content="#f7f6f3">
+<meta name="theme-color" media="(prefers-color-scheme: dark)" content="#111415">
+<title>${title} · Causeway</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${STYLESHEET.path}">
+${passkeys === true && html`<script type="module" src="${PASSKEY_SCRIPT.path}"></script>`}
+</head>
+<body${wide === true && html` class="wide"`}>
+<header class="top"><a class="mark" href="/account">${MARK}Causeway</a></header>
+<main><div class="sheet">
+${body}
+</div></main>
+<footer class="foot">Your details stay with Causeway. Apps see only what you allow.</footer>
+</body>
+</html>
+`;
+  return page.markup;
+}

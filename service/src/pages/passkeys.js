@@ -1,0 +1,104 @@
+/* Passkeys: the only part of these pages that needs a script. Buttons are hidden until it knows that they work. */
+
+const encode = (buffer) =>
+  btoa(String.fromCharCode(...new Uint8Array(buffer)))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');
+
+const decode = (text) =>
+  Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0));
+
+async function post(path, body) {
+  const response = await fetch(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (response.status === 429) throw new Error('Too many attempts. Wait a minute and try again.');
+  if (!response.ok) throw new Error('The passkey was not accepted. Try again.');
+  return response.json();
+}
+
+const descriptors = (list) => (list ?? []).map((one) => ({ ...one, id: decode(one.id) }));
+
+async function create(options) {
+  const { response, id, type } = await navigator.credentials.create({
+    publicKey: {
+      ...options,
+      challenge: decode(options.challenge),
+      user: { ...options.user, id: decode(options.user.id) },
+      excludeCredentials: descriptors(options.excludeCredentials),
+    },
+  });
+  return {
+    id,
+    rawId: id,
+    type,
+    clientExtensionResults: {},
+    response: {
+      clientDataJSON: encode(response.clientDataJSON),
+      attestationObject: encode(response.attestationObject),
+      transports: response.getTransports?.() ?? [],
+    },
+  };
+}
+
+async function get(options) {
+  const { response, id, type } = await navigator.credentials.get({
+    publicKey: {
+      ...options,
+      challenge: decode(options.challenge),
+      allowCredentials: descriptors(options.allowCredentials),
+    },
+  });
+  return {
+    id,
+    rawId: id,
+    type,
+    clientExtensionResults: {},
+    response: {
+      clientDataJSON: encode(response.clientDataJSON),
+      authenticatorData: encode(response.authenticatorData),
+      signature: encode(response.signature),
+      ...(response.userHandle ? { userHandle: encode(response.userHandle) } : {}),
+    },
+  };
+}
+
+const CEREMONIES = {
+  'sign-in': { path: '/passkeys/sign-in', run: get },
+  add: { path: '/account/passkeys', run: create },
+};
+
+function explain(error) {
+  if (error.name === 'NotAllowedError') return 'The passkey was cancelled or took too long. Try again.';
+  if (error.name === 'InvalidStateError') return 'This device already has a passkey for your account.';
+  return error.message;
+}
+
+async function perform(part) {
+  const { path, run } = CEREMONIES[part.dataset.passkey];
+  const button = part.querySelector('button');
+  const status = part.querySelector('[role="alert"]');
+  const { csrf, next } = part.dataset;
+  button.disabled = true;
+  status.hidden = true;
+  try {
+    const options = await post(`${path}/options`, { csrf });
+    const response = await run(options);
+    const { location } = await post(path, { csrf, response, ...(next ? { next } : {}) });
+    window.location.assign(location);
+  } catch (error) {
+    status.textContent = explain(error);
+    status.hidden = false;
+    button.disabled = false;
+  }
+}
+
+if (window.PublicKeyCredential && window.isSecureContext) {
+  for (const part of document.querySelectorAll('[data-passkey]')) {
+    part.hidden = false;
+    part.querySelector('button').addEventListener('click', () => perform(part));
+  }
+}

@@ -1,0 +1,32 @@
+import { field, hiddenField } from './fields.ts';
+import { html } from './html.ts';
+import type { Page } from './layout.ts';
+import { type FormState, withNext } from './sign-in-page.ts';
+
+export function forgotPage({ csrf, next, problem, email }: FormState & { problem?: string; email?: string }): Page {
+  return {
+    title: 'Forgotten password',
+    body: html`<h1>Forgotten password</h1>
+<p class="lead">We will send you a link to set a new one.</p>
+<form method="post" action="/forgot">
+${hiddenField('csrf', csrf)}
+${field({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username', ...(email !== undefined && { value: email }), problem, autofocus: true })}
+<button type="submit">Send the link</button>
+</form>
+<p class="after"><a href="${withNext('/sign-in', next)}">Back to sign in</a></p>`,
+  };
+}
+
+export function resetPage({ csrf, token, email, problem }: { csrf: string; token: string; email: string; problem?: string }): Page {
+  return {
+    title: 'Set a new password',
+    body: html`<h1>Set a new password</h1>
+<p class="lead">For <strong>${email}</strong>. You will be signed out everywhere, and connected apps will have to ask you again.</p>
+<form method="post" action="/reset">
+${hiddenField('csrf', csrf)}${hiddenField('token', token)}
+<input type="email" name="username" value="${email}" autocomplete="username" readonly hidden disabled>
+${field({ name: 'password', label: 'New password', type: 'password', autocomplete: 'new-password', hint: 'At least 10 characters.', minlength: 10, problem, autofocus: true })}
+<button type="submit">Set password</button>
+</form>`,
+  };
+}
