@@ -1,4 +1,4 @@
-import type { ColumnType, Generated } from 'kysely';
+import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 
 /**
  * The tables as queries see them, one interface each, named as in the migrations. Column types as `column-types.ts`
@@ -21,6 +21,7 @@ export interface Database {
   browser_sessions: BrowserSessions;
   mail_outbox: MailOutbox;
   sign_in_failures: SignInFailures;
+  events: Events;
 }
 
 export interface SchemaMigrations {
@@ -163,4 +164,16 @@ export interface SignInFailures {
   account: Buffer;
   count: number;
   window_end: string;
+}
+
+export interface Events {
+  id: string;
+  written: GeneratedAlways<bigint>;
+  /** Null until `placeEvents` has seen it committed. */
+  position: Generated<bigint | null>;
+  partner_id: string;
+  user_id: string | null;
+  type: string;
+  data: JsonObject;
+  inserted_at: string;
 }
