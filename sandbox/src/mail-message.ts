@@ -6,7 +6,10 @@ export function parseMessage(raw: string): { subject: string; text: string } {
   const plain = decodeBody(body, headers.get('content-transfer-encoding')?.toLowerCase() ?? '7bit');
   const isFlowed = /format=flowed/i.test(headers.get('content-type') ?? '');
   const text = plain.toString('utf8').replaceAll('\r\n', '\n');
-  return { subject: decodeWords(headers.get('subject') ?? ''), text: isFlowed ? text.replace(/ \n/g, ' ') : text };
+  return {
+    subject: decodeWords(headers.get('subject') ?? ''),
+    text: isFlowed ? text.replace(/ \n/g, ' ') : text,
+  };
 }
 
 function readHeaders(block: string): Map<string, string> {
@@ -26,7 +29,10 @@ function decodeBody(body: string, encoding: string): Buffer {
 }
 
 function decodeQuoted(text: string): Buffer {
-  return Buffer.from(text.replace(/=([0-9A-F]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))), 'latin1');
+  return Buffer.from(
+    text.replace(/=([0-9A-F]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  );
 }
 
 /** Encoded words (RFC 2047), which is how a header says what is not ASCII. */
@@ -34,6 +40,9 @@ function decodeWords(text: string): string {
   return text
     .replace(/\?=\s+=\?/g, '?==?')
     .replace(/=\?utf-8\?([bq])\?([^?]*)\?=/gi, (_, kind: string, word: string) =>
-      (kind.toLowerCase() === 'b' ? Buffer.from(word, 'base64') : decodeQuoted(word.replaceAll('_', ' '))).toString('utf8'),
+      (kind.toLowerCase() === 'b'
+        ? Buffer.from(word, 'base64')
+        : decodeQuoted(word.replaceAll('_', ' '))
+      ).toString('utf8'),
     );
 }

@@ -40,7 +40,9 @@ export async function startMailServer(file: string): Promise<MailServer> {
 function readKept(file: string): ReceivedMail[] {
   mkdirSync(dirname(file), { recursive: true });
   if (!existsSync(file)) return [];
-  const lines = readFileSync(file, 'utf8').split('\n').filter((line) => line !== '');
+  const lines = readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '');
   return lines.slice(-MOST_KEPT).map((line) => JSON.parse(line));
 }
 
@@ -56,7 +58,8 @@ function converse(socket: Socket, keep: (mail: ReceivedMail) => void): void {
     const raw = input.slice(0, end).replace(/^\.\./gm, '.');
     input = input.slice(end + (end === 0 ? 3 : 5));
     isData = false;
-    for (const one of to) keep({ to: one, ...parseMessage(raw), sent_at: new Date().toISOString().replace('Z', '000Z') });
+    for (const one of to)
+      keep({ to: one, ...parseMessage(raw), sent_at: new Date().toISOString().replace('Z', '000Z') });
     to = [];
     say('250 2.0.0 kept');
     return true;

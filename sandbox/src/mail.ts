@@ -26,7 +26,9 @@ export function mailRoute(server: MailServer) {
     reply: Closed({ object: ObjectName('list'), data: Type.Array(Mail) }),
     handle: async (ctx, _caller, { query }) => {
       await mailsLeft(ctx);
-      const data = server.mails().filter(({ to }) => query.to === undefined || to.toLowerCase() === query.to.toLowerCase());
+      const data = server
+        .mails()
+        .filter(({ to }) => query.to === undefined || to.toLowerCase() === query.to.toLowerCase());
       return { object: 'list' as const, data: data.map(describe).reverse() };
     },
   });
@@ -35,7 +37,12 @@ export function mailRoute(server: MailServer) {
 /** Mails leave just after the reply that caused them: a script that asks at once should find its own. */
 async function mailsLeft(ctx: Context): Promise<void> {
   for (const end = Date.now() + PATIENCE; Date.now() < end; await sleep(20)) {
-    const waiting = await ctx.db.selectFrom('mail_outbox').select('id').where('attempts', '<=', 1).limit(1).execute();
+    const waiting = await ctx.db
+      .selectFrom('mail_outbox')
+      .select('id')
+      .where('attempts', '<=', 1)
+      .limit(1)
+      .execute();
     if (waiting.length === 0) return;
   }
 }

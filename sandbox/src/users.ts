@@ -17,9 +17,24 @@ const CreateUser = Closed({
 });
 
 const SEEDS = [
-  { email: 'ada@sandbox.test', password: 'ada-in-the-sandbox', kind: 'person', note: 'a person who has done nothing yet' },
-  { email: 'grace@sandbox.test', password: 'grace-in-the-sandbox', kind: 'person', note: 'another person, for two users at once' },
-  { email: 'acme@sandbox.test', password: 'acme-in-the-sandbox', kind: 'company', note: 'a company that has done nothing yet' },
+  {
+    email: 'ada@sandbox.test',
+    password: 'ada-in-the-sandbox',
+    kind: 'person',
+    note: 'a person who has done nothing yet',
+  },
+  {
+    email: 'grace@sandbox.test',
+    password: 'grace-in-the-sandbox',
+    kind: 'person',
+    note: 'another person, for two users at once',
+  },
+  {
+    email: 'acme@sandbox.test',
+    password: 'acme-in-the-sandbox',
+    kind: 'company',
+    note: 'a company that has done nothing yet',
+  },
 ] as const;
 
 /** Told where a new user lives, so that the identity provider can be. */
@@ -32,13 +47,23 @@ export function userRoute(onUser: OnUser = () => {}) {
     operationId: 'createSandboxUser',
     summary: 'Makes a fresh user with a confirmed address',
     body: CreateUser,
-    reply: Closed({ object: ObjectName('user'), id: Type.String(), email: Type.String(), password: Type.String(), kind: Kind }),
+    reply: Closed({
+      object: ObjectName('user'),
+      id: Type.String(),
+      email: Type.String(),
+      password: Type.String(),
+      kind: Kind,
+    }),
     errors: ['validation_failed'],
     handle: (ctx, _caller, { body }) => createUser(ctx, body, onUser),
   });
 }
 
-async function createUser(ctx: Context, { email, kind = 'person', country }: Static<typeof CreateUser>, onUser: OnUser) {
+async function createUser(
+  ctx: Context,
+  { email, kind = 'person', country }: Static<typeof CreateUser>,
+  onUser: OnUser,
+) {
   const id = newId(ctx.clock, ctx.random);
   const user = { id, email: email ?? `user-${id.slice(-12)}@sandbox.test`, kind };
   const password = ctx.random(12).toString('base64url');

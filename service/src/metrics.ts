@@ -49,7 +49,12 @@ export function createMetrics(): Metrics {
       },
     };
   };
-  return { registry, passwordChecks, route, render: async () => `${renderSeries(series)}${await registry.metrics()}` };
+  return {
+    registry,
+    passwordChecks,
+    route,
+    render: async () => `${renderSeries(series)}${await registry.metrics()}`,
+  };
 }
 
 function renderSeries(series: Series[]): string {

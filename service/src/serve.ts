@@ -1,14 +1,13 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { accountsPlugin } from './accounts/routes.ts';
-import type { Clock } from './clock.ts';
-import { realClock, testClock } from './clock.ts';
+import { type Clock, realClock, testClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { buildContext } from './context.ts';
 import { startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { openPool } from './db/pool.ts';
 import { buildServer } from './http/server.ts';
-import { createLog } from './log.ts';
+import { createLog, type Log } from './log.ts';
 import { smtpMailer } from './mail/smtp.ts';
 import { startMailWorker } from './mail/worker.ts';
 import { oauthPlugin } from './oauth/plugin.ts';
@@ -26,7 +25,7 @@ export async function serve(config: Config): Promise<void> {
   const say = isSandbox
     ? (text: string) => void process.stdout.write(`${text}\n`)
     : (text: string) => log.info(text);
-  const started: (() => Promise<unknown>)[] = [];
+  const started: Started = [];
   let stopping: Promise<void> | undefined;
   const stop = () => (stopping ??= stopAll(started));
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -46,48 +45,60 @@ export async function serve(config: Config): Promise<void> {
   }
 }
 
+/** What a part leaves behind to be undone. */
+type Started = (() => Promise<unknown>)[];
+
 async function start(
   config: Config,
   say: (text: string) => void,
-  log: ReturnType<typeof createLog>,
-  started: (() => Promise<unknown>)[],
+  log: Log,
+  started: Started,
 ): Promise<string> {
-  const begun = performance.now();
-  const clock: Clock = config.clock === 'test' ? testClock(Date.now()) : realClock();
-  const databaseUrl = config.databaseUrl ?? (await startDatabase(config, say, started));
-  await bringUpToDate(databaseUrl, say);
-
+  const clock = config.clock === 'test' ? testClock(Date.now()) : realClock();
+  const [databaseUrl, world] = await settleAll([
+    openDatabase(config, say, started),
+    config.profile === 'sandbox' ? startWorld(config, clock, say, started) : null,
+  ]);
   const port = config.port === 0 ? await freePort(config.host) : config.port;
   const baseUrl = config.publicUrl ?? `http://${config.host}:${port}`;
-  const { ctx, close } = await buildContext({ config, baseUrl, databaseUrl, log, clock });
+  const parts = { config: { ...config, ...world?.settings }, baseUrl, databaseUrl, log, clock };
+  const { ctx, close } = await buildContext(parts);
   started.push(close);
 
-  const sandbox =
-    config.profile === 'sandbox'
-      ? await (await import('@causeway/sandbox/start.ts')).startSandbox(ctx)
-      : null;
-  if (sandbox !== null) started.push(sandbox.stop);
-  const mailer = smtpMailer(config.smtpUrl ?? sandbox?.smtpUrl ?? '', config.mailFrom);
-  started.push((await startMailWorker(ctx, mailer)).stop);
+  const sandbox = (await world?.join(ctx)) ?? null;
+  started.push((await startMailWorker(ctx, smtpMailer(ctx.config.smtpUrl ?? '', config.mailFrom))).stop);
   started.push(startHousekeeping(ctx));
   const routes = [...apiRoutes, ...(sandbox?.routes ?? [])];
-  const app = await buildServer(ctx, routes, [
-    referencePlugin(ctx, apiRoutes),
-    oauthPlugin(ctx),
-    accountsPlugin(ctx),
-  ]);
+  const plugins = [referencePlugin(ctx, apiRoutes), oauthPlugin(ctx), accountsPlugin(ctx)];
+  const app = await buildServer(ctx, routes, plugins);
   await app.listen({ host: config.host, port });
   started.push(() => app.close());
   const metrics = await serveMetrics(ctx.metrics, config.metrics);
   started.push(metrics.close);
-  return readyBlock(baseUrl, metrics.url, performance.now() - begun, sandbox?.readyLines ?? []);
+  return readyBlock(baseUrl, metrics.url, sandbox?.readyLines ?? []);
 }
 
-async function startDatabase(
-  config: Config,
-  say: (text: string) => void,
-  started: (() => Promise<unknown>)[],
-): Promise<string> {
+/** Loaded in the sandbox profile alone. */
+async function startWorld(config: Config, clock: Clock, say: (text: string) => void, started: Started) {
+  const world = await (await import('@causeway/sandbox/start.ts')).startWorld(config, clock, say);
+  started.push(world.stop);
+  return world;
+}
+
+/** Like `Promise.all`, but waits for every part, so that a failure of one does not leave another starting. */
+async function settleAll<A, B>(parts: [Promise<A>, Promise<B> | null]): Promise<[A, B | null]> {
+  const results = await Promise.allSettled(parts);
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+  return Promise.all(parts);
+}
+
+async function openDatabase(config: Config, say: (text: string) => void, started: Started): Promise<string> {
+  const url = config.databaseUrl ?? (await startDatabase(config, say, started));
+  await bringUpToDate(url, say);
+  return url;
+}
+
+async function startDatabase(config: Config, say: (text: string) => void, started: Started): Promise<string> {
   say('Starting the embedded PostgreSQL …');
   const database = await startEmbedded({ dataDir: config.dataDir, log: say });
   started.push(database.stop);
@@ -113,15 +124,10 @@ async function freePort(host: string): Promise<number> {
   return port;
 }
 
-function readyBlock(
-  baseUrl: string,
-  metricsUrl: string,
-  milliseconds: number,
-  lines: readonly string[],
-): string {
+function readyBlock(baseUrl: string, metricsUrl: string, lines: readonly string[]): string {
   return [
     '',
-    `Causeway is ready (${(milliseconds / 1000).toFixed(1)} s).`,
+    `Causeway is ready (${process.uptime().toFixed(1)} s).`,
     '',
     `  API        ${baseUrl}`,
     `  Reference  ${baseUrl}/docs`,
@@ -131,7 +137,7 @@ function readyBlock(
   ].join('\n');
 }
 
-async function stopAll(started: (() => Promise<unknown>)[]): Promise<void> {
+async function stopAll(started: Started): Promise<void> {
   for (const stop of started.reverse()) {
     await stop().catch((error: unknown) => console.error(error));
   }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { type AddressInfo, createServer } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { accountsPlugin } from '../src/accounts/routes.ts';
 import { type TestClock, testClock } from '../src/clock.ts';
@@ -7,7 +8,7 @@ import { buildContext, type Context } from '../src/context.ts';
 import type { Caller } from '../src/http/access.ts';
 import type { Random } from '../src/http/ids.ts';
 import type { Route } from '../src/http/route.ts';
-import { buildServer } from '../src/http/server.ts';
+import { buildServer, type Plugin } from '../src/http/server.ts';
 import { createLog } from '../src/log.ts';
 import { oauthPlugin } from '../src/oauth/plugin.ts';
 import { apiRoutes } from '../src/routes.ts';
@@ -30,13 +31,22 @@ export type TestApp = {
 /** Two apps on one database are two nodes: they must not draw the same ids. */
 let count = 0;
 
-type Options = { routes?: readonly Route[]; config?: Partial<Config>; databaseUrl?: string };
+type Options = {
+  routes?: readonly Route[];
+  plugins?: readonly ((ctx: Context) => Plugin)[];
+  config?: Partial<Config>;
+  databaseUrl?: string;
+  /** On a free port of this machine, for clients that bring their own HTTP. */
+  listen?: boolean;
+};
 
 /** The real application in this process, on a database of its own, with its own clock and randomness. */
 export async function testApp({
   routes = apiRoutes,
+  plugins = [],
   config = {},
   databaseUrl,
+  listen = false,
 }: Options = {}): Promise<TestApp> {
   const database = databaseUrl === undefined ? await createTestDatabase() : null;
   const clock = testClock(START);
@@ -46,16 +56,19 @@ export async function testApp({
     pretty: false,
     stream: { write: (line) => void lines.push(line) },
   });
+  const port = listen ? await freePort() : 0;
   const built = await buildContext({
     config: { ...testConfig(), ...config },
-    baseUrl: 'http://causeway.test',
+    baseUrl: listen ? `http://127.0.0.1:${port}` : 'http://causeway.test',
     databaseUrl: databaseUrl ?? String(database?.url),
     log,
     clock,
     random: seededRandom(`causeway ${count++}`),
   });
   const { ctx } = built;
-  const app = await buildServer(ctx, routes, [oauthPlugin(ctx), accountsPlugin(ctx)]);
+  const own = plugins.map((plugin) => plugin(ctx));
+  const app = await buildServer(ctx, routes, [oauthPlugin(ctx), accountsPlugin(ctx), ...own]);
+  if (listen) await app.listen({ host: '127.0.0.1', port });
   return {
     app,
     ctx,
@@ -71,6 +84,15 @@ export async function testApp({
       await database?.drop();
     },
   };
+}
+
+/** The issuer must be known before the server is built. */
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
 }
 
 export function testConfig(): Config {

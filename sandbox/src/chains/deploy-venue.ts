@@ -66,7 +66,7 @@ export function planVenue(planner: Planner, stablecoins: Hex[]): VenueDeployment
     converter: create(venueConverter, [owner, dollar]),
     oracle: create(venueOracle, [owner]),
     registry: create(venueRegistry, [owner]),
-    hoursOracle: create(venueHours, [owner, 0n, true]),
+    issuanceHours: create(venueHours, [owner, 0n, true]),
     limiter: create(venueLimiter, [owner]),
   };
   const manager = create(venueManager, [owner, satellites]);
@@ -91,7 +91,7 @@ export function planVenue(planner: Planner, stablecoins: Hex[]): VenueDeployment
     fee_bps: FEE_BPS,
     manager,
     oracle: satellites.oracle,
-    hours: satellites.hoursOracle,
+    hours: satellites.issuanceHours,
     limiter: satellites.limiter,
     registry: satellites.registry,
     converter: satellites.converter,

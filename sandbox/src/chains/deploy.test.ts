@@ -4,8 +4,19 @@ import { join } from 'node:path';
 import { fundSwap } from '@causeway/contracts/abi/fund-swap.ts';
 import { multicall3 } from '@causeway/contracts/abi/multicall3.ts';
 import { token } from '@causeway/contracts/abi/token.ts';
+import { tokenizedSwap } from '@causeway/contracts/abi/tokenized-swap.ts';
 import { venueManager } from '@causeway/contracts/abi/venue-manager.ts';
-import { createPublicClient, custom, type Hex } from 'viem';
+import {
+  createPublicClient,
+  createWalletClient,
+  custom,
+  type Hex,
+  keccak256,
+  parseAbiParameters,
+  toHex,
+} from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { sepolia as viemSepolia } from 'viem/chains';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Chain, openChain } from './chain.ts';
 import { deploy, planDeployment } from './deploy.ts';
@@ -108,4 +119,114 @@ it('gives Solana wallets as wallets export them: base58 of 64 bytes', () => {
     expect(address).toMatch(/^[1-9A-HJ-NP-Za-km-z]{43,44}$/);
     expect(private_key).toMatch(/^[1-9A-HJ-NP-Za-km-z]{86,88}$/);
   }
+});
+
+it('is wired: an allowed wallet swaps into the fund and buys a tokenized asset', async () => {
+  const { chain, reader } = await open('wired');
+  const { steps, deployment } = planDeployment(sepolia);
+  await deploy(chain, sepolia.chainId, steps);
+  const { fund_swap, older_fund_swap, venue, tokens } = deployment;
+  const usdc = tokens[0]?.address ?? '0x';
+  const user = privateKeyToAccount((testWallets[0]?.private_key ?? '0x') as Hex);
+  const writer = createWalletClient({ account: user, chain: viemSepolia, transport: custom(chain) });
+  const approve = (spender: Hex) =>
+    writer.writeContract({
+      address: usdc,
+      abi: token.abi,
+      functionName: 'approve',
+      args: [spender, 10n ** 9n],
+    });
+  const balance = (address: Hex) =>
+    reader.readContract({ address, abi: token.abi, functionName: 'balanceOf', args: [user.address] });
+
+  for (const { address, output_token } of [fund_swap, older_fund_swap]) {
+    const offer = keccak256(toHex('offer'));
+    const permission = { wallet: user.address, offer, nonce: 0n, deadline: 4_000_000_000n };
+    const signature = await roles.supplier.signTypedData({
+      domain: {
+        name: 'Causeway Fund Swap',
+        version: '1',
+        chainId: sepolia.chainId,
+        verifyingContract: address,
+      },
+      types: {
+        AllowWallet: parseAbiParameters(
+          'address wallet, bytes32 offer, uint256 nonce, uint256 deadline',
+        ) as never,
+      },
+      primaryType: 'AllowWallet',
+      message: permission as never,
+    });
+    const swap = { address, abi: fundSwap.abi } as const;
+    await writer.writeContract({
+      ...swap,
+      functionName: 'allow',
+      args: [user.address, offer, permission.deadline, signature],
+    });
+    await approve(address);
+    const before = await balance(output_token);
+    await writer.writeContract({ ...swap, functionName: 'swap', args: [usdc, 10n ** 8n, 1n] });
+    expect(await balance(output_token)).toBeGreaterThan(before);
+  }
+
+  const [asset] = venue?.assets ?? [];
+  if (!venue || !asset) throw new Error('the first chain has a venue');
+  const gross = 100_500_000n;
+  const quote = {
+    chainId: BigInt(sepolia.chainId),
+    attestationId: 1n,
+    userId: venue.user_id,
+    asset: asset.address,
+    price: BigInt(asset.price),
+    quantity: (100n * 10n ** 36n) / BigInt(asset.price),
+    expiration: 4_000_000_000n,
+    side: 0,
+    additionalData: keccak256('0x'),
+  };
+  const venueSignature = await roles.venueSigner.signTypedData({
+    domain: {
+      name: 'OndoGMTokenManager',
+      version: '1',
+      chainId: sepolia.chainId,
+      verifyingContract: venue.manager,
+    },
+    types: {
+      Quote: parseAbiParameters(
+        'uint256 chainId, uint256 attestationId, bytes32 userId, address asset, uint256 price, uint256 quantity, uint256 expiration, uint8 side, bytes32 additionalData',
+      ) as never,
+    },
+    primaryType: 'Quote',
+    message: quote as never,
+  });
+  const operatorSignature = await roles.operator.signTypedData({
+    domain: {
+      name: venue.domain_name,
+      version: '1',
+      chainId: sepolia.chainId,
+      verifyingContract: venue.swap,
+    },
+    types: {
+      VerifyRequest: parseAbiParameters(
+        'uint8 side, address inputToken, address outputToken, address sender, uint256 nonce, uint256 expiry, uint256 amount',
+      ) as never,
+    },
+    primaryType: 'VerifyRequest',
+    message: {
+      side: 0,
+      inputToken: usdc,
+      outputToken: asset.address,
+      sender: user.address,
+      nonce: 0n,
+      expiry: quote.expiration,
+      amount: gross,
+    } as never,
+  });
+  await approve(venue.swap);
+  await writer.writeContract({
+    address: venue.swap,
+    abi: tokenizedSwap.abi,
+    functionName: 'swap',
+    args: [quote, venueSignature, usdc, gross, operatorSignature],
+  });
+  expect(await balance(asset.address)).toBe(quote.quantity);
 });

@@ -44,6 +44,7 @@ export type ChainDeployment = {
 export type DeploymentPlan = { steps: PlannedStep[]; deployment: ChainDeployment };
 
 const COMMIT_AND_REMIT = 6n;
+const BUY_ROLE = 1n;
 const UNIT = 10n ** 6n;
 const MIN_COMMIT = UNIT;
 
@@ -141,6 +142,7 @@ function planFundSwap(
     swapLevel,
   };
   const address = create(artifact as typeof fundSwap, [config]);
+  call('owner', market, fixedPriceMarket, 'grantRoles', [address, BUY_ROLE]);
   return { address, market, output_token: output, fee_bps: feeBps, swap_level: swapLevel };
 }
 

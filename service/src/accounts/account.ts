@@ -14,12 +14,26 @@ const MESSAGES = new Map([
   ['passkey_removed', 'The passkey is removed.'],
 ]);
 
-export async function showAccount(ctx: Context, { session, csrf }: Visit, { query }: PageInput): Promise<Answer> {
+export async function showAccount(
+  ctx: Context,
+  { session, csrf }: Visit,
+  { query }: PageInput,
+): Promise<Answer> {
   if (session === null) return SIGN_IN;
   const { user } = session;
-  const [apps, passkeys] = await Promise.all([ctx.oauth.listGrants(user.id), selectPasskeys(ctx.db, user.id)]);
+  const [apps, passkeys] = await Promise.all([
+    ctx.oauth.listGrants(user.id),
+    selectPasskeys(ctx.db, user.id),
+  ]);
   const message = MESSAGES.get(String(query.notice));
-  const page = accountPage({ csrf, user, apps, passkeys, canAddPasskeys: hasPasskeys(ctx), ...(message !== undefined && { message }) });
+  const page = accountPage({
+    csrf,
+    user,
+    apps,
+    passkeys,
+    canAddPasskeys: hasPasskeys(ctx),
+    ...(message !== undefined && { message }),
+  });
   return { page, images: apps.map((app) => app.logo_url) };
 }
 

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import type { OAuth } from '../oauth/provider.ts';
+import type { Interaction } from '../oauth/server.ts';
 import { consentPage } from '../pages/consent-page.ts';
 import { messagePage } from '../pages/message-page.ts';
 import { signInPage } from '../pages/sign-in-page.ts';
@@ -9,14 +9,15 @@ import { hasPasskeys } from './passkeys.ts';
 import type { Session } from './sessions.ts';
 import type { Visit } from './visit.ts';
 
-type Interaction = Awaited<ReturnType<OAuth['interaction']>>;
-
 /** An app's wish to sign somebody in, as the pages need it. */
 export type Errand = { app: string; logoUrl: string | null; leadsTo: string[] };
 
 const GONE: Answer = {
   status: 400,
-  page: messagePage({ title: 'This sign-in has expired', text: 'Go back to the app that sent you here and start again.' }),
+  page: messagePage({
+    title: 'This sign-in has expired',
+    text: 'Go back to the app that sent you here and start again.',
+  }),
 };
 
 /** What a page on the way to an app says of it. Knowing the path is enough for that, and for nothing else. */
@@ -46,7 +47,13 @@ export async function showInteraction(ctx: Context, visit: Visit, input: PageInp
   if (session === null || isStale(interaction, session)) {
     const hint = interaction.params.login_hint;
     const email = session?.user.email ?? (typeof hint === 'string' && hint.length <= 254 ? hint : undefined);
-    const page = signInPage({ csrf, next: path, app: errand.app, passkeys: hasPasskeys(ctx), ...(email !== undefined && { email }) });
+    const page = signInPage({
+      csrf,
+      next: path,
+      app: errand.app,
+      passkeys: hasPasskeys(ctx),
+      ...(email !== undefined && { email }),
+    });
     return { page, leadsTo: errand.leadsTo };
   }
   if (interaction.prompt.name === 'login' || interaction.session?.accountId !== session.user.id) {
@@ -70,8 +77,10 @@ export async function decideInteraction(ctx: Context, visit: Visit, input: PageI
   const { user } = visit.session ?? {};
   const { decision } = input.form;
   // Whoever signed in or out in another tab is asked again.
-  const isAsked = user !== undefined && interaction.prompt.name === 'consent' && interaction.session?.accountId === user.id;
-  if (!isAsked || (decision !== 'allow' && decision !== 'deny')) return { redirect: interactionPath(interaction.uid) };
+  const isAsked =
+    user !== undefined && interaction.prompt.name === 'consent' && interaction.session?.accountId === user.id;
+  if (!isAsked || (decision !== 'allow' && decision !== 'deny'))
+    return { redirect: interactionPath(interaction.uid) };
   const result =
     decision === 'deny'
       ? { error: 'access_denied', error_description: 'the user denied access' }
@@ -93,11 +102,17 @@ async function openInteraction({ oauth }: Context, { request }: PageInput): Prom
 
 /** The app asked for a fresh sign-in, and this session is older than its question. */
 function isStale({ prompt, iat }: Interaction, { signed_in_at }: Session): boolean {
-  const asksAgain = prompt.name === 'login' && prompt.reasons.some((reason) => reason === 'login_prompt' || reason === 'max_age');
+  const asksAgain =
+    prompt.name === 'login' &&
+    prompt.reasons.some((reason) => reason === 'login_prompt' || reason === 'max_age');
   return asksAgain && Date.parse(signed_in_at) / 1000 < iat;
 }
 
-async function finishSignIn({ oauth }: Context, interaction: Interaction, { user, signed_in_at, method }: Session): Promise<string> {
+async function finishSignIn(
+  { oauth }: Context,
+  interaction: Interaction,
+  { user, signed_in_at, method }: Session,
+): Promise<string> {
   const before = interaction.session;
   if (before !== undefined && before.accountId !== user.id) {
     // Somebody else was signed in here: nothing of theirs goes along.
@@ -105,16 +120,25 @@ async function finishSignIn({ oauth }: Context, interaction: Interaction, { user
     delete interaction.session;
   }
   const ts = Math.floor(Date.parse(signed_in_at) / 1000);
-  interaction.result = { login: { accountId: user.id, ts, amr: [method === 'password' ? 'pwd' : 'hwk'], remember: false } };
+  interaction.result = {
+    login: { accountId: user.id, ts, amr: [method === 'password' ? 'pwd' : 'hwk'], remember: false },
+  };
   await interaction.save(interaction.exp - Math.floor(Date.now() / 1000));
   return interaction.returnTo;
 }
 
-async function saveGrant({ oauth }: Context, { grantId, params, prompt }: Interaction, accountId: string): Promise<string> {
+async function saveGrant(
+  { oauth }: Context,
+  { grantId, params, prompt }: Interaction,
+  accountId: string,
+): Promise<string> {
   const provider = oauth.provider();
   const known = grantId === undefined ? undefined : await provider.Grant.find(grantId);
   const grant = known ?? new provider.Grant({ accountId, clientId: String(params.client_id) });
-  const { missingOIDCScope, missingOIDCClaims } = prompt.details as { missingOIDCScope?: string[]; missingOIDCClaims?: string[] };
+  const { missingOIDCScope, missingOIDCClaims } = prompt.details as {
+    missingOIDCScope?: string[];
+    missingOIDCClaims?: string[];
+  };
   if (missingOIDCScope !== undefined) grant.addOIDCScope(missingOIDCScope.join(' '));
   if (missingOIDCClaims !== undefined) grant.addOIDCClaims(missingOIDCClaims);
   return grant.save();
@@ -122,7 +146,12 @@ async function saveGrant({ oauth }: Context, { grantId, params, prompt }: Intera
 
 function askedScopes({ prompt, params }: Interaction): string[] {
   const { missingOIDCScope } = prompt.details as { missingOIDCScope?: string[] };
-  return missingOIDCScope ?? String(params.scope ?? '').split(' ').filter((scope) => scope !== '');
+  return (
+    missingOIDCScope ??
+    String(params.scope ?? '')
+      .split(' ')
+      .filter((scope) => scope !== '')
+  );
 }
 
 function hostOf(uri: string): string {

@@ -12,13 +12,23 @@ export type ConfirmLink = { registration: Registration; browser: Buffer | null; 
 const CONFIRM_LIFE = '24 hours';
 const RESET_LIFE = '1 hour';
 
-export async function insertConfirmLink(ctx: Context, db: Db, link: { registration: Registration; browser: string; continueTo: string | null }): Promise<string> {
+export async function insertConfirmLink(
+  ctx: Context,
+  db: Db,
+  link: { registration: Registration; browser: string; continueTo: string | null },
+): Promise<string> {
   const secret = newSecret(ctx.random);
   const hash = hashSecret(secret);
-  const sealed = ctx.sealing.seal('registration', Buffer.from(JSON.stringify(link.registration)), hash.toString('hex'));
+  const sealed = ctx.sealing.seal(
+    'registration',
+    Buffer.from(JSON.stringify(link.registration)),
+    hash.toString('hex'),
+  );
   await sql`
     insert into mail_links (hash, purpose, registration, browser, continue_to, expires_at)
-    values (${hash}, 'confirm', ${sealed}, ${hashSecret(link.browser)}, ${link.continueTo}, now() + ${CONFIRM_LIFE}::interval)`.execute(db);
+    values (${hash}, 'confirm', ${sealed}, ${hashSecret(link.browser)}, ${link.continueTo}, now() + ${CONFIRM_LIFE}::interval)`.execute(
+    db,
+  );
   return secret;
 }
 
@@ -46,7 +56,10 @@ export async function findConfirmLink(ctx: Context, secret: string): Promise<Con
   return { registration: JSON.parse(opened.toString()), browser: row.browser, continueTo: row.continue_to };
 }
 
-export async function findResetLink(ctx: Context, secret: string): Promise<{ userId: string; email: string } | null> {
+export async function findResetLink(
+  ctx: Context,
+  secret: string,
+): Promise<{ userId: string; email: string } | null> {
   const row = await ctx.db
     .selectFrom('mail_links as l')
     .innerJoin('users as u', 'u.id', 'l.user_id')

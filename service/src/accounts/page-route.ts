@@ -1,13 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { recordRequest } from '../http/add-route.ts';
-import { type Page, renderPage } from '../pages/layout.ts';
+import { pluginHooks } from '../http/request-log.ts';
 import { pageHeaders } from '../pages/headers.ts';
+import { type Page, renderPage } from '../pages/layout.ts';
 import { takeFromAddress } from './throttle.ts';
 import { checkForgery, openVisit, setCookie, type Visit } from './visit.ts';
 
-export type PageInput = { query: Record<string, unknown>; form: Record<string, string>; request: FastifyRequest; reply: FastifyReply };
+export type PageInput = {
+  query: Record<string, unknown>;
+  form: Record<string, string>;
+  request: FastifyRequest;
+  reply: FastifyReply;
+};
 
 export type Answer = { cookie?: string } & (
   | { redirect: string }
@@ -30,12 +35,16 @@ type PageRoute = {
 };
 
 /** Registers a page or the form on one: throttled, safe from forgery, and with the headers of a page. */
-export function addPage(app: FastifyInstance, ctx: Context, { method, path, fields = [], handle }: PageRoute): void {
+export function addPage(
+  app: FastifyInstance,
+  ctx: Context,
+  { method, path, fields = [], handle }: PageRoute,
+): void {
   app.route({
     method,
     url: path,
     config: { access: { who: 'public' }, ...(method === 'POST' && { forms: true as const }) },
-    onResponse: recordRequest(ctx, { method, path, operationId: 'page' }),
+    ...pluginHooks(ctx, method, path),
     handler: async (request, reply) => {
       if (method === 'POST') await takeFromAddress(ctx, request.ip);
       const visit = await openVisit(ctx, request, reply);
@@ -51,7 +60,8 @@ function readForm(body: unknown, fields: readonly string[]): Record<string, stri
   const form: Record<string, string> = {};
   const problems: Record<string, string[]> = {};
   for (const [name, value] of Object.entries((body ?? {}) as Record<string, unknown>)) {
-    if ((name !== 'csrf' && !fields.includes(name)) || typeof value !== 'string') problems[name] = ['is not a known field'];
+    if ((name !== 'csrf' && !fields.includes(name)) || typeof value !== 'string')
+      problems[name] = ['is not a known field'];
     else form[name] = value;
   }
   if (Object.keys(problems).length > 0) throw new ApiError('validation_failed', problems);
@@ -60,7 +70,8 @@ function readForm(body: unknown, fields: readonly string[]): Record<string, stri
 
 function sendAnswer(ctx: Context, reply: FastifyReply, answer: Answer): FastifyReply {
   if (answer.cookie !== undefined) setCookie(ctx, reply, answer.cookie);
-  if ('redirect' in answer) return reply.headers(pageHeaders()).code(303).header('location', answer.redirect).send();
+  if ('redirect' in answer)
+    return reply.headers(pageHeaders()).code(303).header('location', answer.redirect).send();
   return sendPage(reply, answer.page, answer.status ?? 200, answer);
 }
 

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { recordRequest } from '../http/add-route.ts';
+import { pluginHooks } from '../http/request-log.ts';
 import { Closed } from '../http/wire.ts';
 import { pageHeaders } from '../pages/headers.ts';
 import { readNext } from './next.ts';
@@ -29,7 +29,7 @@ export function addPasskeyRoutes(app: FastifyInstance, ctx: Context): void {
       url: path,
       config: { access: { who: 'public' } },
       schema: { body: schema },
-      onResponse: recordRequest(ctx, { method: 'POST', path, operationId: 'passkey' }),
+      ...pluginHooks(ctx, 'POST', path),
       handler: (request, reply) => answer(ctx, request, reply, handle),
     });
 
@@ -40,14 +40,21 @@ export function addPasskeyRoutes(app: FastifyInstance, ctx: Context): void {
     setCookie(ctx, reply, cookie);
     return { location: readNext(next) ?? '/account' };
   });
-  add('/account/passkeys/options', Ask, ({ browser, session }) => offerPasskey(ctx, browser, userOf(session)));
+  add('/account/passkeys/options', Ask, ({ browser, session }) =>
+    offerPasskey(ctx, browser, userOf(session)),
+  );
   add('/account/passkeys', Answer, async ({ browser, session }, { response }) => {
     if (!(await addPasskey(ctx, browser, userOf(session), response))) throw new ApiError('passkey_refused');
     return { location: '/account?notice=passkey_added' };
   });
 }
 
-async function answer(ctx: Context, request: FastifyRequest, reply: FastifyReply, handle: Handle): Promise<object> {
+async function answer(
+  ctx: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  handle: Handle,
+): Promise<object> {
   reply.headers(pageHeaders()).header('x-request-id', request.id);
   await takeFromAddress(ctx, request.ip);
   const visit = await openVisit(ctx, request, reply);

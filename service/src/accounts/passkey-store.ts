@@ -8,14 +8,26 @@ type Purpose = 'add' | 'sign_in';
 
 const CHALLENGE_LIFE = '5 minutes';
 
-export async function insertChallenge(db: Db, challenge: string, purpose: Purpose, browser: string): Promise<void> {
+export async function insertChallenge(
+  db: Db,
+  challenge: string,
+  purpose: Purpose,
+  browser: string,
+): Promise<void> {
   await sql`
     insert into passkey_challenges (hash, purpose, browser, expires_at)
-    values (${hashSecret(challenge)}, ${purpose}, ${hashSecret(browser)}, now() + ${CHALLENGE_LIFE}::interval)`.execute(db);
+    values (${hashSecret(challenge)}, ${purpose}, ${hashSecret(browser)}, now() + ${CHALLENGE_LIFE}::interval)`.execute(
+    db,
+  );
 }
 
 /** Of many answers to one challenge, one gets true. */
-export async function consumeChallenge(db: Db, challenge: string, purpose: Purpose, browser: string): Promise<boolean> {
+export async function consumeChallenge(
+  db: Db,
+  challenge: string,
+  purpose: Purpose,
+  browser: string,
+): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('passkey_challenges')
     .where('hash', '=', hashSecret(challenge))
@@ -26,7 +38,15 @@ export async function consumeChallenge(db: Db, challenge: string, purpose: Purpo
   return numDeletedRows === 1n;
 }
 
-type NewPasskey = { id: string; user_id: string; credential_id: Buffer; public_key: Buffer; sign_count: number; transports: string[]; name: string };
+type NewPasskey = {
+  id: string;
+  user_id: string;
+  credential_id: Buffer;
+  public_key: Buffer;
+  sign_count: number;
+  transports: string[];
+  name: string;
+};
 
 /** False when the credential is known already. */
 export async function insertPasskey(db: Db, passkey: NewPasskey): Promise<boolean> {
@@ -55,7 +75,11 @@ export async function touchPasskey(db: Db, id: string, signCount: number): Promi
 }
 
 export async function selectCredentialIds(db: Db, userId: string): Promise<Buffer[]> {
-  const rows = await db.selectFrom('passkeys').select('credential_id').where('user_id', '=', userId).execute();
+  const rows = await db
+    .selectFrom('passkeys')
+    .select('credential_id')
+    .where('user_id', '=', userId)
+    .execute();
   return rows.map((row) => row.credential_id);
 }
 

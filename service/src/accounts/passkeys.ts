@@ -45,7 +45,12 @@ export async function offerPasskey(ctx: Context, browser: string, user: User) {
 }
 
 /** False when the answer is not one to a challenge of ours, or the passkey is known already. */
-export async function addPasskey(ctx: Context, browser: string, user: User, response: unknown): Promise<boolean> {
+export async function addPasskey(
+  ctx: Context,
+  browser: string,
+  user: User,
+  response: unknown,
+): Promise<boolean> {
   if (!isCredential(response)) return false;
   const challenge = readChallenge(response);
   if (!(await consumeChallenge(ctx.db, challenge, 'add', browser))) return false;
@@ -87,7 +92,11 @@ export async function challengePasskey(ctx: Context, browser: string) {
 }
 
 /** The new cookie, or null for any answer that is not of a known passkey to a fresh challenge. */
-export async function signInWithPasskey(ctx: Context, browser: string, response: unknown): Promise<string | null> {
+export async function signInWithPasskey(
+  ctx: Context,
+  browser: string,
+  response: unknown,
+): Promise<string | null> {
   if (!isCredential(response)) return null;
   const answer = response as AuthenticationResponseJSON;
   const passkey = await findPasskey(ctx.db, Buffer.from(answer.id, 'base64url'));
@@ -136,7 +145,12 @@ function readChallenge({ response }: { response: object }): string {
 
 function isCredential(response: unknown): response is { id: string; response: object } {
   const { id, response: inner } = (response ?? {}) as { id?: unknown; response?: unknown };
-  return typeof id === 'string' && /^[A-Za-z0-9_-]{1,1400}$/.test(id) && typeof inner === 'object' && inner !== null;
+  return (
+    typeof id === 'string' &&
+    /^[A-Za-z0-9_-]{1,1400}$/.test(id) &&
+    typeof inner === 'object' &&
+    inner !== null
+  );
 }
 
 function rpIdOf(baseUrl: string): string {

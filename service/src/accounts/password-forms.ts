@@ -46,6 +46,7 @@ export async function postReset(ctx: Context, { csrf }: Visit, { form }: PageInp
   if (link === null) return GONE;
   const reset = await resetPassword(ctx, token, password);
   if (reset.outcome === 'gone') return GONE;
-  if (reset.outcome === 'refused') return { status: 422, page: resetPage({ csrf, token, email: link.email, problem: reset.problem }) };
+  if (reset.outcome === 'refused')
+    return { status: 422, page: resetPage({ csrf, token, email: link.email, problem: reset.problem }) };
   return { cookie: newSecret(ctx.random), redirect: '/sign-in?notice=password_set' };
 }

@@ -17,7 +17,11 @@ export function hashPassword(ctx: Context, password: string): Promise<string> {
 }
 
 /** Takes the same time whether there is a hash or not. */
-export async function isPassword(ctx: Context, passwordHash: string | null | undefined, password: string): Promise<boolean> {
+export async function isPassword(
+  ctx: Context,
+  passwordHash: string | null | undefined,
+  password: string,
+): Promise<boolean> {
   ctx.metrics.passwordChecks.inc();
   const matches = await verify(passwordHash ?? NOBODY, password.normalize('NFKC'));
   return matches && typeof passwordHash === 'string';
@@ -35,7 +39,8 @@ export function findPasswordProblem(password: string, email: string): string | n
   if (length > LONGEST) return `Use at most ${LONGEST} characters.`;
   const plain = password.normalize('NFKC').toLowerCase();
   const address = email.toLowerCase();
-  if (plain === address || plain === address.split('@', 1)[0]) return 'Use something other than your e-mail address.';
+  if (plain === address || plain === address.split('@', 1)[0])
+    return 'Use something other than your e-mail address.';
   if (new Set(plain).size < 4 || COMMON_PASSWORDS.has(plain)) return 'This password is too easy to guess.';
   return null;
 }

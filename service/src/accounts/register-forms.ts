@@ -17,14 +17,22 @@ const GONE: Answer = {
   }),
 };
 
-export async function showRegister(ctx: Context, { session, csrf }: Visit, { query }: PageInput): Promise<Answer> {
+export async function showRegister(
+  ctx: Context,
+  { session, csrf }: Visit,
+  { query }: PageInput,
+): Promise<Answer> {
   const next = readNext(query.next);
   if (session !== null) return { redirect: next ?? '/account' };
   const errand = await findErrand(ctx, next);
   return { page: registerPage({ csrf, next, app: errand?.app ?? null }) };
 }
 
-export async function postRegister(ctx: Context, { browser, csrf }: Visit, { form }: PageInput): Promise<Answer> {
+export async function postRegister(
+  ctx: Context,
+  { browser, csrf }: Visit,
+  { form }: PageInput,
+): Promise<Answer> {
   const { email = '', password = '', kind = '' } = form;
   const next = readNext(form.next);
   const problems = await register(ctx, browser, { email, password, kind, continueTo: next });
@@ -33,20 +41,31 @@ export async function postRegister(ctx: Context, { browser, csrf }: Visit, { for
   return { status: 422, page: registerPage({ csrf, next, app: errand?.app ?? null, email, kind, problems }) };
 }
 
-export async function showConfirm(ctx: Context, { browser, csrf }: Visit, { query }: PageInput): Promise<Answer> {
+export async function showConfirm(
+  ctx: Context,
+  { browser, csrf }: Visit,
+  { query }: PageInput,
+): Promise<Answer> {
   const token = String(query.token ?? '');
   const pending = isSecret(token) ? await findPendingRegistration(ctx, browser, token) : null;
   return pending === null ? GONE : { page: confirmPage({ csrf, token, ...pending }) };
 }
 
-export async function postConfirm(ctx: Context, { browser, csrf }: Visit, { form }: PageInput): Promise<Answer> {
+export async function postConfirm(
+  ctx: Context,
+  { browser, csrf }: Visit,
+  { form }: PageInput,
+): Promise<Answer> {
   const { token = '', password = '' } = form;
   const pending = isSecret(token) ? await findPendingRegistration(ctx, browser, token) : null;
   if (pending === null) return GONE;
   const confirmed = await confirmRegistration(ctx, browser, token, password);
   if (confirmed.outcome === 'gone') return GONE;
   if (confirmed.outcome === 'wrong_password') {
-    return { status: 422, page: confirmPage({ csrf, token, ...pending, problem: 'This is not the password that was chosen.' }) };
+    return {
+      status: 422,
+      page: confirmPage({ csrf, token, ...pending, problem: 'This is not the password that was chosen.' }),
+    };
   }
   return { cookie: confirmed.cookie, redirect: confirmed.continueTo ?? '/account' };
 }

@@ -19,7 +19,11 @@ export type FormProblems = Partial<Record<'email' | 'password' | 'kind', string>
  * Asks the owner of the address to confirm it. Known and unknown addresses take the same way: one password
  * hashed, one mail written; only the mailbox tells them apart.
  */
-export async function register(ctx: Context, browser: string, input: RegisterInput): Promise<FormProblems | null> {
+export async function register(
+  ctx: Context,
+  browser: string,
+  input: RegisterInput,
+): Promise<FormProblems | null> {
   const email = input.email.trim();
   const kind = asKind(input.kind);
   const problems = findProblems(email, input.password, kind);
@@ -42,16 +46,28 @@ export type PendingRegistration = { email: string; needsPassword: boolean };
  * What the page behind the mail's link has to ask. Anybody can register with somebody else's address, so a
  * browser that did not fill the form in must know the password that was chosen in it.
  */
-export async function findPendingRegistration(ctx: Context, browser: string, secret: string): Promise<PendingRegistration | null> {
+export async function findPendingRegistration(
+  ctx: Context,
+  browser: string,
+  secret: string,
+): Promise<PendingRegistration | null> {
   const link = await findConfirmLink(ctx, secret);
   if (link === null) return null;
   return { email: link.registration.email, needsPassword: !isSameBrowser(link.browser, browser) };
 }
 
-export type Confirmed = { outcome: 'done'; cookie: string; continueTo: string | null } | { outcome: 'wrong_password' } | { outcome: 'gone' };
+export type Confirmed =
+  | { outcome: 'done'; cookie: string; continueTo: string | null }
+  | { outcome: 'wrong_password' }
+  | { outcome: 'gone' };
 
 /** Makes the account and signs the browser in. */
-export async function confirmRegistration(ctx: Context, browser: string, secret: string, password: string): Promise<Confirmed> {
+export async function confirmRegistration(
+  ctx: Context,
+  browser: string,
+  secret: string,
+  password: string,
+): Promise<Confirmed> {
   const link = await findConfirmLink(ctx, secret);
   if (link === null) return { outcome: 'gone' };
   const { registration } = link;
@@ -68,7 +84,8 @@ export async function confirmRegistration(ctx: Context, browser: string, secret:
     password_hash: registration.passwordHash,
   };
   return ctx.db.transaction().execute(async (tx): Promise<Confirmed> => {
-    if (!(await consumeLink(tx, 'confirm', secret)) || !(await insertUser(tx, user))) return { outcome: 'gone' };
+    if (!(await consumeLink(tx, 'confirm', secret)) || !(await insertUser(tx, user)))
+      return { outcome: 'gone' };
     const cookie = await startSession(ctx, tx, browser, user.id, 'password');
     return { outcome: 'done', cookie, continueTo: sameBrowser ? link.continueTo : null };
   });

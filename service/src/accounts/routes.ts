@@ -36,28 +36,46 @@ function addPages(app: FastifyInstance, ctx: Context): void {
   });
   app.setErrorHandler((thrown, request, reply) => {
     const error = toApiError(thrown);
-    if (error.status >= 500) ctx.log.error({ err: error.cause ?? error, request_id: request.id, code: error.code }, 'a page failed');
+    if (error.status >= 500)
+      ctx.log.error({ err: error.cause ?? error, request_id: request.id, code: error.code }, 'a page failed');
     reply.headers(error.headers);
     return sendPage(reply, errorPage(error, request.id), error.status);
   });
 
-  addPage(app, ctx, { method: 'GET', path: '/sign-in', handle: (visit, input) => showSignIn(ctx, visit, input) });
+  addPage(app, ctx, {
+    method: 'GET',
+    path: '/sign-in',
+    handle: (visit, input) => showSignIn(ctx, visit, input),
+  });
   addPage(app, ctx, {
     method: 'POST',
     path: '/sign-in',
     fields: ['email', 'password', 'next'],
     handle: (visit, input) => postSignIn(ctx, visit, input),
   });
-  addPage(app, ctx, { method: 'POST', path: '/sign-out', fields: ['next'], handle: (visit, input) => postSignOut(ctx, visit, input) });
+  addPage(app, ctx, {
+    method: 'POST',
+    path: '/sign-out',
+    fields: ['next'],
+    handle: (visit, input) => postSignOut(ctx, visit, input),
+  });
 
-  addPage(app, ctx, { method: 'GET', path: '/register', handle: (visit, input) => showRegister(ctx, visit, input) });
+  addPage(app, ctx, {
+    method: 'GET',
+    path: '/register',
+    handle: (visit, input) => showRegister(ctx, visit, input),
+  });
   addPage(app, ctx, {
     method: 'POST',
     path: '/register',
     fields: ['email', 'password', 'kind', 'next'],
     handle: (visit, input) => postRegister(ctx, visit, input),
   });
-  addPage(app, ctx, { method: 'GET', path: '/confirm', handle: (visit, input) => showConfirm(ctx, visit, input) });
+  addPage(app, ctx, {
+    method: 'GET',
+    path: '/confirm',
+    handle: (visit, input) => showConfirm(ctx, visit, input),
+  });
   addPage(app, ctx, {
     method: 'POST',
     path: '/confirm',
@@ -66,8 +84,17 @@ function addPages(app: FastifyInstance, ctx: Context): void {
   });
 
   addPage(app, ctx, { method: 'GET', path: '/forgot', handle: (visit, input) => showForgot(visit, input) });
-  addPage(app, ctx, { method: 'POST', path: '/forgot', fields: ['email'], handle: (visit, input) => postForgot(ctx, visit, input) });
-  addPage(app, ctx, { method: 'GET', path: '/reset', handle: (visit, input) => showReset(ctx, visit, input) });
+  addPage(app, ctx, {
+    method: 'POST',
+    path: '/forgot',
+    fields: ['email'],
+    handle: (visit, input) => postForgot(ctx, visit, input),
+  });
+  addPage(app, ctx, {
+    method: 'GET',
+    path: '/reset',
+    handle: (visit, input) => showReset(ctx, visit, input),
+  });
   addPage(app, ctx, {
     method: 'POST',
     path: '/reset',
@@ -75,7 +102,11 @@ function addPages(app: FastifyInstance, ctx: Context): void {
     handle: (visit, input) => postReset(ctx, visit, input),
   });
 
-  addPage(app, ctx, { method: 'GET', path: '/interaction/:uid', handle: (visit, input) => showInteraction(ctx, visit, input) });
+  addPage(app, ctx, {
+    method: 'GET',
+    path: '/interaction/:uid',
+    handle: (visit, input) => showInteraction(ctx, visit, input),
+  });
   addPage(app, ctx, {
     method: 'POST',
     path: '/interaction/:uid',
@@ -83,7 +114,11 @@ function addPages(app: FastifyInstance, ctx: Context): void {
     handle: (visit, input) => decideInteraction(ctx, visit, input),
   });
 
-  addPage(app, ctx, { method: 'GET', path: '/account', handle: (visit, input) => showAccount(ctx, visit, input) });
+  addPage(app, ctx, {
+    method: 'GET',
+    path: '/account',
+    handle: (visit, input) => showAccount(ctx, visit, input),
+  });
   addPage(app, ctx, {
     method: 'POST',
     path: '/account/disconnect',

@@ -15,12 +15,20 @@ const LIFE = '12 hours';
  * Signs a browser in and returns its new cookie. The cookie it came with is worth nothing afterwards, so that
  * one planted by somebody else never becomes a session.
  */
-export async function startSession(ctx: Context, db: Db, before: string, userId: string, method: SignInMethod): Promise<string> {
+export async function startSession(
+  ctx: Context,
+  db: Db,
+  before: string,
+  userId: string,
+  method: SignInMethod,
+): Promise<string> {
   const secret = newSecret(ctx.random);
   await endSession(db, before);
   await sql`
     insert into browser_sessions (hash, user_id, method, signed_in_at, expires_at)
-    values (${hashSecret(secret)}, ${userId}, ${method}, clock_timestamp(), clock_timestamp() + ${LIFE}::interval)`.execute(db);
+    values (${hashSecret(secret)}, ${userId}, ${method}, clock_timestamp(), clock_timestamp() + ${LIFE}::interval)`.execute(
+    db,
+  );
   return secret;
 }
 

@@ -5,7 +5,12 @@ import { findUserByEmail, setPasswordHash } from './store.ts';
 import { takeAttempt } from './throttle.ts';
 
 /** The new cookie, or null: an unknown address and a wrong password cannot be told apart. */
-export async function signInWithPassword(ctx: Context, browser: string, email: string, password: string): Promise<string | null> {
+export async function signInWithPassword(
+  ctx: Context,
+  browser: string,
+  email: string,
+  password: string,
+): Promise<string | null> {
   const attempt = await takeAttempt(ctx, email);
   const user = await findUserByEmail(ctx.db, email.trim());
   if (!(await isPassword(ctx, user?.password_hash, password)) || user === undefined) return null;

@@ -16,7 +16,10 @@ export async function openVisit(ctx: Context, request: FastifyRequest, reply: Fa
 }
 
 /** The cookie in a browser's request, of whoever wants to know who is signed in there. */
-export function readCookie({ baseUrl }: Context, { headers }: Pick<FastifyRequest, 'headers'>): string | null {
+export function readCookie(
+  { baseUrl }: Context,
+  { headers }: Pick<FastifyRequest, 'headers'>,
+): string | null {
   const prefix = `${cookieName(baseUrl)}=`;
   const found = headers.cookie?.split(';').find((part) => part.trim().startsWith(prefix));
   const value = found?.trim().slice(prefix.length);
@@ -42,10 +45,17 @@ function csrfToken({ sealing }: Context, browser: string): string {
 }
 
 /** Refuses a form that was not on a page that this browser got from us. */
-export function checkForgery(ctx: Context, { headers }: FastifyRequest, { browser }: Visit, token: unknown): void {
+export function checkForgery(
+  ctx: Context,
+  { headers }: FastifyRequest,
+  { browser }: Visit,
+  token: unknown,
+): void {
   const { origin, 'sec-fetch-site': site } = headers;
   const isForeign =
-    (origin !== undefined && origin !== new URL(ctx.baseUrl).origin) || (site !== undefined && site !== 'same-origin');
-  const isGenuine = typeof token === 'string' && ctx.sealing.verifyTag('csrf', browser, Buffer.from(token, 'base64url'));
+    (origin !== undefined && origin !== new URL(ctx.baseUrl).origin) ||
+    (site !== undefined && site !== 'same-origin');
+  const isGenuine =
+    typeof token === 'string' && ctx.sealing.verifyTag('csrf', browser, Buffer.from(token, 'base64url'));
   if (isForeign || !isGenuine) throw new ApiError('forged_form');
 }

@@ -1,5 +1,6 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
+import { type Query, refuseMalformed } from './query-string.ts';
 
 /**
  * Counts and logs the requests of one route. The line is put together by hand from parts that need no
@@ -15,5 +16,32 @@ export function requestRecorder(ctx: Context, method: string, route: string) {
     ctx.log.request(
       `{"level":30,"time":${Date.now()},"request_id":"${id}${middle}${status},"ms":${Math.round(ms * 10) / 10}${who}}`,
     );
+  };
+}
+
+/** The hooks of a route that a plugin registers by itself: the headers, the log line and the duration of any other. */
+export function pluginHooks(ctx: Context, method: string, route: string) {
+  const record = requestRecorder(ctx, method, route);
+  return {
+    onRequest: (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
+      request.startedAt = performance.now();
+      reply.headers(ctx.securityHeaders).header('x-request-id', request.id);
+      try {
+        refuseMalformed(request.raw.url ?? '', request.query as Query);
+      } catch (error) {
+        done(error as Error);
+        return;
+      }
+      done();
+    },
+    onSend: (
+      request: FastifyRequest,
+      reply: FastifyReply,
+      payload: unknown,
+      done: (error: Error | null, payload?: unknown) => void,
+    ): void => {
+      record(request, reply.statusCode);
+      done(null, payload);
+    },
   };
 }

@@ -18,7 +18,13 @@ export function smtpMailer(url: string, from: string): Mailer {
   return {
     send: async (id, { to, subject, text }) => {
       // As an object, so that nothing in the address can add a second recipient.
-      await transport.sendMail({ from, to: { name: '', address: to }, subject, text, messageId: `<${id}@${host}>` });
+      await transport.sendMail({
+        from,
+        to: { name: '', address: to },
+        subject,
+        text,
+        messageId: `<${id}@${host}>`,
+      });
     },
     close: () => transport.close(),
   };

@@ -55,7 +55,10 @@ async function sendNext(ctx: Context, mailer: Mailer): Promise<boolean> {
     await mailer.send(id, mail);
   } catch (err) {
     const isLast = attempts >= MOST_ATTEMPTS;
-    ctx.log[isLast ? 'error' : 'warn']({ err, mail_id: id, attempts }, isLast ? 'a mail was given up' : 'a mail could not be sent');
+    ctx.log[isLast ? 'error' : 'warn'](
+      { err, mail_id: id, attempts },
+      isLast ? 'a mail was given up' : 'a mail could not be sent',
+    );
     if (isLast) await deleteMail(ctx.db, id);
     return true;
   }

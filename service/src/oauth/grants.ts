@@ -1,4 +1,6 @@
 import { sql } from 'kysely';
+import type Provider from 'oidc-provider';
+import type { InteractionResults } from 'oidc-provider';
 import type { Db } from '../db/pool.ts';
 
 /** A partner's app that a user has connected. */
@@ -27,4 +29,18 @@ export async function listConnectedApps(db: Db, userId: string): Promise<Connect
 export async function revokeGrants(db: Db, userId: string, clientId?: string): Promise<void> {
   await sql`update oauth_grants set revoked_at = now() where user_id = ${userId} and revoked_at is null
     and (${clientId ?? null}::text is null or client_id = ${clientId ?? null})`.execute(db);
+}
+
+/** Adds what the user was asked for to the grant of this browser, or makes that grant. */
+export async function allowConsent(
+  provider: Provider,
+  { grantId, prompt, params, session }: InstanceType<Provider['Interaction']>,
+): Promise<InteractionResults> {
+  const known = grantId === undefined ? undefined : await provider.Grant.find(grantId);
+  if (session?.accountId === undefined) throw new Error('consent was given by nobody');
+  const grant =
+    known ?? new provider.Grant({ accountId: session.accountId, clientId: String(params.client_id) });
+  const missing = prompt.details.missingOIDCScope;
+  if (Array.isArray(missing)) grant.addOIDCScope(missing.join(' '));
+  return { consent: { grantId: await grant.save() } };
 }

@@ -41,7 +41,9 @@ export async function createGuard(ctx: Parts): Promise<TokenGuard> {
   };
   const refreshOrigins = () => {
     readOrigins(ctx).then(
-      (read) => void (origins = read),
+      (read) => {
+        origins = read;
+      },
       (err: unknown) => ctx.log.warn({ err }, 'the origins of partners could not be read'),
     );
   };

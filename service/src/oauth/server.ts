@@ -9,7 +9,7 @@ import { pageHeaders } from '../pages/headers.ts';
 import { findClient, type OwnMetadata, type RegisteredClient } from './client.ts';
 import { configure, findAccount } from './configuration.ts';
 import { plainErrorPage } from './error-page.ts';
-import { type ConnectedApp, listConnectedApps, revokeGrants } from './grants.ts';
+import { allowConsent, type ConnectedApp, listConnectedApps, revokeGrants } from './grants.ts';
 import { loadSigningKeys } from './keys.ts';
 import { libraryRequest } from './library-request.ts';
 import { adaptReplies } from './middleware.ts';
@@ -22,7 +22,9 @@ export type OAuth = {
   provider(): Provider;
   hooks: OAuthHooks;
   /** The interaction that a page at `/interaction/{uid}` is about; throws when the browser has none. */
-  interaction(request: FastifyRequest): Promise<InstanceType<Provider['Interaction']>>;
+  interaction(request: FastifyRequest): Promise<Interaction>;
+  /** What a user's "allow" amounts to: a grant of the scopes that were asked for, to finish the interaction with. */
+  allowConsent(interaction: Interaction): Promise<InteractionResults>;
   /** Stores what the user decided and gives the address to send the browser to (with 303). */
   finishInteraction(request: FastifyRequest, result: InteractionResults): Promise<string>;
   /** What an ID token may say about a user. */
@@ -33,6 +35,8 @@ export type OAuth = {
   /** Disconnects an app, or all of them: every token ends on every node within a second. */
   revokeGrant(userId: string, clientId?: string): Promise<void>;
 };
+
+export type Interaction = InstanceType<Provider['Interaction']>;
 
 /** What the hosted pages bring in. */
 export type OAuthHooks = {
@@ -56,7 +60,9 @@ export async function createOAuth(ctx: Parts): Promise<OAuth> {
   let reloading = Promise.resolve();
   const reload = () => {
     reloading = reloading
-      .then(async () => void (current = await buildProvider(ctx, hooks)))
+      .then(async () => {
+        current = await buildProvider(ctx, hooks);
+      })
       .catch((err: unknown) => ctx.log.error({ err }, 'the signing keys could not be loaded'));
   };
   await ctx.listener.on('oauth', (message) => message.startsWith('key ') && reload());
@@ -69,6 +75,7 @@ export async function createOAuth(ctx: Parts): Promise<OAuth> {
     provider: () => current,
     hooks,
     interaction: (request) => current.interactionDetails(libraryRequest(request, ctx.baseUrl), nowhere),
+    allowConsent: (interaction) => allowConsent(current, interaction),
     finishInteraction: (request, result) =>
       current.interactionResult(libraryRequest(request, ctx.baseUrl), nowhere, result),
     accountClaims: async (userId) => {

@@ -42,7 +42,12 @@ ${apps.length === 0 ? html`<p class="soft">No app can use your account.</p>` : h
 }
 
 function passkeys({ csrf, passkeys, canAddPasskeys }: AccountState): Html {
-  const row = ({ id, name, inserted_at, last_used_at }: AccountState['passkeys'][number]) => html`<li class="plain">
+  const row = ({
+    id,
+    name,
+    inserted_at,
+    last_used_at,
+  }: AccountState['passkeys'][number]) => html`<li class="plain">
 <div><p class="name">${name}</p><p class="soft small">Added on ${day(inserted_at)}${last_used_at !== null && `, last used on ${day(last_used_at)}`}</p></div>
 <form method="post" action="/account/passkeys/remove">${hiddenField('csrf', csrf)}${hiddenField('id', id)}<button class="quiet slim" type="submit">Remove</button></form></li>`;
   return html`<section aria-labelledby="passkeys"><h2 id="passkeys">Passkeys</h2>

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
-import { SECURITY_HEADERS } from '../http/replies.ts';
 
 const TYPES = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' } as const;
 
@@ -21,7 +20,11 @@ export function serveAssets(app: FastifyInstance): void {
   for (const { path, type, body } of [STYLESHEET, PASSKEY_SCRIPT]) {
     app.get(path, { config: { access: { who: 'public' } } }, (request, reply) =>
       reply
-        .headers({ ...SECURITY_HEADERS, 'x-request-id': request.id, 'cache-control': 'public, max-age=31536000, immutable' })
+        .headers({
+          'x-content-type-options': 'nosniff',
+          'x-request-id': request.id,
+          'cache-control': 'public, max-age=31536000, immutable',
+        })
         .type(type)
         .send(body),
     );

@@ -41,6 +41,7 @@ export function scopeWords(scope: string): string {
 
 /** The partner's logo, or its initial. The name always stands beside it, so it says nothing of its own. */
 export function partnerLogo({ name, logoUrl }: Partner): Html {
-  if (logoUrl !== null) return html`<img class="logo" src="${logoUrl}" alt="" width="48" height="48" referrerpolicy="no-referrer">`;
+  if (logoUrl !== null)
+    return html`<img class="logo" src="${logoUrl}" alt="" width="48" height="48" referrerpolicy="no-referrer">`;
   return html`<span class="logo" aria-hidden="true">${([...name][0] ?? '').toUpperCase()}</span>`;
 }

@@ -17,7 +17,9 @@ type Field = {
 /** A labelled input; hint and problem are read out with it. */
 export function field(one: Field): Html {
   const { name, label, type, autocomplete, value, hint, problem, autofocus, minlength, aside } = one;
-  const described = [hint !== undefined && `${name}-hint`, problem !== undefined && `${name}-problem`].filter(Boolean).join(' ');
+  const described = [hint !== undefined && `${name}-hint`, problem !== undefined && `${name}-problem`]
+    .filter(Boolean)
+    .join(' ');
   return html`<div class="field">
 <div class="label-row"><label for="${name}">${label}</label>${aside}</div>
 <input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" required maxlength="${type === 'email' ? 254 : 256}"${
@@ -36,5 +38,7 @@ export function hiddenField(name: string, value: string | null): Html | null {
 
 export function notice(text: string | undefined, isBad = false): Html | null {
   if (text === undefined) return null;
-  return isBad ? html`<p class="notice bad" role="alert">${text}</p>` : html`<p class="notice" role="status">${text}</p>`;
+  return isBad
+    ? html`<p class="notice bad" role="alert">${text}</p>`
+    : html`<p class="notice" role="status">${text}</p>`;
 }

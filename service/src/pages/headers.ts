@@ -1,5 +1,3 @@
-import { SECURITY_HEADERS } from '../http/replies.ts';
-
 export type PagePolicy = {
   scripts?: boolean;
   /** URIs that the answer to a form on the page may redirect to: browsers hold redirects to `form-action` too. */
@@ -8,7 +6,11 @@ export type PagePolicy = {
 };
 
 /** A page runs no script but ours, loads nothing but ours and its partners' logos, and is never framed. */
-export function pageHeaders({ scripts = false, leadsTo = [], images = [] }: PagePolicy = {}): Record<string, string> {
+export function pageHeaders({
+  scripts = false,
+  leadsTo = [],
+  images = [],
+}: PagePolicy = {}): Record<string, string> {
   const policy = [
     "default-src 'none'",
     "style-src 'self'",
@@ -19,7 +21,7 @@ export function pageHeaders({ scripts = false, leadsTo = [], images = [] }: Page
     "frame-ancestors 'none'",
   ];
   return {
-    ...SECURITY_HEADERS,
+    'x-content-type-options': 'nosniff',
     'content-security-policy': policy.join('; '),
     'x-frame-options': 'DENY',
     // Without an origin of its own, a form's `Origin` would be `null`.

@@ -26,7 +26,8 @@ const TITLES: Partial<Record<ErrorCode, string>> = {
 export function errorPage(error: ApiError, eventId: string): Page {
   const title = TITLES[error.code] ?? 'That did not work';
   const wait = error.headers['retry-after'];
-  const text = error.code === 'rate_limited' ? `Wait ${waitWords(Number(wait ?? 60))} and try again.` : error.message;
+  const text =
+    error.code === 'rate_limited' ? `Wait ${waitWords(Number(wait ?? 60))} and try again.` : error.message;
   return messagePage({ title, text, eventId });
 }
 

@@ -7,7 +7,9 @@ const encode = (buffer) =>
     .replaceAll('=', '');
 
 const decode = (text) =>
-  Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0));
+  Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) =>
+    character.charCodeAt(0),
+  );
 
 async function post(path, body) {
   const response = await fetch(path, {

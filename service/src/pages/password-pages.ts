@@ -3,7 +3,12 @@ import { html } from './html.ts';
 import type { Page } from './layout.ts';
 import { type FormState, withNext } from './sign-in-page.ts';
 
-export function forgotPage({ csrf, next, problem, email }: FormState & { problem?: string; email?: string }): Page {
+export function forgotPage({
+  csrf,
+  next,
+  problem,
+  email,
+}: FormState & { problem?: string; email?: string }): Page {
   return {
     title: 'Forgotten password',
     body: html`<h1>Forgotten password</h1>
@@ -17,7 +22,17 @@ ${field({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username
   };
 }
 
-export function resetPage({ csrf, token, email, problem }: { csrf: string; token: string; email: string; problem?: string }): Page {
+export function resetPage({
+  csrf,
+  token,
+  email,
+  problem,
+}: {
+  csrf: string;
+  token: string;
+  email: string;
+  problem?: string;
+}): Page {
   return {
     title: 'Set a new password',
     body: html`<h1>Set a new password</h1>

@@ -49,7 +49,13 @@ export function checkMailPage(email: string): Page {
   };
 }
 
-export type ConfirmState = { csrf: string; token: string; email: string; needsPassword: boolean; problem?: string };
+export type ConfirmState = {
+  csrf: string;
+  token: string;
+  email: string;
+  needsPassword: boolean;
+  problem?: string;
+};
 
 export function confirmPage({ csrf, token, email, needsPassword, problem }: ConfirmState): Page {
   return {

@@ -1,0 +1,146 @@
+import * as oauth4webapi from 'oauth4webapi';
+import * as openidClient from 'openid-client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type TestApp, testApp } from '../../test/app.ts';
+import { allow, newBrowser } from '../../test/browser.ts';
+import { makeClient, makeUser, REDIRECT, type TestClient, USER } from '../../test/tokens.ts';
+
+let one: TestApp;
+let client: TestClient;
+beforeAll(async () => {
+  one = await testApp({ listen: true, plugins: [allow] });
+  client = await makeClient(one.ctx);
+  await makeUser(one.ctx, USER, 'ada@user.test');
+});
+afterAll(() => one.close());
+
+const insecure = { [oauth4webapi.allowInsecureRequests]: true };
+
+async function discover(): Promise<oauth4webapi.AuthorizationServer> {
+  const issuer = new URL(one.ctx.baseUrl);
+  return oauth4webapi.processDiscoveryResponse(issuer, await oauth4webapi.discoveryRequest(issuer, insecure));
+}
+
+test('oauth4webapi signs a user in with code and PKCE, refreshes, introspects, reads userinfo and revokes', async () => {
+  const as = await discover();
+  const me = { client_id: client.clientId };
+  const auth = oauth4webapi.ClientSecretBasic(client.secret);
+  const verifier = oauth4webapi.generateRandomCodeVerifier();
+  const [state, nonce] = [oauth4webapi.generateRandomState(), oauth4webapi.generateRandomNonce()];
+  const url = new URL(String(as.authorization_endpoint));
+  for (const [name, value] of Object.entries({
+    client_id: client.clientId,
+    redirect_uri: REDIRECT,
+    response_type: 'code',
+    scope: 'openid email offers:read offline_access',
+    code_challenge: await oauth4webapi.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+    state,
+    nonce,
+  }))
+    url.searchParams.set(name, value);
+  const { callback } = await newBrowser(one.app).open(url.href);
+  const params = oauth4webapi.validateAuthResponse(as, me, callback as URL, state);
+  const tokens = await oauth4webapi.processAuthorizationCodeResponse(
+    as,
+    me,
+    await oauth4webapi.authorizationCodeGrantRequest(as, me, auth, params, REDIRECT, verifier, insecure),
+    { expectedNonce: nonce, requireIdToken: true },
+  );
+  expect(tokens).toMatchObject({
+    token_type: 'bearer',
+    expires_in: 900,
+    scope: 'openid email offers:read offline_access',
+  });
+  const claims = oauth4webapi.getValidatedIdTokenClaims(tokens);
+  expect(claims).toMatchObject({ sub: USER, email: 'ada@user.test', aud: client.clientId });
+
+  const userinfo = await oauth4webapi.userInfoRequest(as, me, tokens.access_token, insecure);
+  expect(await oauth4webapi.processUserInfoResponse(as, me, USER, userinfo)).toMatchObject({
+    email: 'ada@user.test',
+  });
+
+  const introspection = await oauth4webapi.introspectionRequest(as, me, auth, tokens.access_token, insecure);
+  expect(await oauth4webapi.processIntrospectionResponse(as, me, introspection)).toEqual({
+    active: true,
+    client_id: client.clientId,
+    exp: expect.any(Number),
+    iat: expect.any(Number),
+    iss: one.ctx.baseUrl,
+    scope: 'openid email offers:read offline_access',
+    sub: USER,
+    username: 'ada@user.test',
+  });
+
+  const refreshed = await oauth4webapi.processRefreshTokenResponse(
+    as,
+    me,
+    await oauth4webapi.refreshTokenGrantRequest(as, me, auth, String(tokens.refresh_token), insecure),
+  );
+  expect(refreshed.refresh_token).toBe(tokens.refresh_token);
+  expect(refreshed.access_token).not.toBe(tokens.access_token);
+
+  const revocation = await oauth4webapi.revocationRequest(
+    as,
+    me,
+    auth,
+    String(tokens.refresh_token),
+    insecure,
+  );
+  await oauth4webapi.processRevocationResponse(revocation);
+  for (const token of [tokens.access_token, refreshed.access_token]) {
+    const reply = await oauth4webapi.introspectionRequest(as, me, auth, token, insecure);
+    expect(await oauth4webapi.processIntrospectionResponse(as, me, reply)).toEqual({ active: false });
+  }
+});
+
+test('openid-client does the same, and gets a token for the partner alone', async () => {
+  const options = { execute: [openidClient.allowInsecureRequests] };
+  const config = await openidClient.discovery(
+    new URL(one.ctx.baseUrl),
+    client.clientId,
+    client.secret,
+    undefined,
+    options,
+  );
+  const pkceCodeVerifier = openidClient.randomPKCECodeVerifier();
+  const expectedState = openidClient.randomState();
+  const url = openidClient.buildAuthorizationUrl(config, {
+    redirect_uri: REDIRECT,
+    scope: 'openid',
+    code_challenge: await openidClient.calculatePKCECodeChallenge(pkceCodeVerifier),
+    code_challenge_method: 'S256',
+    state: expectedState,
+  });
+  const { callback } = await newBrowser(one.app).open(url.href);
+  const tokens = await openidClient.authorizationCodeGrant(config, callback as URL, {
+    pkceCodeVerifier,
+    expectedState,
+  });
+  expect(tokens.claims()).toMatchObject({ sub: USER, iss: one.ctx.baseUrl });
+  expect((await openidClient.refreshTokenGrant(config, String(tokens.refresh_token))).access_token).toMatch(
+    /^[\w-]{43}$/,
+  );
+  await openidClient.tokenRevocation(config, String(tokens.refresh_token));
+  expect(await openidClient.tokenIntrospection(config, tokens.access_token)).toEqual({ active: false });
+
+  const partner = await openidClient.clientCredentialsGrant(config, { scope: 'offers:read' });
+  expect(partner).toMatchObject({ scope: 'offers:read', expires_in: 900 });
+  expect(partner).not.toHaveProperty('refresh_token');
+});
+
+test('both discovery documents are the same, and the keys are public', async () => {
+  const [oidc, oauth] = await Promise.all(
+    ['openid-configuration', 'oauth-authorization-server'].map(async (name) =>
+      (await one.app.inject(`/.well-known/${name}`)).json(),
+    ),
+  );
+  expect(oidc).toEqual(oauth);
+  expect(oidc).toMatchObject({
+    issuer: one.ctx.baseUrl,
+    code_challenge_methods_supported: ['S256'],
+    introspection_endpoint: `${one.ctx.baseUrl}/oauth/introspect`,
+  });
+  const { keys } = (await one.app.inject('/oauth/jwks')).json();
+  expect(Object.keys(keys[0]).sort()).toEqual(['alg', 'e', 'kid', 'kty', 'n', 'use']);
+});
