@@ -13,6 +13,7 @@ import type { Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createGuard, type TokenGuard } from './oauth/guard.ts';
 import { createOAuth, type OAuth } from './oauth/server.ts';
+import { type Catalogue, createCatalogue } from './offers/catalogue.ts';
 import { createSealing, type Sealing } from './sealing.ts';
 
 /** Every live thing, built once and passed by hand. */
@@ -34,6 +35,7 @@ export type Context = {
   securityHeaders: Record<string, string>;
   guard: TokenGuard;
   oauth: OAuth;
+  offers: Catalogue;
   metrics: Metrics;
   /** What `/health/ready` asks: each throws when its part cannot serve. */
   checks: Map<string, () => Promise<void>>;
@@ -95,7 +97,12 @@ export async function buildContext({
     await pool.end();
   };
   try {
-    const ctx: Context = { ...kernel, guard: await createGuard(kernel), oauth: await createOAuth(kernel) };
+    const ctx: Context = {
+      ...kernel,
+      guard: await createGuard(kernel),
+      oauth: await createOAuth(kernel),
+      offers: await createCatalogue(kernel),
+    };
     return { ctx, close };
   } catch (error) {
     await close();

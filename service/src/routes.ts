@@ -1,6 +1,13 @@
 import type { Route } from './http/route.ts';
 import { oauthRoutes } from './oauth/routes.ts';
+import { offerRoutes } from './offers/routes.ts';
 import { healthRoutes } from './operations/health.ts';
+import { requirementRoutes } from './requirements/routes.ts';
 
 /** Every route of the API, in the order of the reference. */
-export const apiRoutes: readonly Route[] = [...oauthRoutes, ...healthRoutes];
+export const apiRoutes: readonly Route[] = [
+  ...oauthRoutes,
+  ...offerRoutes,
+  ...requirementRoutes,
+  ...healthRoutes,
+];

@@ -21,6 +21,14 @@ export interface Database {
   browser_sessions: BrowserSessions;
   mail_outbox: MailOutbox;
   sign_in_failures: SignInFailures;
+  assets: Assets;
+  offers: Offers;
+  offer_options: OfferOptions;
+  requirements: Requirements;
+  offer_partners: OfferPartners;
+  offer_funding_assets: OfferFundingAssets;
+  offer_contracts: OfferContracts;
+  offer_funding_tokens: OfferFundingTokens;
   events: Events;
 }
 
@@ -176,4 +184,101 @@ export interface Events {
   type: string;
   data: JsonObject;
   inserted_at: string;
+}
+
+export interface Assets {
+  id: string;
+  code: string;
+  name: string;
+  fractional_digits: number;
+  inserted_at: Generated<string>;
+}
+
+export interface Offers {
+  id: string;
+  slug: string;
+  type: 'platform::token_sale' | 'fund::swap' | 'tokenized::swap';
+  name: string;
+  tagline: string | null;
+  about: string | null;
+  category: string | null;
+  starts_at: string | null;
+  ends_at: string | null;
+  logo_url: string;
+  banner_url: string | null;
+  asset_id: string;
+  symbol: string | null;
+  fee_bps: number | null;
+  terms: JsonList;
+  links: JsonList;
+  faqs: JsonList;
+  milestones: JsonList;
+  published_at: Generated<string | null>;
+  closed_at: Generated<string | null>;
+  inserted_at: string;
+  updated_at: string;
+}
+
+/** Read as a list, written as text. */
+type JsonList = ColumnType<unknown[], string, string>;
+
+export interface OfferOptions {
+  id: string;
+  offer_id: string;
+  slug: string;
+  position: number;
+  price_usd: string | null;
+  floor_price_usd: string | null;
+  bid_increment: string | null;
+  minimum_purchase_usd: string | null;
+  total_token_supply: string | null;
+  sale_agreement_url: string | null;
+  accreditation_days: number;
+}
+
+export interface Requirements {
+  id: string;
+  option_id: string;
+  key: string;
+  type:
+    | 'identity_verification'
+    | 'kyc_approved'
+    | 'accreditation'
+    | 'external_wallet'
+    | 'whitelisted_wallet'
+    | 'document'
+    | 'jurisdiction';
+  details: ColumnType<Record<string, unknown> | null, string | null, string | null>;
+  position: number;
+}
+
+export interface OfferPartners {
+  offer_id: string;
+  partner_id: string;
+}
+
+export interface OfferFundingAssets {
+  offer_id: string;
+  asset_id: string;
+  position: number;
+}
+
+export interface OfferContracts {
+  offer_id: string;
+  chain: string;
+  kind: 'fund' | 'swap';
+  address: string;
+  asset_address: string | null;
+  allow_list: string | null;
+  domain_name: string | null;
+  position: number;
+}
+
+export interface OfferFundingTokens {
+  offer_id: string;
+  chain: string;
+  asset_id: string;
+  address: string;
+  decimals: number;
+  position: number;
 }

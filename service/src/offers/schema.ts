@@ -1,0 +1,98 @@
+import Type, { type Static } from 'typebox';
+import { List } from '../http/paging.ts';
+import { Closed, Decimal, EvmAddress, EvmChain, Nullable, ObjectName, Timestamp, Uri } from '../http/wire.ts';
+
+export const OFFER_TYPES = ['platform::token_sale', 'fund::swap', 'tokenized::swap'] as const;
+export const OfferType = Type.Enum([...OFFER_TYPES]);
+export type OfferType = Static<typeof OfferType>;
+
+export const Asset = Closed(
+  {
+    id: Type.String({ examples: ['usd-coin'] }),
+    code: Type.String({ examples: ['USDC'] }),
+    name: Type.String({ examples: ['USD Coin'] }),
+    fractional_digits: Type.Integer({ examples: [6] }),
+  },
+  { title: 'Asset' },
+);
+export type Asset = Static<typeof Asset>;
+
+export const OfferOption = Closed(
+  {
+    id: Type.String(),
+    slug: Type.String(),
+    price_usd: Nullable(Decimal),
+    floor_price_usd: Nullable(Decimal),
+    bid_increment: Nullable(Decimal),
+    minimum_purchase_usd: Nullable(Decimal),
+    total_token_supply: Nullable(Decimal),
+    sale_agreement_url: Nullable(Uri),
+  },
+  { title: 'OfferOption' },
+);
+export type OfferOption = Static<typeof OfferOption>;
+
+const summary = {
+  id: Type.String(),
+  slug: Type.String(),
+  type: OfferType,
+  tagline: Nullable(Type.String()),
+  starts_at: Nullable(Timestamp),
+  ends_at: Nullable(Timestamp),
+  logo_url: Uri,
+  banner_url: Nullable(Uri),
+  options: Type.Array(OfferOption),
+};
+
+export const OfferSummary = Closed({ object: ObjectName('offer'), ...summary }, { title: 'Offer' });
+export type OfferSummary = Static<typeof OfferSummary>;
+export const OfferList = List(OfferSummary, 'Offers');
+export type OfferList = Static<typeof OfferList>;
+
+/** Texts that an offer shows, as its file has them. */
+export const TERMS = Type.Array(Closed({ key: Type.String(), value: Type.String() }));
+export const LINKS = Type.Array(Closed({ label: Type.String(), url: Uri }));
+export const FAQS = Type.Array(Closed({ question: Type.String(), answer: Type.String() }));
+export const MILESTONES = Type.Array(
+  Closed({
+    name: Type.String(),
+    schedule: Type.String({ examples: ['Q3 2026'] }),
+    status: Type.Enum(['completed', 'active', 'upcoming']),
+  }),
+);
+
+export const FundingToken = Closed({
+  asset_id: Type.String(),
+  address: EvmAddress,
+  decimals: Type.Integer(),
+});
+
+export const OfferContract = Closed(
+  {
+    chain: EvmChain,
+    kind: Type.Enum(['fund', 'swap']),
+    address: EvmAddress,
+    asset_address: Nullable(EvmAddress),
+    funding_tokens: Type.Array(FundingToken),
+  },
+  { title: 'OfferContract' },
+);
+
+export const OfferDetails = Closed(
+  {
+    object: ObjectName('offer_details'),
+    ...summary,
+    name: Type.String(),
+    about: Nullable(Type.String()),
+    category: Nullable(Type.String()),
+    asset: Asset,
+    funding_assets: Type.Array(Asset),
+    terms: TERMS,
+    links: LINKS,
+    faqs: FAQS,
+    milestones: MILESTONES,
+    contracts: Type.Array(OfferContract),
+  },
+  { title: 'OfferDetails' },
+);
+export type OfferDetails = Static<typeof OfferDetails>;

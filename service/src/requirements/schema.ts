@@ -1,0 +1,80 @@
+import Type, { type Static, type TSchema } from 'typebox';
+import { Closed, ObjectName } from '../http/wire.ts';
+
+/** What kinds of requirement there are, each with its details. Offer files are written with the same details. */
+export const ExternalWalletDetails = Closed({ protocol: Type.Enum(['ethereum', 'solana']) });
+
+export const WhitelistedWalletDetails = Closed({
+  max_wallets: Type.Integer({
+    minimum: 1,
+    maximum: 1000,
+    description: 'How many wallets a user can bind to the option.',
+  }),
+});
+
+export const DocumentDetails = Closed({ document_type: Type.Enum(['tax_certification']) });
+
+export const JurisdictionDetails = Closed({
+  filter_type: Type.Enum(['allow', 'reject'], {
+    description: 'Whether only the listed places pass, or all but the listed ones.',
+  }),
+  filters: Type.Array(
+    Closed({
+      country_iso_2: Type.String({
+        pattern: '^[A-Z]{2}$',
+        description: 'ISO 3166-1 alpha-2, in capitals.',
+        examples: ['US'],
+      }),
+      regions: Type.Optional(
+        Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+          minItems: 1,
+          description:
+            'ISO 3166-2 codes without the country (`NY`), or names; without them the whole country.',
+        }),
+      ),
+    }),
+    { minItems: 1 },
+  ),
+});
+
+function requirementOf<const T extends string, D extends TSchema>(types: readonly T[], details: D) {
+  const type = Type.Enum([...types]);
+  return Closed({ object: ObjectName('requirement'), id: Type.String(), type, details });
+}
+
+export const Requirement = Type.Union(
+  [
+    requirementOf(['identity_verification', 'kyc_approved', 'accreditation'], Type.Null()),
+    requirementOf(['external_wallet'], ExternalWalletDetails),
+    requirementOf(['whitelisted_wallet'], WhitelistedWalletDetails),
+    requirementOf(['document'], DocumentDetails),
+    requirementOf(['jurisdiction'], JurisdictionDetails),
+  ],
+  { title: 'Requirement' },
+);
+export type Requirement = Static<typeof Requirement>;
+export type RequirementType = Requirement['type'];
+
+export const REQUIREMENT_TYPES: readonly RequirementType[] = [
+  'identity_verification',
+  'kyc_approved',
+  'accreditation',
+  'external_wallet',
+  'whitelisted_wallet',
+  'document',
+  'jurisdiction',
+];
+
+export const OfferRequirements = Closed(
+  {
+    object: ObjectName('offer_requirements'),
+    offer_id: Type.String(),
+    options: Type.Record(
+      Type.String(),
+      Closed({ object: ObjectName('list'), data: Type.Array(Requirement) }, { title: 'RequirementList' }),
+      { description: 'By the id of the offer option.' },
+    ),
+  },
+  { title: 'OfferRequirements' },
+);
+export type OfferRequirements = Static<typeof OfferRequirements>;
