@@ -62,6 +62,23 @@ function explain(error: ErrorObject): [field: string, message: string] {
   }
 }
 
+export type Problem = { path: string; message: string };
+
+/**
+ * What is wrong with a document written by hand, such as an offer's file. Text is read as the types of the schema, and
+ * defaults are filled in.
+ */
+export function findProblems(schema: TSchema, data: unknown): Problem[] {
+  const validate = readers.text.compile(schema);
+  if (validate(data)) return [];
+  return (validate.errors ?? [])
+    .filter(({ keyword }) => keyword !== 'if')
+    .map((error) => {
+      const [path, message] = explain(error);
+      return { path, message };
+    });
+}
+
 /** Checks data from elsewhere (a provider's answer, a file) against its schema; the caller decides what a failure means. */
 export function isValid(schema: TSchema, data: unknown): boolean {
   return readers.json.validate(schema, data);

@@ -40,6 +40,7 @@ export type StoredOffer = Texts & {
   starts_at: string | null;
   /** The earlier of its planned end and the moment it was closed. */
   ends_at: string | null;
+  planned_end: string | null;
   logo_url: string;
   banner_url: string | null;
   symbol: string | null;
@@ -65,6 +66,10 @@ export async function readOfferById(db: Db, id: string): Promise<StoredOffer | n
   return (await readOffers(db, sql`o.id = ${id}`))[0] ?? null;
 }
 
+export async function listAllOffers(db: Db): Promise<StoredOffer[]> {
+  return readOffers(db, sql`true`);
+}
+
 export async function readOfferBySlug(db: Db, slug: string): Promise<StoredOffer | null> {
   return (await readOffers(db, sql`o.slug = ${slug}`))[0] ?? null;
 }
@@ -73,7 +78,7 @@ export async function readOfferBySlug(db: Db, slug: string): Promise<StoredOffer
 async function readOffers(db: Db, condition: ReturnType<typeof sql<boolean>>): Promise<StoredOffer[]> {
   const { rows } = await sql<StoredOffer>`
     select o.id, o.slug, o.type, o.name, o.tagline, o.about, o.category, o.starts_at,
-      least(o.ends_at, o.closed_at) as ends_at, o.logo_url, o.banner_url, o.symbol, o.fee_bps,
+      least(o.ends_at, o.closed_at) as ends_at, o.ends_at as planned_end, o.logo_url, o.banner_url, o.symbol, o.fee_bps,
       o.terms, o.links, o.faqs, o.milestones, o.published_at, o.closed_at, o.inserted_at,
       (select ${ASSET} from assets a where a.id = o.asset_id) as asset,
       coalesce((select json_agg(${ASSET} order by f.position)

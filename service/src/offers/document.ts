@@ -1,0 +1,156 @@
+import { requirementKey } from './file-rules.ts';
+import type { FileRequirement, OfferFile } from './file-schema.ts';
+import type { StoredOffer } from './store.ts';
+
+export type NamedPartner = { id: string; name: string };
+
+type Contract = {
+  chain: string;
+  address: string;
+  asset_address: string | null;
+  allow_list: string | null;
+  domain_name: string | null;
+  funding_tokens: { asset: string; address: string }[];
+};
+
+/** An offer as its file says, in the one form that can be compared: what is wanted, or what there is. */
+export type OfferDocument = Omit<OfferFile, 'partners' | 'assets' | 'contracts'> & {
+  partners: NamedPartner[];
+  contracts: Contract[];
+};
+
+export type Change = { path: string; from: string | null; to: string | null };
+
+export function fromFile(file: OfferFile, partners: NamedPartner[]): OfferDocument {
+  const { assets: _, ...offer } = file;
+  return {
+    ...offer,
+    starts_at: toWireTime(file.starts_at),
+    ends_at: toWireTime(file.ends_at),
+    partners,
+    contracts: file.contracts.map((contract) => ({
+      chain: contract.chain,
+      address: contract.address.toLowerCase(),
+      asset_address: contract.asset_address?.toLowerCase() ?? null,
+      allow_list: allowListOf(contract),
+      domain_name: contract.domain_name,
+      funding_tokens: contract.funding_tokens.map(({ asset, address }) => ({
+        asset,
+        address: address.toLowerCase(),
+      })),
+    })),
+  };
+}
+
+function allowListOf({ allow_list, address }: OfferFile['contracts'][number]): string | null {
+  if (allow_list === false) return null;
+  return (allow_list === true ? address : String(allow_list)).toLowerCase();
+}
+
+export function fromStore(offer: StoredOffer, partners: NamedPartner[]): OfferDocument {
+  const { slug, type, name, tagline, about, category, starts_at, logo_url, banner_url, symbol, fee_bps } =
+    offer;
+  return {
+    ...{
+      slug,
+      type,
+      name,
+      tagline,
+      about,
+      category,
+      starts_at,
+      ends_at: offer.planned_end,
+      logo_url,
+      banner_url,
+    },
+    asset: offer.asset.id,
+    funding_assets: offer.funding_assets.map(({ id }) => id),
+    symbol,
+    fee_bps,
+    partners,
+    options: offer.options.map(({ id: _, requirements, ...option }) => ({
+      ...option,
+      requirements: requirements.map(({ type, details }) => ({ type, details }) as FileRequirement),
+    })),
+    contracts: offer.contracts.map(({ kind: _, funding_tokens, ...contract }) => ({
+      ...contract,
+      funding_tokens: funding_tokens.map(({ asset_id, address }) => ({ asset: asset_id, address })),
+    })),
+    terms: offer.terms,
+    links: offer.links,
+    faqs: offer.faqs,
+    milestones: offer.milestones,
+  };
+}
+
+/** The file that would say what there is. */
+export function toFile({ partners, contracts, ...offer }: OfferDocument): Omit<OfferFile, 'assets'> {
+  return {
+    ...offer,
+    partners: partners.map(({ id }) => id),
+    contracts: contracts.map(({ chain, allow_list, ...contract }) => ({
+      chain: chain as OfferFile['contracts'][number]['chain'],
+      ...contract,
+      allow_list: allow_list === null ? false : allow_list === contract.address || allow_list,
+    })),
+  };
+}
+
+export function compareDocuments(before: OfferDocument | null, after: OfferDocument): Change[] {
+  const old = before === null ? new Map<string, string>() : flatten(before);
+  const wanted = flatten(after);
+  return [...new Set([...old.keys(), ...wanted.keys()])]
+    .map((path) => ({ path, from: old.get(path) ?? null, to: wanted.get(path) ?? null }))
+    .filter(({ from, to }) => from !== to);
+}
+
+/** Every fact of a document by its path. Members of lists are named by what they are known by, not by their place. */
+function flatten({ options, contracts, partners, ...offer }: OfferDocument): Map<string, string> {
+  const facts = new Map<string, string>();
+  const add = (path: string, value: unknown) => void (value !== null && facts.set(path, toText(value)));
+  for (const [field, value] of Object.entries(offer)) add(field, value);
+  add('partners', partners.map(({ id, name }) => `${name} (${id})`).sort());
+  add(
+    'options',
+    options.map(({ slug }) => slug),
+  );
+  for (const { slug, requirements, ...option } of options) {
+    for (const [field, value] of Object.entries(option)) add(`options.${slug}.${field}`, value);
+    add(`options.${slug}.requirements`, requirements.map(requirementKey));
+    for (const requirement of requirements)
+      add(`options.${slug}.requirements.${requirementKey(requirement)}`, requirement.details);
+  }
+  add(
+    'contracts',
+    contracts.map(({ chain }) => chain),
+  );
+  for (const { chain, funding_tokens, ...contract } of contracts) {
+    for (const [field, value] of Object.entries(contract))
+      if (field !== 'chain') add(`contracts.${chain}.${field}`, value);
+    add(
+      `contracts.${chain}.funding_tokens`,
+      funding_tokens.map(({ asset }) => asset),
+    );
+    for (const { asset, address } of funding_tokens)
+      add(`contracts.${chain}.funding_tokens.${asset}`, address);
+  }
+  return facts;
+}
+
+function toText(value: unknown): string {
+  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value.join(', ');
+  return typeof value === 'string' ? value : JSON.stringify(value, sortMembers);
+}
+
+/** The database keeps the members of an object in an order of its own. */
+function sortMembers(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function toWireTime(text: string | null): string | null {
+  if (text === null) return null;
+  const fraction = /\.(\d+)/.exec(text)?.[1] ?? '';
+  const seconds = new Date(Date.parse(text.replace(/\.\d+/, ''))).toISOString().slice(0, 19);
+  return `${seconds}.${fraction.padEnd(6, '0')}Z`;
+}

@@ -1,0 +1,50 @@
+import { sql } from 'kysely';
+import type { Db } from '../db/pool.ts';
+
+/** Which tables have rows that depend on an offer, and on each of its options. */
+export type OfferUses = { offer: Set<string>; options: Map<string, Set<string>> };
+
+type Reference = { table: string; column: string; target: 'offers' | 'offer_options' };
+
+/**
+ * Whoever depends on an offer or an option says so by a foreign key, so the schema itself knows where to look. The
+ * tables that make up an offer do not count.
+ */
+export async function findUses(db: Db, offerId: string, optionIds: readonly string[]): Promise<OfferUses> {
+  const uses: OfferUses = { offer: new Set(), options: new Map(optionIds.map((id) => [id, new Set()])) };
+  for (const { table, column, target } of await listReferences(db)) {
+    const wanted = target === 'offers' ? [offerId] : optionIds;
+    const { rows } = await sql<{ id: string }>`
+      select distinct ${sql.ref(column)} as id from ${sql.raw(table)} where ${sql.ref(column)} = any(${wanted}::uuid[])`.execute(
+      db,
+    );
+    for (const { id } of rows) {
+      uses.offer.add(table);
+      uses.options.get(id)?.add(table);
+    }
+  }
+  return uses;
+}
+
+async function listReferences(db: Db): Promise<Reference[]> {
+  const { rows } = await sql<Reference>`
+    select c.conrelid::regclass::text as table, a.attname as column, c.confrelid::regclass::text as target
+    from pg_constraint c
+    cross join unnest(c.conkey, c.confkey) as pair(own, theirs)
+    join pg_attribute a on a.attrelid = c.conrelid and a.attnum = pair.own
+    join pg_attribute b on b.attrelid = c.confrelid and b.attnum = pair.theirs and b.attname = 'id'
+    where c.contype = 'f' and c.confrelid in ('offers'::regclass, 'offer_options'::regclass)
+      and c.conrelid not in ('offer_options'::regclass, 'requirements'::regclass, 'offer_partners'::regclass,
+        'offer_funding_assets'::regclass, 'offer_contracts'::regclass)`.execute(db);
+  return rows;
+}
+
+/** The offers that are made of an asset. */
+export async function offersOfAsset(db: Db, assetId: string): Promise<string[]> {
+  const { rows } = await sql<{ slug: string }>`
+    select o.slug from offers o where o.asset_id = ${assetId} or exists (
+      select from offer_funding_assets f where f.offer_id = o.id and f.asset_id = ${assetId}) order by o.slug`.execute(
+    db,
+  );
+  return rows.map(({ slug }) => slug);
+}
