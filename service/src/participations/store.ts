@@ -1,0 +1,145 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import type { ParticipationStatus, Participations } from '../db/tables.ts';
+import { appendEvents } from '../events/event.ts';
+import { toTimestamp } from '../http/wire.ts';
+
+/** The channel on which the workers hear that there is something to do. */
+export const SETTLEMENT_CHANNEL = 'settlement';
+
+/** What the API shows of a participation. */
+export const SHOWN = [
+  'id',
+  'offer_id',
+  'offer_option_id',
+  'status',
+  'amount',
+  'asset_id',
+  'asset_code',
+  'asset_name',
+  'asset_digits',
+  'chain',
+  'wallet_address',
+  'inserted_at',
+  'updated_at',
+] as const;
+
+export type ShownRow = Pick<Participations, (typeof SHOWN)[number]>;
+
+/** Everything that a request says: two with the same are the same request. */
+export const ASKED = [
+  'partner_id',
+  'user_id',
+  'offer_id',
+  'offer_option_id',
+  'chain',
+  'wallet_address',
+  'amount',
+  'asset_id',
+] as const;
+
+export type NewParticipation = Omit<
+  Participations,
+  'holds_approval' | 'check_at' | 'commit_id' | 'commit_row' | 'committed' | 'remit_id' | 'remit_row'
+>;
+
+type Source = Pick<Context, 'clock' | 'random'>;
+
+/** False when the approval is used already. The event is appended with it, and the workers are told. */
+export async function insertParticipation(source: Source, tx: Db, row: NewParticipation): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto('participations')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  if (numInsertedOrUpdatedRows !== 1n) return false;
+  await appendEvents(source, tx, [eventOf(row)]);
+  await wakeSettlement(tx, row.chain);
+  return true;
+}
+
+export async function wakeSettlement(db: Db, chain: string): Promise<void> {
+  await sql`select pg_notify(${SETTLEMENT_CHANNEL}, ${chain})`.execute(db);
+}
+
+/** Those that name this approval, the one that holds it first. */
+export async function listByApproval(db: Db, chain: string, hash: Buffer) {
+  return db
+    .selectFrom('participations')
+    .select([...SHOWN, ...ASKED, 'holds_approval'])
+    .where('chain', '=', chain)
+    .where('approval_hash', '=', hash)
+    .orderBy('holds_approval', 'desc')
+    .execute();
+}
+
+/** Null when the caller may not see it: a user's own with the partner, a partner's all. */
+export async function findParticipation(
+  db: Db,
+  { partnerId, userId }: { partnerId: string; userId: string | null },
+  id: string,
+): Promise<ShownRow | null> {
+  let query = db
+    .selectFrom('participations')
+    .select(SHOWN)
+    .where('id', '=', id)
+    .where('partner_id', '=', partnerId);
+  if (userId !== null) query = query.where('user_id', '=', userId);
+  return (await query.executeTakeFirst()) ?? null;
+}
+
+export type StatusChange = {
+  /** In the order that the events shall have; their place is `n.row` for `set`. */
+  ids: readonly string[];
+  from: readonly ParticipationStatus[];
+  to: ParticipationStatus;
+  reason?: string | null;
+  /** More columns, each with a comma before it. */
+  set?: RawBuilder<unknown>;
+};
+
+type Changed = EventRow & { row: bigint };
+
+/** Moves the rows that are in one of the statuses `from`, appends their events, and answers how many there were. */
+export async function changeStatus(source: Source, tx: Db, change: StatusChange): Promise<number> {
+  const { ids, from, to, reason = null, set = sql`` } = change;
+  if (ids.length === 0) return 0;
+  const { rows } = await sql<Changed>`
+    update participations p set status = ${to}, reason = ${reason}, updated_at = ${toTimestamp(source.clock.micros())} ${set}
+    from unnest(${ids}::uuid[]) with ordinality as n (id, row)
+    where p.id = n.id and p.status = any(${from})
+    returning n.row, p.id, p.partner_id, p.user_id, p.offer_id, p.offer_option_id, p.status, p.reason, p.amount,
+      p.asset_id, p.chain`.execute(tx);
+  const ordered = rows.toSorted((a, b) => Number(a.row - b.row));
+  await appendEvents(source, tx, ordered.map(eventOf));
+  return rows.length;
+}
+
+type EventRow = Pick<
+  Participations,
+  | 'id'
+  | 'partner_id'
+  | 'user_id'
+  | 'offer_id'
+  | 'offer_option_id'
+  | 'status'
+  | 'reason'
+  | 'amount'
+  | 'asset_id'
+  | 'chain'
+>;
+
+function eventOf(row: EventRow) {
+  const { id, offer_id, offer_option_id, status, reason, amount, asset_id, chain } = row;
+  return {
+    partnerId: row.partner_id,
+    userId: row.user_id,
+    type: `participation.${status}`,
+    data: {
+      object: 'participation',
+      ...{ id, offer_id, offer_option_id, status, amount, asset_id, chain },
+      ...(reason === null ? {} : { reason }),
+    },
+  };
+}
