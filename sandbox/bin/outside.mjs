@@ -1,4 +1,6 @@
-#!/usr/bin/env node
-// Node 22.18 and newer strip types themselves; older ones need the tsx loader.
-if (!process.features.typescript) (await import('tsx/esm/api')).register();
-await import('../src/outside.ts');
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { bundle } from '../../service/bin/bundle.mjs';
+
+process.setSourceMapsEnabled(true);
+await import(pathToFileURL(join(await bundle(), 'outside.js')).href);

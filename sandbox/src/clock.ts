@@ -4,7 +4,6 @@ import { invalidField } from '@causeway/service/errors.ts';
 import { publicRoute } from '@causeway/service/http/route.ts';
 import { Closed, ObjectName, Timestamp, toTimestamp } from '@causeway/service/http/wire.ts';
 import Type, { type Static } from 'typebox';
-import type { OutsideControl } from './start-outside.ts';
 
 const MoveClock = Closed({
   advance_seconds: Type.Optional(Type.Number({ minimum: 0, maximum: 1e10 })),
@@ -14,8 +13,8 @@ const MoveClock = Closed({
 /** The latest time that has a wire form, far beyond any rule. */
 const LATEST = Date.parse('9000-01-01T00:00:00Z');
 
-/** The clock of the service, and with it that of the outside world. */
-export const clockRoutes = (outside: OutsideControl) => [
+/** `moved` tells the outside world. */
+export const clockRoutes = (moved: () => Promise<unknown>) => [
   publicRoute({
     method: 'POST',
     path: '/sandbox/clock',
@@ -24,15 +23,15 @@ export const clockRoutes = (outside: OutsideControl) => [
     body: MoveClock,
     reply: Closed({ object: ObjectName('clock'), now: Timestamp }),
     errors: ['validation_failed'],
-    handle: (ctx, _caller, { body }) => moveClock(ctx, outside, body),
+    handle: async (ctx, _caller, { body }) => {
+      const clock = moveClock(ctx, body);
+      await moved();
+      return clock;
+    },
   }),
 ];
 
-async function moveClock(
-  ctx: Context,
-  outside: OutsideControl,
-  { advance_seconds, set_to }: Static<typeof MoveClock>,
-) {
+function moveClock(ctx: Context, { advance_seconds, set_to }: Static<typeof MoveClock>) {
   if (!('set' in ctx.clock))
     throw invalidField('clock', 'stands on real time; start with CAUSEWAY_CLOCK=test to move it');
   if ((advance_seconds === undefined) === (set_to === undefined)) {
@@ -42,6 +41,5 @@ async function moveClock(
   const target = set_to === undefined ? clock.now() + (advance_seconds ?? 0) * 1000 : Date.parse(set_to);
   if (target > LATEST) throw invalidField('set_to', 'is too far ahead');
   clock.set(target);
-  await outside.call('clock/set', { now_ms: target, running: false });
   return { object: 'clock' as const, now: toTimestamp(Math.floor(clock.now() * 1000)) };
 }

@@ -31,7 +31,6 @@ export type Outside = OutsideReady['parts'] & {
 export type OutsideOptions = {
   dataDir: string;
   clock: ClockSetting;
-  log: { info(message: string): void };
 };
 
 const START_TIMEOUT = 60_000;
@@ -40,15 +39,13 @@ const CALL_TIMEOUT = 60_000;
 const ENTRY = fileURLToPath(new URL('../bin/outside.mjs', import.meta.url));
 
 /** Starts the simulated outside world in a process of its own, which ends with this one. */
-export async function startOutside({ dataDir, clock, log }: OutsideOptions): Promise<Outside> {
-  const began = performance.now();
+export async function startOutside({ dataDir, clock }: OutsideOptions): Promise<Outside> {
   const secret = randomBytes(32).toString('base64url');
   const child = fork(ENTRY, [], { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const exited = new Promise<number | null>((done) => child.once('exit', (code) => done(code)));
   const init: OutsideInit = { folder: resolve(dataDir, 'outside'), secret, clock };
   child.send(init);
   const ready = await waitUntilReady(child);
-  log.info(`outside world ready in ${Math.round(performance.now() - began)} ms`);
   return {
     ...ready.parts,
     control: {

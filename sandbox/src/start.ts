@@ -3,52 +3,77 @@ import type { Clock } from '@causeway/service/clock.ts';
 import type { Config } from '@causeway/service/config.ts';
 import type { Context } from '@causeway/service/context.ts';
 import type { Route } from '@causeway/service/http/route.ts';
+import { accountsShare } from './accounts-share.ts';
+import { chainsShare } from './chains/share.ts';
 import { clockRoutes } from './clock.ts';
-import { mailRoute } from './mail.ts';
+import { type FaultTargets, faultRoute } from './faults.ts';
 import { startMailServer } from './mail-server.ts';
 import { overviewRoute } from './overview.ts';
+import { partnersShare } from './partners.ts';
 import { startOutside } from './start-outside.ts';
-import { seedUsers, userRoute } from './users.ts';
 
-/** The simulated outside world: first its servers, whose addresses the service is configured with; then, once the service's parts live, the seeds and the controls. */
+/** What one part of the sandbox brings: members of `GET /sandbox`, controls, things that can be made to fail, lines to print. */
+export type Share = {
+  overview?: () => Record<string, unknown> | Promise<Record<string, unknown>>;
+  routes?: Route[];
+  faults?: FaultTargets;
+  readyLines?: string[];
+};
+
+export type Sandbox = { routes: Route[]; readyLines: string[] };
+
+/**
+ * The simulated outside world: first its servers, whose addresses the service is configured with as an
+ * operator would; then, once the service's parts live, the seeds and the controls.
+ */
 export type World = {
-  /** What an operator would have configured in production. */
   settings: Partial<Config>;
   join(ctx: Context): Promise<Sandbox>;
   stop(): Promise<void>;
 };
 
-export type Sandbox = { routes: Route[]; readyLines: string[] };
-
 export async function startWorld(config: Config, clock: Clock, say: (text: string) => void): Promise<World> {
   say('Starting the simulated outside world …');
   const mailServer = await startMailServer(join(config.dataDir, 'outside', 'mail.jsonl'));
   const setting = { now_ms: clock.now(), running: config.clock === 'real' };
-  const outside = await startOutside({ dataDir: config.dataDir, clock: setting, log: { info: say } });
+  const outside = await startOutside({ dataDir: config.dataDir, clock: setting });
+  const rpcUrls = Object.fromEntries(outside.chains.map(({ chain, service_url }) => [chain, [service_url]]));
   return {
-    settings: { smtpUrl: config.smtpUrl ?? mailServer.smtpUrl },
+    settings: {
+      smtpUrl: config.smtpUrl ?? mailServer.smtpUrl,
+      rpcUrls: { ...rpcUrls, ...config.rpcUrls },
+    },
     join: async (ctx) => {
-      const users = await seedUsers(ctx);
-      const overview = () => ({ base_url: ctx.baseUrl, docs_url: `${ctx.baseUrl}/docs`, users });
-      const [first] = users;
-      return {
-        routes: [
-          overviewRoute(overview),
-          ...clockRoutes(outside.control),
-          mailRoute(mailServer),
-          userRoute(),
-        ],
-        readyLines: [
-          '',
-          `  Sign in    ${ctx.baseUrl}/sign-in  (${first?.email} / ${first?.password})`,
-          '',
-          `  curl ${ctx.baseUrl}/sandbox`,
-        ],
-      };
+      const moved = () => outside.control.call('clock/set', { now_ms: ctx.clock.now(), running: false });
+      const shares = [
+        await partnersShare(ctx),
+        await accountsShare(ctx, mailServer),
+        chainsShare(outside),
+        { routes: clockRoutes(moved) },
+      ];
+      return putTogether(ctx, shares);
     },
     stop: async () => {
       await outside.stop();
       await mailServer.stop();
     },
+  };
+}
+
+function putTogether(ctx: Context, shares: Share[]): Sandbox {
+  const overview = async () =>
+    Object.assign(
+      { base_url: ctx.baseUrl, docs_url: `${ctx.baseUrl}/docs` },
+      ...(await Promise.all(shares.map((share) => share.overview?.() ?? {}))),
+    );
+  const faults = new Map(shares.flatMap((share) => [...(share.faults ?? [])]));
+  return {
+    routes: [overviewRoute(overview), faultRoute(faults), ...shares.flatMap((share) => share.routes ?? [])],
+    readyLines: [
+      '',
+      ...shares.flatMap((share) => share.readyLines ?? []),
+      '',
+      `  curl ${ctx.baseUrl}/sandbox`,
+    ],
   };
 }

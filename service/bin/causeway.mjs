@@ -1,4 +1,7 @@
 #!/usr/bin/env node
-// Node 22.18 and newer strip types themselves; older ones need the tsx loader.
-if (!process.features.typescript) (await import('tsx/esm/api')).register();
-await import('../src/main.ts');
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { bundle } from './bundle.mjs';
+
+process.setSourceMapsEnabled(true);
+await import(pathToFileURL(join(await bundle(), 'main.js')).href);

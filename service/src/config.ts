@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { EVM_CHAIN_NAMES, type EvmChainName } from './chain/chains.ts';
 
 /** Requests a minute; each can be set by `RATE_LIMIT_` and its name in capitals. */
 const LIMITS = {
@@ -40,6 +41,10 @@ export type Config = {
   trustProxy: boolean;
   rateLimits: 'memory' | 'postgres';
   limits: Record<LimitName, number>;
+  /** `RPC_URL_` and the chain's name in capitals; several with commas between, first choice first. */
+  rpcUrls: Partial<Record<EvmChainName, string[]>>;
+  /** Milliseconds that many readers may share what is known of a chain's head; null = by its block time. */
+  rpcFreshness: number | null;
 };
 
 export type Environment = Record<string, string | undefined>;
@@ -86,6 +91,8 @@ export function loadConfig(env: Environment): Config {
     trustProxy: read.oneOf('TRUST_PROXY', ['true', 'false'] as const, 'false') === 'true',
     rateLimits: read.oneOf('RATE_LIMITS', ['memory', 'postgres'] as const, 'memory'),
     limits,
+    rpcUrls: readRpcUrls(read),
+    rpcFreshness: isProduction ? null : 25,
   };
   if (isProduction && config.clock === 'test')
     problems.push('CAUSEWAY_CLOCK: the test clock is a part of the sandbox; leave it out in production');
@@ -119,6 +126,16 @@ function reader(env: Environment, problems: string[]) {
       problems.push(`${name}: must be an e-mail address, such as Causeway <no-reply@example.com>`);
       return '';
     },
+    urls: (name: string): string[] => {
+      const urls = (value(name) ?? '')
+        .split(',')
+        .map((url) => url.trim())
+        .filter((url) => url !== '');
+      const wrong = urls.some((url) => !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol));
+      if (wrong)
+        problems.push(`${name}: must be URLs that begin with https:// or http://, with commas between`);
+      return urls;
+    },
     url: (name: string, protocols: string[], isRequired: boolean): string | null => {
       const text = value(name);
       const expected = `a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`;
@@ -129,6 +146,11 @@ function reader(env: Environment, problems: string[]) {
       return null;
     },
   };
+}
+
+function readRpcUrls(read: ReturnType<typeof reader>): Config['rpcUrls'] {
+  const named = EVM_CHAIN_NAMES.map((chain) => [chain, read.urls(`RPC_URL_${chain.toUpperCase()}`)] as const);
+  return Object.fromEntries(named.filter(([, urls]) => urls.length > 0));
 }
 
 /** The secret that everything sealed depends on. The sandbox makes one beside its data. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
+import { type Chains, openChains } from './chain/client.ts';
 import { type Clock, realClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { type Listener, openListener } from './db/listen.ts';
@@ -37,6 +38,7 @@ export type Context = {
   oauth: OAuth;
   offers: Catalogue;
   metrics: Metrics;
+  chains: Chains;
   /** What `/health/ready` asks: each throws when its part cannot serve. */
   checks: Map<string, () => Promise<void>>;
   /**
@@ -73,6 +75,7 @@ export async function buildContext({
   const node = randomBytes(4).readInt32BE() & 0x7fffffff;
   const warn = (message: string) => log.warn(message);
   const listener = await openListener(databaseUrl, warn, { opening: nodeLockStatement(node) });
+  const chains = openChains({ urls: config.rpcUrls, freshness: config.rpcFreshness });
   const kernel = {
     config,
     baseUrl,
@@ -88,12 +91,21 @@ export async function buildContext({
     deadlines,
     securityHeaders: securityHeaders(baseUrl),
     metrics: createMetrics(),
-    checks: new Map([['database', async () => void (await pool.query('select 1'))]]),
+    chains,
+    checks: new Map([
+      ['database', async () => void (await pool.query('select 1'))],
+      ...chains
+        .all()
+        .map(
+          ({ name, client }) => [`rpc:${name}`, async () => void (await client.getBlockNumber())] as const,
+        ),
+    ]),
     commitReply: <T>(work: (tx: Db) => Promise<T>) => db.transaction().execute(work),
   };
   const close = async () => {
     deadlines.stop();
     await listener.close();
+    await chains.close();
     await pool.end();
   };
   try {

@@ -3,11 +3,13 @@ import { oauthRoutes } from './oauth/routes.ts';
 import { offerRoutes } from './offers/routes.ts';
 import { healthRoutes } from './operations/health.ts';
 import { requirementRoutes } from './requirements/routes.ts';
+import { swapRoutes } from './swaps/routes.ts';
 
 /** Every route of the API, in the order of the reference. */
 export const apiRoutes: readonly Route[] = [
-  ...oauthRoutes,
   ...offerRoutes,
   ...requirementRoutes,
+  ...swapRoutes,
+  ...oauthRoutes,
   ...healthRoutes,
 ];

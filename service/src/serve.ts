@@ -105,6 +105,7 @@ async function startDatabase(config: Config, say: (text: string) => void, starte
   return database.url;
 }
 
+/** In the sandbox the other end of each wire is ours. */
 async function bringUpToDate(databaseUrl: string, say: (text: string) => void): Promise<void> {
   const { pool } = openPool(databaseUrl, { max: 1 });
   try {

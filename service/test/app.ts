@@ -13,6 +13,7 @@ import { createLog } from '../src/log.ts';
 import { oauthPlugin } from '../src/oauth/plugin.ts';
 import { apiRoutes } from '../src/routes.ts';
 import { createTestDatabase } from './setup/database.ts';
+import { TEST_SECRET } from './setup/secret.ts';
 import { issueTokenFor } from './tokens.ts';
 
 export const START = Date.parse('2026-03-02T12:00:00Z');
@@ -34,19 +35,25 @@ let count = 0;
 type Options = {
   routes?: readonly Route[];
   plugins?: readonly ((ctx: Context) => Plugin)[];
+  /** The hosted pages; without them a plugin of the test stands in. */
+  pages?: boolean;
   config?: Partial<Config>;
   databaseUrl?: string;
   /** On a free port of this machine, for clients that bring their own HTTP. */
   listen?: boolean;
+  /** The service's own address, when it matters which. Listening, its port is filled in. */
+  baseUrl?: string;
 };
 
 /** The real application in this process, on a database of its own, with its own clock and randomness. */
 export async function testApp({
   routes = apiRoutes,
   plugins = [],
+  pages = true,
   config = {},
   databaseUrl,
   listen = false,
+  baseUrl = listen ? 'http://127.0.0.1' : 'http://causeway.test',
 }: Options = {}): Promise<TestApp> {
   const database = databaseUrl === undefined ? await createTestDatabase() : null;
   const clock = testClock(START);
@@ -59,7 +66,7 @@ export async function testApp({
   const port = listen ? await freePort() : 0;
   const built = await buildContext({
     config: { ...testConfig(), ...config },
-    baseUrl: listen ? `http://127.0.0.1:${port}` : 'http://causeway.test',
+    baseUrl: listen ? `${baseUrl}:${port}` : baseUrl,
     databaseUrl: databaseUrl ?? String(database?.url),
     log,
     clock,
@@ -67,7 +74,11 @@ export async function testApp({
   });
   const { ctx } = built;
   const own = plugins.map((plugin) => plugin(ctx));
-  const app = await buildServer(ctx, routes, [oauthPlugin(ctx), accountsPlugin(ctx), ...own]);
+  const app = await buildServer(ctx, routes, [
+    oauthPlugin(ctx),
+    ...(pages ? [accountsPlugin(ctx)] : []),
+    ...own,
+  ]);
   if (listen) await app.listen({ host: '127.0.0.1', port });
   return {
     app,
@@ -96,8 +107,11 @@ async function freePort(): Promise<number> {
 }
 
 export function testConfig(): Config {
-  const secret = createHash('sha256').update('test').digest('base64');
-  return loadConfig({ CAUSEWAY_SECRET: secret, RATE_LIMIT_API: '1000000', RATE_LIMIT_DOCUMENTS: '1000000' });
+  return loadConfig({
+    CAUSEWAY_SECRET: TEST_SECRET.toString('base64'),
+    RATE_LIMIT_API: '1000000',
+    RATE_LIMIT_DOCUMENTS: '1000000',
+  });
 }
 
 /** The same bytes in every run, never the same twice in one. */

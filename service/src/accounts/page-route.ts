@@ -57,15 +57,13 @@ export function addPage(
 }
 
 function readForm(body: unknown, fields: readonly string[]): Record<string, string> {
-  const form: Record<string, string> = {};
-  const problems: Record<string, string[]> = {};
-  for (const [name, value] of Object.entries((body ?? {}) as Record<string, unknown>)) {
-    if ((name !== 'csrf' && !fields.includes(name)) || typeof value !== 'string')
-      problems[name] = ['is not a known field'];
-    else form[name] = value;
-  }
-  if (Object.keys(problems).length > 0) throw new ApiError('validation_failed', problems);
-  return form;
+  const sent = Object.entries((body ?? {}) as Record<string, unknown>);
+  const unknown = sent.filter(
+    ([name, value]) => (name !== 'csrf' && !fields.includes(name)) || typeof value !== 'string',
+  );
+  if (unknown.length === 0) return Object.fromEntries(sent) as Record<string, string>;
+  const problems = Object.fromEntries(unknown.map(([name]) => [name, ['is not a known field']]));
+  throw new ApiError('validation_failed', problems);
 }
 
 function sendAnswer(ctx: Context, reply: FastifyReply, answer: Answer): FastifyReply {

@@ -31,7 +31,7 @@ export async function postForgot(ctx: Context, { csrf }: Visit, { form }: PageIn
     return { status: 422, page: forgotPage({ csrf, next: null, email, problem }) };
   }
   await askForReset(ctx, email);
-  return { page: checkMailPage(email) };
+  return { page: checkMailPage(email, '/forgot') };
 }
 
 export async function showReset(ctx: Context, { csrf }: Visit, { query }: PageInput): Promise<Answer> {

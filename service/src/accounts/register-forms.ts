@@ -36,7 +36,7 @@ export async function postRegister(
   const { email = '', password = '', kind = '' } = form;
   const next = readNext(form.next);
   const problems = await register(ctx, browser, { email, password, kind, continueTo: next });
-  if (problems === null) return { page: checkMailPage(email.trim()) };
+  if (problems === null) return { page: checkMailPage(email.trim(), '/register') };
   const errand = await findErrand(ctx, next);
   return { status: 422, page: registerPage({ csrf, next, app: errand?.app ?? null, email, kind, problems }) };
 }

@@ -73,6 +73,10 @@ export type EvmChainName = {
   [Name in ChainName]: (typeof CHAIN_FACTS)[Name]['protocol'] extends 'ethereum' ? Name : never;
 }[ChainName];
 
+export const EVM_CHAIN_NAMES = (Object.keys(CHAIN_FACTS) as ChainName[]).filter(
+  (name): name is EvmChainName => CHAIN_FACTS[name].protocol === 'ethereum',
+);
+
 export function chainFacts(chain: ChainName): ChainFacts {
   return CHAIN_FACTS[chain];
 }

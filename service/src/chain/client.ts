@@ -1,6 +1,6 @@
 import { createPublicClient, custom, defineChain, type PublicClient } from 'viem';
 import { ApiError } from '../errors.ts';
-import { CHAIN_FACTS, type ChainFacts, type ChainName, chainFacts, type EvmChainName } from './chains.ts';
+import { type ChainFacts, chainFacts, EVM_CHAIN_NAMES, type EvmChainName } from './chains.ts';
 import { createReader, type Reader } from './reads.ts';
 import { openRpc, type Rpc } from './rpc.ts';
 
@@ -30,7 +30,7 @@ export type ChainsOptions = {
   /** Milliseconds for one call. */
   timeout?: number;
   /** See `createReader`; derived from the block time when left out. */
-  freshness?: number;
+  freshness?: number | null;
 };
 
 const TIMEOUT = 4_000;
@@ -38,10 +38,9 @@ const KEPT_LIMIT = 10_000;
 
 export function openChains({ urls, timeout = TIMEOUT, freshness }: ChainsOptions): Chains {
   const opened = new Map<string, EvmChain>();
-  for (const name of Object.keys(CHAIN_FACTS) as ChainName[]) {
-    const own = urls[name as EvmChainName];
-    if (own !== undefined && own.length > 0)
-      opened.set(name, openChain(name as EvmChainName, own, timeout, freshness));
+  for (const name of EVM_CHAIN_NAMES) {
+    const own = urls[name];
+    if (own !== undefined && own.length > 0) opened.set(name, openChain(name, own, timeout, freshness));
   }
   return {
     evm: (name) => {
@@ -59,7 +58,7 @@ function openChain(
   name: EvmChainName,
   urls: readonly string[],
   timeout: number,
-  freshness?: number,
+  freshness: number | null | undefined,
 ): EvmChain {
   const facts = chainFacts(name);
   const { blockTime, multicall } = facts;

@@ -6,7 +6,9 @@ import type pg from 'pg';
 
 const ownFolder = fileURLToPath(new URL('./migrations', import.meta.url));
 const fileName = /^(\d{4})_[a-z0-9_]+\.sql$/;
-const ownTransaction = /^\s*(begin|start\s+transaction|commit|rollback)\b[^;\n]{0,40};/im;
+// The body of a function begins with `begin` too, but without a semicolon after it.
+const ownTransaction =
+  /^\s*(begin(\s+(work|transaction|isolation|read)\b[^;]{0,40})?|(start\s+transaction|commit|rollback)\b[^;]{0,40})\s*;/im;
 // Any number will do, as long as it never changes: nodes of two versions must meet at the same lock.
 const lockKey = '5127403916458021';
 

@@ -11,6 +11,9 @@ import { hashSecret } from './secrets.ts';
  */
 const REFRESH_LEEWAY = '30 seconds';
 
+/** Stands for the secret of a session that was found without it: enough to end the session, not to use it. */
+const BY_UID = 'uid ';
+
 /** The library's storage: a table for access tokens, one for grants, one for all else. */
 export function createAdapter(db: Db, issuer: string): (kind: string) => Adapter {
   return (kind) => {
@@ -95,8 +98,7 @@ function artifacts(
   kind: string,
   issuer: string,
 ): Omit<Adapter, 'findByUserCode' | 'revokeByGrantId'> {
-  const restore = (row: Stored | undefined, id: string | undefined) =>
-    row && restoreSecrets(row, kind, id, issuer);
+  const restore = (row: Stored | undefined, id: string) => row && restoreSecrets(row, kind, id, issuer);
   const leeway = kind === 'RefreshToken' ? REFRESH_LEEWAY : '0 seconds';
   const consumed = sql`extract(epoch from a.consumed_at + ${leeway}::interval)::float8`;
   return {
@@ -117,15 +119,14 @@ function artifacts(
     findByUid: async (uid) => {
       const { rows } = await sql<Stored>`select payload, null::float8 as consumed from oauth_artifacts
         where kind = ${kind} and uid = ${uid} order by expires_at desc limit 1`.execute(db);
-      return restore(rows[0], undefined);
+      return restore(rows[0], BY_UID + uid);
     },
     consume: (id) => (kind === 'RefreshToken' ? consumeRefreshToken(db, id) : consumeOnce(db, kind, id)),
     destroy: async (id) => {
-      await db
-        .deleteFrom('oauth_artifacts')
-        .where('kind', '=', kind)
-        .where('hash', '=', hashSecret(id))
-        .execute();
+      const found = id.startsWith(BY_UID)
+        ? sql`uid = ${id.slice(BY_UID.length)}`
+        : sql`hash = ${hashSecret(id)}`;
+      await sql`delete from oauth_artifacts where kind = ${kind} and ${found}`.execute(db);
     },
   };
 }
@@ -162,12 +163,12 @@ function withoutId({ jti: _jti, returnTo: _returnTo, session, ...rest }: Adapter
 function restoreSecrets(
   { payload, consumed }: Stored,
   kind: string,
-  id: string | undefined,
+  id: string,
   issuer: string,
 ): AdapterPayload {
   return {
     ...payload,
-    ...(id !== undefined && { jti: id }),
+    jti: id,
     ...(consumed !== null && { consumed }),
     ...(kind === 'Interaction' && { returnTo: `${issuer}/oauth/authorize/${id}` }),
   };

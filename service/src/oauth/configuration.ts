@@ -59,7 +59,12 @@ export function configure(ctx: Parts, keys: JWK[]): Configuration {
     clientBasedCORS: () => true,
     cookies: {
       keys: [ctx.sealing.tag('oauth cookies', 'keys').toString('base64url')],
-      names: { session: 'causeway_oauth', interaction: 'causeway_interaction', resume: 'causeway_resume' },
+      // The prefixes make browsers insist on TLS and, for the session, on this very host (RFC 6265bis §4.1.3).
+      names: {
+        session: `${secure ? '__Host-' : ''}causeway_oauth`,
+        interaction: `${secure ? '__Secure-' : ''}causeway_interaction`,
+        resume: `${secure ? '__Secure-' : ''}causeway_resume`,
+      },
       long: cookie,
       short: { httpOnly: true, sameSite: 'lax', signed: true, secure },
     },

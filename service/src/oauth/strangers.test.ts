@@ -8,7 +8,7 @@ import { makeClient, makeUser, REDIRECT, type TestClient, USER } from '../../tes
 let one: TestApp;
 let client: TestClient;
 beforeAll(async () => {
-  one = await testApp({ listen: true, plugins: [allow] });
+  one = await testApp({ listen: true, pages: false, plugins: [allow] });
   client = await makeClient(one.ctx);
   await makeUser(one.ctx, USER, 'ada@user.test');
 });

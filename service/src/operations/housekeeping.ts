@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
+import { deleteExpiredGrants } from '../oauth/housekeeping.ts';
 
 const EVERY = 10 * 60_000;
 
@@ -7,6 +8,7 @@ const EVERY = 10 * 60_000;
 export async function keepHouse(ctx: Context): Promise<void> {
   await sql`delete from idempotency_keys where inserted_at < now() - interval '24 hours'`.execute(ctx.db);
   await sql`delete from rate_limits where window_end < now()`.execute(ctx.db);
+  await deleteExpiredGrants(ctx);
   await sql`delete from sign_in_failures where window_end < now()`.execute(ctx.db);
   await sql`delete from mail_links where expires_at < now()`.execute(ctx.db);
   await sql`delete from passkey_challenges where expires_at < now()`.execute(ctx.db);

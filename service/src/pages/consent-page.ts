@@ -23,7 +23,7 @@ export function consentPage({ csrf, path, partner, email, scopes, returnsTo }: C
     title: `Allow ${partner.name}`,
     body: html`<div class="parties">${partnerLogo(partner)}${DOTS}<span class="logo own">${MARK}</span></div>
 <h1>${partner.name} wants to use your account</h1>
-<div class="who soft"><span>Signed in as <strong>${email}</strong></span>
+<div class="who inline soft"><span>Signed in as <strong>${email}</strong></span>
 <form method="post" action="/sign-out">${hiddenField('csrf', csrf)}${hiddenField('next', path)}<button class="link" type="submit">Not you?</button></form></div>
 <p>It asks to:</p>
 <ul class="grants">${scopes.map((scope) => html`<li>${CHECK}<span>${scopeWords(scope)}</span></li>`)}</ul>

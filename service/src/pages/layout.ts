@@ -31,7 +31,7 @@ ${passkeys === true && html`<script type="module" src="${PASSKEY_SCRIPT.path}"><
 <main><div class="sheet">
 ${body}
 </div></main>
-<footer class="foot">Your details stay with Causeway. Apps see only what you allow.</footer>
+<footer class="foot">Apps see only what you allow.</footer>
 </body>
 </html>
 `;

@@ -40,12 +40,12 @@ ${field({
   };
 }
 
-export function checkMailPage(email: string): Page {
+export function checkMailPage(email: string, again: '/register' | '/forgot'): Page {
   return {
     title: 'Check your mail',
     body: html`<h1>Check your mail</h1>
 <p class="lead">We have sent a link to <strong>${email}</strong>. Open it in this browser to go on.</p>
-<p class="soft small">It can take a minute. Look in your spam folder too, or <a href="/register">try again</a> if the address is wrong.</p>`,
+<p class="soft small">It can take a minute. Look in your spam folder too, or <a href="${again}">try again</a> if the address is wrong.</p>`,
   };
 }
 

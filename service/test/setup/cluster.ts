@@ -7,7 +7,10 @@ import type { TestProject } from 'vitest/node';
 import { startEmbedded } from '../../src/db/embedded.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { openPool } from '../../src/db/pool.ts';
+import { loadSigningKeys } from '../../src/oauth/keys.ts';
+import { createSealing } from '../../src/sealing.ts';
 import { claimServer } from './claim.ts';
+import { TEST_SECRET } from './secret.ts';
 
 /** Where test databases are made, and from what. */
 export interface TestCluster {
@@ -62,9 +65,11 @@ async function startOwnServer() {
 async function makeTemplate(url: string): Promise<string> {
   const template = `causeway_test_${randomBytes(6).toString('hex')}`;
   await runStatements(url, [`create database ${template}`]);
-  const { pool, close } = openPool(databaseUrl(url, template));
+  const { pool, db, close } = openPool(databaseUrl(url, template));
   try {
     await migrate(pool);
+    // Making a key takes longer than most tests, so all of them sign with one.
+    await loadSigningKeys({ db, sealing: createSealing([TEST_SECRET], randomBytes), random: randomBytes });
   } finally {
     await close();
   }

@@ -1,0 +1,374 @@
+import { createHmac } from 'node:crypto';
+import { exportJWK, generateKeyPair, importJWK, jwtVerify, SignJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type TestApp, testApp } from '../../test/app.ts';
+import { allow, authorizeUrl, newBrowser, newPkce, obtainCode, postToken } from '../../test/browser.ts';
+import { makeClient, makeUser, REDIRECT, type TestClient, USER } from '../../test/tokens.ts';
+
+let one: TestApp;
+let client: TestClient;
+let other: TestClient;
+beforeAll(async () => {
+  one = await testApp({ pages: false, plugins: [allow], config: {} });
+  client = await makeClient(one.ctx);
+  other = await makeClient(one.ctx, { clientId: 'partner-two' });
+  await makeUser(one.ctx);
+});
+afterAll(() => one.close());
+
+const authorize = (changes: Record<string, string | undefined>, pkce = newPkce()) =>
+  newBrowser(one.app).open(authorizeUrl(client.clientId, pkce, changes));
+
+async function signIn(changes: Record<string, string | undefined> = {}) {
+  const pkce = newPkce();
+  const code = await obtainCode(one.app, authorizeUrl(client.clientId, pkce, changes));
+  const exchange = (params: Record<string, string | undefined> = {}, as = client) =>
+    postToken(one.app, as, {
+      grant_type: 'authorization_code',
+      code,
+      code_verifier: pkce.verifier,
+      ...params,
+    });
+  return { code, pkce, exchange };
+}
+
+const introspect = async (token: string, credentials: Record<string, string> = {}) =>
+  (
+    await one.app.inject({
+      method: 'POST',
+      url: '/oauth/introspect',
+      payload: { token, client_id: client.clientId, client_secret: client.secret, ...credentials },
+    })
+  ).json();
+
+const refresh = (refresh_token: string, as = client) =>
+  postToken(one.app, as, { grant_type: 'refresh_token', refresh_token, redirect_uri: undefined });
+
+describe('PKCE', () => {
+  test.each([
+    ['no challenge', { code_challenge: undefined, code_challenge_method: undefined }],
+    ['the plain method', { code_challenge_method: 'plain' }],
+    ['no method, which would mean plain', { code_challenge_method: undefined }],
+    ['a challenge that is no hash', { code_challenge: 'short' }],
+  ])('%s is refused before the user is asked', async (_name, changes) => {
+    const { callback } = await authorize(changes);
+    expect(callback?.searchParams.get('error')).toBe('invalid_request');
+    expect(callback?.searchParams.get('state')).toBe('kept');
+    expect(callback?.searchParams.has('code')).toBe(false);
+  });
+
+  test.each([
+    ['a missing', undefined],
+    ['a wrong', newPkce().verifier],
+    ['an empty', ''],
+  ])('%s verifier gets no token, and the right one afterwards does', async (_name, code_verifier) => {
+    const { exchange } = await signIn();
+    const reply = await exchange({ code_verifier });
+    expect([reply.statusCode, reply.json().error]).toEqual([400, 'invalid_grant']);
+    expect((await exchange()).statusCode).toBe(200);
+  });
+
+  test('the challenge itself is not taken for the verifier', async () => {
+    const { exchange, pkce } = await signIn();
+    expect((await exchange({ code_verifier: pkce.challenge })).json().error).toBe('invalid_grant');
+  });
+});
+
+describe('codes', () => {
+  test('a code injected into another client is worth nothing there', async () => {
+    const { exchange } = await signIn();
+    const reply = await exchange({}, other);
+    expect([reply.statusCode, reply.json().error]).toEqual([400, 'invalid_grant']);
+  });
+
+  test('a replayed code is refused and ends what it gave', async () => {
+    const { exchange } = await signIn();
+    const tokens = (await exchange()).json();
+    expect((await introspect(tokens.access_token)).active).toBe(true);
+    expect((await exchange()).json().error).toBe('invalid_grant');
+    expect(await introspect(tokens.access_token)).toEqual({ active: false });
+    expect((await refresh(tokens.refresh_token)).json().error).toBe('invalid_grant');
+  });
+
+  test('a code expires after 60 seconds', async () => {
+    const { code, exchange } = await signIn();
+    const row = `kind = 'AuthorizationCode' and hash = sha256('${code}')`;
+    const { rows } = await one.ctx.pool.query(`select payload from oauth_artifacts where ${row}`);
+    expect(rows[0].payload.exp - rows[0].payload.iat).toBe(60);
+    await one.ctx.pool.query(
+      `update oauth_artifacts set payload = payload || jsonb_build_object('exp', (payload ->> 'iat')::int - 1) where ${row}`,
+    );
+    expect((await exchange()).json().error).toBe('invalid_grant');
+  });
+
+  test('a code is bound to the redirect it was sent to', async () => {
+    const { exchange } = await signIn();
+    expect((await exchange({ redirect_uri: `${REDIRECT}2` })).json().error).toBe('invalid_grant');
+    expect((await exchange({ redirect_uri: undefined })).json().error).toBe('invalid_request');
+  });
+});
+
+describe('redirects that are not registered get an error page, never a redirect', () => {
+  test.each([
+    ['a longer path', `${REDIRECT}/more`],
+    ['a shorter path', 'https://app.partner.test/'],
+    ['another port', 'https://app.partner.test:8443/callback'],
+    ['the default port spelled out', 'https://app.partner.test:443/callback'],
+    ['another scheme', 'http://app.partner.test/callback'],
+    ['a script', 'javascript:alert(1)//https://app.partner.test/callback'],
+    ['a fragment', `${REDIRECT}#x`],
+    ['a query', `${REDIRECT}?x=1`],
+    ['a user', 'https://app.partner.test@evil.test/callback'],
+    ['a subdomain', 'https://evil.app.partner.test/callback'],
+    ['a longer host', 'https://app.partner.test.evil.test/callback'],
+    ['upper case', 'https://APP.partner.test/callback'],
+    ['a path that resolves to it', 'https://app.partner.test/x/../callback'],
+    ['an encoded slash', 'https://app.partner.test%2fcallback'],
+    ['a backslash', 'https://evil.test\\@app.partner.test/callback'],
+    ['no scheme', '//app.partner.test/callback'],
+    ['nothing', ''],
+  ])('%s', async (_name, redirect_uri) => {
+    const { callback, reply } = await authorize({ redirect_uri });
+    expect(callback).toBeNull();
+    expect(reply?.statusCode).toBe(400);
+    expect(reply?.headers.location).toBeUndefined();
+    expect(reply?.headers['content-security-policy']).toContain("frame-ancestors 'none'");
+  });
+
+  test('an unknown client gets none either, and no word of the request comes back as markup', async () => {
+    const { callback, reply } = await authorize({ client_id: '<script>alert(1)</script>' });
+    expect([callback, reply?.statusCode]).toEqual([null, 400]);
+    expect(reply?.body).not.toContain('<script>');
+  });
+
+  test.each(['fragment', 'form_post', 'web_message', 'jwt'])('response_mode %s', async (response_mode) => {
+    const { callback, reply } = await authorize({ response_mode });
+    expect(`${callback?.href}${reply?.body}`).toContain('error');
+    expect(`${callback?.href}${reply?.body}`).not.toMatch(/[?&#]code=|name="code"/);
+  });
+
+  test.each(['token', 'id_token', 'code id_token', 'none'])('response_type %s', async (response_type) => {
+    const { callback } = await authorize({ response_type, nonce: 'n', scope: 'openid' });
+    expect(`${callback?.search}${callback?.hash}`).toMatch(
+      /error=(unsupported_response_type|invalid_request)/,
+    );
+    expect(callback?.href).not.toMatch(/token=/);
+  });
+});
+
+test('mix-up: every reply names its issuer, success, refusal and error alike', async () => {
+  for (const changes of [
+    {},
+    { code_challenge: undefined, code_challenge_method: undefined },
+    { prompt: 'none' },
+  ]) {
+    const { callback } = await authorize(changes);
+    expect(callback?.searchParams.get('iss')).toBe(one.ctx.baseUrl);
+    expect(callback?.searchParams.get('state')).toBe('kept');
+  }
+});
+
+describe('refresh tokens', () => {
+  const rotateNow = () =>
+    one.ctx.pool.query(
+      `update oauth_artifacts set payload = payload || jsonb_build_object('iat', extract(epoch from now())::int - 2000000, 'exp', extract(epoch from now())::int + 500000) where kind = 'RefreshToken' and consumed_at is null`,
+    );
+
+  test('far from its expiry the same token comes back; near it a new one does', async () => {
+    const { refresh_token } = (await (await signIn()).exchange()).json();
+    expect((await refresh(refresh_token)).json().refresh_token).toBe(refresh_token);
+    await rotateNow();
+    expect((await refresh(refresh_token)).json().refresh_token).not.toBe(refresh_token);
+  });
+
+  test('a reply lost at the rotation loses nothing: the same request again gets a successor', async () => {
+    const { refresh_token } = (await (await signIn()).exchange()).json();
+    await rotateNow();
+    const first = (await refresh(refresh_token)).json();
+    const again = (await refresh(refresh_token)).json();
+    for (const { refresh_token: successor } of [first, again])
+      expect((await refresh(successor)).statusCode).toBe(200);
+  });
+
+  test('a rotated token used later is theft: the grant and all of its tokens end', async () => {
+    const { refresh_token, access_token } = (await (await signIn()).exchange()).json();
+    await rotateNow();
+    const rotated = (await refresh(refresh_token)).json();
+    await one.ctx.pool.query(
+      `update oauth_artifacts set consumed_at = consumed_at - interval '1 minute' where consumed_at is not null`,
+    );
+    expect((await refresh(refresh_token)).json().error).toBe('invalid_grant');
+    expect((await refresh(rotated.refresh_token)).json().error).toBe('invalid_grant');
+    for (const token of [access_token, rotated.access_token])
+      expect(await introspect(token)).toEqual({ active: false });
+  });
+
+  test("another client's is worth nothing, and its owner keeps it", async () => {
+    const { refresh_token } = (await (await signIn()).exchange()).json();
+    expect((await refresh(refresh_token, other)).json().error).toBe('invalid_grant');
+    expect((await refresh(refresh_token)).statusCode).toBe(200);
+  });
+
+  test('cannot widen the scope that was granted', async () => {
+    const { refresh_token } = (await (await signIn({ scope: 'offers:read' })).exchange()).json();
+    const reply = await postToken(one.app, client, {
+      grant_type: 'refresh_token',
+      refresh_token,
+      scope: 'offers:read pii:read',
+    });
+    expect(reply.json().error).toBe('invalid_scope');
+  });
+
+  test('is no access token', async () => {
+    const { refresh_token } = (await (await signIn()).exchange()).json();
+    expect(await introspect(refresh_token)).toEqual({ active: false });
+    const reply = await one.app.inject({
+      url: '/oauth/userinfo',
+      headers: { authorization: `Bearer ${refresh_token}` },
+    });
+    expect(reply.statusCode).toBe(401);
+  });
+});
+
+describe("another client's token", () => {
+  test('is inactive under its own credentials, and cannot be revoked', async () => {
+    const { access_token } = (await (await signIn()).exchange()).json();
+    const theirs = { client_id: other.clientId, client_secret: other.secret };
+    expect(await introspect(access_token, theirs)).toEqual({ active: false });
+    const revoked = await one.app.inject({
+      method: 'POST',
+      url: '/oauth/revoke',
+      payload: { token: access_token, ...theirs },
+    });
+    expect(revoked.statusCode).toBe(200);
+    expect((await introspect(access_token)).active).toBe(true);
+  });
+});
+
+describe('alg games', () => {
+  const assertion = (jwt: string) =>
+    postToken(one.app, client, {
+      grant_type: 'client_credentials',
+      client_id: client.clientId,
+      client_secret: undefined,
+      client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+      client_assertion: jwt,
+    });
+  const claims = () => ({
+    iss: client.clientId,
+    sub: client.clientId,
+    aud: one.ctx.baseUrl,
+    jti: String(Math.random()),
+    exp: Math.floor(Date.now() / 1000) + 60,
+  });
+  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+  test.each([
+    'none',
+    'HS256 with the placeholder secret',
+    'HS256 with the public key',
+    'ES256 with a key of its own',
+  ])('a client assertion by %s authenticates nobody', async (kind) => {
+    const [key] = (await one.app.inject('/oauth/jwks')).json().keys;
+    const hmac = (secret: string) => {
+      const text = `${encode({ alg: 'HS256' })}.${encode(claims())}`;
+      return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
+    };
+    const jwt =
+      kind === 'none'
+        ? `${encode({ alg: 'none' })}.${encode(claims())}.`
+        : kind.startsWith('ES256')
+          ? await new SignJWT(claims())
+              .setProtectedHeader({ alg: 'ES256' })
+              .sign((await generateKeyPair('ES256')).privateKey)
+          : hmac(kind.includes('placeholder') ? 'kept as a hash' : JSON.stringify(key));
+    const reply = await assertion(jwt);
+    expect([400, 401]).toContain(reply.statusCode);
+    expect(reply.json()).not.toHaveProperty('access_token');
+  });
+
+  test('an ID token is RS256 by a published key; hints with another alg are refused', async () => {
+    const { exchange } = await signIn({ scope: 'openid' });
+    const { id_token } = (await exchange()).json();
+    const [key] = (await one.app.inject('/oauth/jwks')).json().keys;
+    const { protectedHeader } = await jwtVerify(id_token, await importJWK(key, 'RS256'), {
+      issuer: one.ctx.baseUrl,
+      audience: client.clientId,
+    });
+    expect(protectedHeader).toMatchObject({ alg: 'RS256', kid: key.kid });
+    const forger = await generateKeyPair('RS256', { extractable: true });
+    const hint = { sub: USER, iss: one.ctx.baseUrl, aud: client.clientId, iat: 1, exp: 2_000_000_000 };
+    const none = `${encode({ alg: 'none' })}.${encode(hint)}.`;
+    const forged = await new SignJWT(hint)
+      .setProtectedHeader({ alg: 'RS256', kid: key.kid, jwk: await exportJWK(forger.publicKey) })
+      .sign(forger.privateKey);
+    for (const id_token_hint of [none, forged]) {
+      const { callback } = await authorize({ scope: 'openid', id_token_hint });
+      expect(callback?.searchParams.get('error')).toBe('invalid_request');
+    }
+  });
+
+  test.each(['request', 'request_uri', 'registration', 'claims'])(
+    'the parameter %s opens no side door',
+    async (name) => {
+      const value =
+        name === 'claims'
+          ? '{"id_token":{"email":{"essential":true}}}'
+          : `${encode({ alg: 'none' })}.${encode({ redirect_uri: 'https://evil.test/' })}.`;
+      const { callback, reply } = await authorize({ [name]: value });
+      expect(callback?.host ?? 'app.partner.test').toBe('app.partner.test');
+      expect(reply?.headers.location).toBeUndefined();
+    },
+  );
+});
+
+describe('scanning', () => {
+  test('introspection without credentials ends at the limit of its address; with them it goes on', async () => {
+    const statuses: number[] = [];
+    let last = null;
+    for (let i = 0; i < 61; i++) {
+      last = await one.app.inject({
+        method: 'POST',
+        url: '/oauth/introspect',
+        payload: { token: `${'x'.repeat(40)}${100 + i}` },
+      });
+      statuses.push(last.statusCode);
+    }
+    expect(statuses.slice(0, 60).every((status) => status === 200)).toBe(true);
+    expect(last?.statusCode).toBe(429);
+    expect(last?.json()).toMatchObject({ code: 'rate_limited', error: 'temporarily_unavailable' });
+    expect(Number(last?.headers['retry-after'])).toBeGreaterThan(0);
+    expect(await introspect('x'.repeat(43))).toEqual({ active: false });
+  });
+
+  test.each([
+    ['a wrong secret', { client_secret: 'cws_wrong' }],
+    ['half of a pair', { client_secret: undefined }],
+    ['an unknown client', { client_id: 'nobody' }],
+  ])('%s is 401, not an answer', async (_name, changes) => {
+    const reply = await one.app.inject({
+      method: 'POST',
+      url: '/oauth/introspect',
+      payload: {
+        token: 'x'.repeat(43),
+        client_id: client.clientId,
+        client_secret: client.secret,
+        ...changes,
+      },
+    });
+    expect([reply.statusCode, reply.json().code, reply.json().error]).toEqual([
+      401,
+      'unauthorized',
+      'invalid_client',
+    ]);
+    expect(reply.headers['www-authenticate']).toContain('Basic');
+  });
+});
+
+test('the way back from an interaction belongs to the browser that began it', async () => {
+  const started = await one.app.inject(authorizeUrl(client.clientId, newPkce()));
+  const uid = String(started.headers.location).split('/').at(-1);
+  const stranger = await one.app.inject({ url: `/oauth/authorize/${uid}` });
+  expect([stranger.statusCode, stranger.headers.location]).toEqual([400, undefined]);
+  expect((await one.app.inject(`/interaction/${uid}`)).headers.location).toBeUndefined();
+});

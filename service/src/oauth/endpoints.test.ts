@@ -1,0 +1,438 @@
+import type { InjectOptions } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type TestApp, testApp, testConfig } from '../../test/app.ts';
+import { authorizeUrl, decideAs, newBrowser, newPkce, obtainCode, postToken } from '../../test/browser.ts';
+import { makeClient, makeUser, REDIRECT, type TestClient, USER } from '../../test/tokens.ts';
+import { PARTNER_SCOPES, SCOPES } from '../http/access.ts';
+import { rotateSigningKey } from './keys.ts';
+
+let one: TestApp;
+let client: TestClient;
+let decision: 'deny' | { user: string } = { user: USER };
+beforeAll(async () => {
+  one = await testApp({ pages: false, plugins: [decideAs(() => decision)] });
+  client = await makeClient(one.ctx, { origins: ['https://app.partner.test'] });
+  await makeUser(one.ctx);
+});
+afterAll(() => one.close());
+
+const FORM = 'application/x-www-form-urlencoded';
+const basic = ({ clientId, secret }: TestClient) =>
+  `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`;
+const form = (params: Record<string, string>) => new URLSearchParams(params).toString();
+const credentials = () => ({ client_id: client.clientId, client_secret: client.secret });
+
+async function signIn(changes: Record<string, string | undefined> = {}, as = client) {
+  const pkce = newPkce();
+  const code = await obtainCode(one.app, authorizeUrl(as.clientId, pkce, changes));
+  return (
+    await postToken(one.app, as, { grant_type: 'authorization_code', code, code_verifier: pkce.verifier })
+  ).json();
+}
+
+describe('bodies and credentials', () => {
+  test.each<[string, () => InjectOptions]>([
+    [
+      'a form with credentials in it',
+      () => ({
+        payload: form({ grant_type: 'client_credentials', ...credentials() }),
+        headers: { 'content-type': FORM },
+      }),
+    ],
+    [
+      'a form with HTTP Basic',
+      () => ({
+        payload: form({ grant_type: 'client_credentials' }),
+        headers: { 'content-type': FORM, authorization: basic(client) },
+      }),
+    ],
+    [
+      'JSON with credentials in it',
+      () => ({ payload: { grant_type: 'client_credentials', ...credentials() } }),
+    ],
+    [
+      'JSON with HTTP Basic',
+      () => ({ payload: { grant_type: 'client_credentials' }, headers: { authorization: basic(client) } }),
+    ],
+  ])('/oauth/token takes %s', async (_name, options) => {
+    const reply = await one.app.inject({ method: 'POST', url: '/oauth/token', ...options() });
+    expect(reply.statusCode).toBe(200);
+    expect(reply.json()).toEqual({
+      access_token: expect.stringMatching(/^[\w-]{43}$/),
+      token_type: 'Bearer',
+      expires_in: 900,
+      scope: PARTNER_SCOPES.join(' '),
+    });
+    expect(reply.headers['cache-control']).toBe('no-store');
+  });
+
+  test.each(['/oauth/revoke', '/oauth/introspect'])(
+    '%s takes JSON and a form, credentials in the body or by Basic',
+    async (url) => {
+      const token = 'x'.repeat(43);
+      for (const options of [
+        { payload: { token, ...credentials() } },
+        { payload: { token }, headers: { authorization: basic(client) } },
+        { payload: form({ token, ...credentials() }), headers: { 'content-type': FORM } },
+        { payload: form({ token }), headers: { 'content-type': FORM, authorization: basic(client) } },
+      ])
+        expect((await one.app.inject({ method: 'POST', url, ...options })).statusCode).toBe(200);
+    },
+  );
+
+  test.each(['unknown', 'a.b.c', 'eyJhbGciOiJub25lIn0.e30.', ''.padEnd(500, 'x')])(
+    'revoking %j is 200',
+    async (token) => {
+      const reply = await one.app.inject({
+        method: 'POST',
+        url: '/oauth/revoke',
+        payload: { token, ...credentials() },
+      });
+      expect([reply.statusCode, reply.json()]).toEqual([200, {}]);
+    },
+  );
+});
+
+describe('every failure has the error object and the members of RFC 6749', () => {
+  const post = (url: string, payload: InjectOptions['payload'], headers = {}): InjectOptions => ({
+    method: 'POST',
+    url,
+    ...(payload === undefined ? {} : { payload }),
+    headers,
+  });
+  test.each<[string, () => InjectOptions, number, string, string]>([
+    [
+      'a wrong secret',
+      () =>
+        post('/oauth/token', {
+          grant_type: 'client_credentials',
+          client_id: client.clientId,
+          client_secret: 'no',
+        }),
+      401,
+      'unauthorized',
+      'invalid_client',
+    ],
+    [
+      'an unknown client',
+      () => post('/oauth/token', { grant_type: 'client_credentials', client_id: 'no', client_secret: 'no' }),
+      401,
+      'unauthorized',
+      'invalid_client',
+    ],
+    [
+      'no client',
+      () => post('/oauth/token', { grant_type: 'client_credentials' }),
+      400,
+      'malformed_request',
+      'invalid_request',
+    ],
+    [
+      'an unknown grant type',
+      () => post('/oauth/token', { grant_type: 'password', ...credentials() }),
+      400,
+      'malformed_request',
+      'unsupported_grant_type',
+    ],
+    ['no grant type', () => post('/oauth/token', credentials()), 400, 'malformed_request', 'invalid_request'],
+    [
+      'an unknown code',
+      () =>
+        post('/oauth/token', {
+          grant_type: 'authorization_code',
+          code: 'no',
+          redirect_uri: REDIRECT,
+          ...credentials(),
+        }),
+      400,
+      'malformed_request',
+      'invalid_grant',
+    ],
+    [
+      'a scope that needs a user',
+      () => post('/oauth/token', { grant_type: 'client_credentials', scope: 'pii:read', ...credentials() }),
+      400,
+      'malformed_request',
+      'invalid_scope',
+    ],
+    [
+      'bad JSON',
+      () => post('/oauth/token', '{', { 'content-type': 'application/json' }),
+      400,
+      'malformed_request',
+      'invalid_request',
+    ],
+    [
+      'a number where text belongs',
+      () => post('/oauth/token', { grant_type: 7 }),
+      400,
+      'malformed_request',
+      'invalid_request',
+    ],
+    [
+      'a form that repeats a name',
+      () => post('/oauth/token', 'grant_type=a&grant_type=b', { 'content-type': FORM }),
+      400,
+      'malformed_request',
+      'invalid_request',
+    ],
+    [
+      'another content type',
+      () => post('/oauth/token', '<x/>', { 'content-type': 'text/xml' }),
+      415,
+      'unsupported_media_type',
+      'invalid_request',
+    ],
+    [
+      'no token to revoke',
+      () => post('/oauth/revoke', credentials()),
+      400,
+      'malformed_request',
+      'invalid_request',
+    ],
+    [
+      'revocation by nobody',
+      () => post('/oauth/revoke', { token: 'x' }),
+      400,
+      'malformed_request',
+      'invalid_request',
+    ],
+    [
+      'revocation with a wrong secret',
+      () => post('/oauth/revoke', { token: 'x', client_id: client.clientId, client_secret: 'no' }),
+      401,
+      'unauthorized',
+      'invalid_client',
+    ],
+    [
+      'introspection of nothing',
+      () => post('/oauth/introspect', {}),
+      422,
+      'validation_failed',
+      'invalid_request',
+    ],
+    ['userinfo without a token', () => ({ url: '/oauth/userinfo' }), 401, 'unauthorized', 'invalid_token'],
+    [
+      'userinfo with a wrong token',
+      () => ({ url: '/oauth/userinfo', headers: { authorization: 'Bearer no' } }),
+      401,
+      'unauthorized',
+      'invalid_token',
+    ],
+    [
+      'a wrong method',
+      () => ({ method: 'DELETE', url: '/oauth/token' }),
+      405,
+      'method_not_allowed',
+      'invalid_request',
+    ],
+    ['an unknown path', () => ({ url: '/oauth/nothing' }), 404, 'not_found', 'invalid_request'],
+    [
+      'an unknown client at the door',
+      () => ({ url: '/oauth/authorize?client_id=no' }),
+      400,
+      'malformed_request',
+      'invalid_client',
+    ],
+  ])('%s', async (_name, options, status, code, error) => {
+    const reply = await one.app.inject(options());
+    expect([reply.statusCode, reply.json().code, reply.json().error]).toEqual([status, code, error]);
+    expect(reply.json()).toMatchObject({
+      type: 'api_error',
+      message: expect.any(String),
+      errors: expect.any(Object),
+      error_description: expect.any(String),
+    });
+    expect(reply.json().event_id).toBe(reply.headers['x-request-id']);
+    expect(reply.headers['cache-control']).toBe('no-store');
+    if (status === 401) expect(reply.headers['www-authenticate']).toMatch(/^(Basic|Bearer) /);
+  });
+
+  test('userinfo without the scope openid is 403', async () => {
+    const { access_token } = await signIn({ scope: 'offers:read' });
+    const reply = await one.app.inject({
+      url: '/oauth/userinfo',
+      headers: { authorization: `Bearer ${access_token}` },
+    });
+    expect([reply.statusCode, reply.json().code]).toEqual([403, 'insufficient_scope']);
+  });
+
+  test("the caller's request id comes back", async () => {
+    const reply = await one.app.inject({
+      method: 'POST',
+      url: '/oauth/token',
+      payload: {},
+      headers: { 'x-request-id': 'mine-1' },
+    });
+    expect([reply.headers['x-request-id'], reply.json().event_id]).toEqual(['mine-1', 'mine-1']);
+  });
+});
+
+describe('scopes', () => {
+  test('none asked means all that the client is registered for', async () => {
+    const narrow = await makeClient(one.ctx, {
+      clientId: 'narrow',
+      scopes: ['openid', 'offers:read', 'pii:read'],
+    });
+    expect((await signIn({}, narrow)).scope.split(' ').sort()).toEqual(['offers:read', 'openid', 'pii:read']);
+    expect((await signIn({})).scope.split(' ').sort()).toEqual(Object.keys(SCOPES).sort());
+    const partner = await postToken(one.app, narrow, {
+      grant_type: 'client_credentials',
+      redirect_uri: undefined,
+    });
+    expect(partner.json().scope).toBe('offers:read');
+  });
+
+  test('offline_access is kept without prompt=consent, and a refresh token comes without it', async () => {
+    expect((await signIn({ scope: 'openid offline_access' })).scope).toBe('openid offline_access');
+    expect(await signIn({ scope: 'offers:read' })).toMatchObject({
+      refresh_token: expect.any(String),
+      scope: 'offers:read',
+    });
+  });
+
+  test('one that is not registered is refused', async () => {
+    const { callback } = await newBrowser(one.app).open(
+      authorizeUrl('narrow', newPkce(), { scope: 'offers:read wallets:write' }),
+    );
+    expect(callback?.searchParams.get('error')).toBe('invalid_scope');
+    const offline = await newBrowser(one.app).open(
+      authorizeUrl('narrow', newPkce(), { scope: 'openid offline_access' }),
+    );
+    expect(offline.callback?.searchParams.get('error')).toBe('invalid_scope');
+  });
+
+  test('an ID token comes with openid only, the e-mail address with email only', async () => {
+    expect(await signIn({ scope: 'offers:read' })).not.toHaveProperty('id_token');
+    const claims = (token: string) =>
+      JSON.parse(Buffer.from(String(token.split('.')[1]), 'base64url').toString());
+    expect(claims((await signIn({ scope: 'openid', nonce: 'n1' })).id_token)).toMatchObject({
+      sub: USER,
+      nonce: 'n1',
+      iss: one.ctx.baseUrl,
+    });
+    expect(claims((await signIn({ scope: 'openid' })).id_token)).not.toHaveProperty('email');
+    expect(claims((await signIn({ scope: 'openid email' })).id_token)).toMatchObject({
+      email: `${USER}@user.test`,
+    });
+  });
+});
+
+test('a user who denies comes back with access_denied, the state and the issuer', async () => {
+  decision = 'deny';
+  const { callback } = await newBrowser(one.app).open(authorizeUrl(client.clientId, newPkce()));
+  decision = { user: USER };
+  expect(Object.fromEntries(callback?.searchParams ?? [])).toEqual({
+    error: 'access_denied',
+    error_description: 'the user said no',
+    state: 'kept',
+    iss: one.ctx.baseUrl,
+  });
+});
+
+test('a browser that consented is not asked again; prompt=none then needs no page', async () => {
+  const browser = newBrowser(one.app);
+  const url = () => authorizeUrl(client.clientId, newPkce(), { scope: 'offers:read', prompt: undefined });
+  expect((await browser.open(url())).callback?.searchParams.has('code')).toBe(true);
+  decision = 'deny';
+  expect((await browser.open(`${url()}&prompt=none`)).callback?.searchParams.has('code')).toBe(true);
+  decision = { user: USER };
+});
+
+test('who signs out of the pages, or changes the account, has done so here', async () => {
+  const browser = newBrowser(one.app);
+  await makeUser(one.ctx, '01890000-0000-7000-8000-0000000000cc');
+  let signedIn: string | null = USER;
+  one.ctx.oauth.hooks.signedInUser = async () => signedIn;
+  const silent = async () =>
+    (
+      await browser.open(`${authorizeUrl(client.clientId, newPkce(), { scope: 'openid' })}&prompt=none`)
+    ).callback?.searchParams.get('error');
+  await browser.open(authorizeUrl(client.clientId, newPkce(), { scope: 'openid' }));
+  expect(await silent()).toBeNull();
+  signedIn = null;
+  expect(await silent()).toBe('login_required');
+  signedIn = '01890000-0000-7000-8000-0000000000cc';
+  decision = { user: signedIn };
+  const changed = await browser.open(authorizeUrl(client.clientId, newPkce(), { scope: 'openid' }));
+  expect(changed.callback?.searchParams.has('code')).toBe(true);
+  decision = { user: USER };
+  one.ctx.oauth.hooks.signedInUser = null;
+});
+
+describe('CORS', () => {
+  const from = (origin: string, options: InjectOptions) =>
+    one.app.inject({ ...options, headers: { ...options.headers, origin } });
+
+  test('a page of the partner may read userinfo, no other page may, and never with cookies', async () => {
+    const { access_token } = await signIn({ scope: 'openid' });
+    const options = { url: '/oauth/userinfo', headers: { authorization: `Bearer ${access_token}` } };
+    const own = await from('https://app.partner.test', options);
+    expect(own.headers['access-control-allow-origin']).toBe('https://app.partner.test');
+    expect(own.headers).not.toHaveProperty('access-control-allow-credentials');
+    const other = await from('https://evil.test', options);
+    expect(other.headers).not.toHaveProperty('access-control-allow-origin');
+  });
+
+  test('preflights know the registered origins only', async () => {
+    const ask = (origin: string) =>
+      from(origin, {
+        method: 'OPTIONS',
+        url: '/oauth/userinfo',
+        headers: { 'access-control-request-method': 'GET' },
+      });
+    expect((await ask('https://app.partner.test')).headers['access-control-allow-origin']).toBe(
+      'https://app.partner.test',
+    );
+    expect((await ask('https://evil.test')).headers).not.toHaveProperty('access-control-allow-origin');
+  });
+
+  test('discovery and keys are for every page', async () => {
+    for (const url of ['/.well-known/openid-configuration', '/oauth/jwks'])
+      expect((await from('https://any.test', { url })).headers['access-control-allow-origin']).toBe('*');
+  });
+});
+
+test('the limit of token requests counts per client that proved itself, and nobody else can spend it', async () => {
+  const small = await testApp({ config: { limits: { ...testConfig().limits, oauth_token: 3 } } });
+  const mine = await makeClient(small.ctx);
+  const ask = (secret: string) =>
+    postToken(small.app, { ...mine, secret }, { grant_type: 'client_credentials', redirect_uri: undefined });
+  for (let i = 0; i < 5; i++) expect((await ask('wrong')).statusCode).toBe(401);
+  for (const left of ['2', '1', '0'])
+    expect((await ask(mine.secret)).headers['ratelimit-remaining']).toBe(left);
+  const refused = await ask(mine.secret);
+  expect([refused.statusCode, refused.json().code]).toEqual([429, 'rate_limited']);
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+  await small.close();
+});
+
+test('a rotated signing key signs at once on every node, and the former stays published', async () => {
+  const two = await testApp({ databaseUrl: String(one.ctx.pool.options.connectionString) });
+  const kids = async (app: TestApp['app']) =>
+    (await app.inject('/oauth/jwks')).json().keys.map((key: { kid: string }) => key.kid);
+  const [former] = await kids(two.app);
+  const kid = await rotateSigningKey(one.ctx);
+  await expect.poll(() => kids(two.app)).toEqual([kid, former]);
+  await expect.poll(() => kids(one.app)).toEqual([kid, former]);
+  const { id_token } = await signIn({ scope: 'openid' });
+  expect(JSON.parse(Buffer.from(id_token.split('.')[0], 'base64url').toString()).kid).toBe(kid);
+  await one.ctx.pool.query(
+    `update oauth_signing_keys set retired_at = now() - interval '2 days' where kid = $1`,
+    [former],
+  );
+  await expect.poll(() => kids(two.app)).toEqual([kid]);
+  await two.close();
+});
+
+test('cookies are out of reach of scripts and of other sites, and Secure at an https address', async () => {
+  const started = await one.app.inject(authorizeUrl(client.clientId, newPkce()));
+  for (const cookie of [started.headers['set-cookie']].flat())
+    expect(cookie).toMatch(/samesite=lax; httponly/i);
+  const secure = await testApp({ baseUrl: 'https://causeway.test' });
+  await makeClient(secure.ctx);
+  const reply = await secure.app.inject(authorizeUrl(client.clientId, newPkce()));
+  expect([reply.headers['set-cookie']].flat().length).toBeGreaterThan(0);
+  for (const cookie of [reply.headers['set-cookie']].flat()) expect(cookie).toMatch(/; secure/i);
+  await secure.close();
+});

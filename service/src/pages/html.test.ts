@@ -1,0 +1,35 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { pageHeaders } from './headers.ts';
+import { html } from './html.ts';
+
+test('no text can open or close a tag or an attribute', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom('<', '>', '"', "'", '&', 'a', ';', '/') }), (text) => {
+      const { markup } = html`<p title="${text}">${text}</p>`;
+      return !/[<>"']/.test(markup.slice('<p title="'.length, -'</p>'.length).replace('">', ''));
+    }),
+  );
+});
+
+test('markup inside markup stays, nothing is written for nothing', () => {
+  const list = ['<a>', 'b'].map((item) => html`<li>${item}</li>`);
+  expect(html`<ul>${list}${null}${undefined}${false}${0}</ul>`.markup).toBe(
+    '<ul><li>&lt;a&gt;</li><li>b</li>0</ul>',
+  );
+});
+
+test('a policy names origins only, so that no address can add a directive', () => {
+  const { 'content-security-policy': policy } = pageHeaders({
+    leadsTo: [
+      'https://app.partner.test/callback;script-src *',
+      'com.partner.app:/callback',
+      'javascript:alert(1)',
+      'not a uri',
+    ],
+    images: ['https://cdn.partner.test/a b.png', null, 'data:image/png;x'],
+  });
+  expect(policy).toContain("form-action 'self' https://app.partner.test com.partner.app:;");
+  expect(policy).toContain("img-src 'self' data: https://cdn.partner.test;");
+  expect(policy).not.toContain('script-src');
+});

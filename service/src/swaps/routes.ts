@@ -1,0 +1,88 @@
+import { partnerRoute } from '../http/route.ts';
+import { checkAuthorized, describeOutputToken, describeStatus, previewSwap } from './contract.ts';
+import {
+  AllowanceQuery,
+  AuthorizedQuery,
+  BalanceQuery,
+  ContractQuery,
+  PreviewQuery,
+  SwapOutputToken,
+  SwapPreview,
+  SwapStatus,
+  TokenAllowance,
+  TokenBalance,
+  WalletAuthorization,
+} from './schema.ts';
+import { findAllowance, findBalance } from './token.ts';
+
+const errors = [
+  'validation_failed',
+  'chain_not_supported',
+  'contract_not_found',
+  'contract_reverted',
+  'upstream_error',
+  'upstream_unavailable',
+] as const;
+
+export const swapRoutes = [
+  partnerRoute('swaps:read', {
+    method: 'GET',
+    path: '/v1/swap/preview',
+    operationId: 'previewSwap',
+    summary: 'What a swap contract would take and give for an amount',
+    query: PreviewQuery,
+    reply: SwapPreview,
+    errors,
+    handle: (ctx, _caller, { query }) => previewSwap(ctx, query),
+  }),
+  partnerRoute('swaps:read', {
+    method: 'GET',
+    path: '/v1/swap/output-token',
+    operationId: 'getSwapOutputToken',
+    summary: 'The token that a swap contract gives',
+    query: ContractQuery,
+    reply: SwapOutputToken,
+    errors,
+    handle: (ctx, _caller, { query }) => describeOutputToken(ctx, query),
+  }),
+  partnerRoute('swaps:read', {
+    method: 'GET',
+    path: '/v1/swap/status',
+    operationId: 'getSwapStatus',
+    summary: 'Whether a swap contract is stopped',
+    query: ContractQuery,
+    reply: SwapStatus,
+    errors,
+    handle: (ctx, _caller, { query }) => describeStatus(ctx, query),
+  }),
+  partnerRoute('swaps:read', {
+    method: 'GET',
+    path: '/v1/wallet/authorized',
+    operationId: 'getWalletAuthorization',
+    summary: 'Whether a wallet may swap',
+    query: AuthorizedQuery,
+    reply: WalletAuthorization,
+    errors,
+    handle: (ctx, _caller, { query }) => checkAuthorized(ctx, query),
+  }),
+  partnerRoute('swaps:read', {
+    method: 'GET',
+    path: '/v1/token/allowance',
+    operationId: 'getTokenAllowance',
+    summary: 'How much of a token a spender may take from its owner',
+    query: AllowanceQuery,
+    reply: TokenAllowance,
+    errors,
+    handle: (ctx, _caller, { query }) => findAllowance(ctx, query),
+  }),
+  partnerRoute('swaps:read', {
+    method: 'GET',
+    path: '/v1/token/balance',
+    operationId: 'getTokenBalance',
+    summary: 'How much of a token an address holds',
+    query: BalanceQuery,
+    reply: TokenBalance,
+    errors,
+    handle: (ctx, _caller, { query }) => findBalance(ctx, query),
+  }),
+];

@@ -1,0 +1,163 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type MailServer, startMailServer } from '@causeway/sandbox/mail-server.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ConfigError, loadConfig } from '../src/config.ts';
+import type { Mail, Mailer } from '../src/mail/mail.ts';
+import { sendMail } from '../src/mail/outbox.ts';
+import { smtpMailer } from '../src/mail/smtp.ts';
+import { startMailWorker } from '../src/mail/worker.ts';
+import { type TestApp, testApp } from './app.ts';
+
+let app: TestApp;
+let server: MailServer;
+let dir: string;
+
+beforeAll(async () => {
+  app = await testApp();
+  dir = await mkdtemp(join(tmpdir(), 'causeway-mail-'));
+  server = await startMailServer(join(dir, 'mail.jsonl'));
+});
+
+afterAll(async () => {
+  await server.stop();
+  await app.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+const waiting = async () =>
+  Number((await app.ctx.pool.query('select count(*) as n from mail_outbox')).rows[0].n);
+const makeDue = () => app.ctx.pool.query('update mail_outbox set next_attempt_at = now()');
+const mailer = () => smtpMailer(server.smtpUrl, app.ctx.config.mailFrom);
+const MAIL: Mail = {
+  to: 'someone@user.test',
+  subject: 'Grüße',
+  text: `Zeile eins: äöü\n\nhttps://causeway.test/confirm?token=${'x'.repeat(120)}\n.\n..zwei Punkte\n${'lang '.repeat(60)}\nEnde`,
+};
+
+function recorder(fails: (attempt: number) => boolean): Mailer & { sent: Mail[]; ids: string[] } {
+  const sent: Mail[] = [];
+  const ids: string[] = [];
+  return {
+    sent,
+    ids,
+    send: async (id, mail) => {
+      ids.push(id);
+      if (fails(ids.length)) throw new Error('the server is down');
+      sent.push(mail);
+    },
+    close: () => {},
+  };
+}
+
+test('a mail arrives over SMTP as it was written, and nothing of it stays', async () => {
+  const worker = await startMailWorker(app.ctx, mailer());
+  await app.ctx.db.transaction().execute((tx) => sendMail(app.ctx, tx, MAIL));
+  await expect.poll(waiting).toBe(0);
+  const { text, ...rest } = server.mails().at(-1) ?? {};
+  expect(rest).toMatchObject({ to: MAIL.to, subject: MAIL.subject });
+  expect(text?.trimEnd()).toBe(MAIL.text);
+  await worker.stop();
+});
+
+test('a mail of a transaction that fails is never sent', async () => {
+  const recording = recorder(() => false);
+  const worker = await startMailWorker(app.ctx, recording);
+  const failing = app.ctx.db.transaction().execute(async (tx) => {
+    await sendMail(app.ctx, tx, MAIL);
+    throw new Error('undone');
+  });
+  await expect(failing).rejects.toThrow('undone');
+  await app.ctx.db.transaction().execute((tx) => sendMail(app.ctx, tx, { ...MAIL, subject: 'after' }));
+  await expect.poll(waiting).toBe(0);
+  expect(recording.sent.map((mail) => mail.subject)).toEqual(['after']);
+  await worker.stop();
+});
+
+test('what a node left behind is sent by the next', async () => {
+  await sendMail(app.ctx, app.ctx.db, MAIL);
+  expect(await waiting()).toBe(1);
+  const worker = await startMailWorker(app.ctx, mailer());
+  await expect.poll(waiting).toBe(0);
+  await worker.stop();
+});
+
+test('a mail that did not go is tried again later under the same id, and the log does not tell to whom', async () => {
+  const recording = recorder((attempt) => attempt === 1);
+  const worker = await startMailWorker(app.ctx, recording);
+  await sendMail(app.ctx, app.ctx.db, MAIL);
+  await expect.poll(() => recording.ids.length).toBe(1);
+  await sleep(50);
+  expect(await waiting()).toBe(1);
+  await makeDue();
+  await sendMail(app.ctx, app.ctx.db, { ...MAIL, subject: 'second' });
+  await expect.poll(waiting).toBe(0);
+  expect(recording.ids[0]).toBe(recording.ids[1]);
+  expect(recording.sent).toHaveLength(2);
+  expect(app.logged()).toContain('a mail could not be sent');
+  expect(app.logged()).not.toContain(MAIL.to);
+  await worker.stop();
+});
+
+test('several nodes send each mail once', async () => {
+  const nodes = [recorder(() => false), recorder(() => false), recorder(() => false)];
+  const workers = await Promise.all(nodes.map((node) => startMailWorker(app.ctx, node)));
+  await Promise.all(
+    Array.from({ length: 60 }, (_, i) => sendMail(app.ctx, app.ctx.db, { ...MAIL, subject: `mail ${i}` })),
+  );
+  await expect.poll(waiting).toBe(0);
+  const subjects = nodes.flatMap((node) => node.sent.map((mail) => mail.subject));
+  expect(subjects).toHaveLength(60);
+  expect(new Set(subjects).size).toBe(60);
+  await Promise.all(workers.map((worker) => worker.stop()));
+});
+
+test('in the outbox a mail is sealed', async () => {
+  await sendMail(app.ctx, app.ctx.db, MAIL);
+  const { rows } = await app.ctx.pool.query('select mail from mail_outbox');
+  expect(rows[0].mail.toString('latin1')).not.toContain('someone@user.test');
+  await app.ctx.pool.query('delete from mail_outbox');
+});
+
+test('the mailbox of the sandbox survives a restart', async () => {
+  const file = join(dir, 'kept.jsonl');
+  const first = await startMailServer(file);
+  await smtpMailer(first.smtpUrl, 'a@b.test').send('one', MAIL);
+  await first.stop();
+  const second = await startMailServer(file);
+  expect(second.mails()).toMatchObject([{ to: MAIL.to }]);
+  await second.stop();
+});
+
+test('a mail server that never answers is given up on', { timeout: 40_000 }, async () => {
+  const { createServer } = await import('node:net');
+  const silent = createServer(() => {}).listen(0, '127.0.0.1');
+  await new Promise((resolve) => silent.once('listening', resolve));
+  const { port } = silent.address() as { port: number };
+  await expect(smtpMailer(`smtp://127.0.0.1:${port}`, 'a@b.test').send('one', MAIL)).rejects.toThrow();
+  silent.close();
+});
+
+test('production does not start without a way to send mail', () => {
+  const env = {
+    CAUSEWAY_PROFILE: 'production',
+    PUBLIC_URL: 'https://causeway.test',
+    DATABASE_URL: 'postgres://db.test/x',
+    CAUSEWAY_SECRET: Buffer.alloc(32, 1).toString('base64'),
+  };
+  const problems = (more: object) => {
+    try {
+      loadConfig({ ...env, ...more });
+      return '';
+    } catch (error) {
+      return (error as ConfigError).message;
+    }
+  };
+  expect(problems({})).toMatch(/SMTP_URL[\s\S]*MAIL_FROM/);
+  expect(problems({ SMTP_URL: 'https://x', MAIL_FROM: 'nobody' })).toMatch(/SMTP_URL[\s\S]*MAIL_FROM/);
+  expect(
+    problems({ SMTP_URL: 'smtps://user:pass@mail.test', MAIL_FROM: 'Causeway <no-reply@causeway.test>' }),
+  ).toBe('');
+});

@@ -1,0 +1,60 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+
+const PLACES = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/usr/bin/google-chrome-stable',
+  '/snap/bin/chromium',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+];
+
+const HELP =
+  'The tests of the pages need Chromium: install it (Debian: apt-get install chromium) or set CHROMIUM_PATH.';
+
+/** A real browser that can reach this machine only. */
+export async function launchChromium(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: findChromium(),
+    args: [
+      '--headless',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--no-first-run',
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1',
+      // Chromium's own sandbox refuses to run as root, and containers seldom allow it.
+      ...(isRoot() || process.env.CI ? ['--no-sandbox'] : []),
+    ],
+  });
+}
+
+/** Fails with what to do when there is none and none can be installed: a test that did not run has proven nothing. */
+export function findChromium(): string {
+  const told = process.env.CHROMIUM_PATH;
+  if (told !== undefined && told !== '') {
+    if (existsSync(told)) return told;
+    throw new Error(`CHROMIUM_PATH names ${told}, which does not exist. ${HELP}`);
+  }
+  return PLACES.find((path) => existsSync(path)) ?? installChromium();
+}
+
+function installChromium(): string {
+  if (!isRoot() || !existsSync('/usr/bin/apt-get')) throw new Error(HELP);
+  for (const args of [['update'], ['install', '-y', '--no-install-recommends', 'chromium']]) {
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+    const { status, stderr } = spawnSync('apt-get', args, { env, encoding: 'utf8', timeout: 10 * 60_000 });
+    if (status !== 0) throw new Error(`apt-get ${args.join(' ')} failed. ${HELP}\n${stderr}`);
+  }
+  const path = PLACES.find((candidate) => existsSync(candidate));
+  if (path === undefined) throw new Error(HELP);
+  return path;
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}
