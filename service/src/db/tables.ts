@@ -34,6 +34,9 @@ export interface Database {
   operator_transactions: OperatorTransactions;
   operator_attempts: OperatorAttempts;
   participations: Participations;
+  wallet_challenges: WalletChallenges;
+  option_addresses: OptionAddresses;
+  allow_verifications: AllowVerifications;
 }
 
 export interface SchemaMigrations {
@@ -359,6 +362,41 @@ export interface Participations {
   committed: Generated<boolean | null>;
   remit_id: Generated<string | null>;
   remit_row: Generated<number | null>;
+}
+
+export interface WalletChallenges {
+  client_id: string;
+  user_id: string;
+  chain: string;
+  address: string;
+  id: string;
+  text: string;
+  expires_at: string;
+  consumed_at: string | null;
+}
+
+export interface OptionAddresses {
+  id: string;
+  option_id: string;
+  user_id: string;
+  protocol: 'ethereum' | 'solana';
+  address: string;
+  partner_id: string;
+  proved_chain: string;
+  proved_at: string;
+  created_at: string;
+}
+
+export interface AllowVerifications {
+  id: string;
+  offer_id: string;
+  user_id: string;
+  partner_id: string;
+  chain: string;
+  contract: string;
+  wallet: string;
+  state: 'permitted' | 'allowed' | 'expired';
+  deadline: string;
   inserted_at: string;
   updated_at: string;
 }
