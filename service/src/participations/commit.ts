@@ -43,7 +43,11 @@ export async function orHoldBack(
   } catch (error) {
     if (!(error instanceof MustWait && FUND_REASONS.has(error.reason))) throw error;
     alerts.raise(error.reason, error.message, STOPPED_SECONDS + 5);
-    await holdBack(ctx.db, rows.map(({ id }) => id), STOPPED_SECONDS);
+    await holdBack(
+      ctx.db,
+      rows.map(({ id }) => id),
+      STOPPED_SECONDS,
+    );
     return rows.length;
   }
 }
@@ -72,16 +76,14 @@ async function returnUnapproved({ ctx, operator }: Worker, rows: WorkRow[]): Pro
   const gone = rows.filter((_, i) => isGone(i)).map(({ id }) => id);
   if (gone.length > 0) {
     const now = toTimestamp(ctx.clock.micros());
-    await ctx.db
-      .transaction()
-      .execute((tx) =>
-        changeStatus(ctx, tx, {
-          ids: gone,
-          from: ['pending'],
-          to: 'prepared',
-          set: sql`, prepared_at = ${now}`,
-        }),
-      );
+    await ctx.db.transaction().execute((tx) =>
+      changeStatus(ctx, tx, {
+        ids: gone,
+        from: ['pending'],
+        to: 'prepared',
+        set: sql`, prepared_at = ${now}`,
+      }),
+    );
   }
   return rows.filter((_, i) => !isGone(i));
 }

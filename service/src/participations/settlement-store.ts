@@ -3,7 +3,7 @@ import type { Hex } from 'viem';
 import { bytesToHex } from 'viem/utils';
 import type { FundRow } from '../chain/sale-fund.ts';
 import type { Db } from '../db/pool.ts';
-import type { ParticipationStatus } from '../db/tables.ts';
+import type { ParticipationStatus } from '../db/settlement-tables.ts';
 
 /** What the worker needs of a participation. */
 export type WorkRow = FundRow & {

@@ -1,7 +1,7 @@
+import type { EvmChain } from '../chain/client.ts';
 import type { Pace } from '../chain/follow.ts';
 import { dropLease, type Lease, LeaseLost } from '../chain/operator-lease.ts';
 import type { Signer } from '../chain/signer.ts';
-import type { EvmChain } from '../chain/client.ts';
 import type { Context } from '../context.ts';
 import { type AlertGauges, createAlertGauges, createAlerts } from './alerts.ts';
 import { createOutcomes } from './outcome.ts';

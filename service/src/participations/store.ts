@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
-import type { ParticipationStatus, Participations } from '../db/tables.ts';
+import type { ParticipationStatus, Participations } from '../db/settlement-tables.ts';
 import { appendEvents } from '../events/event.ts';
 import { toTimestamp } from '../http/wire.ts';
 
