@@ -9,6 +9,7 @@ import { clockRoutes } from './clock.ts';
 import { type FaultTargets, faultRoute } from './faults.ts';
 import { startMailServer } from './mail-server.ts';
 import { overviewRoute } from './overview.ts';
+import { participationControls, sandboxOperatorKey } from './participations.ts';
 import { partnersShare } from './partners.ts';
 import { startOutside } from './start-outside.ts';
 
@@ -42,6 +43,7 @@ export async function startWorld(config: Config, clock: Clock, say: (text: strin
     settings: {
       smtpUrl: config.smtpUrl ?? mailServer.smtpUrl,
       rpcUrls: { ...rpcUrls, ...config.rpcUrls },
+      operatorKey: config.operatorKey ?? sandboxOperatorKey(),
     },
     join: async (ctx) => {
       const moved = () => outside.control.call('clock/set', { now_ms: ctx.clock.now(), running: false });
@@ -50,6 +52,7 @@ export async function startWorld(config: Config, clock: Clock, say: (text: strin
         await accountsShare(ctx, mailServer),
         chainsShare(outside),
         { routes: clockRoutes(moved) },
+        { routes: participationControls },
       ];
       return putTogether(ctx, shares);
     },

@@ -2,6 +2,7 @@ import type { Route } from './http/route.ts';
 import { oauthRoutes } from './oauth/routes.ts';
 import { offerRoutes } from './offers/routes.ts';
 import { healthRoutes } from './operations/health.ts';
+import { participationRoutes } from './participations/routes.ts';
 import { requirementRoutes } from './requirements/routes.ts';
 import { swapRoutes } from './swaps/routes.ts';
 import { walletRoutes } from './wallets/routes.ts';
@@ -11,6 +12,7 @@ export const apiRoutes: readonly Route[] = [
   ...offerRoutes,
   ...requirementRoutes,
   ...walletRoutes,
+  ...participationRoutes,
   ...swapRoutes,
   ...oauthRoutes,
   ...healthRoutes,

@@ -14,6 +14,7 @@ import { oauthPlugin } from './oauth/plugin.ts';
 import { startHousekeeping } from './operations/housekeeping.ts';
 import { serveMetrics } from './operations/metrics-server.ts';
 import { referencePlugin } from './operations/reference.ts';
+import { startSettlement } from './participations/settlement.ts';
 import { apiRoutes } from './routes.ts';
 import { startAllowWatch } from './wallets/allow-watch.ts';
 
@@ -70,6 +71,7 @@ async function start(
   started.push((await startMailWorker(ctx, smtpMailer(ctx.config.smtpUrl ?? '', config.mailFrom))).stop);
   started.push(startHousekeeping(ctx));
   started.push(startAllowWatch(ctx));
+  started.push((await startSettlement(ctx)).stop);
   process.on('SIGHUP', () => void ctx.sanctions.reload());
   const routes = [...apiRoutes, ...(sandbox?.routes ?? [])];
   const plugins = [referencePlugin(ctx, apiRoutes), oauthPlugin(ctx), accountsPlugin(ctx)];
@@ -78,7 +80,7 @@ async function start(
   started.push(() => app.close());
   const metrics = await serveMetrics(ctx.metrics, config.metrics);
   started.push(metrics.close);
-  return readyBlock(baseUrl, metrics.url, sandbox?.readyLines ?? []);
+  return readyBlock(baseUrl, metrics.url, ctx.operator?.address ?? null, sandbox?.readyLines ?? []);
 }
 
 /** Loaded in the sandbox profile alone. */
@@ -128,7 +130,12 @@ async function freePort(host: string): Promise<number> {
   return port;
 }
 
-function readyBlock(baseUrl: string, metricsUrl: string, lines: readonly string[]): string {
+function readyBlock(
+  baseUrl: string,
+  metricsUrl: string,
+  operator: string | null,
+  lines: readonly string[],
+): string {
   return [
     '',
     `Causeway is ready (${process.uptime().toFixed(1)} s).`,
@@ -136,6 +143,7 @@ function readyBlock(baseUrl: string, metricsUrl: string, lines: readonly string[
     `  API        ${baseUrl}`,
     `  Reference  ${baseUrl}/docs`,
     `  Metrics    ${metricsUrl}`,
+    `  Operator   ${operator ?? 'no key: nothing is settled by this process'}`,
     ...(lines.length > 0 ? lines : ['', `  curl ${baseUrl}/health/ready`]),
     '',
   ].join('\n');

@@ -4,11 +4,13 @@ import { describeRevert } from '../chain/revert.ts';
 import { encodeRemit } from '../chain/sale-fund.ts';
 import { readQuantity, sendCall } from '../chain/sender.ts';
 import type { Context } from '../context.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, invalidField } from '../errors.ts';
 import { isId } from '../http/ids.ts';
 import { estimateGas, orHoldBack } from './commit.ts';
+import { showParticipation } from './participation.ts';
+import type { Participation } from './schema.ts';
 import { listToRemit, type WorkRow } from './settlement-store.ts';
-import { changeStatus, wakeSettlement } from './store.ts';
+import { changeStatus, lockParticipation, wakeSettlement } from './store.ts';
 import type { Worker } from './worker.ts';
 
 const MOST_ROWS = 50;
@@ -17,27 +19,21 @@ const MOST_ROWS = 50;
  * Asks for the refund of a completed participation, or again for one that failed. Asked while it is under way or done,
  * it changes nothing.
  */
-export async function requestRemit(ctx: Context, id: string): Promise<void> {
+export async function requestRemit(ctx: Context, id: string): Promise<Participation> {
   if (!isId(id)) throw new ApiError('not_found');
-  await ctx.db.transaction().execute(async (tx) => {
-    const row = await tx
-      .selectFrom('participations')
-      .select(['status', 'chain'])
-      .where('id', '=', id)
-      .forUpdate()
-      .executeTakeFirst();
-    if (row === undefined) throw new ApiError('not_found');
-    if (row.status === 'remit_submitted' || row.status === 'remitted') return;
+  return ctx.db.transaction().execute(async (tx) => {
+    const row = await lockParticipation(tx, id);
+    if (row === null) throw new ApiError('not_found');
+    if (row.status === 'remit_submitted' || row.status === 'remitted') return showParticipation(row);
     const change = {
       ids: [id],
       from: ['completed', 'remit_failed'] as const,
       to: 'remit_submitted' as const,
     };
     if ((await changeStatus(ctx, tx, change)) === 0)
-      throw new ApiError('validation_failed', {
-        status: [`is ${row.status}; only what is completed can be refunded`],
-      });
+      throw invalidField('status', `is ${row.status}; only what is completed can be refunded`);
     await wakeSettlement(tx, row.chain);
+    return showParticipation((await lockParticipation(tx, id)) ?? row);
   });
 }
 

@@ -17,8 +17,10 @@ const LONGEST_PAUSE = 5_000;
 export const PACE: Pace = { resend: 15, bump: 45, suspect: 60_000 };
 
 /** Settles on every chain that the service can reach, for as long as the process lives. */
-export async function startSettlement(ctx: Context, signer: Signer, pace: Pace = PACE): Promise<Settlement> {
+export async function startSettlement(ctx: Context, pace: Pace = PACE): Promise<Settlement> {
   const gauges = createAlertGauges(ctx.metrics.registry);
+  const signer = ctx.operator;
+  if (signer === null) return { stop: async () => {} };
   const loops = ctx.chains.all().map((chain) => startLoop(ctx, chain, signer, gauges, pace));
   await ctx.listener.on(SETTLEMENT_CHANNEL, (chain) => {
     for (const loop of loops) if (loop.chain === chain || chain === '') loop.wake();

@@ -89,6 +89,12 @@ export async function findParticipation(
   return (await query.executeTakeFirst()) ?? null;
 }
 
+/** Whoever asks: for the operator. */
+export async function lockParticipation(tx: Db, id: string): Promise<ShownRow | null> {
+  const query = tx.selectFrom('participations').select(SHOWN).where('id', '=', id).forUpdate();
+  return (await query.executeTakeFirst()) ?? null;
+}
+
 export type StatusChange = {
   /** In the order that the events shall have; their place is `n.row` for `set`. */
   ids: readonly string[];
