@@ -7,7 +7,7 @@ import { MustWait } from '../chain/waiting.ts';
 import { toTimestamp } from '../http/wire.ts';
 import { inspectReceipts } from './approval.ts';
 import { holdBack, listPending, type WorkRow } from './settlement-store.ts';
-import { changeStatus } from './store.ts';
+import { changeStatus } from './status.ts';
 import type { Worker } from './worker.ts';
 
 /** A row with all new storage takes about 90,000; a fund may keep 400,000 ready for the one it is at. */

@@ -16,7 +16,8 @@ import { inspectApproval } from './approval.ts';
 import { assertMinimumPurchase } from './minimum.ts';
 import { showParticipation } from './participation.ts';
 import type { NewParticipation, Participation } from './schema.ts';
-import { ASKED, insertParticipation, listByApproval, type NewParticipation as NewRow } from './store.ts';
+import { insertParticipation } from './status.ts';
+import { ASKED, listByApproval, type NewParticipation as NewRow } from './store.ts';
 
 /** What a request says, apart from what follows from it. */
 type Asked = Pick<NewRow, (typeof ASKED)[number]>;

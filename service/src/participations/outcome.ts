@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import type { Hex } from 'viem';
 import type { Outcomes } from '../chain/follow.ts';
-import { describeRevert } from '../chain/revert.ts';
+import { nameRevert } from '../chain/revert.ts';
 import { isSingleCommit, matchRows, waitReasonOf } from '../chain/sale-fund.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { holdBack, listRowsOf, type WorkRow } from './settlement-store.ts';
-import { changeStatus } from './store.ts';
+import { changeStatus } from './status.ts';
 
 type Source = Pick<Context, 'clock' | 'random'>;
 
@@ -58,7 +58,7 @@ async function settleCommit(
   await markCommitted(tx, failed, false);
   await changeStatus(source, tx, { ids: ok, from: ['submitted'], to: 'completed' });
   // A refund of what turned out not to be committed has failed with it.
-  const reason = revert === null ? 'commit_failed' : describeRevert(revert);
+  const reason = revert === null ? 'commit_failed' : nameRevert(revert);
   await changeStatus(source, tx, { ids: failed, from: ['submitted', 'remit_failed'], to: 'failed', reason });
 }
 
@@ -70,7 +70,7 @@ async function settleRemit(
   revert: Hex | null,
 ): Promise<void> {
   await changeStatus(source, tx, { ids: ok, from: ['remit_submitted'], to: 'remitted' });
-  const reason = revert === null ? 'remit_not_seen' : describeRevert(revert);
+  const reason = revert === null ? 'remit_not_seen' : nameRevert(revert);
   const committed = await tx
     .selectFrom('participations')
     .select('id')

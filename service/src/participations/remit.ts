@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { RELEASE_BLOCKS } from '../chain/follow.ts';
-import { describeRevert } from '../chain/revert.ts';
+import { nameRevert } from '../chain/revert.ts';
 import { encodeRemit } from '../chain/sale-fund.ts';
 import { readQuantity, sendCall } from '../chain/sender.ts';
 import type { Context } from '../context.ts';
@@ -10,7 +10,8 @@ import { estimateGas, orHoldBack } from './commit.ts';
 import { showParticipation } from './participation.ts';
 import type { Participation } from './schema.ts';
 import { listToRemit, type WorkRow } from './settlement-store.ts';
-import { changeStatus, lockParticipation, wakeSettlement } from './store.ts';
+import { changeStatus } from './status.ts';
+import { lockParticipation, wakeSettlement } from './store.ts';
 import type { Worker } from './worker.ts';
 
 const MOST_ROWS = 50;
@@ -70,7 +71,7 @@ async function sendRemit({ operator, lease }: Worker, rows: WorkRow[]): Promise<
   if (first === undefined) return null;
   const data = encodeRemit(rows);
   const estimate = await estimateGas(operator, first.fund, data, 'remit');
-  if ('revert' in estimate) return describeRevert(estimate.revert);
+  if ('revert' in estimate) return nameRevert(estimate.revert);
   const call = { kind: 'remit' as const, target: first.fund, data, gas: (estimate.gas * 3n) / 2n };
   await sendCall(operator, lease(), call, async (tx, id) => {
     const { numAffectedRows } = await sql`

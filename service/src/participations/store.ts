@@ -1,9 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import type { ParticipationStatus, Participations } from '../db/settlement-tables.ts';
-import { appendEvents } from '../events/event.ts';
-import { toTimestamp } from '../http/wire.ts';
 
 /** The channel on which the workers hear that there is something to do. */
 export const SETTLEMENT_CHANNEL = 'settlement';
@@ -44,19 +41,14 @@ export type NewParticipation = Omit<
   'holds_approval' | 'check_at' | 'commit_id' | 'commit_row' | 'committed' | 'remit_id' | 'remit_row'
 >;
 
-type Source = Pick<Context, 'clock' | 'random'>;
-
-/** False when the approval is used already. The event is appended with it, and the workers are told. */
-export async function insertParticipation(source: Source, tx: Db, row: NewParticipation): Promise<boolean> {
+/** False when the approval is used already. */
+export async function insertRow(tx: Db, row: NewParticipation): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto('participations')
     .values(row)
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
-  if (numInsertedOrUpdatedRows !== 1n) return false;
-  await appendEvents(source, tx, [eventOf(row)]);
-  await wakeSettlement(tx, row.chain);
-  return true;
+  return numInsertedOrUpdatedRows === 1n;
 }
 
 export async function wakeSettlement(db: Db, chain: string): Promise<void> {
@@ -105,24 +97,21 @@ export type StatusChange = {
   set?: RawBuilder<unknown>;
 };
 
-type Changed = EventRow & { row: bigint };
-
-/** Moves the rows that are in one of the statuses `from`, appends their events, and answers how many there were. */
-export async function changeStatus(source: Source, tx: Db, change: StatusChange): Promise<number> {
+/** Moves the rows that are in one of the statuses `from`; answers them in the order of `ids`. */
+export async function updateStatus(tx: Db, change: StatusChange, now: string): Promise<ChangedRow[]> {
   const { ids, from, to, reason = null, set = sql`` } = change;
-  if (ids.length === 0) return 0;
-  const { rows } = await sql<Changed>`
-    update participations p set status = ${to}, reason = ${reason}, updated_at = ${toTimestamp(source.clock.micros())} ${set}
+  if (ids.length === 0) return [];
+  const { rows } = await sql<ChangedRow & { row: bigint }>`
+    update participations p set status = ${to}, reason = ${reason}, updated_at = ${now} ${set}
     from unnest(${ids}::uuid[]) with ordinality as n (id, row)
     where p.id = n.id and p.status = any(${from})
     returning n.row, p.id, p.partner_id, p.user_id, p.offer_id, p.offer_option_id, p.status, p.reason, p.amount,
       p.asset_id, p.chain`.execute(tx);
-  const ordered = rows.toSorted((a, b) => Number(a.row - b.row));
-  await appendEvents(source, tx, ordered.map(eventOf));
-  return rows.length;
+  return rows.toSorted((a, b) => Number(a.row - b.row));
 }
 
-type EventRow = Pick<
+/** What is told of a change. */
+export type ChangedRow = Pick<
   Participations,
   | 'id'
   | 'partner_id'
@@ -135,17 +124,3 @@ type EventRow = Pick<
   | 'asset_id'
   | 'chain'
 >;
-
-function eventOf(row: EventRow) {
-  const { id, offer_id, offer_option_id, status, reason, amount, asset_id, chain } = row;
-  return {
-    partnerId: row.partner_id,
-    userId: row.user_id,
-    type: `participation.${status}`,
-    data: {
-      object: 'participation',
-      ...{ id, offer_id, offer_option_id, status, amount, asset_id, chain },
-      ...(reason === null ? {} : { reason }),
-    },
-  };
-}

@@ -41,8 +41,11 @@ export async function runRound(worker: Worker & { hold(lease: Lease | null): voi
   }
   let open = 0;
   let moved = 0;
+  let seen = 0;
   try {
-    moved += await checkPrepared(worker);
+    const prepared = await checkPrepared(worker);
+    moved += prepared.moved;
+    seen = prepared.seen;
     open = await followTransactions(operator, lease, following, worker.pace, worker.outcomes);
     for (const next of [commitNext, remitNext]) moved += await repeat(worker, next, MOST_OPEN - open);
   } catch (error) {
@@ -56,7 +59,7 @@ export async function runRound(worker: Worker & { hold(lease: Lease | null): voi
     await report(worker, open);
   }
   if (moved > 0) return 'busy';
-  return open > 0 ? 'watching' : 'idle';
+  return open > 0 || seen > 0 ? 'watching' : 'idle';
 }
 
 /** One that has to wait does not keep the other kind from going on. */
