@@ -1,5 +1,6 @@
 import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
 import { token } from '@causeway/contracts/abi/token.ts';
+import type { ChainDeployment } from '@causeway/sandbox/chains/deploy.ts';
 import { testWallets } from '@causeway/sandbox/chains/keys.ts';
 import { createWalletClient, custom, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -61,7 +62,7 @@ export async function startSale(): Promise<Sale> {
   const tokenOf = (id: string) =>
     chain.deployment.tokens.find(({ asset_id }) => asset_id === id)?.address ?? '0x';
   const [usdc, usdt] = [tokenOf('usd-coin'), tokenOf('tether')];
-  const offer = await makeOffer(app.ctx, offerFile(fund, usdc, usdt));
+  const offer = await makeOffer(app.ctx, saleOfferFile(chain.deployment));
   const option = offer.options[0]?.id ?? '';
   const user = await person(app);
   const buyers = testWallets
@@ -112,17 +113,19 @@ export async function startSale(): Promise<Sale> {
   };
 }
 
-function offerFile(fund: Hex, usdc: Hex, usdt: Hex) {
+/** The open sale, for dollars of two kinds. */
+export function saleOfferFile({ sale_funds, tokens }: ChainDeployment) {
+  const tokenOf = (id: string) => tokens.find(({ asset_id }) => asset_id === id)?.address ?? '0x';
   return saleFile({
     funding_assets: ['usd-coin', 'tether'],
     options: [{ slug: 'open' }, { slug: 'large', minimum_purchase_usd: '100.50' }] as never,
     contracts: [
       {
         chain: 'ethereum_sepolia',
-        address: fund,
+        address: sale_funds.open,
         funding_tokens: [
-          { asset: 'usd-coin', address: usdc },
-          { asset: 'tether', address: usdt },
+          { asset: 'usd-coin', address: tokenOf('usd-coin') },
+          { asset: 'tether', address: tokenOf('tether') },
         ],
       },
     ] as never,
