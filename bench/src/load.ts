@@ -14,10 +14,10 @@ export type Target = {
 };
 
 /** A server in a process of its own: `file` sends `{ target }` when it listens. */
-export async function startTarget(
+export async function startTarget<T = Target>(
   file: string,
   args: string[] = [],
-): Promise<{ target: Target; stop(): Promise<void> }> {
+): Promise<{ target: T; stop(): Promise<void> }> {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, {
     execArgv: 'typescript' in process.features && process.features.typescript ? [] : ['--import', 'tsx'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -25,7 +25,7 @@ export async function startTarget(
   const failed = once(child, 'exit').then(([code]) =>
     Promise.reject(new Error(`${file} ended with ${code}`)),
   );
-  const [target] = (await Promise.race([once(child, 'message'), failed])) as [Target];
+  const [target] = (await Promise.race([once(child, 'message'), failed])) as [T];
   failed.catch(() => {});
   return {
     target,

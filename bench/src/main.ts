@@ -13,7 +13,10 @@ export type Result = {
 
 const BENCHMARKS: Record<string, () => Promise<Result>> = {
   kernel: async () => (await import('./kernel.ts')).run(),
+  wallets: async () => (await import('./wallets.ts')).run(),
+  offers: async () => (await import('./offers.ts')).run(),
   reads: async () => (await import('./reads.ts')).run(),
+  oauth: async () => (await import('./oauth.ts')).run(),
 };
 
 const wanted = process.argv.slice(2).filter((name) => !name.startsWith('-'));

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startOutside } from '@causeway/sandbox/start-outside.ts';
-import { load, startTarget, type Target } from './load.ts';
+import { compare, load, startTarget, type Target } from './load.ts';
 import type { Result } from './main.ts';
 import { askNode, previewPath, type ReadsSetting } from './reads-targets.ts';
 
@@ -42,30 +42,29 @@ async function measure(setting: ReadsSetting, { viem, viemMulticall, ours }: Con
   const paths = Array.from({ length: 20 }, (_, index) =>
     previewPath(setting, BigInt(index + 1) * 1_000_000n),
   );
-  const poll = async (target: Target) => {
-    await load({ ...target, paths }, 2);
-    return load({ ...target, paths }, SECONDS);
+  const targets = {
+    viem: { ...viem, paths },
+    viemMulticall: { ...viemMulticall, paths },
+    ours: { ...ours, paths },
   };
-  const plain = await poll(viem);
-  const batched = await poll(viemMulticall);
-  await load({ ...ours, paths }, 2);
+  const figures = await compare(targets, { rounds: 3, seconds: SECONDS });
   const before = await countSent(ours);
-  const own = await load({ ...ours, paths }, SECONDS);
-  const perRead = ((await countSent(ours)) - before) / (own.requestsPerSecond * SECONDS);
+  const counted = await load(targets.ours, SECONDS);
+  const perRead = ((await countSent(ours)) - before) / (counted.requestsPerSecond * SECONDS);
   const cold = await measureCold(setting, ours);
   return {
     name: 'On-chain reads: 64 clients poll 20 previews',
     bars: [
       {
         says: 'throughput against viem per request',
-        reached: own.requestsPerSecond / plain.requestsPerSecond,
+        reached: figures.ours.requestsPerSecond / figures.viem.requestsPerSecond,
         least: 7,
         goal: 10,
       },
       { says: 'RPC requests per served read', reached: perRead, most: 0.02 },
       { says: 'milliseconds that a cold read adds to the RPC', reached: cold.ours - cold.node, most: 2 },
     ],
-    figures: { viem: plain, viemMulticall: batched, ours: own, coldMedianMs: cold },
+    figures: { ...figures, coldMedianMs: cold },
   };
 }
 

@@ -1,6 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { createPublicClient, createWalletClient, type Hex, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';
@@ -29,6 +32,14 @@ async function start() {
   return outside;
 }
 
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 function connect(outside: Outside, which: 'rpc_url' | 'service_url' = 'rpc_url') {
   const transport = http(outside.chains[0]?.[which], { retryCount: 0, timeout: 1000 });
   return {
@@ -53,10 +64,38 @@ it('keeps the chains and their addresses through kill -9', async () => {
   );
 });
 
+it('refuses a data folder whose contracts are others', async () => {
+  await (await start()).stop();
+  await writeFile(join(dataDir, 'outside', 'chains', 'base_sepolia.plan'), '0xother');
+  await expect(start()).rejects.toThrow('the contracts have changed since this data folder was made');
+});
+
 it('stops on SIGTERM with code 0', async () => {
   const outside = await start();
   await outside.stop();
   expect(await outside.exited).toBe(0);
+});
+
+it('ends when its parent is killed with kill -9', async () => {
+  const script = `
+    const child = require('node:child_process').fork(process.argv[1], [], { execArgv: [] });
+    child.send(JSON.parse(process.argv[2]));
+    child.on('message', ({ ready }) => console.log(JSON.stringify({ pid: child.pid, ready: ready !== undefined })));
+    setInterval(() => {}, 1000);`;
+  const entry = fileURLToPath(new URL('../bin/outside.mjs', import.meta.url));
+  const init = {
+    folder: join(dataDir, 'outside'),
+    secret: 's',
+    clock: { now_ms: 1_800_000_000_000, running: false },
+  };
+  const parent = spawn(process.execPath, ['-e', script, entry, JSON.stringify(init)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = await once(parent.stdout, 'data');
+  const { pid, ready } = JSON.parse(String(line));
+  expect(ready).toBe(true);
+  parent.kill('SIGKILL');
+  await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
 });
 
 it('waits for the one that holds the folder to go', async () => {

@@ -1,13 +1,16 @@
 import { join } from 'node:path';
+import { deriveSandboxKey } from '@causeway/service/chain/sandbox-keys.ts';
 import type { Clock } from '@causeway/service/clock.ts';
 import type { Config } from '@causeway/service/config.ts';
 import type { Context } from '@causeway/service/context.ts';
 import type { Route } from '@causeway/service/http/route.ts';
+import type { Plugin } from '@causeway/service/http/server.ts';
 import { accountsShare } from './accounts-share.ts';
 import { chainsShare } from './chains/share.ts';
 import { clockRoutes } from './clock.ts';
 import { type FaultTargets, faultRoute } from './faults.ts';
 import { startMailServer } from './mail-server.ts';
+import { offersShare } from './offers.ts';
 import { overviewRoute } from './overview.ts';
 import { participationControls, sandboxOperatorKey } from './participations.ts';
 import { partnersShare } from './partners.ts';
@@ -18,10 +21,12 @@ export type Share = {
   overview?: () => Record<string, unknown> | Promise<Record<string, unknown>>;
   routes?: Route[];
   faults?: FaultTargets;
+  /** For what is not JSON. */
+  plugins?: Plugin[];
   readyLines?: string[];
 };
 
-export type Sandbox = { routes: Route[]; readyLines: string[] };
+export type Sandbox = { routes: Route[]; plugins: Plugin[]; readyLines: string[] };
 
 /**
  * The simulated outside world: first its servers, whose addresses the service is configured with as an
@@ -44,6 +49,7 @@ export async function startWorld(config: Config, clock: Clock, say: (text: strin
       smtpUrl: config.smtpUrl ?? mailServer.smtpUrl,
       rpcUrls: { ...rpcUrls, ...config.rpcUrls },
       operatorKey: config.operatorKey ?? sandboxOperatorKey(),
+      supplierKey: config.supplierKey ?? deriveSandboxKey('supplier'),
     },
     join: async (ctx) => {
       const moved = () => outside.control.call('clock/set', { now_ms: ctx.clock.now(), running: false });
@@ -51,6 +57,7 @@ export async function startWorld(config: Config, clock: Clock, say: (text: strin
         await partnersShare(ctx),
         await accountsShare(ctx, mailServer),
         chainsShare(outside),
+        await offersShare(ctx, outside.chains),
         { routes: clockRoutes(moved) },
         { routes: participationControls },
       ];
@@ -72,6 +79,7 @@ function putTogether(ctx: Context, shares: Share[]): Sandbox {
   const faults = new Map(shares.flatMap((share) => [...(share.faults ?? [])]));
   return {
     routes: [overviewRoute(overview), faultRoute(faults), ...shares.flatMap((share) => share.routes ?? [])],
+    plugins: shares.flatMap((share) => share.plugins ?? []),
     readyLines: [
       '',
       ...shares.flatMap((share) => share.readyLines ?? []),

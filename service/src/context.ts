@@ -125,12 +125,13 @@ export async function buildContext({
   };
   try {
     sanctions = await openSanctions(config.sanctionsFile, log);
+    const guard = await createGuard(kernel);
     const ctx: Context = {
       ...kernel,
       sanctions,
       operator: config.operatorKey === null ? null : await openOperatorKey(config.operatorKey, clock),
-      guard: await createGuard(kernel),
-      oauth: await createOAuth(kernel),
+      guard,
+      oauth: await createOAuth({ ...kernel, guard }),
       offers: await createCatalogue(kernel),
     };
     return { ctx, close };

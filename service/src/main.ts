@@ -43,6 +43,11 @@ const COMMANDS: Record<string, Command> = {
     run: async (args) =>
       (await import('./partners/partner-command.ts')).runPartner(loadConfig(process.env), args),
   },
+  offer: {
+    usage: 'offer apply|diff|list|…',
+    says: 'make offers from files, compare, list, show, publish and close them',
+    run: async (args) => (await import('./offers/offer-command.ts')).runOffer(loadConfig(process.env), args),
+  },
   keys: {
     usage: 'keys rotate-signing',
     says: 'sign ID tokens with a new key from now on; the former stays published for a day',

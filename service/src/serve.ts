@@ -74,7 +74,10 @@ async function start(
   started.push((await startSettlement(ctx)).stop);
   process.on('SIGHUP', () => void ctx.sanctions.reload());
   const routes = [...apiRoutes, ...(sandbox?.routes ?? [])];
-  const plugins = [referencePlugin(ctx, apiRoutes), oauthPlugin(ctx), accountsPlugin(ctx)];
+  const plugins = [
+    ...[referencePlugin(ctx, apiRoutes), oauthPlugin(ctx), accountsPlugin(ctx)],
+    ...(sandbox?.plugins ?? []),
+  ];
   const app = await buildServer(ctx, routes, plugins);
   await app.listen({ host: config.host, port });
   started.push(() => app.close());

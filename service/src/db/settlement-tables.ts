@@ -1,5 +1,14 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 
+/** Participations, what settles them and what is told of them. */
+export interface SettlementTables {
+  events: Events;
+  operator_keys: OperatorKeys;
+  operator_transactions: OperatorTransactions;
+  operator_attempts: OperatorAttempts;
+  participations: Participations;
+}
+
 export interface Events {
   id: string;
   written: GeneratedAlways<bigint>;

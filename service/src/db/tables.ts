@@ -1,17 +1,12 @@
 import type { ColumnType, Generated } from 'kysely';
-import type {
-  Events,
-  OperatorAttempts,
-  OperatorKeys,
-  OperatorTransactions,
-  Participations,
-} from './settlement-tables.ts';
+import type { SettlementTables } from './settlement-tables.ts';
+import type { WalletTables } from './wallet-tables.ts';
 
 /**
  * The tables as queries see them, one interface each, named as in the migrations. Column types as `column-types.ts`
  * reads them: timestamptz `string`, int8 `bigint`, numeric `string`.
  */
-export interface Database {
+export interface Database extends WalletTables, SettlementTables {
   schema_migrations: SchemaMigrations;
   idempotency_keys: IdempotencyKeys;
   rate_limits: RateLimits;
@@ -36,14 +31,6 @@ export interface Database {
   offer_funding_assets: OfferFundingAssets;
   offer_contracts: OfferContracts;
   offer_funding_tokens: OfferFundingTokens;
-  events: Events;
-  operator_keys: OperatorKeys;
-  operator_transactions: OperatorTransactions;
-  operator_attempts: OperatorAttempts;
-  participations: Participations;
-  wallet_challenges: WalletChallenges;
-  option_addresses: OptionAddresses;
-  allow_verifications: AllowVerifications;
 }
 
 export interface SchemaMigrations {
@@ -283,41 +270,4 @@ export interface OfferFundingTokens {
   address: string;
   decimals: number;
   position: number;
-}
-
-export interface WalletChallenges {
-  client_id: string;
-  user_id: string;
-  chain: string;
-  address: string;
-  id: string;
-  text: string;
-  expires_at: string;
-  consumed_at: string | null;
-}
-
-export interface OptionAddresses {
-  id: string;
-  option_id: string;
-  user_id: string;
-  protocol: 'ethereum' | 'solana';
-  address: string;
-  partner_id: string;
-  proved_chain: string;
-  proved_at: string;
-  created_at: string;
-}
-
-export interface AllowVerifications {
-  id: string;
-  offer_id: string;
-  user_id: string;
-  partner_id: string;
-  chain: string;
-  contract: string;
-  wallet: string;
-  state: 'permitted' | 'allowed' | 'expired';
-  deadline: string;
-  inserted_at: string;
-  updated_at: string;
 }

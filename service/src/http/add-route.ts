@@ -19,6 +19,7 @@ type Next = (error?: Error) => void;
 export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void {
   const { method, path, access, forms } = route;
   const checkBody = route.body === undefined ? undefined : bodyCheck(route.body);
+  const show = route.cache === 'etag' ? textMemory() : undefined;
   app.route({
     method,
     url: path,
@@ -39,9 +40,22 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
         return ctx.deadlines.watch(handleOnce(ctx, route, caller, input, reply));
       }
       const result = route.handle(ctx, caller, input);
-      return result instanceof Promise ? ctx.deadlines.watch(result) : result;
+      if (result instanceof Promise) return ctx.deadlines.watch(result);
+      return show === undefined ? result : show(result as Record<string, unknown>, reply);
     },
   });
+}
+
+/** A handler that answers at once answers from memory: the same object, so the same text as the last time. */
+function textMemory() {
+  const texts = new WeakMap<object, string>();
+  return (result: Record<string, unknown>, reply: FastifyReply): string => {
+    const known = texts.get(result);
+    const text = known ?? String(reply.serializeInput(result, '200'));
+    if (known === undefined) texts.set(result, text);
+    reply.type('application/json; charset=utf-8');
+    return text;
+  };
 }
 
 type Input = { body: unknown; request: FastifyRequest };

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { partnerRoute } from '../http/route.ts';
-import { findOffer } from '../offers/offer.ts';
+import { readRequirements } from '../offers/offer.ts';
 import { OfferRequirements } from './schema.ts';
 
 export const requirementRoutes = [
@@ -14,6 +14,6 @@ export const requirementRoutes = [
     reply: OfferRequirements,
     errors: ['not_found'],
     cache: 'etag',
-    handle: async (ctx, caller, { params }) => (await findOffer(ctx, caller, params.offer_id)).requirements,
+    handle: (ctx, caller, { params }) => readRequirements(ctx, caller, params.offer_id),
   }),
 ];

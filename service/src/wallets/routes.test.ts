@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { createSiweMessage, parseSiweMessage } from 'viem/siwe';
 import { getAddress } from 'viem/utils';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -408,5 +409,26 @@ describe('bindings', () => {
     const ended = { status: 409, body: { code: 'offer_ended' } };
     expect(await user.call('DELETE', `/v1/offers/${closing.id}/addresses/${body.id}`)).toMatchObject(ended);
     expect(await user.bind(closing.id, option, second)).toMatchObject(ended);
+  });
+
+  test('a bind or a delete that meets the closing of the offer waits for it, and is refused', async () => {
+    const meeting = await makeOffer(app.ctx, saleFile({ slug: 'meeting' }));
+    const option = meeting.options[0]?.id ?? '';
+    const { body } = await user.bind(meeting.id, option, wallet);
+    const closed_at = new Date(app.clock.now()).toISOString();
+    const closing = await app.ctx.db.startTransaction().execute();
+    await closing.updateTable('offers').set({ closed_at }).where('id', '=', meeting.id).execute();
+    const pending = [
+      user.bind(meeting.id, option, second),
+      user.call('DELETE', `/v1/offers/${meeting.id}/addresses/${body.id}`),
+    ];
+    const waiting = sql<{ n: number }>`select count(*)::int as n from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
+    await expect.poll(async () => (await waiting.execute(app.ctx.db)).rows[0]?.n).toBe(2);
+    await closing.commit().execute();
+    for (const answer of await Promise.all(pending))
+      expect(answer).toMatchObject({ status: 409, body: { code: 'offer_ended' } });
+    const rows = await app.ctx.db.selectFrom('option_addresses').select('address').execute();
+    expect(rows).toEqual([{ address: wallet.address }]);
   });
 });
