@@ -14,6 +14,7 @@ import { offersShare } from './offers.ts';
 import { overviewRoute } from './overview.ts';
 import { participationControls, sandboxOperatorKey } from './participations.ts';
 import { partnersShare } from './partners.ts';
+import { providerSettings, providersShare, rememberCountry, signingMails } from './providers-share.ts';
 import { startOutside } from './start-outside.ts';
 
 /** What one part of the sandbox brings: members of `GET /sandbox`, controls, things that can be made to fail, lines to print. */
@@ -50,13 +51,15 @@ export async function startWorld(config: Config, clock: Clock, say: (text: strin
       rpcUrls: { ...rpcUrls, ...config.rpcUrls },
       operatorKey: config.operatorKey ?? sandboxOperatorKey(),
       supplierKey: config.supplierKey ?? deriveSandboxKey('supplier'),
+      ...providerSettings(config, outside),
     },
     join: async (ctx) => {
       const moved = () => outside.control.call('clock/set', { now_ms: ctx.clock.now(), running: false });
       const shares = [
         await partnersShare(ctx),
-        await accountsShare(ctx, mailServer),
+        await accountsShare(ctx, mailServer, rememberCountry(outside), () => signingMails(outside)),
         chainsShare(outside),
+        await providersShare(ctx, outside),
         await offersShare(ctx, outside.chains),
         { routes: clockRoutes(moved) },
         { routes: participationControls },

@@ -6,6 +6,12 @@ import type { Hex } from 'viem';
 import { EVM_CHAIN_NAMES, type EvmChainName } from './chain/chains.ts';
 import type { OperatorKey } from './chain/operator-key.ts';
 import { isSandboxKey } from './chain/sandbox-keys.ts';
+import {
+  type DocumentSettings,
+  type IdentitySettings,
+  readDocumentSettings,
+  readIdentitySettings,
+} from './provider-settings.ts';
 
 /** Requests a minute; each can be set by `RATE_LIMIT_` and its name in capitals. */
 const LIMITS = {
@@ -39,6 +45,9 @@ export type Config = {
   /** Newest first. */
   secrets: Buffer[];
   logLevel: string;
+  /** Null = the sandbox's own provider. */
+  identity: IdentitySettings | null;
+  documents: DocumentSettings | null;
   /** Null = the sandbox's own mailbox. */
   smtpUrl: string | null;
   mailFrom: string;
@@ -98,6 +107,8 @@ export function loadConfig(env: Environment): Config {
     clock: read.oneOf('CAUSEWAY_CLOCK', ['real', 'test'] as const, 'real'),
     secrets: readSecrets(env.CAUSEWAY_SECRET, isProduction, dataDir, problems),
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
+    identity: readIdentitySettings({ read, problems, isProduction }),
+    documents: readDocumentSettings({ read, problems, isProduction }),
     smtpUrl: read.url('SMTP_URL', ['smtp:', 'smtps:'], isProduction),
     mailFrom: read.address('MAIL_FROM', isProduction ? null : 'Causeway <causeway@sandbox.test>'),
     trustProxy: read.oneOf('TRUST_PROXY', ['true', 'false'] as const, 'false') === 'true',

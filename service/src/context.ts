@@ -9,10 +9,16 @@ import type { Config } from './config.ts';
 import { type Listener, openListener } from './db/listen.ts';
 import { nodeLockStatement } from './db/node.ts';
 import { type Db, openPool } from './db/pool.ts';
+import { openDocuseal } from './documents/docuseal.ts';
+import type { SigningProvider } from './documents/provider.ts';
+import { noSigningProvider } from './documents/unconfigured.ts';
 import { createDeadlines, type Deadlines } from './http/deadline.ts';
 import type { Random } from './http/ids.ts';
 import { type Limiter, memoryLimiter, postgresLimiter } from './http/limits.ts';
 import { securityHeaders } from './http/replies.ts';
+import type { IdentityProvider } from './kyc/provider.ts';
+import { openSumsub } from './kyc/sumsub.ts';
+import { noIdentityProvider } from './kyc/unconfigured.ts';
 import type { Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createGuard, type TokenGuard } from './oauth/guard.ts';
@@ -43,6 +49,8 @@ export type Context = {
   guard: TokenGuard;
   oauth: OAuth;
   offers: Catalogue;
+  identity: IdentityProvider;
+  signing: SigningProvider;
   metrics: Metrics;
   chains: Chains;
   signatures: Signatures;
@@ -86,6 +94,11 @@ export async function buildContext({
   const node = randomBytes(4).readInt32BE() & 0x7fffffff;
   const warn = (message: string) => log.warn(message);
   const listener = await openListener(databaseUrl, warn, { opening: nodeLockStatement(node) });
+  const metrics = createMetrics();
+  const identity =
+    config.identity === null ? noIdentityProvider() : openSumsub(config.identity, metrics.registry);
+  const signing =
+    config.documents === null ? noSigningProvider() : openDocuseal(config.documents, metrics.registry);
   const chains = openChains({ urls: config.rpcUrls, freshness: config.rpcFreshness });
   const kernel = {
     config,
@@ -101,7 +114,9 @@ export async function buildContext({
     limiter: config.rateLimits === 'postgres' ? postgresLimiter(db) : memoryLimiter(),
     deadlines,
     securityHeaders: securityHeaders(baseUrl),
-    metrics: createMetrics(),
+    metrics,
+    identity,
+    signing,
     chains,
     signatures: createSignatures(chains),
     supplier: permissionSupplier(config.supplierKey, clock),
@@ -119,6 +134,7 @@ export async function buildContext({
   const close = async () => {
     sanctions?.close();
     deadlines.stop();
+    await Promise.all([identity.close(), signing.close()]);
     await listener.close();
     await chains.close();
     await pool.end();

@@ -6,7 +6,9 @@ import { buildContext } from './context.ts';
 import { startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { openPool } from './db/pool.ts';
+import { startDocumentReconciler } from './documents/reconcile.ts';
 import { buildServer } from './http/server.ts';
+import { startReconciler } from './kyc/reconcile.ts';
 import { createLog, type Log } from './log.ts';
 import { smtpMailer } from './mail/smtp.ts';
 import { startMailWorker } from './mail/worker.ts';
@@ -69,6 +71,8 @@ async function start(
 
   const sandbox = (await world?.join(ctx)) ?? null;
   started.push((await startMailWorker(ctx, smtpMailer(ctx.config.smtpUrl ?? '', config.mailFrom))).stop);
+  started.push((await startReconciler(ctx)).stop);
+  started.push((await startDocumentReconciler(ctx)).stop);
   started.push(startHousekeeping(ctx));
   started.push(startAllowWatch(ctx));
   started.push((await startSettlement(ctx)).stop);

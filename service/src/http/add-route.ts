@@ -10,6 +10,9 @@ import { requestRecorder } from './request-log.ts';
 import type { Access, Route } from './route.ts';
 import { bodyCheck } from './validation.ts';
 
+const RAW_BODY_LIMIT = 1_048_576;
+const NO_BYTES = Buffer.alloc(0);
+
 type Next = (error?: Error) => void;
 
 /**
@@ -17,13 +20,14 @@ type Next = (error?: Error) => void;
  * synchronous wherever they can be, and make no closures per request.
  */
 export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void {
-  const { method, path, access, forms } = route;
+  const { method, path, access, forms, rawBody } = route;
   const checkBody = route.body === undefined ? undefined : bodyCheck(route.body);
   const show = route.cache === 'etag' ? textMemory() : undefined;
   app.route({
     method,
     url: path,
-    config: { access, ...(forms && { forms }) },
+    config: { access, ...(forms && { forms }), ...(rawBody && { rawBody }) },
+    ...(rawBody && { bodyLimit: RAW_BODY_LIMIT }),
     schema: {
       ...(route.params && { params: route.params }),
       ...(route.query && { querystring: route.query }),
@@ -33,7 +37,7 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
     onSend: finish(ctx, route),
     handler: (request, reply) => {
       const { caller } = request;
-      const body = request.body ?? {};
+      const body = request.body ?? (rawBody ? NO_BYTES : {});
       checkBody?.(body, request.isForm);
       const input = { params: request.params, query: request.query, body, request };
       if (method === 'POST' && caller !== null && request.headers['idempotency-key'] !== undefined) {

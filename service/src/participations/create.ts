@@ -10,6 +10,7 @@ import { newId } from '../http/ids.ts';
 import { FORMATS, toTimestamp } from '../http/wire.ts';
 import { assertOpen, contractOn, findOffer, findOption } from '../offers/offer.ts';
 import type { OfferOption } from '../offers/store.ts';
+import { assertRequirementsMet } from '../requirements/statuses.ts';
 import { assertNotSanctioned } from '../wallets/sanctions.ts';
 import { listBindings } from '../wallets/store.ts';
 import { inspectApproval } from './approval.ts';
@@ -52,6 +53,7 @@ export async function createParticipation(
   const token = contract.funding_tokens.find(({ asset_id }) => asset_id === input.asset_id);
   if (asset === undefined || token === undefined)
     throw invalidField('asset_id', 'is not a funding asset of this offer on this chain');
+  await assertRequirementsMet(ctx, caller, offer, option.id);
   await assertBound(ctx, caller, option, wallet);
   assertNotSanctioned(ctx, wallet);
   const amount = BigInt(input.amount);
