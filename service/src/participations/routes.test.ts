@@ -6,7 +6,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeOffer, saleFile, tokenizedFile } from '../../test/offers.ts';
 import { type Buyer, type Sale, saleWorker, startSale, UNIT } from '../../test/sale.ts';
-import { type Person, person, userId } from '../../test/wallets.ts';
+import { evmWallet, type Person, person, userId } from '../../test/wallets.ts';
 
 let sale: Sale;
 let other: Person;
@@ -278,7 +278,14 @@ describe('the checks come in their order', () => {
     );
     const option = bound.options[0]?.id ?? '';
     const change = { offer_id: bound.id, offer_option_id: option };
-    expect((await code(change)).code).toMatch(/validation_failed|requirements_not_met/);
+    expect(await code(change)).toMatchObject({
+      code: 'requirements_not_met',
+      errors: { [bound.options[0]?.requirements[0]?.id ?? '']: ['not_started'] },
+    });
+    await sale.person.bind(bound.id, option, evmWallet('another'));
+    expect((await code(change)).errors).toEqual({ wallet_address: ['is not bound to this option'] });
+    const { address } = evmWallet('another');
+    expect((await code({ ...change, wallet_address: address })).status).toBe('prepared');
   });
 
   test('an outage of the chain is told as such, and leaves nothing', async () => {
