@@ -12,6 +12,7 @@ import { type FaultTargets, faultRoute } from './faults.ts';
 import { startMailServer } from './mail-server.ts';
 import { offersShare } from './offers.ts';
 import { overviewRoute } from './overview.ts';
+import { participationControls, sandboxOperatorKey } from './participations.ts';
 import { partnersShare } from './partners.ts';
 import { providerSettings, providersShare, rememberCountry, signingMails } from './providers-share.ts';
 import { startOutside } from './start-outside.ts';
@@ -48,6 +49,7 @@ export async function startWorld(config: Config, clock: Clock, say: (text: strin
     settings: {
       smtpUrl: config.smtpUrl ?? mailServer.smtpUrl,
       rpcUrls: { ...rpcUrls, ...config.rpcUrls },
+      operatorKey: config.operatorKey ?? sandboxOperatorKey(),
       supplierKey: config.supplierKey ?? deriveSandboxKey('supplier'),
       ...providerSettings(config, outside),
     },
@@ -60,6 +62,7 @@ export async function startWorld(config: Config, clock: Clock, say: (text: strin
         await providersShare(ctx, outside),
         await offersShare(ctx, outside.chains),
         { routes: clockRoutes(moved) },
+        { routes: participationControls },
       ];
       return putTogether(ctx, shares);
     },

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { type Chains, openChains } from './chain/client.ts';
+import { openOperatorKey } from './chain/operator-key.ts';
 import { createSignatures, type Signatures } from './chain/signatures.ts';
+import type { Signer } from './chain/signer.ts';
 import { type Clock, realClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { type Listener, openListener } from './db/listen.ts';
@@ -54,6 +56,8 @@ export type Context = {
   signatures: Signatures;
   sanctions: Sanctions;
   supplier: Supplier;
+  /** Signs for the operator; null = nothing is settled by this process. */
+  operator: Signer | null;
   /** What `/health/ready` asks: each throws when its part cannot serve. */
   checks: Map<string, () => Promise<void>>;
   /**
@@ -141,6 +145,7 @@ export async function buildContext({
     const ctx: Context = {
       ...kernel,
       sanctions,
+      operator: config.operatorKey === null ? null : await openOperatorKey(config.operatorKey, clock),
       guard,
       oauth: await createOAuth({ ...kernel, guard }),
       offers: await createCatalogue(kernel),

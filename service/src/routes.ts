@@ -4,6 +4,7 @@ import { identityWebhookRoutes, kycRoutes } from './kyc/routes.ts';
 import { oauthRoutes } from './oauth/routes.ts';
 import { offerRoutes } from './offers/routes.ts';
 import { healthRoutes } from './operations/health.ts';
+import { participationRoutes } from './participations/routes.ts';
 import { piiRoutes } from './pii/routes.ts';
 import { requirementRoutes } from './requirements/routes.ts';
 import { swapRoutes } from './swaps/routes.ts';
@@ -19,6 +20,7 @@ export const apiRoutes: readonly Route[] = [
   ...identityWebhookRoutes,
   ...documentWebhookRoutes,
   ...walletRoutes,
+  ...participationRoutes,
   ...swapRoutes,
   ...oauthRoutes,
   ...healthRoutes,

@@ -16,6 +16,7 @@ import { oauthPlugin } from './oauth/plugin.ts';
 import { startHousekeeping } from './operations/housekeeping.ts';
 import { serveMetrics } from './operations/metrics-server.ts';
 import { referencePlugin } from './operations/reference.ts';
+import { startSettlement } from './participations/settlement.ts';
 import { apiRoutes } from './routes.ts';
 import { startAllowWatch } from './wallets/allow-watch.ts';
 
@@ -74,6 +75,7 @@ async function start(
   started.push((await startDocumentReconciler(ctx)).stop);
   started.push(startHousekeeping(ctx));
   started.push(startAllowWatch(ctx));
+  started.push((await startSettlement(ctx)).stop);
   process.on('SIGHUP', () => void ctx.sanctions.reload());
   const routes = [...apiRoutes, ...(sandbox?.routes ?? [])];
   const plugins = [
@@ -85,7 +87,7 @@ async function start(
   started.push(() => app.close());
   const metrics = await serveMetrics(ctx.metrics, config.metrics);
   started.push(metrics.close);
-  return readyBlock(baseUrl, metrics.url, sandbox?.readyLines ?? []);
+  return readyBlock(baseUrl, metrics.url, ctx.operator?.address ?? null, sandbox?.readyLines ?? []);
 }
 
 /** Loaded in the sandbox profile alone. */
@@ -135,7 +137,12 @@ async function freePort(host: string): Promise<number> {
   return port;
 }
 
-function readyBlock(baseUrl: string, metricsUrl: string, lines: readonly string[]): string {
+function readyBlock(
+  baseUrl: string,
+  metricsUrl: string,
+  operator: string | null,
+  lines: readonly string[],
+): string {
   return [
     '',
     `Causeway is ready (${process.uptime().toFixed(1)} s).`,
@@ -143,6 +150,7 @@ function readyBlock(baseUrl: string, metricsUrl: string, lines: readonly string[
     `  API        ${baseUrl}`,
     `  Reference  ${baseUrl}/docs`,
     `  Metrics    ${metricsUrl}`,
+    `  Operator   ${operator ?? 'no key: nothing is settled by this process'}`,
     ...(lines.length > 0 ? lines : ['', `  curl ${baseUrl}/health/ready`]),
     '',
   ].join('\n');
