@@ -10,6 +10,8 @@ import { requestRecorder } from './request-log.ts';
 import type { Access, Route } from './route.ts';
 import { bodyCheck } from './validation.ts';
 
+const RAW_BODY_LIMIT = 1_048_576;
+
 type Next = (error?: Error) => void;
 
 /**
@@ -17,12 +19,13 @@ type Next = (error?: Error) => void;
  * synchronous wherever they can be, and make no closures per request.
  */
 export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void {
-  const { method, path, access, forms } = route;
+  const { method, path, access, forms, rawBody } = route;
   const checkBody = route.body === undefined ? undefined : bodyCheck(route.body);
   app.route({
     method,
     url: path,
-    config: { access, ...(forms && { forms }) },
+    config: { access, ...(forms && { forms }), ...(rawBody && { rawBody }) },
+    ...(rawBody && { bodyLimit: RAW_BODY_LIMIT }),
     schema: {
       ...(route.params && { params: route.params }),
       ...(route.query && { querystring: route.query }),

@@ -5,11 +5,12 @@ import { parseStrictJson } from './strict-json.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 
-/** JSON everywhere, forms where the route says so, nothing else. */
+/** JSON everywhere, forms where the route says so, nothing else. A route with `rawBody` gets the bytes of its JSON. */
 export function readBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body: Buffer, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     try {
+      if (request.routeOptions.config.rawBody === true) return done(null, body);
       done(null, body.length === 0 ? undefined : parseStrictJson(body));
     } catch (error) {
       done(error as Error);

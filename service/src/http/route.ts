@@ -27,6 +27,8 @@ type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R e
   body?: B;
   /** Form-urlencoded bodies are accepted beside JSON. */
   forms?: true;
+  /** `request.body` is the bytes of the JSON, at most 1 MiB: for signatures over them, checked before anything is parsed. */
+  rawBody?: true;
   reply: R;
   /** Codes beyond those that any route can answer. */
   errors?: readonly ErrorCode[];

@@ -22,6 +22,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access;
     forms?: true;
+    rawBody?: true;
   }
 }
 
