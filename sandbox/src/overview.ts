@@ -2,13 +2,13 @@ import { publicRoute } from '@causeway/service/http/route.ts';
 import Type from 'typebox';
 
 /** All that a script needs to use this sandbox, in one object. */
-export function overviewRoute(overview: () => Record<string, unknown>) {
+export function overviewRoute(overview: () => Promise<Record<string, unknown>>) {
   return publicRoute({
     method: 'GET',
     path: '/sandbox',
     operationId: 'getSandbox',
     summary: 'Addresses, credentials and seeds of this sandbox',
     reply: Type.Object({}, { additionalProperties: true }),
-    handle: () => ({ object: 'sandbox', ...overview() }),
+    handle: async () => ({ object: 'sandbox', ...(await overview()) }),
   });
 }

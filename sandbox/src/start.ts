@@ -9,11 +9,12 @@ import { clockRoutes } from './clock.ts';
 import { type FaultTargets, faultRoute } from './faults.ts';
 import { startMailServer } from './mail-server.ts';
 import { overviewRoute } from './overview.ts';
+import { partnersShare } from './partners.ts';
 import { startOutside } from './start-outside.ts';
 
 /** What one part of the sandbox brings: members of `GET /sandbox`, controls, things that can be made to fail, lines to print. */
 export type Share = {
-  overview?: () => Record<string, unknown>;
+  overview?: () => Record<string, unknown> | Promise<Record<string, unknown>>;
   routes?: Route[];
   faults?: FaultTargets;
   readyLines?: string[];
@@ -45,6 +46,7 @@ export async function startWorld(config: Config, clock: Clock, say: (text: strin
     join: async (ctx) => {
       const moved = () => outside.control.call('clock/set', { now_ms: ctx.clock.now(), running: false });
       const shares = [
+        await partnersShare(ctx),
         await accountsShare(ctx, mailServer),
         chainsShare(outside),
         { routes: clockRoutes(moved) },
@@ -59,10 +61,10 @@ export async function startWorld(config: Config, clock: Clock, say: (text: strin
 }
 
 function putTogether(ctx: Context, shares: Share[]): Sandbox {
-  const overview = () =>
+  const overview = async () =>
     Object.assign(
       { base_url: ctx.baseUrl, docs_url: `${ctx.baseUrl}/docs` },
-      ...shares.map((share) => share.overview?.() ?? {}),
+      ...(await Promise.all(shares.map((share) => share.overview?.() ?? {}))),
     );
   const faults = new Map(shares.flatMap((share) => [...(share.faults ?? [])]));
   return {

@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { isPrivate } from 'tiny-secp256k1';
+import type { Hex } from 'viem';
 import { EVM_CHAIN_NAMES, type EvmChainName } from './chain/chains.ts';
+import { isSandboxKey } from './chain/sandbox-keys.ts';
 
 /** Requests a minute; each can be set by `RATE_LIMIT_` and its name in capitals. */
 const LIMITS = {
@@ -45,6 +48,10 @@ export type Config = {
   rpcUrls: Partial<Record<EvmChainName, string[]>>;
   /** Milliseconds that many readers may share what is known of a chain's head; null = by its block time. */
   rpcFreshness: number | null;
+  /** A file with one address a line that must not be used; null = there is no such list. */
+  sanctionsFile: string | null;
+  /** The key that signs permissions for allow-lists; null = no wallet can be let in. */
+  supplierKey: Hex | null;
 };
 
 export type Environment = Record<string, string | undefined>;
@@ -93,6 +100,8 @@ export function loadConfig(env: Environment): Config {
     limits,
     rpcUrls: readRpcUrls(read),
     rpcFreshness: isProduction ? null : 25,
+    sanctionsFile: read.path('SANCTIONS_FILE'),
+    supplierKey: read.key('SUPPLIER_KEY', isProduction),
   };
   if (isProduction && config.clock === 'test')
     problems.push('CAUSEWAY_CLOCK: the test clock is a part of the sandbox; leave it out in production');
@@ -125,6 +134,19 @@ function reader(env: Environment, problems: string[]) {
       if (text !== null && /^([^<>\r\n]+ <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/.test(text)) return text;
       problems.push(`${name}: must be an e-mail address, such as Causeway <no-reply@example.com>`);
       return '';
+    },
+    path: (name: string): string | null => {
+      const text = value(name);
+      return text === undefined ? null : resolve(text);
+    },
+    key: (name: string, isProduction: boolean): Hex | null => {
+      const text = value(name);
+      if (text === undefined) return null;
+      const isKey = /^0x[0-9a-fA-F]{64}$/.test(text) && isPrivate(Buffer.from(text.slice(2), 'hex'));
+      if (!isKey) problems.push(`${name}: must be a private key: 0x and 64 hexadecimal digits`);
+      if (isProduction && isSandboxKey(text))
+        problems.push(`${name}: is a key of the sandbox, which everybody knows`);
+      return isKey ? (text as Hex) : null;
     },
     urls: (name: string): string[] => {
       const urls = (value(name) ?? '')

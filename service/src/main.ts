@@ -37,6 +37,17 @@ const COMMANDS: Record<string, Command> = {
       await (await import('./operations/errors-command.ts')).runErrors(values.write);
     },
   },
+  partner: {
+    usage: 'partner create|list|…',
+    says: 'register partners, replace their secrets, set redirects and origins, disable them',
+    run: async (args) =>
+      (await import('./partners/partner-command.ts')).runPartner(loadConfig(process.env), args),
+  },
+  keys: {
+    usage: 'keys rotate-signing',
+    says: 'sign ID tokens with a new key from now on; the former stays published for a day',
+    run: async (args) => (await import('./oauth/keys-command.ts')).runKeys(loadConfig(process.env), args),
+  },
 };
 
 const HELP = `causeway: investments for partner applications

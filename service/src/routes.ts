@@ -4,11 +4,13 @@ import { offerRoutes } from './offers/routes.ts';
 import { healthRoutes } from './operations/health.ts';
 import { requirementRoutes } from './requirements/routes.ts';
 import { swapRoutes } from './swaps/routes.ts';
+import { walletRoutes } from './wallets/routes.ts';
 
 /** Every route of the API, in the order of the reference. */
 export const apiRoutes: readonly Route[] = [
   ...offerRoutes,
   ...requirementRoutes,
+  ...walletRoutes,
   ...swapRoutes,
   ...oauthRoutes,
   ...healthRoutes,

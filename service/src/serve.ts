@@ -15,6 +15,7 @@ import { startHousekeeping } from './operations/housekeeping.ts';
 import { serveMetrics } from './operations/metrics-server.ts';
 import { referencePlugin } from './operations/reference.ts';
 import { apiRoutes } from './routes.ts';
+import { startAllowWatch } from './wallets/allow-watch.ts';
 
 const STOP_WITHIN = 9_000;
 
@@ -68,6 +69,8 @@ async function start(
   const sandbox = (await world?.join(ctx)) ?? null;
   started.push((await startMailWorker(ctx, smtpMailer(ctx.config.smtpUrl ?? '', config.mailFrom))).stop);
   started.push(startHousekeeping(ctx));
+  started.push(startAllowWatch(ctx));
+  process.on('SIGHUP', () => void ctx.sanctions.reload());
   const routes = [...apiRoutes, ...(sandbox?.routes ?? [])];
   const plugins = [referencePlugin(ctx, apiRoutes), oauthPlugin(ctx), accountsPlugin(ctx)];
   const app = await buildServer(ctx, routes, plugins);

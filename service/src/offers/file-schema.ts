@@ -76,7 +76,10 @@ const FileRequirement = Type.Unsafe<FileRequirement>({
   allOf: REQUIREMENT_TYPES.map((type) => ({
     if: { properties: { type: { const: type } } },
     // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
-    then: { properties: { details: DETAILS[type] ?? { type: 'null' } } },
+    then: {
+      properties: { details: DETAILS[type] ?? { type: 'null' } },
+      required: type in DETAILS ? ['details'] : [],
+    },
   })),
 });
 
@@ -102,7 +105,8 @@ const FileContract = Closed({
   address: EvmAddress,
   asset_address: optional(EvmAddress, 'The token that the user receives.'),
   allow_list: Type.Unsafe<boolean | string>({
-    anyOf: [{ type: 'boolean' }, { type: 'string', format: 'evm-address' }],
+    type: ['boolean', 'string'],
+    format: 'evm-address',
     default: false,
     description: 'Whether wallets must be allowed first: by the swap contract itself (true), or by another.',
   }),

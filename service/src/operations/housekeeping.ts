@@ -12,6 +12,9 @@ export async function keepHouse(ctx: Context): Promise<void> {
   await sql`delete from sign_in_failures where window_end < now()`.execute(ctx.db);
   await sql`delete from mail_links where expires_at < now()`.execute(ctx.db);
   await sql`delete from passkey_challenges where expires_at < now()`.execute(ctx.db);
+  await sql`delete from wallet_challenges where expires_at < ${new Date(ctx.clock.now()).toISOString()}`.execute(
+    ctx.db,
+  );
   await sql`delete from browser_sessions where expires_at < now()`.execute(ctx.db);
 }
 

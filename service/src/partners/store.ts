@@ -25,6 +25,26 @@ export async function insertPartner(
   });
 }
 
+/** For seeds: made when it is missing; a known one gets this secret and keeps what was added to it. */
+export async function upsertPartner(
+  db: Db,
+  partner: { id: string; name: string; origins: string[] },
+  client: Pick<OauthClients, 'client_id' | 'redirect_uris' | 'scopes' | 'secret_hash'>,
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    await sql`insert into partners as p (id, name, origins) values (${partner.id}, ${partner.name}, ${partner.origins})
+      on conflict (id) do update set origins = array(select distinct unnest(p.origins || excluded.origins))`.execute(
+      tx,
+    );
+    await sql`insert into oauth_clients as c (client_id, partner_id, redirect_uris, scopes, secret_hash)
+      values (${client.client_id}, ${partner.id}, ${client.redirect_uris}, ${client.scopes}, ${client.secret_hash})
+      on conflict (client_id) do update set secret_hash = excluded.secret_hash,
+        redirect_uris = c.redirect_uris || array(select unnest(excluded.redirect_uris) except select unnest(c.redirect_uris))`.execute(
+      tx,
+    );
+  });
+}
+
 export async function listPartners(db: Db): Promise<ListedPartner[]> {
   const { rows } = await sql<ListedPartner>`
     select c.client_id, c.partner_id, p.name, c.redirect_uris, p.origins, c.scopes, p.disabled_at,

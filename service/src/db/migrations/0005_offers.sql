@@ -108,12 +108,8 @@ create table offer_funding_tokens (
 );
 
 -- Every node keeps offers in memory and hears on channel `offers` that they changed, whoever changed them.
-create function notify_offers() returns trigger language plpgsql as $$
-begin
-  perform pg_notify('offers', '');
-  return null;
-end
-$$;
+create function notify_offers() returns trigger language plpgsql as
+  $$ begin perform pg_notify('offers', ''); return null; end $$;
 
 create trigger assets_changed after update or delete on assets for each statement execute function notify_offers();
 create trigger offers_changed after insert or update or delete on offers for each statement execute function notify_offers();

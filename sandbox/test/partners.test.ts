@@ -1,0 +1,132 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Service, startService } from '../../service/test/service.ts';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'causeway-partners-'));
+let service: Service;
+beforeAll(async () => {
+  service = await startService({ CAUSEWAY_DATA: dataDir });
+});
+afterAll(async () => {
+  await service.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+type Partner = { client_id: string; client_secret: string; redirect_uris: string[] };
+type User = { id: string; email: string };
+type Overview = { base_url: string; issuer: string; partner: Partner; other_partner: Partner; users: [User] };
+type Body = { access_token: string; refresh_token: string; active: boolean; errors: object };
+
+const sandbox = async () => (await (await fetch(`${service.url}/sandbox`)).json()) as Overview;
+const post = async (path: string, body: unknown) => {
+  const reply = await fetch(service.url + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return { status: reply.status, body: (await reply.json()) as Body };
+};
+const causeway = async (...args: string[]) => {
+  const bin = fileURLToPath(new URL('../../service/bin/causeway.mjs', import.meta.url));
+  const env = { PATH: process.env.PATH, CAUSEWAY_DATA: dataDir };
+  return JSON.parse((await promisify(execFile)(process.execPath, [bin, ...args], { env })).stdout);
+};
+
+test('tells two partners whose credentials work, and the issuer', async () => {
+  const { partner, other_partner, issuer } = await sandbox();
+  expect(issuer).toBe(service.url);
+  for (const { client_id, client_secret, redirect_uris } of [partner, other_partner]) {
+    expect(redirect_uris.length).toBeGreaterThan(0);
+    const token = await post('/oauth/token', { grant_type: 'client_credentials', client_id, client_secret });
+    expect(token).toMatchObject({ status: 200, body: { token_type: 'Bearer', expires_in: 900 } });
+  }
+});
+
+test('a token without a browser is as real as one with: introspected, refreshed, revoked', async () => {
+  const { partner, users } = await sandbox();
+  const credentials = { client_id: partner.client_id, client_secret: partner.client_secret };
+  const { status, body } = await post('/sandbox/token', { email: users[0].email });
+  expect(status).toBe(200);
+  expect(Object.keys(body).sort()).toEqual([
+    'access_token',
+    'expires_in',
+    'id_token',
+    'refresh_token',
+    'scope',
+    'token_type',
+  ]);
+  const introspect = async (token: string) => (await post('/oauth/introspect', { token })).body;
+  expect(await introspect(body.access_token)).toMatchObject({
+    active: true,
+    sub: users[0].id,
+    username: users[0].email,
+    client_id: partner.client_id,
+  });
+  const refreshed = await post('/oauth/token', {
+    grant_type: 'refresh_token',
+    refresh_token: body.refresh_token,
+    ...credentials,
+  });
+  expect(refreshed.status).toBe(200);
+  const info = await fetch(`${service.url}/oauth/userinfo`, {
+    headers: { authorization: `Bearer ${refreshed.body.access_token}` },
+  });
+  expect(await info.json()).toMatchObject({ sub: users[0].id, email: users[0].email });
+  await post('/oauth/revoke', { token: body.refresh_token, ...credentials });
+  for (const token of [body.access_token, refreshed.body.access_token])
+    expect(await introspect(token)).toEqual({ active: false });
+});
+
+test('takes a scope and another client, and refuses what does not exist', async () => {
+  const { other_partner, users } = await sandbox();
+  const email = users[0].email;
+  const narrow = await post('/sandbox/token', {
+    email,
+    scope: 'offers:read',
+    client_id: other_partner.client_id,
+  });
+  expect(narrow.body).toMatchObject({ scope: 'offers:read' });
+  expect(narrow.body).not.toHaveProperty('id_token');
+  for (const [body, field] of [
+    [{ email: 'nobody@sandbox.test' }, 'email'],
+    [{ email, client_id: 'nobody' }, 'client_id'],
+    [{ email, scope: 'everything' }, 'scope'],
+    [{}, 'email'],
+  ] as const) {
+    const refused = await post('/sandbox/token', body);
+    expect([refused.status, Object.keys(refused.body.errors)]).toEqual([422, [field]]);
+  }
+});
+
+test('commands find the database of the running sandbox, and what they change shows', async () => {
+  const created = await causeway(
+    'partner',
+    'create',
+    '--name',
+    'Mine',
+    '--redirect',
+    'http://localhost:9000/back',
+  );
+  const token = await post('/oauth/token', {
+    grant_type: 'client_credentials',
+    client_id: created.client_id,
+    client_secret: created.client_secret,
+  });
+  expect(token.status).toBe(200);
+  expect((await causeway('partner', 'list')).map((one: { name: string }) => one.name)).toContain('Mine');
+});
+
+test('credentials and tokens survive a restart', { timeout: 120_000 }, async () => {
+  const before = await sandbox();
+  const { body } = await post('/sandbox/token', { email: before.users[0].email });
+  await service.stop();
+  service = await startService({ CAUSEWAY_DATA: dataDir, PORT: new URL(before.base_url).port });
+  const after = await sandbox();
+  expect([after.partner, after.other_partner]).toEqual([before.partner, before.other_partner]);
+  expect((await post('/oauth/introspect', { token: body.access_token })).body.active).toBe(true);
+});

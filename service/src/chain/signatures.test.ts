@@ -1,0 +1,238 @@
+import { createPrivateKey, sign } from 'node:crypto';
+import { ED25519_TORSION_SUBGROUP, ed25519 } from '@noble/curves/ed25519.js';
+import { base58 } from '@scure/base';
+import fc from 'fast-check';
+import { hashMessage, verifyMessage } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { bytesToHex, hexToBytes } from 'viem/utils';
+import { afterAll, describe, expect, test } from 'vitest';
+import { openChains } from './client.ts';
+import { isSignedByEd25519 } from './ed25519.ts';
+import { hashText, isSignedByKey, signHash } from './secp256k1.ts';
+import { createSignatures, type Signed } from './signatures.ts';
+
+// No node at all: nothing below may need one.
+const chains = openChains({ urls: {} });
+const { check } = createSignatures(chains);
+afterAll(() => chains.close());
+
+const KEY = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
+const account = privateKeyToAccount(KEY);
+const ADDRESS = account.address.toLowerCase();
+
+const lines = (protocol: string, address: string, chain: string) =>
+  [
+    `app.example.com wants you to sign in with your ${protocol} account:`,
+    address,
+    '',
+    'Prove that you own this wallet for offer option opt_1.',
+    '',
+    'URI: https://app.example.com/wallets',
+    'Version: 1',
+    `Chain ID: ${chain}`,
+    'Nonce: abcdef0123456789',
+    'Issued At: 2026-01-01T00:00:00.000Z',
+    'Expiration Time: 2026-01-01T00:10:00.000Z',
+    'Request ID: chl_1',
+  ].join('\n');
+
+const evm: Signed = {
+  chain: 'ethereum_mainnet',
+  address: ADDRESS,
+  text: lines('Ethereum', account.address, '1'),
+  signature:
+    '0x7230ce5d5d4df09c07da812f93e04742fe7c8cdad083644c57dd5a8850daac4d0ffd90e971d01ec1f47e1b307806b658eb3aae9b7eea85f8d3b6ab9a0ac25d3c1b',
+};
+const SOLANA_ADDRESS = 'AKnL4NNf3DGWZJS6cPknBuEGnVsV4A4m5tgebLHaRSZ9';
+const solana: Signed = {
+  chain: 'solana_mainnet',
+  address: SOLANA_ADDRESS,
+  text: lines('Solana', SOLANA_ADDRESS, 'mainnet'),
+  signature: '4EbuFKWtpgZk9SThsEZmzU9VNW4zkTUKrm9fvPJtam9noVAEJTNCTurQSQYHRV2Wwyj992a2WN4iYb8Ra37t74yD',
+};
+
+/** One bit of it is another. */
+function flip(bytes: Uint8Array, bit: number): Uint8Array {
+  const changed = Uint8Array.from(bytes);
+  const at = Math.floor(bit / 8) % bytes.length;
+  changed[at] = (changed[at] ?? 0) ^ (1 << (bit % 8));
+  return changed;
+}
+
+describe('plain keys', () => {
+  test('the published vector holds, and its hash is the one of EIP-191', async () => {
+    expect(bytesToHex(hashText(evm.text))).toBe(
+      '0xa1fcfc6d555e2c6b09c1cd6b109b692045c30de45cca969c5b17eaccb56c7cfa',
+    );
+    expect(await check(evm)).toBe(true);
+  });
+
+  test('any text signed by any key holds, as it does for viem', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 300 }), async (text) => {
+        const signer = privateKeyToAccount(generatePrivateKey());
+        const signature = await signer.signMessage({ message: text });
+        expect(bytesToHex(hashText(text))).toBe(hashMessage(text));
+        expect(await check({ ...evm, address: signer.address.toLowerCase(), text, signature })).toBe(true);
+        expect(await verifyMessage({ address: signer.address, message: text, signature })).toBe(true);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  test('one changed bit of text, signature or address fails', async () => {
+    const signature = hexToBytes(evm.signature as `0x${string}`);
+    const text = Buffer.from(evm.text);
+    await fc.assert(
+      fc.asyncProperty(fc.nat(100_000), async (bit) => {
+        expect(await check({ ...evm, signature: bytesToHex(flip(signature, bit)) })).toBe(false);
+        const address = bytesToHex(flip(hexToBytes(ADDRESS as `0x${string}`), bit));
+        expect(await check({ ...evm, address })).toBe(false);
+        expect(isSignedByKey(ADDRESS, flip(hashText(evm.text), bit), signature)).toBe(false);
+        // Texts are ASCII, so that every changed bit is another text.
+        const changed = flip(text, bit - (bit % 8) + (bit % 7)).toString();
+        expect(await check({ ...evm, text: Buffer.from(changed).toString() })).toBe(false);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test.each([
+    [
+      'v of 0 and 1, as some hardware wallets have it',
+      (s: Uint8Array) => set(s, 64, (s[64] ?? 0) - 27),
+      true,
+    ],
+    ['v of 29', (s: Uint8Array) => set(s, 64, 29), false],
+    ['v of 37', (s: Uint8Array) => set(s, 64, 37), false],
+    ['the twin with high s', twin, false],
+    ['r of zero', (s: Uint8Array) => s.map((byte, at) => (at < 32 ? 0 : byte)), false],
+    ['s of zero', (s: Uint8Array) => s.map((byte, at) => (at >= 32 && at < 64 ? 0 : byte)), false],
+    ['r above the order', (s: Uint8Array) => s.map((byte, at) => (at < 32 ? 255 : byte)), false],
+    ['64 bytes', (s: Uint8Array) => s.subarray(0, 64), false],
+    ['one byte', (s: Uint8Array) => s.subarray(0, 1), false],
+    ['zeros', (s: Uint8Array) => s.map(() => 0), false],
+  ] as const)('%s: %#', async (_what, change, expected) => {
+    const changed = change(hexToBytes(evm.signature as `0x${string}`));
+    expect(isSignedByKey(ADDRESS, hashText(evm.text), changed)).toBe(expected);
+  });
+
+  test.each([
+    '',
+    '0x',
+    'garbage',
+    '0xzz',
+    '0x123',
+    evm.signature.slice(2),
+    ` ${evm.signature}`,
+    `${evm.signature}\n`,
+  ])('what is no hexadecimal signature fails: %j', async (signature) =>
+    expect(await check({ ...evm, signature })).toBe(false),
+  );
+
+  test('a signature of ours is one that viem accepts', async () => {
+    const hash = hashMessage('permission');
+    const signature = signHash(KEY, hash);
+    expect(signature).toBe(await account.sign({ hash }));
+  });
+
+  test('on a chain without a node, what only a contract could have signed is told apart', async () => {
+    await expect(check({ ...evm, signature: `${evm.signature}00` })).rejects.toMatchObject({
+      code: 'chain_not_supported',
+    });
+  });
+});
+
+function set(bytes: Uint8Array, at: number, value: number): Uint8Array {
+  const changed = Uint8Array.from(bytes);
+  changed[at] = value;
+  return changed;
+}
+
+/** (r, n − s, other v): the other signature that the same key can be said to have made. */
+function twin(signature: Uint8Array): Uint8Array {
+  const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+  const s = order - BigInt(bytesToHex(signature.subarray(32, 64)));
+  const high = hexToBytes(`0x${s.toString(16).padStart(64, '0')}`);
+  return Uint8Array.from([...signature.subarray(0, 32), ...high, signature[64] === 27 ? 28 : 27]);
+}
+
+describe('solana keys', () => {
+  test('the published vector holds', async () => {
+    expect(await check(solana)).toBe(true);
+  });
+
+  test('one changed bit of text, signature or address fails', async () => {
+    const signature = base58.decode(solana.signature);
+    const key = base58.decode(SOLANA_ADDRESS);
+    const text = Buffer.from(solana.text);
+    await fc.assert(
+      fc.asyncProperty(fc.nat(100_000), async (bit) => {
+        expect(await isSignedByEd25519(key, text, flip(signature, bit))).toBe(false);
+        expect(await isSignedByEd25519(flip(key, bit), text, signature)).toBe(false);
+        expect(await isSignedByEd25519(key, flip(text, bit), signature)).toBe(false);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('agrees with the strict mode of another implementation', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uint8Array({ minLength: 32, maxLength: 32 }),
+        fc.uint8Array({ maxLength: 200 }),
+        fc.boolean(),
+        async (seed, text, spoil) => {
+          const key = ed25519.getPublicKey(seed);
+          const signature = ed25519.sign(text, seed);
+          const used = spoil ? flip(signature, seed[0] ?? 0) : signature;
+          expect(await isSignedByEd25519(key, text, used)).toBe(
+            ed25519.verify(used, text, key, { zip215: false }),
+          );
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test('a key of small order proves nothing, whatever the text, in every encoding', async () => {
+    const keys = [
+      ...ED25519_TORSION_SUBGROUP.map((hex) => Buffer.from(hex, 'hex')),
+      // p and p + 1 are 0 and 1 written otherwise.
+      Buffer.from('edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f', 'hex'),
+      Buffer.from('eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f', 'hex'),
+    ].flatMap((key) => [key, flip(key, 255)]);
+    const identity = Buffer.alloc(64);
+    identity[0] = 1;
+    for (const key of keys) {
+      for (let n = 0; n < 40; n++)
+        expect(await isSignedByEd25519(key, Buffer.from(`text ${n}`), identity)).toBe(false);
+    }
+    for (let n = 0; n < 40; n++) {
+      const forged = { ...solana, address: '11111111111111111111111111111111', text: `text ${n}` };
+      expect(await check({ ...forged, signature: base58.encode(identity) })).toBe(false);
+    }
+  });
+
+  test('what the platform itself makes is accepted', async () => {
+    const seed = Buffer.alloc(32, 7);
+    const pkcs8 = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]);
+    const key = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' });
+    const signature = base58.encode(sign(null, Buffer.from('text'), key));
+    const address = base58.encode(ed25519.getPublicKey(seed));
+    expect(await check({ ...solana, address, text: 'text', signature })).toBe(true);
+  });
+
+  test.each([
+    '',
+    '0',
+    'l',
+    solana.signature.slice(1),
+    `1${solana.signature}`,
+    solana.signature.toLowerCase(),
+    Buffer.from(base58.decode(solana.signature)).toString('hex'),
+    '1'.repeat(16_000),
+  ])('what is no signature in base58 fails: %#', async (signature) => {
+    expect(await check({ ...solana, signature })).toBe(false);
+  });
+});

@@ -1,0 +1,305 @@
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { type TestApp, testApp } from '../../test/app.ts';
+import { validFiles } from '../../test/offer-files.ts';
+import { ADDRESS, makeOffer, saleFile, tokenizedFile } from '../../test/offers.ts';
+import { makeClient } from '../../test/tokens.ts';
+import { applyOffers, OfferRefusedError, planOffers } from './apply.ts';
+import { fromStore, toFile } from './document.ts';
+import { partnersOf } from './document-store.ts';
+import { parseOfferFile } from './file.ts';
+import type { OfferFile } from './file-schema.ts';
+import { readOfferBySlug } from './store.ts';
+
+let one: TestApp;
+
+beforeAll(async () => {
+  one = await testApp();
+  for (const clientId of ['partner-one', 'partner-two']) await makeClient(one.ctx, { clientId });
+});
+afterAll(() => one.close());
+
+/** Every row of every table of offers, with the transaction that wrote it. */
+async function snapshot(): Promise<string> {
+  const tables = [
+    'assets',
+    'offers',
+    'offer_options',
+    'requirements',
+    'offer_partners',
+    'offer_funding_assets',
+    'offer_contracts',
+    'offer_funding_tokens',
+  ];
+  const parts = await Promise.all(
+    tables.map((table) =>
+      sql<{
+        rows: unknown;
+      }>`select json_agg(json_build_array(t.xmin::text, t) order by t::text) as rows from ${sql.table(table)} t`.execute(
+        one.ctx.db,
+      ),
+    ),
+  );
+  return JSON.stringify(parts.map(({ rows }) => rows));
+}
+
+const option = (slug: string, change: Partial<OfferFile['options'][number]> = {}) =>
+  ({ ...saleFile().options[0], slug, ...change }) as OfferFile['options'][number];
+
+async function refusal(work: Promise<unknown>): Promise<readonly string[]> {
+  return work.then(
+    () => [],
+    (error: unknown) => {
+      if (error instanceof OfferRefusedError) return error.refusals;
+      throw error;
+    },
+  );
+}
+
+describe('applying a file', () => {
+  test('twice changes nothing, not even a row', async () => {
+    const file = saleFile({ slug: 'twice' });
+    await applyOffers(one.ctx, [file]);
+    const before = await snapshot();
+    const [plan] = await applyOffers(one.ctx, [file]);
+    expect(plan).toEqual({ slug: 'twice', isNew: false, changes: [], refusals: [] });
+    expect(await snapshot()).toBe(before);
+  });
+
+  test('a plan says what would change, and changes nothing', async () => {
+    const file = saleFile({ slug: 'planned' });
+    const before = await snapshot();
+    const [plan] = await planOffers(one.ctx, [file]);
+    expect(plan).toMatchObject({ slug: 'planned', isNew: true });
+    expect(plan?.changes).toContainEqual({ path: 'options.standard.price_usd', from: null, to: '1.50' });
+    expect(await snapshot()).toBe(before);
+  });
+
+  test('the difference names every changed fact with its old and new value', async () => {
+    await applyOffers(one.ctx, [saleFile({ slug: 'changing', options: [option('a'), option('b')] })]);
+    const wallet = { type: 'whitelisted_wallet', details: { max_wallets: 3 } } as const;
+    const next = saleFile({
+      slug: 'changing',
+      tagline: 'New',
+      partners: ['partner-one', 'partner-two'],
+      options: [option('b', { price_usd: null }), option('a', { requirements: [wallet] })],
+    });
+    const [plan] = await planOffers(one.ctx, [next]);
+    expect(plan?.changes).toEqual([
+      { path: 'tagline', from: 'A part of the harbour', to: 'New' },
+      {
+        path: 'partners',
+        from: expect.stringContaining('partner-one'),
+        to: expect.stringContaining('partner-two'),
+      },
+      { path: 'options', from: 'a, b', to: 'b, a' },
+      { path: 'options.a.requirements', from: '', to: 'whitelisted_wallet' },
+      { path: 'options.b.price_usd', from: '1.50', to: null },
+      { path: 'options.a.requirements.whitelisted_wallet', from: null, to: '{"max_wallets":3}' },
+    ]);
+  });
+
+  test('what keeps its name keeps its id', async () => {
+    const wallets = (max_wallets: number) =>
+      ({ type: 'whitelisted_wallet', details: { max_wallets } }) as const;
+    const first = saleFile({
+      slug: 'ids',
+      options: [option('a', { requirements: [wallets(3)] }), option('b')],
+    });
+    const before = await makeOffer(one.ctx, first);
+    const second = saleFile({
+      slug: 'ids',
+      name: 'Renamed',
+      options: [
+        option('c'),
+        option('a', { price_usd: '9', requirements: [{ type: 'kyc_approved', details: null }, wallets(5)] }),
+      ],
+    });
+    const after = await makeOffer(one.ctx, second);
+    const old = before.options[0];
+    expect(after.id).toBe(before.id);
+    expect(after.inserted_at).toBe(before.inserted_at);
+    expect(after.options.map(({ slug }) => slug)).toEqual(['c', 'a']);
+    expect(after.options[1]).toMatchObject({ id: old?.id, price_usd: '9' });
+    expect(after.options[1]?.requirements[1]).toEqual({
+      ...old?.requirements[0],
+      details: { max_wallets: 5 },
+    });
+  });
+
+  test('several files are applied together or not at all', async () => {
+    const before = await snapshot();
+    const files = [saleFile({ slug: 'fine' }), saleFile({ slug: 'not-fine', partners: ['nobody'] })];
+    expect(await refusal(applyOffers(one.ctx, files))).toEqual([
+      'not-fine: partners: there is no partner nobody',
+    ]);
+    expect(await snapshot()).toBe(before);
+    const same = [saleFile({ slug: 'fine' }), saleFile({ slug: 'fine' })];
+    expect(await refusal(applyOffers(one.ctx, same))).toEqual(['fine: two files have this slug']);
+  });
+
+  test('what was shown is what is done, or nothing is', async () => {
+    const file = saleFile({ slug: 'shown', tagline: 'Mine' });
+    const shown = await planOffers(one.ctx, [file]);
+    await applyOffers(one.ctx, [saleFile({ slug: 'shown', tagline: 'Someone else’s' })]);
+    expect(await refusal(applyOffers(one.ctx, [file], shown))).toEqual([
+      expect.stringContaining('meanwhile'),
+    ]);
+    expect((await readOfferBySlug(one.ctx.db, 'shown'))?.tagline).toBe('Someone else’s');
+  });
+
+  test('twenty at once make one offer', async () => {
+    const file = saleFile({ slug: 'raced' });
+    const plans = await Promise.all(Array.from({ length: 20 }, () => applyOffers(one.ctx, [file])));
+    expect(plans.filter(([plan]) => plan?.isNew)).toHaveLength(1);
+    expect(plans.filter(([plan]) => plan?.changes.length === 0)).toHaveLength(19);
+  });
+
+  test('partners are found by name, client id and id; a name of two is refused', async () => {
+    const partners = ['Partner partner-one', 'partner-one', '01890000-0000-7000-8000-000000000001'];
+    const offer = await makeOffer(one.ctx, saleFile({ slug: 'by-name' }));
+    await applyOffers(one.ctx, [saleFile({ slug: 'by-name', partners })]);
+    expect(await partnersOf(one.ctx.db, offer.id)).toHaveLength(1);
+    await sql`insert into partners (id, name) values (gen_random_uuid(), 'Twin'), (gen_random_uuid(), 'Twin')`.execute(
+      one.ctx.db,
+    );
+    expect(await refusal(applyOffers(one.ctx, [saleFile({ slug: 'by-name', partners: ['Twin'] })]))).toEqual([
+      'by-name: partners: several partners are called Twin; use a client id',
+    ]);
+  });
+
+  test('an asset must be described once, by whichever file', async () => {
+    const unknown = saleFile({ slug: 'no-asset', asset: 'never-described' });
+    expect(await refusal(applyOffers(one.ctx, [unknown]))).toEqual([
+      'no-asset: assets: there is no asset never-described; describe it under assets',
+    ]);
+    await applyOffers(one.ctx, [saleFile({ slug: 'known-asset', assets: {} })]);
+    expect((await readOfferBySlug(one.ctx.db, 'known-asset'))?.asset.code).toBe('HBR');
+  });
+
+  test('two offers of one symbol for one partner are refused, unless one has ended', async () => {
+    await applyOffers(one.ctx, [tokenizedFile({ slug: 'stock-1' })]);
+    expect(await refusal(applyOffers(one.ctx, [tokenizedFile({ slug: 'stock-2' })]))).toEqual([
+      'stock-2: symbol: HBRon is traded by stock-1 for the same partner already',
+    ]);
+    await applyOffers(one.ctx, [tokenizedFile({ slug: 'stock-2', partners: ['partner-two'] })]);
+    await applyOffers(one.ctx, [tokenizedFile({ slug: 'stock-1', ends_at: '2020-01-01T00:00:00Z' })]);
+    await applyOffers(one.ctx, [tokenizedFile({ slug: 'stock-3' })]);
+  });
+});
+
+describe('what others depend on', () => {
+  beforeAll(async () => {
+    await sql`create table test_payments (id uuid primary key default gen_random_uuid(), offer_id uuid not null references offers,
+      option_id uuid not null, foreign key (offer_id, option_id) references offer_options (offer_id, id))`.execute(
+      one.ctx.db,
+    );
+    await sql`create table if not exists option_addresses (id uuid primary key default gen_random_uuid(),
+      offer_option_id uuid not null references offer_options)`.execute(one.ctx.db);
+  });
+  const contracts = (change: object) => [{ ...saleFile().contracts[0], ...change }] as OfferFile['contracts'];
+
+  test('an option in use cannot be removed, one that is not can', async () => {
+    const file = saleFile({ slug: 'used', options: [option('a'), option('b')] });
+    const offer = await makeOffer(one.ctx, file);
+    await sql`insert into test_payments (offer_id, option_id) values (${offer.id}, ${offer.options[0]?.id})`.execute(
+      one.ctx.db,
+    );
+    const without = (slug: string) => saleFile({ slug: 'used', options: [option(slug)] });
+    expect(await refusal(applyOffers(one.ctx, [without('b')]))).toEqual([
+      'used: options.a: cannot be removed: it is in use (test_payments)',
+    ]);
+    await applyOffers(one.ctx, [without('a')]);
+  });
+
+  test.each([
+    ['asset', { asset: 'usd-coin' }],
+    ['contracts.ethereum_sepolia.address', { contracts: contracts({ address: ADDRESS.swap }) }],
+    ['contracts.ethereum_sepolia', { contracts: contracts({ chain: 'base_sepolia' }) }],
+    [
+      'contracts.ethereum_sepolia.funding_tokens.usd-coin',
+      { contracts: contracts({ funding_tokens: [{ asset: 'usd-coin', address: ADDRESS.asset }] }) },
+    ],
+    [
+      'funding_assets.usd-coin',
+      {
+        funding_assets: ['harbour'],
+        contracts: contracts({ funding_tokens: [{ asset: 'harbour', address: ADDRESS.usdc }] }),
+      },
+    ],
+  ] as const)('%s cannot be changed once money is under way, before that it can', async (path, change) => {
+    const slug = `money-${path.replaceAll(/[._]/g, '-')}`;
+    const file = saleFile({ slug });
+    const changed = saleFile({ slug, ...(change as Partial<OfferFile>) });
+    await makeOffer(one.ctx, file);
+    await applyOffers(one.ctx, [changed]);
+    await applyOffers(one.ctx, [file]);
+    const offer = await makeOffer(one.ctx, file);
+    await sql`insert into test_payments (offer_id, option_id) values (${offer.id}, ${offer.options[0]?.id})`.execute(
+      one.ctx.db,
+    );
+    expect(await refusal(applyOffers(one.ctx, [changed]))).toContain(
+      `${slug}: ${path}: cannot be changed: it is in use (test_payments)`,
+    );
+    await applyOffers(one.ctx, [saleFile({ slug, tagline: 'words can always change' })]);
+  });
+
+  test('a new chain can be added while money is under way', async () => {
+    const file = saleFile({ slug: 'grows' });
+    const offer = await makeOffer(one.ctx, file);
+    await sql`insert into test_payments (offer_id, option_id) values (${offer.id}, ${offer.options[0]?.id})`.execute(
+      one.ctx.db,
+    );
+    await applyOffers(one.ctx, [
+      saleFile({ slug: 'grows', contracts: [...file.contracts, ...contracts({ chain: 'base_sepolia' })] }),
+    ]);
+  });
+
+  test('bindings bear a new contract, but not the end of whitelisted_wallet', async () => {
+    const wallets = { type: 'whitelisted_wallet', details: { max_wallets: 3 } } as const;
+    const file = saleFile({ slug: 'bound', options: [option('a', { requirements: [wallets] })] });
+    const offer = await makeOffer(one.ctx, file);
+    await sql`insert into option_addresses (offer_option_id) values (${offer.options[0]?.id})`.execute(
+      one.ctx.db,
+    );
+    await applyOffers(one.ctx, [{ ...file, contracts: contracts({ address: ADDRESS.swap }) }]);
+    const free = saleFile({ slug: 'bound', options: [option('a')] });
+    expect(await refusal(applyOffers(one.ctx, [free]))).toContain(
+      'bound: options.a.requirements.whitelisted_wallet: cannot be removed: it is in use (option_addresses)',
+    );
+  });
+
+  test('the digits of an asset cannot change under the offers that use it', async () => {
+    const assets = {
+      'usd-coin': { code: 'USDC', name: 'USD Coin', fractional_digits: 8, transfers: 'exact' },
+    } as const;
+    expect(await refusal(applyOffers(one.ctx, [saleFile({ slug: 'digits', assets })]))).toEqual([
+      expect.stringContaining('digits: assets.usd-coin.fractional_digits: cannot be changed: offers use it'),
+    ]);
+  });
+});
+
+test('any valid file applied twice changes nothing, and what is shown of it is the same offer', async () => {
+  let count = 0;
+  await fc.assert(
+    fc.asyncProperty(validFiles(), async (generated) => {
+      const file = {
+        ...generated,
+        slug: `any-${count++}`,
+        ...(generated.symbol !== null && { symbol: `S${count}` }),
+      };
+      const parsed = parseOfferFile(stringify(file), { name: 'any.yaml' });
+      await applyOffers(one.ctx, [parsed]);
+      const [again] = await planOffers(one.ctx, [parsed]);
+      expect(again).toMatchObject({ isNew: false, changes: [], refusals: [] });
+      const stored = await readOfferBySlug(one.ctx.db, parsed.slug);
+      if (stored === null) throw new Error('the offer was not made');
+      const shown = stringify(toFile(fromStore(stored, await partnersOf(one.ctx.db, stored.id))));
+      const [same] = await planOffers(one.ctx, [parseOfferFile(shown, { name: 'shown.yaml' })]);
+      expect(same).toMatchObject({ changes: [], refusals: [] });
+    }),
+    { numRuns: 40 },
+  );
+});

@@ -1,0 +1,305 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type TestApp, testApp } from '../../test/app.ts';
+import { ADDRESS, makeOffer, saleFile, tokenizedFile } from '../../test/offers.ts';
+import { createTestDatabase, type TestDatabase } from '../../test/setup/database.ts';
+import { makeClient } from '../../test/tokens.ts';
+import { applyOffers } from './apply.ts';
+import type { OfferFile } from './file-schema.ts';
+import { closeOffer, publishOffer } from './lifecycle.ts';
+
+let database: TestDatabase;
+let one: TestApp;
+let token: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  one = await testApp({ databaseUrl: database.url });
+  token = await one.tokenFor();
+});
+afterAll(async () => {
+  await one.close();
+  await database.drop();
+});
+
+async function get(path: string, bearer = token, headers: Record<string, string> = {}, { app } = one) {
+  return app.inject({ url: path, headers: { authorization: `Bearer ${bearer}`, ...headers } });
+}
+
+/** Asks until the nodes have heard: notifications travel on a connection of their own. */
+async function getUntil(
+  path: string,
+  isDone: (body: { data: { slug: string }[] }) => boolean,
+  node = one,
+  bearer = token,
+) {
+  for (;;) {
+    const reply = await get(path, bearer, {}, node);
+    if (isDone(reply.json())) return reply;
+    await sleep(5);
+  }
+}
+
+const full: Partial<OfferFile> = {
+  slug: 'full-sale',
+  about: 'A long story.',
+  category: 'Real estate',
+  starts_at: '2026-01-01T00:00:00.5+02:00',
+  ends_at: '2027-01-01T00:00Z',
+  terms: [{ key: 'Lock-up', value: '12 months' }],
+  links: [{ label: 'Site', url: 'https://harbour.test/' }],
+  faqs: [{ question: 'Why?', answer: 'Because.' }],
+  milestones: [{ name: 'Dredging', schedule: 'Q3 2026', status: 'active' }],
+};
+
+describe('GET /v1/offers/{id}', () => {
+  test('an offer has exactly the fields of the contract, by id and by slug', async () => {
+    const offer = await makeOffer(one.ctx, saleFile(full));
+    const option = {
+      id: offer.options[0]?.id,
+      slug: 'standard',
+      price_usd: '1.50',
+      floor_price_usd: null,
+      bid_increment: null,
+      minimum_purchase_usd: null,
+      total_token_supply: null,
+      sale_agreement_url: null,
+    };
+    const usdc = { id: 'usd-coin', code: 'USDC', name: 'USD Coin', fractional_digits: 6 };
+    const summary = {
+      id: offer.id,
+      slug: 'full-sale',
+      type: 'platform::token_sale',
+      tagline: 'A part of the harbour',
+      starts_at: '2025-12-31T22:00:00.500000Z',
+      ends_at: '2027-01-01T00:00:00.000000Z',
+      logo_url: 'https://assets.test/logo.svg',
+      banner_url: 'https://assets.test/banner.svg',
+      options: [option],
+    };
+    const details = {
+      object: 'offer_details',
+      ...summary,
+      name: 'Harbour',
+      about: 'A long story.',
+      category: 'Real estate',
+      asset: { id: 'harbour', code: 'HBR', name: 'Harbour', fractional_digits: 18 },
+      funding_assets: [usdc],
+      terms: full.terms,
+      links: full.links,
+      faqs: full.faqs,
+      milestones: full.milestones,
+      contracts: [
+        {
+          chain: 'ethereum_sepolia',
+          kind: 'fund',
+          address: ADDRESS.fund,
+          asset_address: null,
+          funding_tokens: [{ asset_id: 'usd-coin', address: ADDRESS.usdc, decimals: 6 }],
+        },
+      ],
+    };
+    const list = await getUntil('/v1/offers', ({ data }) => data.some(({ slug }) => slug === 'full-sale'));
+    expect(list.json().data.find(({ slug }: { slug: string }) => slug === 'full-sale')).toEqual({
+      object: 'offer',
+      ...summary,
+    });
+    expect((await get(`/v1/offers/${offer.id}`)).json()).toEqual(details);
+    expect((await get('/v1/offers/full-sale')).json()).toEqual(details);
+  });
+
+  test('a tokenized swap has neither tagline nor banner, and its contract is a swap', async () => {
+    const offer = await makeOffer(one.ctx, tokenizedFile());
+    await getUntil('/v1/offers', ({ data }) => data.some(({ slug }) => slug === 'harbour-stock'));
+    const details = (await get(`/v1/offers/${offer.id}`)).json();
+    expect(details).toMatchObject({ type: 'tokenized::swap', tagline: null, banner_url: null });
+    expect(details.contracts[0]).toMatchObject({ kind: 'swap', asset_address: ADDRESS.asset });
+    expect(details).not.toHaveProperty('symbol');
+  });
+
+  test.each([
+    ['an unknown id', '01890000-0000-7000-8000-00000000ffff'],
+    ['a malformed id', 'NOT%20an%20id'],
+    ['an unknown slug', 'no-such-offer'],
+  ])('%s is 404', async (_what, id) => {
+    expect((await get(`/v1/offers/${id}`)).json().code).toBe('not_found');
+    expect((await get(`/v1/offers/${id}/requirements`)).json().code).toBe('not_found');
+  });
+
+  test('another partner’s offer is 404, by id and by slug, and not in the list', async () => {
+    const theirs = await makeOffer(one.ctx, saleFile({ slug: 'theirs', partners: ['partner-two'] }));
+    const stranger = await one.tokenFor({ clientId: 'partner-two' });
+    await getUntil('/v1/offers', ({ data }) => data.length === 1, one, stranger);
+    for (const path of [`/v1/offers/${theirs.id}`, '/v1/offers/theirs', '/v1/offers/theirs/requirements']) {
+      expect((await get(path, stranger)).statusCode).toBe(200);
+      expect((await get(path)).statusCode).toBe(404);
+    }
+    const { data } = (await get('/v1/offers?limit=100')).json();
+    expect(data.map(({ slug }: { slug: string }) => slug)).not.toContain('theirs');
+  });
+
+  test('an offer that is not published is 404', async () => {
+    await applyOffers(one.ctx, [saleFile({ slug: 'secret' })]);
+    expect((await get('/v1/offers/secret')).statusCode).toBe(404);
+    await publishOffer(one.ctx, 'secret');
+    await getUntil('/v1/offers?limit=100', ({ data }) => data.some(({ slug }) => slug === 'secret'));
+    expect((await get('/v1/offers/secret')).statusCode).toBe(200);
+  });
+
+  test('closing an offer ends it now, and it is still seen', async () => {
+    await makeOffer(one.ctx, saleFile({ slug: 'closed', ends_at: '2030-01-01T00:00:00Z' }));
+    await closeOffer(one.ctx, 'closed');
+    const now = one.clock.now();
+    await getUntil('/v1/offers?limit=100', ({ data }) =>
+      data.some(
+        (offer) =>
+          offer.slug === 'closed' && Date.parse((offer as unknown as { ends_at: string }).ends_at) === now,
+      ),
+    );
+  });
+});
+
+describe('GET /v1/offers', () => {
+  let reader: string;
+  const slugs = Array.from({ length: 7 }, (_, index) => `paged-${index}`);
+
+  beforeAll(async () => {
+    reader = await one.tokenFor({
+      clientId: 'partner-paged',
+      userId: null,
+      scopes: new Set(['offers:read']),
+    });
+    for (const slug of slugs) await makeOffer(one.ctx, saleFile({ slug, partners: ['partner-paged'] }));
+    await getUntil('/v1/offers', ({ data }) => data.length === 7, one, reader);
+  });
+
+  test('is newest first, in pages that lead forth and back', async () => {
+    const seen: string[] = [];
+    let page = (await get('/v1/offers?limit=3', reader)).json();
+    expect(page).not.toHaveProperty('starting_before');
+    const first = page;
+    for (;;) {
+      seen.push(...page.data.map(({ slug }: { slug: string }) => slug));
+      if (page.starting_after === undefined) break;
+      page = (await get(`/v1/offers?limit=3&starting_after=${page.starting_after}`, reader)).json();
+    }
+    expect(seen).toEqual(slugs.toReversed());
+    const back = (await get(`/v1/offers?limit=6&starting_before=${page.starting_before}`, reader)).json();
+    expect(back.data.map(({ slug }: { slug: string }) => slug)).toEqual(seen.slice(0, 6));
+    expect(back.data.slice(0, 3)).toEqual(first.data);
+  });
+
+  test('without a limit it has twenty', async () => {
+    expect((await get('/v1/offers', reader)).json().data).toHaveLength(7);
+    expect((await get('/v1/offers?limit=0', reader)).json().errors).toHaveProperty('limit');
+    expect((await get('/v1/offers?limit=101', reader)).json().errors).toHaveProperty('limit');
+  });
+
+  test('a cursor of another partner is refused', async () => {
+    const { starting_after } = (await get('/v1/offers?limit=3', reader)).json();
+    expect((await get(`/v1/offers?starting_after=${starting_after}`)).json()).toMatchObject({
+      code: 'validation_failed',
+    });
+  });
+
+  test('the same reply again is 304 until an offer changes', async () => {
+    for (const path of ['/v1/offers', '/v1/offers/paged-1', '/v1/offers/paged-1/requirements']) {
+      const bearer = path.endsWith('requirements')
+        ? await one.tokenFor({ clientId: 'partner-paged', scopes: new Set(['requirements:read']) })
+        : reader;
+      const { headers } = await get(path, bearer);
+      const again = await get(path, bearer, { 'if-none-match': String(headers.etag) });
+      expect([again.statusCode, again.body]).toEqual([304, '']);
+    }
+    const before = await get('/v1/offers', reader);
+    await applyOffers(one.ctx, [
+      saleFile({ slug: 'paged-1', partners: ['partner-paged'], tagline: 'Changed' }),
+    ]);
+    await getUntil('/v1/offers', (body) => JSON.stringify(body).includes('Changed'), one, reader);
+    const after = await get('/v1/offers', reader, { 'if-none-match': String(before.headers.etag) });
+    expect(after.statusCode).toBe(200);
+  });
+});
+
+describe('GET /v1/offers/{offer_id}/requirements', () => {
+  test('has every option, each with a list of its requirements', async () => {
+    const requirements: OfferFile['options'][number]['requirements'] = [
+      { type: 'identity_verification', details: null },
+      { type: 'kyc_approved', details: null },
+      { type: 'accreditation', details: null },
+      { type: 'external_wallet', details: { protocol: 'ethereum' } },
+      { type: 'whitelisted_wallet', details: { max_wallets: 3 } },
+      { type: 'document', details: { document_type: 'tax_certification' } },
+      {
+        type: 'jurisdiction',
+        details: {
+          filter_type: 'reject',
+          filters: [{ country_iso_2: 'US', regions: ['NY'] }, { country_iso_2: 'KP' }],
+        },
+      },
+    ];
+    const [plain] = saleFile().options;
+    const options = [
+      { ...plain, slug: 'strict', requirements },
+      { ...plain, slug: 'free', requirements: [] },
+    ] as OfferFile['options'];
+    const offer = await makeOffer(one.ctx, saleFile({ slug: 'all-kinds', options }));
+    await getUntil('/v1/offers?limit=100', ({ data }) => data.some(({ slug }) => slug === 'all-kinds'));
+    const [strict, free] = offer.options;
+    const reply = (await get(`/v1/offers/${offer.id}/requirements`)).json();
+    expect(reply).toEqual({
+      object: 'offer_requirements',
+      offer_id: offer.id,
+      options: {
+        [String(strict?.id)]: {
+          object: 'list',
+          data: requirements.map((requirement) => ({
+            object: 'requirement',
+            id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+            ...requirement,
+          })),
+        },
+        [String(free?.id)]: { object: 'list', data: [] },
+      },
+    });
+  });
+});
+
+describe('what is kept in memory', () => {
+  test('a change made on one node is seen on another', async () => {
+    const two = await testApp({ databaseUrl: database.url });
+    try {
+      await makeOffer(one.ctx, saleFile({ slug: 'shared', tagline: 'before' }));
+      const isSeen = (word: string) => (body: object) => JSON.stringify(body).includes(word);
+      await getUntil('/v1/offers?limit=100', isSeen('before'), two);
+      await applyOffers(one.ctx, [saleFile({ slug: 'shared', tagline: 'after' })]);
+      await getUntil('/v1/offers?limit=100', isSeen('after'), two);
+    } finally {
+      await two.close();
+    }
+  });
+
+  test('without the listening connection nothing is trusted, and afterwards it starts empty', async () => {
+    const lonely = await testApp({ databaseUrl: database.url });
+    try {
+      await makeClient(one.ctx);
+      await get('/v1/offers/shared', token, {}, lonely);
+      const lost = new Promise<void>((resolve) => lonely.ctx.listener.onLost(resolve));
+      const restored = new Promise<void>((resolve) => lonely.ctx.listener.onRestored(resolve));
+      await sql`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid = ${lonely.ctx.node}`.execute(
+        one.ctx.db,
+      );
+      await lost;
+      // Silenced, as the notification would be while nobody listens.
+      await sql`alter table offers disable trigger all`.execute(one.ctx.db);
+      await sql`update offers set tagline = 'unheard' where slug = 'shared'`.execute(one.ctx.db);
+      await sql`alter table offers enable trigger all`.execute(one.ctx.db);
+      expect((await get('/v1/offers/shared', token, {}, lonely)).json().tagline).toBe('unheard');
+      await restored;
+      expect((await get('/v1/offers/shared', token, {}, lonely)).json().tagline).toBe('unheard');
+    } finally {
+      await lonely.close();
+    }
+  });
+});

@@ -1,0 +1,57 @@
+import type { Hex } from 'viem';
+import { readChainTime } from '../chain/allow-list.ts';
+import { readAuthorized } from '../chain/fund-swap.ts';
+import type { Context } from '../context.ts';
+import type { AllowVerifications } from '../db/tables.ts';
+import { toTimestamp } from '../http/wire.ts';
+import { finishVerification, listPermitted } from './store.ts';
+
+const EVERY = 5_000;
+const BATCH = 500;
+
+/** Asks the chains what became of the permissions that were given. Any number of nodes may do it at once. */
+export async function settleVerifications(ctx: Context): Promise<void> {
+  const waiting = await listPermitted(ctx.db, BATCH);
+  await Promise.all(
+    waiting.map((verification) =>
+      settle(ctx, verification).catch((err: unknown) =>
+        ctx.log.debug({ err, chain: verification.chain }, 'a verification could not be looked up'),
+      ),
+    ),
+  );
+}
+
+async function settle(ctx: Context, verification: AllowVerifications): Promise<void> {
+  const state = await lookUp(ctx, verification);
+  if (state === null) return;
+  await ctx.db
+    .transaction()
+    .execute((tx) => finishVerification(tx, verification, state, toTimestamp(ctx.clock.micros())));
+}
+
+/** By the chain's own time: what is late there cannot land any more. */
+async function lookUp(
+  ctx: Context,
+  { chain: name, contract, wallet, deadline }: AllowVerifications,
+): Promise<'allowed' | 'expired' | null> {
+  const chain = ctx.chains.evm(name);
+  const isOver = (await readChainTime(chain)) * 1000n > BigInt(Date.parse(deadline));
+  if (await readAuthorized(chain, contract as Hex, wallet as Hex)) return 'allowed';
+  return isOver ? 'expired' : null;
+}
+
+export function startAllowWatch(ctx: Context, every = EVERY): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    running ??= settleVerifications(ctx)
+      .catch((err: unknown) => ctx.log.warn({ err }, 'verifications could not be looked up'))
+      .finally(() => {
+        running = undefined;
+      });
+  }, every);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
+}

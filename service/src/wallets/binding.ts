@@ -1,0 +1,127 @@
+import { chainFacts } from '../chain/chains.ts';
+import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import { ApiError } from '../errors.ts';
+import type { UserCaller } from '../http/access.ts';
+import { isId, newId } from '../http/ids.ts';
+import { readPage } from '../http/paging.ts';
+import { toTimestamp } from '../http/wire.ts';
+import { findOffer, findOption, offerState } from '../offers/offer.ts';
+import type { OfferOption } from '../offers/store.ts';
+import { proveOwnership, readAddress } from './challenge.ts';
+import { assertNotSanctioned } from './sanctions.ts';
+import type { AddressQuery, ConnectWallet, OptionAddress, OptionAddresses } from './schema.ts';
+import {
+  type BoundAddress,
+  deleteBinding,
+  findBinding,
+  insertBinding,
+  listBindings,
+  listUserBindings,
+  lockBindings,
+  type NewBinding,
+  replaceAddress,
+} from './store.ts';
+
+export async function connectWallet(
+  ctx: Context,
+  caller: UserCaller,
+  offerId: string,
+  input: ConnectWallet,
+): Promise<OptionAddress> {
+  const address = readAddress(input.chain, input.wallet_address);
+  const offer = await findOffer(ctx, caller, offerId);
+  const option = findOption(offer, input.offer_option_id);
+  if (offerState(offer, ctx.clock.now()) === 'ended') throw new ApiError('offer_ended');
+  assertNotSanctioned(ctx, address);
+  await proveOwnership(ctx, caller, { chain: input.chain, address, signature: input.signature });
+  return ctx.commitReply(async (tx) => {
+    assertNotEnded(ctx, await lockBindings(tx, offer.id, option.id, caller.userId));
+    const wanted: NewBinding = {
+      id: newId(ctx.clock, ctx.random),
+      option_id: option.id,
+      user_id: caller.userId,
+      partner_id: caller.partnerId,
+      protocol: chainFacts(input.chain).protocol,
+      address,
+      proved_chain: input.chain,
+      proved_at: toTimestamp(ctx.clock.micros()),
+    };
+    return show(await bind(tx, option, wanted));
+  });
+}
+
+/** Under the lock of the option and the user: decides what becomes of the wallets that are there. */
+async function bind(tx: Db, option: OfferOption, wanted: NewBinding): Promise<BoundAddress> {
+  const found = await listBindings(tx, option.id, wanted.user_id, wanted.address);
+  const own = found.filter(({ user_id }) => user_id === wanted.user_id);
+  // Refused without waiting for the other user's transaction: two users who swap wallets must not wait for each other.
+  if (own.length < found.length) throw new ApiError('wallet_already_bound');
+  const same = own.find(({ address }) => address === wanted.address);
+  if (same !== undefined) return same;
+  const most = maxWallets(option);
+  const replaced = most === null ? own.find(({ protocol }) => protocol === wanted.protocol) : undefined;
+  if (most !== null && own.length >= most)
+    throw new ApiError('max_wallets_reached', { max_wallets: [String(most)] });
+  const bound = await (replaced === undefined
+    ? insertBinding(tx, wanted)
+    : replaceAddress(tx, replaced.id, wanted));
+  if (bound === undefined) throw new ApiError('wallet_already_bound');
+  return bound;
+}
+
+/** Null where an option takes one wallet of each protocol. */
+function maxWallets({ requirements }: OfferOption): number | null {
+  const limits = requirements.flatMap((one) =>
+    one.type === 'whitelisted_wallet' ? [one.details.max_wallets] : [],
+  );
+  return limits.length === 0 ? null : Math.min(...limits);
+}
+
+export async function listWallets(
+  ctx: Context,
+  caller: UserCaller,
+  offerId: string,
+  { offer_option_id: optionId, ...query }: AddressQuery,
+): Promise<OptionAddresses> {
+  const offer = await findOffer(ctx, caller, offerId);
+  const options = optionId === undefined ? offer.options : [findOption(offer, optionId)];
+  const ids = options.map(({ id }) => id);
+  const list = `addresses ${caller.userId} ${offer.id} ${optionId ?? ''}`;
+  const page = await readPage(ctx.sealing, list, query, (keyset) =>
+    listUserBindings(ctx.db, caller.userId, ids, keyset),
+  );
+  return { ...page, data: page.data.map(show) };
+}
+
+export async function removeWallet(
+  ctx: Context,
+  caller: UserCaller,
+  offerId: string,
+  id: string,
+): Promise<OptionAddress> {
+  const offer = await findOffer(ctx, caller, offerId);
+  const found = isId(id) ? await findBinding(ctx.db, offer.id, caller.userId, id) : undefined;
+  if (found === undefined) throw new ApiError('not_found');
+  return ctx.commitReply(async (tx) => {
+    assertNotEnded(ctx, await lockBindings(tx, offer.id, found.option_id, caller.userId));
+    const removed = await deleteBinding(tx, id);
+    if (removed === undefined) throw new ApiError('not_found');
+    return show(removed);
+  });
+}
+
+function assertNotEnded({ clock }: Context, endsAt: string | null): void {
+  if (endsAt !== null && clock.now() >= Date.parse(endsAt)) throw new ApiError('offer_ended');
+}
+
+function show({ id, address, option_id, protocol, inserted_at }: BoundAddress): OptionAddress {
+  return {
+    object: 'option_address',
+    id,
+    address,
+    offer_option_id: option_id,
+    protocol,
+    created_at: inserted_at,
+  };
+}

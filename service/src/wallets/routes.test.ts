@@ -1,0 +1,413 @@
+import { createSiweMessage, parseSiweMessage } from 'viem/siwe';
+import { getAddress } from 'viem/utils';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { START, type TestApp, testApp } from '../../test/app.ts';
+import { makeOffer, saleFile } from '../../test/offers.ts';
+import { evmWallet, type Person, person, solanaWallet, userId } from '../../test/wallets.ts';
+import type { toOffer } from '../offers/catalogue.ts';
+import { closeOffer } from '../offers/lifecycle.ts';
+import { keepHouse } from '../operations/housekeeping.ts';
+
+let app: TestApp;
+let user: Person;
+let other: Person;
+let offer: ReturnType<typeof toOffer>;
+let plain: string;
+let listed: string;
+
+beforeAll(async () => {
+  app = await testApp({ config: { limits: { ...(await limits()), wallet_ownership: 1_000_000 } } });
+  user = await person(app, { origins: new Set(['https://app.partner.test']) });
+  other = await person(app, { userId: userId(1) });
+  offer = await makeOffer(
+    app.ctx,
+    saleFile({
+      options: [
+        { slug: 'plain' },
+        { slug: 'listed', requirements: [{ type: 'whitelisted_wallet', details: { max_wallets: 3 } }] },
+      ] as never,
+    }),
+  );
+  plain = offer.options[0]?.id ?? '';
+  listed = offer.options[1]?.id ?? '';
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  app.clock.set(START);
+  await app.ctx.db.deleteFrom('option_addresses').execute();
+  await app.ctx.db.deleteFrom('wallet_challenges').execute();
+});
+
+async function limits() {
+  const { testConfig } = await import('../../test/app.ts');
+  return testConfig().limits;
+}
+
+const wallet = evmWallet('first');
+const second = evmWallet('second');
+
+describe('challenges', () => {
+  test('a plain text names the partner, the wallet, the chain, a nonce, its issue and its end', async () => {
+    const { status, body } = await user.call('POST', '/v1/wallet-ownership', {
+      wallet_address: wallet.address.toUpperCase().replace('0X', '0x'),
+      chain: 'base_mainnet',
+    });
+    expect(status).toBe(200);
+    expect(Object.keys(body).sort()).toEqual(['expires_at', 'message', 'object']);
+    expect(body).toMatchObject({
+      object: 'wallet_ownership_challenge',
+      expires_at: '2026-03-02T12:10:00.000000Z',
+    });
+    expect(body.message).toMatch(
+      new RegExp(
+        [
+          '^Partner partner-one asks you to prove that you own this wallet\\.\n\n',
+          'Signing this text costs nothing and sends no transaction\\.\n\n',
+          'Partner: Partner partner-one\n',
+          `Wallet: ${getAddress(wallet.address)}\n`,
+          'Chain: base_mainnet \\(8453\\)\n',
+          'Nonce: [0-9a-z]{25}\n',
+          'Issued At: 2026-03-02T12:00:00\\.000Z\n',
+          'Expires At: 2026-03-02T12:10:00\\.000Z$',
+        ].join(''),
+      ),
+    );
+  });
+
+  const asker = {
+    challenge_type: 'siwe',
+    domain: 'app.example.com:8443',
+    uri: 'https://app.example.com/wallets?a=b',
+    statement: "Prove that it's yours, please.",
+  };
+
+  test('a siwe text is what viem makes of the same fields, byte for byte', async () => {
+    const message = await user.challenge(wallet, asker);
+    const { nonce = '' } = parseSiweMessage(message);
+    expect(nonce).toMatch(/^[0-9a-z]{25}$/);
+    expect(message).toBe(
+      createSiweMessage({
+        address: getAddress(wallet.address),
+        chainId: 11_155_111,
+        domain: asker.domain,
+        uri: asker.uri,
+        statement: asker.statement,
+        version: '1',
+        nonce,
+        issuedAt: new Date(START),
+        expirationTime: new Date(START + 600_000),
+      }),
+    );
+  });
+
+  test('a Solana text has the form of the sign-in standard, for the page that asks', async () => {
+    const sol = solanaWallet('first');
+    const { body } = await user.call(
+      'POST',
+      '/v1/wallet-ownership',
+      { wallet_address: sol.address, chain: sol.chain },
+      { origin: 'https://app.partner.test' },
+    );
+    expect(String(body.message).replace(/Nonce: \w+/, 'Nonce: N')).toBe(
+      [
+        'app.partner.test wants you to sign in with your Solana account:',
+        sol.address,
+        '',
+        'Partner partner-one asks you to prove that you own this wallet.',
+        '',
+        'URI: https://app.partner.test',
+        'Version: 1',
+        'Chain ID: devnet',
+        'Nonce: N',
+        'Issued At: 2026-03-02T12:00:00.000Z',
+        'Expiration Time: 2026-03-02T12:10:00.000Z',
+      ].join('\n'),
+    );
+  });
+
+  test.each([
+    ['domain', 'evil.com\nURI: x'],
+    ['domain', 'user@evil.com'],
+    ['domain', 'https://app.example.com'],
+    ['domain', 'app.example.com/path'],
+    ['domain', ''],
+    ['uri', 'https://a.example/\nVersion: 2'],
+    ['uri', 'https://a.example/ Version'],
+    ['uri', '/relative'],
+    ['statement', 'one\ntwo'],
+    ['statement', 'one\rtwo'],
+    ['statement', 'one\u2028two'],
+    ['statement', ''],
+    ['statement', 'a'.repeat(257)],
+    ['domain', undefined],
+    ['uri', undefined],
+    ['statement', undefined],
+  ])('a siwe text lets no line in: %s %j', async (field, value) => {
+    const { status, body } = await user.call('POST', '/v1/wallet-ownership', {
+      ...{ wallet_address: wallet.address, chain: wallet.chain },
+      ...{ ...asker, [field]: value },
+    });
+    expect([status, body.code, Object.keys(body.errors as object)]).toEqual([
+      422,
+      'validation_failed',
+      [field],
+    ]);
+  });
+
+  test.each([
+    [{ challenge_type: 'plain', domain: 'a.example' }, 'domain'],
+    [{ statement: 'x' }, 'statement'],
+    [{ challenge_type: 'other' }, 'challenge_type'],
+    [{ wallet_address: '0x12' }, 'wallet_address'],
+    [{ wallet_address: solanaWallet('first').address }, 'wallet_address'],
+    [{ chain: 'solana_devnet' }, 'wallet_address'],
+    [{ chain: 'solana_devnet', wallet_address: solanaWallet('first').address.slice(1) }, 'wallet_address'],
+    [{ chain: 'solana_devnet', wallet_address: solanaWallet('first').address, ...asker }, 'challenge_type'],
+    [{ chain: 'bitcoin' }, 'chain'],
+    [{ more: 1 }, 'more'],
+  ])('refuses %j', async (change, field) => {
+    const { status, body } = await user.call('POST', '/v1/wallet-ownership', {
+      ...{ wallet_address: wallet.address, chain: wallet.chain },
+      ...change,
+    });
+    expect([status, body.code, Object.keys(body.errors as object)]).toEqual([
+      422,
+      'validation_failed',
+      [field],
+    ]);
+  });
+
+  test('forms are taken like JSON', async () => {
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    const encode = (fields: Record<string, string>) => new URLSearchParams(fields).toString();
+    const asked = { wallet_address: wallet.address, chain: wallet.chain };
+    const { body } = await user.call('POST', '/v1/wallet-ownership', encode(asked) as never, form);
+    const bound = await user.call(
+      'POST',
+      `/v1/offers/${offer.id}/addresses`,
+      encode({
+        ...asked,
+        offer_option_id: plain,
+        signature: String(await wallet.sign(String(body.message))),
+      }) as never,
+      form,
+    );
+    expect(bound.status).toBe(200);
+  });
+
+  test('those that are over are swept away', async () => {
+    await user.challenge(wallet);
+    await keepHouse(app.ctx);
+    const count = () => app.ctx.db.selectFrom('wallet_challenges').select('id').execute();
+    expect(await count()).toHaveLength(1);
+    app.clock.advance(601);
+    await keepHouse(app.ctx);
+    expect(await count()).toHaveLength(0);
+  });
+});
+
+describe('proofs', () => {
+  const refused = [422, 'challenge_invalid'];
+  const outcome = ({ status, body }: { status: number; body: { code?: string } }) => [status, body.code];
+
+  test('a challenge is good for one use, and no refusal says more than another', async () => {
+    const signature = await wallet.sign(await user.challenge(wallet));
+    expect((await user.connect(offer.id, plain, wallet, signature)).status).toBe(200);
+    expect(outcome(await user.connect(offer.id, plain, wallet, signature))).toEqual(refused);
+    expect(outcome(await user.connect(offer.id, plain, second, await second.sign('anything')))).toEqual(
+      refused,
+    );
+  });
+
+  test('a wrong signature spends the challenge', async () => {
+    const message = await user.challenge(wallet);
+    expect(outcome(await user.connect(offer.id, plain, wallet, await second.sign(message)))).toEqual(refused);
+    expect(outcome(await user.connect(offer.id, plain, wallet, await wallet.sign(message)))).toEqual(refused);
+  });
+
+  test('a challenge ends after ten minutes, not before', async () => {
+    const signature = await wallet.sign(await user.challenge(wallet));
+    app.clock.advance(600);
+    expect(outcome(await user.connect(offer.id, plain, wallet, signature))).toEqual(refused);
+    const again = await wallet.sign(await user.challenge(wallet));
+    app.clock.advance(599.999);
+    expect((await user.connect(offer.id, plain, wallet, again)).status).toBe(200);
+  });
+
+  test('a newer challenge takes the place of the older', async () => {
+    const older = await wallet.sign(await user.challenge(wallet));
+    const newer = await wallet.sign(await user.challenge(wallet));
+    expect(outcome(await user.connect(offer.id, plain, wallet, older))).toEqual(refused);
+    const newest = await wallet.sign(await user.challenge(wallet));
+    expect(newest).not.toBe(newer);
+    expect((await user.connect(offer.id, plain, wallet, newest)).status).toBe(200);
+  });
+
+  test('a challenge is of one user, one client, one chain and one wallet', async () => {
+    const sameUserElsewhere = await person(app, { clientId: 'partner-two' });
+    const theirs = await makeOffer(
+      app.ctx,
+      saleFile({ slug: 'shared', partners: ['partner-one', 'partner-two'] }),
+    );
+    const option = theirs.options[0]?.id ?? '';
+    const signature = await wallet.sign(await user.challenge(wallet));
+    expect(outcome(await other.connect(theirs.id, option, wallet, signature))).toEqual(refused);
+    expect(outcome(await sameUserElsewhere.connect(theirs.id, option, wallet, signature))).toEqual(refused);
+    const elsewhere = { ...wallet, chain: 'base_sepolia' };
+    expect(outcome(await user.connect(theirs.id, option, elsewhere, signature))).toEqual(refused);
+    expect(outcome(await user.connect(theirs.id, option, second, signature))).toEqual(refused);
+    expect((await user.connect(theirs.id, option, wallet, signature)).status).toBe(200);
+  });
+
+  test('a refused bind does not give the challenge back', async () => {
+    await other.bind(offer.id, plain, wallet);
+    const signature = await wallet.sign(await user.challenge(wallet));
+    expect(outcome(await user.connect(offer.id, plain, wallet, signature))).toEqual([
+      409,
+      'wallet_already_bound',
+    ]);
+    expect(outcome(await user.connect(offer.id, plain, wallet, signature))).toEqual(refused);
+  });
+
+  test('a replayed request gives the stored binding, not a second use', async () => {
+    const signature = await wallet.sign(await user.challenge(wallet));
+    const body = { chain: wallet.chain, wallet_address: wallet.address, offer_option_id: plain, signature };
+    const key = { 'idempotency-key': 'bind-1' };
+    const first = await user.call('POST', `/v1/offers/${offer.id}/addresses`, body, key);
+    expect(first.status).toBe(200);
+    expect(await user.call('POST', `/v1/offers/${offer.id}/addresses`, body, key)).toEqual(first);
+  });
+
+  test('signatures and texts never reach the log', async () => {
+    const message = await user.challenge(wallet);
+    const signature = String(await wallet.sign(message));
+    await user.connect(offer.id, plain, wallet, signature);
+    expect(app.logged()).not.toContain(signature);
+    expect(app.logged()).not.toContain(/Nonce: (\w+)/.exec(message)?.[1]);
+  });
+});
+
+describe('bindings', () => {
+  test('an option address has the fields of the contract, EVM addresses in lower case', async () => {
+    const mixed = { ...wallet, address: getAddress(wallet.address) };
+    const { status, body } = await user.bind(offer.id, plain, mixed);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      object: 'option_address',
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      address: wallet.address,
+      offer_option_id: plain,
+      protocol: 'ethereum',
+      created_at: expect.stringMatching(/^2026-03-02T12:00:00\.\d{6}Z$/),
+    });
+  });
+
+  test('without a whitelisted_wallet requirement a wallet is replaced in place, one for each protocol', async () => {
+    const first = await user.bind(offer.id, plain, wallet);
+    const sol = await user.bind(offer.id, plain, solanaWallet('first'));
+    app.clock.advance(60);
+    const replaced = await user.bind(offer.id, plain, { ...second, chain: 'base_sepolia' });
+    expect(replaced.body).toEqual({ ...first.body, address: second.address });
+    expect(sol.body.protocol).toBe('solana');
+    const list = await user.call('GET', `/v1/offers/${offer.id}/addresses?offer_option_id=${plain}`);
+    expect(list.body).toEqual({ object: 'list', data: [sol.body, replaced.body] });
+    // The address that was replaced is free again.
+    expect((await other.bind(offer.id, plain, wallet)).status).toBe(200);
+  });
+
+  test('with one, wallets accumulate to max_wallets, and the same one counts once', async () => {
+    const wallets = [wallet, second, solanaWallet('first')];
+    const bound = [];
+    for (const each of wallets) bound.push(await user.bind(offer.id, listed, each));
+    expect(bound.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect((await user.bind(offer.id, listed, wallet)).body).toEqual(bound[0]?.body);
+    const fourth = await user.bind(offer.id, listed, evmWallet('fourth'));
+    expect([fourth.status, fourth.body.code]).toEqual([409, 'max_wallets_reached']);
+    expect((await other.bind(offer.id, listed, evmWallet('fourth'))).status).toBe(200);
+  });
+
+  test('an address belongs to one user per option, whichever EVM chain proved it', async () => {
+    await user.bind(offer.id, listed, wallet);
+    const { status, body } = await other.bind(offer.id, listed, { ...wallet, chain: 'base_mainnet' });
+    expect([status, body.code]).toEqual([409, 'wallet_already_bound']);
+    expect((await other.bind(offer.id, plain, wallet)).status).toBe(200);
+    await other.bind(offer.id, plain, second);
+    const taken = await user.bind(offer.id, plain, second);
+    expect([taken.status, taken.body.code]).toEqual([409, 'wallet_already_bound']);
+  });
+
+  test('lists page newest first, over all options or one, and show nobody else what is there', async () => {
+    const bound = [];
+    for (const [option, each] of [
+      [listed, wallet],
+      [plain, wallet],
+      [listed, second],
+    ] as const)
+      bound.unshift((await user.bind(offer.id, option, each)).body);
+    const url = `/v1/offers/${offer.slug}/addresses`;
+    expect((await user.call('GET', url)).body.data).toEqual(bound);
+    const one = await user.call('GET', `${url}?limit=2`);
+    const rest = await user.call('GET', `${url}?limit=2&starting_after=${one.body.starting_after}`);
+    expect([...(one.body.data as object[]), ...(rest.body.data as object[])]).toEqual(bound);
+    const filtered = await user.call('GET', `${url}?offer_option_id=${listed}`);
+    expect(filtered.body.data).toEqual([bound[0], bound[2]]);
+    expect((await other.call('GET', url)).body).toEqual({ object: 'list', data: [] });
+    const wrong = await user.call('GET', `${url}?offer_option_id=nope`);
+    expect([wrong.status, wrong.body.code]).toEqual([404, 'not_found']);
+  });
+
+  test('the owner alone can delete, and gets the removed binding', async () => {
+    const { body } = await user.bind(offer.id, plain, wallet);
+    const url = `/v1/offers/${offer.id}/addresses/${body.id}`;
+    for (const [who, path] of [
+      [other, url],
+      [user, `/v1/offers/${offer.id}/addresses/nope`],
+      [user, `/v1/offers/${offer.id}/addresses/${userId(5)}`],
+      [user, `/v1/offers/nope/addresses/${body.id}`],
+    ] as const)
+      expect(await who.call('DELETE', path)).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    expect(await user.call('DELETE', url)).toEqual({ status: 200, body });
+    expect((await user.call('DELETE', url)).status).toBe(404);
+    expect((await other.bind(offer.id, plain, wallet)).status).toBe(200);
+  });
+
+  test('unknown offers and options are not found, and cost no challenge', async () => {
+    const signature = await wallet.sign(await user.challenge(wallet));
+    for (const [offerId, option] of [
+      ['nope', plain],
+      [offer.id, 'nope'],
+      [offer.id, userId(9)],
+    ] as const)
+      expect(await user.connect(offerId, option, wallet, signature)).toMatchObject({
+        status: 404,
+        body: { code: 'not_found' },
+      });
+    expect((await user.connect(offer.id, plain, wallet, signature)).status).toBe(200);
+  });
+
+  test('before the start wallets come and go; after the end neither', async () => {
+    const window = { starts_at: '2026-03-03T00:00:00Z', ends_at: '2026-03-04T00:00:00Z' };
+    const upcoming = await makeOffer(app.ctx, saleFile({ slug: 'upcoming', ...window }));
+    const option = upcoming.options[0]?.id ?? '';
+    const { body } = await user.bind(upcoming.id, option, wallet);
+    expect((await user.call('DELETE', `/v1/offers/${upcoming.id}/addresses/${body.id}`)).status).toBe(200);
+    const again = await user.bind(upcoming.id, option, wallet);
+    app.clock.set(Date.parse(window.ends_at));
+    const ended = { status: 409, body: { code: 'offer_ended' } };
+    expect(await user.call('DELETE', `/v1/offers/${upcoming.id}/addresses/${again.body.id}`)).toMatchObject(
+      ended,
+    );
+    expect(await user.bind(upcoming.id, option, second)).toMatchObject(ended);
+  });
+
+  test('an offer that was closed early has ended for wallets too', async () => {
+    const closing = await makeOffer(app.ctx, saleFile({ slug: 'closing' }));
+    const option = closing.options[0]?.id ?? '';
+    const { body } = await user.bind(closing.id, option, wallet);
+    await closeOffer(app.ctx, 'closing');
+    app.clock.advance(1);
+    const ended = { status: 409, body: { code: 'offer_ended' } };
+    expect(await user.call('DELETE', `/v1/offers/${closing.id}/addresses/${body.id}`)).toMatchObject(ended);
+    expect(await user.bind(closing.id, option, second)).toMatchObject(ended);
+  });
+});

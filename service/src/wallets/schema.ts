@@ -1,0 +1,91 @@
+import Type, { type Static } from 'typebox';
+import { List, PageQuery } from '../http/paging.ts';
+import { Chain, Closed, ObjectName, Timestamp } from '../http/wire.ts';
+
+const Address = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: 'EVM addresses in any case, Solana addresses in base58.',
+});
+
+const Signature = Type.String({
+  minLength: 1,
+  maxLength: 16_384,
+  description: 'Of the text of the challenge. EVM: hexadecimal; Solana: base58.',
+});
+
+export const NewChallenge = Closed({
+  wallet_address: Address,
+  chain: Chain,
+  challenge_type: Type.Optional(
+    Type.Enum(['plain', 'siwe'], { default: 'plain', description: '`siwe` (ERC-4361) for EVM chains.' }),
+  ),
+  domain: Type.Optional(
+    Type.String({ maxLength: 255, description: 'For `siwe`: host of the page that asks, with its port.' }),
+  ),
+  uri: Type.Optional(Type.String({ maxLength: 2048, description: 'For `siwe`: what the signature is for.' })),
+  statement: Type.Optional(
+    Type.String({ maxLength: 256, description: 'For `siwe`: a sentence for the user.' }),
+  ),
+});
+export type NewChallenge = Static<typeof NewChallenge>;
+
+export const Challenge = Closed(
+  {
+    object: ObjectName('wallet_ownership_challenge'),
+    message: Type.String({ description: 'What the wallet signs, byte for byte.' }),
+    expires_at: Timestamp,
+  },
+  { title: 'WalletOwnershipChallenge' },
+);
+export type Challenge = Static<typeof Challenge>;
+
+export const ConnectWallet = Closed({
+  chain: Chain,
+  offer_option_id: Type.String({ maxLength: 64 }),
+  signature: Signature,
+  wallet_address: Address,
+});
+export type ConnectWallet = Static<typeof ConnectWallet>;
+
+export const OptionAddress = Closed(
+  {
+    object: ObjectName('option_address'),
+    id: Type.String(),
+    address: Type.String(),
+    offer_option_id: Type.String(),
+    protocol: Type.Enum(['ethereum', 'solana']),
+    created_at: Timestamp,
+  },
+  { title: 'OptionAddress' },
+);
+export type OptionAddress = Static<typeof OptionAddress>;
+export const OptionAddresses = List(OptionAddress, 'OptionAddresses');
+export type OptionAddresses = Static<typeof OptionAddresses>;
+
+export const AddressQuery = Type.Object({
+  ...PageQuery.properties,
+  offer_option_id: Type.Optional(
+    Type.String({ maxLength: 64, description: 'Without it, of all options of the offer.' }),
+  ),
+});
+export type AddressQuery = Static<typeof AddressQuery>;
+
+export const AllowWallet = Closed({ chain: Chain, signature: Signature, wallet_address: Address });
+export type AllowWallet = Static<typeof AllowWallet>;
+
+export const AllowWalletTransaction = Closed(
+  {
+    object: ObjectName('allow_wallet_transaction'),
+    action: Type.Literal('broadcast_transaction'),
+    data: Type.String({ description: 'The encoded call.' }),
+    to: Type.String({ description: 'The contract that takes it.' }),
+  },
+  { title: 'AllowWalletTransaction' },
+);
+
+/** The empty object: nothing is left to do. */
+const AlreadyAllowed = Closed({}, { title: 'WalletAllowed' });
+
+export const AllowWalletReply = Type.Union([AllowWalletTransaction, AlreadyAllowed]);
+export type AllowWalletReply = Static<typeof AllowWalletReply>;

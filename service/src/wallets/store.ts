@@ -1,0 +1,212 @@
+import { sql } from 'kysely';
+import type { ChainName } from '../chain/chains.ts';
+import type { Db } from '../db/pool.ts';
+import type { AllowVerifications, WalletChallenges } from '../db/tables.ts';
+import type { Keyset } from '../http/paging.ts';
+
+export type ChallengeKey = Pick<WalletChallenges, 'client_id' | 'user_id' | 'chain' | 'address'>;
+export type ClaimedChallenge = { id: string; text: string };
+
+/** A newer challenge takes the place of the older, spent or not. */
+export async function putChallenge(db: Db, challenge: Omit<WalletChallenges, 'consumed_at'>): Promise<void> {
+  const { id, text, expires_at } = challenge;
+  await db
+    .insertInto('wallet_challenges')
+    .values({ ...challenge, consumed_at: null })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['client_id', 'user_id', 'chain', 'address'])
+        .doUpdateSet({ id, text, expires_at, consumed_at: null }),
+    )
+    .execute();
+}
+
+/** Of all who ask at once, one gets it. */
+export async function claimChallenge(
+  db: Db,
+  key: ChallengeKey,
+  now: number,
+): Promise<ClaimedChallenge | undefined> {
+  const time = new Date(now).toISOString();
+  const { rows } = await sql<ClaimedChallenge>`
+    update wallet_challenges set consumed_at = ${time}
+    where client_id = ${key.client_id} and user_id = ${key.user_id} and chain = ${key.chain}
+      and address = ${key.address} and consumed_at is null and expires_at > ${time}
+    returning id, text`.execute(db);
+  return rows[0];
+}
+
+/** Undoes the claim of this very challenge, while it lives. */
+export async function releaseChallenge(db: Db, key: ChallengeKey, id: string, now: number): Promise<void> {
+  await sql`
+    update wallet_challenges set consumed_at = null
+    where client_id = ${key.client_id} and user_id = ${key.user_id} and chain = ${key.chain}
+      and address = ${key.address} and id = ${id} and expires_at > ${new Date(now).toISOString()}`.execute(
+    db,
+  );
+}
+
+/** A bound wallet as lists and replies need it. */
+export type BoundAddress = {
+  id: string;
+  option_id: string;
+  user_id: string;
+  protocol: 'ethereum' | 'solana';
+  address: string;
+  inserted_at: string;
+};
+
+const BOUND = sql`id, option_id, user_id, protocol, address, created_at as inserted_at`;
+
+/**
+ * Whoever changes what a user has bound to an option does it under this lock, and while the offer cannot be changed.
+ * Answers when the offer ends, as of now.
+ */
+export async function lockBindings(
+  tx: Db,
+  offerId: string,
+  optionId: string,
+  userId: string,
+): Promise<string | null> {
+  const { rows } = await sql<{ ends_at: string | null }>`
+    select least(ends_at, closed_at) as ends_at,
+      pg_advisory_xact_lock(hashtextextended(${`bindings ${optionId} ${userId}`}, 0))
+    from offers where id = ${offerId} for share`.execute(tx);
+  return rows[0]?.ends_at ?? null;
+}
+
+/** What the user has bound to the option, and who else has this address; oldest first. */
+export async function listBindings(
+  tx: Db,
+  optionId: string,
+  userId: string,
+  address: string,
+): Promise<BoundAddress[]> {
+  const { rows } = await sql<BoundAddress>`
+    select ${BOUND} from option_addresses
+    where option_id = ${optionId} and (user_id = ${userId} or address = ${address})
+    order by created_at, id`.execute(tx);
+  return rows;
+}
+
+export type NewBinding = {
+  id: string;
+  option_id: string;
+  user_id: string;
+  partner_id: string;
+  protocol: 'ethereum' | 'solana';
+  address: string;
+  proved_chain: ChainName;
+  proved_at: string;
+};
+
+/** Undefined when another user has bound the address meanwhile. */
+export async function insertBinding(tx: Db, binding: NewBinding): Promise<BoundAddress | undefined> {
+  const { id, option_id, user_id, partner_id, protocol, address, proved_chain, proved_at } = binding;
+  const { rows } = await sql<BoundAddress>`
+    insert into option_addresses
+      (id, option_id, user_id, partner_id, protocol, address, proved_chain, proved_at, created_at)
+    values (${id}, ${option_id}, ${user_id}, ${partner_id}, ${protocol}, ${address}, ${proved_chain},
+      ${proved_at}, ${proved_at})
+    on conflict (option_id, address) do nothing returning ${BOUND}`.execute(tx);
+  return rows[0];
+}
+
+/** Another address in the place of the old one. Undefined when another user has bound it meanwhile. */
+export async function replaceAddress(
+  tx: Db,
+  id: string,
+  { partner_id, address, proved_chain, proved_at }: NewBinding,
+): Promise<BoundAddress | undefined> {
+  try {
+    const { rows } = await sql<BoundAddress>`
+      update option_addresses set address = ${address}, partner_id = ${partner_id},
+        proved_chain = ${proved_chain}, proved_at = ${proved_at}
+      where id = ${id} returning ${BOUND}`.execute(tx);
+    return rows[0];
+  } catch (error) {
+    if ((error as { constraint?: string }).constraint === 'option_addresses_option_id_address_key')
+      return undefined;
+    throw error;
+  }
+}
+
+/** Undefined when it is not this user's, or of another offer. */
+export async function findBinding(
+  db: Db,
+  offerId: string,
+  userId: string,
+  id: string,
+): Promise<BoundAddress | undefined> {
+  const { rows } = await sql<BoundAddress>`
+    select ${BOUND} from option_addresses where id = ${id} and user_id = ${userId}
+      and option_id in (select o.id from offer_options o where o.offer_id = ${offerId})`.execute(db);
+  return rows[0];
+}
+
+export async function deleteBinding(tx: Db, id: string): Promise<BoundAddress | undefined> {
+  const { rows } = await sql<BoundAddress>`
+    delete from option_addresses where id = ${id} returning ${BOUND}`.execute(tx);
+  return rows[0];
+}
+
+export async function listUserBindings(
+  db: Db,
+  userId: string,
+  optionIds: readonly string[],
+  { direction, position, limit }: Keyset,
+): Promise<BoundAddress[]> {
+  const order = sql.raw(direction === 'older' ? 'desc' : 'asc');
+  const beyond =
+    position === null
+      ? sql`true`
+      : sql`(created_at, id) ${sql.raw(direction === 'older' ? '<' : '>')} (${position.inserted_at}::timestamptz, ${position.id}::uuid)`;
+  const { rows } = await sql<BoundAddress>`
+    select ${BOUND} from option_addresses
+    where user_id = ${userId} and option_id = any(${[...optionIds]}::uuid[]) and ${beyond}
+    order by created_at ${order}, id ${order} limit ${limit}`.execute(db);
+  return rows;
+}
+
+type VerificationKey = Pick<AllowVerifications, 'offer_id' | 'user_id' | 'chain' | 'contract' | 'wallet'>;
+export type NewVerification = VerificationKey & { id: string; partner_id: string; deadline: string };
+
+/** One for each wallet and allow-list: asking again begins it anew. */
+export async function startVerification(tx: Db, verification: NewVerification, time: string): Promise<void> {
+  const { partner_id, deadline } = verification;
+  await tx
+    .insertInto('allow_verifications')
+    .values({ ...verification, state: 'permitted', inserted_at: time, updated_at: time })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['offer_id', 'user_id', 'chain', 'contract', 'wallet'])
+        .doUpdateSet({ state: 'permitted', partner_id, deadline, updated_at: time }),
+    )
+    .execute();
+}
+
+/** The verification, when this is what ended it. */
+export async function finishVerification(
+  tx: Db,
+  key: VerificationKey,
+  state: 'allowed' | 'expired',
+  time: string,
+): Promise<AllowVerifications | undefined> {
+  const { rows } = await sql<AllowVerifications>`
+    update allow_verifications set state = ${state}, updated_at = ${time}
+    where offer_id = ${key.offer_id} and user_id = ${key.user_id} and chain = ${key.chain}
+      and contract = ${key.contract} and wallet = ${key.wallet} and state = 'permitted'
+    returning *`.execute(tx);
+  return rows[0];
+}
+
+/** Those whose transaction may land, the longest waiting first. */
+export async function listPermitted(db: Db, limit: number): Promise<AllowVerifications[]> {
+  return db
+    .selectFrom('allow_verifications')
+    .selectAll()
+    .where('state', '=', 'permitted')
+    .orderBy('updated_at')
+    .limit(limit)
+    .execute();
+}
