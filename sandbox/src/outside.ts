@@ -7,9 +7,10 @@ import { takeLock } from './lock.ts';
 import { type ClockSetting, createClock } from './outside-clock.ts';
 import type { StartPart } from './part.ts';
 import { closeServer, createListen } from './ports.ts';
+import { startVenue } from './venue/part.ts';
 
 /** The providers of the simulated outside world; one more is one more line. */
-const parts = { chains: startChains } satisfies Record<string, StartPart<unknown>>;
+const parts = { chains: startChains, venue: startVenue } satisfies Record<string, StartPart<unknown>>;
 
 type Parts = typeof parts;
 
@@ -38,7 +39,7 @@ async function startAll({ folder, secret, clock: setting }: OutsideInit) {
   for (const [name, start] of Object.entries(parts)) {
     const own = join(folder, name);
     await mkdir(own, { recursive: true, mode: 0o700 });
-    const started = await start({ folder: own, control, clock, listen });
+    const started = await start({ folder: own, control, clock, listen, started: ready });
     stops.unshift(started.stop);
     ready[name] = started.ready;
   }

@@ -6,9 +6,11 @@ import type { ChainsControls } from './chains/part.ts';
 import { ControlError } from './control.ts';
 import type { OutsideInit, OutsideMessage, OutsideReady } from './outside.ts';
 import type { ClockSetting } from './outside-clock.ts';
+import type { VenueControls } from './venue/part.ts';
 
 /** Each control with what it takes and what it gives; a simulated provider adds its own here. */
-export type OutsideControls = ChainsControls & { 'clock/set': { input: ClockSetting; output: unknown } };
+export type OutsideControls = ChainsControls &
+  VenueControls & { 'clock/set': { input: ClockSetting; output: unknown } };
 
 export type OutsideControl = {
   url: string;

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { deriveSandboxKey } from '@causeway/service/chain/sandbox-keys.ts';
 import type { Clock } from '@causeway/service/clock.ts';
 import type { Config } from '@causeway/service/config.ts';
 import type { Context } from '@causeway/service/context.ts';
@@ -11,6 +12,7 @@ import { startMailServer } from './mail-server.ts';
 import { overviewRoute } from './overview.ts';
 import { partnersShare } from './partners.ts';
 import { startOutside } from './start-outside.ts';
+import { venueShare } from './venue/share.ts';
 
 /** What one part of the sandbox brings: members of `GET /sandbox`, controls, things that can be made to fail, lines to print. */
 export type Share = {
@@ -42,6 +44,8 @@ export async function startWorld(config: Config, clock: Clock, say: (text: strin
     settings: {
       smtpUrl: config.smtpUrl ?? mailServer.smtpUrl,
       rpcUrls: { ...rpcUrls, ...config.rpcUrls },
+      venue: config.venue ?? { url: outside.venue.url, apiKey: outside.venue.api_key },
+      operatorKey: config.operatorKey ?? deriveSandboxKey('operator'),
     },
     join: async (ctx) => {
       const moved = () => outside.control.call('clock/set', { now_ms: ctx.clock.now(), running: false });
@@ -49,6 +53,7 @@ export async function startWorld(config: Config, clock: Clock, say: (text: strin
         await partnersShare(ctx),
         await accountsShare(ctx, mailServer),
         chainsShare(outside),
+        venueShare(outside, ctx),
         { routes: clockRoutes(moved) },
       ];
       return putTogether(ctx, shares);

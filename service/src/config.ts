@@ -5,6 +5,7 @@ import { isPrivate } from 'tiny-secp256k1';
 import type { Hex } from 'viem';
 import { EVM_CHAIN_NAMES, type EvmChainName } from './chain/chains.ts';
 import { isSandboxKey } from './chain/sandbox-keys.ts';
+import type { VenueSettings } from './tokenized/ondo.ts';
 
 /** Requests a minute; each can be set by `RATE_LIMIT_` and its name in capitals. */
 const LIMITS = {
@@ -52,6 +53,10 @@ export type Config = {
   sanctionsFile: string | null;
   /** The key that signs permissions for allow-lists; null = no wallet can be let in. */
   supplierKey: Hex | null;
+  /** The key that signs tokenized orders; null = none can be encoded. */
+  operatorKey: Hex | null;
+  /** The pricing venue; null = no tokenized swaps are served. */
+  venue: VenueSettings | null;
 };
 
 export type Environment = Record<string, string | undefined>;
@@ -102,6 +107,8 @@ export function loadConfig(env: Environment): Config {
     rpcFreshness: isProduction ? null : 25,
     sanctionsFile: read.path('SANCTIONS_FILE'),
     supplierKey: read.key('SUPPLIER_KEY', isProduction),
+    operatorKey: read.key('OPERATOR_KEY', isProduction),
+    venue: readVenue(read, isProduction, problems),
   };
   if (isProduction && config.clock === 'test')
     problems.push('CAUSEWAY_CLOCK: the test clock is a part of the sandbox; leave it out in production');
@@ -173,6 +180,18 @@ function reader(env: Environment, problems: string[]) {
 function readRpcUrls(read: ReturnType<typeof reader>): Config['rpcUrls'] {
   const named = EVM_CHAIN_NAMES.map((chain) => [chain, read.urls(`RPC_URL_${chain.toUpperCase()}`)] as const);
   return Object.fromEntries(named.filter(([, urls]) => urls.length > 0));
+}
+
+/** Needed only where tokenized swaps are served; then the start asks for it. */
+function readVenue(
+  read: ReturnType<typeof reader>,
+  isProduction: boolean,
+  problems: string[],
+): VenueSettings | null {
+  const url = read.url('ONDO_URL', ['https:', ...(isProduction ? [] : ['http:'])], false);
+  const apiKey = read.text('ONDO_API_KEY', '');
+  if (url !== null && apiKey === '') problems.push('ONDO_API_KEY: is required with ONDO_URL');
+  return apiKey === '' ? null : { url: url ?? 'https://api.gm.ondo.finance', apiKey };
 }
 
 /** The secret that everything sealed depends on. The sandbox makes one beside its data. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { type Chains, openChains } from './chain/client.ts';
 import { createSignatures, type Signatures } from './chain/signatures.ts';
+import { localSigner, type Signer } from './chain/signer.ts';
 import { type Clock, realClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { type Listener, openListener } from './db/listen.ts';
@@ -17,6 +18,8 @@ import { createGuard, type TokenGuard } from './oauth/guard.ts';
 import { createOAuth, type OAuth } from './oauth/server.ts';
 import { type Catalogue, createCatalogue } from './offers/catalogue.ts';
 import { createSealing, type Sealing } from './sealing.ts';
+import { openOndo } from './tokenized/ondo.ts';
+import { absentVenue, type SharedVenue, shareVenue } from './tokenized/shared-venue.ts';
 import { permissionSupplier } from './wallets/permission-supplier.ts';
 import { openSanctions, type Sanctions } from './wallets/sanctions.ts';
 import type { Supplier } from './wallets/supplier.ts';
@@ -46,6 +49,9 @@ export type Context = {
   signatures: Signatures;
   sanctions: Sanctions;
   supplier: Supplier;
+  /** Signs for the operator; null when there is no key. */
+  operator: Signer | null;
+  venue: SharedVenue;
   /** What `/health/ready` asks: each throws when its part cannot serve. */
   checks: Map<string, () => Promise<void>>;
   /**
@@ -83,6 +89,8 @@ export async function buildContext({
   const warn = (message: string) => log.warn(message);
   const listener = await openListener(databaseUrl, warn, { opening: nodeLockStatement(node) });
   const chains = openChains({ urls: config.rpcUrls, freshness: config.rpcFreshness });
+  const metrics = createMetrics();
+  const openVenue = () => (config.venue === null ? absentVenue() : openOndo(config.venue, metrics.registry));
   const kernel = {
     config,
     baseUrl,
@@ -97,10 +105,13 @@ export async function buildContext({
     limiter: config.rateLimits === 'postgres' ? postgresLimiter(db) : memoryLimiter(),
     deadlines,
     securityHeaders: securityHeaders(baseUrl),
-    metrics: createMetrics(),
+    metrics,
     chains,
     signatures: createSignatures(chains),
     supplier: permissionSupplier(config.supplierKey, clock),
+    operator:
+      config.operatorKey === null ? null : localSigner(Buffer.from(config.operatorKey.slice(2), 'hex')),
+    venue: shareVenue(openVenue(), clock),
     checks: new Map([
       ['database', async () => void (await pool.query('select 1'))],
       ...chains
@@ -117,6 +128,7 @@ export async function buildContext({
     deadlines.stop();
     await listener.close();
     await chains.close();
+    await kernel.venue.close();
     await pool.end();
   };
   try {

@@ -4,6 +4,7 @@ import { offerRoutes } from './offers/routes.ts';
 import { healthRoutes } from './operations/health.ts';
 import { requirementRoutes } from './requirements/routes.ts';
 import { swapRoutes } from './swaps/routes.ts';
+import { tokenizedRoutes } from './tokenized/routes.ts';
 import { walletRoutes } from './wallets/routes.ts';
 
 /** Every route of the API, in the order of the reference. */
@@ -12,6 +13,7 @@ export const apiRoutes: readonly Route[] = [
   ...requirementRoutes,
   ...walletRoutes,
   ...swapRoutes,
+  ...tokenizedRoutes,
   ...oauthRoutes,
   ...healthRoutes,
 ];

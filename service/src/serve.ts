@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { accountsPlugin } from './accounts/routes.ts';
 import { type Clock, realClock, testClock } from './clock.ts';
-import type { Config } from './config.ts';
+import { type Config, ConfigError } from './config.ts';
 import { buildContext } from './context.ts';
 import { startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
@@ -15,6 +15,8 @@ import { startHousekeeping } from './operations/housekeeping.ts';
 import { serveMetrics } from './operations/metrics-server.ts';
 import { referencePlugin } from './operations/reference.ts';
 import { apiRoutes } from './routes.ts';
+import { findSwapProblems } from './tokenized/domain.ts';
+import { startOrderWatch } from './tokenized/watch.ts';
 import { startAllowWatch } from './wallets/allow-watch.ts';
 
 const STOP_WITHIN = 9_000;
@@ -70,6 +72,9 @@ async function start(
   started.push((await startMailWorker(ctx, smtpMailer(ctx.config.smtpUrl ?? '', config.mailFrom))).stop);
   started.push(startHousekeeping(ctx));
   started.push(startAllowWatch(ctx));
+  const problems = await findSwapProblems(ctx);
+  if (problems.length > 0) throw new ConfigError(problems);
+  started.push(startOrderWatch(ctx));
   process.on('SIGHUP', () => void ctx.sanctions.reload());
   const routes = [...apiRoutes, ...(sandbox?.routes ?? [])];
   const plugins = [referencePlugin(ctx, apiRoutes), oauthPlugin(ctx), accountsPlugin(ctx)];

@@ -37,6 +37,7 @@ export interface Database {
   operator_transactions: OperatorTransactions;
   operator_attempts: OperatorAttempts;
   participations: Participations;
+  tokenized_orders: TokenizedOrders;
 }
 
 export interface SchemaMigrations {
@@ -399,6 +400,41 @@ export interface Participations {
   committed: Generated<boolean | null>;
   remit_id: Generated<string | null>;
   remit_row: Generated<number | null>;
+  inserted_at: string;
+  updated_at: string;
+}
+
+export type TokenizedOrderState =
+  | 'asking'
+  | 'unknown'
+  | 'attested'
+  | 'live'
+  | 'executed'
+  | 'expired'
+  | 'refused'
+  | 'failed'
+  | 'abandoned';
+
+export interface TokenizedOrders {
+  id: string;
+  partner_id: string;
+  user_id: string;
+  offer_id: string;
+  symbol: string;
+  chain: string;
+  wallet: string;
+  swap: string;
+  asset: string;
+  token: string;
+  amount: string;
+  claim: Buffer | null;
+  state: TokenizedOrderState;
+  holding: boolean;
+  expires_at: string;
+  attestation: Generated<string | null>;
+  attestation_id: Generated<string | null>;
+  from_block: Generated<bigint | null>;
+  transaction_hash: Generated<Buffer | null>;
   inserted_at: string;
   updated_at: string;
 }
