@@ -43,6 +43,11 @@ const COMMANDS: Record<string, Command> = {
     run: async (args) =>
       (await import('./partners/partner-command.ts')).runPartner(loadConfig(process.env), args),
   },
+  'verify-calldata': {
+    usage: 'verify-calldata --rpc URL …',
+    says: 'check calldata of a tokenized swap against a node of your choice',
+    run: async (args) => (await import('./tokenized/verify-command.ts')).runVerify(args),
+  },
   keys: {
     usage: 'keys rotate-signing',
     says: 'sign ID tokens with a new key from now on; the former stays published for a day',

@@ -22,9 +22,8 @@ export type Calendar = (now: number) => CalendarMoment;
 
 const DAY = 86_400_000;
 const MINUTE = 60_000;
-/** Gaps up to this are the pauses between sessions, beyond `OFFHOURS_FROM` weekends and holidays. */
+/** Gaps up to this are the pauses between sessions, longer ones weekends and holidays. */
 const LONGEST_PAUSE = 10 * MINUTE;
-const OFFHOURS_FROM = DAY;
 const AHEAD = 8;
 
 const clockOf = (hours: number, minutes: number) => (hours * 60 + minutes) * MINUTE;
@@ -75,19 +74,14 @@ function momentIn(sessions: Stretch<ConventionalSession>[], now: number): Calend
     if (next === undefined) throw new Error('the calendar is too short');
     return { status: at.name, since: at.start, next, nextClose: at.end, offhours };
   }
-  return { status: gapStatus(at.start - before.end), since: before.end, next: at, nextClose: null, offhours };
-}
-
-/** On the evening of an early close nothing trades until the night session. */
-function gapStatus(length: number): MarketStatus {
-  if (length <= LONGEST_PAUSE) return 'paused';
-  return length > OFFHOURS_FROM ? 'offhours' : 'closed';
+  const status = at.start - before.end > LONGEST_PAUSE ? 'offhours' : 'paused';
+  return { status, since: before.end, next: at, nextClose: null, offhours };
 }
 
 function offhoursFrom(sessions: Stretch<ConventionalSession>[], now: number): CalendarMoment['offhours'] {
   for (const [index, { start }] of sessions.entries()) {
     const open = sessions[index - 1]?.end ?? start;
-    if (start - open > OFFHOURS_FROM && start > now)
+    if (start - open > LONGEST_PAUSE && start > now)
       return { isOpen: now >= open, nextOpen: open, nextClose: start };
   }
   throw new Error('the calendar is too short');
