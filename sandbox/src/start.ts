@@ -16,6 +16,7 @@ import { participationControls, sandboxOperatorKey } from './participations.ts';
 import { partnersShare } from './partners.ts';
 import { providerSettings, providersShare, rememberCountry, signingMails } from './providers-share.ts';
 import { startOutside } from './start-outside.ts';
+import { venueShare } from './venue/share.ts';
 
 /** What one part of the sandbox brings: members of `GET /sandbox`, controls, things that can be made to fail, lines to print. */
 export type Share = {
@@ -52,6 +53,7 @@ export async function startWorld(config: Config, clock: Clock, say: (text: strin
       operatorKey: config.operatorKey ?? sandboxOperatorKey(),
       supplierKey: config.supplierKey ?? deriveSandboxKey('supplier'),
       ...providerSettings(config, outside),
+      venue: config.venue ?? { url: outside.venue.url, apiKey: outside.venue.api_key },
     },
     join: async (ctx) => {
       const moved = () => outside.control.call('clock/set', { now_ms: ctx.clock.now(), running: false });
@@ -61,6 +63,7 @@ export async function startWorld(config: Config, clock: Clock, say: (text: strin
         chainsShare(outside),
         await providersShare(ctx, outside),
         await offersShare(ctx, outside.chains),
+        venueShare(outside, ctx),
         { routes: clockRoutes(moved) },
         { routes: participationControls },
       ];

@@ -25,6 +25,8 @@ import { createGuard, type TokenGuard } from './oauth/guard.ts';
 import { createOAuth, type OAuth } from './oauth/server.ts';
 import { type Catalogue, createCatalogue } from './offers/catalogue.ts';
 import { createSealing, type Sealing } from './sealing.ts';
+import { openOndo } from './tokenized/ondo.ts';
+import { absentVenue, type SharedVenue, shareVenue } from './tokenized/shared-venue.ts';
 import { permissionSupplier } from './wallets/permission-supplier.ts';
 import { openSanctions, type Sanctions } from './wallets/sanctions.ts';
 import type { Supplier } from './wallets/supplier.ts';
@@ -58,6 +60,7 @@ export type Context = {
   supplier: Supplier;
   /** Signs for the operator; null = nothing is settled by this process. */
   operator: Signer | null;
+  venue: SharedVenue;
   /** What `/health/ready` asks: each throws when its part cannot serve. */
   checks: Map<string, () => Promise<void>>;
   /**
@@ -100,6 +103,7 @@ export async function buildContext({
   const signing =
     config.documents === null ? noSigningProvider() : openDocuseal(config.documents, metrics.registry);
   const chains = openChains({ urls: config.rpcUrls, freshness: config.rpcFreshness });
+  const openVenue = () => (config.venue === null ? absentVenue() : openOndo(config.venue, metrics.registry));
   const kernel = {
     config,
     baseUrl,
@@ -120,6 +124,7 @@ export async function buildContext({
     chains,
     signatures: createSignatures(chains),
     supplier: permissionSupplier(config.supplierKey, clock),
+    venue: shareVenue(openVenue(), clock),
     checks: new Map([
       ['database', async () => void (await pool.query('select 1'))],
       ...chains
@@ -137,6 +142,7 @@ export async function buildContext({
     await Promise.all([identity.close(), signing.close()]);
     await listener.close();
     await chains.close();
+    await kernel.venue.close();
     await pool.end();
   };
   try {

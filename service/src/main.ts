@@ -48,6 +48,11 @@ const COMMANDS: Record<string, Command> = {
     says: 'make offers from files, compare, list, show, publish and close them',
     run: async (args) => (await import('./offers/offer-command.ts')).runOffer(loadConfig(process.env), args),
   },
+  'verify-calldata': {
+    usage: 'verify-calldata --rpc URL …',
+    says: 'check calldata of a tokenized swap against a node of your choice',
+    run: async (args) => (await import('./tokenized/verify-command.ts')).runVerify(args),
+  },
   keys: {
     usage: 'keys rotate|rotate-signing',
     says: 'seal stored data anew under the newest secret; or sign ID tokens with a new key from now on',

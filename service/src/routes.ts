@@ -8,6 +8,7 @@ import { participationRoutes } from './participations/routes.ts';
 import { piiRoutes } from './pii/routes.ts';
 import { requirementRoutes } from './requirements/routes.ts';
 import { swapRoutes } from './swaps/routes.ts';
+import { tokenizedRoutes } from './tokenized/routes.ts';
 import { walletRoutes } from './wallets/routes.ts';
 
 /** Every route of the API, in the order of the reference. */
@@ -22,6 +23,7 @@ export const apiRoutes: readonly Route[] = [
   ...walletRoutes,
   ...participationRoutes,
   ...swapRoutes,
+  ...tokenizedRoutes,
   ...oauthRoutes,
   ...healthRoutes,
 ];

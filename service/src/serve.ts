@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { accountsPlugin } from './accounts/routes.ts';
 import { type Clock, realClock, testClock } from './clock.ts';
-import type { Config } from './config.ts';
+import { type Config, ConfigError } from './config.ts';
 import { buildContext } from './context.ts';
 import { startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
@@ -18,6 +18,8 @@ import { serveMetrics } from './operations/metrics-server.ts';
 import { referencePlugin } from './operations/reference.ts';
 import { startSettlement } from './participations/settlement.ts';
 import { apiRoutes } from './routes.ts';
+import { findSwapProblems } from './tokenized/domain.ts';
+import { startOrderWatch } from './tokenized/watch.ts';
 import { startAllowWatch } from './wallets/allow-watch.ts';
 
 const STOP_WITHIN = 9_000;
@@ -76,6 +78,9 @@ async function start(
   started.push(startHousekeeping(ctx));
   started.push(startAllowWatch(ctx));
   started.push((await startSettlement(ctx)).stop);
+  const problems = await findSwapProblems(ctx);
+  if (problems.length > 0) throw new ConfigError(problems);
+  started.push(startOrderWatch(ctx));
   process.on('SIGHUP', () => void ctx.sanctions.reload());
   const routes = [...apiRoutes, ...(sandbox?.routes ?? [])];
   const plugins = [
