@@ -285,7 +285,8 @@ describe('the checks come in their order', () => {
     await sale.person.bind(bound.id, option, evmWallet('another'));
     expect((await code(change)).errors).toEqual({ wallet_address: ['is not bound to this option'] });
     const { address } = evmWallet('another');
-    expect((await code({ ...change, wallet_address: address })).status).toBe('prepared');
+    const fresh = { wallet_address: address, approval_transaction_hash: `0x${'98'.repeat(32)}` };
+    expect((await code({ ...change, ...fresh })).status).toBe('prepared');
   });
 
   test('an outage of the chain is told as such, and leaves nothing', async () => {
