@@ -29,5 +29,7 @@ export function describeRevert(data: Hex): string {
 
 /** The name alone, for what is kept and told: arguments may name a wallet. */
 export function nameRevert(data: Hex): string {
-  return describeRevert(data).replace(/[(:].*| 0x.*/s, '').trim();
+  return describeRevert(data)
+    .replace(/[(:].*| 0x.*/s, '')
+    .trim();
 }

@@ -35,6 +35,7 @@ afterEach(() => void vi.restoreAllMocks());
 
 async function run(...args: string[]): Promise<string> {
   const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+  log.mockClear();
   await runParticipation(config, args);
   return log.mock.calls.flat().join('\n');
 }
