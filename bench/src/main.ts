@@ -17,6 +17,7 @@ const BENCHMARKS: Record<string, () => Promise<Result>> = {
   offers: async () => (await import('./offers.ts')).run(),
   reads: async () => (await import('./reads.ts')).run(),
   oauth: async () => (await import('./oauth.ts')).run(),
+  participations: async () => (await import('./participations.ts')).run(),
 };
 
 const wanted = process.argv.slice(2).filter((name) => !name.startsWith('-'));
