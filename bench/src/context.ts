@@ -1,7 +1,7 @@
 import { createWriteStream, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig } from '@causeway/service/config.ts';
+import { type Config, loadConfig } from '@causeway/service/config.ts';
 import { buildContext, type Context } from '@causeway/service/context.ts';
 import { startEmbedded } from '@causeway/service/db/embedded.ts';
 import { migrate } from '@causeway/service/db/migrate.ts';
@@ -13,7 +13,7 @@ import { issueUserTokens } from '@causeway/service/oauth/issue.ts';
 import { createPartner } from '@causeway/service/partners/partner.ts';
 
 /** The service's own parts on a database of their own, logging to a file; everything ends with the process. */
-export async function benchContext(): Promise<{ ctx: Context; token: string }> {
+export async function benchContext(change: Partial<Config> = {}): Promise<{ ctx: Context; token: string }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-'));
   const database = await startEmbedded({ dataDir, log: () => {} });
   const { pool } = openPool(database.url, { max: 1 });
@@ -21,7 +21,8 @@ export async function benchContext(): Promise<{ ctx: Context; token: string }> {
   await pool.end();
   const config = {
     ...loadConfig({ CAUSEWAY_DATA: dataDir }),
-    limits: { ...loadConfig({ CAUSEWAY_DATA: dataDir }).limits, api: 1e9 },
+    limits: { ...loadConfig({ CAUSEWAY_DATA: dataDir }).limits, api: 1e9, tokenized_transaction: 1e9 },
+    ...change,
   };
   const log = createLog({ level: 'info', pretty: false, stream: createWriteStream(join(dataDir, 'log')) });
   const { ctx } = await buildContext({ config, baseUrl: 'http://127.0.0.1', databaseUrl: database.url, log });

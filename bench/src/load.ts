@@ -9,13 +9,21 @@ export type Target = {
   headers?: Record<string, string>;
   method?: 'GET' | 'POST';
   body?: string;
+  /** Asked in turn, instead of the URL's own path. */
+  requests?: { path: string }[];
+  /** Where it tells what it did so far. */
+  statsUrl?: string;
 };
 
 /** A server in a process of its own: `file` sends `{ target }` when it listens. */
-export async function startTarget(file: string): Promise<{ target: Target; stop(): Promise<void> }> {
+export async function startTarget(
+  file: string,
+  env: Record<string, string> = {},
+): Promise<{ target: Target; stop(): Promise<void> }> {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
     execArgv: 'typescript' in process.features && process.features.typescript ? [] : ['--import', 'tsx'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: { ...process.env, ...env },
   });
   const failed = once(child, 'exit').then(([code]) =>
     Promise.reject(new Error(`${file} ended with ${code}`)),

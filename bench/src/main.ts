@@ -10,6 +10,7 @@ export type Result = {
 
 const BENCHMARKS: Record<string, () => Promise<Result>> = {
   kernel: async () => (await import('./kernel.ts')).run(),
+  tokenized: async () => (await import('./tokenized.ts')).run(),
 };
 
 const wanted = process.argv.slice(2).filter((name) => !name.startsWith('-'));
