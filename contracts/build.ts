@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, posix, relative, sep } from 'node:path';
@@ -22,19 +23,34 @@ const settings = {
   outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] } },
 };
 
-/** Compiles every contract: path under `abi/` → the text of its module. */
-export function compileContracts(): Map<string, string> {
-  const sources = Object.fromEntries(
+function readSources(): Record<string, { content: string }> {
+  return Object.fromEntries(
     sourceFolders
       .flatMap(listSources)
       .map((path) => [path, { content: readFileSync(join(home, path), 'utf8') }]),
   );
+}
+
+/**
+ * What `abi/` was compiled from: a test compares it in a moment, where compiling takes seconds. Line ends do not count.
+ */
+export function fingerprintSources(): string {
+  const inputs = JSON.stringify([solc.version(), soladyVersion(), settings, readSources()]).replaceAll(
+    '\\r\\n',
+    '\\n',
+  );
+  return createHash('sha256').update(inputs).digest('hex');
+}
+
+/** Compiles every contract: path under `abi/` → the text of its module. */
+export function compileContracts(): Map<string, string> {
+  const sources = readSources();
   const input = JSON.stringify({ language: 'Solidity', sources, settings });
   const output: Output = JSON.parse(solc.compile(input, { import: readImport }));
   const complaints = (output.errors ?? []).filter(isOurs);
   if (complaints.length > 0) throw new Error(complaints.map((error) => error.formattedMessage).join('\n'));
 
-  const modules = new Map<string, string>();
+  const modules = new Map<string, string>([['fingerprint.ts', printFingerprint()]]);
   for (const path of Object.keys(sources)) {
     for (const [name, artifact] of Object.entries(output.contracts[path] ?? {})) {
       if (!isDeployable(artifact)) continue;
@@ -60,6 +76,15 @@ function listSources(folder: string): string[] {
     .filter((name) => name.endsWith('.sol'))
     .map((name) => posix.join(folder, name.split(sep).join('/')))
     .sort();
+}
+
+function soladyVersion(): string {
+  const { version } = createRequire(import.meta.url)('solady/package.json') as { version: string };
+  return version;
+}
+
+function printFingerprint(): string {
+  return `export const fingerprint = '${fingerprintSources()}';\n`;
 }
 
 function readImport(path: string): { contents: string } | { error: string } {

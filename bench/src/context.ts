@@ -1,7 +1,7 @@
 import { createWriteStream, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Config, loadConfig } from '@causeway/service/config.ts';
+import { type Config, type LimitName, loadConfig } from '@causeway/service/config.ts';
 import { buildContext, type Context } from '@causeway/service/context.ts';
 import { startEmbedded } from '@causeway/service/db/embedded.ts';
 import { migrate } from '@causeway/service/db/migrate.ts';
@@ -12,23 +12,22 @@ import { createLog } from '@causeway/service/log.ts';
 import { issueUserTokens } from '@causeway/service/oauth/issue.ts';
 import { createPartner } from '@causeway/service/partners/partner.ts';
 
+export type Bench = { ctx: Context; token: string; clientId: string; clientSecret: string };
+
 /** The service's own parts on a database of their own, logging to a file; everything ends with the process. */
-export async function benchContext(change: Partial<Config> = {}): Promise<{ ctx: Context; token: string }> {
+export async function benchContext(settings: Partial<Config> = {}): Promise<Bench> {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-'));
   const database = await startEmbedded({ dataDir, log: () => {} });
   const { pool } = openPool(database.url, { max: 1 });
   await migrate(pool);
   await pool.end();
-  const config = {
-    ...loadConfig({ CAUSEWAY_DATA: dataDir }),
-    limits: { ...loadConfig({ CAUSEWAY_DATA: dataDir }).limits, api: 1e9, tokenized_transaction: 1e9 },
-    ...change,
-  };
+  const config = { ...loadConfig({ CAUSEWAY_DATA: dataDir }), ...settings };
+  for (const name of Object.keys(config.limits) as LimitName[]) config.limits[name] = 1e9;
   const log = createLog({ level: 'info', pretty: false, stream: createWriteStream(join(dataDir, 'log')) });
   const { ctx } = await buildContext({ config, baseUrl: 'http://127.0.0.1', databaseUrl: database.url, log });
   process.on('SIGTERM', () => database.stop().then(() => process.exit(0)));
   const scopes = Object.keys(SCOPES);
-  const { client_id: clientId } = await createPartner(ctx, {
+  const { client_id: clientId, client_secret: clientSecret } = await createPartner(ctx, {
     name: 'Bench',
     redirectUris: ['https://partner.test/callback'],
     scopes,
@@ -39,5 +38,5 @@ export async function benchContext(change: Partial<Config> = {}): Promise<{ ctx:
     .values({ id: userId, email: 'bench@user.test', kind: 'person', password_hash: null })
     .execute();
   const { access_token: token } = await issueUserTokens(ctx, { clientId, userId, scopes });
-  return { ctx, token };
+  return { ctx, token, clientId, clientSecret };
 }

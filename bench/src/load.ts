@@ -9,26 +9,23 @@ export type Target = {
   headers?: Record<string, string>;
   method?: 'GET' | 'POST';
   body?: string;
-  /** Asked in turn, instead of the URL's own path. */
-  requests?: { path: string }[];
-  /** Where it tells what it did so far. */
-  statsUrl?: string;
+  /** Asked in turn in place of the URL's own path. */
+  paths?: string[];
 };
 
 /** A server in a process of its own: `file` sends `{ target }` when it listens. */
-export async function startTarget(
+export async function startTarget<T = Target>(
   file: string,
-  env: Record<string, string> = {},
-): Promise<{ target: Target; stop(): Promise<void> }> {
-  const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
+  args: string[] = [],
+): Promise<{ target: T; stop(): Promise<void> }> {
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, {
     execArgv: 'typescript' in process.features && process.features.typescript ? [] : ['--import', 'tsx'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    env: { ...process.env, ...env },
   });
   const failed = once(child, 'exit').then(([code]) =>
     Promise.reject(new Error(`${file} ended with ${code}`)),
   );
-  const [target] = (await Promise.race([once(child, 'message'), failed])) as [Target];
+  const [target] = (await Promise.race([once(child, 'message'), failed])) as [T];
   failed.catch(() => {});
   return {
     target,
@@ -39,8 +36,9 @@ export async function startTarget(
   };
 }
 
-export async function load(target: Target, seconds: number, connections = 64): Promise<Load> {
-  const result = await autocannon({ ...target, connections, duration: seconds });
+export async function load({ paths, ...target }: Target, seconds: number, connections = 64): Promise<Load> {
+  const requests = paths === undefined ? {} : { requests: paths.map((path) => ({ path })) };
+  const result = await autocannon({ ...target, ...requests, connections, duration: seconds });
   if (result.non2xx > 0 || result.errors > 0)
     throw new Error(`${target.url}: ${result.non2xx} refused, ${result.errors} failed`);
   return { requestsPerSecond: result.requests.average, p99: result.latency.p99 };

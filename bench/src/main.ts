@@ -1,15 +1,22 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 
+/** A figure that must be at least, or at most, so much. */
+export type Bar = { says: string; reached: number; goal?: number } & ({ least: number } | { most: number });
+
 /** What a benchmark found; `figures` are printed and kept as they are. */
 export type Result = {
   name: string;
-  bars: { says: string; reached: number; least: number; goal?: number }[];
+  bars: Bar[];
   figures: Record<string, unknown>;
 };
 
 const BENCHMARKS: Record<string, () => Promise<Result>> = {
   kernel: async () => (await import('./kernel.ts')).run(),
+  wallets: async () => (await import('./wallets.ts')).run(),
+  offers: async () => (await import('./offers.ts')).run(),
+  reads: async () => (await import('./reads.ts')).run(),
+  oauth: async () => (await import('./oauth.ts')).run(),
   tokenized: async () => (await import('./tokenized.ts')).run(),
 };
 
@@ -25,12 +32,15 @@ for (const name of names) {
   const result = await benchmark();
   console.log(`\n${result.name}`);
   console.table(result.figures);
-  for (const { says, reached, least, goal } of result.bars) {
-    const verdict = reached >= least ? 'reached' : 'MISSED';
-    console.log(
-      `${says}: ${reached.toFixed(2)} (at least ${least}${goal === undefined ? '' : `, goal ${goal}`}: ${verdict})`,
-    );
-  }
+  for (const bar of result.bars) console.log(describeBar(bar));
   const machine = { node: process.version, arch: process.arch, cores: cpus().length, cpu: cpus()[0]?.model };
   await writeFile(new URL(`${name}.json`, folder), `${JSON.stringify({ ...result, machine }, null, 2)}\n`);
+}
+
+function describeBar(bar: Bar): string {
+  const { says, reached, goal } = bar;
+  const isReached = 'least' in bar ? reached >= bar.least : reached <= bar.most;
+  const limit = 'least' in bar ? `at least ${bar.least}` : `at most ${bar.most}`;
+  const wish = goal === undefined ? '' : `, goal ${goal}`;
+  return `${says}: ${reached.toFixed(reached < 0.1 ? 4 : 2)} (${limit}${wish}: ${isReached ? 'reached' : 'MISSED'})`;
 }

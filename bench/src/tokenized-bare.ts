@@ -1,19 +1,16 @@
 import { fastify } from 'fastify';
-import { Pool } from 'undici';
 
 /** What one would write first: a route that asks the venue each time. */
-const { ONDO_URL = '', ONDO_API_KEY = '' } = process.env;
-const venue = new Pool(ONDO_URL, { connections: 64 });
+const [, , venueUrl = '', apiKey = ''] = process.argv;
 const app = fastify();
 app.get('/v1/tokenized/swap/quote', async (request) => {
   const { symbol, side, notional_value } = request.query as Record<string, string>;
-  const { body } = await venue.request({
+  const reply = await fetch(`${venueUrl}/v1/attestations/soft`, {
     method: 'POST',
-    path: '/v1/attestations/soft',
-    headers: { 'x-api-key': ONDO_API_KEY, 'content-type': 'application/json' },
+    headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
     body: JSON.stringify({ chainId: 'ethereum-1', symbol, side, notionalValue: notional_value }),
   });
-  const quote = (await body.json()) as Record<string, string>;
+  const quote = (await reply.json()) as Record<string, string>;
   return {
     object: 'tokenized_swap_quote',
     chain_id: quote.chainId,

@@ -2,7 +2,9 @@ import type { Outside } from '@causeway/sandbox/start-outside.ts';
 import { createWalletClient, type Hex, http, maxUint256, parseAbi } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';
-import type { Target } from './load.ts';
+
+/** A target that tells what it did so far. */
+export type Measured = { url: string; headers: Record<string, string>; statsUrl: string };
 
 const WARM_UP = 20;
 const COUNTED = 60;
@@ -10,7 +12,7 @@ const AMOUNT = '10050000';
 const abi = parseAbi(['function approve(address spender, uint256 amount)']);
 
 /** Milliseconds of the service's own CPU time for a transaction; each has a wallet of its own, because one may have one. */
-export async function measureTransactions(outside: Outside, target: Target): Promise<number> {
+export async function measureTransactions(outside: Outside, target: Measured): Promise<number> {
   const wallets: Hex[] = [];
   for (let count = 0; count < WARM_UP + COUNTED; count++) wallets.push(await makeWallet(outside));
   for (const wallet of wallets.slice(0, WARM_UP)) await order(target, wallet);
@@ -35,7 +37,7 @@ async function makeWallet({ chains, control }: Outside): Promise<Hex> {
   return account.address;
 }
 
-async function order({ url, headers }: Target, wallet_address: Hex): Promise<void> {
+async function order({ url, headers }: Measured, wallet_address: Hex): Promise<void> {
   const reply = await fetch(`${url}/v1/tokenized/swap/transaction`, {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json' },
@@ -46,7 +48,7 @@ async function order({ url, headers }: Target, wallet_address: Hex): Promise<voi
 }
 
 /** Microseconds, user and system. */
-async function cpu({ statsUrl = '' }: Target): Promise<number> {
+async function cpu({ statsUrl }: Measured): Promise<number> {
   const { cpu } = (await (await fetch(statsUrl)).json()) as { cpu: NodeJS.CpuUsage };
   return cpu.user + cpu.system;
 }

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { deriveSandboxKey } from '@causeway/service/chain/sandbox-keys.ts';
 import { buildServer } from '@causeway/service/http/server.ts';
 import { applyOffers } from '@causeway/service/offers/apply.ts';
 import { parseOfferFile } from '@causeway/service/offers/file.ts';
@@ -7,13 +8,13 @@ import { publishOffer } from '@causeway/service/offers/lifecycle.ts';
 import { tokenizedRoutes } from '@causeway/service/tokenized/routes.ts';
 import { benchContext } from './context.ts';
 
-const { ONDO_URL = '', ONDO_API_KEY = '', RPC_URL = '', OPERATOR_KEY = '', OFFER = '' } = process.env;
+const [, , venueUrl = '', apiKey = '', rpcUrl = '', offer = ''] = process.argv;
 const { ctx, token } = await benchContext({
-  venue: { url: ONDO_URL, apiKey: ONDO_API_KEY },
-  rpcUrls: { ethereum_sepolia: [RPC_URL] },
-  operatorKey: OPERATOR_KEY as `0x${string}`,
+  venue: { url: venueUrl, apiKey },
+  rpcUrls: { ethereum_sepolia: [rpcUrl] },
+  operatorKey: { kind: 'local', privateKey: Buffer.from(deriveSandboxKey('operator').slice(2), 'hex') },
 });
-const file = parseOfferFile(OFFER, { name: 'bench.yaml' });
+const file = parseOfferFile(offer, { name: 'bench.yaml' });
 await applyOffers(ctx, [file]);
 await publishOffer(ctx, file.slug);
 const app = await buildServer(ctx, tokenizedRoutes);

@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startOutside } from '@causeway/sandbox/start-outside.ts';
-import { deriveSandboxKey } from '@causeway/service/chain/sandbox-keys.ts';
-import { compare, startTarget, type Target } from './load.ts';
+import { compare, startTarget } from './load.ts';
 import type { Result } from './main.ts';
-import { measureTransactions } from './tokenized-orders.ts';
+import { type Measured, measureTransactions } from './tokenized-orders.ts';
 
-const QUOTES = Array.from({ length: 10 }, (_, index) => ({
-  path: `/v1/tokenized/swap/quote?symbol=AAPLon&side=buy&notional_value=${100 + index}`,
-}));
+const QUOTES = Array.from(
+  { length: 10 },
+  (_, index) => `/v1/tokenized/swap/quote?symbol=AAPLon&side=buy&notional_value=${100 + index}`,
+);
 const CPU_BUDGET = 5;
 
 /** Quotes that many poll, against a route that asks the venue each time; and what a transaction costs us. */
@@ -17,23 +17,18 @@ export async function run(): Promise<Result> {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-outside-'));
   const outside = await startOutside({ dataDir, clock: { now_ms: Date.now(), running: true } });
   await outside.control.call('venue/set', { session: 'regular' });
-  const env = {
-    ONDO_URL: outside.venue.url,
-    ONDO_API_KEY: outside.venue.api_key,
-    RPC_URL: outside.chains[0]?.service_url ?? '',
-    OPERATOR_KEY: deriveSandboxKey('operator'),
-    OFFER: JSON.stringify(offerFile(outside)),
-  };
+  const venue = [outside.venue.url, outside.venue.api_key];
+  const rest = [outside.chains[0]?.service_url ?? '', JSON.stringify(offerFile(outside))];
   const stops = [outside.stop];
   try {
-    const bare = await startTarget('./tokenized-bare.ts', env);
+    const bare = await startTarget('./tokenized-bare.ts', venue);
     stops.unshift(bare.stop);
-    const ours = await startTarget('./tokenized-ours.ts', env);
+    const ours = await startTarget<Measured>('./tokenized-ours.ts', [...venue, ...rest]);
     stops.unshift(ours.stop);
     const before = await readCalls(ours.target);
     const figures = await compare({
-      bare: { ...bare.target, requests: QUOTES },
-      ours: { ...ours.target, requests: QUOTES },
+      bare: { ...bare.target, paths: QUOTES },
+      ours: { url: ours.target.url, headers: ours.target.headers, paths: QUOTES },
     });
     const after = await readCalls(ours.target);
     const perQuote = (after.venue - before.venue) / (after.served - before.served);
@@ -60,7 +55,7 @@ export async function run(): Promise<Result> {
 
 type Calls = { venue: number; served: number };
 
-async function readCalls({ statsUrl = '' }: Target): Promise<Calls> {
+async function readCalls({ statsUrl }: Measured): Promise<Calls> {
   return (await (await fetch(statsUrl)).json()) as Calls;
 }
 

@@ -1,16 +1,21 @@
 import type { Context } from '@causeway/service/context.ts';
-import { mailRoute } from './mail.ts';
+import { mailRoute, type OthersMails } from './mail.ts';
 import type { MailServer } from './mail-server.ts';
 import type { Share } from './start.ts';
-import { seedUsers, userRoute } from './users.ts';
+import { type OnUser, seedUsers, userRoute } from './users.ts';
 
 /** Users, and the mails they get. */
-export async function accountsShare(ctx: Context, mailServer: MailServer): Promise<Share> {
+export async function accountsShare(
+  ctx: Context,
+  mailServer: MailServer,
+  onUser: OnUser,
+  othersMails: OthersMails,
+): Promise<Share> {
   const users = await seedUsers(ctx);
   const [first] = users;
   return {
     overview: () => ({ users }),
-    routes: [mailRoute(mailServer), userRoute()],
+    routes: [mailRoute(mailServer, othersMails), userRoute(onUser)],
     readyLines: [`  Sign in    ${ctx.baseUrl}/sign-in  (${first?.email} / ${first?.password})`],
   };
 }

@@ -3,7 +3,7 @@ import type { Context } from '@causeway/service/context.ts';
 import { publicRoute } from '@causeway/service/http/route.ts';
 import { Closed, ObjectName, Timestamp } from '@causeway/service/http/wire.ts';
 import Type from 'typebox';
-import type { MailServer } from './mail-server.ts';
+import type { MailServer, ReceivedMail } from './mail-server.ts';
 
 const Mail = Closed({
   object: ObjectName('mail'),
@@ -16,19 +16,22 @@ const Mail = Closed({
 
 const PATIENCE = 3_000;
 
-export function mailRoute(server: MailServer) {
+/** Mails that providers send to users on their own. */
+export type OthersMails = () => Promise<readonly ReceivedMail[]>;
+
+export function mailRoute(server: MailServer, others: OthersMails = async () => []) {
   return publicRoute({
     method: 'GET',
     path: '/sandbox/mail',
     operationId: 'listMails',
-    summary: 'Mails that the service has sent, newest first',
+    summary: 'Mails that the service and the signing provider have sent, newest first',
     query: Type.Object({ to: Type.Optional(Type.String()) }),
     reply: Closed({ object: ObjectName('list'), data: Type.Array(Mail) }),
     handle: async (ctx, _caller, { query }) => {
       await mailsLeft(ctx);
-      const data = server
-        .mails()
-        .filter(({ to }) => query.to === undefined || to.toLowerCase() === query.to.toLowerCase());
+      const data = [...server.mails(), ...(await others())]
+        .filter(({ to }) => query.to === undefined || to.toLowerCase() === query.to.toLowerCase())
+        .sort((one, other) => Date.parse(one.sent_at) - Date.parse(other.sent_at));
       return { object: 'list' as const, data: data.map(describe).reverse() };
     },
   });

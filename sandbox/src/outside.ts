@@ -3,14 +3,21 @@ import { join } from 'node:path';
 import { Type } from 'typebox';
 import { startChains } from './chains/part.ts';
 import { createControl } from './control.ts';
+import { startIdentity } from './identity/part.ts';
 import { takeLock } from './lock.ts';
 import { type ClockSetting, createClock } from './outside-clock.ts';
 import type { StartPart } from './part.ts';
 import { closeServer, createListen } from './ports.ts';
+import { startSigning } from './signing/part.ts';
 import { startVenue } from './venue/part.ts';
 
 /** The providers of the simulated outside world; one more is one more line. */
-const parts = { chains: startChains, venue: startVenue } satisfies Record<string, StartPart<unknown>>;
+const parts = {
+  chains: startChains,
+  identity: startIdentity,
+  signing: startSigning,
+  venue: startVenue,
+} satisfies Record<string, StartPart<unknown>>;
 
 type Parts = typeof parts;
 

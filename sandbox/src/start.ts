@@ -4,13 +4,17 @@ import type { Clock } from '@causeway/service/clock.ts';
 import type { Config } from '@causeway/service/config.ts';
 import type { Context } from '@causeway/service/context.ts';
 import type { Route } from '@causeway/service/http/route.ts';
+import type { Plugin } from '@causeway/service/http/server.ts';
 import { accountsShare } from './accounts-share.ts';
 import { chainsShare } from './chains/share.ts';
 import { clockRoutes } from './clock.ts';
 import { type FaultTargets, faultRoute } from './faults.ts';
 import { startMailServer } from './mail-server.ts';
+import { offersShare } from './offers.ts';
 import { overviewRoute } from './overview.ts';
+import { participationControls, sandboxOperatorKey } from './participations.ts';
 import { partnersShare } from './partners.ts';
+import { providerSettings, providersShare, rememberCountry, signingMails } from './providers-share.ts';
 import { startOutside } from './start-outside.ts';
 import { venueShare } from './venue/share.ts';
 
@@ -19,10 +23,12 @@ export type Share = {
   overview?: () => Record<string, unknown> | Promise<Record<string, unknown>>;
   routes?: Route[];
   faults?: FaultTargets;
+  /** For what is not JSON. */
+  plugins?: Plugin[];
   readyLines?: string[];
 };
 
-export type Sandbox = { routes: Route[]; readyLines: string[] };
+export type Sandbox = { routes: Route[]; plugins: Plugin[]; readyLines: string[] };
 
 /**
  * The simulated outside world: first its servers, whose addresses the service is configured with as an
@@ -44,17 +50,22 @@ export async function startWorld(config: Config, clock: Clock, say: (text: strin
     settings: {
       smtpUrl: config.smtpUrl ?? mailServer.smtpUrl,
       rpcUrls: { ...rpcUrls, ...config.rpcUrls },
+      operatorKey: config.operatorKey ?? sandboxOperatorKey(),
+      supplierKey: config.supplierKey ?? deriveSandboxKey('supplier'),
       venue: config.venue ?? { url: outside.venue.url, apiKey: outside.venue.api_key },
-      operatorKey: config.operatorKey ?? deriveSandboxKey('operator'),
+      ...providerSettings(config, outside),
     },
     join: async (ctx) => {
       const moved = () => outside.control.call('clock/set', { now_ms: ctx.clock.now(), running: false });
       const shares = [
         await partnersShare(ctx),
-        await accountsShare(ctx, mailServer),
+        await accountsShare(ctx, mailServer, rememberCountry(outside), () => signingMails(outside)),
         chainsShare(outside),
+        await providersShare(ctx, outside),
         venueShare(outside, ctx),
+        await offersShare(ctx, outside.chains),
         { routes: clockRoutes(moved) },
+        { routes: participationControls },
       ];
       return putTogether(ctx, shares);
     },
@@ -74,6 +85,7 @@ function putTogether(ctx: Context, shares: Share[]): Sandbox {
   const faults = new Map(shares.flatMap((share) => [...(share.faults ?? [])]));
   return {
     routes: [overviewRoute(overview), faultRoute(faults), ...shares.flatMap((share) => share.routes ?? [])],
+    plugins: shares.flatMap((share) => share.plugins ?? []),
     readyLines: [
       '',
       ...shares.flatMap((share) => share.readyLines ?? []),

@@ -38,9 +38,9 @@ const SEEDS = [
 ] as const;
 
 /** Told where a new user lives, so that the identity provider can be. */
-export type OnUser = (user: { email: string; country: string | null }) => void;
+export type OnUser = (user: { id: string; country: string | null }) => Promise<unknown>;
 
-export function userRoute(onUser: OnUser = () => {}) {
+export function userRoute(onUser: OnUser = async () => {}) {
   return publicRoute({
     method: 'POST',
     path: '/sandbox/users',
@@ -69,7 +69,7 @@ async function createUser(
   const password = ctx.random(12).toString('base64url');
   const isNew = await insertUser(ctx.db, { ...user, password_hash: await hashPassword(ctx, password) });
   if (!isNew) throw invalidField('email', 'has an account already');
-  onUser({ email: user.email, country: country ?? null });
+  await onUser({ id, country: country ?? null });
   return { object: 'user' as const, ...user, password };
 }
 

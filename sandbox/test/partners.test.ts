@@ -11,7 +11,7 @@ const dataDir = mkdtempSync(join(tmpdir(), 'causeway-partners-'));
 let service: Service;
 beforeAll(async () => {
   service = await startService({ CAUSEWAY_DATA: dataDir });
-});
+}, 180_000);
 afterAll(async () => {
   await service.stop();
   rmSync(dataDir, { recursive: true, force: true });
@@ -36,6 +36,11 @@ const causeway = async (...args: string[]) => {
   const env = { PATH: process.env.PATH, CAUSEWAY_DATA: dataDir };
   return JSON.parse((await promisify(execFile)(process.execPath, [bin, ...args], { env })).stdout);
 };
+
+test('prints nothing that the library has to say about itself', () => {
+  expect(service.output()).toContain('Causeway is ready');
+  expect(service.output()).not.toContain('oidc-provider');
+});
 
 test('tells two partners whose credentials work, and the issuer', async () => {
   const { partner, other_partner, issuer } = await sandbox();

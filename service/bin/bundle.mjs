@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /**
- * Our sources and the packages of many small files, bundled once per state of the sources: loading thousands
- * of files through a TypeScript loader takes longer than everything else at start. Packages with native or
- * odd parts stay as they are.
+ * Our sources and the packages they use in a few files, made once per state of the sources: loading thousands
+ * of files through a TypeScript loader takes longer than everything else at start. Packages with native parts,
+ * with files of their own beside the code, or that are seldom needed stay as they are.
  */
-const INLINED = /^(@causeway\/|viem|ox|abitype|@noble\/|@scure\/|typebox|kysely)($|\/)?/;
+const APART =
+  /^(@node-rs\/argon2|@nomicfoundation\/edr|tiny-secp256k1|esbuild|pg-native|graphile-worker|@scalar\/.*|pino-pretty)($|\/)/;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const sources = ['service/src', 'sandbox/src', 'contracts/abi'].map((folder) => join(root, folder));
@@ -32,6 +33,10 @@ export async function bundle() {
     sourcemap: true,
     sourcesContent: false,
     logLevel: 'error',
+    // What is CommonJS among the packages asks for Node's own modules this way.
+    banner: {
+      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+    },
     plugins: [{ name: 'causeway', setup: decide }],
   });
   removeOld();
@@ -47,7 +52,7 @@ export async function bundle() {
 
 function decide(build) {
   build.onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
-    kind === 'entry-point' || INLINED.test(path) ? undefined : { path, external: true },
+    kind === 'entry-point' || !APART.test(path) ? undefined : { path, external: true },
   );
   // A file that looks for its neighbours must find them where it was written.
   build.onLoad({ filter: /(service|sandbox|contracts)\/.*\.ts$/ }, ({ path }) => ({

@@ -13,6 +13,14 @@ const production = {
   DATABASE_URL: 'postgres://db.test/causeway',
   CAUSEWAY_SECRET: secret,
   PUBLIC_URL: 'https://invest.example/',
+  SUMSUB_APP_TOKEN: 'prd:token',
+  SUMSUB_SECRET: 'secret',
+  SUMSUB_WEBHOOK_SECRET: 'new, old',
+  DOCUSEAL_URL: 'https://sign.example/api',
+  DOCUSEAL_API_KEY: 'key',
+  DOCUSEAL_TEMPLATE_W8_BEN: '1',
+  DOCUSEAL_TEMPLATE_W8_BEN_E: '2',
+  DOCUSEAL_WEBHOOK_SECRET: 'whsec_x',
 };
 
 test('nothing set gives the sandbox, with a secret of its own that stays', () => {
@@ -41,6 +49,33 @@ test('production takes what it needs and cuts the slash', () => {
     profile: 'production',
     publicUrl: 'https://invest.example',
     metrics: { port: 9464 },
+    identity: { url: 'https://api.sumsub.com', webhookSecrets: ['new', 'old'] },
+    documents: {
+      url: 'https://sign.example/api',
+      templates: { w8_ben: 1, w8_ben_e: 2 },
+      webhookHeader: null,
+    },
+  });
+});
+
+test.each([
+  ['SUMSUB_APP_TOKEN', 'sbx:token'],
+  ['SUMSUB_APP_TOKEN', ''],
+  ['SUMSUB_WEBHOOK_SECRET', ''],
+  ['SUMSUB_URL', 'http://127.0.0.1:1'],
+  ['DOCUSEAL_URL', 'http://127.0.0.1:1'],
+  ['DOCUSEAL_TEMPLATE_W8_BEN', ''],
+  ['DOCUSEAL_WEBHOOK_SECRET', ''],
+  ['DOCUSEAL_WEBHOOK_HEADER', 'X-Key: short'],
+])('production refuses %s=%s', (name, value) => {
+  expect(() => loadConfig({ ...production, [name]: value })).toThrow(name);
+});
+
+test('an older signing provider is known by a header that both sides have', () => {
+  const header = { DOCUSEAL_WEBHOOK_SECRET: '', DOCUSEAL_WEBHOOK_HEADER: 'X-Key: 0123456789abcdef' };
+  expect(loadConfig({ ...production, ...header }).documents?.webhookHeader).toEqual({
+    name: 'x-key',
+    value: '0123456789abcdef',
   });
 });
 

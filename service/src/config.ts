@@ -4,8 +4,16 @@ import { join, resolve } from 'node:path';
 import { isPrivate } from 'tiny-secp256k1';
 import type { Hex } from 'viem';
 import { EVM_CHAIN_NAMES, type EvmChainName } from './chain/chains.ts';
+import type { OperatorKey } from './chain/operator-key.ts';
 import { isSandboxKey } from './chain/sandbox-keys.ts';
-import type { VenueSettings } from './tokenized/ondo.ts';
+import {
+  type DocumentSettings,
+  type IdentitySettings,
+  readDocumentSettings,
+  readIdentitySettings,
+  readVenueSettings,
+  type VenueSettings,
+} from './provider-settings.ts';
 
 /** Requests a minute; each can be set by `RATE_LIMIT_` and its name in capitals. */
 const LIMITS = {
@@ -39,6 +47,9 @@ export type Config = {
   /** Newest first. */
   secrets: Buffer[];
   logLevel: string;
+  /** Null = the sandbox's own provider. */
+  identity: IdentitySettings | null;
+  documents: DocumentSettings | null;
   /** Null = the sandbox's own mailbox. */
   smtpUrl: string | null;
   mailFrom: string;
@@ -53,10 +64,12 @@ export type Config = {
   sanctionsFile: string | null;
   /** The key that signs permissions for allow-lists; null = no wallet can be let in. */
   supplierKey: Hex | null;
-  /** The key that signs tokenized orders; null = none can be encoded. */
-  operatorKey: Hex | null;
+  /** The key that commits and refunds on the sale funds; null = nothing is settled by this process. */
+  operatorKey: OperatorKey | null;
   /** The pricing venue; null = no tokenized swaps are served. */
   venue: VenueSettings | null;
+  /** Wei per unit of gas that the operator never exceeds. */
+  operatorMaxFee: bigint;
 };
 
 export type Environment = Record<string, string | undefined>;
@@ -98,6 +111,8 @@ export function loadConfig(env: Environment): Config {
     clock: read.oneOf('CAUSEWAY_CLOCK', ['real', 'test'] as const, 'real'),
     secrets: readSecrets(env.CAUSEWAY_SECRET, isProduction, dataDir, problems),
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
+    identity: readIdentitySettings({ read, problems, isProduction }),
+    documents: readDocumentSettings({ read, problems, isProduction }),
     smtpUrl: read.url('SMTP_URL', ['smtp:', 'smtps:'], isProduction),
     mailFrom: read.address('MAIL_FROM', isProduction ? null : 'Causeway <causeway@sandbox.test>'),
     trustProxy: read.oneOf('TRUST_PROXY', ['true', 'false'] as const, 'false') === 'true',
@@ -107,8 +122,9 @@ export function loadConfig(env: Environment): Config {
     rpcFreshness: isProduction ? null : 25,
     sanctionsFile: read.path('SANCTIONS_FILE'),
     supplierKey: read.key('SUPPLIER_KEY', isProduction),
-    operatorKey: read.key('OPERATOR_KEY', isProduction),
-    venue: readVenue(read, isProduction, problems),
+    operatorKey: readOperatorKey(env, read, isProduction, problems),
+    venue: readVenueSettings({ read, problems, isProduction }),
+    operatorMaxFee: BigInt(read.integer('OPERATOR_MAX_FEE_GWEI', 1, 1_000_000, 500)) * 1_000_000_000n,
   };
   if (isProduction && config.clock === 'test')
     problems.push('CAUSEWAY_CLOCK: the test clock is a part of the sandbox; leave it out in production');
@@ -177,21 +193,49 @@ function reader(env: Environment, problems: string[]) {
   };
 }
 
-function readRpcUrls(read: ReturnType<typeof reader>): Config['rpcUrls'] {
-  const named = EVM_CHAIN_NAMES.map((chain) => [chain, read.urls(`RPC_URL_${chain.toUpperCase()}`)] as const);
-  return Object.fromEntries(named.filter(([, urls]) => urls.length > 0));
-}
-
-/** Needed only where tokenized swaps are served; then the start asks for it. */
-function readVenue(
+/** One of `OPERATOR_KEY`, `OPERATOR_KEY_FILE` and `OPERATOR_KMS_KEY`. */
+function readOperatorKey(
+  env: Environment,
   read: ReturnType<typeof reader>,
   isProduction: boolean,
   problems: string[],
-): VenueSettings | null {
-  const url = read.url('ONDO_URL', ['https:', ...(isProduction ? [] : ['http:'])], false);
-  const apiKey = read.text('ONDO_API_KEY', '');
-  if (url !== null && apiKey === '') problems.push('ONDO_API_KEY: is required with ONDO_URL');
-  return apiKey === '' ? null : { url: url ?? 'https://api.gm.ondo.finance', apiKey };
+): OperatorKey | null {
+  const given = ['OPERATOR_KEY', 'OPERATOR_KEY_FILE', 'OPERATOR_KMS_KEY'].filter((name) => env[name]);
+  if (given.length > 1) problems.push(`${given.join(', ')}: only one of them can be set`);
+  const file = read.path('OPERATOR_KEY_FILE');
+  if (file !== null) {
+    if (!existsSync(file)) problems.push(`OPERATOR_KEY_FILE: there is no file ${file}`);
+    else return localKey(readFileSync(file, 'utf8').trim(), 'OPERATOR_KEY_FILE', isProduction, problems);
+  }
+  if (env.OPERATOR_KMS_KEY) return readKmsKey(env, read, env.OPERATOR_KMS_KEY, problems);
+  return env.OPERATOR_KEY ? localKey(env.OPERATOR_KEY, 'OPERATOR_KEY', isProduction, problems) : null;
+}
+
+function localKey(text: string, name: string, isProduction: boolean, problems: string[]): OperatorKey | null {
+  const key = reader({ [name]: text }, problems).key(name, isProduction);
+  return key === null ? null : { kind: 'local', privateKey: Buffer.from(key.slice(2), 'hex') };
+}
+
+function readKmsKey(
+  env: Environment,
+  read: ReturnType<typeof reader>,
+  keyId: string,
+  problems: string[],
+): OperatorKey {
+  for (const name of ['AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])
+    if (!env[name]) problems.push(`${name}: is required with OPERATOR_KMS_KEY`);
+  const credentials = {
+    accessKeyId: env.AWS_ACCESS_KEY_ID ?? '',
+    secretAccessKey: env.AWS_SECRET_ACCESS_KEY ?? '',
+    sessionToken: env.AWS_SESSION_TOKEN || null,
+  };
+  const endpoint = read.url('OPERATOR_KMS_ENDPOINT', ['https:', 'http:'], false);
+  return { kind: 'kms', key: { keyId, region: env.AWS_REGION ?? '', endpoint, credentials } };
+}
+
+function readRpcUrls(read: ReturnType<typeof reader>): Config['rpcUrls'] {
+  const named = EVM_CHAIN_NAMES.map((chain) => [chain, read.urls(`RPC_URL_${chain.toUpperCase()}`)] as const);
+  return Object.fromEntries(named.filter(([, urls]) => urls.length > 0));
 }
 
 /** The secret that everything sealed depends on. The sandbox makes one beside its data. */

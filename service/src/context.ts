@@ -1,17 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { type Chains, openChains } from './chain/client.ts';
+import { openOperatorKey } from './chain/operator-key.ts';
 import { createSignatures, type Signatures } from './chain/signatures.ts';
-import { localSigner, type Signer } from './chain/signer.ts';
+import type { Signer } from './chain/signer.ts';
 import { type Clock, realClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { type Listener, openListener } from './db/listen.ts';
 import { nodeLockStatement } from './db/node.ts';
 import { type Db, openPool } from './db/pool.ts';
+import { openDocuseal } from './documents/docuseal.ts';
+import type { SigningProvider } from './documents/provider.ts';
+import { noSigningProvider } from './documents/unconfigured.ts';
 import { createDeadlines, type Deadlines } from './http/deadline.ts';
 import type { Random } from './http/ids.ts';
 import { type Limiter, memoryLimiter, postgresLimiter } from './http/limits.ts';
 import { securityHeaders } from './http/replies.ts';
+import type { IdentityProvider } from './kyc/provider.ts';
+import { openSumsub } from './kyc/sumsub.ts';
+import { noIdentityProvider } from './kyc/unconfigured.ts';
 import type { Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createGuard, type TokenGuard } from './oauth/guard.ts';
@@ -44,12 +51,14 @@ export type Context = {
   guard: TokenGuard;
   oauth: OAuth;
   offers: Catalogue;
+  identity: IdentityProvider;
+  signing: SigningProvider;
   metrics: Metrics;
   chains: Chains;
   signatures: Signatures;
   sanctions: Sanctions;
   supplier: Supplier;
-  /** Signs for the operator; null when there is no key. */
+  /** Signs for the operator; null = nothing is settled by this process. */
   operator: Signer | null;
   venue: SharedVenue;
   /** What `/health/ready` asks: each throws when its part cannot serve. */
@@ -88,8 +97,12 @@ export async function buildContext({
   const node = randomBytes(4).readInt32BE() & 0x7fffffff;
   const warn = (message: string) => log.warn(message);
   const listener = await openListener(databaseUrl, warn, { opening: nodeLockStatement(node) });
-  const chains = openChains({ urls: config.rpcUrls, freshness: config.rpcFreshness });
   const metrics = createMetrics();
+  const identity =
+    config.identity === null ? noIdentityProvider() : openSumsub(config.identity, metrics.registry);
+  const signing =
+    config.documents === null ? noSigningProvider() : openDocuseal(config.documents, metrics.registry);
+  const chains = openChains({ urls: config.rpcUrls, freshness: config.rpcFreshness });
   const openVenue = () => (config.venue === null ? absentVenue() : openOndo(config.venue, metrics.registry));
   const kernel = {
     config,
@@ -106,11 +119,11 @@ export async function buildContext({
     deadlines,
     securityHeaders: securityHeaders(baseUrl),
     metrics,
+    identity,
+    signing,
     chains,
     signatures: createSignatures(chains),
     supplier: permissionSupplier(config.supplierKey, clock),
-    operator:
-      config.operatorKey === null ? null : localSigner(Buffer.from(config.operatorKey.slice(2), 'hex')),
     venue: shareVenue(openVenue(), clock),
     checks: new Map([
       ['database', async () => void (await pool.query('select 1'))],
@@ -126,6 +139,7 @@ export async function buildContext({
   const close = async () => {
     sanctions?.close();
     deadlines.stop();
+    await Promise.all([identity.close(), signing.close()]);
     await listener.close();
     await chains.close();
     await kernel.venue.close();
@@ -133,11 +147,13 @@ export async function buildContext({
   };
   try {
     sanctions = await openSanctions(config.sanctionsFile, log);
+    const guard = await createGuard(kernel);
     const ctx: Context = {
       ...kernel,
       sanctions,
-      guard: await createGuard(kernel),
-      oauth: await createOAuth(kernel),
+      operator: config.operatorKey === null ? null : await openOperatorKey(config.operatorKey, clock),
+      guard,
+      oauth: await createOAuth({ ...kernel, guard }),
       offers: await createCatalogue(kernel),
     };
     return { ctx, close };

@@ -43,15 +43,25 @@ const COMMANDS: Record<string, Command> = {
     run: async (args) =>
       (await import('./partners/partner-command.ts')).runPartner(loadConfig(process.env), args),
   },
+  offer: {
+    usage: 'offer apply|diff|list|…',
+    says: 'make offers from files, compare, list, show, publish and close them',
+    run: async (args) => (await import('./offers/offer-command.ts')).runOffer(loadConfig(process.env), args),
+  },
   'verify-calldata': {
     usage: 'verify-calldata --rpc URL …',
     says: 'check calldata of a tokenized swap against a node of your choice',
     run: async (args) => (await import('./tokenized/verify-command.ts')).runVerify(args),
   },
   keys: {
-    usage: 'keys rotate-signing',
-    says: 'sign ID tokens with a new key from now on; the former stays published for a day',
+    usage: 'keys rotate|rotate-signing',
+    says: 'seal stored data anew under the newest secret; or sign ID tokens with a new key from now on',
     run: async (args) => (await import('./oauth/keys-command.ts')).runKeys(loadConfig(process.env), args),
+  },
+  user: {
+    usage: 'user erase EMAIL|ID',
+    says: 'forget a user as far as the law allows, and tell what is kept and why',
+    run: async (args) => (await import('./pii/user-command.ts')).runUser(loadConfig(process.env), args),
   },
 };
 

@@ -46,15 +46,18 @@ export type UpstreamFailureKind = 'refused' | 'silent' | 'limited' | 'nonsense';
 export class UpstreamFailure extends Error {
   readonly kind: UpstreamFailureKind;
   readonly retryAfter: number;
+  /** Time ran out: the other end may still be at it. */
+  readonly isLate: boolean;
   constructor(
     kind: UpstreamFailureKind,
     message: string,
-    options: { cause?: unknown; retryAfter?: number } = {},
+    options: { cause?: unknown; retryAfter?: number; isLate?: boolean } = {},
   ) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.name = 'UpstreamFailure';
     this.kind = kind;
     this.retryAfter = Math.max(1, Math.ceil(options.retryAfter ?? 1));
+    this.isLate = options.isLate ?? false;
   }
 }
 
@@ -137,7 +140,7 @@ async function exchange(
     if (status === 429)
       throw new UpstreamFailure('limited', 'HTTP 429', { retryAfter: Number(plain['retry-after']) || 1 });
     if (status === 502 || status === 503 || status === 504)
-      throw new UpstreamFailure('silent', `HTTP ${status}`);
+      throw new UpstreamFailure('silent', `HTTP ${status}`, { isLate: status === 504 });
     return { status, headers: plain, body: parse(text, status) };
   } finally {
     clearTimeout(timer);
@@ -175,6 +178,7 @@ function toFailure(error: unknown): UpstreamFailure {
   const isLate = (error as Error).name === 'AbortError';
   return new UpstreamFailure('silent', isLate ? 'no answer in time' : 'the connection broke', {
     cause: error,
+    isLate,
   });
 }
 

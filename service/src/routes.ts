@@ -1,7 +1,11 @@
+import { documentRoutes, documentWebhookRoutes } from './documents/routes.ts';
 import type { Route } from './http/route.ts';
+import { identityWebhookRoutes, kycRoutes } from './kyc/routes.ts';
 import { oauthRoutes } from './oauth/routes.ts';
 import { offerRoutes } from './offers/routes.ts';
 import { healthRoutes } from './operations/health.ts';
+import { participationRoutes } from './participations/routes.ts';
+import { piiRoutes } from './pii/routes.ts';
 import { requirementRoutes } from './requirements/routes.ts';
 import { swapRoutes } from './swaps/routes.ts';
 import { tokenizedRoutes } from './tokenized/routes.ts';
@@ -11,7 +15,13 @@ import { walletRoutes } from './wallets/routes.ts';
 export const apiRoutes: readonly Route[] = [
   ...offerRoutes,
   ...requirementRoutes,
+  ...kycRoutes,
+  ...piiRoutes,
+  ...documentRoutes,
+  ...identityWebhookRoutes,
+  ...documentWebhookRoutes,
   ...walletRoutes,
+  ...participationRoutes,
   ...swapRoutes,
   ...tokenizedRoutes,
   ...oauthRoutes,

@@ -6,6 +6,8 @@ import type { Random } from './http/ids.ts';
  * per purpose from one configured secret. The newest secret writes, every listed one still reads.
  */
 export type Sealing = {
+  /** What everything that is sealed now begins with. */
+  newestKeyId: Buffer;
   seal(purpose: string, plain: Buffer, context: string): Buffer;
   /** Throws when the bytes were not sealed by us for this purpose and context. */
   open(purpose: string, sealed: Buffer, context: string): Buffer;
@@ -37,6 +39,7 @@ export function createSealing(secrets: readonly Buffer[], random: Random): Seali
       .digest();
 
   return {
+    newestKeyId: Buffer.from(keyId(newest)),
     seal: (purpose, plain, context) => {
       const nonce = random(NONCE);
       const cipher = createCipheriv('aes-256-gcm', derive(newest, `seal ${purpose}`), nonce);

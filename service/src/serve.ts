@@ -6,7 +6,9 @@ import { buildContext } from './context.ts';
 import { startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { openPool } from './db/pool.ts';
+import { startDocumentReconciler } from './documents/reconcile.ts';
 import { buildServer } from './http/server.ts';
+import { startReconciler } from './kyc/reconcile.ts';
 import { createLog, type Log } from './log.ts';
 import { smtpMailer } from './mail/smtp.ts';
 import { startMailWorker } from './mail/worker.ts';
@@ -14,6 +16,7 @@ import { oauthPlugin } from './oauth/plugin.ts';
 import { startHousekeeping } from './operations/housekeeping.ts';
 import { serveMetrics } from './operations/metrics-server.ts';
 import { referencePlugin } from './operations/reference.ts';
+import { startSettlement } from './participations/settlement.ts';
 import { apiRoutes } from './routes.ts';
 import { findSwapProblems } from './tokenized/domain.ts';
 import { startOrderWatch } from './tokenized/watch.ts';
@@ -70,20 +73,26 @@ async function start(
 
   const sandbox = (await world?.join(ctx)) ?? null;
   started.push((await startMailWorker(ctx, smtpMailer(ctx.config.smtpUrl ?? '', config.mailFrom))).stop);
+  started.push((await startReconciler(ctx)).stop);
+  started.push((await startDocumentReconciler(ctx)).stop);
   started.push(startHousekeeping(ctx));
   started.push(startAllowWatch(ctx));
+  started.push((await startSettlement(ctx)).stop);
   const problems = await findSwapProblems(ctx);
   if (problems.length > 0) throw new ConfigError(problems);
   started.push(startOrderWatch(ctx));
   process.on('SIGHUP', () => void ctx.sanctions.reload());
   const routes = [...apiRoutes, ...(sandbox?.routes ?? [])];
-  const plugins = [referencePlugin(ctx, apiRoutes), oauthPlugin(ctx), accountsPlugin(ctx)];
+  const plugins = [
+    ...[referencePlugin(ctx, apiRoutes), oauthPlugin(ctx), accountsPlugin(ctx)],
+    ...(sandbox?.plugins ?? []),
+  ];
   const app = await buildServer(ctx, routes, plugins);
   await app.listen({ host: config.host, port });
   started.push(() => app.close());
   const metrics = await serveMetrics(ctx.metrics, config.metrics);
   started.push(metrics.close);
-  return readyBlock(baseUrl, metrics.url, sandbox?.readyLines ?? []);
+  return readyBlock(baseUrl, metrics.url, ctx.operator?.address ?? null, sandbox?.readyLines ?? []);
 }
 
 /** Loaded in the sandbox profile alone. */
@@ -133,7 +142,12 @@ async function freePort(host: string): Promise<number> {
   return port;
 }
 
-function readyBlock(baseUrl: string, metricsUrl: string, lines: readonly string[]): string {
+function readyBlock(
+  baseUrl: string,
+  metricsUrl: string,
+  operator: string | null,
+  lines: readonly string[],
+): string {
   return [
     '',
     `Causeway is ready (${process.uptime().toFixed(1)} s).`,
@@ -141,6 +155,7 @@ function readyBlock(baseUrl: string, metricsUrl: string, lines: readonly string[
     `  API        ${baseUrl}`,
     `  Reference  ${baseUrl}/docs`,
     `  Metrics    ${metricsUrl}`,
+    `  Operator   ${operator ?? 'no key: nothing is settled by this process'}`,
     ...(lines.length > 0 ? lines : ['', `  curl ${baseUrl}/health/ready`]),
     '',
   ].join('\n');

@@ -128,7 +128,7 @@ export async function startTokenizedWorld(config: object = {}): Promise<Tokenize
       limits: { ...testConfig().limits, tokenized_transaction: 1_000_000 },
       rpcUrls: { ethereum_sepolia: [node.url] },
       venue: { url: venue.url, apiKey: venue.apiKey },
-      operatorKey: deriveSandboxKey('operator'),
+      operatorKey: { kind: 'local', privateKey: Buffer.from(deriveSandboxKey('operator').slice(2), 'hex') },
       ...config,
     },
   });

@@ -1,10 +1,20 @@
 import { decodeEventLog, maxUint256, padHex, zeroAddress } from 'viem';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { feeOnTransferToken } from '../../abi/test/fee-on-transfer-token.ts';
+import { lyingManager } from '../../abi/test/lying-manager.ts';
+import { tokenizedSwap } from '../../abi/tokenized-swap.ts';
 import { type Chain, deploy, expectRevert, moveTo, people, send, startChain } from '../chain.ts';
 import { balanceOf, deployTetherLike } from '../tokens.ts';
 import { makeQuote, signQuote, unit } from '../venue/venue.ts';
-import { deployTokenized, gross, makeRequest, type Setting, signedSwap, signRequest } from './swap.ts';
+import {
+  deployTokenized,
+  gross,
+  makeRequest,
+  type Setting,
+  signedSwap,
+  signRequest,
+  swapConfig,
+} from './swap.ts';
 
 const { alice, operator, owner, treasury, mallory } = people;
 let chain: Chain;
@@ -51,11 +61,16 @@ describe('a buy', () => {
     });
   });
 
-  it('leaves no allowance with the venue', async () => {
+  it('leaves no allowance with the venue, which takes less than it may of its own dollar', async () => {
     const { swap, venue } = setting;
-    await send(chain, alice, await signedSwap(chain, setting));
+    const { usdon } = venue;
+    const amount = (gross + 9_000n) * 10n ** 12n;
+    await send(chain, owner, { ...usdon, functionName: 'mint', args: [alice.address, amount] });
+    await send(chain, alice, { ...usdon, functionName: 'approve', args: [swap.address, amount] });
+    await send(chain, alice, await buyWith(usdon.address, 0n, amount));
     const args = [swap.address, venue.manager.address] as const;
-    expect(await chain.client.readContract({ ...venue.dollar, functionName: 'allowance', args })).toBe(0n);
+    expect(await chain.client.readContract({ ...usdon, functionName: 'allowance', args })).toBe(0n);
+    expect(await balanceOf(chain, usdon.address, swap.address)).toBeGreaterThan(0n);
   });
 
   it('keeps the surplus that the venue gives back, for the owner alone to take', async () => {
@@ -135,6 +150,18 @@ describe('a buy', () => {
     await expectRevert(chain, alice, call, '0xfe6bbaf9', [token.address, venue.asset.address]);
   });
 
+  it('refuses a venue that delivers less than it says', async () => {
+    const { venue } = setting;
+    const manager = await deploy(chain, lyingManager);
+    const swap = await deploy(chain, tokenizedSwap, [swapConfig(manager.address)]);
+    await send(chain, alice, { ...venue.dollar, functionName: 'approve', args: [swap.address, maxUint256] });
+    // What it holds of the asset belongs to its owner and must not cover for the venue.
+    await send(chain, owner, { ...venue.asset, functionName: 'mint', args: [swap.address, 100n * unit] });
+    setting = { swap, venue };
+    const call = await signedSwap(chain, setting);
+    await expectRevert(chain, alice, call, '0xfe6bbaf9', [venue.dollar.address, venue.asset.address]);
+  });
+
   it('refuses zero addresses and a token for itself', async () => {
     for (const token of [zeroAddress, setting.venue.asset.address]) {
       await expectRevert(chain, alice, await buyWith(token, 0n), '0xe6c4247b');
@@ -158,9 +185,9 @@ describe('a buy', () => {
   });
 });
 
-async function buyWith(token: `0x${string}`, nonce: bigint) {
+async function buyWith(token: `0x${string}`, nonce: bigint, amount = gross) {
   const quote = makeQuote(chain, setting.venue);
-  const request = makeRequest(setting, quote, { inputToken: token, nonce });
+  const request = makeRequest(setting, quote, { inputToken: token, nonce, amount });
   return {
     ...setting.swap,
     functionName: 'swap',
@@ -168,7 +195,7 @@ async function buyWith(token: `0x${string}`, nonce: bigint) {
       quote,
       await signQuote(chain, setting.venue, quote),
       token,
-      gross,
+      amount,
       await signRequest(chain, setting.swap, request),
     ],
   };

@@ -205,6 +205,21 @@ describe('the limiter', () => {
     await expectRevert(chain, alice, await signedMint({ quantity: unit }), '0xa74c1c5f');
   });
 
+  it('caps all users together', async () => {
+    const { asset, limiter, dollar, manager } = venue;
+    const cap = (args: unknown[]) =>
+      send(chain, owner, { ...limiter, functionName: 'setGlobalLimit', args: [asset.address, 0, ...args] });
+    await cap([1_000n * unit, 86_400n]);
+    await send(chain, alice, await signedMint());
+    const other: Hex = `0x474d${'11'.repeat(30)}`;
+    await register(chain, venue, bob.address, other);
+    await send(chain, owner, { ...dollar, functionName: 'mint', args: [bob.address, 10n ** 12n] });
+    await approve(chain, dollar, bob, manager.address);
+    await expectRevert(chain, bob, await signedMint({ userId: other }), '0xa74c1c5f');
+    await cap([2_000n * unit, 86_400n]);
+    await send(chain, bob, await signedMint({ userId: other }));
+  });
+
   it('refuses an asset without limits, and spenders that are not the manager', async () => {
     const { asset, limiter } = venue;
     const zero = (functionName: string) =>

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { keccak256, toHex } from 'viem/utils';
 import { createFault } from '../fault.ts';
 import type { StartPart } from '../part.ts';
 import { closeServer } from '../ports.ts';
@@ -9,6 +10,7 @@ import { addControls } from './controls.ts';
 import { type ChainDeployment, deploy, planDeployment } from './deploy.ts';
 import { EMBEDDED_CHAINS, type EmbeddedChain, type EmbeddedChainName } from './embedded.ts';
 import { chainGenesis, GENESIS_TIMESTAMP } from './genesis.ts';
+import type { PlannedStep } from './plan.ts';
 import { createRpcServer } from './rpc-server.ts';
 
 export type { ChainsControls } from './controls.ts';
@@ -55,6 +57,7 @@ export const startChains: StartPart<ReadyChain[]> = async ({ folder, control, cl
 
 async function openEmbedded(embedded: EmbeddedChain, folder: string, now: () => number) {
   const plan = planDeployment(embedded);
+  await checkPlan(join(folder, `${embedded.chain}.plan`), plan.steps);
   let deployed = false;
   const chain = await openChain(
     {
@@ -68,6 +71,15 @@ async function openEmbedded(embedded: EmbeddedChain, folder: string, now: () => 
   await deploy(chain, embedded.chainId, plan.steps);
   deployed = true;
   return { embedded, chain, fault: createFault(), deployment: plan.deployment };
+}
+
+// Another plan on the same data would take some addresses for other contracts.
+async function checkPlan(path: string, steps: PlannedStep[]): Promise<void> {
+  const current = keccak256(toHex(JSON.stringify(steps)));
+  const known = await readFile(path, 'utf8').catch(() => '');
+  if (known === '') await writeFile(path, current);
+  else if (known !== current)
+    throw new Error('the contracts have changed since this data folder was made: delete it to start over');
 }
 
 async function rememberSecret(path: string): Promise<string> {

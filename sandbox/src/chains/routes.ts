@@ -1,8 +1,8 @@
-import { ApiError, ERRORS, type ErrorCode } from '@causeway/service/errors.ts';
+import { ApiError } from '@causeway/service/errors.ts';
 import { publicRoute } from '@causeway/service/http/route.ts';
 import { Closed, EvmAddress, ObjectName, Uint256 } from '@causeway/service/http/wire.ts';
 import Type from 'typebox';
-import { ControlError } from '../control.ts';
+import { passErrors } from '../pass-errors.ts';
 import type { OutsideControl } from '../start-outside.ts';
 import { EMBEDDED_CHAINS, type EmbeddedChainName } from './embedded.ts';
 
@@ -90,15 +90,4 @@ function embedded(name: string): EmbeddedChainName {
 
 function head(chain: string, { height }: { height: number }) {
   return { object: 'chain_head' as const, chain, block_number: height };
-}
-
-async function passErrors<T>(answer: Promise<T>): Promise<T> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof ControlError && error.code in ERRORS) {
-      throw new ApiError(error.code as ErrorCode, error.details, { message: error.message, cause: error });
-    }
-    throw error;
-  }
 }

@@ -6,8 +6,8 @@ export type Head = {
   /** Whether answers of the head block may be served without asking again. */
   isFresh(now: number): boolean;
   id(): string;
-  /** A read that was sent at `sentAt` saw this block. Answers whether what it saw is the head. */
-  see(block: BlockSeen, sentAt: number): boolean;
+  /** A read that was sent at `sentAt` saw this block. */
+  see(block: BlockSeen, sentAt: number): void;
   /** Throws when a node is so far behind that it must have lost the chain. */
   check(block: BlockSeen): void;
 };
@@ -26,11 +26,10 @@ export function createHead(maxAge: number): Head {
     see: (block, sentAt) => {
       // An answer that was overtaken by a newer one, or a node that lags a little: good enough to serve, not to keep.
       const older = block.number < number && remembers(sentAt);
-      if (older || (block.number === number && sentAt < seenAt && block.id !== id)) return false;
+      if (older || (block.number === number && sentAt < seenAt && block.id !== id)) return;
       number = block.number;
       id = block.id;
       seenAt = Math.max(seenAt, sentAt);
-      return true;
     },
     check: (block) => {
       if (block.number < number - BEHIND && remembers(performance.now())) {

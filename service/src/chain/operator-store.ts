@@ -157,8 +157,9 @@ export async function markSettled(
   return numUpdatedRows === 1n;
 }
 
-/** Back to where it has to be mined. */
+/** Back to where it has to be sent and mined. */
 export async function markOpen(tx: Db, id: string): Promise<boolean> {
+  await tx.updateTable('operator_attempts').set({ sent_at: null }).where('transaction_id', '=', id).execute();
   const { numUpdatedRows } = await tx
     .updateTable('operator_transactions')
     .set({ state: 'open', mined_hash: null, block_number: null, block_hash: null, succeeded: null })

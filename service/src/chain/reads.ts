@@ -23,9 +23,14 @@ export type ReaderOptions = {
 };
 
 type Outcome = { value: unknown } | { error: ApiError };
-type Waiting = { call: Call<unknown>; resolve(outcome: Outcome): void; reject(error: unknown): void };
+type Waiting = {
+  call: Call<unknown>;
+  data: Hex;
+  resolve(outcome: Outcome): void;
+  reject(error: unknown): void;
+};
 
-const WINDOW = 1;
+const WINDOW = 2;
 const BATCH_LIMIT = 100;
 const WAITING_LIMIT = 5_000;
 const KEPT_LIMIT = 50_000;
@@ -45,6 +50,7 @@ export function createReader({ chain, rpc, multicall, freshness }: ReaderOptions
   const code = new Set<Hex>();
   let collecting: Waiting[] | undefined;
   let waiting = 0;
+  let travelling = 0;
 
   function read<T>(call: Call<T>): Promise<T> {
     const known = kept.get(call.key);
@@ -61,8 +67,9 @@ export function createReader({ chain, rpc, multicall, freshness }: ReaderOptions
       return Promise.reject(
         upstreamFailure(chain, new EndpointFailure('silent', 'too many reads are waiting')),
       );
+    const data = call.encode();
     waiting += 1;
-    const answer = new Promise<Outcome>((resolve, reject) => collect({ call, resolve, reject }));
+    const answer = new Promise<Outcome>((resolve, reject) => collect({ call, data, resolve, reject }));
     asked.set(call.key, answer);
     const forget = () => {
       waiting -= 1;
@@ -76,7 +83,9 @@ export function createReader({ chain, rpc, multicall, freshness }: ReaderOptions
     if (collecting === undefined) {
       const batch: Waiting[] = [];
       collecting = batch;
-      setTimeout(() => send(batch), WINDOW);
+      // Alone, a read leaves with what this turn of the loop has brought; behind others it waits for company.
+      if (travelling === 0) setImmediate(send, batch);
+      else setTimeout(send, WINDOW, batch);
     }
     collecting.push(entry);
     if (collecting.length >= BATCH_LIMIT) collecting = undefined;
@@ -85,15 +94,16 @@ export function createReader({ chain, rpc, multicall, freshness }: ReaderOptions
   async function send(batch: Waiting[]): Promise<void> {
     if (collecting === batch) collecting = undefined;
     const sentAt = performance.now();
+    travelling += 1;
     try {
-      const calls = batch.map(({ call }) => ({ to: call.to, data: call.encode() }));
-      const { block, results } = await askAll(calls, head.check);
+      const calls = batch.map(({ call, data }) => ({ to: call.to, data }));
+      const { block, results } = await askAll(calls, head.check).finally(() => {
+        travelling -= 1;
+      });
       const before = head.id();
-      const isHead = head.see(block, sentAt);
+      head.see(block, sentAt);
       if (head.id() !== before) kept.clear();
-      await Promise.all(
-        batch.map((entry, index) => settle(entry, results[index], isHead && block.id === head.id())),
-      );
+      await Promise.all(batch.map((entry, index) => settle(entry, results[index], block.id)));
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }
@@ -102,11 +112,11 @@ export function createReader({ chain, rpc, multicall, freshness }: ReaderOptions
   async function settle(
     { call, resolve, reject }: Waiting,
     result: RawResult | undefined,
-    keep: boolean,
+    block: string,
   ): Promise<void> {
     try {
       const outcome = await interpret(call, result);
-      if (keep && kept.size < KEPT_LIMIT) kept.set(call.key, outcome);
+      if (block === head.id() && kept.size < KEPT_LIMIT) kept.set(call.key, outcome);
       resolve(outcome);
     } catch (error) {
       reject(error);

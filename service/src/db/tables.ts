@@ -1,10 +1,14 @@
-import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
+import type { ColumnType, Generated } from 'kysely';
+import type { IdentityTables } from './identity-tables.ts';
+import type { SettlementTables } from './settlement-tables.ts';
+import type { TokenizedTables } from './tokenized-tables.ts';
+import type { WalletTables } from './wallet-tables.ts';
 
 /**
  * The tables as queries see them, one interface each, named as in the migrations. Column types as `column-types.ts`
  * reads them: timestamptz `string`, int8 `bigint`, numeric `string`.
  */
-export interface Database {
+export interface Database extends WalletTables, IdentityTables, SettlementTables, TokenizedTables {
   schema_migrations: SchemaMigrations;
   idempotency_keys: IdempotencyKeys;
   rate_limits: RateLimits;
@@ -29,15 +33,6 @@ export interface Database {
   offer_funding_assets: OfferFundingAssets;
   offer_contracts: OfferContracts;
   offer_funding_tokens: OfferFundingTokens;
-  wallet_challenges: WalletChallenges;
-  option_addresses: OptionAddresses;
-  allow_verifications: AllowVerifications;
-  events: Events;
-  operator_keys: OperatorKeys;
-  operator_transactions: OperatorTransactions;
-  operator_attempts: OperatorAttempts;
-  participations: Participations;
-  tokenized_orders: TokenizedOrders;
 }
 
 export interface SchemaMigrations {
@@ -182,18 +177,6 @@ export interface SignInFailures {
   window_end: string;
 }
 
-export interface Events {
-  id: string;
-  written: GeneratedAlways<bigint>;
-  /** Null until `placeEvents` has seen it committed. */
-  position: Generated<bigint | null>;
-  partner_id: string;
-  user_id: string | null;
-  type: string;
-  data: JsonObject;
-  inserted_at: string;
-}
-
 export interface Assets {
   id: string;
   code: string;
@@ -289,152 +272,4 @@ export interface OfferFundingTokens {
   address: string;
   decimals: number;
   position: number;
-}
-
-export interface WalletChallenges {
-  client_id: string;
-  user_id: string;
-  chain: string;
-  address: string;
-  id: string;
-  text: string;
-  expires_at: string;
-  consumed_at: string | null;
-}
-
-export interface OptionAddresses {
-  id: string;
-  option_id: string;
-  user_id: string;
-  protocol: 'ethereum' | 'solana';
-  address: string;
-  partner_id: string;
-  proved_chain: string;
-  proved_at: string;
-  created_at: string;
-}
-
-export interface AllowVerifications {
-  id: string;
-  offer_id: string;
-  user_id: string;
-  partner_id: string;
-  chain: string;
-  contract: string;
-  wallet: string;
-  state: 'permitted' | 'allowed' | 'expired';
-  deadline: string;
-  inserted_at: string;
-  updated_at: string;
-}
-
-export interface OperatorKeys {
-  chain: string;
-  address: string;
-  next_nonce: bigint | null;
-  epoch: bigint;
-  node: number;
-  lease_until: string;
-}
-
-export interface OperatorTransactions {
-  id: string;
-  chain: string;
-  signer: string;
-  nonce: bigint;
-  kind: 'commit' | 'remit' | 'fill';
-  target: string;
-  data: Buffer;
-  gas: bigint;
-  state: Generated<'open' | 'settled' | 'final' | 'displaced'>;
-  mined_hash: Generated<Buffer | null>;
-  block_number: Generated<bigint | null>;
-  block_hash: Generated<Buffer | null>;
-  succeeded: Generated<boolean | null>;
-  inserted_at: Generated<string>;
-}
-
-export interface OperatorAttempts {
-  hash: Buffer;
-  transaction_id: string;
-  raw: Buffer;
-  max_fee: string;
-  priority_fee: string;
-  inserted_at: Generated<string>;
-  sent_at: Generated<string | null>;
-}
-
-export type ParticipationStatus =
-  | 'prepared'
-  | 'pending'
-  | 'submitted'
-  | 'completed'
-  | 'failed'
-  | 'remit_submitted'
-  | 'remitted'
-  | 'remit_failed';
-
-export interface Participations {
-  id: string;
-  partner_id: string;
-  user_id: string;
-  offer_id: string;
-  offer_option_id: string;
-  status: ParticipationStatus;
-  reason: string | null;
-  amount: string;
-  asset_id: string;
-  asset_code: string;
-  asset_name: string;
-  asset_digits: number;
-  chain: string;
-  wallet_address: string;
-  fund_address: string;
-  token_address: string;
-  approval_hash: Buffer;
-  holds_approval: Generated<boolean>;
-  prepared_at: string;
-  check_at: Generated<string>;
-  commit_id: Generated<string | null>;
-  commit_row: Generated<number | null>;
-  committed: Generated<boolean | null>;
-  remit_id: Generated<string | null>;
-  remit_row: Generated<number | null>;
-  inserted_at: string;
-  updated_at: string;
-}
-
-export type TokenizedOrderState =
-  | 'asking'
-  | 'unknown'
-  | 'attested'
-  | 'live'
-  | 'executed'
-  | 'expired'
-  | 'refused'
-  | 'failed'
-  | 'abandoned';
-
-export interface TokenizedOrders {
-  id: string;
-  partner_id: string;
-  user_id: string;
-  offer_id: string;
-  symbol: string;
-  chain: string;
-  wallet: string;
-  swap: string;
-  asset: string;
-  token: string;
-  amount: string;
-  claim: Buffer | null;
-  state: TokenizedOrderState;
-  holding: boolean;
-  expires_at: string;
-  attestation: Generated<string | null>;
-  attestation_id: Generated<string | null>;
-  from_block: Generated<bigint | null>;
-  transaction_hash: Generated<Buffer | null>;
-  inserted_at: string;
-  updated_at: string;
 }

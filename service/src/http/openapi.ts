@@ -6,6 +6,13 @@ import type { Route } from './route.ts';
 
 type Json = Record<string, unknown>;
 
+const DESCRIPTION = `A partner application calls this API for a signed-in user (authorization code with PKCE) or for itself
+(client credentials), with \`Authorization: Bearer\`.
+
+Amounts are decimal strings in the smallest unit of the token. Times are UTC with microseconds. Every object has an
+\`object\` member that names its type. Lists are paged by cursors, newest first. Every POST under \`/v1\` takes an
+\`Idempotency-Key\`. Every failure is one object with a \`code\` for programs and an \`event_id\` to quote in a report.`;
+
 const ANY_ROUTE: readonly ErrorCode[] = ['malformed_request', 'internal_error'];
 const WITH_TOKEN: readonly ErrorCode[] = ['unauthorized', 'insufficient_scope', 'rate_limited'];
 
@@ -23,6 +30,7 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
       title: 'Causeway',
       version,
       summary: 'Offers, requirements, wallets, participations and swaps for partner applications.',
+      description: DESCRIPTION,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],

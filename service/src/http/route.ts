@@ -34,7 +34,10 @@ type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R e
   errors?: readonly ErrorCode[];
   /** A budget of its own beside the caller's general one. */
   limit?: LimitName;
-  /** `etag` for what is the same for all users of a partner; all else is `no-store`. */
+  /**
+   * `etag` for what is the same for all users of a partner; all else is `no-store`. A handler that answers such a route
+   * at once, without a promise, answers an object that never changes: its text is kept.
+   */
   cache?: 'etag';
   handle(ctx: Context, caller: C, input: Input<P, Q, B>): Promise<Static<R>> | Static<R>;
 };

@@ -11,7 +11,7 @@ import { parseQuery } from './query-string.ts';
 import { setCorsHeaders, setPreflightHeaders } from './replies.ts';
 import { requestRecorder } from './request-log.ts';
 import type { Access, Route } from './route.ts';
-import { compileValidator } from './validation.ts';
+import { compileSerializer, compileValidator } from './validation.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -60,7 +60,7 @@ export async function buildServer(
   });
   const methods = collectMethods(app);
   app.decorateRequest('caller', null).decorateRequest('isForm', false).decorateRequest('startedAt', 0);
-  app.setValidatorCompiler(compileValidator);
+  app.setValidatorCompiler(compileValidator).setSerializerCompiler(compileSerializer);
   app.setErrorHandler((error, request, reply) => fail(ctx, error, request, reply));
   const recordUnknown = requestRecorder(ctx, '-', '-');
   app.setNotFoundHandler((request, reply) => {
@@ -129,7 +129,12 @@ function fail(ctx: Context, thrown: unknown, request: FastifyRequest, reply: Fas
   reply
     .code(error.status)
     .headers(ctx.securityHeaders)
-    .headers({ ...error.headers, 'x-request-id': request.id, 'cache-control': 'no-store' })
+    .headers({
+      ...(error.status === 503 && { 'retry-after': '5' }),
+      ...error.headers,
+      'x-request-id': request.id,
+      'cache-control': 'no-store',
+    })
     .type('application/json; charset=utf-8')
     .serializer((body: unknown) => JSON.stringify(body))
     .send({

@@ -83,3 +83,8 @@ export function toTimestamp(micros: number): string {
   const date = new Date(Math.floor(micros / 1000)).toISOString();
   return `${date.slice(0, -1)}${String(micros % 1000).padStart(3, '0')}Z`;
 }
+
+/** Now, to the millisecond: for times that are compared, while `micros` is for rows that must keep their order. */
+export function timestampOf(clock: { now(): number }): string {
+  return toTimestamp(Math.floor(clock.now()) * 1000);
+}

@@ -14,8 +14,15 @@ const REFRESH_LEEWAY = '30 seconds';
 /** Stands for the secret of a session that was found without it: enough to end the session, not to use it. */
 const BY_UID = 'uid ';
 
+export type Storage = {
+  db: Db;
+  issuer: string;
+  /** Says what has ended, as the database's messages do: this node must know before the reply is out. */
+  tell(message: string): void;
+};
+
 /** The library's storage: a table for access tokens, one for grants, one for all else. */
-export function createAdapter(db: Db, issuer: string): (kind: string) => Adapter {
+export function createAdapter(storage: Storage): (kind: string) => Adapter {
   return (kind) => {
     const unused = {
       findByUserCode: async () => undefined,
@@ -26,14 +33,19 @@ export function createAdapter(db: Db, issuer: string): (kind: string) => Adapter
     };
     switch (kind) {
       case 'Client':
-        return { ...unused, find: (id) => findClientMetadata(db, id), upsert: refuse, destroy: refuse };
+        return {
+          ...unused,
+          find: (id) => findClientMetadata(storage.db, id),
+          upsert: refuse,
+          destroy: refuse,
+        };
       case 'Grant':
-        return { ...unused, ...grants(db) };
+        return { ...unused, ...grants(storage) };
       case 'AccessToken':
       case 'ClientCredentials':
-        return { ...unused, ...tokens(db, kind) };
+        return { ...unused, ...tokens(storage, kind) };
       default:
-        return { ...unused, ...artifacts(db, kind, issuer) };
+        return { ...unused, ...artifacts(storage, kind) };
     }
   };
 }
@@ -42,7 +54,7 @@ async function refuse(): Promise<never> {
   throw new Error('clients are registered by command');
 }
 
-function grants(db: Db): Pick<Adapter, 'upsert' | 'find' | 'destroy'> {
+function grants({ db, tell }: Storage): Pick<Adapter, 'upsert' | 'find' | 'destroy'> {
   return {
     upsert: async (id, payload) => {
       const { clientId, accountId, exp } = payload;
@@ -61,16 +73,17 @@ function grants(db: Db): Pick<Adapter, 'upsert' | 'find' | 'destroy'> {
         .executeTakeFirst();
       return row && { ...row.payload, jti: id };
     },
-    destroy: (id) => revokeGrant(db, id),
+    // One row decides for every token of the grant, those in the making included: the checks of tokens join it.
+    destroy: async (id) => {
+      await sql`update oauth_grants set revoked_at = now() where id = ${id} and revoked_at is null`.execute(
+        db,
+      );
+      tell(`grant ${id}`);
+    },
   };
 }
 
-/** One row decides for every token of the grant, those in the making included: the checks of tokens join it. */
-async function revokeGrant(db: Db, id: string): Promise<void> {
-  await sql`update oauth_grants set revoked_at = now() where id = ${id} and revoked_at is null`.execute(db);
-}
-
-function tokens(db: Db, kind: string): Pick<Adapter, 'upsert' | 'find' | 'destroy'> {
+function tokens({ db, tell }: Storage, kind: string): Pick<Adapter, 'upsert' | 'find' | 'destroy'> {
   return {
     upsert: async (id, payload) => {
       const { clientId, grantId = null, accountId = null, scope = '', iat, exp } = payload;
@@ -86,18 +99,17 @@ function tokens(db: Db, kind: string): Pick<Adapter, 'upsert' | 'find' | 'destro
       return rows[0] && { ...rows[0].payload, jti: id };
     },
     destroy: async (id) => {
-      await db.deleteFrom('oauth_tokens').where('hash', '=', hashSecret(id)).execute();
+      const hash = hashSecret(id);
+      await db.deleteFrom('oauth_tokens').where('hash', '=', hash).execute();
+      tell(`token \\x${hash.toString('hex')}`);
     },
   };
 }
 
 type Stored = { payload: AdapterPayload; consumed: number | null };
 
-function artifacts(
-  db: Db,
-  kind: string,
-  issuer: string,
-): Omit<Adapter, 'findByUserCode' | 'revokeByGrantId'> {
+function artifacts(storage: Storage, kind: string): Omit<Adapter, 'findByUserCode' | 'revokeByGrantId'> {
+  const { db, issuer } = storage;
   const restore = (row: Stored | undefined, id: string) => row && restoreSecrets(row, kind, id, issuer);
   const leeway = kind === 'RefreshToken' ? REFRESH_LEEWAY : '0 seconds';
   const consumed = sql`extract(epoch from a.consumed_at + ${leeway}::interval)::float8`;
@@ -121,7 +133,7 @@ function artifacts(
         where kind = ${kind} and uid = ${uid} order by expires_at desc limit 1`.execute(db);
       return restore(rows[0], BY_UID + uid);
     },
-    consume: (id) => (kind === 'RefreshToken' ? consumeRefreshToken(db, id) : consumeOnce(db, kind, id)),
+    consume: (id) => (kind === 'RefreshToken' ? consumeRefreshToken(db, id) : consumeOnce(storage, kind, id)),
     destroy: async (id) => {
       const found = id.startsWith(BY_UID)
         ? sql`uid = ${id.slice(BY_UID.length)}`
@@ -132,7 +144,7 @@ function artifacts(
 }
 
 /** Of all who present a code at once one gets through; the others have replayed it, which ends its grant. */
-async function consumeOnce(db: Db, kind: string, id: string): Promise<void> {
+async function consumeOnce({ db, tell }: Storage, kind: string, id: string): Promise<void> {
   const hash = hashSecret(id);
   const { numUpdatedRows } = await db
     .updateTable('oauth_artifacts')
@@ -142,8 +154,13 @@ async function consumeOnce(db: Db, kind: string, id: string): Promise<void> {
     .where('consumed_at', 'is', null)
     .executeTakeFirst();
   if (numUpdatedRows === 1n) return;
-  await sql`update oauth_grants set revoked_at = now() where revoked_at is null
-    and id = (select grant_id from oauth_artifacts where kind = ${kind} and hash = ${hash})`.execute(db);
+  const { rows } = await sql<{
+    id: string;
+  }>`update oauth_grants set revoked_at = now() where revoked_at is null
+    and id = (select grant_id from oauth_artifacts where kind = ${kind} and hash = ${hash}) returning id`.execute(
+    db,
+  );
+  for (const grant of rows) tell(`grant ${grant.id}`);
   throw new InvalidGrant('already consumed');
 }
 

@@ -88,6 +88,8 @@ describe('codes', () => {
     expect((await exchange()).json().error).toBe('invalid_grant');
     expect(await introspect(tokens.access_token)).toEqual({ active: false });
     expect((await refresh(tokens.refresh_token)).json().error).toBe('invalid_grant');
+    const headers = { authorization: `Bearer ${tokens.access_token}` };
+    expect((await one.app.inject({ url: '/oauth/userinfo', headers })).statusCode).toBe(401);
   });
 
   test('a code expires after 60 seconds', async () => {

@@ -24,7 +24,7 @@ export const LIFETIMES = {
 /** Near the end of its life a refresh token is replaced, in percent of that life. */
 const ROTATE_FROM = 70;
 
-type Parts = Pick<Context, 'db' | 'baseUrl' | 'sealing'>;
+type Parts = Pick<Context, 'db' | 'baseUrl' | 'sealing' | 'guard'>;
 
 /** The library, told what the contract asks of it. Whatever the contract does not name is switched off. */
 export function configure(ctx: Parts, keys: JWK[]): Configuration {
@@ -32,7 +32,7 @@ export function configure(ctx: Parts, keys: JWK[]): Configuration {
   const secure = ctx.baseUrl.startsWith('https:');
   const cookie = { httpOnly: true, sameSite: 'lax', signed: true, secure, path: '/' } as const;
   return {
-    adapter: createAdapter(ctx.db, ctx.baseUrl),
+    adapter: createAdapter({ db: ctx.db, issuer: ctx.baseUrl, tell: ctx.guard.hear }),
     jwks: { keys },
     findAccount: (_koa, id) => findAccount(ctx, id),
     claims: { openid: ['sub'], email: ['email', 'email_verified'] },
@@ -75,7 +75,6 @@ export function configure(ctx: Parts, keys: JWK[]): Configuration {
       revocation: '/oauth/revoke',
       userinfo: '/oauth/userinfo',
       jwks: '/oauth/jwks',
-      end_session: '/oauth/session',
     },
     discovery: { service_documentation: `${ctx.baseUrl}/docs` },
     features: {

@@ -26,9 +26,12 @@ export async function listConnectedApps(db: Db, userId: string): Promise<Connect
   return rows.map((row) => ({ ...row, scopes: [...new Set(row.scopes ?? [])] }));
 }
 
-export async function revokeGrants(db: Db, userId: string, clientId?: string): Promise<void> {
-  await sql`update oauth_grants set revoked_at = now() where user_id = ${userId} and revoked_at is null
-    and (${clientId ?? null}::text is null or client_id = ${clientId ?? null})`.execute(db);
+/** Gives the ids of the grants that ended. */
+export async function revokeGrants(db: Db, userId: string, clientId?: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    update oauth_grants set revoked_at = now() where user_id = ${userId} and revoked_at is null
+      and (${clientId ?? null}::text is null or client_id = ${clientId ?? null}) returning id`.execute(db);
+  return rows.map(({ id }) => id);
 }
 
 /** Adds what the user was asked for to the grant of this browser, or makes that grant. */

@@ -67,6 +67,20 @@ describe('what ends a token ends it on every node within a second', () => {
   });
 });
 
+test('on the node that ends it a token is dead before the reply is out', async () => {
+  for (const end of [
+    ({ access_token }: { access_token: string }) => revoke(access_token),
+    ({ refresh_token }: { refresh_token: string }) => revoke(refresh_token),
+    () => one.ctx.oauth.revokeGrant(USER, 'partner-one'),
+  ]) {
+    const tokens = await issue();
+    await one.ctx.guard.check(tokens.access_token);
+    expect(one.ctx.guard.check(tokens.access_token)).not.toBeInstanceOf(Promise);
+    await end(tokens);
+    expect(await one.ctx.guard.check(tokens.access_token)).toBeNull();
+  }
+});
+
 test('revoking one access token leaves the others and the refresh token alone', async () => {
   const tokens = await issue();
   const { clientId, secret } = await makeClient(one.ctx);
@@ -110,6 +124,24 @@ test('tells the caller: client, partner, user, scopes and origins', async () => 
   });
 });
 
+test('a cold check is one read, a warm one none, and the cache has a bound', async () => {
+  let reads = 0;
+  const counting = {
+    query: (config: never) => {
+      reads++;
+      return one.ctx.pool.query(config);
+    },
+  };
+  const guard = await createGuard({ ...one.ctx, pool: counting as never }, 3);
+  const tokens = await Promise.all(Array.from({ length: 5 }, async () => (await issue()).access_token));
+  for (const token of tokens) expect(await guard.check(token)).not.toBeNull();
+  expect(reads).toBe(5);
+  for (const token of tokens.slice(2)) expect(guard.check(token)).not.toBeInstanceOf(Promise);
+  expect(reads).toBe(5);
+  for (const token of tokens.slice(0, 2)) expect(await guard.check(token)).not.toBeNull();
+  expect(reads).toBe(7);
+});
+
 test('what is no token of ours costs no read', async () => {
   const guard = await createGuard({ ...one.ctx, pool: null as never });
   for (const text of ['', 'x', 'x'.repeat(42), 'x'.repeat(44), `${'x'.repeat(42)}.`, 'a.b.c'])
@@ -117,6 +149,39 @@ test('what is no token of ours costs no read', async () => {
 });
 
 describe('without its connection for notifications', () => {
+  /** A guard whose connection the test holds in its hand. */
+  async function guardOn(line: { up: boolean }) {
+    const lost: (() => void)[] = [];
+    const listener = {
+      ...two.ctx.listener,
+      isConnected: () => line.up,
+      onLost: (handler: () => void) => void lost.push(handler),
+    };
+    const guard = await createGuard({ ...two.ctx, listener });
+    return { guard, lose: () => lost.forEach((handler) => void handler()) };
+  }
+
+  test('nothing cached is used, and nothing is cached', async () => {
+    const line = { up: true };
+    const { guard } = await guardOn(line);
+    const [known, fresh] = [(await issue()).access_token, (await issue()).access_token];
+    await guard.check(known);
+    line.up = false;
+    expect(guard.check(known)).toBeInstanceOf(Promise);
+    await guard.check(fresh);
+    line.up = true;
+    expect(guard.check(fresh)).toBeInstanceOf(Promise);
+  });
+
+  test('what was known before the loss is forgotten, however short it was', async () => {
+    const { guard, lose } = await guardOn({ up: true });
+    const { access_token } = await issue();
+    await guard.check(access_token);
+    expect(guard.check(access_token)).not.toBeInstanceOf(Promise);
+    lose();
+    expect(guard.check(access_token)).toBeInstanceOf(Promise);
+  });
+
   const cut = () =>
     one.ctx.pool.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'causeway-listen' and datname = current_database()`,

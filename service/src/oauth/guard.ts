@@ -8,13 +8,15 @@ import { readToken, type VerifiedToken } from './token-check.ts';
 
 /** The bearer guard, and what introspection needs of the same knowledge. */
 export type TokenGuard = Guard & {
+  /** Takes a message of the database before it arrives, from whoever caused it on this node. */
+  hear(message: string): void;
   inspect(token: string): VerifiedToken | null | Promise<VerifiedToken | null>;
   client(clientId: string): RegisteredClient | undefined | Promise<RegisteredClient | undefined>;
 };
 
 type Parts = Pick<Context, 'db' | 'pool' | 'listener' | 'log'>;
 
-export const MOST_TOKENS = 50_000;
+const MOST_TOKENS = 50_000;
 const MOST_CLIENTS = 1_000;
 /** A replaced client secret ends by the clock, of which nobody notifies. */
 const CLIENT_LIFE = 5_000;
@@ -26,7 +28,7 @@ const TOKEN = /^[\w-]{43}$/;
  * Verified tokens are kept until they expire or the database says that they ended. That holds while the listening
  * connection stands: without it every check is a read.
  */
-export async function createGuard(ctx: Parts): Promise<TokenGuard> {
+export async function createGuard(ctx: Parts, mostTokens = MOST_TOKENS): Promise<TokenGuard> {
   const { listener } = ctx;
   const tokens = new Map<string, VerifiedToken>();
   const clients = new Map<string, { client: RegisteredClient; until: number }>();
@@ -52,21 +54,22 @@ export async function createGuard(ctx: Parts): Promise<TokenGuard> {
     forget();
     refreshOrigins();
   });
-  await listener.on('oauth', (message) => {
+  const hear = (message: string) => {
     heard++;
     const [what = '', id = ''] = message.split(' ');
     for (const [token, { tags }] of tokens)
       if (tags[what as keyof VerifiedToken['tags']] === id) tokens.delete(token);
     if (what === 'client' || what === 'partner') clients.clear();
     if (what === 'partner') refreshOrigins();
-  });
+  };
+  await listener.on('oauth', hear);
 
   const load = async (token: string): Promise<VerifiedToken | null> => {
     if (!TOKEN.test(token)) return null;
     const began = heard;
     const verified = await readToken(ctx.pool, hashSecret(token));
     if (verified !== null && began === heard && listener.isConnected())
-      keep(tokens, token, verified, MOST_TOKENS);
+      keep(tokens, token, verified, mostTokens);
     return verified;
   };
   const inspect = (token: string): VerifiedToken | null | Promise<VerifiedToken | null> => {
@@ -85,6 +88,7 @@ export async function createGuard(ctx: Parts): Promise<TokenGuard> {
     return client;
   };
   return {
+    hear,
     inspect,
     check: (token): Caller | null | Promise<Caller | null> => {
       const found = inspect(token);

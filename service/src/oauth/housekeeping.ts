@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { deleteOldKeys } from './keys.ts';
 
-/** A day longer than it lives, so that a late replay is still known for one. */
-const KEPT = '1 day';
+/** Longer than any request that still works with it, and than clocks may differ. */
+const KEPT = '1 hour';
 
 /** Deletes expired tokens, codes and sessions, then grants on which nothing is left. */
 export async function deleteExpiredGrants(ctx: Pick<Context, 'db'>): Promise<void> {

@@ -40,6 +40,22 @@ export async function rotateSigningKey(ctx: Keys): Promise<string> {
   return kid;
 }
 
+/** Seals the keys anew under the newest secret; the keys themselves stay. */
+export async function resealSigningKeys({ db, sealing }: Pick<Keys, 'db' | 'sealing'>): Promise<number> {
+  return db.transaction().execute(async (tx) => {
+    await lockKeys(tx);
+    const rows = await tx.selectFrom('oauth_signing_keys').select(['kid', 'sealed']).execute();
+    const old = rows.filter(({ sealed }) => !sealed.subarray(0, 4).equals(sealing.newestKeyId));
+    for (const { kid, sealed } of old)
+      await tx
+        .updateTable('oauth_signing_keys')
+        .set({ sealed: sealing.seal('jwks', sealing.open('jwks', sealed, kid), kid) })
+        .where('kid', '=', kid)
+        .execute();
+    return old.length;
+  });
+}
+
 async function lockKeys(tx: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('oauth_signing_keys'))`.execute(tx);
 }

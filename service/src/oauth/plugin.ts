@@ -13,7 +13,6 @@ const ENDPOINTS = [
   ['GET', '/oauth/userinfo'],
   ['POST', '/oauth/userinfo'],
   ['GET', '/oauth/jwks'],
-  ['POST', '/oauth/session/confirm'],
   ['GET', '/.well-known/openid-configuration'],
   ['GET', '/.well-known/oauth-authorization-server'],
 ] as const;

@@ -51,7 +51,16 @@ export type OAuthHooks = {
 
 type Parts = Pick<
   Context,
-  'db' | 'baseUrl' | 'sealing' | 'random' | 'log' | 'limiter' | 'config' | 'listener' | 'securityHeaders'
+  | 'db'
+  | 'baseUrl'
+  | 'sealing'
+  | 'random'
+  | 'log'
+  | 'limiter'
+  | 'config'
+  | 'listener'
+  | 'securityHeaders'
+  | 'guard'
 >;
 
 export async function createOAuth(ctx: Parts): Promise<OAuth> {
@@ -85,7 +94,9 @@ export async function createOAuth(ctx: Parts): Promise<OAuth> {
     },
     findPartnerByClient: (clientId) => findClient(ctx.db, clientId),
     listGrants: (userId) => listConnectedApps(ctx.db, userId),
-    revokeGrant: (userId, clientId) => revokeGrants(ctx.db, userId, clientId),
+    revokeGrant: async (userId, clientId) => {
+      for (const id of await revokeGrants(ctx.db, userId, clientId)) ctx.guard.hear(`grant ${id}`);
+    },
   };
 }
 

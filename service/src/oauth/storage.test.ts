@@ -42,6 +42,12 @@ test('the database holds no token, code, secret, cookie or private key that woul
   const partner = (
     await postToken(one.app, client, { grant_type: 'client_credentials', redirect_uri: undefined })
   ).json();
+  const cookie = [...browser.jar].map(([name, { value }]) => `${name.split('@')[0]}=${value}`).join('; ');
+  const asked = await one.app.inject({
+    url: authorizeUrl(client.clientId, newPkce(), { prompt: 'consent' }),
+    headers: { cookie },
+  });
+  expect(asked.headers.location).toMatch(/^\/interaction\//);
   const secrets = {
     code,
     second_code: String(again.callback?.searchParams.get('code')),

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { Caller } from '../http/access.ts';
 import { type Keyset, type PageQuery, readPage } from '../http/paging.ts';
+import type { OfferRequirements } from '../requirements/schema.ts';
 import type { Offer, PartnerOffers } from './catalogue.ts';
 import type { OfferDetails, OfferList } from './schema.ts';
 import type { OfferContract, OfferOption } from './store.ts';
@@ -65,6 +66,16 @@ export function readOffer(
   const found = ctx.offers.of(caller.partnerId);
   if (found instanceof Promise) return found.then((offers) => pick(offers, idOrSlug).details);
   return pick(found, idOrSlug).details;
+}
+
+export function readRequirements(
+  ctx: Context,
+  caller: Caller,
+  idOrSlug: string,
+): OfferRequirements | Promise<OfferRequirements> {
+  const found = ctx.offers.of(caller.partnerId);
+  if (found instanceof Promise) return found.then((offers) => pick(offers, idOrSlug).requirements);
+  return pick(found, idOrSlug).requirements;
 }
 
 function pick({ byKey }: PartnerOffers, idOrSlug: string): Offer {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { deleteExpiredGrants } from '../oauth/housekeeping.ts';
+import { erasePiiPastRetention } from '../pii/erasure.ts';
 
 const EVERY = 10 * 60_000;
 
@@ -15,6 +16,8 @@ export async function keepHouse(ctx: Context): Promise<void> {
   await sql`delete from wallet_challenges where expires_at < ${new Date(ctx.clock.now()).toISOString()}`.execute(
     ctx.db,
   );
+  await sql`delete from webhook_receipts where received_at < now() - interval '60 days'`.execute(ctx.db);
+  await erasePiiPastRetention(ctx);
   await sql`delete from browser_sessions where expires_at < now()`.execute(ctx.db);
 }
 

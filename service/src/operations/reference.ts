@@ -19,7 +19,7 @@ const PAGE = `<!doctype html>
 </head>
 <body>
 <noscript>The reference needs JavaScript; the same facts are in <a href="/openapi.json">openapi.json</a>.</noscript>
-<script id="api-reference" data-url="/openapi.json" data-configuration='{"withDefaultFonts":false,"hideClientButton":true,"telemetry":false,"hideDownloadButton":true}'></script>
+<script id="api-reference" data-url="/openapi.json" data-configuration='{"withDefaultFonts":false,"hideClientButton":true,"telemetry":false,"hideDownloadButton":true,"showDeveloperTools":"never"}'></script>
 <script src="/docs/reference.js"></script>
 </body>
 </html>

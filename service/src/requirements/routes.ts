@@ -1,7 +1,8 @@
 import Type from 'typebox';
-import { partnerRoute } from '../http/route.ts';
-import { findOffer } from '../offers/offer.ts';
-import { OfferRequirements } from './schema.ts';
+import { partnerRoute, userRoute } from '../http/route.ts';
+import { readRequirements } from '../offers/offer.ts';
+import { OfferRequirements, RequirementStatuses } from './schema.ts';
+import { readStatuses } from './statuses.ts';
 
 export const requirementRoutes = [
   partnerRoute('requirements:read', {
@@ -14,6 +15,18 @@ export const requirementRoutes = [
     reply: OfferRequirements,
     errors: ['not_found'],
     cache: 'etag',
-    handle: async (ctx, caller, { params }) => (await findOffer(ctx, caller, params.offer_id)).requirements,
+    handle: (ctx, caller, { params }) => readRequirements(ctx, caller, params.offer_id),
+  }),
+  userRoute('requirements:read', {
+    method: 'GET',
+    path: '/v1/offers/:offer_id/requirements/statuses',
+    operationId: 'getRequirementStatuses',
+    summary: 'Read how far the user is with the requirements',
+    description:
+      'One map over all options of the offer. It is computed from what is known; no provider is asked.',
+    params: Type.Object({ offer_id: Type.String({ description: 'The id of the offer, or its slug.' }) }),
+    reply: RequirementStatuses,
+    errors: ['not_found'],
+    handle: (ctx, caller, { params }) => readStatuses(ctx, caller, params.offer_id),
   }),
 ];

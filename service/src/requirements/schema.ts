@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { Closed, ObjectName } from '../http/wire.ts';
+import { KycLevel } from '../kyc/schema.ts';
 
 /** What kinds of requirement there are, each with its details. Offer files are written with the same details. */
 export const ExternalWalletDetails = Closed({ protocol: Type.Enum(['ethereum', 'solana']) });
@@ -78,3 +79,34 @@ export const OfferRequirements = Closed(
   { title: 'OfferRequirements' },
 );
 export type OfferRequirements = Static<typeof OfferRequirements>;
+
+const STATUSES = ['not_started', 'in_progress', 'action_needed', 'completed', 'rejected'] as const;
+const Status = Type.Enum([...STATUSES]);
+
+export const RequirementStatus = Type.Union(
+  [
+    Status,
+    Closed({
+      status: Status,
+      action: Type.Optional(
+        Type.Enum(['kyc_not_verified', 'update_pii_data'], { description: 'Why something is to be done.' }),
+      ),
+      kyc_level: Type.Optional(KycLevel),
+      kyc_reset: Type.Optional(
+        Type.Boolean({ description: 'To be sent to `POST /v1/kyc-token` as `reset`.' }),
+      ),
+    }),
+  ],
+  { title: 'RequirementStatus', description: 'The bare word when there is no more to say.' },
+);
+export type RequirementStatus = Static<typeof RequirementStatus>;
+
+export const RequirementStatuses = Closed(
+  {
+    object: ObjectName('requirement_statuses'),
+    offer_id: Type.String(),
+    statuses: Type.Record(Type.String(), RequirementStatus, { description: 'By the id of the requirement.' }),
+  },
+  { title: 'RequirementStatuses' },
+);
+export type RequirementStatuses = Static<typeof RequirementStatuses>;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Hex } from 'viem';
 import type { Db } from '../db/pool.ts';
-import type { TokenizedOrderState } from '../db/tables.ts';
+import type { TokenizedOrderState } from '../db/tokenized-tables.ts';
 import type { Attestation } from './provider.ts';
 
 export type StoredOrder = {

@@ -2,7 +2,7 @@ import type { Hex } from 'viem';
 import { readChainTime } from '../chain/allow-list.ts';
 import { readAuthorized } from '../chain/fund-swap.ts';
 import type { Context } from '../context.ts';
-import type { AllowVerifications } from '../db/tables.ts';
+import type { AllowVerifications } from '../db/wallet-tables.ts';
 import { toTimestamp } from '../http/wire.ts';
 import { finishVerification, listPermitted } from './store.ts';
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { ChainName } from '../chain/chains.ts';
 import type { Db } from '../db/pool.ts';
-import type { AllowVerifications, WalletChallenges } from '../db/tables.ts';
+import type { AllowVerifications, WalletChallenges } from '../db/wallet-tables.ts';
 import type { Keyset } from '../http/paging.ts';
 
 export type ChallengeKey = Pick<WalletChallenges, 'client_id' | 'user_id' | 'chain' | 'address'>;

@@ -108,6 +108,6 @@ create index participations_user_option on participations (partner_id, user_id, 
 -- What the worker looks for.
 create index participations_prepared on participations (chain, check_at) where status = 'prepared';
 create index participations_pending on participations (chain, inserted_at, id) where status = 'pending';
-create index participations_to_remit on participations (chain, updated_at) where status = 'remit_submitted' and remit_id is null;
+create index participations_to_remit on participations (chain, updated_at) where status = 'remit_submitted';
 create index participations_commit on participations (commit_id, commit_row) where commit_id is not null;
 create index participations_remit on participations (remit_id, remit_row) where remit_id is not null;

@@ -1,0 +1,38 @@
+import { compare, startTarget, type Target } from './load.ts';
+import type { Result } from './main.ts';
+import type { OurTargets } from './oauth-ours.ts';
+
+/** Introspection against the library's own with its in-memory store, and what the bearer guard costs a GET. */
+export async function run(): Promise<Result> {
+  const library = await startTarget<Target>('./oauth-library.ts');
+  const ours = await startTarget<OurTargets>('./oauth-ours.ts');
+  const unsure = await startTarget<OurTargets>('./oauth-ours.ts', ['--without-cache']);
+  try {
+    const introspection = await compare({
+      'introspection, library in memory': library.target,
+      'introspection, ours on PostgreSQL': ours.target.introspect,
+      'introspection, ours with a read each': unsure.target.introspect,
+    });
+    const guard = await compare({
+      'GET without a token': ours.target.open,
+      'GET with a known token': ours.target.guarded,
+    });
+    const ratio =
+      introspection['introspection, ours on PostgreSQL'].requestsPerSecond /
+      introspection['introspection, library in memory'].requestsPerSecond;
+    const kept =
+      guard['GET with a known token'].requestsPerSecond / guard['GET without a token'].requestsPerSecond;
+    return {
+      name: 'Sign-in: introspection and the bearer guard',
+      bars: [
+        { says: 'introspection against oidc-provider in memory', reached: ratio, least: 2 },
+        { says: 'an authenticated GET against an unauthenticated one', reached: kept, least: 0.85 },
+      ],
+      figures: { ...introspection, ...guard },
+    };
+  } finally {
+    await library.stop();
+    await ours.stop();
+    await unsure.stop();
+  }
+}

@@ -1,0 +1,1 @@
+export const fingerprint = '1e78b06ba3192242e1515ee78d46237e37eea2a53c4dadaeeede6c6b765bbeb1';

@@ -1,0 +1,57 @@
+import type { ServerResponse } from 'node:http';
+
+/** A piece of HTML; every value put into it is escaped unless it is one itself. */
+export type Html = { html: string };
+
+export function html(parts: TemplateStringsArray, ...values: (string | number | Html | Html[])[]): Html {
+  const shown = values.map((value) => {
+    if (Array.isArray(value)) return value.map((one) => one.html).join('');
+    return typeof value === 'object' ? value.html : escapeHtml(String(value));
+  });
+  return { html: parts.reduce((text, part, index) => `${text}${shown[index - 1] ?? ''}${part}`) };
+}
+
+function escapeHtml(text: string): string {
+  const entities: Record<string, string> = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+    "'": '&#39;',
+  };
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
+}
+
+const STYLE = `
+  :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
+  body { margin: 0; background: Canvas; color: CanvasText; }
+  main { max-width: 40rem; margin: 0 auto; padding: 2rem 1rem 4rem; }
+  .notice { border-left: 4px solid #c77700; padding: .5rem 1rem; margin: 0 0 2rem; }
+  label { display: block; margin: .75rem 0 .25rem; font-weight: 600; }
+  input:not([type=radio]) { width: 100%; box-sizing: border-box; padding: .5rem; font: inherit; }
+  fieldset { border: 1px solid GrayText; border-radius: .5rem; margin: 1.5rem 0; padding: 0 1rem 1rem; }
+  .row { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: 0 1rem; }
+  .choice { display: flex; gap: .5rem; font-weight: 400; margin: .5rem 0; }
+  button { font: inherit; padding: .6rem 1.2rem; border-radius: .4rem; border: 1px solid GrayText; cursor: pointer; margin: 0 .5rem .5rem 0; }
+  button.main { background: #0b57d0; border-color: #0b57d0; color: #fff; }
+  :focus-visible { outline: 3px solid #0b57d0; outline-offset: 2px; }
+  dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1rem; } dt { font-weight: 600; } dd { margin: 0; overflow-wrap: anywhere; }
+`;
+
+/** A whole page of a simulated provider; it says that it is one. */
+export function sendPage(response: ServerResponse, status: number, title: string, body: Html): void {
+  const page = html`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title><style>${{ html: STYLE }}</style></head>
+<body><main><p class="notice">A simulated provider of the Causeway sandbox. Nothing here leaves this machine.</p>
+<h1>${title}</h1>${body}</main></body></html>`;
+  response
+    .writeHead(status, {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'",
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-store',
+    })
+    .end(page.html);
+}

@@ -1,0 +1,29 @@
+import { EMBEDDED_CHAINS } from '@causeway/sandbox/chains/embedded.ts';
+import { roles, testWallets } from '@causeway/sandbox/chains/keys.ts';
+import { expect, it } from 'vitest';
+import { CHAINS, EVM_CHAINS } from '../http/wire.ts';
+import { CHAIN_FACTS, EVM_CHAIN_NAMES } from './chains.ts';
+import { deriveSandboxKey, isSandboxKey, SANDBOX_KEY_LABELS } from './sandbox-keys.ts';
+
+it('has a row for each chain of the wire, and no other', () => {
+  expect(Object.keys(CHAIN_FACTS).sort()).toEqual([...CHAINS].sort());
+  expect([...EVM_CHAIN_NAMES].sort()).toEqual([...EVM_CHAINS].sort());
+});
+
+it('agrees with the embedded chains on their ids', () => {
+  for (const { chain, chainId } of EMBEDDED_CHAINS) expect(CHAIN_FACTS[chain].chainId).toBe(chainId);
+});
+
+it('knows every key of the sandbox, however it is written, and no other', () => {
+  const known = SANDBOX_KEY_LABELS.map(deriveSandboxKey);
+  expect(new Set(known).size).toBe(SANDBOX_KEY_LABELS.length);
+  const evm = testWallets
+    .filter(({ protocol }) => protocol === 'ethereum')
+    .map(({ private_key }) => private_key);
+  for (const key of [...known, ...evm]) {
+    expect(isSandboxKey(key)).toBe(true);
+    expect(isSandboxKey(key.slice(2).toUpperCase())).toBe(true);
+  }
+  expect(Object.keys(roles)).toHaveLength(SANDBOX_KEY_LABELS.length - testWallets.length);
+  expect(isSandboxKey(`0x${'11'.repeat(32)}`)).toBe(false);
+});

@@ -1,0 +1,43 @@
+/** The tables of challenges, bound wallets and allow-lists; see `tables.ts`. */
+export interface WalletTables {
+  wallet_challenges: WalletChallenges;
+  option_addresses: OptionAddresses;
+  allow_verifications: AllowVerifications;
+}
+
+export interface WalletChallenges {
+  client_id: string;
+  user_id: string;
+  chain: string;
+  address: string;
+  id: string;
+  text: string;
+  expires_at: string;
+  consumed_at: string | null;
+}
+
+export interface OptionAddresses {
+  id: string;
+  option_id: string;
+  user_id: string;
+  protocol: 'ethereum' | 'solana';
+  address: string;
+  partner_id: string;
+  proved_chain: string;
+  proved_at: string;
+  created_at: string;
+}
+
+export interface AllowVerifications {
+  id: string;
+  offer_id: string;
+  user_id: string;
+  partner_id: string;
+  chain: string;
+  contract: string;
+  wallet: string;
+  state: 'permitted' | 'allowed' | 'expired';
+  deadline: string;
+  inserted_at: string;
+  updated_at: string;
+}

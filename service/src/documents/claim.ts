@@ -1,0 +1,102 @@
+import type { UserKind } from '../accounts/store.ts';
+import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import { ApiError } from '../errors.ts';
+import { newId } from '../http/ids.ts';
+import { timestampOf, toTimestamp } from '../http/wire.ts';
+import { type FormType, type FormValues, OPEN_STATUSES } from './provider.ts';
+import { advanceSubmission, claimResend, insertSubmission, lockLatest, type SubmissionRow } from './store.ts';
+import { formDefect } from './validity.ts';
+
+export type Request = {
+  userId: string;
+  kind: UserKind;
+  email: string;
+  documentType: string;
+  formType: FormType;
+  piiVersion: number;
+  values: FormValues;
+};
+
+/** What this caller, and nobody else, is to do now. `wait` = nothing, for so many seconds. */
+export type Claim = {
+  step: 'create' | 'resend' | 'wait';
+  row: SubmissionRow;
+  previousClaim: string;
+  retryAfter: number;
+};
+
+const RESEND_AFTER = 60_000;
+/** Longer than a request can take: by then its answer is lost, if it is not here. */
+const LOOK_AFTER = '1 minute';
+
+export async function claimSubmission(ctx: Context, request: Request): Promise<Claim> {
+  const { claim, replaced } = await ctx.db.transaction().execute(async (tx) => {
+    const latest = await lockLatest(tx, request.userId, request.documentType);
+    if (latest !== undefined && isOpen(latest)) {
+      if (Date.parse(latest.expires_at) > ctx.clock.now() && latest.form_type === request.formType)
+        return { claim: await claimOpen(ctx, tx, request, latest), replaced: null };
+      await advanceSubmission(
+        tx,
+        latest.id,
+        { status: 'EXPIRED', completedAt: null },
+        timestampOf(ctx.clock),
+      );
+    }
+    if (latest !== undefined && isStillValid(ctx, request, latest)) throw new ApiError('document_completed');
+    return {
+      claim: await claimNew(ctx, tx, request, (latest?.attempt ?? 0) + 1),
+      replaced: latest?.status === 'COMPLETED' ? null : (latest?.provider_submission_id ?? null),
+    };
+  });
+  // A courtesy to the user, who could otherwise still sign the old form: that it fails changes nothing.
+  if (replaced !== null) await ctx.signing.archive(Number(replaced)).catch(() => {});
+  return claim;
+}
+
+function isOpen({ status }: SubmissionRow): boolean {
+  return OPEN_STATUSES.some((open) => open === status);
+}
+
+function isStillValid(ctx: Context, { kind, piiVersion }: Request, row: SubmissionRow): boolean {
+  if (row.status !== 'COMPLETED' || row.completed_at === null) return false;
+  const form = {
+    formType: row.form_type,
+    signedAt: Date.parse(row.completed_at),
+    piiVersion: row.pii_version,
+  };
+  return formDefect(form, { kind, piiVersion, isUnitedStates: false, now: ctx.clock.now() }) === null;
+}
+
+async function claimOpen(ctx: Context, tx: Db, { piiVersion }: Request, row: SubmissionRow): Promise<Claim> {
+  const previousClaim = row.claimed_at;
+  const wait = Date.parse(previousClaim) + RESEND_AFTER - ctx.clock.now();
+  if (wait > 0) return { step: 'wait', row, previousClaim, retryAfter: Math.ceil(wait / 1000) };
+  const now = timestampOf(ctx.clock);
+  await claimResend(tx, row.id, { claimed_at: now, pii_version: piiVersion, updated_at: now });
+  return { step: 'resend', row, previousClaim, retryAfter: 0 };
+}
+
+async function claimNew(ctx: Context, tx: Db, request: Request, attempt: number): Promise<Claim> {
+  const now = timestampOf(ctx.clock);
+  const linkDays = ctx.config.documents?.linkDays ?? 30;
+  const values = {
+    id: newId(ctx.clock, ctx.random),
+    user_id: request.userId,
+    document_type: request.documentType,
+    attempt,
+    form_type: request.formType,
+    status: 'INITIALIZED' as const,
+    provider_submission_id: null,
+    provider_submitter_id: null,
+    pii_version: request.piiVersion,
+    expires_at: toTimestamp((Math.floor(ctx.clock.now()) + linkDays * 86_400_000) * 1000),
+    completed_at: null,
+    claimed_at: now,
+    lease_until: null,
+    inserted_at: now,
+    updated_at: now,
+  };
+  const row = await insertSubmission(tx, values, LOOK_AFTER);
+  return { step: 'create', row, previousClaim: now, retryAfter: 0 };
+}

@@ -1,0 +1,138 @@
+import type { Registry } from 'prom-client';
+import Type, { type Static } from 'typebox';
+import { nonsense, openUpstream, readAs, type UpstreamReply } from '../outbound.ts';
+import type { DocumentSettings } from '../provider-settings.ts';
+import { readDocusealWebhook } from './docuseal-webhook.ts';
+import type { Signing, SigningProvider, SubmissionStatus } from './provider.ts';
+
+const UPSTREAM = 'documents';
+const TIMEOUT = 10_000;
+
+const Time = Type.Optional(Type.Union([Type.String(), Type.Null()]));
+
+/** Only what we keep is named, so nothing else can be carried further: answers repeat the values of the form. */
+const Submitter = Type.Object({
+  id: Type.Integer({ minimum: 1 }),
+  submission_id: Type.Optional(Type.Integer({ minimum: 1 })),
+  status: Type.String(),
+  completed_at: Time,
+});
+type Submitter = Static<typeof Submitter>;
+
+const Submission = Type.Object({
+  id: Type.Integer({ minimum: 1 }),
+  status: Type.String(),
+  archived_at: Time,
+  submitters: Type.Array(Submitter, { minItems: 1 }),
+});
+
+const Submitters = Type.Array(Submitter, { minItems: 1 });
+const Found = Type.Object({ data: Type.Array(Submitter) });
+const Refusal = Type.Object({ error: Type.String() });
+
+/** Speaks DocuSeal's protocol and knows no rule of ours. */
+export function openDocuseal(settings: DocumentSettings, registry?: Registry): SigningProvider {
+  const upstream = openUpstream({
+    name: UPSTREAM,
+    url: settings.url,
+    timeout: TIMEOUT,
+    ...(registry && { registry }),
+  });
+  const headers = () => ({ 'x-auth-token': settings.apiKey });
+  const send = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown) =>
+    upstream.request({
+      method,
+      path,
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  const read = async (submissionId: number): Promise<Signing> => {
+    const { body } = expectSuccess(await send('GET', `/submissions/${submissionId}`), 'reading a submission');
+    return toSigning(readAs(UPSTREAM, Submission, body));
+  };
+
+  return {
+    create: async ({ externalId, formType, email, values, expiresAt }) => {
+      const reply = await send('POST', '/submissions', {
+        template_id: settings.templates[formType],
+        send_email: true,
+        expire_at: new Date(expiresAt).toISOString(),
+        submitters: [{ email, external_id: externalId, values }],
+      });
+      if (reply.status === 422) return { refused: isAboutTemplate(reply) ? 'setup' : 'values' };
+      if (reply.status >= 400 && reply.status < 500) return { refused: 'setup' };
+      const [submitter] = readAs(UPSTREAM, Submitters, expectSuccess(reply, 'creating a submission').body);
+      if (submitter?.submission_id === undefined) throw nonsense(UPSTREAM, 'a submission without its number');
+      return {
+        submissionId: submitter.submission_id,
+        submitterId: submitter.id,
+        status: submitterStatus(submitter),
+        completedAt: readTime(submitter.completed_at),
+      };
+    },
+    find: async (externalId) => {
+      const query = `external_id=${encodeURIComponent(externalId)}&limit=1`;
+      const { body } = expectSuccess(await send('GET', `/submitters?${query}`), 'looking for a submission');
+      const [submitter] = readAs(UPSTREAM, Found, body).data;
+      // A submitter never says that the link has expired, or that it was taken back: the submission does.
+      return submitter?.submission_id === undefined ? null : read(submitter.submission_id);
+    },
+    read,
+    resend: async (submitterId, values) => {
+      const reply = await send('PUT', `/submitters/${submitterId}`, { send_email: true, values });
+      if (reply.status === 422) return false;
+      expectSuccess(reply, 'sending a link again');
+      return true;
+    },
+    archive: async (submissionId) => {
+      const reply = await send('DELETE', `/submissions/${submissionId}`);
+      if (reply.status !== 404) expectSuccess(reply, 'archiving a submission');
+    },
+    readWebhook: (webhookHeaders, body) => readDocusealWebhook(settings, webhookHeaders, body),
+    close: () => upstream.close(),
+  };
+}
+
+function expectSuccess(reply: UpstreamReply, doing: string): UpstreamReply {
+  if (reply.status >= 200 && reply.status < 300) return reply;
+  throw nonsense(UPSTREAM, `HTTP ${reply.status} when ${doing}`);
+}
+
+/** Whether our own configuration is at fault, and not what the user filled in. */
+function isAboutTemplate({ body }: UpstreamReply): boolean {
+  return /^template/i.test(readAs(UPSTREAM, Refusal, body).error);
+}
+
+function toSigning({ id, status, archived_at, submitters }: Static<typeof Submission>): Signing {
+  const [submitter] = submitters;
+  if (submitter === undefined) throw nonsense(UPSTREAM, 'a submission of nobody');
+  const own = submitterStatus(submitter);
+  const isOver = own === 'COMPLETED' || own === 'DECLINED';
+  const isDead = status === 'expired' || (archived_at ?? null) !== null;
+  return {
+    submissionId: id,
+    submitterId: submitter.id,
+    status: isDead && !isOver ? 'EXPIRED' : own,
+    completedAt: readTime(submitter.completed_at),
+  };
+}
+
+const SUBMITTER_STATUSES: Record<string, SubmissionStatus> = {
+  awaiting: 'INITIALIZED',
+  sent: 'SENT',
+  opened: 'VIEWED',
+  completed: 'COMPLETED',
+  declined: 'DECLINED',
+};
+
+function submitterStatus({ status, completed_at }: Submitter): SubmissionStatus {
+  const known = SUBMITTER_STATUSES[status];
+  if (known === undefined || (known === 'COMPLETED' && readTime(completed_at) === null))
+    throw nonsense(UPSTREAM, 'a status of no meaning');
+  return known;
+}
+
+export function readTime(text: string | null | undefined): number | null {
+  const time = Date.parse(text ?? '');
+  return Number.isNaN(time) ? null : time;
+}

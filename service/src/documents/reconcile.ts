@@ -1,0 +1,61 @@
+import type { Context } from '../context.ts';
+import { type DueWorker, type Step, startDueWorker } from '../due-worker.ts';
+import { timestampOf } from '../http/wire.ts';
+import { upstreamFailureOf } from '../outbound.ts';
+import type { Signing } from './provider.ts';
+import {
+  advanceSubmission,
+  claimDueSubmission,
+  DOCUMENTS_CHANNEL,
+  finishDueSubmission,
+  type SubmissionRow,
+} from './store.ts';
+
+const HOUR = 3600;
+const EVERY = 30_000;
+/** By then a creation whose answer was lost would have shown. */
+const GIVE_UP_AFTER = 10 * 60_000;
+
+/** Asks after forms that nothing was heard of, first of all after those whose creation was never answered. */
+export function startDocumentReconciler(ctx: Context): Promise<DueWorker> {
+  return startDueWorker(ctx, {
+    name: 'documents',
+    channel: DOCUMENTS_CHANNEL,
+    every: EVERY,
+    lanes: 1,
+    step: () => checkNextSubmission(ctx),
+  });
+}
+
+export async function checkNextSubmission(ctx: Context): Promise<Step> {
+  const row = await claimDueSubmission(ctx.db);
+  if (row === undefined) return 'idle';
+  try {
+    const signing = await look(ctx, row);
+    if (signing !== null) {
+      const at = timestampOf(ctx.clock);
+      await ctx.db.transaction().execute((tx) => advanceSubmission(tx, row.id, signing, at));
+    }
+    await finishDueSubmission(ctx.db, row.id, signing === null ? 60 : HOUR);
+    return 'worked';
+  } catch (err) {
+    const failure = upstreamFailureOf(err);
+    await finishDueSubmission(ctx.db, row.id, Math.max(60, failure?.retryAfter ?? 0));
+    ctx.log.warn({ err, submission_id: row.id }, 'a form cannot be asked after');
+    return failure === undefined || failure.kind === 'nonsense'
+      ? 'worked'
+      : { pause: failure.retryAfter * 1000 };
+  }
+}
+
+/** Null = nothing to say yet. What it was to be filled with is not kept, so a form that was never created is over. */
+async function look(
+  ctx: Context,
+  row: SubmissionRow,
+): Promise<(Pick<Signing, 'status' | 'completedAt'> & Partial<Signing>) | null> {
+  if (row.provider_submission_id !== null) return ctx.signing.read(Number(row.provider_submission_id));
+  const found = await ctx.signing.find(row.id);
+  if (found !== null) return found;
+  const isOld = ctx.clock.now() - Date.parse(row.updated_at) > GIVE_UP_AFTER;
+  return isOld ? { status: 'EXPIRED', completedAt: null } : null;
+}

@@ -1,0 +1,44 @@
+import Type from 'typebox';
+import { publicRoute, userRoute } from '../http/route.ts';
+import { WebhookReceipt } from '../kyc/schema.ts';
+import { DocumentSubmission, NewSubmission } from './schema.ts';
+import { submitDocument } from './submission.ts';
+import { receiveDocumentEvent } from './webhook.ts';
+
+export const documentRoutes = [
+  userRoute('documents:write', {
+    method: 'POST',
+    path: '/v1/documents/:document_type/submission',
+    operationId: 'submitDocument',
+    summary: 'Send the user a form to sign',
+    description:
+      'The signing link is mailed to the user. Posting again sends it again (at most once a minute), or starts a new form when the last was declined, has expired or is no longer valid.',
+    params: Type.Object({ document_type: Type.String({ description: '`tax_certification`' }) }),
+    body: NewSubmission,
+    forms: true,
+    limit: 'documents',
+    reply: DocumentSubmission,
+    errors: [
+      'not_found',
+      'document_completed',
+      'tax_form_not_applicable',
+      'upstream_error',
+      'upstream_unavailable',
+    ],
+    handle: (ctx, caller, { params, body }) => submitDocument(ctx, caller, params.document_type, body),
+  }),
+];
+
+export const documentWebhookRoutes = [
+  publicRoute({
+    method: 'POST',
+    path: '/webhooks/documents',
+    operationId: 'receiveDocumentEvent',
+    summary: 'Events of the signing provider',
+    description: 'For the signing provider alone: it is checked that it sent exactly these bytes.',
+    rawBody: true,
+    reply: WebhookReceipt,
+    errors: ['unauthorized', 'payload_too_large'],
+    handle: (ctx, _caller, { body, request }) => receiveDocumentEvent(ctx, request.headers, body as Buffer),
+  }),
+];

@@ -1,0 +1,35 @@
+import Type, { type Static } from 'typebox';
+import { Closed, ObjectName } from '../http/wire.ts';
+import { FORM_TYPES, type FormValues, SUBMISSION_STATUSES } from './provider.ts';
+
+/** The names that the forms have fields for; others are passed on all the same. */
+const FIELD_NAMES = [
+  'City',
+  'Country',
+  'Country Of Citizenship',
+  'DOB',
+  'Date',
+  'Foreign Tax Number',
+  'Full Name',
+  'Permanent Address',
+  'Signature',
+];
+
+export const NewSubmission = Type.Unsafe<FormValues>({
+  type: 'object',
+  title: 'NewDocumentSubmission',
+  description: `What the form is filled with, forwarded as it is and never stored. Fields: ${FIELD_NAMES.join(', ')}.`,
+  maxProperties: 50,
+  propertyNames: { maxLength: 200 },
+  additionalProperties: { type: 'string', maxLength: 16_384 },
+});
+
+export const DocumentSubmission = Closed(
+  {
+    object: ObjectName('document_submission'),
+    form_type: Type.Enum([...FORM_TYPES]),
+    status: Type.Enum([...SUBMISSION_STATUSES]),
+  },
+  { title: 'DocumentSubmission' },
+);
+export type DocumentSubmission = Static<typeof DocumentSubmission>;

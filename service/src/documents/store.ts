@@ -1,0 +1,132 @@
+import { sql } from 'kysely';
+import type { DocumentSubmissions } from '../db/identity-tables.ts';
+import type { Db } from '../db/pool.ts';
+import { toTimestamp } from '../http/wire.ts';
+import { OPEN_STATUSES, type Signing, SUBMISSION_STATUSES, type SubmissionStatus } from './provider.ts';
+
+export const DOCUMENTS_CHANNEL = 'document_submissions';
+
+const LEASE = '60 seconds';
+
+export type SubmissionRow = DocumentSubmissions;
+
+/** The user's last submission of this type. Until the transaction ends nobody else decides what follows it. */
+export async function lockLatest(
+  db: Db,
+  userId: string,
+  documentType: string,
+): Promise<SubmissionRow | undefined> {
+  await sql`select pg_advisory_xact_lock(hashtext('document_submissions'), hashtext(${`${userId} ${documentType}`}))`.execute(
+    db,
+  );
+  return db
+    .selectFrom('document_submissions')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .where('document_type', '=', documentType)
+    .orderBy('attempt', 'desc')
+    .limit(1)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+/** `lookAfter` is real time: until then the request that sends it is at work. */
+export async function insertSubmission(
+  db: Db,
+  row: Omit<SubmissionRow, 'due_at'>,
+  lookAfter: string,
+): Promise<SubmissionRow> {
+  return db
+    .insertInto('document_submissions')
+    .values({ ...row, due_at: sql`now() + ${lookAfter}::interval` })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** The provider created nothing: it is as if nobody had asked. */
+export async function withdrawSubmission(db: Db, id: string): Promise<void> {
+  await db
+    .deleteFrom('document_submissions')
+    .where('id', '=', id)
+    .where('status', '=', 'INITIALIZED')
+    .where('provider_submission_id', 'is', null)
+    .execute();
+}
+
+export async function claimResend(
+  db: Db,
+  id: string,
+  changes: Pick<SubmissionRow, 'claimed_at' | 'pii_version' | 'updated_at'>,
+): Promise<void> {
+  await db.updateTable('document_submissions').set(changes).where('id', '=', id).execute();
+}
+
+/** A status as the provider has it, in the transaction of whatever else goes with it. Never backwards. */
+export async function advanceSubmission(
+  db: Db,
+  id: string,
+  signing: Pick<Signing, 'status' | 'completedAt'> & Partial<Signing>,
+  at: string,
+): Promise<SubmissionRow | undefined> {
+  const rank = SUBMISSION_STATUSES.indexOf(signing.status);
+  const earlier = SUBMISSION_STATUSES.slice(0, rank);
+  if (signing.submissionId !== undefined && signing.submitterId !== undefined) {
+    await db
+      .updateTable('document_submissions')
+      .set({
+        provider_submission_id: BigInt(signing.submissionId),
+        provider_submitter_id: BigInt(signing.submitterId),
+      })
+      .where('id', '=', id)
+      .where('provider_submission_id', 'is', null)
+      .execute();
+  }
+  if (earlier.length > 0) {
+    const completed_at = signing.completedAt === null ? null : toTimestamp(signing.completedAt * 1000);
+    await db
+      .updateTable('document_submissions')
+      .set({ status: signing.status, completed_at, updated_at: at })
+      .where('id', '=', id)
+      .where('status', 'in', [...earlier])
+      .execute();
+  }
+  return db.selectFrom('document_submissions').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/** The row an event is about. Before the provider's answer was read only our own id tells. */
+export async function findSubmissionOfEvent(
+  db: Db,
+  submissionId: number | null,
+  externalId: string | null,
+): Promise<{ id: string; status: SubmissionStatus } | undefined> {
+  const { rows } = await sql<{ id: string; status: SubmissionStatus }>`
+    select id, status from document_submissions
+    where provider_submission_id = ${submissionId}::bigint
+      or (id = ${externalId}::uuid and (provider_submission_id is null or ${submissionId}::bigint is null))
+    limit 1 for update`.execute(db);
+  return rows[0];
+}
+
+/** Hands out one open submission that nothing was heard of for long. */
+export async function claimDueSubmission(db: Db): Promise<SubmissionRow | undefined> {
+  const { rows } = await sql<SubmissionRow>`
+    update document_submissions set lease_until = now() + ${LEASE}::interval
+    where id = (select id from document_submissions where status = any(${[...OPEN_STATUSES]}) and due_at <= now()
+      and (lease_until is null or lease_until < now()) order by due_at for update skip locked limit 1)
+    returning *`.execute(db);
+  return rows[0];
+}
+
+export async function finishDueSubmission(db: Db, id: string, seconds: number): Promise<void> {
+  await sql`update document_submissions set lease_until = null, due_at = now() + make_interval(secs => ${seconds})
+    where id = ${id}`.execute(db);
+}
+
+export async function listOpenSubmissions(db: Db, userId: string): Promise<SubmissionRow[]> {
+  return db
+    .selectFrom('document_submissions')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .where('status', 'in', [...OPEN_STATUSES])
+    .execute();
+}

@@ -1,0 +1,34 @@
+import { publicRoute, userRoute } from '../http/route.ts';
+import { KycToken, NewKycToken, WebhookReceipt } from './schema.ts';
+import { mintKycToken } from './token.ts';
+import { receiveIdentityEvent } from './webhook.ts';
+
+export const kycRoutes = [
+  userRoute('identity:write', {
+    method: 'POST',
+    path: '/v1/kyc-token',
+    operationId: 'createKycToken',
+    summary: 'Start or continue the identity verification',
+    body: NewKycToken,
+    forms: true,
+    limit: 'kyc_token',
+    reply: KycToken,
+    errors: ['not_found', 'kyc_in_review', 'kyc_final_rejection', 'upstream_error', 'upstream_unavailable'],
+    handle: (ctx, caller, { body }) => mintKycToken(ctx, caller, body),
+  }),
+];
+
+export const identityWebhookRoutes = [
+  publicRoute({
+    method: 'POST',
+    path: '/webhooks/identity',
+    operationId: 'receiveIdentityEvent',
+    summary: 'Events of the identity provider',
+    description:
+      'For the identity provider alone: the signature over the bytes of the body is checked first.',
+    rawBody: true,
+    reply: WebhookReceipt,
+    errors: ['unauthorized', 'payload_too_large'],
+    handle: (ctx, _caller, { body, request }) => receiveIdentityEvent(ctx, request.headers, body as Buffer),
+  }),
+];

@@ -1,0 +1,174 @@
+import Type, { type Static } from 'typebox';
+import { findCountry } from '../pii/countries.ts';
+import type { PersonalData } from '../pii/personal-data.ts';
+import { type Applicant, REVIEW_STATUSES, type Review } from './provider.ts';
+
+const Text = Type.Optional(Type.Union([Type.String(), Type.Null()]));
+
+const Address = Type.Object({
+  country: Text,
+  postCode: Text,
+  town: Text,
+  state: Text,
+  street: Text,
+  subStreet: Text,
+  buildingName: Text,
+  buildingNumber: Text,
+  flatNumber: Text,
+  formattedAddress: Text,
+});
+type Address = Static<typeof Address>;
+
+const CompanyInfo = Type.Object({
+  companyName: Text,
+  country: Text,
+  legalAddress: Text,
+  taxId: Text,
+  addresses: Type.Optional(Type.Array(Address)),
+});
+
+const Info = Type.Object({
+  firstName: Text,
+  middleName: Text,
+  lastName: Text,
+  legalName: Text,
+  dob: Text,
+  country: Text,
+  nationality: Text,
+  tin: Text,
+  taxResidenceCountry: Text,
+  addresses: Type.Optional(Type.Array(Address)),
+  companyInfo: Type.Optional(CompanyInfo),
+});
+type Info = Static<typeof Info>;
+
+export const ReviewResult = Type.Object({
+  reviewAnswer: Type.Optional(Type.String()),
+  reviewRejectType: Type.Optional(Type.String()),
+});
+
+/** Open objects: the provider adds members as it likes. */
+export const SumsubApplicant = Type.Object({
+  id: Type.String({ pattern: '^[0-9a-zA-Z]{1,64}$' }),
+  type: Type.Optional(Type.String()),
+  info: Type.Optional(Info),
+  fixedInfo: Type.Optional(Info),
+  review: Type.Optional(
+    Type.Object({
+      levelName: Type.Optional(Type.String()),
+      reviewStatus: Type.Optional(Type.String()),
+      reviewDate: Type.Optional(Type.String()),
+      reviewResult: Type.Optional(ReviewResult),
+    }),
+  ),
+});
+export type SumsubApplicant = Static<typeof SumsubApplicant>;
+
+export function toApplicant(applicant: SumsubApplicant): Applicant {
+  const { review } = applicant;
+  const kind = applicant.type === 'company' ? 'company' : 'person';
+  return {
+    id: applicant.id,
+    kind,
+    review:
+      review?.levelName === undefined
+        ? null
+        : toReview(review.levelName, review.reviewStatus, review.reviewResult, readTime(review.reviewDate)),
+    data: kind === 'company' ? companyData(applicant) : personData(applicant),
+  };
+}
+
+/** Decided by the status: an answer that stands beside any other status is a leftover. */
+export function toReview(
+  levelName: string,
+  statusText: string | undefined,
+  result: Static<typeof ReviewResult> | undefined,
+  reviewedAt: number | null,
+): Review | null {
+  const status = REVIEW_STATUSES.find((known) => known === statusText);
+  if (status === undefined) return null;
+  const open = { levelName, answer: null, rejectType: null, reviewedAt: null };
+  if (status !== 'completed') return { ...open, status };
+  const answer = result?.reviewAnswer;
+  // A verdict that we cannot read is no verdict: the provider has yet to say more.
+  if ((answer !== 'GREEN' && answer !== 'RED') || reviewedAt === null) return { ...open, status: 'queued' };
+  const rejectType = answer === 'GREEN' ? null : result?.reviewRejectType === 'FINAL' ? 'FINAL' : 'RETRY';
+  return { levelName, status, answer, rejectType, reviewedAt };
+}
+
+/** `2026-01-02 03:04:05+0000`, with or without fraction and zone: always UTC. */
+export function readTime(text: string | undefined): number | null {
+  const match = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d{1,6})?)(?:\+0000|Z)?$/.exec(text ?? '');
+  if (match === null) return null;
+  const time = Date.parse(`${match[1]}T${match[2]}Z`);
+  return Number.isNaN(time) ? null : time;
+}
+
+/** What was recognised from documents counts before what was typed, field by field. */
+function personData({ info = {}, fixedInfo = {} }: SumsubApplicant): PersonalData {
+  const pick = (field: Exclude<keyof Info, 'addresses' | 'companyInfo'>) =>
+    clean(info[field]) ?? clean(fixedInfo[field]);
+  const names = [pick('firstName'), pick('middleName'), pick('lastName')].filter((part) => part !== null);
+  const addresses = [info.addresses?.[0], fixedInfo.addresses?.[0]].filter((one) => one !== undefined);
+  const dob = pick('dob');
+  return {
+    full_legal_name: names.length > 0 ? names.join(' ') : pick('legalName'),
+    date_of_birth: dob !== null && isDate(dob) ? dob : null,
+    tax_id: pick('tin'),
+    nationality: countryCode(pick('nationality')),
+    tax_residence: countryCode(pick('taxResidenceCountry')),
+    ...addressData(addresses),
+  };
+}
+
+function companyData({ info = {}, fixedInfo = {} }: SumsubApplicant): PersonalData {
+  const companies = [info.companyInfo, fixedInfo.companyInfo].filter((one) => one !== undefined);
+  const pick = (field: 'companyName' | 'taxId' | 'legalAddress' | 'country') =>
+    companies.map((company) => clean(company[field])).find((value) => value !== null) ?? null;
+  const addresses = companies.flatMap((company) => company.addresses?.slice(0, 1) ?? []);
+  const address = addressData(addresses);
+  return {
+    full_legal_name: pick('companyName'),
+    date_of_birth: null,
+    tax_id: pick('taxId'),
+    nationality: countryCode(pick('country')),
+    tax_residence: null,
+    ...address,
+    street: address.street ?? (addresses.length === 0 ? pick('legalAddress') : null),
+    country: address.country ?? countryCode(pick('country')),
+  };
+}
+
+/** Fields of two addresses are never mixed: the first that names anything is taken whole. */
+function addressData(addresses: readonly Address[]) {
+  const address = addresses.find((one) => Object.values(one).some((value) => clean(value) !== null)) ?? {};
+  const { street, subStreet, buildingName, buildingNumber, flatNumber } = address;
+  const lines = [street, subStreet, buildingName, buildingNumber, flatNumber]
+    .map(clean)
+    .filter((part) => part !== null);
+  const city = clean(address.town);
+  return {
+    street: lines.length > 0 ? lines.join(', ') : city === null ? clean(address.formattedAddress) : null,
+    city,
+    state: clean(address.state),
+    postal_code: clean(address.postCode),
+    country: countryCode(clean(address.country)),
+  };
+}
+
+function countryCode(code: string | null): string | null {
+  return findCountry(code)?.iso_2 ?? null;
+}
+
+function isDate(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
+}
+
+function clean(value: unknown): string | null {
+  if (typeof value !== 'string') return null;
+  const text = value
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .trim()
+    .slice(0, 500);
+  return text === '' ? null : text;
+}

@@ -1,0 +1,96 @@
+import Type, { type Static } from 'typebox';
+import { ApiError } from '../errors.ts';
+import { unauthorized } from '../http/access.ts';
+import { isValid } from '../http/validation.ts';
+import type { EventEffect, IdentityEvent, WebhookHeaders } from './provider.ts';
+import { ReviewResult, readTime, toReview } from './sumsub-applicant.ts';
+import { verifyDigest } from './sumsub-signature.ts';
+
+const Text = Type.Optional(Type.Union([Type.String({ maxLength: 512 }), Type.Null()]));
+
+const Payload = Type.Object({
+  type: Type.String({ maxLength: 100 }),
+  applicantId: Type.String({ pattern: '^[0-9a-zA-Z]{1,64}$' }),
+  correlationId: Text,
+  externalUserId: Text,
+  levelName: Text,
+  applicantType: Text,
+  sandboxMode: Type.Optional(Type.Boolean()),
+  testMode: Type.Optional(Type.Unknown()),
+  reviewStatus: Text,
+  reviewResult: Type.Optional(ReviewResult),
+  createdAt: Text,
+  createdAtMs: Text,
+  applicantMemberOf: Type.Optional(Type.Union([Type.Array(Type.Unknown()), Type.Null()])),
+});
+type Payload = Static<typeof Payload>;
+
+/** Everything not named here changes nothing that we keep. */
+const EFFECTS: Record<string, EventEffect> = {
+  applicantCreated: 'review',
+  applicantPending: 'review',
+  applicantPrechecked: 'review',
+  applicantReviewed: 'review',
+  applicantOnHold: 'review',
+  applicantAwaitingUser: 'review',
+  applicantAwaitingService: 'review',
+  applicantLevelChanged: 'review',
+  applicantReset: 'review',
+  applicantStepsReset: 'review',
+  applicantPersonalInfoChanged: 'read',
+  applicantWorkflowCompleted: 'read',
+  applicantWorkflowFailed: 'read',
+  applicantActivated: 'activated',
+  applicantDeactivated: 'deactivated',
+  applicantPersonalDataDeleted: 'data_deleted',
+  applicantDeleted: 'deleted',
+};
+
+export function readSumsubWebhook(
+  secrets: readonly string[],
+  headers: WebhookHeaders,
+  body: Buffer,
+): IdentityEvent {
+  const header = (name: string) => (typeof headers[name] === 'string' ? headers[name] : undefined);
+  if (!verifyDigest(secrets, header('x-payload-digest-alg'), header('x-payload-digest'), body))
+    throw unauthorized();
+  const payload = parse(body);
+  const { type, applicantId, applicantType, correlationId, reviewStatus } = payload;
+  const at = readTime(payload.createdAtMs ?? undefined) ?? readTime(payload.createdAt ?? undefined);
+  if (at === null) throw malformed();
+  // After a reset the old verdict has been seen beside `init`: the kind of event and the status decide.
+  const review = toReview(payload.levelName ?? '', reviewStatus ?? undefined, payload.reviewResult, at);
+  return {
+    name: JSON.stringify([
+      type,
+      applicantId,
+      correlationId ?? null,
+      payload.createdAtMs ?? at,
+      reviewStatus ?? null,
+    ]),
+    effect: EFFECTS[type] ?? 'none',
+    applicantId,
+    userId: payload.externalUserId ?? null,
+    kind: applicantType === 'company' ? 'company' : applicantType === 'individual' ? 'person' : null,
+    isMember: (payload.applicantMemberOf ?? []).length > 0,
+    isSandbox: payload.sandboxMode === true,
+    isTest: payload.testMode !== undefined && payload.testMode !== false,
+    review,
+    at,
+  };
+}
+
+function parse(body: Buffer): Payload {
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString());
+  } catch {
+    throw malformed();
+  }
+  if (!isValid(Payload, value)) throw malformed();
+  return value as Payload;
+}
+
+function malformed(): ApiError {
+  return new ApiError('malformed_request', {}, { message: 'The event cannot be read.' });
+}

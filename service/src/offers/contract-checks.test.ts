@@ -1,0 +1,165 @@
+import { fundSwap } from '@causeway/contracts/abi/fund-swap.ts';
+import { feeOnTransferToken } from '@causeway/contracts/abi/test/fee-on-transfer-token.ts';
+import { roles, testWallets } from '@causeway/sandbox/chains/keys.ts';
+import type { Hex } from 'viem';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestChain, type TestChain, type TestNode } from '../../test/chain.ts';
+import { saleFile, tokenizedFile } from '../../test/offers.ts';
+import { type Chains, openChains } from '../chain/client.ts';
+import { checkContracts } from './contract-checks.ts';
+import type { OfferFile } from './file-schema.ts';
+
+let chain: TestChain;
+let node: TestNode;
+let chains: Chains;
+let token: (assetId: string) => Hex;
+
+beforeAll(async () => {
+  chain = await startTestChain();
+  node = await chain.addNode();
+  chains = openChains({ urls: { ethereum_sepolia: [node.url] }, timeout: 1_000 });
+  token = (assetId) => chain.deployment.tokens.find(({ asset_id }) => asset_id === assetId)?.address ?? '0x';
+});
+afterAll(async () => {
+  await chains.close();
+  await chain.close();
+});
+
+type Contract = OfferFile['contracts'][number];
+
+const digits = new Map([
+  ['usd-coin', 6],
+  ['harbour', 18],
+  ['causeway-treasury-fund', 6],
+]);
+const operator = roles.operator.address;
+const stranger = testWallets[0]?.address as Hex;
+
+const check = (file: OfferFile, by: Hex | null = operator) =>
+  checkContracts({ chains, digits, operator: by }, file);
+
+function contract(change: Partial<Contract>): OfferFile['contracts'] {
+  const funding_tokens = [{ asset: 'usd-coin', address: token('usd-coin') }];
+  const plain = {
+    chain: 'ethereum_sepolia',
+    asset_address: null,
+    allow_list: false,
+    domain_name: null,
+  } as const;
+  return [{ ...plain, address: '0x', funding_tokens, ...change }];
+}
+
+const sale = (change: Partial<Contract> = {}) =>
+  saleFile({ contracts: contract({ address: chain.deployment.sale_funds.open, ...change }) });
+const swap = (change: Partial<Contract> = {}) =>
+  saleFile({
+    type: 'fund::swap',
+    asset: 'causeway-treasury-fund',
+    contracts: contract({
+      ...{ address: chain.deployment.fund_swap.address, allow_list: true },
+      ...{ asset_address: token('causeway-treasury-fund'), ...change },
+    }),
+  });
+const tokenized = (change: Partial<Contract> = {}, file: Partial<OfferFile> = {}) =>
+  tokenizedFile({
+    contracts: contract({
+      address: chain.deployment.venue?.swap ?? '0x',
+      asset_address: token('aaplon'),
+      ...change,
+    }),
+    ...file,
+  });
+
+test('what is deployed as the file says passes, of both generations', async () => {
+  const { older_fund_swap } = chain.deployment;
+  expect(await check(sale())).toEqual([]);
+  expect(await check(swap())).toEqual([]);
+  expect(await check(swap({ address: older_fund_swap.address }))).toEqual([]);
+  expect(await check(tokenized())).toEqual([]);
+});
+
+test('an address without code is refused', async () => {
+  const empty = `0x${'12'.repeat(20)}`;
+  for (const file of [sale({ address: empty }), swap({ address: empty }), tokenized({ address: empty })])
+    expect(await check(file, null)).toContainEqual(
+      expect.stringMatching(/contracts\.ethereum_sepolia\.address: there is no contract at this address$/),
+    );
+});
+
+test('a contract of another kind is refused', async () => {
+  const { sale_funds, fund_swap } = chain.deployment;
+  const wrong = /contracts\.ethereum_sepolia\.address: it does not have the expected interface/;
+  expect(await check(sale({ address: fund_swap.address }))).toContainEqual(expect.stringMatching(wrong));
+  expect(await check(swap({ address: sale_funds.open }))).toContainEqual(expect.stringMatching(wrong));
+  expect(await check(tokenized({ address: fund_swap.address }))).toContainEqual(expect.stringMatching(wrong));
+});
+
+test('a funding token whose decimals are not those of the asset is refused', async () => {
+  const funding_tokens = [{ asset: 'usd-coin', address: token('legacy-token') }];
+  expect(await check(sale({ funding_tokens }))).toEqual([
+    'harbour-sale: contracts.ethereum_sepolia.funding_tokens.usd-coin: its decimals are 18, but usd-coin has 6 fractional digits',
+  ]);
+});
+
+test('a funding token that the swap does not take is refused', async () => {
+  const other = await chain.create(feeOnTransferToken, []);
+  const problems = await check(swap({ funding_tokens: [{ asset: 'usd-coin', address: other }] }));
+  expect(problems).toContainEqual(expect.stringContaining('TokenNotTaken'));
+});
+
+test('a swap that gives another token is refused', async () => {
+  const problems = await check(swap({ asset_address: token('usd-coin') }));
+  expect(problems).toEqual([
+    `harbour-sale: contracts.ethereum_sepolia.address: it gives ${token('causeway-treasury-fund')}, but asset_address is ${token('usd-coin')}`,
+  ]);
+});
+
+test('an operator without a role is refused; without one to ask for it is not checked', async () => {
+  expect(await check(sale(), stranger)).toEqual([
+    `harbour-sale: contracts.ethereum_sepolia.operator: the operator ${stranger} has no role to commit`,
+    `harbour-sale: contracts.ethereum_sepolia.operator: the operator ${stranger} has no role to remit`,
+  ]);
+  expect(await check(tokenized(), stranger)).toEqual([expect.stringContaining(`not by ${stranger}`)]);
+  expect(await check(sale(), null)).toEqual([]);
+});
+
+test('a fee that is not the contract’s is refused', async () => {
+  expect(await check(tokenized({}, { fee_bps: 51 }))).toEqual([
+    expect.stringContaining('contracts.ethereum_sepolia.fee_bps: its fee is not fee_bps = 51'),
+  ]);
+});
+
+test('an allow-list that is none, or that everyone is on, is refused', async () => {
+  const { market } = chain.deployment.fund_swap;
+  const owner = roles.owner.address;
+  const parts = {
+    owner,
+    market,
+    feeRecipient: owner,
+    feeBps: 0n,
+    supplier: `0x${'00'.repeat(20)}` as Hex,
+    swapLevel: 2,
+  };
+  const open = await chain.create(fundSwap, [parts]);
+  expect(await check(tokenized({ allow_list: chain.deployment.fund_swap.address }))).toEqual([]);
+  expect(await check(tokenized({ allow_list: open }))).toEqual([
+    'harbour-stock: contracts.ethereum_sepolia.allow_list: it allows everyone, so there is no list to be on',
+  ]);
+  expect(await check(tokenized({ allow_list: token('usd-coin') }))).toContainEqual(
+    expect.stringMatching(/allow_list: it does not have the expected interface/),
+  );
+});
+
+test('a chain without a node, or with a silent one, is a refusal and not a pass', async () => {
+  expect(await check(sale({ chain: 'base_sepolia' }))).toEqual([
+    'harbour-sale: contracts.base_sepolia: no RPC_URL_BASE_SEPOLIA is set to check it with',
+  ]);
+  node.fault.set('down');
+  try {
+    expect(await check(sale())).toContainEqual(
+      expect.stringContaining('address: A system we depend on does not answer.'),
+    );
+  } finally {
+    node.fault.set('none');
+  }
+});

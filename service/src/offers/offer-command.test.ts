@@ -1,0 +1,116 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { stringify } from 'yaml';
+import { type TestApp, testApp } from '../../test/app.ts';
+import { saleFile } from '../../test/offers.ts';
+import { makeClient } from '../../test/tokens.ts';
+import { type Config, ConfigError } from '../config.ts';
+import { runOffer } from './offer-command.ts';
+import { readOfferBySlug } from './store.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'causeway-offers-'));
+let one: TestApp;
+let config: Config;
+beforeAll(async () => {
+  one = await testApp();
+  await makeClient(one.ctx);
+  config = { ...one.ctx.config, databaseUrl: String(one.ctx.pool.options.connectionString) };
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await one.close();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  process.exitCode = undefined;
+});
+
+/** What the command printed and said, and its exit code. */
+async function run(...args: string[]) {
+  const out: string[] = [];
+  const said: string[] = [];
+  process.exitCode = undefined;
+  vi.spyOn(console, 'log').mockImplementation((text: string) => void out.push(text));
+  vi.spyOn(console, 'error').mockImplementation((text: string) => void said.push(text));
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => out.push(String(text)) > 0);
+  await runOffer(config, args);
+  vi.restoreAllMocks();
+  return { out: out.join('\n'), said: said.join('\n'), code: Number(process.exitCode ?? 0) };
+}
+
+function write(name: string, file: object): string {
+  const path = join(folder, name);
+  writeFileSync(path, stringify(file));
+  return path;
+}
+
+test('diff shows what apply would do, and apply does it when told yes', async () => {
+  const path = write('sale.yaml', { ...saleFile({ slug: 'by-command' }), name: `Of $${'{city}'}` });
+  const set = ['--set', 'city=Hamburg'];
+  const shown = await run('diff', path, ...set);
+  expect([shown.code, shown.out]).toEqual([1, expect.stringContaining('+ name: Of Hamburg')]);
+  const unasked = await run('apply', path, ...set, '--no-chain-checks');
+  expect([unasked.code, unasked.said]).toEqual([2, expect.stringContaining('--yes')]);
+  expect(await readOfferBySlug(one.ctx.db, 'by-command')).toBeNull();
+  expect((await run('apply', path, ...set, '--no-chain-checks', '--yes')).code).toBe(0);
+  expect((await readOfferBySlug(one.ctx.db, 'by-command'))?.name).toBe('Of Hamburg');
+  const again = await run('diff', path, ...set);
+  expect([again.code, again.out]).toEqual([0, 'by-command: nothing to change']);
+});
+
+test('the contracts are checked unless told not to', async () => {
+  const path = write('unchecked.yaml', saleFile({ slug: 'unchecked' }));
+  const { code, said } = await run('apply', path, '--yes');
+  expect([code, said]).toEqual([2, expect.stringContaining('no RPC_URL_ETHEREUM_SEPOLIA is set')]);
+  expect(await readOfferBySlug(one.ctx.db, 'unchecked')).toBeNull();
+});
+
+test('a wrong file changes nothing and is told with its line', async () => {
+  const path = write('wrong.yaml', { ...saleFile({ slug: 'wrong' }), type: 'auction' });
+  const { code, said } = await run('apply', path, '--yes', '--no-chain-checks');
+  expect([code, said]).toEqual([2, expect.stringMatching(/wrong\.yaml:2: type: must be one of/)]);
+});
+
+test('what show prints is a file that changes nothing', async () => {
+  const path = join(folder, 'shown.yaml');
+  writeFileSync(path, (await run('show', 'by-command')).out);
+  expect((await run('diff', path)).out).toBe('by-command: nothing to change');
+});
+
+test('list, publish and close tell and set the state', async () => {
+  const row = async () =>
+    JSON.parse((await run('list')).out).find(({ slug }: { slug: string }) => slug === 'by-command');
+  expect(await row()).toMatchObject({ state: 'open', published_at: null, partners: ['Partner partner-one'] });
+  expect((await run('publish', 'by-command')).said).toBe('by-command: is published');
+  expect((await run('publish', 'by-command')).said).toBe('by-command: was published already');
+  expect((await run('close', 'by-command')).said).toBe('by-command: is closed');
+  expect(await row()).toMatchObject({ state: 'ended', published_at: expect.any(String) });
+});
+
+test.each([
+  ['an unknown offer', ['publish', 'nobody']],
+  ['an unknown command', ['delete', 'by-command']],
+  ['an option of another command', ['list', '--yes']],
+  ['no file', ['apply']],
+  ['a file that is not there', ['apply', '/nowhere/offer.yaml']],
+  ['a variable without a value', ['diff', 'x.yaml', '--set', 'city']],
+])('%s is refused', async (_what, args) => {
+  await expect(run(...args)).rejects.toThrow(ConfigError);
+});
+
+test('the schema for editors asks only for what has no default', async () => {
+  const schema = JSON.parse((await run('schema')).out);
+  expect(schema.required).toEqual([
+    'slug',
+    'type',
+    'name',
+    'logo_url',
+    'asset',
+    'funding_assets',
+    'partners',
+    'options',
+  ]);
+  expect(schema.properties.options.items.required).toEqual(['slug']);
+});

@@ -1,0 +1,32 @@
+import type { Context } from '../context.ts';
+import { PII_FIELDS } from './personal-data.ts';
+import { countRowsToRotate, insertAudit, lockRowsToRotate, replaceSealed } from './store.ts';
+
+const BATCH = 100;
+
+/**
+ * Seals every row anew under the newest secret, a hundred at a time, while the service reads and writes: a row is
+ * locked only for as long as it takes, and what others write meanwhile is under the newest secret already.
+ */
+export async function rotatePii(ctx: Pick<Context, 'db' | 'sealing'>): Promise<number> {
+  let rotated = 0;
+  for (;;) {
+    const count = await rotateBatch(ctx);
+    rotated += count;
+    if (count === 0 && (await countRowsToRotate(ctx.db, ctx.sealing.newestKeyId)) === 0) return rotated;
+  }
+}
+
+async function rotateBatch({ db, sealing }: Pick<Context, 'db' | 'sealing'>): Promise<number> {
+  return db.transaction().execute(async (tx) => {
+    const rows = await lockRowsToRotate(tx, sealing.newestKeyId, BATCH);
+    for (const { user_id, sealed, sealed_facts } of rows) {
+      await replaceSealed(tx, user_id, {
+        sealed: sealing.seal('pii', sealing.open('pii', sealed, user_id), user_id),
+        sealed_facts: sealing.seal('pii facts', sealing.open('pii facts', sealed_facts, user_id), user_id),
+      });
+      await insertAudit(tx, { user_id, actor: 'operator', action: 'rotate', fields: [...PII_FIELDS] });
+    }
+    return rows.length;
+  });
+}

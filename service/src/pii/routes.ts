@@ -1,0 +1,16 @@
+import { userRoute } from '../http/route.ts';
+import { readPii } from './pii.ts';
+import { UserPii } from './schema.ts';
+
+export const piiRoutes = [
+  userRoute('pii:read', {
+    method: 'GET',
+    path: '/v1/pii',
+    operationId: 'getPii',
+    summary: "Read the user's personal data",
+    description: 'As the identity provider verified it. What is not known is null. Every read is recorded.',
+    reply: UserPii,
+    errors: ['not_found'],
+    handle: (ctx, caller) => readPii(ctx, caller),
+  }),
+];

@@ -1,0 +1,38 @@
+import type { Context } from '../context.ts';
+import { openFacts } from '../pii/sealed.ts';
+import type { UserFacts } from './status.ts';
+import { type FactsRow, readFactsRow } from './store.ts';
+
+/** Everything that is known of a user, in one round trip and without asking any provider. Null for nobody. */
+export async function readFacts(
+  ctx: Context,
+  userId: string,
+  optionIds: readonly string[],
+): Promise<UserFacts | null> {
+  const row = await readFactsRow(ctx.pool, userId, optionIds);
+  return row === undefined ? null : toFacts(ctx, userId, row);
+}
+
+function toFacts(ctx: Context, userId: string, row: FactsRow): UserFacts {
+  const reviews: UserFacts['reviews'] = {};
+  for (const [level, status, answer, rejectType, reviewedAt] of row.reviews ?? [])
+    reviews[level] = { status, answer, rejectType, reviewedAt };
+  const documents: UserFacts['documents'] = {};
+  for (const [type, status, formType, expiresAt, completedAt, piiVersion] of row.documents ?? [])
+    documents[type] = { status, formType, expiresAt, completedAt, piiVersion };
+  const wallets: Record<string, string[]> = {};
+  for (const [optionId, protocol] of row.wallets ?? []) {
+    const bound = wallets[optionId];
+    if (bound === undefined) wallets[optionId] = [protocol];
+    else bound.push(protocol);
+  }
+  const pii =
+    row.sealed_facts === null
+      ? null
+      : {
+          ...openFacts(ctx.sealing, userId, row.sealed_facts),
+          version: row.version ?? 0,
+          isStale: row.is_stale ?? false,
+        };
+  return { kind: row.kind, isActive: row.is_active, reviews, documents, wallets, pii };
+}

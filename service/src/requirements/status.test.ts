@@ -1,0 +1,274 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { SUBMISSION_STATUSES, type SubmissionStatus } from '../documents/provider.ts';
+import { jurisdictionVerdict } from './jurisdiction.ts';
+import type { Requirement } from './schema.ts';
+import { type DocumentFacts, type ReviewFacts, requirementStatus, type UserFacts } from './status.ts';
+
+const NOW = Date.parse('2026-06-15T12:00:00Z');
+const DAY = 86_400_000;
+const OPTION = { id: 'option', accreditation_days: 90 };
+
+const NOBODY: UserFacts = {
+  kind: 'person',
+  isActive: true,
+  reviews: {},
+  pii: null,
+  documents: {},
+  wallets: {},
+};
+
+/** A status as the tables below write it. */
+function say(status: ReturnType<typeof requirementStatus>): string {
+  if (typeof status === 'string') return status;
+  const { action, kyc_level, kyc_reset } = status;
+  return [status.status, action, ...(kyc_level === undefined ? [] : [kyc_reset ? 'reset' : 'no reset'])].join(
+    ' ',
+  );
+}
+
+const requirement = (type: string, details: object | null = null) =>
+  ({ object: 'requirement', id: 'r', type, details }) as Requirement;
+
+/** Reads a table of text: the first line names the columns, the first cell of each line the row. */
+function readTable(text: string): [row: string, column: string, expected: string][] {
+  const [head = [], ...lines] = text
+    .trim()
+    .split('\n')
+    .map((line) => line.split('|').map((cell) => cell.trim()));
+  return lines.flatMap(([row = '', ...cells]) =>
+    cells.map((cell, index): [string, string, string] => [row, head[index + 1] ?? '', cell]),
+  );
+}
+
+describe('identity', () => {
+  const REVIEWS: Record<string, Omit<ReviewFacts, 'reviewedAt'> | undefined> = {
+    none: undefined,
+    ...Object.fromEntries(
+      (['init', 'pending', 'prechecked', 'queued', 'awaitingService', 'onHold', 'awaitingUser'] as const).map(
+        (status) => [status, { status, answer: null, rejectType: null }],
+      ),
+    ),
+    'RED retry': { status: 'completed', answer: 'RED', rejectType: 'RETRY' },
+    'RED final': { status: 'completed', answer: 'RED', rejectType: 'FINAL' },
+    GREEN: { status: 'completed', answer: 'GREEN', rejectType: null },
+  };
+  const whole = {
+    country: 'DE',
+    region: null,
+    isComplete: true,
+    isUnitedStates: false,
+    version: 1,
+    isStale: false,
+  };
+  const PII: Record<string, UserFacts['pii']> = {
+    whole,
+    missing: null,
+    partial: { ...whole, isComplete: false },
+    stale: { ...whole, isStale: true },
+  };
+  const AGES = { fresh: 90 * DAY - 1, limit: 90 * DAY, old: 1000 * DAY };
+  const LEVELS = {
+    identity_verification: 'Sorting_KYC_Level',
+    kyc_approved: 'BasicKYCLevel',
+    accreditation: 'AccreditationIndividual_FullVerification',
+  } as const;
+
+  const ANY_AGE = `
+    review          | whole         | missing                             | partial                             | stale
+    none            | not_started   | not_started                         | not_started                         | not_started
+    init            | not_started   | not_started                         | not_started                         | not_started
+    pending         | in_progress   | in_progress                         | in_progress                         | in_progress
+    prechecked      | in_progress   | in_progress                         | in_progress                         | in_progress
+    queued          | in_progress   | in_progress                         | in_progress                         | in_progress
+    awaitingService | in_progress   | in_progress                         | in_progress                         | in_progress
+    onHold          | in_progress   | in_progress                         | in_progress                         | in_progress
+    awaitingUser    | action_needed kyc_not_verified no reset | action_needed kyc_not_verified no reset | action_needed kyc_not_verified no reset | action_needed kyc_not_verified no reset
+    RED retry       | action_needed kyc_not_verified no reset | action_needed kyc_not_verified no reset | action_needed kyc_not_verified no reset | action_needed kyc_not_verified no reset
+    RED final       | rejected      | rejected                            | rejected                            | rejected
+    GREEN           | completed     | action_needed update_pii_data reset | action_needed update_pii_data reset | action_needed update_pii_data reset`;
+
+  const rows = readTable(ANY_AGE);
+
+  test('the table covers every state of review and of personal data', () => {
+    expect(new Set(rows.map(([row]) => row))).toEqual(new Set(Object.keys(REVIEWS)));
+    expect(new Set(rows.map(([, column]) => column))).toEqual(new Set(Object.keys(PII)));
+  });
+
+  test.each(rows)('%s with %s data: %s', (review, pii, expected) => {
+    for (const [type, level] of Object.entries(LEVELS))
+      for (const [age, ms] of Object.entries(AGES))
+        for (const isActive of [true, false]) {
+          const one = REVIEWS[review];
+          const facts: UserFacts = {
+            ...NOBODY,
+            isActive,
+            pii: PII[pii] ?? null,
+            reviews:
+              one === undefined
+                ? {}
+                : { [level]: { ...one, reviewedAt: one.answer === null ? null : NOW - ms } },
+          };
+          const isTooOld = type === 'accreditation' && age !== 'fresh' && expected === 'completed';
+          const active = isTooOld ? 'action_needed kyc_not_verified reset' : expected;
+          const status = requirementStatus(requirement(type), OPTION, facts, NOW);
+          expect(say(status)).toBe(isActive || one === undefined ? active : 'rejected');
+          if (typeof status !== 'string') expect(status.kyc_level).toBe(level);
+        }
+  });
+
+  test('a verdict on one level says nothing of another', () => {
+    const green = { status: 'completed', answer: 'GREEN', rejectType: null, reviewedAt: NOW } as const;
+    const facts = { ...NOBODY, pii: whole, reviews: { BasicKYCLevel: green } };
+    expect(requirementStatus(requirement('identity_verification'), OPTION, facts, NOW)).toBe('not_started');
+    expect(requirementStatus(requirement('kyc_approved'), OPTION, facts, NOW)).toBe('completed');
+  });
+});
+
+describe('documents', () => {
+  const tax = requirement('document', { document_type: 'tax_certification' });
+  const TABLE = `
+    form        | link lives    | link has expired
+    none        | not_started   | not_started
+    INITIALIZED | in_progress   | not_started
+    SENT        | in_progress   | not_started
+    VIEWED      | in_progress   | not_started
+    EXPIRED     | not_started   | not_started
+    DECLINED    | rejected      | rejected`;
+  const form = (status: SubmissionStatus, more: Partial<DocumentFacts> = {}): DocumentFacts => ({
+    status,
+    formType: 'w8_ben',
+    expiresAt: NOW + 1,
+    completedAt: null,
+    piiVersion: 1,
+    ...more,
+  });
+
+  test('the tables cover every status', () => {
+    expect([...new Set(readTable(TABLE).map(([row]) => row)), 'COMPLETED'].sort()).toEqual(
+      ['none', ...SUBMISSION_STATUSES].sort(),
+    );
+  });
+
+  test.each(readTable(TABLE))('%s, %s: %s', (status, link, expected) => {
+    const expiresAt = link === 'link lives' ? NOW + 1 : NOW;
+    const documents =
+      status === 'none' ? {} : { tax_certification: form(status as SubmissionStatus, { expiresAt }) };
+    expect(say(requirementStatus(tax, OPTION, { ...NOBODY, documents }, NOW))).toBe(expected);
+  });
+
+  /** Signed on 2026-06-15: valid to the end of 2029. */
+  const SIGNED = `
+    on record                | 2026-06-15T12:00:00Z          | 2029-12-31T23:59:59.999Z      | 2030-01-01T00:00:00Z
+    the same                 | completed                     | completed                     | action_needed
+    changed                  | action_needed update_pii_data | action_needed update_pii_data | action_needed update_pii_data
+    nothing when signed      | completed                     | completed                     | action_needed
+    nothing any more         | action_needed update_pii_data | action_needed update_pii_data | action_needed update_pii_data
+    United States            | action_needed update_pii_data | action_needed update_pii_data | action_needed update_pii_data
+    a company now            | action_needed update_pii_data | action_needed update_pii_data | action_needed update_pii_data`;
+
+  test.each(readTable(SIGNED))('signed, %s on record, %s: %s', (record, time, expected) => {
+    const pii = {
+      country: 'DE',
+      region: null,
+      isComplete: true,
+      isUnitedStates: record === 'United States',
+      version: record === 'changed' ? 2 : 1,
+      isStale: false,
+    };
+    const piiVersion = record === 'nothing when signed' ? 0 : 1;
+    const facts: UserFacts = {
+      ...NOBODY,
+      kind: record === 'a company now' ? 'company' : 'person',
+      pii: record === 'nothing any more' ? null : pii,
+      documents: { tax_certification: form('COMPLETED', { completedAt: NOW, piiVersion, expiresAt: NOW }) },
+    };
+    expect(say(requirementStatus(tax, OPTION, facts, Date.parse(time)))).toBe(expected);
+  });
+});
+
+test.each([
+  ['external_wallet', { protocol: 'ethereum' }, [], 'not_started'],
+  ['external_wallet', { protocol: 'ethereum' }, ['solana'], 'not_started'],
+  ['external_wallet', { protocol: 'ethereum' }, ['solana', 'ethereum'], 'completed'],
+  ['external_wallet', { protocol: 'solana' }, ['solana'], 'completed'],
+  ['whitelisted_wallet', { max_wallets: 3 }, [], 'not_started'],
+  ['whitelisted_wallet', { max_wallets: 3 }, ['solana'], 'completed'],
+] as const)('%s %j with %j bound: %s', (type, details, bound, expected) => {
+  const facts = { ...NOBODY, wallets: { option: bound } };
+  expect(requirementStatus(requirement(type, details), OPTION, facts, NOW)).toBe(expected);
+  const elsewhere = { ...NOBODY, wallets: { another: bound } };
+  expect(requirementStatus(requirement(type, details), OPTION, elsewhere, NOW)).toBe('not_started');
+});
+
+describe('jurisdiction', () => {
+  const TABLE = `
+    address     | allow US          | reject US         | allow US:NY       | reject US:NY      | reject UA:43
+    none        | unknown           | unknown           | unknown           | unknown           | unknown
+    US          | passes            | fails             | unknown           | unknown           | passes
+    US New York | passes            | fails             | passes            | fails             | passes
+    US US-NY    | passes            | fails             | passes            | fails             | passes
+    US ny       | passes            | fails             | passes            | fails             | passes
+    US Texas    | passes            | fails             | fails             | passes            | passes
+    DE Bayern   | fails             | passes            | fails             | passes            | passes
+    UA          | fails             | passes            | fails             | passes            | unknown
+    UA Crimea   | fails             | passes            | fails             | passes            | fails
+    UA Kyiv     | fails             | passes            | fails             | passes            | passes`;
+
+  test.each(readTable(TABLE))('%s against %s: %s', (address, filter, expected) => {
+    const [filter_type = '', place = ''] = filter.split(' ');
+    const [country_iso_2 = '', region] = place.split(':');
+    const details = {
+      filter_type: filter_type as 'allow' | 'reject',
+      filters: [{ country_iso_2, ...(region !== undefined && { regions: [region] }) }],
+    };
+    const [country = '', ...words] = address.split(' ');
+    const at = words.length === 0 ? null : words.join(' ');
+    expect(jurisdictionVerdict(details, country === 'none' ? null : country, at)).toBe(expected);
+  });
+
+  test('what the verdict becomes', () => {
+    const german = requirement('jurisdiction', { filter_type: 'allow', filters: [{ country_iso_2: 'DE' }] });
+    const pii = {
+      country: 'DE',
+      region: null,
+      isComplete: true,
+      isUnitedStates: false,
+      version: 1,
+      isStale: false,
+    };
+    expect(requirementStatus(german, OPTION, { ...NOBODY, pii }, NOW)).toBe('completed');
+    const moved = { ...NOBODY, pii: { ...pii, country: 'FR' } };
+    expect(requirementStatus(german, OPTION, moved, NOW)).toBe('rejected');
+    expect(requirementStatus(german, OPTION, NOBODY, NOW)).toEqual({
+      status: 'action_needed',
+      action: 'kyc_not_verified',
+      kyc_level: 'Sorting_KYC_Level',
+      kyc_reset: false,
+    });
+  });
+
+  test('allow and reject of the same list never agree, unless neither can tell', () => {
+    const country = fc.constantFrom('US', 'UA', 'CA', 'DE', 'FR');
+    const region = fc.constantFrom('NY', 'New York', '43', 'Crimea', 'ON', 'Bayern');
+    const filters = fc.array(
+      fc.record(
+        { country_iso_2: country, regions: fc.array(region, { minLength: 1 }) },
+        { requiredKeys: ['country_iso_2'] },
+      ),
+      { minLength: 1 },
+    );
+    fc.assert(
+      fc.property(filters, fc.option(country), fc.option(region), (list, at, part) => {
+        const verdicts = (['allow', 'reject'] as const).map((filter_type) =>
+          jurisdictionVerdict({ filter_type, filters: list }, at, part),
+        );
+        expect([
+          ['passes', 'fails'].join(),
+          ['fails', 'passes'].join(),
+          ['unknown', 'unknown'].join(),
+        ]).toContain(verdicts.join());
+      }),
+    );
+  });
+});

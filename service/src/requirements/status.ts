@@ -1,0 +1,140 @@
+import type { UserKind } from '../accounts/store.ts';
+import type { FormType, SubmissionStatus } from '../documents/provider.ts';
+import { formDefect } from '../documents/validity.ts';
+import { type Level, type ReviewStatus, UNDER_REVIEW } from '../kyc/provider.ts';
+import type { PiiFacts } from '../pii/personal-data.ts';
+import { jurisdictionVerdict } from './jurisdiction.ts';
+import type { Requirement, RequirementStatus } from './schema.ts';
+
+/** Everything that the status of any requirement follows from. */
+export type UserFacts = {
+  kind: UserKind;
+  /** False once the identity provider has deactivated the applicant. */
+  isActive: boolean;
+  reviews: Partial<Record<Level, ReviewFacts>>;
+  pii: (PiiFacts & { version: number; isStale: boolean }) | null;
+  /** The last form of each type. */
+  documents: Partial<Record<string, DocumentFacts>>;
+  /** Protocols of the wallets bound, by option. */
+  wallets: Partial<Record<string, readonly string[]>>;
+};
+
+/** Times are milliseconds since the epoch. */
+export type ReviewFacts = {
+  status: ReviewStatus;
+  answer: 'GREEN' | 'RED' | null;
+  rejectType: 'RETRY' | 'FINAL' | null;
+  reviewedAt: number | null;
+};
+
+export type DocumentFacts = {
+  status: SubmissionStatus;
+  formType: FormType;
+  expiresAt: number;
+  completedAt: number | null;
+  piiVersion: number;
+};
+
+type Option = { id: string; accreditation_days: number };
+
+const DAY = 86_400_000;
+
+/** How far a user is with one requirement of an option: a function of the facts and the time, kept nowhere. */
+export function requirementStatus(
+  requirement: Requirement,
+  option: Option,
+  facts: UserFacts,
+  now: number,
+): RequirementStatus {
+  switch (requirement.type) {
+    case 'identity_verification':
+      return identityStatus('Sorting_KYC_Level', facts);
+    case 'kyc_approved':
+      return identityStatus('BasicKYCLevel', facts);
+    case 'accreditation': {
+      const notBefore = now - option.accreditation_days * DAY;
+      return identityStatus('AccreditationIndividual_FullVerification', facts, notBefore);
+    }
+    case 'external_wallet':
+      return isBound(facts, option, requirement.details.protocol) ? 'completed' : 'not_started';
+    case 'whitelisted_wallet':
+      return (facts.wallets[option.id] ?? []).length > 0 ? 'completed' : 'not_started';
+    case 'document':
+      return documentStatus(facts.documents[requirement.details.document_type], facts, now);
+    case 'jurisdiction':
+      return jurisdictionStatus(requirement.details, facts);
+  }
+}
+
+/** A verdict from `notBefore` or earlier is too old. */
+function identityStatus(
+  level: Level,
+  { reviews, isActive, pii }: UserFacts,
+  notBefore = Number.NEGATIVE_INFINITY,
+): RequirementStatus {
+  const review = reviews[level];
+  const again = (action: 'kyc_not_verified' | 'update_pii_data', kyc_reset: boolean) =>
+    ({ status: 'action_needed', action, kyc_level: level, kyc_reset }) as const;
+  if (review === undefined) return 'not_started';
+  if (!isActive || review.rejectType === 'FINAL') return 'rejected';
+  if (review.status === 'init') return 'not_started';
+  if (UNDER_REVIEW.has(review.status)) return 'in_progress';
+  if (review.answer !== 'GREEN') return again('kyc_not_verified', false);
+  if (pii === null || !pii.isComplete || pii.isStale) return again('update_pii_data', true);
+  return (review.reviewedAt ?? notBefore) <= notBefore ? again('kyc_not_verified', true) : 'completed';
+}
+
+function documentStatus(form: DocumentFacts | undefined, facts: UserFacts, now: number): RequirementStatus {
+  if (form === undefined) return 'not_started';
+  switch (form.status) {
+    case 'EXPIRED':
+      return 'not_started';
+    case 'DECLINED':
+      return 'rejected';
+    case 'COMPLETED':
+      return signedStatus(form, facts, now);
+    default:
+      return form.expiresAt <= now ? 'not_started' : 'in_progress';
+  }
+}
+
+function signedStatus(form: DocumentFacts, { kind, pii }: UserFacts, now: number): RequirementStatus {
+  const { formType, completedAt, piiVersion } = form;
+  const circumstances = {
+    kind,
+    now,
+    piiVersion: pii?.version ?? 0,
+    isUnitedStates: pii?.isUnitedStates ?? false,
+  };
+  switch (formDefect({ formType, piiVersion, signedAt: completedAt ?? 0 }, circumstances)) {
+    case null:
+      return 'completed';
+    case 'data_changed':
+      return { status: 'action_needed', action: 'update_pii_data' };
+    case 'too_old':
+      return 'action_needed';
+  }
+}
+
+function jurisdictionStatus(
+  details: Parameters<typeof jurisdictionVerdict>[0],
+  { pii }: UserFacts,
+): RequirementStatus {
+  switch (jurisdictionVerdict(details, pii?.country ?? null, pii?.region ?? null)) {
+    case 'passes':
+      return 'completed';
+    case 'fails':
+      return 'rejected';
+    case 'unknown':
+      return {
+        status: 'action_needed',
+        action: 'kyc_not_verified',
+        kyc_level: 'Sorting_KYC_Level',
+        kyc_reset: false,
+      };
+  }
+}
+
+function isBound({ wallets }: UserFacts, { id }: Option, protocol: string): boolean {
+  return (wallets[id] ?? []).includes(protocol);
+}

@@ -1,0 +1,293 @@
+import { fundSwap } from '@causeway/contracts/abi/fund-swap.ts';
+import { roles } from '@causeway/sandbox/chains/keys.ts';
+import fc from 'fast-check';
+import { decodeFunctionData, encodeFunctionData, type Hex, keccak256, toHex, zeroAddress } from 'viem';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type TestApp, testApp, testConfig } from '../../test/app.ts';
+import { startTestChain, type TestChain, type TestNode } from '../../test/chain.ts';
+import { makeOffer, saleFile, tokenizedFile } from '../../test/offers.ts';
+import { evmWallet, type Person, person, solanaWallet, type TestWallet } from '../../test/wallets.ts';
+import { deriveSandboxKey } from '../chain/sandbox-keys.ts';
+import type { Offer } from '../offers/catalogue.ts';
+import { settleVerifications } from './allow-watch.ts';
+
+let chain: TestChain;
+let node: TestNode;
+let app: TestApp;
+let user: Person;
+let swap: Offer;
+let contract: Hex;
+let count = 0;
+let wallet: TestWallet;
+
+beforeAll(async () => {
+  chain = await startTestChain();
+  node = await chain.addNode();
+  contract = chain.deployment.fund_swap.address;
+  app = await appWith({ supplierKey: deriveSandboxKey('supplier') });
+  user = await person(app);
+  swap = await makeOffer(app.ctx, swapFile('swap', contract));
+});
+afterAll(async () => {
+  await app.close();
+  await chain.close();
+});
+beforeEach(() => {
+  wallet = evmWallet(`allowed ${count++}`);
+});
+afterEach(() => node.fault.set('none'));
+
+function appWith(config: { supplierKey: Hex | null; databaseUrl?: string }): Promise<TestApp> {
+  const limits = { ...testConfig().limits, wallet_ownership: 1_000_000 };
+  return testApp({ config: { limits, rpcUrls: { ethereum_sepolia: [node.url] }, ...config } });
+}
+
+function swapFile(slug: string, address: Hex, more: object = {}) {
+  const usdc = chain.deployment.tokens[0];
+  return saleFile({
+    slug,
+    type: 'fund::swap',
+    contracts: [
+      {
+        ...{ chain: 'ethereum_sepolia', address, allow_list: true },
+        funding_tokens: [{ asset: 'usd-coin', address: usdc?.address }],
+        ...more,
+      },
+    ] as never,
+  });
+}
+
+const authorized = (address: string) =>
+  user.call(
+    'GET',
+    `/v1/wallet/authorized?contract_address=${contract}&wallet_address=${address}&chain=ethereum_sepolia`,
+  );
+
+async function broadcast({ to, data }: { to: Hex; data: Hex }): Promise<void> {
+  const hash = await chain.owner.sendTransaction({ to, data, gas: 500_000n });
+  expect((await chain.direct.waitForTransactionReceipt({ hash })).status).toBe('success');
+}
+
+/** What would become of the transaction. */
+const tryOut = ({ to, data }: { to: Hex; data: Hex }) =>
+  chain.chain.request({ method: 'eth_call', params: [{ from: roles.owner.address, to, data }, 'latest'] });
+
+const transactionOf = ({ body }: { body: Record<string, unknown> }) => body as { to: Hex; data: Hex };
+
+const states = async () =>
+  (
+    await app.ctx.db
+      .selectFrom('allow_verifications')
+      .select('state')
+      .where('wallet', '=', wallet.address)
+      .execute()
+  ).map(({ state }) => state);
+
+describe('allow-wallet', () => {
+  test('what it answers, broadcast, lets the wallet in; the repeat is the empty object', async () => {
+    const given = await user.allow(swap.id, wallet);
+    expect(given).toEqual({
+      status: 200,
+      body: {
+        object: 'allow_wallet_transaction',
+        action: 'broadcast_transaction',
+        data: expect.stringMatching(/^0x[0-9a-f]+$/),
+        to: contract,
+      },
+    });
+    expect((await authorized(wallet.address)).body.authorized).toBe(false);
+    expect(await states()).toEqual(['permitted']);
+    await broadcast(transactionOf(given));
+    expect((await authorized(wallet.address)).body.authorized).toBe(true);
+    expect(await user.allow(swap.id, wallet)).toEqual({ status: 200, body: {} });
+    expect(await states()).toEqual(['allowed']);
+  });
+
+  test('the permission is for this wallet and this offer, and ends', async () => {
+    const { data } = transactionOf(await user.allow(swap.id, wallet));
+    const { functionName, args } = decodeFunctionData({ abi: fundSwap.abi, data });
+    expect(functionName).toBe('allow');
+    const [who, offer, deadline] = args as [Hex, Hex, bigint, Hex];
+    expect(who.toLowerCase()).toBe(wallet.address);
+    expect(offer).toBe(keccak256(toHex(swap.id)));
+    expect(Number(deadline)).toBe(Math.floor(app.clock.now() / 1000) + 3600);
+  });
+
+  test('every tampering with the permission reverts', async () => {
+    const { to, data } = transactionOf(await user.allow(swap.id, wallet));
+    const parts = decodeFunctionData({ abi: fundSwap.abi, data }).args as [Hex, Hex, bigint, Hex];
+    const attempt = (args: [Hex, Hex, bigint, Hex], target = to) =>
+      tryOut({ to: target, data: encodeFunctionData({ abi: fundSwap.abi, functionName: 'allow', args }) });
+    await expect(attempt(parts)).resolves.toBeDefined();
+    const [who, offer, deadline, signature] = parts;
+    await expect(attempt([evmWallet('thief').address as Hex, offer, deadline, signature])).rejects.toThrow(
+      'execution reverted',
+    );
+    await expect(attempt([who, keccak256('0x01'), deadline, signature])).rejects.toThrow(
+      'execution reverted',
+    );
+    await expect(attempt([who, offer, deadline + 1n, signature])).rejects.toThrow('execution reverted');
+    await expect(attempt([who, offer, 1n, signature])).rejects.toThrow('execution reverted');
+    // The same contract elsewhere, or on another chain, has another domain.
+    await expect(attempt(parts, chain.deployment.older_fund_swap.address)).rejects.toThrow(
+      'execution reverted',
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.nat(65 * 8 - 1), async (bit) => {
+        const bytes = Buffer.from(signature.slice(2), 'hex');
+        const at = Math.floor(bit / 8);
+        bytes[at] = (bytes[at] ?? 0) ^ (1 << (bit % 8));
+        await expect(attempt([who, offer, deadline, `0x${bytes.toString('hex')}`])).rejects.toThrow(
+          'execution reverted',
+        );
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('a revoked wallet comes back by a new permission only', async () => {
+    const first = transactionOf(await user.allow(swap.id, wallet));
+    await broadcast(first);
+    const data = encodeFunctionData({
+      abi: fundSwap.abi,
+      functionName: 'revoke',
+      args: [wallet.address as Hex],
+    });
+    await broadcast({ to: contract, data });
+    await expect(tryOut(first)).rejects.toThrow('execution reverted');
+    await broadcast(transactionOf(await user.allow(swap.id, wallet)));
+    expect((await authorized(wallet.address)).body.authorized).toBe(true);
+  });
+
+  test('a form is taken like JSON', async () => {
+    const signature = String(await wallet.sign(await user.challenge(wallet)));
+    const fields = { chain: wallet.chain, wallet_address: wallet.address, signature };
+    const { status, body } = await user.call(
+      'POST',
+      `/v1/offers/${swap.slug}/allow-wallet`,
+      new URLSearchParams(fields).toString() as never,
+      { 'content-type': 'application/x-www-form-urlencoded' },
+    );
+    expect([status, body.action]).toEqual([200, 'broadcast_transaction']);
+  });
+
+  test('an offer without an allow-list needs none, but the proof', async () => {
+    const open = await makeOffer(app.ctx, tokenizedFile());
+    expect(await user.allow(open.id, wallet)).toEqual({ status: 200, body: {} });
+    const wrong = { ...wallet, sign: evmWallet('wrong').sign };
+    expect(await user.allow(open.id, wrong)).toMatchObject({
+      status: 422,
+      body: { code: 'challenge_invalid' },
+    });
+  });
+
+  test('a contract that serves everyone gives the empty object', async () => {
+    const everyone = await chain.create(fundSwap, [
+      {
+        owner: roles.owner.address,
+        market: chain.deployment.fund_swap.market,
+        feeRecipient: roles.owner.address,
+        feeBps: 50n,
+        supplier: zeroAddress,
+        swapLevel: 2,
+      },
+    ] as never);
+    const offer = await makeOffer(app.ctx, swapFile('everyone', everyone));
+    expect(await user.allow(offer.id, wallet)).toEqual({ status: 200, body: {} });
+  });
+
+  test('a proof is spent once, whatever comes of it', async () => {
+    const signature = String(await wallet.sign(await user.challenge(wallet)));
+    const body = { chain: wallet.chain, wallet_address: wallet.address, signature };
+    const url = `/v1/offers/${swap.id}/allow-wallet`;
+    const [one, two] = await Promise.all([user.call('POST', url, body), user.call('POST', url, body)]);
+    expect([one.status, two.status].sort()).toEqual([200, 422]);
+  });
+
+  test('token sales, foreign chains and unknown offers are refused, at no cost', async () => {
+    const sale = await makeOffer(app.ctx, saleFile());
+    const signature = String(await wallet.sign(await user.challenge(wallet)));
+    const ask = (offerId: string, chain: string, wallet_address: string) =>
+      user.call('POST', `/v1/offers/${offerId}/allow-wallet`, { chain, wallet_address, signature });
+    expect(await ask(sale.id, wallet.chain, wallet.address)).toMatchObject({
+      status: 422,
+      body: { code: 'offer_type_mismatch' },
+    });
+    for (const [name, address] of [
+      ['base_sepolia', wallet.address],
+      ['solana_devnet', solanaWallet('any').address],
+    ] as const)
+      expect(await ask(swap.id, name, address)).toMatchObject({
+        status: 422,
+        body: { code: 'chain_not_supported' },
+      });
+    expect((await ask('nope', wallet.chain, wallet.address)).status).toBe(404);
+    expect((await ask(swap.id, wallet.chain, wallet.address)).status).toBe(200);
+  });
+
+  test('with a key that the contract does not know nothing is given out', async () => {
+    const wrong = await appWith({ supplierKey: deriveSandboxKey('operator') });
+    const none = await appWith({ supplierKey: null });
+    try {
+      for (const [own, status, code] of [
+        [wrong, 422, 'contract_reverted'],
+        [none, 503, 'upstream_unavailable'],
+      ] as const) {
+        const offer = await makeOffer(own.ctx, swapFile('swap', contract));
+        const someone = await person(own);
+        expect(await someone.allow(offer.id, wallet)).toMatchObject({ status, body: { code } });
+      }
+    } finally {
+      await wrong.close();
+      await none.close();
+    }
+  });
+
+  test('an outage of the nodes is no permission and no refusal', async () => {
+    const signature = String(await wallet.sign(await user.challenge(wallet)));
+    node.fault.set('down');
+    const body = { chain: wallet.chain, wallet_address: wallet.address, signature };
+    expect(await user.call('POST', `/v1/offers/${swap.id}/allow-wallet`, body)).toMatchObject({
+      status: 503,
+      body: { code: 'upstream_unavailable', errors: { upstream: 'rpc:ethereum_sepolia' } },
+    });
+    expect(await states()).toEqual([]);
+  });
+});
+
+describe('the watch over verifications', () => {
+  test('sees a wallet that came in, whoever broadcast it, once', async () => {
+    const given = transactionOf(await user.allow(swap.id, wallet));
+    await settleVerifications(app.ctx);
+    expect(await states()).toEqual(['permitted']);
+    await broadcast(given);
+    await Promise.all([settleVerifications(app.ctx), settleVerifications(app.ctx)]);
+    expect(await states()).toEqual(['allowed']);
+  });
+
+  test('gives up on a permission that the chain takes no more, and none before', async () => {
+    await user.allow(swap.id, wallet);
+    const { timestamp } = await chain.direct.getBlock();
+    const endAt = (seconds: bigint) =>
+      app.ctx.db
+        .updateTable('allow_verifications')
+        .set({ deadline: new Date(Number(seconds) * 1000).toISOString() })
+        .where('wallet', '=', wallet.address)
+        .execute();
+    await endAt(timestamp);
+    await settleVerifications(app.ctx);
+    expect(await states()).toEqual(['permitted']);
+    await endAt(timestamp - 1n);
+    await settleVerifications(app.ctx);
+    expect(await states()).toEqual(['expired']);
+    expect((await user.allow(swap.id, wallet)).status).toBe(200);
+    expect(await states()).toEqual(['permitted']);
+  });
+
+  test('waits while the nodes are silent', async () => {
+    await user.allow(swap.id, wallet);
+    node.fault.set('down');
+    await settleVerifications(app.ctx);
+    expect(await states()).toEqual(['permitted']);
+  });
+});

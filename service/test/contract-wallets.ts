@@ -1,0 +1,166 @@
+import { createRequire } from 'node:module';
+import {
+  type Abi,
+  concatHex,
+  encodeAbiParameters,
+  encodeFunctionData,
+  encodePacked,
+  getCreate2Address,
+  type Hex,
+  hashMessage,
+  keccak256,
+  serializeErc6492Signature,
+  zeroAddress,
+} from 'viem';
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import type { TestChain } from './chain.ts';
+import { evmWallet, type TestWallet } from './wallets.ts';
+
+const require = createRequire(import.meta.url);
+const BUILT = '@safe-global/safe-4337/build/artifacts';
+const SAFE = `${BUILT}/@safe-global/safe-contracts/contracts`;
+/** Where everybody has the entry point of ERC-4337, version 0.7. */
+const ENTRY_POINT = '0x0000000071727De22E5E9d8BAf0edAc6f37da032';
+
+type Artifact = { abi: Abi; bytecode: Hex };
+
+/** Contracts as their makers published them. */
+const artifacts = {
+  safe: require(`${SAFE}/Safe.sol/Safe.json`) as Artifact,
+  factory: require(`${SAFE}/proxies/SafeProxyFactory.sol/SafeProxyFactory.json`) as Artifact,
+  handler: require(
+    `${SAFE}/handler/CompatibilityFallbackHandler.sol/CompatibilityFallbackHandler.json`,
+  ) as Artifact,
+  module: require(`${BUILT}/contracts/Safe4337Module.sol/Safe4337Module.json`) as Artifact,
+  moduleSetup: require(`${BUILT}/contracts/SafeModuleSetup.sol/SafeModuleSetup.json`) as Artifact,
+  simple7702: require('@account-abstraction/contracts/artifacts/Simple7702Account.json') as Artifact,
+};
+
+const accountOf = (name: string) => privateKeyToAccount(evmWallet(name).key);
+
+type SafePlan = { initializer: Hex; signature(hash: Hex, safe: Hex): Promise<Hex> };
+
+export async function publishWallets(chain: TestChain) {
+  const { create, direct, owner } = chain;
+  const create0 = (artifact: Artifact) => create(artifact, [] as never);
+  const singleton = await create0(artifacts.safe);
+  const factory = await create0(artifacts.factory);
+  const handler = await create0(artifacts.handler);
+  const module = await create(artifacts.module, [ENTRY_POINT] as never);
+  const moduleSetup = await create0(artifacts.moduleSetup);
+  const simple7702 = await create0(artifacts.simple7702);
+  const chainId = await direct.getChainId();
+
+  const setup = (
+    owners: PrivateKeyAccount[],
+    threshold: number,
+    to: Hex,
+    data: Hex,
+    fallback: Hex,
+  ): SafePlan => ({
+    initializer: encodeFunctionData({
+      abi: artifacts.safe.abi,
+      functionName: 'setup',
+      args: [
+        owners.map(({ address }) => address),
+        threshold,
+        to,
+        data,
+        fallback,
+        zeroAddress,
+        0,
+        zeroAddress,
+      ],
+    }),
+    // Of as many owners as are needed, in the order of their addresses.
+    signature: async (hash, safe) => {
+      const signers = owners
+        .toSorted((a, b) => (a.address.toLowerCase() < b.address.toLowerCase() ? -1 : 1))
+        .slice(0, threshold);
+      const signed = signers.map((signer) =>
+        signer.signTypedData({
+          domain: { chainId, verifyingContract: safe },
+          types: { SafeMessage: [{ name: 'message', type: 'bytes' }] },
+          primaryType: 'SafeMessage',
+          message: { message: encodeAbiParameters([{ type: 'bytes32' }], [hash]) },
+        }),
+      );
+      return concatHex(await Promise.all(signed));
+    },
+  });
+
+  const creation = (initializer: Hex, salt: bigint) =>
+    encodeFunctionData({
+      abi: artifacts.factory.abi,
+      functionName: 'createProxyWithNonce',
+      args: [singleton, initializer, salt],
+    });
+
+  async function addressOf(initializer: Hex, salt: bigint): Promise<Hex> {
+    const code = (await direct.readContract({
+      address: factory,
+      abi: artifacts.factory.abi,
+      functionName: 'proxyCreationCode',
+    })) as Hex;
+    return getCreate2Address({
+      from: factory,
+      salt: keccak256(encodePacked(['bytes32', 'uint256'], [keccak256(initializer), salt])),
+      bytecode: concatHex([code, encodeAbiParameters([{ type: 'address' }], [singleton])]),
+    });
+  }
+
+  /** A Safe of two out of three, deployed. */
+  async function safeWallet(name: string): Promise<TestWallet> {
+    const owners = [1, 2, 3].map((n) => accountOf(`${name} owner ${n}`));
+    const plan = setup(owners, 2, zeroAddress, '0x', handler);
+    const address = await addressOf(plan.initializer, 1n);
+    const hash = await owner.sendTransaction({
+      to: factory,
+      data: creation(plan.initializer, 1n),
+      gas: 5_000_000n,
+    });
+    await direct.waitForTransactionReceipt({ hash });
+    if (((await direct.getCode({ address })) ?? '0x') === '0x') throw new Error('the Safe is not there');
+    return {
+      address,
+      chain: 'ethereum_sepolia',
+      sign: (text) => plan.signature(hashMessage(text), address),
+    };
+  }
+
+  /** A Safe with the module of ERC-4337, which nobody has deployed. */
+  async function undeployedWallet(name: string): Promise<TestWallet> {
+    const enable = encodeFunctionData({
+      abi: artifacts.moduleSetup.abi,
+      functionName: 'enableModules',
+      args: [[module]],
+    });
+    const plan = setup([accountOf(`${name} owner`)], 1, moduleSetup, enable, module);
+    const address = await addressOf(plan.initializer, 2n);
+    return {
+      address,
+      chain: 'ethereum_sepolia',
+      sign: async (text) =>
+        serializeErc6492Signature({
+          address: factory,
+          data: creation(plan.initializer, 2n),
+          signature: await plan.signature(hashMessage(text), address),
+        }),
+    };
+  }
+
+  /** A plain key whose account runs the code of a contract (EIP-7702). */
+  async function delegate(wallet: { key: Hex }, contract: Hex): Promise<void> {
+    const account = privateKeyToAccount(wallet.key);
+    const nonce = await direct.getTransactionCount({ address: account.address });
+    const authorization = await account.signAuthorization({ contractAddress: contract, chainId, nonce });
+    const hash = await owner.sendTransaction({
+      to: zeroAddress,
+      authorizationList: [authorization],
+      gas: 500_000n,
+    });
+    await direct.waitForTransactionReceipt({ hash });
+  }
+
+  return { safeWallet, undeployedWallet, delegate, simple7702 };
+}

@@ -1,0 +1,229 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Agent, request } from 'undici';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { realClock } from '../src/clock.ts';
+import { closeOffer } from '../src/offers/lifecycle.ts';
+import { type TestApp, testApp } from './app.ts';
+import { makeOffer, saleFile } from './offers.ts';
+import { type Service, startService } from './service.ts';
+import { createTestDatabase, type TestDatabase } from './setup/database.ts';
+import {
+  type Answer,
+  evmWallet,
+  type Person,
+  personWith,
+  solanaWallet,
+  type TestWallet,
+  userId,
+} from './wallets.ts';
+
+/** Two service processes, as in production, on one database; a third node in this process makes the offers. */
+const folders: string[] = [];
+const connections = new Agent({ connections: 300 });
+let database: TestDatabase;
+let services: { service: Service; url: string }[];
+let maker: TestApp;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  services = await Promise.all([startNode(), startNode()]);
+  maker = await testApp({ databaseUrl: database.url });
+}, 120_000);
+afterAll(async () => {
+  await connections.close();
+  await maker.close();
+  for (const { service } of services) await service.stop();
+  await database.drop();
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+beforeEach(() => maker.ctx.db.deleteFrom('option_addresses').execute());
+
+async function startNode() {
+  const folder = mkdtempSync(join(tmpdir(), 'causeway-races-'));
+  folders.push(folder);
+  const port = await freePort();
+  const service = await startService({
+    CAUSEWAY_PROFILE: 'production',
+    CAUSEWAY_SECRET: createHash('sha256').update('test').digest('base64'),
+    CAUSEWAY_DATA: folder,
+    DATABASE_URL: database.url,
+    DATABASE_POOL: '20',
+    PUBLIC_URL: 'https://causeway.test',
+    SMTP_URL: 'smtp://127.0.0.1:9',
+    MAIL_FROM: 'no-reply@causeway.test',
+    PORT: String(port),
+    METRICS_PORT: '0',
+    RATE_LIMIT_API: '1000000',
+    RATE_LIMIT_WALLET_OWNERSHIP: '1000000',
+  });
+  return { service, url: `http://127.0.0.1:${port}` };
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
+
+/** A user whose requests go to the two processes in turn. */
+async function someone(n: number): Promise<Person> {
+  const token = await maker.tokenFor({ userId: userId(n) });
+  let turn = 0;
+  return personWith(async (method, path, body) => {
+    const reply = await request(`${services[turn++ % 2]?.url}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+      dispatcher: connections,
+    });
+    return { status: reply.statusCode, body: (await reply.body.json()) as Answer['body'] };
+  });
+}
+
+async function offerWith(slug: string, maxWallets: number | null) {
+  const requirements =
+    maxWallets === null ? [] : [{ type: 'whitelisted_wallet', details: { max_wallets: maxWallets } }];
+  const offer = await makeOffer(
+    maker.ctx,
+    saleFile({ slug, options: [{ slug: 'only', requirements }] as never }),
+  );
+  const option = offer.options[0]?.id ?? '';
+  const visitor = await someone(0);
+  const statuses = () =>
+    Promise.all(
+      services.map(async () => (await visitor.call('GET', `/v1/offers/${offer.id}/addresses`)).status),
+    );
+  // Two calls go to two processes; each must have heard of the offer.
+  await expect.poll(statuses, { timeout: 10_000 }).toEqual([200, 200]);
+  const rows = () =>
+    maker.ctx.db.selectFrom('option_addresses').selectAll().where('option_id', '=', option).execute();
+  return { id: offer.id, option, rows };
+}
+
+async function signed(user: Person, wallets: TestWallet[]) {
+  return Promise.all(
+    wallets.map(async (wallet) => ({
+      wallet,
+      signature: String(await wallet.sign(await user.challenge(wallet))),
+    })),
+  );
+}
+
+const many = (count: number, name: string) =>
+  Array.from({ length: count }, (_, n) => evmWallet(`${name} ${n}`));
+
+function tally(answers: Answer[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { status, body } of answers) {
+    const key = status === 200 ? 'ok' : String(body.code);
+    counts[key] = (counts[key] ?? 0) + 1;
+  }
+  return counts;
+}
+
+describe('two processes on one database', { timeout: 120_000 }, () => {
+  test('500 parallel uses of one challenge succeed once', async () => {
+    const offer = await offerWith('one-challenge', null);
+    const user = await someone(1);
+    for (const wallet of [evmWallet('one'), solanaWallet('one')]) {
+      const signature = String(await wallet.sign(await user.challenge(wallet)));
+      const answers = await Promise.all(
+        Array.from({ length: 500 }, () => user.connect(offer.id, offer.option, wallet, signature)),
+      );
+      expect(tally(answers)).toEqual({ ok: 1, challenge_invalid: 499 });
+    }
+    expect(await offer.rows()).toHaveLength(2);
+  });
+
+  test('500 parallel binds of distinct wallets on max_wallets 3 leave exactly three', async () => {
+    const offer = await offerWith('three-wallets', 3);
+    const user = await someone(2);
+    const proofs = await signed(user, many(500, 'capped'));
+    const answers = await Promise.all(
+      proofs.map(({ wallet, signature }) => user.connect(offer.id, offer.option, wallet, signature)),
+    );
+    expect(tally(answers)).toEqual({ ok: 3, max_wallets_reached: 497 });
+    expect(await offer.rows()).toHaveLength(3);
+  });
+
+  test('parallel updates in place keep one row, one id and one time of creation', async () => {
+    const offer = await offerWith('in-place', null);
+    const user = await someone(3);
+    const proofs = await signed(user, many(200, 'in place'));
+    const answers = await Promise.all(
+      proofs.map(({ wallet, signature }) => user.connect(offer.id, offer.option, wallet, signature)),
+    );
+    expect(tally(answers)).toEqual({ ok: 200 });
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+    expect(new Set(answers.map(({ body }) => body.created_at)).size).toBe(1);
+    expect(await offer.rows()).toHaveLength(1);
+  });
+
+  test('an address that many users bind at once goes to one of them', async () => {
+    const offer = await offerWith('one-address', null);
+    const wallet = evmWallet('shared');
+    const users = await Promise.all(Array.from({ length: 40 }, (_, n) => someone(100 + n)));
+    const answers = await Promise.all(users.map((user) => user.bind(offer.id, offer.option, wallet)));
+    expect(tally(answers)).toEqual({ ok: 1, wallet_already_bound: 39 });
+  });
+
+  test('users who swap wallets neither wait for each other for ever nor share one', async () => {
+    const offer = await offerWith('swapped', null);
+    const users = await Promise.all([someone(4), someone(5)]);
+    const wallets = [evmWallet('left'), evmWallet('right')];
+    for (let round = 0; round < 25; round++) {
+      const answers = await Promise.all(
+        users.map((user, n) => user.bind(offer.id, offer.option, wallets[(n + round) % 2] as TestWallet)),
+      );
+      for (const { status, body } of answers)
+        expect([200, 'wallet_already_bound']).toContain(status === 200 ? 200 : body.code);
+      const rows = await offer.rows();
+      expect(new Set(rows.map(({ address }) => address)).size).toBe(rows.length);
+    }
+  });
+
+  test('bind, delete and the end of the offer leave what happened before the end, and nothing after', async () => {
+    for (let round = 0; round < 4; round++) {
+      const offer = await offerWith(`ending-${round}`, null);
+      const user = await someone(6);
+      const [first, ...rest] = await signed(user, many(60, `ending ${round}`));
+      if (first === undefined) throw new Error('no wallet');
+      const start = await user.connect(offer.id, offer.option, first.wallet, first.signature);
+      const binds = rest.map(({ wallet, signature }) =>
+        user.connect(offer.id, offer.option, wallet, signature),
+      );
+      // Whatever is bound is deleted again and again while wallets come.
+      const deletes = Array.from({ length: 30 }, async (): Promise<Answer> => {
+        const { body } = await user.call('GET', `/v1/offers/${offer.id}/addresses`);
+        const [found] = body.data as { id: string }[];
+        return user.call('DELETE', `/v1/offers/${offer.id}/addresses/${found?.id ?? 'none'}`);
+      });
+      const closing = Promise.race([Promise.all(binds.slice(0, 20)), Promise.all(deletes.slice(0, 10))]).then(
+        () => closeOffer({ db: maker.ctx.db, clock: realClock() }, `ending-${round}`),
+      );
+      const [bound, deleted] = await Promise.all([Promise.all(binds), Promise.all(deletes), closing]);
+      expect(Object.keys(tally(bound)).filter((key) => !['ok', 'offer_ended'].includes(key))).toEqual([]);
+      expect(
+        Object.keys(tally(deleted)).filter((key) => !['ok', 'not_found', 'offer_ended'].includes(key)),
+      ).toEqual([]);
+      const removed = deleted.filter(({ status }) => status === 200).map(({ body }) => body.id);
+      expect(new Set(removed).size).toBe(removed.length);
+      const made = new Set(
+        [start, ...bound].filter(({ status }) => status === 200).map(({ body }) => body.id),
+      );
+      const left = [...made].filter((id) => !removed.includes(id));
+      expect((await offer.rows()).map(({ id }) => id)).toEqual(left);
+      expect(left.length).toBeLessThanOrEqual(1);
+      expect(tally([await user.bind(offer.id, offer.option, evmWallet('late'))])).toEqual({ offer_ended: 1 });
+    }
+  });
+});
