@@ -52,8 +52,8 @@ export async function startWorld(config: Config, clock: Clock, say: (text: strin
       rpcUrls: { ...rpcUrls, ...config.rpcUrls },
       operatorKey: config.operatorKey ?? sandboxOperatorKey(),
       supplierKey: config.supplierKey ?? deriveSandboxKey('supplier'),
-      ...providerSettings(config, outside),
       venue: config.venue ?? { url: outside.venue.url, apiKey: outside.venue.api_key },
+      ...providerSettings(config, outside),
     },
     join: async (ctx) => {
       const moved = () => outside.control.call('clock/set', { now_ms: ctx.clock.now(), running: false });
@@ -62,8 +62,8 @@ export async function startWorld(config: Config, clock: Clock, say: (text: strin
         await accountsShare(ctx, mailServer, rememberCountry(outside), () => signingMails(outside)),
         chainsShare(outside),
         await providersShare(ctx, outside),
-        await offersShare(ctx, outside.chains),
         venueShare(outside, ctx),
+        await offersShare(ctx, outside.chains),
         { routes: clockRoutes(moved) },
         { routes: participationControls },
       ];

@@ -11,8 +11,9 @@ import {
   type IdentitySettings,
   readDocumentSettings,
   readIdentitySettings,
+  readVenueSettings,
+  type VenueSettings,
 } from './provider-settings.ts';
-import type { VenueSettings } from './tokenized/ondo.ts';
 
 /** Requests a minute; each can be set by `RATE_LIMIT_` and its name in capitals. */
 const LIMITS = {
@@ -65,10 +66,10 @@ export type Config = {
   supplierKey: Hex | null;
   /** The key that commits and refunds on the sale funds; null = nothing is settled by this process. */
   operatorKey: OperatorKey | null;
-  /** Wei per unit of gas that the operator never exceeds. */
-  operatorMaxFee: bigint;
   /** The pricing venue; null = no tokenized swaps are served. */
   venue: VenueSettings | null;
+  /** Wei per unit of gas that the operator never exceeds. */
+  operatorMaxFee: bigint;
 };
 
 export type Environment = Record<string, string | undefined>;
@@ -122,8 +123,8 @@ export function loadConfig(env: Environment): Config {
     sanctionsFile: read.path('SANCTIONS_FILE'),
     supplierKey: read.key('SUPPLIER_KEY', isProduction),
     operatorKey: readOperatorKey(env, read, isProduction, problems),
+    venue: readVenueSettings({ read, problems, isProduction }),
     operatorMaxFee: BigInt(read.integer('OPERATOR_MAX_FEE_GWEI', 1, 1_000_000, 500)) * 1_000_000_000n,
-    venue: readVenue(read, isProduction, problems),
   };
   if (isProduction && config.clock === 'test')
     problems.push('CAUSEWAY_CLOCK: the test clock is a part of the sandbox; leave it out in production');
@@ -235,18 +236,6 @@ function readKmsKey(
 function readRpcUrls(read: ReturnType<typeof reader>): Config['rpcUrls'] {
   const named = EVM_CHAIN_NAMES.map((chain) => [chain, read.urls(`RPC_URL_${chain.toUpperCase()}`)] as const);
   return Object.fromEntries(named.filter(([, urls]) => urls.length > 0));
-}
-
-/** Needed only where tokenized swaps are served; then the start asks for it. */
-function readVenue(
-  read: ReturnType<typeof reader>,
-  isProduction: boolean,
-  problems: string[],
-): VenueSettings | null {
-  const url = read.url('ONDO_URL', ['https:', ...(isProduction ? [] : ['http:'])], false);
-  const apiKey = read.text('ONDO_API_KEY', '');
-  if (url !== null && apiKey === '') problems.push('ONDO_API_KEY: is required with ONDO_URL');
-  return apiKey === '' ? null : { url: url ?? 'https://api.gm.ondo.finance', apiKey };
 }
 
 /** The secret that everything sealed depends on. The sandbox makes one beside its data. */

@@ -1,6 +1,7 @@
 import type { Hex, TransactionSerializableEIP1559, TypedDataDefinition } from 'viem';
-import { privateKeyToAddress, sign } from 'viem/accounts';
+import { privateKeyToAddress } from 'viem/accounts';
 import { bytesToHex, hashTypedData, hexToNumber, keccak256, serializeTransaction, slice } from 'viem/utils';
+import { signHash } from './secp256k1.ts';
 
 /** A key that signs for the service, wherever it lies. */
 export type Signer = {
@@ -35,5 +36,5 @@ export function createSigner(address: Hex, signHash: (hash: Hex) => Promise<Hex>
 /** A key held in this process. */
 export function localSigner(privateKey: Uint8Array): Signer {
   const key = bytesToHex(privateKey);
-  return createSigner(privateKeyToAddress(key), (hash) => sign({ hash, privateKey: key, to: 'hex' }));
+  return createSigner(privateKeyToAddress(key), async (hash) => signHash(key, hash));
 }

@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely';
 
+/** Of tokenized swaps. */
 export interface TokenizedTables {
   tokenized_orders: TokenizedOrders;
 }

@@ -13,6 +13,7 @@ import {
   type UpstreamRequest,
   upstreamError,
 } from '../outbound.ts';
+import type { VenueSettings } from '../provider-settings.ts';
 import { parseDecimal } from './decimal.ts';
 import * as wire from './ondo-schema.ts';
 import {
@@ -24,8 +25,6 @@ import {
   VenueFault,
   VenueRefusal,
 } from './provider.ts';
-
-export type VenueSettings = { url: string; apiKey: string };
 
 const NAME = 'venue';
 const TIMEOUT = 5_000;

@@ -44,15 +44,25 @@ export async function encodeTransaction(
   if (earlier) return resume(ctx, intent, signer, earlier);
   await assertEligible(ctx, caller, intent.offer, intent.contract, intent.wallet);
   await assertNoneOutstanding(ctx, intent);
-  await assertTradable(ctx, intent);
-  const cost = await assertAffordable(ctx, intent);
-  await Promise.all([
-    readDomain(intent.chain, intent.contract),
-    assertOperator(intent.chain, intent.contract, signer),
-  ]);
+  const cost = await checkTerms(ctx, intent, signer);
   const id = await writeOrder(ctx, intent, cost);
   const attestation = await attest(ctx, intent, cost, id);
   return giveCalldata(ctx, intent, signer, { id, attestation });
+}
+
+/** Asked all at once, because they travel together, and refused in the order of the checks. */
+async function checkTerms(ctx: Context, intent: Intent, signer: Signer): Promise<Cost> {
+  const { chain, contract } = intent;
+  const [tradable, cost, ...ours] = await Promise.allSettled([
+    assertTradable(ctx, intent),
+    assertAffordable(ctx, intent),
+    readDomain(chain, contract),
+    assertOperator(chain, contract, signer),
+  ]);
+  if (tradable.status === 'rejected') throw tradable.reason;
+  if (cost.status === 'rejected') throw cost.reason;
+  for (const check of ours) if (check.status === 'rejected') throw check.reason;
+  return cost.value;
 }
 
 function operatorOf({ operator }: Context): Signer {
