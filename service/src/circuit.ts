@@ -10,8 +10,8 @@ export type Circuit = {
 };
 
 const FAILURES_TO_OPEN = 5;
-const FIRST_PAUSE = 500;
-const LONGEST_PAUSE = 5_000;
+const FIRST_PAUSE = 250;
+const LONGEST_PAUSE = 2_000;
 /** A probe that never came back must not keep the way closed. */
 const LONGEST_PROBE = 30_000;
 

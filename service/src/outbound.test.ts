@@ -140,13 +140,13 @@ test('the circuit opens after five silences, lets one probe through, and closes 
   for (let i = 0; i < 4; i++) circuit.fail();
   expect(circuit.wait()).toBe(0);
   circuit.fail();
-  expect(circuit.wait()).toBe(500);
-  now = 500;
+  expect(circuit.wait()).toBe(250);
+  now = 250;
   expect(circuit.wait()).toBe(0);
   expect(circuit.wait()).toBeGreaterThan(0);
   circuit.fail();
-  expect(circuit.wait()).toBe(1000);
-  now = 1500;
+  expect(circuit.wait()).toBe(500);
+  now = 750;
   expect(circuit.wait()).toBe(0);
   circuit.succeed();
   expect([circuit.wait(), circuit.wait()]).toEqual([0, 0]);

@@ -28,15 +28,15 @@ const Event = Type.Object({
 });
 type Event = Static<typeof Event>;
 
-const STATUSES: Record<string, SubmissionStatus> = {
-  'form.viewed': 'VIEWED',
-  'form.started': 'VIEWED',
-  'form.completed': 'COMPLETED',
-  'form.declined': 'DECLINED',
-  'submission.completed': 'COMPLETED',
-  'submission.expired': 'EXPIRED',
-  'submission.archived': 'EXPIRED',
-};
+const STATUSES = new Map<string, SubmissionStatus>([
+  ['form.viewed', 'VIEWED'],
+  ['form.started', 'VIEWED'],
+  ['form.completed', 'COMPLETED'],
+  ['form.declined', 'DECLINED'],
+  ['submission.completed', 'COMPLETED'],
+  ['submission.expired', 'EXPIRED'],
+  ['submission.archived', 'EXPIRED'],
+]);
 
 export function readDocusealWebhook(
   settings: Pick<DocumentSettings, 'webhookSecrets' | 'webhookHeader'>,
@@ -48,7 +48,7 @@ export function readDocusealWebhook(
   const isForm = event_type.startsWith('form.');
   const [submitter] = data.submitters ?? [];
   const externalId = (isForm ? data.external_id : submitter?.external_id) ?? null;
-  const status = STATUSES[event_type] ?? null;
+  const status = STATUSES.get(event_type) ?? null;
   const signedAt = Date.parse((isForm ? data.completed_at : submitter?.completed_at) ?? timestamp);
   if (Number.isNaN(signedAt)) throw malformed();
   return {

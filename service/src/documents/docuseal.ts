@@ -117,16 +117,16 @@ function toSigning({ id, status, archived_at, submitters }: Static<typeof Submis
   };
 }
 
-const SUBMITTER_STATUSES: Record<string, SubmissionStatus> = {
-  awaiting: 'INITIALIZED',
-  sent: 'SENT',
-  opened: 'VIEWED',
-  completed: 'COMPLETED',
-  declined: 'DECLINED',
-};
+const SUBMITTER_STATUSES = new Map<string, SubmissionStatus>([
+  ['awaiting', 'INITIALIZED'],
+  ['sent', 'SENT'],
+  ['opened', 'VIEWED'],
+  ['completed', 'COMPLETED'],
+  ['declined', 'DECLINED'],
+]);
 
 function submitterStatus({ status, completed_at }: Submitter): SubmissionStatus {
-  const known = SUBMITTER_STATUSES[status];
+  const known = SUBMITTER_STATUSES.get(status);
   if (known === undefined || (known === 'COMPLETED' && readTime(completed_at) === null))
     throw nonsense(UPSTREAM, 'a status of no meaning');
   return known;

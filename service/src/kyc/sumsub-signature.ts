@@ -12,7 +12,10 @@ export function signRequest(
 }
 
 /** SHA-1 exists too; the sender must not get to choose it. */
-const ALGORITHMS: Record<string, string> = { HMAC_SHA256_HEX: 'sha256', HMAC_SHA512_HEX: 'sha512' };
+const ALGORITHMS = new Map([
+  ['HMAC_SHA256_HEX', 'sha256'],
+  ['HMAC_SHA512_HEX', 'sha512'],
+]);
 
 /** Whether one of our secrets signed exactly these bytes, by an algorithm that we accept. */
 export function verifyDigest(
@@ -21,7 +24,7 @@ export function verifyDigest(
   digest: string | undefined,
   body: Buffer,
 ): boolean {
-  const name = ALGORITHMS[algorithm ?? 'HMAC_SHA256_HEX'];
+  const name = ALGORITHMS.get(algorithm ?? 'HMAC_SHA256_HEX');
   if (name === undefined || digest === undefined || !/^[0-9a-f]+$/i.test(digest)) return false;
   const given = Buffer.from(digest, 'hex');
   return secrets.some((secret) => {

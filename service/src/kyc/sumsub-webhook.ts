@@ -26,25 +26,25 @@ const Payload = Type.Object({
 type Payload = Static<typeof Payload>;
 
 /** Everything not named here changes nothing that we keep. */
-const EFFECTS: Record<string, EventEffect> = {
-  applicantCreated: 'review',
-  applicantPending: 'review',
-  applicantPrechecked: 'review',
-  applicantReviewed: 'review',
-  applicantOnHold: 'review',
-  applicantAwaitingUser: 'review',
-  applicantAwaitingService: 'review',
-  applicantLevelChanged: 'review',
-  applicantReset: 'review',
-  applicantStepsReset: 'review',
-  applicantPersonalInfoChanged: 'read',
-  applicantWorkflowCompleted: 'read',
-  applicantWorkflowFailed: 'read',
-  applicantActivated: 'activated',
-  applicantDeactivated: 'deactivated',
-  applicantPersonalDataDeleted: 'data_deleted',
-  applicantDeleted: 'deleted',
-};
+const EFFECTS = new Map<string, EventEffect>([
+  ['applicantCreated', 'review'],
+  ['applicantPending', 'review'],
+  ['applicantPrechecked', 'review'],
+  ['applicantReviewed', 'review'],
+  ['applicantOnHold', 'review'],
+  ['applicantAwaitingUser', 'review'],
+  ['applicantAwaitingService', 'review'],
+  ['applicantLevelChanged', 'review'],
+  ['applicantReset', 'review'],
+  ['applicantStepsReset', 'review'],
+  ['applicantPersonalInfoChanged', 'read'],
+  ['applicantWorkflowCompleted', 'read'],
+  ['applicantWorkflowFailed', 'read'],
+  ['applicantActivated', 'activated'],
+  ['applicantDeactivated', 'deactivated'],
+  ['applicantPersonalDataDeleted', 'data_deleted'],
+  ['applicantDeleted', 'deleted'],
+]);
 
 export function readSumsubWebhook(
   secrets: readonly string[],
@@ -68,7 +68,7 @@ export function readSumsubWebhook(
       payload.createdAtMs ?? at,
       reviewStatus ?? null,
     ]),
-    effect: EFFECTS[type] ?? 'none',
+    effect: EFFECTS.get(type) ?? 'none',
     applicantId,
     userId: payload.externalUserId ?? null,
     kind: applicantType === 'company' ? 'company' : applicantType === 'individual' ? 'person' : null,

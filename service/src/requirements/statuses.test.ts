@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeOffer, saleFile } from '../../test/offers.ts';
+import { startWorld, type World } from '../../test/providers.ts';
+import { newCaller } from '../http/access.ts';
+import type { OfferFile } from '../offers/file-schema.ts';
+import { assertRequirementsMet } from './statuses.ts';
+
+let world: World;
+let offer: Awaited<ReturnType<typeof makeOffer>>;
+let users = 0;
+beforeAll(async () => {
+  world = await startWorld();
+  const [option] = saleFile().options;
+  const all = [
+    { type: 'identity_verification', details: null },
+    { type: 'kyc_approved', details: null },
+    { type: 'accreditation', details: null },
+    { type: 'external_wallet', details: { protocol: 'ethereum' } },
+    { type: 'whitelisted_wallet', details: { max_wallets: 3 } },
+    { type: 'document', details: { document_type: 'tax_certification' } },
+    { type: 'jurisdiction', details: { filter_type: 'reject', filters: [{ country_iso_2: 'US' }] } },
+  ];
+  const options = [
+    { ...option, slug: 'all', requirements: all },
+    { ...option, slug: 'none', requirements: [] },
+    {
+      ...option,
+      slug: 'strict',
+      accreditation_days: 1,
+      requirements: [{ type: 'accreditation', details: null }],
+    },
+  ] as OfferFile['options'];
+  offer = await makeOffer(world.ctx, saleFile({ options }));
+});
+afterAll(() => world.close());
+
+const newUser = async () => {
+  const userId = `01890000-0000-7000-8000-${String(++users).padStart(12, '0')}`;
+  return { userId, token: await world.tokenFor({ userId }) };
+};
+const get = (token: string, id = offer.id) =>
+  world.app.inject({
+    url: `/v1/offers/${id}/requirements/statuses`,
+    headers: { authorization: `Bearer ${token}` },
+  });
+/** By option and type. */
+const statuses = async (token: string) => {
+  const reply = (await get(token)).json();
+  return Object.fromEntries(
+    offer.options.flatMap(({ slug, requirements }) =>
+      requirements.map(({ id, type }) => [slug === 'all' ? type : `${slug} ${type}`, reply.statuses[id]]),
+    ),
+  );
+};
+const caller = (userId: string) =>
+  ({
+    ...newCaller({
+      clientId: 'partner-one',
+      partnerId: '01890000-0000-7000-8000-000000000001',
+      userId,
+      scopes: new Set(),
+      origins: new Set(),
+    }),
+    userId,
+  }) as never;
+const optionOf = (slug: string) => offer.options.find((option) => option.slug === slug)?.id ?? '';
+
+const GREEN = { answer: 'GREEN' } as const;
+
+test('from nothing to everything: one flat map over all options', async () => {
+  const { token, userId } = await newUser();
+  const reply = (await get(token, offer.slug)).json();
+  expect(reply).toMatchObject({ object: 'requirement_statuses', offer_id: offer.id });
+  expect(Object.keys(reply.statuses)).toHaveLength(8);
+  expect(await statuses(token)).toEqual({
+    identity_verification: 'not_started',
+    kyc_approved: 'not_started',
+    accreditation: 'not_started',
+    'strict accreditation': 'not_started',
+    external_wallet: 'not_started',
+    whitelisted_wallet: 'not_started',
+    document: 'not_started',
+    jurisdiction: {
+      status: 'action_needed',
+      action: 'kyc_not_verified',
+      kyc_level: 'Sorting_KYC_Level',
+      kyc_reset: false,
+    },
+  });
+  await expect(
+    assertRequirementsMet(world.ctx, caller(userId), offer, optionOf('all')),
+  ).rejects.toMatchObject({
+    code: 'requirements_not_met',
+    details: Object.fromEntries(
+      (offer.options[0]?.requirements ?? []).map(({ id, type }) => [
+        id,
+        [type === 'jurisdiction' ? 'action_needed' : 'not_started'],
+      ]),
+    ),
+  });
+  await assertRequirementsMet(world.ctx, caller(userId), offer, optionOf('none'));
+
+  for (const level_name of ['Sorting_KYC_Level', 'BasicKYCLevel', 'AccreditationIndividual_FullVerification'])
+    await world.review(userId, { level_name, ...GREEN });
+  await world.app.inject({
+    method: 'POST',
+    url: '/v1/documents/tax_certification/submission',
+    headers: { authorization: `Bearer ${token}` },
+    payload: {},
+  });
+  expect((await statuses(token)).document).toBe('in_progress');
+  const { id } = await world.ctx.db
+    .selectFrom('document_submissions')
+    .select('id')
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow();
+  await world.call('signing/act', { external_id: id, action: 'sign' });
+  await world.ctx.db
+    .insertInto('option_addresses')
+    .values({
+      id: '01890000-0000-7000-8000-0000000000cc',
+      option_id: optionOf('all'),
+      user_id: userId,
+      protocol: 'ethereum',
+      address: `0x${'ab'.repeat(20)}`,
+      partner_id: '01890000-0000-7000-8000-000000000001',
+      proved_chain: 'ethereum_sepolia',
+      proved_at: '2026-03-02T12:00:00Z',
+      created_at: '2026-03-02T12:00:00Z',
+    })
+    .execute();
+  expect(new Set(Object.values(await statuses(token)))).toEqual(new Set(['completed']));
+  await assertRequirementsMet(world.ctx, caller(userId), offer, optionOf('all'));
+
+  const before = world.clock.now();
+  world.clock.set(before + 86_400_000);
+  expect((await statuses(token))['strict accreditation']).toEqual({
+    status: 'action_needed',
+    action: 'kyc_not_verified',
+    kyc_level: 'AccreditationIndividual_FullVerification',
+    kyc_reset: true,
+  });
+  expect((await statuses(token)).accreditation).toBe('completed');
+  world.clock.set(before);
+});
+
+test('an approval without the data it should bring asks for them, and moving to a refused country is seen', async () => {
+  const { token, userId } = await newUser();
+  await world.review(userId, {
+    level_name: 'BasicKYCLevel',
+    ...GREEN,
+    pii: { first_name: 'A', last_name: 'B', date_of_birth: '1990-01-01' },
+  });
+  expect(await statuses(token)).toMatchObject({
+    kyc_approved: {
+      status: 'action_needed',
+      action: 'update_pii_data',
+      kyc_level: 'BasicKYCLevel',
+      kyc_reset: true,
+    },
+    jurisdiction: { action: 'kyc_not_verified' },
+  });
+  const pii = { first_name: 'A', last_name: 'B', date_of_birth: '1990-01-01', address: { country: 'FR' } };
+  await world.review(userId, { level_name: 'BasicKYCLevel', ...GREEN, pii });
+  expect(await statuses(token)).toMatchObject({ kyc_approved: 'completed', jurisdiction: 'completed' });
+  await world.review(userId, {
+    level_name: 'BasicKYCLevel',
+    ...GREEN,
+    pii: { ...pii, address: { country: 'US' } },
+  });
+  expect(await statuses(token)).toMatchObject({ kyc_approved: 'completed', jurisdiction: 'rejected' });
+});
+
+test('no provider is asked: with both down statuses are as they were', async () => {
+  const { token, userId } = await newUser();
+  await world.review(userId, { level_name: 'BasicKYCLevel', ...GREEN });
+  const before = await statuses(token);
+  for (const name of ['identity/fault', 'signing/fault'] as const) await world.call(name, { mode: 'down' });
+  expect(await statuses(token)).toEqual(before);
+  for (const name of ['identity/fault', 'signing/fault'] as const) await world.call(name, { mode: 'none' });
+});
+
+test('everything comes in one round trip', async () => {
+  const { token } = await newUser();
+  await get(token);
+  let queries = 0;
+  const query = world.ctx.pool.query;
+  world.ctx.pool.query = ((...args: never[]) => {
+    queries++;
+    return Reflect.apply(query, world.ctx.pool, args);
+  }) as typeof query;
+  let connections = 0;
+  const count = () => void connections++;
+  world.ctx.pool.on('acquire', count);
+  expect((await get(token)).statusCode).toBe(200);
+  world.ctx.pool.query = query;
+  world.ctx.pool.off('acquire', count);
+  expect([queries, connections]).toEqual([1, 1]);
+});
+
+test('an unknown offer, another partner and nobody are 404', async () => {
+  const { token } = await newUser();
+  expect((await get(token, 'unknown')).json().code).toBe('not_found');
+  const stranger = await world.tokenFor({ clientId: 'partner-two' });
+  expect((await get(stranger)).json().code).toBe('not_found');
+});
