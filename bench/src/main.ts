@@ -18,6 +18,7 @@ const BENCHMARKS: Record<string, () => Promise<Result>> = {
   reads: async () => (await import('./reads.ts')).run(),
   oauth: async () => (await import('./oauth.ts')).run(),
   tokenized: async () => (await import('./tokenized.ts')).run(),
+  participations: async () => (await import('./participations.ts')).run(),
 };
 
 const wanted = process.argv.slice(2).filter((name) => !name.startsWith('-'));

@@ -8,6 +8,7 @@ import type { VenueDeployment } from '@causeway/sandbox/chains/deploy-venue.ts';
 import { testWallets } from '@causeway/sandbox/chains/keys.ts';
 import { transact } from '@causeway/sandbox/chains/transact.ts';
 import { createFault, type Fault } from '@causeway/sandbox/fault.ts';
+import { sandboxOperatorKey } from '@causeway/sandbox/participations.ts';
 import { closeServer, createListen } from '@causeway/sandbox/ports.ts';
 import { createVenueServer } from '@causeway/sandbox/venue/server.ts';
 import { openVenueState, type VenueState } from '@causeway/sandbox/venue/state.ts';
@@ -128,7 +129,7 @@ export async function startTokenizedWorld(config: object = {}): Promise<Tokenize
       limits: { ...testConfig().limits, tokenized_transaction: 1_000_000 },
       rpcUrls: { ethereum_sepolia: [node.url] },
       venue: { url: venue.url, apiKey: venue.apiKey },
-      operatorKey: { kind: 'local', privateKey: Buffer.from(deriveSandboxKey('operator').slice(2), 'hex') },
+      operatorKey: sandboxOperatorKey(),
       ...config,
     },
   });

@@ -80,10 +80,11 @@ export async function followTransactions(
   }
   const open = await listOpen(operator.db, lease);
   const mined = await readReceipts(operator, open);
+  const first = open.find(({ id }) => !mined.has(id));
   let left = 0;
   for (const transaction of open) {
     const receipt = mined.get(transaction.id);
-    if (receipt === undefined) await push(operator, lease, transaction, pace);
+    if (receipt === undefined) await push(operator, lease, transaction, pace, transaction === first);
     const settled =
       receipt !== undefined && (await settle(operator, lease, transaction, receipt, head.number, outcomes));
     if (!settled) left++;
@@ -192,15 +193,19 @@ async function undoReorganised(
   if (head > WATCHED_BLOCKS) await finalizeBelow(operator.db, lease, head - WATCHED_BLOCKS);
 }
 
-/** Not mined yet: send it again, or replace it by the same call with higher fees. */
+/**
+ * Not mined yet: send it again, or replace it by the same call with higher fees. Only the first in line can be held up by
+ * its fees; the others wait for it.
+ */
 async function push(
   operator: Operator,
   lease: Lease,
   transaction: OpenTransaction,
   pace: Pace,
+  isFirst: boolean,
 ): Promise<void> {
   const last = lastAttempt(transaction);
-  if (last.sentAge !== null && last.age > pace.bump) {
+  if (isFirst && last.sentAge !== null && last.age > pace.bump) {
     const proposed = await proposeFees(operator.chain, operator.maxFee);
     const fees = raiseFees(last, proposed, operator.maxFee);
     if (fees === null)

@@ -95,13 +95,15 @@ export async function readQuantity({ rpc }: EvmChain, method: string, params: un
 const TAKEN =
   /already known|known transaction|already imported|already exists|nonce too low|nonce is too low/i;
 
-/** Sends stored bytes; may be repeated at will. Failures are left to the next round. */
+/** Sends stored bytes; may be repeated at will. Failures are left to the next round; only an empty purse is told. */
 export async function broadcast({ chain, db, log }: Operator, raw: Hex): Promise<void> {
   const hash = keccak256(raw);
   try {
     await chain.rpc.request({ method: 'eth_sendRawTransaction', params: [raw] });
   } catch (err) {
     if (!(err instanceof NodeError) || !TAKEN.test(err.message)) {
+      if (err instanceof NodeError && /insufficient funds|enough funds/i.test(err.message))
+        throw new MustWait('operator_out_of_gas', err.message);
       log.warn({ err, chain: chain.name, transaction_hash: hash }, 'a transaction was not taken by the node');
       return;
     }

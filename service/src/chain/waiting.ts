@@ -6,8 +6,7 @@ export type WaitReason =
   | 'role_missing'
   | 'reverts'
   | 'foreign_nonce'
-  | 'unreachable'
-  | 'no_signer';
+  | 'unreachable';
 
 export class MustWait extends Error {
   readonly reason: WaitReason;

@@ -20,7 +20,6 @@ const REASONS: readonly WaitReason[] = [
   'reverts',
   'foreign_nonce',
   'unreachable',
-  'no_signer',
 ];
 
 export function createAlertGauges(registry: Registry): AlertGauges {

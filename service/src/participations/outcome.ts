@@ -5,6 +5,7 @@ import { nameRevert } from '../chain/revert.ts';
 import { isSingleCommit, matchRows, waitReasonOf } from '../chain/sale-fund.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
+import type { Alerts } from './alerts.ts';
 import { holdBack, listRowsOf, type WorkRow } from './settlement-store.ts';
 import { changeStatus } from './status.ts';
 
@@ -13,10 +14,13 @@ type Source = Pick<Context, 'clock' | 'random'>;
 const RETRY_SECONDS = 60;
 
 /** What the verdict over a transaction means for its participations. */
-export function createOutcomes(source: Source): Outcomes {
+export function createOutcomes(source: Source, alerts: Alerts): Outcomes {
   // A batch takes each row by itself, so its revert is never a row's; a single commit's is, unless the fund is stopped.
-  const isReleased: Outcomes['isReleased'] = ({ kind, data }, revert) =>
-    kind === 'commit' && (!isSingleCommit(data) || waitReasonOf(revert) !== null);
+  const isReleased: Outcomes['isReleased'] = ({ kind, data, target }, revert) => {
+    if (kind !== 'commit' || (isSingleCommit(data) && waitReasonOf(revert) === null)) return false;
+    alerts.raise(waitReasonOf(revert) ?? 'reverts', `a commit to ${target} reverted: ${nameRevert(revert)}`);
+    return true;
+  };
   return {
     isReleased,
     settle: async (tx, transaction, receipt, revert) => {

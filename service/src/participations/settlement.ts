@@ -91,12 +91,13 @@ export function createWorker(
   pace: Pace,
 ): Worker & { hold(lease: Lease | null): void; giveBack(): Promise<void> } {
   const { db, log, clock, random } = ctx;
+  const alerts = createAlerts(gauges, log, chain.name);
   let held: Lease | null = null;
   return {
     ctx,
     operator: { db, log, clock, random, chain, signer, maxFee: ctx.config.operatorMaxFee },
-    alerts: createAlerts(gauges, log, chain.name),
-    outcomes: createOutcomes(ctx),
+    alerts,
+    outcomes: createOutcomes(ctx, alerts),
     following: { head: null, suspectSince: null },
     pace,
     lease: () => {

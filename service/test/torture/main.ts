@@ -73,8 +73,10 @@ async function torment(world: World, dice: Dice, clients: readonly Client[]) {
   const counts = { kills: 0, database_kills: 0, faults: 0, reorganisations: 0 };
   const restarts: Promise<void>[] = [];
   while (counts.kills < kills) {
-    await sleep(200 + dice.number(1_300));
-    if (dice.chance(0.3)) {
+    await sleep(100 + dice.number(1_100));
+    const alive = world.nodes.filter(({ url }) => url !== null);
+    if (alive.length === 0) continue;
+    if (dice.chance(0.25)) {
       world.rpc.fault.set(dice.pick(FAULTS), 0.2 + dice.number(10) / 10);
       counts.faults++;
     }
@@ -85,16 +87,15 @@ async function torment(world: World, dice: Dice, clients: readonly Client[]) {
       for (const { resend } of clients) await resend();
       counts.reorganisations++;
     }
-    const victim = dice.pick(world.nodes);
-    if (dice.chance(0.2)) {
+    if (dice.chance(0.25)) {
       await world.killDatabase();
       counts.database_kills++;
-      counts.kills++;
-    } else if (victim.url !== null) {
+    } else {
+      const victim = dice.pick(alive);
       victim.kill();
-      restarts.push(sleep(dice.number(500)).then(() => victim.restart()));
-      counts.kills++;
+      restarts.push(sleep(dice.number(300)).then(() => victim.restart()));
     }
+    counts.kills++;
     if (counts.kills % 10 === 0) process.stdout.write(`\r${counts.kills} of ${kills} kills `);
   }
   process.stdout.write('\n');

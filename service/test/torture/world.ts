@@ -74,28 +74,38 @@ export async function openWorld(): Promise<World> {
 
 async function startNode(environment: Record<string, string>): Promise<ServiceNode> {
   const node: ServiceNode = { url: null, kill: () => undefined, restart: async () => undefined };
+  let spare = loadNode(environment);
   node.restart = async () => {
-    for (;;) {
-      const child = fork(NODE, {
-        env: { ...process.env, ...environment },
-        execArgv: ['--import', 'tsx'],
-        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      });
+    // It may meet the database while that is being killed, and then has to be started once more.
+    for (node.url = null; node.url === null; ) {
+      const child = await spare;
+      spare = loadNode(environment);
       node.kill = () => {
         node.url = null;
         child.kill('SIGKILL');
       };
-      node.url = await urlOf(child);
-      // It may have met the database while that was being killed.
-      if (node.url !== null) return;
+      const answer = messageOf(child);
+      child.send('start');
+      node.url = (await answer)?.url ?? null;
     }
   };
   await node.restart();
   return node;
 }
 
-async function urlOf(child: ChildProcess): Promise<string | null> {
-  const said = once(child, 'message').then(([message]) => (message as { url: string }).url);
+/** A process that has loaded its code and waits for the word. It ends with this one. */
+async function loadNode(environment: Record<string, string>): Promise<ChildProcess> {
+  const child = fork(NODE, {
+    env: { ...process.env, ...environment },
+    execArgv: ['--import', 'tsx'],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  await messageOf(child);
+  return child;
+}
+
+async function messageOf(child: ChildProcess): Promise<{ url?: string } | null> {
+  const said = once(child, 'message').then(([message]) => message as { url?: string });
   const gone = once(child, 'exit').then(() => null);
   return Promise.race([said, gone]);
 }
