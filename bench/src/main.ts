@@ -18,6 +18,8 @@ const BENCHMARKS: Record<string, () => Promise<Result>> = {
   statuses: async () => (await import('./statuses.ts')).run(),
   reads: async () => (await import('./reads.ts')).run(),
   oauth: async () => (await import('./oauth.ts')).run(),
+  participations: async () => (await import('./participations.ts')).run(),
+  tokenized: async () => (await import('./tokenized.ts')).run(),
 };
 
 const wanted = process.argv.slice(2).filter((name) => !name.startsWith('-'));

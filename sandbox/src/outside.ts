@@ -9,12 +9,15 @@ import { type ClockSetting, createClock } from './outside-clock.ts';
 import type { StartPart } from './part.ts';
 import { closeServer, createListen } from './ports.ts';
 import { startSigning } from './signing/part.ts';
+import { startVenue } from './venue/part.ts';
 
 /** The providers of the simulated outside world; one more is one more line. */
-const parts = { chains: startChains, identity: startIdentity, signing: startSigning } satisfies Record<
-  string,
-  StartPart<unknown>
->;
+const parts = {
+  chains: startChains,
+  identity: startIdentity,
+  signing: startSigning,
+  venue: startVenue,
+} satisfies Record<string, StartPart<unknown>>;
 
 type Parts = typeof parts;
 
@@ -43,7 +46,7 @@ async function startAll({ folder, secret, clock: setting }: OutsideInit) {
   for (const [name, start] of Object.entries(parts)) {
     const own = join(folder, name);
     await mkdir(own, { recursive: true, mode: 0o700 });
-    const started = await start({ folder: own, control, clock, listen });
+    const started = await start({ folder: own, control, clock, listen, started: ready });
     stops.unshift(started.stop);
     ready[name] = started.ready;
   }

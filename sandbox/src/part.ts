@@ -9,6 +9,8 @@ export type PartEnvironment = {
   control: Control;
   clock: OutsideClock;
   listen: Listen;
+  /** What those before it have made ready, by their names. */
+  started: Readonly<Record<string, unknown>>;
 };
 
 /** A started provider: `ready` is what the service must know to reach it. */

@@ -8,11 +8,13 @@ import type { IdentityControls } from './identity/part.ts';
 import type { OutsideInit, OutsideMessage, OutsideReady } from './outside.ts';
 import type { ClockSetting } from './outside-clock.ts';
 import type { SigningControls } from './signing/part.ts';
+import type { VenueControls } from './venue/part.ts';
 
 /** Each control with what it takes and what it gives; a simulated provider adds its own here. */
 export type OutsideControls = ChainsControls &
   IdentityControls &
-  SigningControls & { 'clock/set': { input: ClockSetting; output: unknown } };
+  SigningControls &
+  VenueControls & { 'clock/set': { input: ClockSetting; output: unknown } };
 
 export type OutsideControl = {
   url: string;

@@ -12,9 +12,11 @@ import { type FaultTargets, faultRoute } from './faults.ts';
 import { startMailServer } from './mail-server.ts';
 import { offersShare } from './offers.ts';
 import { overviewRoute } from './overview.ts';
+import { participationControls, sandboxOperatorKey } from './participations.ts';
 import { partnersShare } from './partners.ts';
 import { providerSettings, providersShare, rememberCountry, signingMails } from './providers-share.ts';
 import { startOutside } from './start-outside.ts';
+import { venueShare } from './venue/share.ts';
 
 /** What one part of the sandbox brings: members of `GET /sandbox`, controls, things that can be made to fail, lines to print. */
 export type Share = {
@@ -48,7 +50,9 @@ export async function startWorld(config: Config, clock: Clock, say: (text: strin
     settings: {
       smtpUrl: config.smtpUrl ?? mailServer.smtpUrl,
       rpcUrls: { ...rpcUrls, ...config.rpcUrls },
+      operatorKey: config.operatorKey ?? sandboxOperatorKey(),
       supplierKey: config.supplierKey ?? deriveSandboxKey('supplier'),
+      venue: config.venue ?? { url: outside.venue.url, apiKey: outside.venue.api_key },
       ...providerSettings(config, outside),
     },
     join: async (ctx) => {
@@ -58,8 +62,10 @@ export async function startWorld(config: Config, clock: Clock, say: (text: strin
         await accountsShare(ctx, mailServer, rememberCountry(outside), () => signingMails(outside)),
         chainsShare(outside),
         await providersShare(ctx, outside),
+        venueShare(outside, ctx),
         await offersShare(ctx, outside.chains),
         { routes: clockRoutes(moved) },
+        { routes: participationControls },
       ];
       return putTogether(ctx, shares);
     },

@@ -116,3 +116,14 @@ test('everything wrong is told at once, and no value is repeated', () => {
   expect(wrong).toThrow(/PORT[\s\S]*LOG_LEVEL|LOG_LEVEL[\s\S]*PORT/);
   expect(wrong).not.toThrow('hunter2');
 });
+
+test('the venue needs a key, and is not there without one', () => {
+  expect(() => loadConfig({ CAUSEWAY_SECRET: 'A'.repeat(44), ONDO_URL: 'https://venue.test' })).toThrow(
+    'ONDO_API_KEY: is required with ONDO_URL',
+  );
+  expect(loadConfig({ CAUSEWAY_SECRET: 'A'.repeat(44) }).venue).toBeNull();
+  expect(loadConfig({ CAUSEWAY_SECRET: 'A'.repeat(44), ONDO_API_KEY: 'key' }).venue).toEqual({
+    url: 'https://api.gm.ondo.finance',
+    apiKey: 'key',
+  });
+});

@@ -4,12 +4,15 @@ import { join, resolve } from 'node:path';
 import { isPrivate } from 'tiny-secp256k1';
 import type { Hex } from 'viem';
 import { EVM_CHAIN_NAMES, type EvmChainName } from './chain/chains.ts';
+import type { OperatorKey } from './chain/operator-key.ts';
 import { isSandboxKey } from './chain/sandbox-keys.ts';
 import {
   type DocumentSettings,
   type IdentitySettings,
   readDocumentSettings,
   readIdentitySettings,
+  readVenueSettings,
+  type VenueSettings,
 } from './provider-settings.ts';
 
 /** Requests a minute; each can be set by `RATE_LIMIT_` and its name in capitals. */
@@ -61,6 +64,12 @@ export type Config = {
   sanctionsFile: string | null;
   /** The key that signs permissions for allow-lists; null = no wallet can be let in. */
   supplierKey: Hex | null;
+  /** The key that commits and refunds on the sale funds; null = nothing is settled by this process. */
+  operatorKey: OperatorKey | null;
+  /** The pricing venue; null = no tokenized swaps are served. */
+  venue: VenueSettings | null;
+  /** Wei per unit of gas that the operator never exceeds. */
+  operatorMaxFee: bigint;
 };
 
 export type Environment = Record<string, string | undefined>;
@@ -113,6 +122,9 @@ export function loadConfig(env: Environment): Config {
     rpcFreshness: isProduction ? null : 25,
     sanctionsFile: read.path('SANCTIONS_FILE'),
     supplierKey: read.key('SUPPLIER_KEY', isProduction),
+    operatorKey: readOperatorKey(env, read, isProduction, problems),
+    venue: readVenueSettings({ read, problems, isProduction }),
+    operatorMaxFee: BigInt(read.integer('OPERATOR_MAX_FEE_GWEI', 1, 1_000_000, 500)) * 1_000_000_000n,
   };
   if (isProduction && config.clock === 'test')
     problems.push('CAUSEWAY_CLOCK: the test clock is a part of the sandbox; leave it out in production');
@@ -179,6 +191,46 @@ function reader(env: Environment, problems: string[]) {
       return null;
     },
   };
+}
+
+/** One of `OPERATOR_KEY`, `OPERATOR_KEY_FILE` and `OPERATOR_KMS_KEY`. */
+function readOperatorKey(
+  env: Environment,
+  read: ReturnType<typeof reader>,
+  isProduction: boolean,
+  problems: string[],
+): OperatorKey | null {
+  const given = ['OPERATOR_KEY', 'OPERATOR_KEY_FILE', 'OPERATOR_KMS_KEY'].filter((name) => env[name]);
+  if (given.length > 1) problems.push(`${given.join(', ')}: only one of them can be set`);
+  const file = read.path('OPERATOR_KEY_FILE');
+  if (file !== null) {
+    if (!existsSync(file)) problems.push(`OPERATOR_KEY_FILE: there is no file ${file}`);
+    else return localKey(readFileSync(file, 'utf8').trim(), 'OPERATOR_KEY_FILE', isProduction, problems);
+  }
+  if (env.OPERATOR_KMS_KEY) return readKmsKey(env, read, env.OPERATOR_KMS_KEY, problems);
+  return env.OPERATOR_KEY ? localKey(env.OPERATOR_KEY, 'OPERATOR_KEY', isProduction, problems) : null;
+}
+
+function localKey(text: string, name: string, isProduction: boolean, problems: string[]): OperatorKey | null {
+  const key = reader({ [name]: text }, problems).key(name, isProduction);
+  return key === null ? null : { kind: 'local', privateKey: Buffer.from(key.slice(2), 'hex') };
+}
+
+function readKmsKey(
+  env: Environment,
+  read: ReturnType<typeof reader>,
+  keyId: string,
+  problems: string[],
+): OperatorKey {
+  for (const name of ['AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])
+    if (!env[name]) problems.push(`${name}: is required with OPERATOR_KMS_KEY`);
+  const credentials = {
+    accessKeyId: env.AWS_ACCESS_KEY_ID ?? '',
+    secretAccessKey: env.AWS_SECRET_ACCESS_KEY ?? '',
+    sessionToken: env.AWS_SESSION_TOKEN || null,
+  };
+  const endpoint = read.url('OPERATOR_KMS_ENDPOINT', ['https:', 'http:'], false);
+  return { kind: 'kms', key: { keyId, region: env.AWS_REGION ?? '', endpoint, credentials } };
 }
 
 function readRpcUrls(read: ReturnType<typeof reader>): Config['rpcUrls'] {

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { type Chains, openChains } from './chain/client.ts';
+import { openOperatorKey } from './chain/operator-key.ts';
 import { createSignatures, type Signatures } from './chain/signatures.ts';
+import type { Signer } from './chain/signer.ts';
 import { type Clock, realClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { type Listener, openListener } from './db/listen.ts';
@@ -24,6 +26,8 @@ import { createOAuth, type OAuth } from './oauth/server.ts';
 import { type Catalogue, createCatalogue } from './offers/catalogue.ts';
 import { createFactsOpener, type FactsOpener } from './pii/sealed.ts';
 import { createSealing, type Sealing } from './sealing.ts';
+import { openOndo } from './tokenized/ondo.ts';
+import { absentVenue, type SharedVenue, shareVenue } from './tokenized/shared-venue.ts';
 import { permissionSupplier } from './wallets/permission-supplier.ts';
 import { openSanctions, type Sanctions } from './wallets/sanctions.ts';
 import type { Supplier } from './wallets/supplier.ts';
@@ -56,6 +60,9 @@ export type Context = {
   signatures: Signatures;
   sanctions: Sanctions;
   supplier: Supplier;
+  /** Signs for the operator; null = nothing is settled by this process. */
+  operator: Signer | null;
+  venue: SharedVenue;
   /** What `/health/ready` asks: each throws when its part cannot serve. */
   checks: Map<string, () => Promise<void>>;
   /**
@@ -99,6 +106,7 @@ export async function buildContext({
   const signing =
     config.documents === null ? noSigningProvider() : openDocuseal(config.documents, metrics.registry);
   const chains = openChains({ urls: config.rpcUrls, freshness: config.rpcFreshness });
+  const openVenue = () => (config.venue === null ? absentVenue() : openOndo(config.venue, metrics.registry));
   const kernel = {
     config,
     baseUrl,
@@ -120,6 +128,7 @@ export async function buildContext({
     chains,
     signatures: createSignatures(chains),
     supplier: permissionSupplier(config.supplierKey, clock),
+    venue: shareVenue(openVenue(), clock),
     checks: new Map([
       ['database', async () => void (await pool.query('select 1'))],
       ...chains
@@ -137,6 +146,7 @@ export async function buildContext({
     await Promise.all([identity.close(), signing.close()]);
     await listener.close();
     await chains.close();
+    await kernel.venue.close();
     await pool.end();
   };
   try {
@@ -145,6 +155,7 @@ export async function buildContext({
     const ctx: Context = {
       ...kernel,
       sanctions,
+      operator: config.operatorKey === null ? null : await openOperatorKey(config.operatorKey, clock),
       guard,
       oauth: await createOAuth({ ...kernel, guard }),
       offers: await createCatalogue(kernel),

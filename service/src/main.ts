@@ -48,6 +48,26 @@ const COMMANDS: Record<string, Command> = {
     says: 'make offers from files, compare, list, show, publish and close them',
     run: async (args) => (await import('./offers/offer-command.ts')).runOffer(loadConfig(process.env), args),
   },
+  'verify-calldata': {
+    usage: 'verify-calldata --rpc URL …',
+    says: 'check calldata of a tokenized swap against a node of your choice',
+    run: async (args) => (await import('./tokenized/verify-command.ts')).runVerify(args),
+  },
+  participation: {
+    usage: 'participation list|show|…',
+    says: 'list, show and export participations, and give money back',
+    run: async (args) =>
+      (await import('./participations/participation-command.ts')).runParticipation(
+        loadConfig(process.env),
+        args,
+      ),
+  },
+  operator: {
+    usage: 'operator status|adopt CHAIN',
+    says: 'what the settling key has and has sent; go on after somebody else has used it',
+    run: async (args) =>
+      (await import('./participations/operator-command.ts')).runOperator(loadConfig(process.env), args),
+  },
   keys: {
     usage: 'keys rotate|rotate-signing',
     says: 'seal stored data anew under the newest secret; or sign ID tokens with a new key from now on',

@@ -18,6 +18,8 @@ export type DocumentSettings = {
   linkDays: number;
 };
 
+export type VenueSettings = { url: string; apiKey: string };
+
 type Read = {
   text(name: string, fallback: string): string;
   integer(name: string, min: number, max: number, fallback: number): number;
@@ -74,6 +76,14 @@ export function readDocumentSettings({ read, problems, isProduction }: Source): 
       'DOCUSEAL_WEBHOOK_SECRET: is required with DocuSeal (or DOCUSEAL_WEBHOOK_HEADER for older ones)',
     );
   return settings;
+}
+
+/** Needed only where tokenized swaps are served; then the start asks for it. */
+export function readVenueSettings({ read, problems, isProduction }: Source): VenueSettings | null {
+  const url = read.url('ONDO_URL', isProduction ? ['https:'] : ['https:', 'http:'], false);
+  const apiKey = read.text('ONDO_API_KEY', '');
+  if (url !== null && apiKey === '') problems.push('ONDO_API_KEY: is required with ONDO_URL');
+  return apiKey === '' ? null : { url: url ?? 'https://api.gm.ondo.finance', apiKey };
 }
 
 function list(text: string): string[] {

@@ -4,9 +4,11 @@ import { identityWebhookRoutes, kycRoutes } from './kyc/routes.ts';
 import { oauthRoutes } from './oauth/routes.ts';
 import { offerRoutes } from './offers/routes.ts';
 import { healthRoutes } from './operations/health.ts';
+import { participationRoutes } from './participations/routes.ts';
 import { piiRoutes } from './pii/routes.ts';
 import { requirementRoutes } from './requirements/routes.ts';
 import { swapRoutes } from './swaps/routes.ts';
+import { tokenizedRoutes } from './tokenized/routes.ts';
 import { walletRoutes } from './wallets/routes.ts';
 
 /** Every route of the API, in the order of the reference. */
@@ -19,7 +21,9 @@ export const apiRoutes: readonly Route[] = [
   ...identityWebhookRoutes,
   ...documentWebhookRoutes,
   ...walletRoutes,
+  ...participationRoutes,
   ...swapRoutes,
+  ...tokenizedRoutes,
   ...oauthRoutes,
   ...healthRoutes,
 ];

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { accountsPlugin } from './accounts/routes.ts';
 import { type Clock, realClock, testClock } from './clock.ts';
-import type { Config } from './config.ts';
+import { type Config, ConfigError } from './config.ts';
 import { buildContext } from './context.ts';
 import { startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
@@ -16,7 +16,10 @@ import { oauthPlugin } from './oauth/plugin.ts';
 import { startHousekeeping } from './operations/housekeeping.ts';
 import { serveMetrics } from './operations/metrics-server.ts';
 import { referencePlugin } from './operations/reference.ts';
+import { startSettlement } from './participations/settlement.ts';
 import { apiRoutes } from './routes.ts';
+import { findSwapProblems } from './tokenized/domain.ts';
+import { startOrderWatch } from './tokenized/watch.ts';
 import { startAllowWatch } from './wallets/allow-watch.ts';
 
 const STOP_WITHIN = 9_000;
@@ -74,6 +77,10 @@ async function start(
   started.push((await startDocumentReconciler(ctx)).stop);
   started.push(startHousekeeping(ctx));
   started.push(startAllowWatch(ctx));
+  started.push((await startSettlement(ctx)).stop);
+  const problems = await findSwapProblems(ctx);
+  if (problems.length > 0) throw new ConfigError(problems);
+  started.push(startOrderWatch(ctx));
   process.on('SIGHUP', () => void ctx.sanctions.reload());
   const routes = [...apiRoutes, ...(sandbox?.routes ?? [])];
   const plugins = [
@@ -85,7 +92,7 @@ async function start(
   started.push(() => app.close());
   const metrics = await serveMetrics(ctx.metrics, config.metrics);
   started.push(metrics.close);
-  return readyBlock(baseUrl, metrics.url, sandbox?.readyLines ?? []);
+  return readyBlock(baseUrl, metrics.url, ctx.operator?.address ?? null, sandbox?.readyLines ?? []);
 }
 
 /** Loaded in the sandbox profile alone. */
@@ -135,7 +142,12 @@ async function freePort(host: string): Promise<number> {
   return port;
 }
 
-function readyBlock(baseUrl: string, metricsUrl: string, lines: readonly string[]): string {
+function readyBlock(
+  baseUrl: string,
+  metricsUrl: string,
+  operator: string | null,
+  lines: readonly string[],
+): string {
   return [
     '',
     `Causeway is ready (${process.uptime().toFixed(1)} s).`,
@@ -143,6 +155,7 @@ function readyBlock(baseUrl: string, metricsUrl: string, lines: readonly string[
     `  API        ${baseUrl}`,
     `  Reference  ${baseUrl}/docs`,
     `  Metrics    ${metricsUrl}`,
+    `  Operator   ${operator ?? 'no key: nothing is settled by this process'}`,
     ...(lines.length > 0 ? lines : ['', `  curl ${baseUrl}/health/ready`]),
     '',
   ].join('\n');

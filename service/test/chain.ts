@@ -54,17 +54,20 @@ export type TestChain = {
 export async function startTestChain(
   name: EmbeddedChainName = 'ethereum_sepolia',
   bare = false,
+  now: () => number = () => GENESIS_TIMESTAMP,
 ): Promise<TestChain> {
   const folder = await mkdtemp(join(tmpdir(), 'causeway-test-chain-'));
   const embedded = EMBEDDED_CHAINS.find(({ chain }) => chain === name) ?? EMBEDDED_CHAINS[0];
   const genesis = chainGenesis(embedded.chainId);
+  let deployed = false;
   const chain = await openChain({
     genesis: bare ? { ...genesis, contracts: [] } : genesis,
     journalPath: join(folder, 'chain.jsonl'),
-    now: () => GENESIS_TIMESTAMP,
+    now: () => (deployed ? now() : GENESIS_TIMESTAMP),
   });
   const { steps, deployment } = planDeployment(embedded);
   if (!bare) await deploy(chain, embedded.chainId, steps);
+  deployed = true;
   const viemChain = name === 'ethereum_sepolia' ? sepolia : baseSepolia;
   const transport = custom(chain);
   const direct = createPublicClient({

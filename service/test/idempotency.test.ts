@@ -107,6 +107,13 @@ test('while the first still runs the second is told so', async () => {
   expect((await first).statusCode).toBe(200);
 });
 
+/** The server notices a closed connection a moment later. */
+async function lockReleased(node: number): Promise<void> {
+  const held = () =>
+    sql`select from pg_locks where locktype = 'advisory' and objid = ${node}::oid`.execute(one.ctx.db);
+  while ((await held()).rows.length > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
 test('a key whose node died before its effect is free at once for another node', async () => {
   const two = await testApp({
     routes: thingRoutes,
@@ -124,6 +131,7 @@ test('a key whose node died before its effect is free at once for another node',
   await entered;
   expect((await post('k9', 'orphan')).json().code).toBe('idempotency_in_progress');
   await two.ctx.listener.close();
+  await lockReleased(two.ctx.node);
   gate.hold = Promise.resolve();
   expect((await post('k9', 'orphan')).statusCode).toBe(200);
   // The first node was not dead after all: its effect is undone, because the key is no longer its own.

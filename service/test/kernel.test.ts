@@ -253,6 +253,8 @@ describe('replies', () => {
     for (const header of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
       const again = await call({ url: '/v1/things', headers: { 'if-none-match': header } });
       expect([again.statusCode, again.body, again.headers.etag]).toEqual([304, '', etag]);
+      const head = await call({ method: 'HEAD', url: '/v1/things', headers: { 'if-none-match': header } });
+      expect([head.statusCode, head.headers.etag]).toEqual([304, etag]);
     }
     await post({ name: 'new' });
     const changed = await call({ url: '/v1/things', headers: { 'if-none-match': etag } });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../src/context.ts';
 import { applyOffers } from '../src/offers/apply.ts';
 import { type Offer, toOffer } from '../src/offers/catalogue.ts';
@@ -5,7 +6,7 @@ import { parseOfferFile } from '../src/offers/file.ts';
 import type { OfferFile } from '../src/offers/file-schema.ts';
 import { publishOffer } from '../src/offers/lifecycle.ts';
 import { readOfferBySlug } from '../src/offers/store.ts';
-import { makeClient } from './tokens.ts';
+import { makeClient, partnerOf } from './tokens.ts';
 
 export const ADDRESS = {
   fund: `0x${'f1'.repeat(20)}`,
@@ -70,5 +71,8 @@ export async function makeOffer(ctx: Context, file: OfferFile = saleFile()): Pro
   await publishOffer(ctx, file.slug);
   const stored = await readOfferBySlug(ctx.db, file.slug);
   if (stored === null) throw new Error('the offer was not made');
+  // The node hears of it a moment later.
+  for (const clientId of file.partners)
+    while (!(await ctx.offers.of(partnerOf(clientId))).byKey.has(stored.id)) await sleep(2);
   return toOffer(stored);
 }

@@ -33,7 +33,7 @@ export async function startProviders(): Promise<Providers> {
   const controlUrl = await listen('control', control.server);
   const environment = async (name: string) => {
     const own = await mkdtemp(join(folder, name));
-    return { folder: own, control, clock, listen };
+    return { folder: own, control, clock, listen, started: {} };
   };
   const identity = await startIdentity(await environment('identity'));
   const signing = await startSigning(await environment('signing'));

@@ -97,6 +97,13 @@ async function offerWith(slug: string, maxWallets: number | null) {
     saleFile({ slug, options: [{ slug: 'only', requirements }] as never }),
   );
   const option = offer.options[0]?.id ?? '';
+  const visitor = await someone(0);
+  const statuses = () =>
+    Promise.all(
+      services.map(async () => (await visitor.call('GET', `/v1/offers/${offer.id}/addresses`)).status),
+    );
+  // Two calls go to two processes; each must have heard of the offer.
+  await expect.poll(statuses, { timeout: 10_000 }).toEqual([200, 200]);
   const rows = () =>
     maker.ctx.db.selectFrom('option_addresses').selectAll().where('option_id', '=', option).execute();
   return { id: offer.id, option, rows };

@@ -41,6 +41,8 @@ export const errorAbi = parseAbi([
   'error Unauthorized()',
   'error NonEquivalentListLength()',
   'error InsufficientCommitment(address user, bytes32 option, address token)',
+  'error RemitFailed(address user, bytes32 option, address token)',
+  'error InsufficientGas()',
   'error InvalidAmount()',
   'error InvalidAddress()',
   'error SwapFailed(address input, address output)',

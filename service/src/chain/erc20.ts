@@ -28,6 +28,15 @@ export function readTokenMetadata({ reader, forGood }: EvmChain, token: Hex): Pr
   });
 }
 
+/** For those who need no more than that of a token. */
+export function readDecimals({ reader, forGood }: EvmChain, token: Hex): Promise<number> {
+  return forGood(`decimals ${token}`, async () => {
+    const decimals = await reader.read(contractCall(token, erc20Abi, 'decimals', []));
+    if (decimals > 255n) throw new ApiError('contract_reverted', { reason: 'decimals() is beyond 255' });
+    return Number(decimals);
+  });
+}
+
 // The first tokens answer a bytes32, padded with zeros, where a string was agreed on later.
 function textCall(token: Hex, functionName: 'name' | 'symbol'): Call<string> {
   const call = contractCall(token, erc20Abi, functionName, []);

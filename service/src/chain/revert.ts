@@ -26,3 +26,10 @@ export function describeRevert(data: Hex): string {
     return `unknown error ${data.slice(0, 138)}`;
   }
 }
+
+/** The name alone, for what is kept and told: arguments may name a wallet. */
+export function nameRevert(data: Hex): string {
+  return describeRevert(data)
+    .replace(/[(:].*| 0x.*/s, '')
+    .trim();
+}

@@ -44,6 +44,8 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
   });
   // Without a listener a connection lost while idle would end the process. The pool replaces it by itself.
   pool.on('error', (error) => options.log?.(`a database connection was lost: ${error.message}`));
+  // The same for one that is lost between two statements of a transaction: the next statement fails, and that is told.
+  pool.on('connect', (client) => void client.on('error', () => undefined));
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool: nameStatements(pool) }) });
   let closing: Promise<void> | undefined;
   return {

@@ -1,12 +1,14 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { IdentityTables } from './identity-tables.ts';
+import type { SettlementTables } from './settlement-tables.ts';
+import type { TokenizedTables } from './tokenized-tables.ts';
 import type { WalletTables } from './wallet-tables.ts';
 
 /**
  * The tables as queries see them, one interface each, named as in the migrations. Column types as `column-types.ts`
  * reads them: timestamptz `string`, int8 `bigint`, numeric `string`.
  */
-export interface Database extends WalletTables, IdentityTables {
+export interface Database extends WalletTables, IdentityTables, SettlementTables, TokenizedTables {
   schema_migrations: SchemaMigrations;
   idempotency_keys: IdempotencyKeys;
   rate_limits: RateLimits;

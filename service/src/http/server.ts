@@ -129,7 +129,12 @@ function fail(ctx: Context, thrown: unknown, request: FastifyRequest, reply: Fas
   reply
     .code(error.status)
     .headers(ctx.securityHeaders)
-    .headers({ ...error.headers, 'x-request-id': request.id, 'cache-control': 'no-store' })
+    .headers({
+      ...(error.status === 503 && { 'retry-after': '5' }),
+      ...error.headers,
+      'x-request-id': request.id,
+      'cache-control': 'no-store',
+    })
     .type('application/json; charset=utf-8')
     .serializer((body: unknown) => JSON.stringify(body))
     .send({

@@ -60,7 +60,8 @@ export const compileSerializer: FastifySerializerCompiler<TSchema> = ({ schema }
 };
 
 function toApiError(errors: ErrorObject[]): ApiError {
-  const fields: Record<string, string[]> = {};
+  // Without a prototype: a field may be called `__proto__`.
+  const fields: Record<string, string[]> = Object.create(null);
   for (const error of errors) {
     const [field, message] = explain(error);
     fields[field] = [...new Set([...(fields[field] ?? []), message])];

@@ -196,8 +196,6 @@ describe('what others depend on', () => {
       option_id uuid not null, foreign key (offer_id, option_id) references offer_options (offer_id, id))`.execute(
       one.ctx.db,
     );
-    await sql`create table if not exists option_addresses (id uuid primary key default gen_random_uuid(),
-      offer_option_id uuid not null references offer_options)`.execute(one.ctx.db);
   });
   const contracts = (change: object) => [{ ...saleFile().contracts[0], ...change }] as OfferFile['contracts'];
 
@@ -261,9 +259,7 @@ describe('what others depend on', () => {
     const wallets = { type: 'whitelisted_wallet', details: { max_wallets: 3 } } as const;
     const file = saleFile({ slug: 'bound', options: [option('a', { requirements: [wallets] })] });
     const offer = await makeOffer(one.ctx, file);
-    await sql`insert into option_addresses (offer_option_id) values (${offer.options[0]?.id})`.execute(
-      one.ctx.db,
-    );
+    await bindWallet(offer.options[0]?.id);
     await applyOffers(one.ctx, [{ ...file, contracts: contracts({ address: ADDRESS.swap }) }]);
     const free = saleFile({ slug: 'bound', options: [option('a')] });
     expect(await refusal(applyOffers(one.ctx, [free]))).toContain(
@@ -280,6 +276,19 @@ describe('what others depend on', () => {
     ]);
   });
 });
+
+/** A wallet of somebody, bound to the option. */
+async function bindWallet(optionId: string | undefined): Promise<void> {
+  const id = '01890000-0000-7000-8000-0000000000cc';
+  await sql`insert into users (id, email, kind) values (${id}, 'bound@example.test', 'person')`.execute(
+    one.ctx.db,
+  );
+  await sql`
+    insert into option_addresses (id, option_id, user_id, protocol, address, partner_id, proved_chain, proved_at, created_at)
+    select ${id}, ${optionId}, ${id}, 'ethereum', ${ADDRESS.usdc}, id, 'ethereum_sepolia', now(), now() from partners limit 1`.execute(
+    one.ctx.db,
+  );
+}
 
 test('any valid file applied twice changes nothing, and what is shown of it is the same offer', async () => {
   let count = 0;

@@ -195,6 +195,13 @@ describe('challenges', () => {
     expect(bound.status).toBe(200);
   });
 
+  test('a form with a field called __proto__ is refused like any unknown field', async () => {
+    const { status, body } = await user.call('POST', '/v1/wallet-ownership', '__proto__=1' as never, {
+      'content-type': 'application/x-www-form-urlencoded',
+    });
+    expect([status, body.code]).toEqual([422, 'validation_failed']);
+  });
+
   test('those that are over are swept away', async () => {
     await user.challenge(wallet);
     await keepHouse(app.ctx);

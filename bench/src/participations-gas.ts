@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
+import { token } from '@causeway/contracts/abi/token.ts';
+import { roles } from '@causeway/sandbox/chains/keys.ts';
+import { deriveSandboxKey } from '@causeway/service/chain/sandbox-keys.ts';
+import { newId } from '@causeway/service/http/ids.ts';
+import { toTimestamp } from '@causeway/service/http/wire.ts';
+import { startSettlement } from '@causeway/service/participations/settlement.ts';
+import { createWalletClient, custom, type Hex } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { sepolia } from 'viem/chains';
+import { encodeFunctionData, hexToBytes, keccak256, toHex } from 'viem/utils';
+import { startTestChain, type TestChain } from '../../service/test/chain.ts';
+import { makeOffer } from '../../service/test/offers.ts';
+import { saleOfferFile } from '../../service/test/sale.ts';
+import { makeUser, partnerOf } from '../../service/test/tokens.ts';
+import { benchContext } from './context.ts';
+
+const UNIT = 1_000_000n;
+const SINGLES = 50;
+
+export type GasFigures = { single: number; batched: number; transactions: number; seconds: number };
+
+/** Gas per participation of `count` new users: one commit each, and as the worker settles them. */
+export async function measureGas(count: number): Promise<GasFigures> {
+  const chain = await startTestChain();
+  const node = await chain.addNode();
+  const { ctx } = await benchContext({
+    rpcUrls: { ethereum_sepolia: [node.url] },
+    operatorKey: { kind: 'local', privateKey: Buffer.from(hexToBytes(deriveSandboxKey('operator'))) },
+  });
+  const offer = await makeOffer(ctx, saleOfferFile(chain.deployment));
+  const option = offer.options[0]?.id ?? '';
+  const fund = chain.deployment.sale_funds.open;
+  const usdc = chain.deployment.tokens.find(({ asset_id }) => asset_id === 'usd-coin')?.address ?? '0x';
+  const approvals = await approveAll(chain, fund, usdc, count + SINGLES);
+  const single = await commitSingly(chain, fund, usdc, option, approvals.slice(count));
+
+  const userId = await makeUser(ctx);
+  const now = toTimestamp(ctx.clock.micros());
+  const rows = approvals.slice(0, count).map(({ address, hash }) => ({
+    ...{ id: newId(ctx.clock, ctx.random), partner_id: partnerOf('partner-one'), user_id: userId },
+    ...{ offer_id: offer.id, offer_option_id: option, status: 'pending' as const, reason: null },
+    ...{
+      amount: String(UNIT),
+      asset_id: 'usd-coin',
+      asset_code: 'USDC',
+      asset_name: 'USD Coin',
+      asset_digits: 6,
+    },
+    ...{ chain: 'ethereum_sepolia', wallet_address: address, fund_address: fund, token_address: usdc },
+    ...{ approval_hash: Buffer.from(hexToBytes(hash)), prepared_at: now, inserted_at: now, updated_at: now },
+  }));
+  for (let i = 0; i < count; i += 500)
+    await ctx.db
+      .insertInto('participations')
+      .values(rows.slice(i, i + 500))
+      .execute();
+  const began = performance.now();
+  const settlement = await startSettlement(ctx);
+  const left = async () =>
+    (await ctx.db.selectFrom('participations').select('id').where('status', '<>', 'completed').execute())
+      .length;
+  while ((await left()) > 0) await sleep(200);
+  const seconds = (performance.now() - began) / 1000;
+  await settlement.stop();
+  const mined = await ctx.db.selectFrom('operator_transactions').select('mined_hash').execute();
+  let gas = 0n;
+  for (const { mined_hash } of mined)
+    gas += (await chain.direct.getTransactionReceipt({ hash: toHex(mined_hash ?? Buffer.alloc(0)) })).gasUsed;
+  return { single, batched: Number(gas) / count, transactions: mined.length, seconds: Math.round(seconds) };
+}
+
+type Approved = { address: Hex; hash: Hex };
+
+async function approveAll(chain: TestChain, fund: Hex, usdc: Hex, count: number): Promise<Approved[]> {
+  const transport = custom(chain.chain);
+  const deployer = createWalletClient({ account: roles.deployer, chain: sepolia, transport });
+  const approved: Approved[] = [];
+  const fees = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 0n };
+  let nonce = await chain.direct.getTransactionCount({ address: roles.deployer.address });
+  for (let i = 0; i < count; i++) {
+    const account = privateKeyToAccount(keccak256(toHex(`bench wallet ${i}`)));
+    const mint = encodeFunctionData({ abi: token.abi, functionName: 'mint', args: [account.address, UNIT] });
+    for (const payment of [
+      { to: account.address, value: 10n ** 18n, gas: 21_000n },
+      { to: usdc, data: mint, gas: 100_000n },
+    ])
+      await deployer.sendTransaction({ ...payment, ...fees, nonce: nonce++ });
+    const data = encodeFunctionData({ abi: token.abi, functionName: 'approve', args: [fund, UNIT] });
+    const raw = await account.signTransaction({
+      ...{ type: 'eip1559', chainId: sepolia.id, nonce: 0, to: usdc, data, gas: 100_000n, ...fees },
+    });
+    await chain.chain.request({ method: 'eth_sendRawTransaction', params: [raw] });
+    approved.push({ address: account.address.toLowerCase() as Hex, hash: keccak256(raw) });
+  }
+  return approved;
+}
+
+async function commitSingly(
+  chain: TestChain,
+  fund: Hex,
+  usdc: Hex,
+  option: string,
+  users: Approved[],
+): Promise<number> {
+  const operator = createWalletClient({
+    account: roles.operator,
+    chain: sepolia,
+    transport: custom(chain.chain),
+  });
+  let gas = 0n;
+  for (const { address } of users) {
+    const args = [address, keccak256(toHex(option)), usdc, UNIT] as const;
+    const data = encodeFunctionData({ abi: saleFund.abi, functionName: 'commit', args } as never);
+    const hash = await operator.sendTransaction({ to: fund, data, gas: 500_000n });
+    gas += (await chain.direct.getTransactionReceipt({ hash })).gasUsed;
+  }
+  return Number(gas) / users.length;
+}

@@ -1,0 +1,37 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { deriveSandboxKey } from '@causeway/service/chain/sandbox-keys.ts';
+import { buildServer } from '@causeway/service/http/server.ts';
+import { applyOffers } from '@causeway/service/offers/apply.ts';
+import { parseOfferFile } from '@causeway/service/offers/file.ts';
+import { publishOffer } from '@causeway/service/offers/lifecycle.ts';
+import { tokenizedRoutes } from '@causeway/service/tokenized/routes.ts';
+import { benchContext } from './context.ts';
+
+const [, , venueUrl = '', apiKey = '', rpcUrl = '', offer = ''] = process.argv;
+const { ctx, token } = await benchContext({
+  venue: { url: venueUrl, apiKey },
+  rpcUrls: { ethereum_sepolia: [rpcUrl] },
+  operatorKey: { kind: 'local', privateKey: Buffer.from(deriveSandboxKey('operator').slice(2), 'hex') },
+});
+const file = parseOfferFile(offer, { name: 'bench.yaml' });
+await applyOffers(ctx, [file]);
+await publishOffer(ctx, file.slug);
+const app = await buildServer(ctx, tokenizedRoutes);
+let served = 0;
+app.addHook('onResponse', (request, _reply, done) => {
+  if (request.url.startsWith('/v1/tokenized/swap/quote')) served += 1;
+  done();
+});
+const url = await app.listen({ host: '127.0.0.1', port: 0 });
+
+// What it did so far: its own CPU time beside what it waited for others, what it served and what it asked.
+const stats = createServer(async (_request, response) => {
+  const metric = await ctx.metrics.registry.getSingleMetric('causeway_upstream_requests_total')?.get();
+  const venue = metric?.values.reduce((sum, { value }) => sum + value, 0) ?? 0;
+  response.end(JSON.stringify({ cpu: process.cpuUsage(), served, venue }));
+});
+await new Promise<void>((resolve) => stats.listen(0, '127.0.0.1', resolve));
+const { port } = stats.address() as AddressInfo;
+const headers = { authorization: `Bearer ${token}` };
+process.send?.({ url, headers, statsUrl: `http://127.0.0.1:${port}` });

@@ -1,0 +1,88 @@
+import Type from 'typebox';
+import { type Control, ControlError } from '../control.ts';
+import { FAULT_MODES, type Fault, type FaultMode } from '../fault.ts';
+import type { MarketStatus } from './calendar.ts';
+import { parseScaled } from './decimals.ts';
+import { UNSET } from './market.ts';
+import type { AssetSetting, VenueStore } from './state.ts';
+
+export const MARKET_STATUSES = [
+  'regular',
+  'premarket',
+  'postmarket',
+  'overnight',
+  'offhours',
+  'paused',
+  'closed',
+] as const satisfies MarketStatus[];
+
+export type VenueSetting = {
+  session?: MarketStatus | null;
+  assets?: Record<string, Partial<AssetSetting>>;
+};
+
+/** How the venue stands: null = by the calendar; `attestations` counts all it ever gave. */
+export type VenueView = {
+  session: MarketStatus | null;
+  assets: Record<string, AssetSetting>;
+  attestations: number;
+};
+
+export type VenueControls = {
+  'venue/set': { input: VenueSetting; output: VenueView };
+  'venue/fault': { input: { mode: FaultMode; for_seconds?: number }; output: Record<string, never> };
+};
+
+const SetVenue = Type.Object({
+  session: Type.Optional(Type.Union([Type.Null(), ...MARKET_STATUSES.map((status) => Type.Literal(status))])),
+  assets: Type.Optional(Type.Record(Type.String(), Type.Object({}))),
+});
+const SetFault = Type.Object({
+  mode: Type.Union(FAULT_MODES.map((mode) => Type.Literal(mode))),
+  for_seconds: Type.Optional(Type.Number({ minimum: 0 })),
+});
+
+type Parts = {
+  store: VenueStore;
+  fault: Fault;
+  symbols: string[];
+  /** Tells the price to the contracts, which refuse quotes far from it. */
+  postPrice(symbol: string, price: bigint): Promise<void>;
+};
+
+export function addVenueControls(control: Control, { store, fault, symbols, postPrice }: Parts): void {
+  const { state, save } = store;
+  control.on('venue/set', SetVenue, async (input) => {
+    const { session, assets = {} } = input as VenueSetting;
+    for (const [symbol, setting] of Object.entries(assets)) check(symbol, setting, symbols);
+    for (const [symbol, { price }] of Object.entries(assets))
+      if (price != null) await postPrice(symbol, parseScaled(price) ?? 0n);
+    if (session !== undefined) state.session = session;
+    for (const [symbol, setting] of Object.entries(assets))
+      state.assets[symbol] = { ...(state.assets[symbol] ?? UNSET), ...setting };
+    save();
+    return view(store, symbols);
+  });
+  control.on('venue/fault', SetFault, async ({ mode, for_seconds }) => {
+    fault.set(mode, for_seconds);
+    return {};
+  });
+}
+
+function view({ state }: VenueStore, symbols: string[]): VenueView {
+  const assets = Object.fromEntries(symbols.map((symbol) => [symbol, state.assets[symbol] ?? UNSET]));
+  return { session: state.session, assets, attestations: state.attestations };
+}
+
+function check(symbol: string, setting: Partial<AssetSetting>, symbols: string[]): void {
+  const refuse = (field: string, message: string) =>
+    new ControlError('validation_failed', message, { [field]: [message] });
+  if (!symbols.includes(symbol)) throw refuse(`assets.${symbol}`, `must be one of ${symbols.join(', ')}`);
+  for (const field of ['price', 'max_notional'] as const) {
+    const value = setting[field];
+    if (value == null) continue;
+    const scaled = parseScaled(value);
+    if (scaled === null || (field === 'price' && scaled === 0n))
+      throw refuse(`assets.${symbol}.${field}`, 'must be a decimal number with at most 18 fraction digits');
+  }
+}

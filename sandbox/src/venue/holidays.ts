@@ -1,0 +1,78 @@
+/** Days are numbered since the epoch, in New York's own calendar. */
+export type Day = number;
+
+const DAY = 86_400_000;
+const SUNDAY = 0;
+const MONDAY = 1;
+const THURSDAY = 4;
+const FRIDAY = 5;
+const SATURDAY = 6;
+
+export function dayOf(year: number, month: number, date: number): Day {
+  return Date.UTC(year, month - 1, date) / DAY;
+}
+
+export function weekday(day: Day): number {
+  return (day + 4) % 7;
+}
+
+function yearOf(day: Day): number {
+  return new Date(day * DAY).getUTCFullYear();
+}
+
+/** The nth weekday of a month; negative counts from its end. */
+function nth(year: number, month: number, wanted: number, n: number): Day {
+  if (n < 0) {
+    const last = dayOf(year, month + 1, 0);
+    return last - ((weekday(last) - wanted + 7) % 7);
+  }
+  const first = dayOf(year, month, 1);
+  return first + ((wanted - weekday(first) + 7) % 7) + (n - 1) * 7;
+}
+
+/** The anonymous Gregorian algorithm. */
+function easter(year: number): Day {
+  const a = year % 19;
+  const b = Math.floor(year / 100);
+  const c = year % 100;
+  const d = (19 * a + b - Math.floor(b / 4) - Math.floor((b - Math.floor((b + 8) / 25) + 1) / 3) + 15) % 30;
+  const e = (32 + 2 * (b % 4) + 2 * Math.floor(c / 4) - d - (c % 4)) % 7;
+  const f = d + e - 7 * Math.floor((a + 11 * d + 22 * e) / 451) + 114;
+  return dayOf(year, Math.floor(f / 31), (f % 31) + 1);
+}
+
+/** A holiday on a Saturday is kept on Friday, one on a Sunday on Monday. */
+function observed(day: Day): Day {
+  if (weekday(day) === SATURDAY) return day - 1;
+  return weekday(day) === SUNDAY ? day + 1 : day;
+}
+
+function holidays(year: number): Day[] {
+  const newYear = dayOf(year, 1, 1);
+  return [
+    // The exception: the last trading day of a year is never given up for New Year's Day.
+    weekday(newYear) === SATURDAY ? newYear : observed(newYear),
+    nth(year, 1, MONDAY, 3),
+    nth(year, 2, MONDAY, 3),
+    easter(year) - 2,
+    nth(year, 5, MONDAY, -1),
+    observed(dayOf(year, 6, 19)),
+    observed(dayOf(year, 7, 4)),
+    nth(year, 9, MONDAY, 1),
+    nth(year, 11, THURSDAY, 4),
+    observed(dayOf(year, 12, 25)),
+  ];
+}
+
+export function isTradingDay(day: Day): boolean {
+  const isWeekend = weekday(day) === SUNDAY || weekday(day) === SATURDAY;
+  return !isWeekend && !holidays(yearOf(day)).includes(day);
+}
+
+/** The exchange closes at 13:00 before Independence Day and Christmas, and after Thanksgiving. */
+export function closesEarly(day: Day): boolean {
+  const year = yearOf(day);
+  const eves = [dayOf(year, 7, 3), dayOf(year, 12, 24)];
+  if (day === nth(year, 11, THURSDAY, 4) + 1) return true;
+  return eves.includes(day) && isTradingDay(day) && weekday(day) !== FRIDAY;
+}

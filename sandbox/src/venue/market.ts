@@ -1,0 +1,130 @@
+import type { DeployedAsset } from '../chains/deploy-venue.ts';
+import type { CalendarMoment, MarketStatus, Session } from './calendar.ts';
+import { createCalendar } from './calendar.ts';
+import { parseScaled } from './decimals.ts';
+import { midPrice, type Side } from './prices.ts';
+import type { AssetSetting, VenueStore } from './state.ts';
+
+/** A refusal in the venue's words. */
+export class VenueError extends Error {
+  readonly status: number;
+  readonly code: string;
+  constructor(status: number, code: string, message = code.toLowerCase().replaceAll('_', ' ')) {
+    super(message);
+    this.name = 'VenueError';
+    this.status = status;
+    this.code = code;
+  }
+}
+
+export type MarketNow = {
+  status: MarketStatus;
+  /** Names this very session, so that what was executed in it can be summed. */
+  session: string;
+  /** Null when somebody has set the status by hand: then nobody knows what comes next. */
+  moment: CalendarMoment | null;
+};
+
+export type Limits = { maxTokens: bigint; maxNotional: bigint; remaining: number };
+
+export type Market = {
+  now(): MarketNow;
+  asset(symbol: unknown): DeployedAsset;
+  setting(symbol: string): AssetSetting;
+  mid(asset: DeployedAsset): bigint;
+  /** Why an asset cannot be traded now; null when it can. */
+  refusal(asset: DeployedAsset, side: Side): VenueError | null;
+  limits(asset: DeployedAsset, price: bigint): Limits;
+  sessionLimit(symbol: string, session: Session): SessionLimit;
+  sessionsOf(symbol: string): Session[];
+};
+
+export type SessionLimit = { tradable: boolean; maxAttestationCount: number; maxActiveNotional: bigint };
+
+const UNIT = 10n ** 18n;
+const MAX_COUNT = 500;
+const ACTIVE: Record<Session, bigint> = {
+  premarket: 10_000n * UNIT,
+  regular: 200_000n * UNIT,
+  postmarket: 200_000n * UNIT,
+  overnight: 200_000n * UNIT,
+  offhours: 20_000n * UNIT,
+};
+const PER_SESSION = 2_000_000n * UNIT;
+const CONVENTIONAL: Session[] = ['premarket', 'regular', 'postmarket', 'overnight'];
+/** Those that trade on weekends too. */
+const OFFHOURS_SYMBOLS = new Set(['TSLAon']);
+
+export const UNSET: AssetSetting = { paused: false, redeem_only: false, price: null, max_notional: null };
+
+/** The rules of the market: what is tradable when, and how much of it. */
+export function createMarket(
+  { state }: Pick<VenueStore, 'state'>,
+  assets: DeployedAsset[],
+  now: () => number,
+): Market {
+  const calendar = createCalendar();
+  const setting = (symbol: string) => state.assets[symbol] ?? UNSET;
+  const sessionsOf = (symbol: string) =>
+    OFFHOURS_SYMBOLS.has(symbol) ? [...CONVENTIONAL, 'offhours' as const] : CONVENTIONAL;
+
+  const market: Market = {
+    now: () => {
+      const moment = calendar(now());
+      if (state.session === null)
+        return { status: moment.status, session: `${moment.status} ${moment.since}`, moment };
+      return { status: state.session, session: `${state.session} by hand`, moment: null };
+    },
+    asset: (symbol) => {
+      if (typeof symbol !== 'string' || symbol === '') throw new VenueError(400, 'MISSING_SYMBOL');
+      if (symbol.length < 3 || !symbol.endsWith('on')) throw new VenueError(400, 'INVALID_SYMBOL');
+      const found = assets.find((each) => each.symbol === symbol);
+      if (found === undefined) throw new VenueError(404, 'ASSET_NOT_FOUND');
+      return found;
+    },
+    setting,
+    mid: ({ symbol, price }) => {
+      const reference = parseScaled(setting(symbol).price) ?? BigInt(price);
+      return midPrice(state.seed, symbol, reference, now());
+    },
+    refusal: ({ symbol }, side) => {
+      const { status } = market.now();
+      if (status === 'closed') return new VenueError(403, 'MARKET_CLOSED');
+      if (status === 'paused') return new VenueError(403, 'MARKET_PAUSED');
+      if (status === 'offhours' && !sessionsOf(symbol).includes('offhours'))
+        return new VenueError(403, 'MARKET_CLOSED');
+      if (setting(symbol).paused) return new VenueError(403, 'ASSET_PAUSED');
+      if (setting(symbol).redeem_only && side === 'buy') return new VenueError(403, 'ASSET_REDEEM_ONLY');
+      return null;
+    },
+    sessionsOf,
+    sessionLimit: (symbol, session) => {
+      const tradable = sessionsOf(symbol).includes(session);
+      const set = parseScaled(setting(symbol).max_notional);
+      return {
+        tradable,
+        maxAttestationCount: tradable ? MAX_COUNT : 0,
+        maxActiveNotional: tradable ? (set ?? ACTIVE[session]) : 0n,
+      };
+    },
+    limits: ({ symbol }, price) => {
+      const { status, session } = market.now();
+      if (status === 'paused' || status === 'closed') return { maxTokens: 0n, maxNotional: 0n, remaining: 0 };
+      const { maxActiveNotional, maxAttestationCount } = market.sessionLimit(symbol, status);
+      const own = state.live.filter((each) => each.symbol === symbol);
+      const active = own.reduce((sum, { notional }) => sum + BigInt(notional), 0n);
+      const executed = state.executed
+        .filter((each) => each.symbol === symbol && each.session === session)
+        .reduce((sum, { notional }) => sum + BigInt(notional), 0n);
+      const left = least(maxActiveNotional - active, PER_SESSION - executed);
+      const remaining = Math.max(0, maxAttestationCount - own.length);
+      const maxNotional = left > 0n && remaining > 0 ? left : 0n;
+      return { maxNotional, maxTokens: (maxNotional * UNIT) / price, remaining };
+    },
+  };
+  return market;
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}

@@ -1,0 +1,267 @@
+import type { Hex } from 'viem';
+import { hexToBigInt, numberToHex } from 'viem/utils';
+import type { Db } from '../db/pool.ts';
+import { newId } from '../http/ids.ts';
+import type { RpcReply } from './endpoint.ts';
+import { proposeFees, raiseFees } from './fees.ts';
+import { holdLease, type Lease } from './operator-lease.ts';
+import {
+  finalizeBelow,
+  insertAttempt,
+  insertTransaction,
+  isUnknownNonce,
+  listOpen,
+  listWatched,
+  markOpen,
+  markSettled,
+  type OpenTransaction,
+  type TransactionKind,
+} from './operator-store.ts';
+import { revertData } from './revert.ts';
+import { broadcast, lastAttempt, type Operator, readNonce, signCall } from './sender.ts';
+import { MustWait } from './waiting.ts';
+
+export type Log = { address: Hex; topics: Hex[]; data: Hex };
+export type Receipt = {
+  transactionHash: Hex;
+  blockNumber: Hex;
+  blockHash: Hex;
+  status: Hex;
+  gasUsed: Hex;
+  logs: Log[];
+};
+
+/** What the chain's verdict means to whoever asked for the transaction. */
+export type Outcomes = {
+  /** Whether what this reverted transaction should have done will be asked for again, by another one. */
+  isReleased(transaction: OpenTransaction, revert: Hex): boolean;
+  /** Runs in the transaction that records the verdict; `revert` is null for one that succeeded. */
+  settle(tx: Db, transaction: OpenTransaction, receipt: Receipt, revert: Hex | null): Promise<void>;
+  /** Likewise, when a reorganisation has undone it. */
+  reopen(tx: Db, transaction: { id: string; kind: TransactionKind }): Promise<void>;
+};
+
+/** Remembers between rounds, so that a quiet chain costs one question. */
+export type Following = { head: Hex | null; suspectSince: number | null };
+
+export type Pace = {
+  /** Seconds until bytes that a node has taken are sent again. */
+  resend: number;
+  /** Seconds until an unmined transaction is replaced by one with higher fees. */
+  bump: number;
+  /** Milliseconds that a nonce must look wrong before anything is done about it. */
+  suspect: number;
+};
+
+/** How deep a settled transaction is still watched: past the finality of every chain that has one. */
+const WATCHED_BLOCKS = 256n;
+
+/**
+ * How deep a reverted transaction must lie before its work is given to another. Its signed bytes are known to the world:
+ * if a reorganisation took it out of the chain, it could be mined again and succeed, beside the other one.
+ */
+export const RELEASE_BLOCKS = 64n;
+
+/**
+ * Takes every open transaction one step further, and settled ones back where a reorganisation undid them. Answers how
+ * many are open.
+ */
+export async function followTransactions(
+  operator: Operator,
+  lease: Lease,
+  following: Following,
+  pace: Pace,
+  outcomes: Outcomes,
+): Promise<number> {
+  const head = await readBlock(operator, 'latest');
+  if (head.hash !== following.head) {
+    await undoReorganised(operator, lease, head.number, outcomes);
+    following.head = head.hash;
+  }
+  const open = await listOpen(operator.db, lease);
+  const mined = await readReceipts(operator, open);
+  const first = open.find(({ id }) => !mined.has(id));
+  let left = 0;
+  for (const transaction of open) {
+    const receipt = mined.get(transaction.id);
+    if (receipt === undefined) await push(operator, lease, transaction, pace, transaction === first);
+    const settled =
+      receipt !== undefined && (await settle(operator, lease, transaction, receipt, head.number, outcomes));
+    if (!settled) left++;
+  }
+  const unmined = open.filter(({ id }) => !mined.has(id));
+  await checkNonces(operator, lease, following, pace, unmined);
+  return left;
+}
+
+type Block = { number: bigint; hash: Hex };
+
+async function readBlock({ chain }: Operator, at: 'latest' | bigint): Promise<Block> {
+  const tag = at === 'latest' ? at : numberToHex(at);
+  const answer = await chain.rpc.request({ method: 'eth_getBlockByNumber', params: [tag, false] });
+  const block = answer as { number: Hex; hash: Hex } | null;
+  // A node that lags behind does not have the block; that says nothing about the chain.
+  if (block === null) throw new Error(`${chain.name} has no block ${at}`);
+  return { number: hexToBigInt(block.number), hash: block.hash };
+}
+
+/** By id of the transaction; of all attempts the one that was mined. */
+async function readReceipts({ chain }: Operator, open: OpenTransaction[]): Promise<Map<string, Receipt>> {
+  const asked = open.flatMap(({ id, attempts }) => attempts.map(({ hash }) => ({ id, hash })));
+  const found = new Map<string, Receipt>();
+  if (asked.length === 0) return found;
+  const calls = asked.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] }));
+  const replies = await chain.rpc.batch(calls);
+  for (const [i, { id }] of asked.entries()) {
+    const receipt = resultOf(replies[i]) as Receipt | null;
+    if (receipt !== null) found.set(id, receipt);
+  }
+  return found;
+}
+
+function resultOf(reply: RpcReply | undefined): unknown {
+  if (reply === undefined) throw new Error('a reply is missing');
+  if ('error' in reply) throw reply.error;
+  return reply.result ?? null;
+}
+
+/** Records the verdict once it is deep enough and its block is still the chain's. */
+async function settle(
+  operator: Operator,
+  lease: Lease,
+  transaction: OpenTransaction,
+  receipt: Receipt,
+  head: bigint,
+  outcomes: Outcomes,
+): Promise<boolean> {
+  const blockNumber = hexToBigInt(receipt.blockNumber);
+  const depth = head - blockNumber + 1n;
+  if (depth < BigInt(operator.chain.facts.confirmations)) return false;
+  if ((await readBlock(operator, blockNumber)).hash !== receipt.blockHash) return false;
+  const succeeded = receipt.status === '0x1';
+  const revert = succeeded ? null : await readRevert(operator, transaction, blockNumber);
+  const released = revert !== null && outcomes.isReleased(transaction, revert);
+  if (released && depth < RELEASE_BLOCKS) return false;
+  const mined = { hash: receipt.transactionHash, blockNumber, blockHash: receipt.blockHash, succeeded };
+  await operator.db.transaction().execute(async (tx) => {
+    await holdLease(tx, lease);
+    if (await markSettled(tx, transaction.id, mined, released ? 'final' : 'settled'))
+      await outcomes.settle(tx, transaction, receipt, revert);
+  });
+  return true;
+}
+
+/** What the call reverts with on the state before its block; empty when it would succeed there. */
+async function readRevert(
+  { chain, signer }: Operator,
+  { target, data, gas }: OpenTransaction,
+  blockNumber: bigint,
+): Promise<Hex> {
+  const call = { from: signer.address, to: target, data, gas: numberToHex(gas) };
+  try {
+    await chain.rpc.request({ method: 'eth_call', params: [call, numberToHex(blockNumber - 1n)] });
+    return '0x';
+  } catch (error) {
+    const found = revertData(error);
+    if (found === undefined) throw error;
+    return found;
+  }
+}
+
+/**
+ * A block that is still the chain's vouches for all below it, so the highest is asked first and mostly the only one.
+ * Another hash at a height is a reorganisation; no block at a height is a node that lags.
+ */
+async function undoReorganised(
+  operator: Operator,
+  lease: Lease,
+  head: bigint,
+  outcomes: Outcomes,
+): Promise<void> {
+  for (const transaction of await listWatched(operator.db, lease)) {
+    if (transaction.blockNumber > head) continue;
+    if ((await readBlock(operator, transaction.blockNumber)).hash === transaction.blockHash) break;
+    operator.log.warn(
+      { chain: operator.chain.name, transaction_id: transaction.id, block: String(transaction.blockNumber) },
+      'a settled transaction was reorganised away',
+    );
+    await operator.db.transaction().execute(async (tx) => {
+      await holdLease(tx, lease);
+      if (await markOpen(tx, transaction.id)) await outcomes.reopen(tx, transaction);
+    });
+  }
+  if (head > WATCHED_BLOCKS) await finalizeBelow(operator.db, lease, head - WATCHED_BLOCKS);
+}
+
+/**
+ * Not mined yet: send it again, or replace it by the same call with higher fees. Only the first in line can be held up by
+ * its fees; the others wait for it.
+ */
+async function push(
+  operator: Operator,
+  lease: Lease,
+  transaction: OpenTransaction,
+  pace: Pace,
+  isFirst: boolean,
+): Promise<void> {
+  const last = lastAttempt(transaction);
+  if (isFirst && last.sentAge !== null && last.age > pace.bump) {
+    const proposed = await proposeFees(operator.chain, operator.maxFee);
+    const fees = raiseFees(last, proposed, operator.maxFee);
+    if (fees === null)
+      throw new MustWait('fee_cap', 'an unmined transaction cannot be raised above the fee cap');
+    const signed = await signCall(operator, transaction, transaction.nonce, fees);
+    await operator.db.transaction().execute(async (tx) => {
+      await holdLease(tx, lease);
+      await insertAttempt(tx, transaction.id, signed);
+    });
+    await broadcast(operator, signed.raw);
+  } else if (last.sentAge === null || last.sentAge > pace.resend) {
+    await broadcast(operator, last.raw);
+  }
+}
+
+/**
+ * The chain's count of the key's transactions must lie between our first unmined nonce and our next one. Above: somebody
+ * else uses the key, and sending on could commit twice what another database has committed, so everything waits for a
+ * person. Below, at a nonce that we never used: a foreign transaction was reorganised away and nothing after it can be
+ * mined, so its place is filled.
+ */
+async function checkNonces(
+  operator: Operator,
+  lease: Lease,
+  following: Following,
+  pace: Pace,
+  unmined: OpenTransaction[],
+): Promise<void> {
+  if (lease.nextNonce === null) return;
+  const count = await readNonce(operator, 'latest');
+  if (count > lease.nextNonce) throw foreignNonce(lease, count);
+  const displaced = unmined.some(({ nonce }) => nonce < count);
+  const gap = count < lease.nextNonce && (await isUnknownNonce(operator.db, lease, count));
+  if (!displaced && !gap) {
+    following.suspectSince = null;
+    return;
+  }
+  // Two nodes behind one address may be a moment apart.
+  following.suspectSince ??= performance.now();
+  if (performance.now() - following.suspectSince < pace.suspect) return;
+  if (displaced) throw foreignNonce(lease, count);
+  await fillNonce(operator, lease, count);
+}
+
+function foreignNonce({ address, chain }: Lease, count: bigint): MustWait {
+  const message = `the key ${address} has sent ${count} transactions on ${chain}, some of which are not ours`;
+  return new MustWait('foreign_nonce', message);
+}
+
+/** An empty transfer to the key itself. */
+async function fillNonce(operator: Operator, lease: Lease, nonce: bigint): Promise<void> {
+  const { db, chain, clock, random, signer, log } = operator;
+  log.warn({ chain: chain.name, nonce: String(nonce) }, 'an empty transaction fills a gap in the nonces');
+  const call = { kind: 'fill' as const, target: signer.address, data: '0x' as const, gas: 21_000n };
+  const signed = await signCall(operator, call, nonce, await proposeFees(chain, operator.maxFee));
+  const id = newId(clock, random);
+  await db.transaction().execute((tx) => insertTransaction(tx, lease, { id, nonce, ...call }, signed));
+  await broadcast(operator, signed.raw);
+}

@@ -1,0 +1,99 @@
+import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
+
+/** Participations, what settles them and what is told of them. */
+export interface SettlementTables {
+  events: Events;
+  operator_keys: OperatorKeys;
+  operator_transactions: OperatorTransactions;
+  operator_attempts: OperatorAttempts;
+  participations: Participations;
+}
+
+export interface Events {
+  id: string;
+  written: GeneratedAlways<bigint>;
+  /** Null until `placeEvents` has seen it committed. */
+  position: Generated<bigint | null>;
+  partner_id: string;
+  user_id: string | null;
+  type: string;
+  /** Read as an object, written as text. */
+  data: ColumnType<Record<string, unknown>, string, string>;
+  inserted_at: string;
+}
+
+export interface OperatorKeys {
+  chain: string;
+  address: string;
+  next_nonce: bigint | null;
+  epoch: bigint;
+  node: number;
+  lease_until: string;
+}
+
+export interface OperatorTransactions {
+  id: string;
+  chain: string;
+  signer: string;
+  nonce: bigint;
+  kind: 'commit' | 'remit' | 'fill';
+  target: string;
+  data: Buffer;
+  gas: bigint;
+  state: Generated<'open' | 'settled' | 'final' | 'displaced'>;
+  mined_hash: Generated<Buffer | null>;
+  block_number: Generated<bigint | null>;
+  block_hash: Generated<Buffer | null>;
+  succeeded: Generated<boolean | null>;
+  inserted_at: Generated<string>;
+}
+
+export interface OperatorAttempts {
+  hash: Buffer;
+  transaction_id: string;
+  raw: Buffer;
+  max_fee: string;
+  priority_fee: string;
+  inserted_at: Generated<string>;
+  sent_at: Generated<string | null>;
+}
+
+export type ParticipationStatus =
+  | 'prepared'
+  | 'pending'
+  | 'submitted'
+  | 'completed'
+  | 'failed'
+  | 'remit_submitted'
+  | 'remitted'
+  | 'remit_failed';
+
+export interface Participations {
+  id: string;
+  partner_id: string;
+  user_id: string;
+  offer_id: string;
+  offer_option_id: string;
+  status: ParticipationStatus;
+  reason: string | null;
+  amount: string;
+  asset_id: string;
+  asset_code: string;
+  asset_name: string;
+  asset_digits: number;
+  chain: string;
+  wallet_address: string;
+  fund_address: string;
+  token_address: string;
+  approval_hash: Buffer;
+  holds_approval: Generated<boolean>;
+  prepared_at: string;
+  check_at: Generated<string>;
+  commit_id: Generated<string | null>;
+  commit_row: Generated<number | null>;
+  committed: Generated<boolean | null>;
+  remit_id: Generated<string | null>;
+  remit_row: Generated<number | null>;
+  inserted_at: string;
+  updated_at: string;
+}

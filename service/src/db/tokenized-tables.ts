@@ -1,0 +1,41 @@
+import type { Generated } from 'kysely';
+
+/** Of tokenized swaps. */
+export interface TokenizedTables {
+  tokenized_orders: TokenizedOrders;
+}
+
+export type TokenizedOrderState =
+  | 'asking'
+  | 'unknown'
+  | 'attested'
+  | 'live'
+  | 'executed'
+  | 'expired'
+  | 'refused'
+  | 'failed'
+  | 'abandoned';
+
+export interface TokenizedOrders {
+  id: string;
+  partner_id: string;
+  user_id: string;
+  offer_id: string;
+  symbol: string;
+  chain: string;
+  wallet: string;
+  swap: string;
+  asset: string;
+  token: string;
+  amount: string;
+  claim: Buffer | null;
+  state: TokenizedOrderState;
+  holding: boolean;
+  expires_at: string;
+  attestation: Generated<string | null>;
+  attestation_id: Generated<string | null>;
+  from_block: Generated<bigint | null>;
+  transaction_hash: Generated<Buffer | null>;
+  inserted_at: string;
+  updated_at: string;
+}

@@ -1,0 +1,55 @@
+import { sql } from 'kysely';
+import { listOpen } from '../chain/operator-store.ts';
+import { readNonce, type Operator as Sender } from '../chain/sender.ts';
+import type { Context } from '../context.ts';
+import { listRowsOf } from './settlement-store.ts';
+import { changeStatus } from './status.ts';
+import { wakeSettlement } from './store.ts';
+
+type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
+
+/**
+ * After somebody else has used the operator's key, and a person has made sure that what they sent committed nothing that
+ * we still have to: goes on from the chain's nonce, and gives the work of transactions whose nonce is gone to new ones.
+ */
+export async function adoptNonce(ctx: Parts, operator: Sender): Promise<bigint> {
+  const key = { chain: operator.chain.name, address: operator.signer.address };
+  const count = await readNonce(operator, 'latest');
+  const open = await listOpen(ctx.db, key);
+  const gone: typeof open = [];
+  for (const transaction of open) {
+    if (transaction.nonce >= count) continue;
+    const receipts = await Promise.all(
+      transaction.attempts.map(({ hash }) =>
+        operator.chain.rpc.request({ method: 'eth_getTransactionReceipt', params: [hash] }),
+      ),
+    );
+    if (receipts.every((receipt) => receipt === null)) gone.push(transaction);
+  }
+  return ctx.db.transaction().execute(async (tx) => {
+    // Takes the lease away from whoever holds it: what it has signed and not stored is never sent.
+    const { rows } = await sql<{ next_nonce: bigint }>`
+      update operator_keys set epoch = epoch + 1, lease_until = now(), next_nonce = greatest(next_nonce, ${count})
+      where chain = ${key.chain} and address = ${key.address} returning next_nonce`.execute(tx);
+    for (const { id, kind } of gone) {
+      await tx
+        .updateTable('operator_transactions')
+        .set({ state: 'displaced' })
+        .where('id', '=', id)
+        .execute();
+      if (kind === 'fill') continue;
+      const ids = (await listRowsOf(tx, kind, id)).map((row) => row.id);
+      if (kind === 'commit')
+        await changeStatus(ctx, tx, {
+          ...{ ids, from: ['submitted'], to: 'pending' },
+          set: sql`, commit_id = null, commit_row = null`,
+        });
+      else
+        await sql`update participations set remit_id = null, remit_row = null where id = any(${ids}::uuid[])`.execute(
+          tx,
+        );
+    }
+    await wakeSettlement(tx, key.chain);
+    return rows[0]?.next_nonce ?? count;
+  });
+}

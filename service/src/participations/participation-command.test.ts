@@ -1,0 +1,89 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { testConfig } from '../../test/app.ts';
+import { type Sale, saleWorker, startSale, UNIT } from '../../test/sale.ts';
+import type { Config } from '../config.ts';
+import { runParticipation } from './participation-command.ts';
+import { showProgress } from './report-text.ts';
+
+let sale: Sale;
+let config: Config;
+let folder: string;
+let id: string;
+
+beforeAll(async () => {
+  sale = await startSale();
+  const { rows } = await sale.app.ctx.pool.query('select current_database() as name');
+  const url = new URL(String(sale.app.ctx.pool.options.connectionString));
+  url.pathname = `/${rows[0].name}`;
+  config = { ...testConfig(), databaseUrl: url.href };
+  folder = await mkdtemp(join(tmpdir(), 'causeway-export-'));
+  const [buyer] = sale.buyers;
+  if (buyer === undefined) throw new Error('no buyer');
+  id = (await sale.participate(buyer, 1_250_000n)).id;
+  await sale.participate(buyer, 3n * UNIT);
+  await saleWorker(sale).settle();
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+  await sale.close();
+});
+afterEach(() => void vi.restoreAllMocks());
+
+async function run(...args: string[]): Promise<string> {
+  const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+  log.mockClear();
+  await runParticipation(config, args);
+  return log.mock.calls.flat().join('\n');
+}
+
+test('list shows the newest first, narrowed as asked', async () => {
+  expect((await run('list')).split('\n').length).toBe(2);
+  const completed = await run('list', '--status', 'completed', '--offer', 'harbour-sale');
+  expect(completed).toContain('1.25 USDC');
+  expect(await run('list', '--status', 'remitted')).toBe('');
+});
+
+test('show tells everything of one, with its transactions and its history', async () => {
+  const shown = JSON.parse(await run('show', id));
+  expect(shown).toMatchObject({ id, status: 'completed', amount: '1250000', offer: 'harbour-sale' });
+  expect(shown.commit_hash).toMatch(/^0x[0-9a-f]{64}$/);
+  expect(shown.history.map(({ status }: { status: string }) => status)).toEqual([
+    'pending',
+    'submitted',
+    'completed',
+  ]);
+  await expect(run('show', 'nonsense')).rejects.toThrow('there is no such participation');
+});
+
+test('export writes every row once, as CSV', async () => {
+  const file = join(folder, 'all.csv');
+  await run('export', '--csv', '--write', file);
+  const [header, ...lines] = (await readFile(file, 'utf8')).trimEnd().split('\r\n');
+  expect(header?.split(',').slice(0, 4)).toEqual(['id', 'inserted_at', 'updated_at', 'status']);
+  expect(lines.length).toBe(2);
+  expect(lines.find((line) => line.startsWith(id))).toContain(',1.25,USDC,');
+  await expect(run('export')).rejects.toThrow('--csv');
+});
+
+test('remit asks for the refund, and refuses what was not completed', async () => {
+  expect(await run('remit', id)).toBe(`${id} remit_submitted`);
+  await saleWorker(sale).settle();
+  expect(await sale.statusOf(id)).toBe('remitted');
+  const failed = (await run('list', '--status', 'failed')).split(' ')[0] ?? '';
+  await expect(run('remit', failed)).rejects.toThrow('only what is completed can be refunded');
+});
+
+test('long exports show a bar to people and nothing to files', () => {
+  const people = Object.assign(new PassThrough(), { isTTY: true });
+  const bar = showProgress(4_000, people);
+  bar.at(2_000);
+  bar.end();
+  expect(String(people.read())).toContain(`${'█'.repeat(15)}${'░'.repeat(15)} 50 % (2000 of 4000)`);
+  const file = new PassThrough();
+  showProgress(4_000, file).at(2_000);
+  expect(file.read()).toBeNull();
+});

@@ -1,0 +1,54 @@
+import type { Context } from '../context.ts';
+import { type Finding, findShortage, inspectReceipts } from './approval.ts';
+import { takePrepared, type WorkRow } from './settlement-store.ts';
+import { changeStatus } from './status.ts';
+import type { Worker } from './worker.ts';
+
+/** Milliseconds that an approval has to be mined in. */
+export const APPROVAL_LIFE = 30 * 60_000;
+
+const BATCH = 100;
+const AGAIN_AFTER = 0.5;
+
+/** Looks at prepared rows that are due. Answers how many there were, and how many moved on. */
+export async function checkPrepared({
+  ctx,
+  operator: { chain },
+}: Worker): Promise<{ seen: number; moved: number }> {
+  const rows = await takePrepared(ctx.db, chain.name, BATCH, Math.min(AGAIN_AFTER, chain.facts.blockTime));
+  if (rows.length === 0) return { seen: 0, moved: 0 };
+  const findings = await inspectReceipts(chain, rows);
+  const moved = await Promise.all(
+    rows.map(async (row, i) => {
+      const finding = findings[i];
+      if (finding === undefined) return false;
+      const shortage = finding.state === 'good' ? await findShortage(chain, row) : null;
+      return judge(ctx, row, shortage === null ? finding : { state: 'short', shortage });
+    }),
+  );
+  return { seen: rows.length, moved: moved.filter(Boolean).length };
+}
+
+/** Whether it moved on. */
+async function judge(ctx: Context, row: WorkRow, finding: Finding): Promise<boolean> {
+  if (finding.state === 'good') return move(ctx, row, 'pending', null);
+  if (finding.state === 'wrong') return move(ctx, row, 'failed', `approval_invalid: ${finding.reason}`);
+  if (finding.state === 'short') return move(ctx, row, 'failed', finding.shortage.code);
+  if (finding.state === 'unmined' && ctx.clock.now() - Date.parse(row.preparedAt) > APPROVAL_LIFE)
+    return move(ctx, row, 'failed', 'approval_not_mined');
+  return false;
+}
+
+async function move(
+  ctx: Context,
+  { id }: WorkRow,
+  to: 'pending' | 'failed',
+  reason: string | null,
+): Promise<boolean> {
+  return ctx.db.transaction().execute(async (tx) => {
+    const changed = await changeStatus(ctx, tx, { ids: [id], from: ['prepared'], to, reason });
+    if (changed === 1 && to === 'failed')
+      await tx.updateTable('participations').set({ holds_approval: false }).where('id', '=', id).execute();
+    return changed === 1;
+  });
+}

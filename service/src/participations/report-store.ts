@@ -1,0 +1,75 @@
+import { sql } from 'kysely';
+import type { Db } from '../db/pool.ts';
+
+/** A participation as an operator sees it: with its partner, its user's id and its transactions. */
+export type ReportRow = {
+  id: string;
+  inserted_at: string;
+  updated_at: string;
+  status: string;
+  reason: string | null;
+  partner: string;
+  user_id: string;
+  offer: string;
+  option: string;
+  amount: string;
+  asset_code: string;
+  asset_digits: number;
+  chain: string;
+  wallet_address: string;
+  approval_hash: string;
+  commit_hash: string | null;
+  remit_hash: string | null;
+};
+
+export type ReportFilter = { partnerId: string | null; offerSlug: string | null; status: string | null };
+
+const HASH = (id: ReturnType<typeof sql.ref>) =>
+  sql`(select '0x' || encode(coalesce(t.mined_hash, (select a.hash from operator_attempts a where a.transaction_id = t.id
+    order by a.max_fee desc limit 1)), 'hex') from operator_transactions t where t.id = ${id})`;
+
+const REPORT = sql`p.id, p.inserted_at, p.updated_at, p.status, p.reason, r.name as partner, p.user_id, o.slug as offer,
+  n.slug as option, p.amount, p.asset_code, p.asset_digits, p.chain, p.wallet_address,
+  '0x' || encode(p.approval_hash, 'hex') as approval_hash, ${HASH(sql.ref('p.commit_id'))} as commit_hash,
+  ${HASH(sql.ref('p.remit_id'))} as remit_hash`;
+
+const JOINS = sql`participations p join partners r on r.id = p.partner_id join offers o on o.id = p.offer_id
+  join offer_options n on n.id = p.offer_option_id`;
+
+function conditions({ partnerId, offerSlug, status }: ReportFilter) {
+  return sql`(${partnerId}::uuid is null or p.partner_id = ${partnerId}) and (${status}::text is null or p.status = ${status})
+    and (${offerSlug}::text is null or p.offer_id = (select id from offers where slug = ${offerSlug}))`;
+}
+
+/** Newest first, by the ids that tell the time, beyond `after`: one walk through one index, however much there is. */
+export async function listReports(
+  db: Db,
+  filter: ReportFilter,
+  after: Pick<ReportRow, 'id'> | null,
+  limit: number,
+): Promise<ReportRow[]> {
+  const beyond = after === null ? sql`true` : sql`p.id < ${after.id}::uuid`;
+  const { rows } = await sql<ReportRow>`
+    select ${REPORT} from ${JOINS} where ${conditions(filter)} and ${beyond} order by p.id desc limit ${limit}`.execute(
+    db,
+  );
+  return rows;
+}
+
+export async function countReports(db: Db, filter: ReportFilter): Promise<number> {
+  const { rows } = await sql<{ n: bigint }>`
+    select count(*) as n from participations p where ${conditions(filter)}`.execute(db);
+  return Number(rows[0]?.n ?? 0n);
+}
+
+/** With its history. */
+export async function readReport(db: Db, id: string): Promise<object | null> {
+  const { rows } = await sql<ReportRow>`select ${REPORT} from ${JOINS} where p.id = ${id}`.execute(db);
+  const [row] = rows;
+  if (row === undefined) return null;
+  const { rows: history } = await sql<{ at: string; status: string }>`
+    select inserted_at as at, data ->> 'status' as status from events
+    where partner_id = (select partner_id from participations where id = ${id}) and type like 'participation.%'
+      and data ->> 'id' = ${id} order by written`.execute(db);
+  return { ...row, history };
+}

@@ -1,0 +1,60 @@
+import type { Writable } from 'node:stream';
+import { formatUnits } from 'viem/utils';
+import type { ReportRow } from './report-store.ts';
+
+export function toLine(row: ReportRow): string {
+  const amount = `${formatUnits(BigInt(row.amount), row.asset_digits)} ${row.asset_code}`;
+  return [row.id, row.inserted_at, row.status.padEnd(15), amount.padStart(18), row.offer, row.chain].join(
+    '  ',
+  );
+}
+
+const COLUMNS = [
+  'id',
+  'inserted_at',
+  'updated_at',
+  'status',
+  'reason',
+  'partner',
+  'user_id',
+  'offer',
+  'option',
+  'amount',
+  'asset_code',
+  'chain',
+  'wallet_address',
+  'approval_hash',
+  'commit_hash',
+  'remit_hash',
+] as const satisfies (keyof ReportRow)[];
+
+/** RFC 4180, with the amount in whole units. */
+export const CSV_HEADER = `${COLUMNS.join(',')}\r\n`;
+
+export function toCsv(row: ReportRow): string {
+  const shown = { ...row, amount: formatUnits(BigInt(row.amount), row.asset_digits) };
+  return `${COLUMNS.map((column) => field(shown[column])).join(',')}\r\n`;
+}
+
+function field(value: string | null): string {
+  if (value === null) return '';
+  // A table program would run what begins like a formula.
+  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+const WIDTH = 30;
+
+/** A bar for people; silent where nobody looks or there is little to wait for. */
+export function showProgress(total: number, stream: Writable & { isTTY?: boolean }) {
+  const isShown = stream.isTTY === true && total > 1_000;
+  return {
+    at: (done: number) => {
+      if (!isShown) return;
+      const share = Math.min(1, done / total);
+      const bar = '█'.repeat(Math.round(share * WIDTH)).padEnd(WIDTH, '░');
+      stream.write(`\r${bar} ${Math.floor(share * 100)} % (${done} of ${total})`);
+    },
+    end: () => void (isShown && stream.write('\n')),
+  };
+}

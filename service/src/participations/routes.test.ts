@@ -1,0 +1,395 @@
+import { token } from '@causeway/contracts/abi/token.ts';
+import { roles, testWallets } from '@causeway/sandbox/chains/keys.ts';
+import { sql } from 'kysely';
+import { type Hex, parseSignature } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeOffer, saleFile, tokenizedFile } from '../../test/offers.ts';
+import { type Buyer, type Sale, saleWorker, startSale, UNIT } from '../../test/sale.ts';
+import { evmWallet, type Person, person, userId } from '../../test/wallets.ts';
+
+let sale: Sale;
+let other: Person;
+let partner: Person;
+
+beforeAll(async () => {
+  sale = await startSale();
+  other = await person(sale.app, { userId: userId(7) });
+  partner = await person(sale.app, { userId: null });
+});
+afterAll(() => sale.close());
+
+const at = (i: number): Buyer => {
+  const found = sale.buyers[i];
+  if (found === undefined) throw new Error('no such buyer');
+  return found;
+};
+const post = (body: object, who = sale.person) => who.call('POST', '/v1/participations', body);
+const list = async (query: string, who = sale.person) =>
+  (await who.call('GET', `/v1/participations?${query}`)).body;
+const idsOf = (body: Record<string, unknown>) => (body.data as { id: string }[]).map(({ id }) => id);
+const filter = (field: string, op: string, value: string, i = 0) =>
+  `filters[${i}][field]=${field}&filters[${i}][op]=${encodeURIComponent(op)}&filters[${i}][value]=${encodeURIComponent(value)}`;
+
+describe('a new participation', () => {
+  test('is answered with every field of the contract', async () => {
+    const hash = await at(0).approve(1_500_000n);
+    const { status, body } = await post(sale.request(at(0), 1_500_000n, hash));
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      object: 'participation',
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      offer_id: sale.offer.id,
+      offer_option_id: sale.option,
+      status: 'pending',
+      amount: '1500000',
+      amount_string: '1.5',
+      asset: { id: 'usd-coin', code: 'USDC', name: 'USD Coin', fractional_digits: 6 },
+      chain: 'ethereum_sepolia',
+      wallet_address: at(0).address,
+      inserted_at: expect.stringMatching(/^2026-03-02T12:00:00\.\d{6}Z$/),
+      updated_at: body.inserted_at,
+    });
+    expect((await sale.person.call('GET', `/v1/participations/${body.id}`)).body).toEqual(body);
+  });
+
+  test('is the same one when the same request comes again, in other spelling too', async () => {
+    const hash = await at(1).approve(2n * UNIT);
+    const asked = sale.request(at(1), 2n * UNIT, hash);
+    const first = await post(asked);
+    const again = await post({
+      ...asked,
+      wallet_address: asked.wallet_address?.toUpperCase().replace('0X', '0x'),
+      approval_transaction_hash: hash.toUpperCase().replace('0X', '0x'),
+    });
+    expect(again).toEqual(first);
+  });
+
+  test('is refused when its approval was used by another, whoever asks', async () => {
+    const hash = await at(1).approve(5n * UNIT);
+    await post(sale.request(at(1), 2n * UNIT, hash));
+    const more = sale.request(at(1), 3n * UNIT, hash);
+    expect((await post(more)).body.code).toBe('approval_already_used');
+    expect((await post(sale.request(at(1), 2n * UNIT, hash), other)).body.code).toBe('approval_already_used');
+    expect((await post(sale.request(at(2), 2n * UNIT, hash), other)).body.code).toBe('approval_already_used');
+  });
+
+  test('is one of a hundred that ask at once with the same approval', async () => {
+    const hash = await at(2).approve(50n * UNIT);
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, i) =>
+        i % 3 === 0
+          ? post(sale.request(at(2), 40n * UNIT, hash), other)
+          : post(sale.request(at(2), 50n * UNIT, hash)),
+      ),
+    );
+    const good = answers.filter(({ status }) => status === 200);
+    expect(new Set(good.map(({ body }) => body.id)).size).toBe(1);
+    // A busy machine may not get all of their questions to the chain in time.
+    const refused = answers.filter(({ status }) => status !== 200 && status !== 503);
+    expect(new Set(refused.map(({ body }) => body.code))).toEqual(new Set(['approval_already_used']));
+    const { rows } = await sql<{ n: bigint }>`
+      select count(*) as n from participations where approval_hash = ${Buffer.from(hash.slice(2), 'hex')}`.execute(
+      sale.app.ctx.db,
+    );
+    expect(rows[0]?.n).toBe(1n);
+  });
+});
+
+describe('an approval', () => {
+  const refusal = async (asked: object) => {
+    const { status, body } = await post(asked);
+    return { status, code: body.code, ...(body.errors as object) };
+  };
+  const wrong = (reason: string) => ({ status: 422, code: 'approval_invalid', reason });
+
+  test('of another token is wrong', async () => {
+    const hash = await at(3).approve(9n * UNIT, { token: sale.usdt });
+    expect(await refusal(sale.request(at(3), 9n * UNIT, hash))).toEqual(wrong('token'));
+  });
+
+  test('for another spender is wrong', async () => {
+    const hash = await at(3).approve(9n * UNIT, { spender: roles.owner.address });
+    expect(await refusal(sale.request(at(3), 9n * UNIT, hash))).toEqual(wrong('spender'));
+  });
+
+  test('by another owner is wrong', async () => {
+    const hash = await at(4).approve(9n * UNIT);
+    expect(await refusal(sale.request(at(3), 9n * UNIT, hash))).toEqual(wrong('owner'));
+  });
+
+  test('of too little is wrong', async () => {
+    const hash = await at(3).approve(9n * UNIT - 1n);
+    expect(await refusal(sale.request(at(3), 9n * UNIT, hash))).toEqual(wrong('amount'));
+  });
+
+  test('that reverted is wrong', async () => {
+    await at(3).approve(1n, { token: sale.usdt });
+    const hash = await at(3).approve(9n * UNIT, { token: sale.usdt });
+    const asked = { ...sale.request(at(3), 9n * UNIT, hash), asset_id: 'tether' };
+    expect(await refusal(asked)).toEqual(wrong('reverted'));
+  });
+
+  test('that reset a Tether-like token to zero is wrong, and the one after it is good', async () => {
+    const zero = await at(3).approve(0n, { token: sale.usdt });
+    const asked = { ...sale.request(at(3), 9n * UNIT, zero), asset_id: 'tether' };
+    expect(await refusal(asked)).toEqual(wrong('amount'));
+    const good = await at(3).approve(9n * UNIT, { token: sale.usdt });
+    expect((await post({ ...asked, approval_transaction_hash: good })).body.status).toBe('pending');
+  });
+
+  test('that is a transaction without any approval is wrong', async () => {
+    const hash = await sale.chain.owner.sendTransaction({ to: roles.owner.address, value: 0n, gas: 21_000n });
+    expect(await refusal(sale.request(at(3), 9n * UNIT, hash))).toEqual(wrong('no_approval'));
+  });
+
+  test('that was taken back since leaves too small an allowance', async () => {
+    const hash = await at(4).approve(9n * UNIT);
+    await at(4).approve(3n * UNIT);
+    expect(await refusal(sale.request(at(4), 9n * UNIT, hash))).toEqual({
+      ...{ status: 422, code: 'insufficient_allowance', required: '9000000', allowance: '3000000' },
+      ...{ spender: sale.fund, token: sale.usdc },
+    });
+  });
+
+  test('that was spent by a commit is not good for a second one', async () => {
+    const { id } = await sale.participate(at(5), 8n * UNIT);
+    await saleWorker(sale).settle();
+    expect(await sale.statusOf(id)).toBe('completed');
+    const hash = await at(5).approve(8n * UNIT);
+    await at(5).approve(0n);
+    expect((await refusal(sale.request(at(5), 8n * UNIT, hash))).code).toBe('insufficient_allowance');
+  });
+
+  test('of more than the wallet has is refused', async () => {
+    const much = 1_000_000_000n * UNIT;
+    const hash = await at(4).approve(much);
+    expect((await refusal(sale.request(at(4), much, hash))).code).toBe('insufficient_balance');
+  });
+
+  test('that is not mined, or was reorganised away, leaves the row prepared', async () => {
+    const hash = await at(4).approve(9n * UNIT);
+    await sale.chain.chain.reorg({ depth: 1, transactions: 'drop' });
+    expect((await post(sale.request(at(4), 9n * UNIT, hash))).body.status).toBe('prepared');
+    const unknown: Hex = `0x${'77'.repeat(32)}`;
+    expect((await post(sale.request(at(4), 9n * UNIT, unknown))).body.status).toBe('prepared');
+  });
+
+  test('by permit, which somebody else sends, is as good as a call of approve', async () => {
+    const key = testWallets[0]?.private_key as Hex;
+    const account = privateKeyToAccount(key);
+    const message = {
+      owner: account.address,
+      spender: sale.fund,
+      value: 6n * UNIT,
+      nonce: 0n,
+      deadline: 2n ** 64n,
+    };
+    const signature = await account.signTypedData({
+      domain: { name: 'USD Coin', version: '1', chainId: 11_155_111, verifyingContract: sale.usdc },
+      types: {
+        Permit: [
+          'address owner',
+          'address spender',
+          'uint256 value',
+          'uint256 nonce',
+          'uint256 deadline',
+        ].map((field) => ({ type: field.split(' ')[0] ?? '', name: field.split(' ')[1] ?? '' })),
+      },
+      primaryType: 'Permit',
+      message,
+    });
+    const { r, s, v } = parseSignature(signature);
+    const hash = await sale.chain.owner.writeContract({
+      ...{ address: sale.usdc, abi: token.abi, functionName: 'permit', gas: 200_000n },
+      args: [message.owner, message.spender, message.value, message.deadline, Number(v), r, s],
+    });
+    expect((await post(sale.request(at(0), 6n * UNIT, hash))).body.status).toBe('pending');
+  });
+
+  test('by a token that only calls itself the right one is wrong', async () => {
+    const forger = await sale.chain.create(token, [roles.owner.address, 'USD Coin', 'USDC', 6]);
+    const hash = await at(3).approve(9n * UNIT, { token: forger });
+    expect(await refusal(sale.request(at(3), 9n * UNIT, hash))).toEqual(wrong('token'));
+  });
+});
+
+describe('the checks come in their order', () => {
+  const unused: Hex = `0x${'99'.repeat(32)}`;
+  const good = () => sale.request(at(0), 200n * UNIT, unused);
+  const code = async (change: object, who = sale.person) => (await post({ ...good(), ...change }, who)).body;
+
+  test('fields before everything', async () => {
+    expect(await code({ amount: '0', offer_id: 'nothing' })).toMatchObject({
+      code: 'validation_failed',
+      errors: { amount: ['must be greater than 0'] },
+    });
+    expect((await code({ wallet_address: '0x1' })).errors).toHaveProperty('wallet_address');
+    expect((await code({ approval_transaction_hash: '0x1' })).errors).toHaveProperty(
+      'approval_transaction_hash',
+    );
+    expect((await code({ amount: '01' })).errors).toHaveProperty('amount');
+    expect((await code({ surplus: 'x' })).errors).toHaveProperty('surplus');
+    expect((await code({ asset_id: 'harbour' })).errors).toHaveProperty('asset_id');
+  });
+
+  test('the offer, its window and its type', async () => {
+    expect((await code({ offer_id: 'nothing' })).code).toBe('not_found');
+    await makeOffer(sale.app.ctx, saleFile({ slug: 'ended', ends_at: '2026-03-02T11:00:00Z' } as never));
+    await makeOffer(sale.app.ctx, saleFile({ slug: 'upcoming', starts_at: '2026-03-03T11:00:00Z' } as never));
+    const stock = await makeOffer(sale.app.ctx, tokenizedFile());
+    expect((await code({ offer_id: 'ended' })).code).toBe('offer_ended');
+    expect((await code({ offer_id: 'upcoming' })).code).toBe('offer_not_started');
+    expect((await code({ offer_id: stock.id })).code).toBe('offer_type_mismatch');
+  });
+
+  test('the option, the chain and the asset', async () => {
+    expect((await code({ offer_option_id: 'nothing' })).code).toBe('not_found');
+    expect((await code({ chain: 'base_sepolia' })).code).toBe('chain_not_supported');
+    expect(
+      (await code({ chain: 'solana_devnet', wallet_address: 'So11111111111111111111111111111111111111112' }))
+        .code,
+    ).toBe('chain_not_supported');
+  });
+
+  test('the minimum purchase, and the least that the fund takes', async () => {
+    const large = sale.offer.options[1]?.id;
+    const low = await code({ offer_option_id: large, amount: '100499999' });
+    expect(low.errors).toEqual({ amount: ['is below the minimum purchase of 100.50 USD'] });
+    expect((await code({ offer_option_id: large, amount: '100500000' })).status).toBe('prepared');
+    expect((await code({ amount: '999999' })).errors).toHaveProperty('amount');
+  });
+
+  test('a wallet that must be bound is', async () => {
+    const requirements = [{ type: 'whitelisted_wallet', details: { max_wallets: 3 } }];
+    const { contracts, assets, funding_assets } = saleFile();
+    const fund = {
+      ...contracts[0],
+      address: sale.fund,
+      funding_tokens: [{ asset: 'usd-coin', address: sale.usdc }],
+    };
+    const bound = await makeOffer(
+      sale.app.ctx,
+      saleFile({
+        slug: 'bound',
+        ...{ assets, funding_assets },
+        contracts: [fund] as never,
+        options: [{ slug: 'listed', requirements }] as never,
+      }),
+    );
+    const option = bound.options[0]?.id ?? '';
+    const change = { offer_id: bound.id, offer_option_id: option };
+    expect(await code(change)).toMatchObject({
+      code: 'requirements_not_met',
+      errors: { [bound.options[0]?.requirements[0]?.id ?? '']: ['not_started'] },
+    });
+    await sale.person.bind(bound.id, option, evmWallet('another'));
+    expect((await code(change)).errors).toEqual({ wallet_address: ['is not bound to this option'] });
+    const { address } = evmWallet('another');
+    const fresh = { wallet_address: address, approval_transaction_hash: `0x${'98'.repeat(32)}` };
+    expect((await code({ ...change, ...fresh })).status).toBe('prepared');
+  });
+
+  test('an outage of the chain is told as such, and leaves nothing', async () => {
+    const hash = await at(0).approve(200n * UNIT);
+    sale.node.fault.set('down');
+    const { status, body } = await post(sale.request(at(0), 200n * UNIT, hash));
+    sale.node.fault.set('none');
+    expect([status, body.code]).toEqual([503, 'upstream_unavailable']);
+    const { rows } =
+      await sql`select from participations where approval_hash = ${Buffer.from(hash.slice(2), 'hex')}`.execute(
+        sale.app.ctx.db,
+      );
+    expect(rows.length).toBe(0);
+  });
+});
+
+describe('the list', () => {
+  test('shows users their own and partners all of theirs', async () => {
+    const hash = await at(0).approve(3n * UNIT);
+    const create = async () => (await post(sale.request(at(0), 3n * UNIT, hash), other)).status;
+    // The way to the chain opens again a while after the outage above.
+    await expect.poll(create, { timeout: 5_000 }).toBe(200);
+    const own = idsOf(await list('limit=100', other));
+    const all = idsOf(await list('limit=100', partner));
+    expect(own.length).toBeGreaterThan(0);
+    expect(all).toEqual(expect.arrayContaining(own));
+    expect(all.length).toBeGreaterThan(own.length);
+    const stranger = await person(sale.app, { clientId: 'partner-two', userId: null });
+    expect(idsOf(await list('', stranger))).toEqual([]);
+    expect((await stranger.call('GET', `/v1/participations/${own[0]}`)).status).toBe(404);
+    expect((await sale.person.call('GET', `/v1/participations/${own[0]}`)).status).toBe(404);
+    expect((await sale.person.call('GET', '/v1/participations/nonsense')).status).toBe(404);
+  });
+
+  test('gives the same rows by every filter as by looking at all of them', async () => {
+    const rows = await sale.app.ctx.db
+      .selectFrom('participations as p')
+      .innerJoin('users as u', 'u.id', 'p.user_id')
+      .select(['p.id', 'p.offer_id', 'p.offer_option_id', 'p.user_id', 'p.status', 'u.email'])
+      .orderBy('p.inserted_at', 'desc')
+      .orderBy('p.id', 'desc')
+      .execute();
+    const values = {
+      offer_id: [...new Set(rows.map((row) => row.offer_id)), userId(99)],
+      offer_option_id: [...new Set(rows.map((row) => row.offer_option_id)), userId(99)],
+      user_id: [...new Set(rows.map((row) => row.user_id)), userId(99)],
+      status: ['prepared', 'pending', 'completed', 'remitted'],
+      user_email: [...new Set(rows.map((row) => row.email)), 'nobody@user.test'],
+    };
+    const fields = Object.keys(values) as (keyof typeof values)[];
+    const columnOf = (field: string) =>
+      (field === 'user_email' ? 'email' : field) as keyof (typeof rows)[number];
+    const cases = fields.flatMap((field) =>
+      ['==', '!=', 'in'].flatMap((op) =>
+        values[field].map((value, i) => ({
+          field,
+          op,
+          value: op === 'in' ? [value, values[field][i + 1] ?? value].join() : value,
+        })),
+      ),
+    );
+    const passes = (row: (typeof rows)[number], one: (typeof cases)[number]) => {
+      const is = one.value.split(',').includes(String(row[columnOf(one.field)]));
+      return one.op === '!=' ? !is : is;
+    };
+    for (const [i, one] of cases.entries()) {
+      const second = cases[(i * 7 + 3) % cases.length] ?? one;
+      const query = `limit=100&${filter(one.field, one.op, one.value)}`;
+      expect(idsOf(await list(query, partner)), query).toEqual(
+        rows.filter((row) => passes(row, one)).map(({ id }) => id),
+      );
+      const both = `${query}&${filter(second.field, second.op, second.value, 1)}`;
+      expect(idsOf(await list(both, partner)), both).toEqual(
+        rows.filter((row) => passes(row, one) && passes(row, second)).map(({ id }) => id),
+      );
+    }
+  });
+
+  test('is paged in both directions through merged ranges', async () => {
+    const query = filter('offer_id', '==', sale.offer.id);
+    const all = idsOf(await list(`limit=100&${query}`, partner));
+    const pages: string[][] = [];
+    let cursor = '';
+    let last: Record<string, unknown> = {};
+    do {
+      last = await list(`limit=3&${query}${cursor}`, partner);
+      pages.push(idsOf(last));
+      cursor = `&starting_after=${last.starting_after}`;
+    } while (last.starting_after !== undefined);
+    expect(pages.flat()).toEqual(all);
+    const back = await list(`limit=3&${query}&starting_before=${last.starting_before}`, partner);
+    expect(idsOf(back)).toEqual(pages.at(-2));
+    const foreign = await list(`limit=3&starting_before=${last.starting_before}`, partner);
+    expect(foreign.code).toBe('validation_failed');
+  });
+
+  test('refuses what it does not know, and takes a malformed id for one that nothing has', async () => {
+    expect((await list(filter('amount', '==', '1'))).code).toBe('validation_failed');
+    expect((await list(filter('status', '>', 'pending'))).code).toBe('validation_failed');
+    expect((await list(filter('status', '==', 'lost'))).code).toBe('validation_failed');
+    expect(idsOf(await list(filter('offer_id', '==', 'nonsense'), partner))).toEqual([]);
+    expect(idsOf(await list(filter('offer_id', '!=', 'nonsense'), partner)).length).toBeGreaterThan(0);
+    expect(idsOf(await list(filter('user_id', '==', userId(7))))).toEqual([]);
+  });
+});

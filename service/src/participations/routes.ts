@@ -1,0 +1,61 @@
+import Type from 'typebox';
+import { PageQuery } from '../http/paging.ts';
+import type { Query } from '../http/query-string.ts';
+import { partnerRoute, userRoute } from '../http/route.ts';
+import { createParticipation } from './create.ts';
+import { readParticipations } from './list.ts';
+import { readParticipation } from './participation.ts';
+import { NewParticipation, Participation, ParticipationList } from './schema.ts';
+
+export const participationRoutes = [
+  userRoute('participations:write', {
+    method: 'POST',
+    path: '/v1/participations',
+    operationId: 'createParticipation',
+    summary: 'Take part in a token sale',
+    description:
+      'After the wallet has approved the fund of the offer for the amount. The same request again answers the same participation.',
+    body: NewParticipation,
+    reply: Participation,
+    errors: [
+      'not_found',
+      'offer_ended',
+      'offer_not_started',
+      'offer_type_mismatch',
+      'chain_not_supported',
+      'requirements_not_met',
+      'wallet_sanctioned',
+      'approval_already_used',
+      'approval_invalid',
+      'insufficient_allowance',
+      'insufficient_balance',
+      'contract_not_found',
+      'contract_reverted',
+      'upstream_error',
+      'upstream_unavailable',
+    ],
+    handle: (ctx, caller, { body }) => createParticipation(ctx, caller, body),
+  }),
+  partnerRoute('participations:read', {
+    method: 'GET',
+    path: '/v1/participations',
+    operationId: 'listParticipations',
+    summary: 'List participations',
+    description:
+      'Of the user, or of all users of the partner. Filters by `offer_id`, `offer_option_id`, `user_id`, `status` and `user_email`.',
+    query: PageQuery,
+    reply: ParticipationList,
+    handle: (ctx, caller, { query, request }) =>
+      readParticipations(ctx, caller, query, request.query as Query),
+  }),
+  partnerRoute('participations:read', {
+    method: 'GET',
+    path: '/v1/participations/:id',
+    operationId: 'getParticipation',
+    summary: 'Read a participation',
+    params: Type.Object({ id: Type.String() }),
+    reply: Participation,
+    errors: ['not_found'],
+    handle: (ctx, caller, { params }) => readParticipation(ctx, caller, params.id),
+  }),
+];

@@ -1,0 +1,81 @@
+import { invalidField } from '../errors.ts';
+import type { Caller } from '../http/access.ts';
+import type { Filter } from '../http/filters.ts';
+import { isId } from '../http/ids.ts';
+import { STATUSES } from './schema.ts';
+
+export const FILTERS = ['offer_id', 'offer_option_id', 'user_id', 'status', 'user_email'] as const;
+export type FilterField = (typeof FILTERS)[number];
+
+/** What one column may be: one of `only`, or anything where that is null, but none of `not`. */
+export type Choice = { only: string[] | null; not: string[] };
+
+export type Selection = { users: Choice; offers: Choice; options: Choice; statuses: Choice };
+
+/** All filters together, with e-mail addresses as the users they belong to. */
+export function readSelection(
+  { userId }: Pick<Caller, 'userId'>,
+  filters: readonly Filter<FilterField>[],
+  usersByEmail: ReadonlyMap<string, string>,
+): Selection {
+  const users = choose(filters, 'user_id', asIds);
+  const selection = {
+    users: join(
+      users,
+      choose(filters, 'user_email', (emails) => toUsers(emails, usersByEmail)),
+    ),
+    offers: choose(filters, 'offer_id', asIds),
+    options: choose(filters, 'offer_option_id', asIds),
+    statuses: choose(filters, 'status', checkStatuses),
+  };
+  return userId === null
+    ? selection
+    : { ...selection, users: join(selection.users, { only: [userId], not: [] }) };
+}
+
+/** E-mail addresses are the same in any case. */
+export function emailsOf(filters: readonly Filter<FilterField>[]): string[] {
+  return filters.flatMap(({ field, values }) =>
+    field === 'user_email' ? values.map((value) => value.toLowerCase()) : [],
+  );
+}
+
+function choose(
+  filters: readonly Filter<FilterField>[],
+  wanted: FilterField,
+  read: (values: string[]) => string[],
+): Choice {
+  let choice: Choice = { only: null, not: [] };
+  for (const { field, op, values } of filters) {
+    if (field !== wanted) continue;
+    const known = read(values);
+    choice = join(choice, op === '!=' ? { only: null, not: known } : { only: known, not: [] });
+  }
+  return choice;
+}
+
+function join(one: Choice, other: Choice): Choice {
+  const not = [...new Set([...one.not, ...other.not])];
+  const only =
+    one.only === null || other.only === null
+      ? (one.only ?? other.only)
+      : one.only.filter((value) => other.only?.includes(value));
+  if (only === null) return { only, not };
+  return { only: [...new Set(only)].filter((value) => !not.includes(value)), not: [] };
+}
+
+/** A malformed id is one that nothing has. */
+function asIds(values: string[]): string[] {
+  return values.filter(isId).map((value) => value.toLowerCase());
+}
+
+function toUsers(emails: string[], known: ReadonlyMap<string, string>): string[] {
+  return emails.flatMap((email) => known.get(email.toLowerCase()) ?? []);
+}
+
+function checkStatuses(values: string[]): string[] {
+  for (const value of values)
+    if (!STATUSES.some((status) => status === value))
+      throw invalidField('filters', `a status is one of ${STATUSES.join(', ')}`);
+  return values;
+}

@@ -1,0 +1,451 @@
+import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
+import { roles } from '@causeway/sandbox/chains/keys.ts';
+import { createWalletClient, custom, type Hex } from 'viem';
+import { sepolia } from 'viem/chains';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Buyer, type Sale, saleWorker, startSale, UNIT } from '../../test/sale.ts';
+import type { Signer } from '../chain/signer.ts';
+import { adoptNonce } from './adopt.ts';
+import { requestRemit } from './remit.ts';
+
+let sale: Sale;
+
+beforeAll(async () => {
+  sale = await startSale();
+});
+afterAll(() => sale.close());
+
+const at = (i: number): Buyer => {
+  const found = sale.buyers[i];
+  if (found === undefined) throw new Error('no such buyer');
+  return found;
+};
+/** Node numbers whose lock nobody holds: processes that are gone. */
+let dead = 1_000;
+
+/** A worker of a process that will die: nobody waits for its lease. */
+async function doomedWorker(signer?: Signer) {
+  await sale.app.ctx.db.updateTable('operator_keys').set({ lease_until: '2000-01-01T00:00:00Z' }).execute();
+  return saleWorker(sale, { node: dead++, ...(signer && { signer }) });
+}
+
+async function metric(name: string, reason: string): Promise<number> {
+  const text = await sale.app.ctx.metrics.render();
+  return Number(new RegExp(`${name}\\{[^}]*reason="${reason}"[^}]*\\} (\\d+)`).exec(text)?.[1] ?? 0);
+}
+const waiting = (reason: string) => metric('causeway_settlement_waiting', reason);
+
+/** For when the way to the chain was closed and opens again in a while. */
+async function settleSoon(id: string): Promise<void> {
+  const { settle } = saleWorker(sale);
+  const look = async () => {
+    await settle().catch(() => undefined);
+    return sale.statusOf(id);
+  };
+  await expect.poll(look, { timeout: 10_000 }).toBe('completed');
+}
+
+/** Every participation of the database against the fund. */
+async function expectBooksToAgree(): Promise<void> {
+  for (const { address } of sale.buyers) {
+    const rows = await sale.app.ctx.db
+      .selectFrom('participations')
+      .select(['amount', 'status'])
+      .where('wallet_address', '=', address)
+      .where('asset_id', '=', 'usd-coin')
+      .where('status', 'in', ['completed', 'remit_submitted', 'remitted', 'remit_failed'])
+      .execute();
+    const sum = rows.reduce((total, { amount }) => total + BigInt(amount), 0n);
+    const { count, sum: onChain } = await sale.totalsOf(address);
+    expect({ address, count, sum: onChain }).toEqual({ address, count: BigInt(rows.length), sum });
+  }
+}
+
+test('a participation with a good approval is taken exactly once and completed', async () => {
+  const { settle } = saleWorker(sale);
+  const { id, status } = await sale.participate(at(0), 25n * UNIT);
+  expect(status).toBe('pending');
+  expect(await settle()).toBe('idle');
+  expect(await sale.statusOf(id)).toBe('completed');
+  expect(await sale.eventsOf(id)).toEqual(['pending', 'submitted', 'completed']);
+  expect(await sale.totalsOf(at(0).address)).toEqual({ count: 1n, sum: 25n * UNIT, remitted: 0n });
+});
+
+test('rows of one fund go into one transaction, and one that cannot be taken fails alone', async () => {
+  const { settle } = saleWorker(sale);
+  const made = [];
+  for (const i of [0, 1, 2, 3]) made.push(await sale.participate(at(i), 10n * UNIT));
+  await at(2).approve(0n);
+  await settle();
+  const rows = await sale.app.ctx.db
+    .selectFrom('participations')
+    .select(['id', 'status', 'reason', 'commit_id'])
+    .where(
+      'id',
+      'in',
+      made.map(({ id }) => id),
+    )
+    .orderBy('inserted_at')
+    .execute();
+  expect(rows.map(({ status }) => status)).toEqual(['completed', 'completed', 'failed', 'completed']);
+  expect(rows[2]?.reason).toBe('commit_failed');
+  expect(new Set(rows.map(({ commit_id }) => commit_id)).size).toBe(1);
+  await expectBooksToAgree();
+});
+
+test('a user who commits the same amount twice at once gets two participations, one of which fails when one approval is left', async () => {
+  const { settle } = saleWorker(sale);
+  const first = await sale.participate(at(1), 7n * UNIT);
+  const second = await sale.participate(at(1), 7n * UNIT);
+  await settle();
+  expect([await sale.statusOf(first.id), await sale.statusOf(second.id)]).toEqual(['completed', 'failed']);
+  await expectBooksToAgree();
+});
+
+describe('approvals that come late', () => {
+  test('wait prepared until they are mined', async () => {
+    const { settle } = saleWorker(sale);
+    sale.chain.chain.setBlockInterval(1e8);
+    const { id, status } = await sale.participate(at(0), 5n * UNIT);
+    expect(status).toBe('prepared');
+    await settle();
+    expect(await sale.statusOf(id)).toBe('prepared');
+    sale.chain.chain.setBlockInterval(0);
+    await sale.chain.chain.mine(1);
+    await settle();
+    expect(await sale.eventsOf(id)).toEqual(['prepared', 'pending', 'submitted', 'completed']);
+  });
+
+  test('fail when they are not mined within 30 minutes, and only then', async () => {
+    const { settle } = saleWorker(sale);
+    const unknown: Hex = `0x${'ab'.repeat(32)}`;
+    const asked = sale.request(at(0), 5n * UNIT, unknown);
+    const { body } = await sale.person.call('POST', '/v1/participations', asked);
+    sale.app.clock.advance(30 * 60 - 1);
+    await settle();
+    expect(await sale.statusOf(String(body.id))).toBe('prepared');
+    sale.app.clock.advance(2);
+    await settle();
+    expect(await sale.statusOf(String(body.id))).toBe('failed');
+    expect(await sale.reasonOf(String(body.id))).toBe('approval_not_mined');
+    const again = await sale.person.call('POST', '/v1/participations', asked);
+    expect(again.body).toMatchObject({ id: body.id, status: 'failed' });
+    const stranger = { ...asked, wallet_address: at(1).address };
+    expect((await sale.person.call('POST', '/v1/participations', stranger)).status).toBe(200);
+  });
+
+  test('fail when they turn out to approve too little', async () => {
+    const { settle } = saleWorker(sale);
+    sale.chain.chain.setBlockInterval(1e8);
+    const hash = await at(0).approve(4n * UNIT);
+    const asked = sale.request(at(0), 5n * UNIT, hash);
+    const { body } = await sale.person.call('POST', '/v1/participations', asked);
+    sale.chain.chain.setBlockInterval(0);
+    await sale.chain.chain.mine(1);
+    await settle();
+    expect(await sale.reasonOf(String(body.id))).toBe('approval_invalid: amount');
+  });
+});
+
+describe('reorganisations', () => {
+  test.each(['return', 'drop'] as const)(
+    'put a completed row back and settle it once more, its transactions %sed',
+    async (transactions) => {
+      const { settle } = saleWorker(sale, { pace: { resend: 0 } });
+      const { id } = await sale.participate(at(3), 11n * UNIT);
+      await settle();
+      expect(await sale.statusOf(id)).toBe('completed');
+      await sale.chain.chain.reorg({ depth: 1, transactions });
+      expect((await sale.totalsOf(at(3).address)).sum).not.toBe(11n * UNIT);
+      await settle();
+      await sale.chain.chain.mine(1);
+      await settle();
+      expect(await sale.statusOf(id)).toBe('completed');
+      expect(await sale.eventsOf(id)).toEqual([
+        'pending',
+        'submitted',
+        'completed',
+        'submitted',
+        'completed',
+      ]);
+      await expectBooksToAgree();
+    },
+  );
+
+  test('that take an approval away put its row back to prepared before anything is sent', async () => {
+    const { settle } = saleWorker(sale);
+    const { id } = await sale.participate(at(4), 3n * UNIT);
+    await sale.chain.chain.reorg({ depth: 1, transactions: 'return' });
+    await settle();
+    expect(await sale.statusOf(id)).toBe('prepared');
+    await sale.chain.chain.mine(1);
+    await settle();
+    expect(await sale.statusOf(id)).toBe('completed');
+    await expectBooksToAgree();
+  });
+});
+
+describe('whatever crashes when', () => {
+  const operator = () => {
+    const { operator: signer } = sale.app.ctx;
+    if (signer === null) throw new Error('no operator');
+    return signer;
+  };
+  const signing = (hook: (raw: Hex) => Promise<void> | void): Signer => ({
+    ...operator(),
+    signTransaction: async (transaction) => {
+      const raw = await operator().signTransaction(transaction);
+      await hook(raw);
+      return raw;
+    },
+  });
+
+  test('before the signed transaction is stored: nothing was sent, and the next node settles it', async () => {
+    const { id } = await sale.participate(at(5), 2n * UNIT);
+    const signer = signing(() => {
+      throw new Error('the process died');
+    });
+    await expect((await doomedWorker(signer)).round()).rejects.toThrow('died');
+    expect(await sale.statusOf(id)).toBe('pending');
+    await saleWorker(sale).settle();
+    expect(await sale.statusOf(id)).toBe('completed');
+    await expectBooksToAgree();
+  });
+
+  test('after it is stored and before it is sent: the next node sends the same bytes', async () => {
+    const { id } = await sale.participate(at(5), 2n * UNIT);
+    const signer = signing(() => sale.node.fault.set('down'));
+    await (await doomedWorker(signer)).round().catch(() => undefined);
+    sale.node.fault.set('none');
+    expect(await sale.statusOf(id)).toBe('submitted');
+    await settleSoon(id);
+    await expectBooksToAgree();
+  });
+
+  test('after it is mined and before that is recorded: the next node reads what happened', async () => {
+    const { id } = await sale.participate(at(5), 2n * UNIT);
+    await (await doomedWorker()).round();
+    expect(await sale.statusOf(id)).toBe('submitted');
+    await saleWorker(sale).settle();
+    expect(await sale.statusOf(id)).toBe('completed');
+    await expectBooksToAgree();
+  });
+
+  test('a node that hangs while it signs cannot store once another has taken over', async () => {
+    const { id } = await sale.participate(at(5), 2n * UNIT);
+    const signer = signing(async () => void (await saleWorker(sale).settle()));
+    expect(await (await doomedWorker(signer)).round()).toBe('away');
+    expect(await sale.eventsOf(id)).toEqual(['pending', 'submitted', 'completed']);
+    await expectBooksToAgree();
+  });
+
+  test('two nodes at once settle every row once', async () => {
+    const ids: string[] = [];
+    for (let i = 0; i < 12; i++) ids.push((await sale.participate(at(i % 6), UNIT)).id);
+    const nodes = [await doomedWorker(), await doomedWorker()];
+    for (let i = 0; i < 6; i++) await Promise.all(nodes.map(({ round }) => round().catch(() => undefined)));
+    await saleWorker(sale).settle();
+    const statuses = new Set(await Promise.all(ids.map((id) => sale.statusOf(id))));
+    expect([...statuses].toSorted()).toEqual(['completed', 'failed']);
+    await expectBooksToAgree();
+  });
+});
+
+test('a transaction that is not mined is replaced with higher fees, and only one of the two counts', async () => {
+  const { round, settle } = saleWorker(sale, { pace: { bump: -1 } });
+  const { id } = await sale.participate(at(0), 6n * UNIT);
+  sale.chain.chain.setBlockInterval(1e8);
+  await round();
+  await round();
+  const attempts = await sale.app.ctx.db
+    .selectFrom('operator_attempts as a')
+    .innerJoin('participations as p', 'p.commit_id', 'a.transaction_id')
+    .select(['a.max_fee'])
+    .where('p.id', '=', id)
+    .orderBy('a.max_fee')
+    .execute();
+  expect(attempts.length).toBe(2);
+  sale.chain.chain.setBlockInterval(0);
+  await sale.chain.chain.mine(1);
+  await settle();
+  expect(await sale.statusOf(id)).toBe('completed');
+  await expectBooksToAgree();
+});
+
+describe('rows wait, and an alert says why', () => {
+  const owner = (functionName: 'stop' | 'grantRoles' | 'revokeRoles', args: readonly unknown[]) =>
+    sale.chain.owner.writeContract({
+      ...{ address: sale.fund, abi: saleFund.abi, functionName, args, gas: 200_000n },
+    } as never);
+
+  test.each([
+    ['the fund is stopped', 'fund_stopped', () => owner('stop', [2n]), () => owner('stop', [0n])],
+    [
+      'the role is lost',
+      'role_missing',
+      () => owner('revokeRoles', [roles.operator.address, 2n]),
+      () => owner('grantRoles', [roles.operator.address, 2n]),
+    ],
+  ] as const)('while %s', async (_name, reason, breakIt, mend) => {
+    const { settle } = saleWorker(sale);
+    await breakIt();
+    const { id } = await sale.participate(at(1), 9n * UNIT);
+    await saleWorker(sale).round();
+    expect(await sale.statusOf(id)).toBe('pending');
+    expect(await waiting(reason)).toBeGreaterThan(0);
+    await mend();
+    await settle();
+    expect(await sale.statusOf(id)).toBe('completed');
+    await settle();
+    await expectBooksToAgree();
+  });
+
+  test('while the chain cannot be reached', async () => {
+    const { round } = saleWorker(sale);
+    const { id } = await sale.participate(at(1), 9n * UNIT);
+    sale.node.fault.set('down');
+    await expect(round()).rejects.toMatchObject({ code: 'upstream_unavailable' });
+    expect(await waiting('unreachable')).toBeGreaterThan(0);
+    sale.node.fault.set('none');
+    await settleSoon(id);
+  });
+});
+
+describe('refunds', () => {
+  test('give back what was taken, once, however often they are asked for', async () => {
+    const { settle } = saleWorker(sale);
+    const { id } = await sale.participate(at(2), 13n * UNIT);
+    await settle();
+    const before = await sale.totalsOf(at(2).address);
+    await Promise.all([requestRemit(sale.app.ctx, id), requestRemit(sale.app.ctx, id)]);
+    await settle();
+    await requestRemit(sale.app.ctx, id);
+    await settle();
+    expect(await sale.statusOf(id)).toBe('remitted');
+    expect((await sale.eventsOf(id)).slice(-2)).toEqual(['remit_submitted', 'remitted']);
+    expect((await sale.totalsOf(at(2).address)).remitted - before.remitted).toBe(13n * UNIT);
+  });
+
+  test('of several go together, and survive a reorganisation', async () => {
+    const { settle } = saleWorker(sale, { pace: { resend: 0 } });
+    const ids = [
+      (await sale.participate(at(2), 2n * UNIT)).id,
+      (await sale.participate(at(3), 2n * UNIT)).id,
+    ];
+    await settle();
+    for (const id of ids) await requestRemit(sale.app.ctx, id);
+    await settle();
+    await sale.chain.chain.reorg({ depth: 1, transactions: 'drop' });
+    await settle();
+    await settle();
+    for (const id of ids) expect(await sale.statusOf(id)).toBe('remitted');
+    const rows = await sale.app.ctx.db
+      .selectFrom('participations')
+      .select('remit_id')
+      .where('id', 'in', ids)
+      .execute();
+    expect(new Set(rows.map(({ remit_id }) => remit_id)).size).toBe(1);
+    await expectBooksToAgree();
+  });
+
+  test('fail when the fund cannot pay, and can be asked for again', async () => {
+    const { settle } = saleWorker(sale);
+    const { id } = await sale.participate(at(4), 17n * UNIT);
+    await settle();
+    const balance = (await sale.chain.direct.readContract({
+      ...{ address: sale.fund, abi: saleFund.abi, functionName: 'fundingTokenBalance', args: [sale.usdc] },
+    })) as bigint;
+    const owner = roles.owner.address;
+    await sale.chain.owner.writeContract({
+      ...{ address: sale.fund, abi: saleFund.abi, functionName: 'withdraw', gas: 200_000n },
+      args: [sale.usdc, owner, balance],
+    });
+    await requestRemit(sale.app.ctx, id);
+    await settle();
+    expect(await sale.statusOf(id)).toBe('remit_failed');
+    expect(await sale.reasonOf(id)).toContain('RemitFailed');
+    await at(0).approve(1n);
+    await sale.chain.owner.writeContract({
+      ...{ address: sale.usdc, abi: tokenAbi, functionName: 'transfer', gas: 200_000n },
+      args: [sale.fund, balance],
+    });
+    await requestRemit(sale.app.ctx, id);
+    await settle();
+    expect(await sale.statusOf(id)).toBe('remitted');
+  });
+
+  test('are refused for what was not completed', async () => {
+    const { id } = await sale.participate(at(4), 2n * UNIT);
+    await expect(requestRemit(sale.app.ctx, id)).rejects.toMatchObject({ code: 'validation_failed' });
+    await expect(requestRemit(sale.app.ctx, 'nonsense')).rejects.toMatchObject({ code: 'not_found' });
+    await saleWorker(sale).settle();
+  });
+});
+
+// What follows changes the chain past its journal or past our nonces, so nothing may be reorganised afterwards.
+test('while the operator has no gas rows wait', async () => {
+  const { round, settle } = saleWorker(sale);
+  const address = roles.operator.address;
+  const balance = await sale.chain.direct.getBalance({ address });
+  await sale.chain.chain.request({ method: 'hardhat_setBalance', params: [address, '0x1'] });
+  const { id } = await sale.participate(at(1), 9n * UNIT);
+  await round();
+  expect(await sale.statusOf(id)).toBe('pending');
+  expect(await waiting('operator_out_of_gas')).toBeGreaterThan(0);
+  await sale.chain.chain.request({
+    method: 'hardhat_setBalance',
+    params: [address, `0x${balance.toString(16)}`],
+  });
+  await settle();
+  expect(await sale.statusOf(id)).toBe('completed');
+  expect(await waiting('operator_out_of_gas')).toBe(0);
+});
+
+test('when somebody else uses the key everything waits', async () => {
+  const { round } = saleWorker(sale, { pace: { suspect: 0 } });
+  const transport = custom(sale.chain.chain);
+  const stranger = createWalletClient({ account: roles.operator, chain: sepolia, transport });
+  await stranger.sendTransaction({ to: roles.operator.address, value: 0n, gas: 21_000n });
+  const { id } = await sale.participate(at(1), 9n * UNIT);
+  await round();
+  expect(await sale.statusOf(id)).toBe('pending');
+  expect(await waiting('foreign_nonce')).toBeGreaterThan(0);
+  const { worker, settle } = saleWorker(sale);
+  await adoptNonce(sale.app.ctx, worker.operator);
+  await settle();
+  expect(await sale.statusOf(id)).toBe('completed');
+});
+
+test('a transaction whose nonce somebody else has used waits for a person, who gives its rows to another', async () => {
+  const { round, worker, settle } = saleWorker(sale, { pace: { suspect: 0 } });
+  const { id } = await sale.participate(at(2), 9n * UNIT);
+  const nonce = await sale.chain.direct.getTransactionCount({ address: roles.operator.address });
+  sale.chain.chain.setBlockInterval(1e8);
+  await round();
+  // Mined in its place, because it pays more.
+  const transport = custom(sale.chain.chain);
+  const stranger = createWalletClient({ account: roles.operator, chain: sepolia, transport });
+  const fees = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 11n };
+  await stranger.sendTransaction({ to: roles.operator.address, value: 0n, gas: 21_000n, nonce, ...fees });
+  sale.chain.chain.setBlockInterval(0);
+  await sale.chain.chain.mine(1);
+  await round();
+  expect(await sale.statusOf(id)).toBe('submitted');
+  expect(await waiting('foreign_nonce')).toBeGreaterThan(0);
+  await adoptNonce(sale.app.ctx, worker.operator);
+  expect(await sale.statusOf(id)).toBe('pending');
+  await settle();
+  expect(await sale.statusOf(id)).toBe('completed');
+  await expectBooksToAgree();
+});
+
+const tokenAbi = [
+  {
+    ...{ type: 'function', name: 'transfer', stateMutability: 'nonpayable' },
+    inputs: [
+      { name: 'to', type: 'address' },
+      { name: 'amount', type: 'uint256' },
+    ],
+    outputs: [{ name: '', type: 'bool' }],
+  },
+] as const;

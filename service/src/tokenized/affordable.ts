@@ -1,0 +1,63 @@
+import { readAllowance, readBalance, readDecimals } from '../chain/erc20.ts';
+import { readBlockNumber, readBuyFee } from '../chain/tokenized-swap.ts';
+import type { Context } from '../context.ts';
+import { ApiError, invalidField } from '../errors.ts';
+import { formatDecimal } from './decimal.ts';
+import { grossUp } from './fee.ts';
+import type { Intent } from './intent.ts';
+import { orRefuse, toApiError } from './refusal.ts';
+import { isRunning, isTradable } from './trading-status.ts';
+
+export type Cost = {
+  fee: bigint;
+  /** What reaches the venue. */
+  net: bigint;
+  decimals: number;
+  /** The newest block: the order cannot be executed before it. */
+  fromBlock: bigint;
+};
+
+/** Throws unless the venue and the contract take this order now. */
+export async function assertTradable(ctx: Context, intent: Intent): Promise<void> {
+  const { symbol, contract, chain, token, gross, offer } = intent;
+  const [limits, running, decimals, { net }] = await Promise.all([
+    orRefuse(ctx, symbol, ctx.venue.tradingLimits(symbol, 'buy'), 'symbol'),
+    isRunning(ctx, contract, 'buy'),
+    readDecimals(chain, token),
+    readBuyFee(chain, contract.address, gross),
+  ]);
+  if (limits.refusal !== null) throw await toApiError(ctx, symbol, limits.refusal, 'amount');
+  if (!running) throw new ApiError('asset_paused', { reason: 'CONTRACT_PAUSED' });
+  if (decimals > 18)
+    throw new ApiError('contract_reverted', { reason: 'the funding token has more than 18 decimals' });
+  if (net === 0n) throw invalidField('amount', 'is too small');
+  const value = net * 10n ** BigInt(18 - decimals);
+  if (isTradable(limits) && value <= limits.maxNotional) return;
+  const most = formatDecimal(grossUp(limits.maxNotional, offer.fee_bps ?? 0), 18);
+  throw new ApiError('limit_reached', { reason: 'MAX_LIMIT_REACHED', gross_max_notional_value: most });
+}
+
+/** Throws unless the wallet has what the order costs and lets the contract take it. */
+export async function assertAffordable(ctx: Context, intent: Intent): Promise<Cost> {
+  const { chain, contract, token, wallet, gross, offer } = intent;
+  const [decimals, split, balance, allowance, fromBlock] = await Promise.all([
+    readDecimals(chain, token),
+    readBuyFee(chain, contract.address, gross),
+    readBalance(chain, token, wallet),
+    readAllowance(chain, token, wallet, contract.address),
+    readBlockNumber(chain),
+  ]);
+  const required = gross.toString();
+  if (balance < gross)
+    throw new ApiError('insufficient_balance', { required, balance: balance.toString(), token });
+  if (allowance < gross)
+    throw new ApiError('insufficient_allowance', {
+      ...{ required, allowance: allowance.toString(), spender: contract.address, token },
+    });
+  if (split.fee !== gross - (gross * 10_000n) / (10_000n + BigInt(offer.fee_bps ?? 0)))
+    ctx.log.error(
+      { offer: offer.slug, contract: contract.address },
+      'the contract takes another fee than the offer says',
+    );
+  return { ...split, decimals, fromBlock };
+}

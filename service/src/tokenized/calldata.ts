@@ -1,0 +1,80 @@
+import { simulate } from '../chain/allow-list.ts';
+import { readDecimals } from '../chain/erc20.ts';
+import type { Signer } from '../chain/signer.ts';
+import { readBuyFee, readSwapCount } from '../chain/tokenized-swap.ts';
+import type { Context } from '../context.ts';
+import { ApiError } from '../errors.ts';
+import { toTimestamp } from '../http/wire.ts';
+import { nonsense } from '../outbound.ts';
+import { readDomain } from './domain.ts';
+import type { Intent } from './intent.ts';
+import { encodeSwap, findCostProblem, REQUEST_TYPES } from './order.ts';
+import type { Attestation } from './provider.ts';
+import type { SwapTransaction } from './schema.ts';
+import { moveOrder } from './store.ts';
+
+type Attested = { id: string; attestation: Attestation };
+
+/** Signs and encodes an attested order, tries it, and gives it out. The same order gives the same calldata. */
+export async function giveCalldata(
+  ctx: Context,
+  intent: Intent,
+  signer: Signer,
+  { id, attestation }: Attested,
+): Promise<SwapTransaction> {
+  const { chain, contract, token, asset, wallet, gross } = intent;
+  const [domain, nonce, { fee, net }, decimals, assetDecimals] = await Promise.all([
+    readDomain(chain, contract),
+    readSwapCount(chain, contract.address, wallet, token, asset),
+    readBuyFee(chain, contract.address, gross),
+    readDecimals(chain, token),
+    readDecimals(chain, asset),
+  ]);
+  const fail = () =>
+    moveOrder(ctx.db, id, 'attested', { state: 'failed', holding: false }, toTimestamp(ctx.clock.micros()));
+  const problem = findProblem(ctx, intent, attestation) ?? findCostProblem(attestation, net, decimals);
+  if (problem !== null) {
+    await fail();
+    throw nonsense('venue', problem);
+  }
+  const message = {
+    ...{ side: 0, inputToken: token, outputToken: asset, sender: wallet, nonce, amount: gross },
+    expiry: attestation.expiration,
+  };
+  const signature = await signer.signTypedData({
+    ...{ domain, types: REQUEST_TYPES, primaryType: 'VerifyRequest', message },
+  });
+  const data = encodeSwap(attestation, token, gross, signature);
+  await simulate(chain, { from: wallet, to: contract.address, data }).catch(async (error: unknown) => {
+    if (error instanceof ApiError && error.code === 'contract_reverted') await fail();
+    throw error;
+  });
+  return ctx.commitReply(async (tx) => {
+    const now = toTimestamp(ctx.clock.micros());
+    if (!(await moveOrder(tx, id, 'attested', { state: 'live', holding: true }, now)))
+      throw new ApiError('order_outstanding', { expires_at: expiry(attestation) });
+    return {
+      object: 'tokenized_swap_transaction',
+      action: 'broadcast_transaction',
+      data,
+      to: contract.address,
+      expires_at: expiry(attestation),
+      pay_input_amount: gross.toString(),
+      fee: fee.toString(),
+      notional_value: net.toString(),
+      pay_input_decimals: decimals,
+      receive_output_amount: attestation.quantity.toString(),
+      receive_output_decimals: assetDecimals,
+    };
+  });
+}
+
+function expiry({ expiration }: Attestation): string {
+  return toTimestamp(Number(expiration) * 1_000_000);
+}
+
+function findProblem({ clock }: Context, { asset }: Intent, attestation: Attestation): string | null {
+  if (attestation.asset !== asset) return 'an attestation of another asset';
+  if (attestation.quantity === 0n) return 'an attestation of nothing';
+  return Number(attestation.expiration) * 1000 <= clock.now() ? 'an attestation that is over' : null;
+}

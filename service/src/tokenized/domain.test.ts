@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeOffer } from '../../test/offers.ts';
+import { appleFile, startTokenizedWorld, type TokenizedWorld } from '../../test/venue.ts';
+import { deriveSandboxKey } from '../chain/sandbox-keys.ts';
+import { localSigner } from '../chain/signer.ts';
+import { findSwapProblems, readDomain } from './domain.ts';
+
+let world: TokenizedWorld;
+beforeAll(async () => {
+  world = await startTokenizedWorld();
+});
+afterAll(() => world.close());
+
+test('a service whose key, venue and contracts fit may start', async () => {
+  expect(await findSwapProblems(world.app.ctx)).toEqual([]);
+});
+
+test('a key that the contract does not know, no key, and no venue are found at the start', async () => {
+  const { ctx } = world.app;
+  const stranger = localSigner(Buffer.from(deriveSandboxKey('supplier').slice(2), 'hex'));
+  expect(await findSwapProblems({ ...ctx, operator: stranger })).toEqual([
+    expect.stringContaining(`not ${stranger.address}`),
+  ]);
+  const bare = { ...ctx, operator: null, config: { ...ctx.config, venue: null } };
+  expect(await findSwapProblems(bare)).toEqual([
+    expect.stringContaining('ONDO_API_KEY: is required'),
+    expect.stringContaining('OPERATOR_KEY: is required'),
+  ]);
+});
+
+test('a domain that is not the contract’s own is refused before anything is signed', async () => {
+  const [contract] = world.offer.contracts;
+  if (contract === undefined) throw new Error('no contract');
+  const chain = world.app.ctx.chains.evm('ethereum_sepolia');
+  // As if the same contract stood on another chain.
+  const elsewhere = { ...chain, chainId: 1, forGood: <T>(_key: string, ask: () => Promise<T>) => ask() };
+  await expect(readDomain(elsewhere, contract)).rejects.toThrow('EIP-712 domain');
+});
+
+test('a contract that is no tokenized swap is found at the start, a silent chain later', async () => {
+  const { deployment, usdc, app } = world;
+  const [contract] = appleFile(deployment, usdc).contracts;
+  if (contract === undefined) throw new Error('no contract');
+  const file = appleFile(deployment, usdc, {
+    slug: 'wrong',
+    symbol: 'WRONGon',
+    contracts: [{ ...contract, address: deployment.manager }],
+  });
+  await makeOffer(app.ctx, file);
+  expect(await findSwapProblems(app.ctx)).toEqual([expect.stringContaining('offer wrong:')]);
+  world.node.fault.set('down');
+  expect(await findSwapProblems(app.ctx)).toEqual([]);
+  world.node.fault.set('none');
+});

@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import type { Hex } from 'viem';
+import type { EvmChain } from '../chain/client.ts';
+import type { Context } from '../context.ts';
+import { ApiError, invalidField } from '../errors.ts';
+import type { UserCaller } from '../http/access.ts';
+import type { Offer } from '../offers/catalogue.ts';
+import { assertOpen, contractOn, findOfferOfSymbol } from '../offers/offer.ts';
+import type { OfferContract } from '../offers/store.ts';
+import type { NewTransaction } from './schema.ts';
+
+/** A request with everything that follows from it and the offer alone. */
+export type Intent = {
+  caller: UserCaller;
+  offer: Offer;
+  contract: OfferContract;
+  chain: EvmChain;
+  symbol: string;
+  wallet: Hex;
+  /** What is paid with, what is received. */
+  token: Hex;
+  asset: Hex;
+  gross: bigint;
+  /** Tells this request from all others, when it carries an idempotency key. */
+  claim: Buffer | null;
+};
+
+export async function readIntent(
+  ctx: Context,
+  caller: UserCaller,
+  input: NewTransaction,
+  idempotencyKey: string | undefined,
+): Promise<Intent> {
+  const gross = BigInt(input.amount);
+  if (gross === 0n) throw invalidField('amount', 'must be more than zero');
+  const offer = await findOfferOfSymbol(ctx, caller, input.symbol);
+  const contract = contractOn(offer, input.chain);
+  const chain = ctx.chains.evm(input.chain);
+  assertOpen(offer, ctx.clock);
+  const token = contract.funding_tokens[0]?.address;
+  const asset = contract.asset_address;
+  if (token === undefined || asset === null)
+    throw new ApiError('chain_not_supported', { chain: ['the offer has no tokens on this chain'] });
+  const scope = JSON.stringify([caller.clientId, caller.userId, idempotencyKey]);
+  return {
+    ...{ caller, offer, contract, chain, symbol: input.symbol, token, asset, gross },
+    wallet: input.wallet_address.toLowerCase() as Hex,
+    claim: idempotencyKey === undefined ? null : createHash('sha256').update(scope).digest(),
+  };
+}

@@ -1,0 +1,86 @@
+import Type, { type Static } from 'typebox';
+
+/** What the venue answers, as far as we read it. Unknown members are welcome: fields are added without notice. */
+
+const Integer = Type.String({ pattern: '^[0-9]{1,78}$' });
+const Decimal = Type.String({ pattern: '^[0-9]{1,60}(\\.[0-9]{1,18})?$' });
+const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
+const SideCode = Type.Enum(['0', '1']);
+
+const quoted = {
+  chainId: Type.String(),
+  symbol: Type.String(),
+  ticker: Type.String(),
+  assetAddress: Address,
+  side: SideCode,
+  tokenAmount: Integer,
+  price: Integer,
+};
+
+export const SoftQuote = Type.Object(quoted);
+
+export const FirmQuote = Type.Object({
+  ...quoted,
+  attestationId: Integer,
+  userId: Type.String({ pattern: '^0x[0-9a-fA-F]{1,64}$' }),
+  /** Seconds, the only ones of this API. */
+  expiration: Type.Integer({ minimum: 1 }),
+  signature: Type.String({ pattern: '^[A-Za-z0-9+/]{86,88}={0,2}$' }),
+  additionalData: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9+/]{0,44}={0,2}$' })),
+});
+export type FirmQuote = Static<typeof FirmQuote>;
+
+export const Failure = Type.Object({ code: Type.String() });
+
+export const TradingLimitsReply = Type.Object({
+  maxTokens: Decimal,
+  maxNotionalValue: Decimal,
+  remainingAttestations: Integer,
+  isAssetTradingOpen: Type.Boolean(),
+  reason: Type.Optional(Type.Object({ code: Type.String() })),
+});
+
+const SessionBlock = Type.Object({ tradable: Type.Boolean(), maxActiveNotionalValue: Decimal });
+
+export const SessionLimitsReply = Type.Object({
+  limits: Type.Array(
+    Type.Object({
+      symbol: Type.String(),
+      premarket: Type.Optional(SessionBlock),
+      regular: Type.Optional(SessionBlock),
+      postmarket: Type.Optional(SessionBlock),
+      overnight: Type.Optional(SessionBlock),
+      offhours: Type.Optional(SessionBlock),
+    }),
+  ),
+});
+
+const Time = Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'] }));
+
+export const MarketReply = Type.Object({
+  marketStatus: Type.Enum([
+    'regular',
+    'premarket',
+    'postmarket',
+    'overnight',
+    'offhours',
+    'paused',
+    'closed',
+  ]),
+  nextOpen: Time,
+  offhours: Type.Optional(Type.Object({ isOpen: Type.Boolean(), nextOpen: Time })),
+});
+
+/** `active` speaks of the restriction, not of the asset. */
+export const AssetEvents = Type.Array(
+  Type.Object({
+    symbol: Type.String(),
+    status: Type.String(),
+    reason: Type.Optional(Type.Object({ code: Type.String() })),
+    end: Time,
+  }),
+);
+
+export const Addresses = Type.Array(
+  Type.Object({ networkChainId: Type.String(), decimals: Type.Integer({ minimum: 0, maximum: 255 }) }),
+);

@@ -1,0 +1,210 @@
+import type { Registry } from 'prom-client';
+import type { Static, TSchema } from 'typebox';
+import type { Hex } from 'viem';
+import { bytesToHex, padHex } from 'viem/utils';
+import { ApiError } from '../errors.ts';
+import { isValid } from '../http/validation.ts';
+import {
+  nonsense,
+  openUpstream,
+  readAs,
+  UpstreamFailure,
+  type UpstreamReply,
+  type UpstreamRequest,
+  upstreamError,
+} from '../outbound.ts';
+import type { VenueSettings } from '../provider-settings.ts';
+import { parseDecimal } from './decimal.ts';
+import * as wire from './ondo-schema.ts';
+import {
+  type Attestation,
+  type Order,
+  type RefusalKind,
+  type Side,
+  type Venue,
+  VenueFault,
+  VenueRefusal,
+} from './provider.ts';
+
+const NAME = 'venue';
+const TIMEOUT = 5_000;
+/** Quotes are always priced for this chain; no other has an indicative price. */
+const PRICED_CHAIN = 'ethereum-1';
+const SIDES = { '0': 'buy', '1': 'sell' } as const;
+
+const KINDS: Record<string, RefusalKind> = {
+  MARKET_CLOSED: 'market_closed',
+  ASSET_CLOSED_FOR_SESSION: 'market_closed',
+  MARKET_PAUSED: 'market_paused',
+  ASSET_PAUSED: 'asset_paused',
+  ASSET_REDEEM_ONLY: 'side_not_allowed',
+  MAX_LIMIT_REACHED: 'limit_reached',
+  SESSION_LIMIT_REACHED: 'limit_reached',
+  MAX_ATTESTATIONS: 'limit_reached',
+  OFFHOURS_EXPOSURE_LIMIT_REACHED: 'limit_reached',
+  INSUFFICIENT_LIQUIDITY: 'limit_reached',
+  INVALID_NOTIONAL_VALUE: 'order_invalid',
+  INVALID_TOKEN_AMOUNT: 'order_invalid',
+  GAS_FEE_EXCEEDS_ORDER_VALUE: 'order_invalid',
+  INVALID_SYMBOL: 'symbol_unknown',
+  ASSET_NOT_FOUND: 'symbol_unknown',
+};
+
+/** Not the caller's fault and not the market's: somebody has to look at our account there. */
+const OPERATOR_FAULTS =
+  /^(MISSING_API_KEY|INVALID_API_KEY|READ_ONLY_API_KEY|INVALID_ADDRESS|(INVALID|UNSUPPORTED|PAUSED)_GM_CHAIN)$/;
+
+/** Ondo Global Markets, by its REST interface. */
+export function openOndo({ url, apiKey }: VenueSettings, registry?: Registry): Venue {
+  const upstream = openUpstream({ name: NAME, url, timeout: TIMEOUT, ...(registry && { registry }) });
+  const headers = () => ({ 'x-api-key': apiKey });
+
+  async function get<S extends TSchema>(path: string, schema: S): Promise<Static<S>> {
+    return accept(await askAgain({ method: 'GET', path, headers }), schema);
+  }
+
+  async function post<S extends TSchema>(path: string, order: object, schema: S, isRepeatable: boolean) {
+    const body = JSON.stringify(order);
+    const request = { method: 'POST', path, headers, body, isRepeatable } as const;
+    return accept(await (isRepeatable ? askAgain(request) : upstream.request(request)), schema);
+  }
+
+  /** The venue's own failures pass quickly. */
+  async function askAgain(request: UpstreamRequest): Promise<UpstreamReply> {
+    const reply = await upstream.request(request);
+    return reply.status >= 500 ? upstream.request(request) : reply;
+  }
+
+  return {
+    quote: async (order) => {
+      const body = { chainId: PRICED_CHAIN, ...order };
+      const reply = await post('/v1/attestations/soft', body, wire.SoftQuote, true);
+      if (reply.chainId !== '1' || reply.symbol !== order.symbol || SIDES[reply.side] !== order.side)
+        throw nonsense(NAME, 'a quote for something else');
+      return {
+        chainId: reply.chainId,
+        symbol: reply.symbol,
+        ticker: reply.ticker,
+        assetAddress: reply.assetAddress.toLowerCase() as Hex,
+        side: SIDES[reply.side],
+        quantity: BigInt(reply.tokenAmount),
+        price: BigInt(reply.price),
+      };
+    },
+    attest: async (chainId, order) => {
+      const body = { chainId: `ethereum-${chainId}`, ...order };
+      return readAttestation(await post('/v1/attestations', body, wire.FirmQuote, false), chainId, order);
+    },
+    tradingLimits: async (symbol, side) => {
+      const query = `symbol=${encodeURIComponent(symbol)}&side=${side}`;
+      return readLimits(() => get(`/v1/limits/trading?${query}`, wire.TradingLimitsReply));
+    },
+    sessionLimits: async (symbol) => {
+      const path = `/v1/limits/session?symbol=${encodeURIComponent(symbol)}`;
+      const { limits } = await get(path, wire.SessionLimitsReply);
+      const { symbol: _, ...sessions } = limits.find((one) => one.symbol === symbol) ?? { symbol };
+      return Object.fromEntries(
+        Object.entries(sessions as Record<string, { tradable: boolean; maxActiveNotionalValue: string }>).map(
+          ([session, { tradable, maxActiveNotionalValue }]) => [
+            session,
+            { tradable, maxActiveNotional: scaled(maxActiveNotionalValue) },
+          ],
+        ),
+      );
+    },
+    marketState: async () => {
+      const { marketStatus, nextOpen, offhours } = await get('/v1/status/market', wire.MarketReply);
+      return {
+        status: marketStatus,
+        nextOpen: readTime(nextOpen),
+        offhours: { isOpen: offhours?.isOpen ?? false, nextOpen: readTime(offhours?.nextOpen) },
+      };
+    },
+    assetPauses: async () => {
+      const events = await get('/v1/status/assets', wire.AssetEvents);
+      return events
+        .filter(({ status, reason }) => status === 'active' && reason?.code !== 'ASSET_LIMITED')
+        .map(({ symbol, end }) => ({ symbol, until: readTime(end) }));
+    },
+    decimals: async (symbol) => {
+      const addresses = await get(`/v1/assets/${encodeURIComponent(symbol)}/addresses`, wire.Addresses);
+      const found = addresses.find(({ networkChainId }) => [PRICED_CHAIN, '1'].includes(networkChainId));
+      if (found === undefined) throw nonsense(NAME, 'an asset without an address');
+      return found.decimals;
+    },
+    close: () => upstream.close(),
+  };
+}
+
+function accept<S extends TSchema>({ status, body }: UpstreamReply, schema: S): Static<S> {
+  if (status >= 200 && status < 300) return readAs(NAME, schema, body);
+  if (status >= 500) throw upstreamError(NAME, new UpstreamFailure('silent', `HTTP ${status}`));
+  const code = isValid(wire.Failure, body) ? (body as Static<typeof wire.Failure>).code : null;
+  // The gateway refuses a wrong key without a code; that says nothing of the market.
+  if (code === null || status === 401 || OPERATOR_FAULTS.test(code)) throw operatorFault(status, code);
+  throw toRefusal(code, status);
+}
+
+/** Unknown codes of a 403 speak of the asset's state; of any other status they are a fault of our request. */
+function toRefusal(code: string, status: number): Error {
+  const kind = KINDS[code] ?? (status === 403 ? 'asset_paused' : undefined);
+  return kind === undefined ? operatorFault(status, code) : new VenueRefusal(kind, code);
+}
+
+function operatorFault(status: number, code: string | null): ApiError {
+  const cause = new VenueFault(`the venue refuses our account or request: HTTP ${status} ${code ?? ''}`);
+  return new ApiError('upstream_error', { upstream: NAME }, { cause });
+}
+
+async function readLimits(ask: () => Promise<Static<typeof wire.TradingLimitsReply>>) {
+  try {
+    const { isAssetTradingOpen, maxTokens, maxNotionalValue, remainingAttestations, reason } = await ask();
+    const refusal = isAssetTradingOpen
+      ? null
+      : new VenueRefusal(KINDS[reason?.code ?? ''] ?? 'asset_paused', reason?.code ?? 'UNKNOWN');
+    return {
+      isOpen: isAssetTradingOpen,
+      maxTokens: scaled(maxTokens),
+      maxNotional: scaled(maxNotionalValue),
+      remainingAttestations: BigInt(remainingAttestations),
+      refusal,
+    };
+  } catch (error) {
+    // The venue has two ways to say no.
+    if (!(error instanceof VenueRefusal) || error.kind === 'symbol_unknown') throw error;
+    return { isOpen: false, maxTokens: 0n, maxNotional: 0n, remainingAttestations: 0n, refusal: error };
+  }
+}
+
+function readAttestation(reply: wire.FirmQuote, chainId: number, order: Order): Attestation {
+  const side: Side = SIDES[reply.side];
+  if (reply.chainId !== String(chainId) || reply.symbol !== order.symbol || side !== order.side)
+    throw nonsense(NAME, 'an attestation of something else');
+  const signature = Buffer.from(reply.signature, 'base64');
+  const extra = Buffer.from(reply.additionalData ?? '', 'base64');
+  if (signature.length !== 65 || extra.length > 32) throw nonsense(NAME, 'an attestation of another shape');
+  return {
+    chainId: BigInt(reply.chainId),
+    attestationId: BigInt(reply.attestationId),
+    // Left-aligned text: what is missing is at the end.
+    userId: padHex(reply.userId.toLowerCase() as Hex, { dir: 'right', size: 32 }),
+    asset: reply.assetAddress.toLowerCase() as Hex,
+    price: BigInt(reply.price),
+    quantity: BigInt(reply.tokenAmount),
+    expiration: BigInt(reply.expiration),
+    side: side === 'buy' ? 0 : 1,
+    additionalData: padHex(bytesToHex(extra), { dir: 'right', size: 32 }),
+    signature: bytesToHex(signature),
+  };
+}
+
+function scaled(text: string): bigint {
+  const value = parseDecimal(text, 18);
+  if (value === null) throw nonsense(NAME, 'a number that is none');
+  return value;
+}
+
+function readTime(text: string | null | undefined): number | null {
+  const time = Date.parse(text ?? '');
+  return Number.isNaN(time) ? null : time;
+}

@@ -1,0 +1,98 @@
+import { domainSeparator, type Hex } from 'viem';
+import { encodeFunctionData, hashStruct, hashTypedData } from 'viem/utils';
+import { tokenizedSwapAbi } from '../chain/tokenized-swap.ts';
+import type { Attestation } from './provider.ts';
+
+/** Encodings of the two signed messages and of the call that carries them (EIP-712 and the contract's interface). */
+
+export const QUOTE_TYPES = {
+  Quote: [
+    { name: 'chainId', type: 'uint256' },
+    { name: 'attestationId', type: 'uint256' },
+    { name: 'userId', type: 'bytes32' },
+    { name: 'asset', type: 'address' },
+    { name: 'price', type: 'uint256' },
+    { name: 'quantity', type: 'uint256' },
+    { name: 'expiration', type: 'uint256' },
+    { name: 'side', type: 'uint8' },
+    { name: 'additionalData', type: 'bytes32' },
+  ],
+} as const;
+
+export const REQUEST_TYPES = {
+  VerifyRequest: [
+    { name: 'side', type: 'uint8' },
+    { name: 'inputToken', type: 'address' },
+    { name: 'outputToken', type: 'address' },
+    { name: 'sender', type: 'address' },
+    { name: 'nonce', type: 'uint256' },
+    { name: 'expiry', type: 'uint256' },
+    { name: 'amount', type: 'uint256' },
+  ],
+} as const;
+
+export const SIGNER_ROLE: Hex = '0x023d9737d781c665e5048e4dfd034f07fec540e8ecb2336b3d85a375b90a3a35';
+
+export type QuoteTuple = Omit<Attestation, 'side' | 'signature'> & { side: number };
+
+/** What the operator signs: this wallet may pay this much for this pair, once, until then. */
+export type VerifyRequest = {
+  side: number;
+  inputToken: Hex;
+  outputToken: Hex;
+  sender: Hex;
+  nonce: bigint;
+  expiry: bigint;
+  amount: bigint;
+};
+
+export type Domain = { name: string; version: string; chainId: number; verifyingContract: Hex };
+
+export function venueDomain(chainId: number, manager: Hex): Domain {
+  return { name: 'OndoGMTokenManager', version: '1', chainId, verifyingContract: manager };
+}
+
+export function swapDomain(name: string, chainId: number, swap: Hex): Domain {
+  return { name, version: '1', chainId, verifyingContract: swap };
+}
+
+export function separatorOf(domain: Domain): Hex {
+  return domainSeparator({ domain });
+}
+
+export function hashQuoteStruct(quote: QuoteTuple): Hex {
+  return hashStruct({ data: quote, primaryType: 'Quote', types: QUOTE_TYPES });
+}
+
+export function hashQuote(domain: Domain, quote: QuoteTuple): Hex {
+  return hashTypedData({ domain, types: QUOTE_TYPES, primaryType: 'Quote', message: quote });
+}
+
+export function hashRequest(domain: Domain, message: VerifyRequest): Hex {
+  return hashTypedData({ domain, types: REQUEST_TYPES, primaryType: 'VerifyRequest', message });
+}
+
+export function encodeSwap(
+  { signature, ...quote }: Attestation,
+  token: Hex,
+  gross: bigint,
+  operatorSignature: Hex,
+): Hex {
+  const args = [quote, signature, token, gross, operatorSignature] as const;
+  return encodeFunctionData({ abi: tokenizedSwapAbi, functionName: 'swap', args });
+}
+
+const UNIT = 10n ** 18n;
+const TOLERANCE = 10n ** 16n;
+
+/** The contract's guard of a buy: what is paid covers the cost, and by less than a cent. Null when it would pass. */
+export function findCostProblem(
+  { quantity, price }: Pick<Attestation, 'quantity' | 'price'>,
+  net: bigint,
+  tokenDecimals: number,
+): string | null {
+  if (tokenDecimals > 18) return 'the funding token has more than 18 decimals';
+  const surplus = net * 10n ** BigInt(18 - tokenDecimals) - (quantity * price) / UNIT;
+  if (surplus < 0n) return 'the quote costs more than what is paid';
+  return surplus < TOLERANCE ? null : 'the quote costs a cent or more less than what is paid';
+}

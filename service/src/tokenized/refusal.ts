@@ -1,0 +1,58 @@
+import type { Context } from '../context.ts';
+import { ApiError } from '../errors.ts';
+import { toTimestamp } from '../http/wire.ts';
+import { VenueRefusal } from './provider.ts';
+
+type Parts = Pick<Context, 'venue' | 'log'>;
+
+/** Passes on what the venue says; a refusal becomes ours, with the time until which it holds when that is known. */
+export async function orRefuse<T>(
+  ctx: Parts,
+  symbol: string,
+  answer: Promise<T>,
+  amountField: string,
+): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw error instanceof VenueRefusal ? await toApiError(ctx, symbol, error, amountField) : error;
+  }
+}
+
+export async function toApiError(
+  ctx: Parts,
+  symbol: string,
+  refusal: VenueRefusal,
+  amountField: string,
+): Promise<ApiError> {
+  const { kind, code } = refusal;
+  if (kind === 'symbol_unknown')
+    return new ApiError('symbol_not_found', { reason: code }, { cause: refusal });
+  if (kind === 'order_invalid')
+    return new ApiError(
+      'validation_failed',
+      { [amountField]: [`the venue does not accept it: ${code}`] },
+      { cause: refusal },
+    );
+  const until = await findEnd(ctx, symbol, kind).catch((err: unknown) => {
+    ctx.log.warn({ err }, 'the venue does not say until when');
+    return null;
+  });
+  const details = { reason: code, ...(until !== null && { until: toTimestamp(until * 1000) }) };
+  return new ApiError(kind, details, { cause: refusal });
+}
+
+async function findEnd({ venue }: Parts, symbol: string, kind: VenueRefusal['kind']): Promise<number | null> {
+  if (kind === 'asset_paused') {
+    const pauses = await venue.assetPauses();
+    return pauses.find((pause) => pause.symbol === symbol)?.until ?? null;
+  }
+  if (kind !== 'market_closed' && kind !== 'market_paused') return null;
+  const [{ nextOpen, offhours }, sessions] = await Promise.all([
+    venue.marketState(),
+    venue.sessionLimits(symbol),
+  ]);
+  const opens = [nextOpen, sessions.offhours?.tradable && !offhours.isOpen ? offhours.nextOpen : null];
+  const known = opens.filter((time): time is number => typeof time === 'number');
+  return known.length === 0 ? null : Math.min(...known);
+}

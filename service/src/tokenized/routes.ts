@@ -1,0 +1,73 @@
+import type { ErrorCode } from '../errors.ts';
+import { readIdempotencyKey } from '../http/idempotency.ts';
+import { partnerRoute, userRoute } from '../http/route.ts';
+import { quoteSwap } from './quote.ts';
+import {
+  NewTransaction,
+  QuoteQuery,
+  StatusQuery,
+  SwapQuote,
+  SwapTransaction,
+  TradingStatus,
+} from './schema.ts';
+import { readTradingStatus } from './trading-status.ts';
+import { encodeTransaction } from './transaction.ts';
+
+const refusals = [
+  'market_closed',
+  'market_paused',
+  'asset_paused',
+  'side_not_allowed',
+  'limit_reached',
+  'symbol_not_found',
+  'upstream_error',
+  'upstream_unavailable',
+] as const;
+
+export const tokenizedRoutes = [
+  partnerRoute('swaps:read', {
+    method: 'GET',
+    path: '/v1/tokenized/swap/quote',
+    operationId: 'quoteTokenizedSwap',
+    summary: 'An indicative price of a tokenized asset',
+    description:
+      'For a size and a side; free to poll, spends no attestation. Exactly one of `token_amount` and `notional_value`. Every environment is priced against Ethereum mainnet.',
+    query: QuoteQuery,
+    reply: SwapQuote,
+    errors: ['validation_failed', ...refusals],
+    handle: (ctx, caller, { query }) => quoteSwap(ctx, caller, query),
+  }),
+  partnerRoute('swaps:read', {
+    method: 'GET',
+    path: '/v1/tokenized/swap/trading-status',
+    operationId: 'getTokenizedTradingStatus',
+    summary: 'Whether and how much of a tokenized asset can be traded now',
+    description:
+      'The limits are what a buyer may pay or order before the fee: what the venue accepts, grossed up by the fee and rounded down. Null when nothing can be traded.',
+    query: StatusQuery,
+    reply: TradingStatus,
+    errors: ['validation_failed', 'symbol_not_found', 'upstream_error', 'upstream_unavailable'],
+    handle: (ctx, caller, { query }) => readTradingStatus(ctx, caller, query),
+  }),
+  userRoute('swaps:write', {
+    method: 'POST',
+    path: '/v1/tokenized/swap/transaction',
+    operationId: 'encodeTokenizedSwap',
+    summary: 'A purchase, signed and encoded for the wallet to broadcast',
+    description:
+      'Call it once per confirmation of the user, with an `Idempotency-Key`; never poll it: it spends an attestation, and what it gives expires. The swap contract must be approved for the full amount first. Buys only.',
+    body: NewTransaction,
+    reply: SwapTransaction,
+    limit: 'tokenized_transaction',
+    errors: [
+      ...['validation_failed', 'chain_not_supported', 'offer_ended', 'offer_not_started'],
+      ...['requirements_not_met', 'wallet_sanctioned', 'order_outstanding', 'insufficient_balance'],
+      ...['insufficient_allowance', 'contract_not_found', 'contract_reverted'],
+      ...refusals,
+    ] as ErrorCode[],
+    handle: (ctx, caller, { body, request }) => {
+      const key = request.headers['idempotency-key'];
+      return encodeTransaction(ctx, caller, body, key === undefined ? undefined : readIdempotencyKey(key));
+    },
+  }),
+];

@@ -1,0 +1,81 @@
+import Type, { type Static } from 'typebox';
+import {
+  Closed,
+  Decimal,
+  EvmAddress,
+  EvmChain,
+  Nullable,
+  ObjectName,
+  Timestamp,
+  Uint256,
+} from '../http/wire.ts';
+
+const Side = Type.Enum(['buy', 'sell']);
+const AssetSymbol = Type.String({ minLength: 1, maxLength: 32, examples: ['AAPLon'] });
+
+export const QuoteQuery = Type.Object({
+  symbol: AssetSymbol,
+  side: Side,
+  token_amount: Type.Optional(Decimal),
+  notional_value: Type.Optional(Decimal),
+  duration: Type.Optional(Type.Enum(['short', 'long'])),
+});
+export type QuoteQuery = Static<typeof QuoteQuery>;
+
+export const SwapQuote = Closed(
+  {
+    object: ObjectName('tokenized_swap_quote'),
+    chain_id: Type.String({ examples: ['1'] }),
+    symbol: Type.String(),
+    ticker: Type.String(),
+    asset_address: EvmAddress,
+    asset_decimals: Type.Integer(),
+    side: Side,
+    token_base_units: Uint256,
+    price: Decimal,
+  },
+  { title: 'TokenizedSwapQuote' },
+);
+export type SwapQuote = Static<typeof SwapQuote>;
+
+export const StatusQuery = Type.Object({ symbol: AssetSymbol, side: Side });
+export type StatusQuery = Static<typeof StatusQuery>;
+
+export const TradingStatus = Closed(
+  {
+    object: ObjectName('tokenized_swap_trading_status'),
+    side: Side,
+    tradable: Type.Boolean(),
+    gross_max_notional_value: Nullable(Decimal),
+    gross_max_tokens: Nullable(Decimal),
+    gross_max_active_notional_value: Nullable(Decimal),
+  },
+  { title: 'TokenizedSwapTradingStatus' },
+);
+export type TradingStatus = Static<typeof TradingStatus>;
+
+export const NewTransaction = Closed({
+  amount: Uint256,
+  chain: EvmChain,
+  symbol: AssetSymbol,
+  wallet_address: EvmAddress,
+});
+export type NewTransaction = Static<typeof NewTransaction>;
+
+export const SwapTransaction = Closed(
+  {
+    object: ObjectName('tokenized_swap_transaction'),
+    action: Type.Literal('broadcast_transaction'),
+    data: Type.String(),
+    to: EvmAddress,
+    expires_at: Timestamp,
+    pay_input_amount: Uint256,
+    fee: Uint256,
+    notional_value: Uint256,
+    pay_input_decimals: Type.Integer(),
+    receive_output_amount: Uint256,
+    receive_output_decimals: Type.Integer(),
+  },
+  { title: 'TokenizedSwapTransaction' },
+);
+export type SwapTransaction = Static<typeof SwapTransaction>;

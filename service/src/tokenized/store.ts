@@ -1,0 +1,145 @@
+import { sql } from 'kysely';
+import type { Hex } from 'viem';
+import type { Db } from '../db/pool.ts';
+import type { TokenizedOrderState } from '../db/tokenized-tables.ts';
+import type { Attestation } from './provider.ts';
+
+export type StoredOrder = {
+  id: string;
+  partner_id: string;
+  user_id: string;
+  offer_id: string;
+  symbol: string;
+  chain: string;
+  wallet: Hex;
+  swap: Hex;
+  asset: Hex;
+  token: Hex;
+  amount: bigint;
+  state: TokenizedOrderState;
+  expires_at: string;
+  attestation: Attestation | null;
+  from_block: bigint | null;
+};
+
+export type NewOrder = Omit<StoredOrder, 'state' | 'attestation'> & { claim: Buffer | null };
+
+type Row = Omit<StoredOrder, 'amount' | 'attestation' | 'from_block'> & {
+  amount: string;
+  attestation: Record<keyof Attestation, string> | null;
+  from_block: string | bigint | null;
+};
+
+const COLUMNS = sql`id, partner_id, user_id, offer_id, symbol, chain, wallet, swap, asset, token, amount::text, state,
+  expires_at, attestation, from_block`;
+
+/**
+ * Writes an order before the venue is asked. Undefined when the wallet has another for the asset that still holds;
+ * one whose time is over makes room.
+ */
+export async function insertOrder(tx: Db, order: NewOrder, now: string): Promise<string | undefined> {
+  const { chain, wallet, asset } = order;
+  await sql`update tokenized_orders set holding = false, updated_at = ${now}
+    where chain = ${chain} and wallet = ${wallet} and asset = ${asset} and holding and expires_at < ${now}`.execute(
+    tx,
+  );
+  const { rows } = await sql<{ id: string }>`
+    insert into tokenized_orders (id, partner_id, user_id, offer_id, symbol, chain, wallet, swap, asset, token, amount,
+      claim, state, holding, expires_at, from_block, inserted_at, updated_at)
+    values (${order.id}, ${order.partner_id}, ${order.user_id}, ${order.offer_id}, ${order.symbol}, ${chain},
+      ${wallet}, ${order.swap}, ${asset}, ${order.token}, ${order.amount.toString()}, ${order.claim}, 'asking', true,
+      ${order.expires_at}, ${order.from_block}, ${now}, ${now})
+    on conflict (chain, wallet, asset) where holding do nothing returning id`.execute(tx);
+  return rows[0]?.id;
+}
+
+export async function findHolding(
+  db: Db,
+  { chain, wallet, asset }: Pick<StoredOrder, 'chain' | 'wallet' | 'asset'>,
+): Promise<StoredOrder | undefined> {
+  return readOne(db, sql`chain = ${chain} and wallet = ${wallet} and asset = ${asset} and holding`);
+}
+
+/** The order that an earlier run of this very request left behind, if it may have spent an attestation. */
+export async function findClaimed(db: Db, claim: Buffer, since: string): Promise<StoredOrder | undefined> {
+  return readOne(db, sql`claim = ${claim} and state <> 'refused' and inserted_at > ${since}`);
+}
+
+/** Those whose outcome is not known yet, the first to end first. */
+export async function listOpen(db: Db, limit: number): Promise<StoredOrder[]> {
+  const { rows } = await sql<Row>`select ${COLUMNS} from tokenized_orders
+    where state in ('asking', 'unknown', 'attested', 'live') order by expires_at limit ${limit}`.execute(db);
+  return rows.map(toOrder);
+}
+
+/** From one state to another, by whoever is first. */
+export async function moveOrder(
+  db: Db,
+  id: string,
+  from: TokenizedOrderState,
+  to: { state: TokenizedOrderState; holding: boolean },
+  now: string,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update tokenized_orders set state = ${to.state}, holding = ${to.holding} and holding, updated_at = ${now}
+    where id = ${id} and state = ${from}`.execute(db);
+  return numAffectedRows === 1n;
+}
+
+export async function saveAttestation(
+  db: Db,
+  id: string,
+  attestation: Attestation,
+  expiresAt: string,
+  now: string,
+): Promise<void> {
+  const json = JSON.stringify(attestation, (_key, value) =>
+    typeof value === 'bigint' ? value.toString() : value,
+  );
+  await sql`update tokenized_orders set state = 'attested', attestation = ${json}::jsonb,
+      attestation_id = ${attestation.attestationId.toString()}, expires_at = ${expiresAt}, updated_at = ${now}
+    where id = ${id} and state = 'asking'`.execute(db);
+}
+
+export async function saveTransactionHash(db: Db, id: string, hash: Hex): Promise<void> {
+  await sql`update tokenized_orders set transaction_hash = ${Buffer.from(hash.slice(2), 'hex')} where id = ${id}`.execute(
+    db,
+  );
+}
+
+/** An executed order no longer stands in the way of the next. */
+export async function releaseOrder(db: Db, id: string, now: string): Promise<void> {
+  await sql`update tokenized_orders set holding = false, updated_at = ${now} where id = ${id} and holding`.execute(
+    db,
+  );
+}
+
+async function readOne(db: Db, condition: ReturnType<typeof sql<boolean>>): Promise<StoredOrder | undefined> {
+  const { rows } = await sql<Row>`select ${COLUMNS} from tokenized_orders where ${condition}`.execute(db);
+  return rows[0] && toOrder(rows[0]);
+}
+
+function toOrder({ amount, attestation, from_block, ...row }: Row): StoredOrder {
+  return {
+    ...row,
+    amount: BigInt(amount),
+    attestation: attestation && toAttestation(attestation),
+    from_block: from_block === null ? null : BigInt(from_block),
+  };
+}
+
+function toAttestation(stored: Record<keyof Attestation, string | number>): Attestation {
+  const hex = (name: 'userId' | 'asset' | 'additionalData' | 'signature') => String(stored[name]) as Hex;
+  return {
+    chainId: BigInt(stored.chainId),
+    attestationId: BigInt(stored.attestationId),
+    userId: hex('userId'),
+    asset: hex('asset'),
+    price: BigInt(stored.price),
+    quantity: BigInt(stored.quantity),
+    expiration: BigInt(stored.expiration),
+    side: Number(stored.side) === 0 ? 0 : 1,
+    additionalData: hex('additionalData'),
+    signature: hex('signature'),
+  };
+}

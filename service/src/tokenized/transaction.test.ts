@@ -1,0 +1,226 @@
+import { token } from '@causeway/contracts/abi/token.ts';
+import { tokenizedSwap } from '@causeway/contracts/abi/tokenized-swap.ts';
+import { roles, testWallets } from '@causeway/sandbox/chains/keys.ts';
+import { type Hex, maxUint256 } from 'viem';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { MARKET_OPEN, startTokenizedWorld, type TokenizedWorld } from '../../test/venue.ts';
+import { deriveSandboxKey } from '../chain/sandbox-keys.ts';
+import { settleOrders } from './watch.ts';
+
+let world: TokenizedWorld;
+let time = MARKET_OPEN;
+beforeAll(async () => {
+  world = await startTokenizedWorld();
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  // Each test is later than the one before, because a chain's time does not go back.
+  time += 600_000;
+  world.app.clock.set(time);
+  await world.chain.chain.mine(1);
+  Object.assign(world.venue.state, { session: 'regular', assets: {} });
+  world.venue.fault.set('none');
+  world.app.ctx.venue.forget();
+});
+
+const other = () => {
+  const { address, private_key } = testWallets[1] ?? {};
+  return { address: address as Hex, key: private_key as Hex };
+};
+const order = (change: object = {}, headers: object = {}) =>
+  world.user.call(
+    'POST',
+    '/v1/tokenized/swap/transaction',
+    {
+      ...{ amount: '1005000000', chain: 'ethereum_sepolia', symbol: 'AAPLon' },
+      wallet_address: world.wallet.address,
+      ...change,
+    },
+    headers,
+  );
+const balance = (of: Hex, owner: Hex) =>
+  world.chain.direct.readContract({ address: of, abi: token.abi, functionName: 'balanceOf', args: [owner] });
+const asset = () => world.deployment.assets[0]?.address as Hex;
+const broadcast = (body: Record<string, unknown>, key: Hex = world.wallet.key) =>
+  world.send(key, body.to as Hex, body.data as Hex);
+const attested = () => world.venue.state.attestations;
+const ownerKey = deriveSandboxKey('owner');
+
+describe('a purchase', () => {
+  test('gives the wallet what the reply says, for the fee and the notional it says', async () => {
+    const { status, body } = await order();
+    expect([status, body.code]).toEqual([200, undefined]);
+    expect(body).toMatchObject({
+      object: 'tokenized_swap_transaction',
+      action: 'broadcast_transaction',
+      to: world.deployment.swap,
+      expires_at: new Date(time + 30_000).toISOString().replace('.000Z', '.000000Z'),
+      pay_input_amount: '1005000000',
+      fee: '5000000',
+      notional_value: '1000000000',
+      pay_input_decimals: 6,
+      receive_output_decimals: 18,
+    });
+    const { address } = world.wallet;
+    const before = [await balance(world.usdc, address), await balance(asset(), address)] as const;
+    const fees = await balance(world.usdc, roles.owner.address);
+    expect(await broadcast(body)).toBe('success');
+    expect(before[0] - (await balance(world.usdc, address))).toBe(1_005_000_000n);
+    expect((await balance(asset(), address)) - before[1]).toBe(BigInt(String(body.receive_output_amount)));
+    expect((await balance(world.usdc, roles.owner.address)) - fees).toBe(5_000_000n);
+  });
+
+  test('is executed once, by that wallet, unchanged and in time', async () => {
+    const { body } = await order();
+    expect(await broadcast(body, other().key)).toBe('reverted');
+    const data = String(body.data);
+    for (const at of changedBytes(data)) {
+      const byte = (Number.parseInt(data.slice(at, at + 2), 16) ^ 0x01).toString(16).padStart(2, '0');
+      const changed = `${data.slice(0, at)}${byte}${data.slice(at + 2)}` as Hex;
+      const call = { account: world.wallet.address, to: body.to as Hex, data: changed };
+      const outcome = await world.chain.direct.call(call).then(
+        () => 'passes',
+        () => 'reverts',
+      );
+      expect([at, outcome]).toEqual([at, 'reverts']);
+    }
+    expect(await broadcast(body)).toBe('success');
+    expect(await broadcast(body)).toBe('reverted');
+    const late = await order();
+    world.app.clock.set(Date.parse(String(late.body.expires_at)) + 1000);
+    expect(await broadcast(late.body)).toBe('reverted');
+  }, 120_000);
+});
+
+/**
+ * The selector, and a byte of each word of the arguments, another one in each. The last byte of a signature stands first
+ * in a word whose rest is padding that no decoder reads.
+ */
+function changedBytes(data: string): number[] {
+  const words = (data.length - 10) / 64;
+  const starts = Array.from({ length: words }, (_, word) => 10 + word * 64);
+  const isTail = (word: number) => word === 16 || word === 20;
+  return [2, ...starts.map((start, word) => (isTail(word) ? start : start + ((word * 7) % 32) * 2))];
+}
+
+describe('before the venue is asked', () => {
+  const approve = (amount: bigint) =>
+    world.call(world.wallet.key, world.usdc, token, 'approve', [world.deployment.swap, amount]);
+
+  test('an allowance one unit short is refused, and nothing attested', async () => {
+    await approve(1_004_999_999n);
+    const before = attested();
+    const { status, body } = await order();
+    expect([status, body.code]).toEqual([422, 'insufficient_allowance']);
+    expect(body.errors).toEqual({
+      ...{ required: '1005000000', allowance: '1004999999' },
+      ...{ spender: world.deployment.swap, token: world.usdc },
+    });
+    expect(attested()).toBe(before);
+    await approve(maxUint256);
+  });
+
+  test('a balance too small, a limit exceeded and a paused contract are refused too', async () => {
+    const before = attested();
+    expect((await order({ amount: String(10n ** 9n * 200_000n + 10n ** 15n) })).body.code).toBe(
+      'limit_reached',
+    );
+    world.venue.state.assets.AAPLon = {
+      paused: false,
+      redeem_only: false,
+      price: null,
+      max_notional: '100000000',
+    };
+    expect((await order({ amount: '1500000000000' })).body.code).toBe('insufficient_balance');
+    await world.call(ownerKey, world.deployment.swap, tokenizedSwap, 'pause', [4]);
+    expect((await order()).body).toMatchObject({
+      code: 'asset_paused',
+      errors: { reason: 'CONTRACT_PAUSED' },
+    });
+    expect(
+      (await world.user.call('GET', '/v1/tokenized/swap/trading-status?symbol=AAPLon&side=buy')).body
+        .tradable,
+    ).toBe(false);
+    await world.call(ownerKey, world.deployment.swap, tokenizedSwap, 'pause', [0]);
+    expect(attested()).toBe(before);
+  });
+
+  test.each([
+    [{ amount: '0' }, 422, 'validation_failed'],
+    [{ amount: '-5' }, 422, 'validation_failed'],
+    [{ side: 'sell' }, 422, 'validation_failed'],
+    [{ chain: 'solana_mainnet' }, 422, 'validation_failed'],
+    [{ chain: 'base_sepolia' }, 422, 'chain_not_supported'],
+    [{ symbol: 'NOPEon' }, 422, 'symbol_not_found'],
+    [{ wallet_address: '0x12' }, 422, 'validation_failed'],
+  ])('%j is %i %s', async (change, status, code) => {
+    const before = attested();
+    const reply = await order(change);
+    expect([reply.status, reply.body.code]).toEqual([status, code]);
+    expect(attested()).toBe(before);
+  });
+});
+
+describe('one order at a time', () => {
+  test('a second for the same wallet and asset hears of the first, until it is executed or over', async () => {
+    const first = await order();
+    const second = await order({ amount: '2000000' });
+    expect([second.status, second.body.code, second.body.errors]).toEqual([
+      409,
+      'order_outstanding',
+      { expires_at: first.body.expires_at },
+    ]);
+    expect(await broadcast(first.body)).toBe('success');
+    const third = await order();
+    expect(third.status).toBe(200);
+    world.app.clock.advance(31);
+    await world.chain.chain.mine(1);
+    expect((await order()).status).toBe(200);
+  });
+
+  test('of many at once one is attested', async () => {
+    const before = attested();
+    const replies = await Promise.all(Array.from({ length: 12 }, () => order()));
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(replies.filter(({ body }) => body.code === 'order_outstanding')).toHaveLength(11);
+    expect(attested() - before).toBe(1);
+  });
+
+  test('the same idempotency key gets the same calldata', async () => {
+    const before = attested();
+    const key = { 'idempotency-key': `same-${time}` };
+    const [first, again] = [await order({}, key), await order({}, key)];
+    expect(first.status).toBe(200);
+    expect(again.body).toEqual(first.body);
+    expect(attested() - before).toBe(1);
+  });
+});
+
+describe('the outcome', () => {
+  const events = async () =>
+    (await world.app.ctx.db.selectFrom('events').select(['type', 'data']).orderBy('written').execute()) as {
+      type: string;
+      data: { pay_input_amount: string; transaction_hash: string | null };
+    }[];
+
+  test('is told as an event once: executed with its transaction, or expired', async () => {
+    await world.app.ctx.db.deleteFrom('events').execute();
+    await world.app.ctx.db.deleteFrom('tokenized_orders').execute();
+    const done = await order();
+    await settleOrders(world.app.ctx);
+    expect(await events()).toEqual([]);
+    await broadcast(done.body);
+    await Promise.all([settleOrders(world.app.ctx), settleOrders(world.app.ctx)]);
+    await order({ amount: '5000000' });
+    world.app.clock.advance(31);
+    await world.chain.chain.mine(1);
+    await Promise.all([settleOrders(world.app.ctx), settleOrders(world.app.ctx)]);
+    const told = await events();
+    expect(told.map(({ type, data }) => [type, data.pay_input_amount])).toEqual([
+      ['tokenized_swap.executed', '1005000000'],
+      ['tokenized_swap.expired', '5000000'],
+    ]);
+    expect(told[0]?.data.transaction_hash).toMatch(/^0x[0-9a-f]{64}$/);
+    expect(told[1]?.data.transaction_hash).toBeNull();
+  });
+});

@@ -1,0 +1,110 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { tokenizedSwap } from '@causeway/contracts/abi/tokenized-swap.ts';
+import { testWallets } from '@causeway/sandbox/chains/keys.ts';
+import type { Hex } from 'viem';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTokenizedWorld, type TokenizedWorld } from '../../test/venue.ts';
+import { deriveSandboxKey } from '../chain/sandbox-keys.ts';
+import { type Claimed, verifyCalldata } from './verify.ts';
+
+let world: TokenizedWorld;
+let good: Claimed;
+const folder = mkdtempSync(join(tmpdir(), 'causeway-verify-'));
+beforeAll(async () => {
+  world = await startTokenizedWorld();
+  world.venue.state.session = 'regular';
+  const { status, body } = await world.user.call('POST', '/v1/tokenized/swap/transaction', {
+    ...{ amount: '1005000000', chain: 'ethereum_sepolia', symbol: 'AAPLon' },
+    wallet_address: world.wallet.address,
+  });
+  expect(status).toBe(200);
+  good = { ...(body as unknown as Claimed), wallet: world.wallet.address };
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await world.close();
+});
+
+const node = () => ({
+  request: (call: { method: string; params?: unknown }) => world.chain.chain.request(call),
+});
+const wrong = async (change: Partial<Claimed>) =>
+  (await verifyCalldata(node(), { ...good, ...change })).findings
+    .filter(({ ok }) => !ok)
+    .map(({ check }) => check);
+/** Flips a bit of the word at this place of the arguments. */
+const changed = (word: number, byte = 31) => {
+  const at = 10 + word * 64 + byte * 2;
+  const flipped = (Number.parseInt(good.data.slice(at, at + 2), 16) ^ 1).toString(16).padStart(2, '0');
+  return { data: `${good.data.slice(0, at)}${flipped}${good.data.slice(at + 2)}` };
+};
+
+test('calldata as we gave it stands every check', async () => {
+  expect(await wrong({})).toEqual([]);
+});
+
+test.each<[string, () => Partial<Claimed>, string]>([
+  ['another wallet', () => ({ wallet: String(testWallets[1]?.address) }), 'operator signature'],
+  ['another amount', () => ({ pay_input_amount: '1' }), 'pay_input_amount'],
+  ['another fee', () => ({ fee: '1' }), 'fee'],
+  ['another notional', () => ({ notional_value: '1' }), 'notional_value'],
+  ['another quantity', () => ({ receive_output_amount: '1' }), 'receive_output_amount'],
+  ['another expiry', () => ({ expires_at: '2030-01-01T00:00:00.000000Z' }), 'expires_at'],
+  ['no swap at all', () => ({ data: '0x12345678' }), 'calldata'],
+  ['a changed chain id', () => changed(0), 'chain'],
+  ['a changed attestation', () => changed(1), 'venue signature'],
+  ['a changed price', () => changed(4), 'venue signature'],
+  ['a changed expiration', () => changed(6), 'operator signature'],
+  ['a changed side', () => changed(7), 'side'],
+  ['a changed payment', () => changed(11), 'operator signature'],
+  ["the venue's signature changed", () => changed(14), 'venue signature'],
+  ["the operator's signature changed", () => changed(18), 'operator signature'],
+  ['bytes that mean nothing', () => changed(20), 'calldata'],
+])('%s is found', async (_what, change, check) => {
+  expect(await wrong(change())).toContain(check);
+});
+
+test('the command tells a partner the same, by its exit code', async () => {
+  const bin = fileURLToPath(new URL('../../bin/causeway.mjs', import.meta.url));
+  const run = (reply: object) => {
+    const file = join(folder, 'reply.json');
+    writeFileSync(file, JSON.stringify(reply));
+    const args = [
+      'verify-calldata',
+      '--rpc',
+      world.node.url,
+      '--wallet',
+      world.wallet.address,
+      '--reply',
+      file,
+    ];
+    return promisify(execFile)(process.execPath, [bin, ...args]).then(
+      ({ stdout }) => ({ code: 0, stdout }),
+      (error) => ({ code: error.code as number, stdout: String(error.stdout) }),
+    );
+  };
+  const fine = await run(good);
+  expect([fine.code, fine.stdout.includes('WRONG')]).toEqual([0, false]);
+  const bad = await run({ ...good, fee: '7' });
+  expect(bad.code).toBe(1);
+  expect(bad.stdout).toMatch(/WRONG\s+fee/);
+}, 60_000);
+
+test('another operator, an executed attestation and one that is over are found', async () => {
+  const { swap } = world.deployment;
+  const owner = deriveSandboxKey('owner');
+  const setOperator = (address: Hex) => world.call(owner, swap, tokenizedSwap, 'setOperator', [address]);
+  await setOperator(testWallets[2]?.address as Hex);
+  expect(await wrong({})).toContain('operator signature');
+  await setOperator(world.app.ctx.operator?.address as Hex);
+  expect(await world.send(world.wallet.key, good.to as Hex, good.data as Hex)).toBe('success');
+  expect(await wrong({})).toEqual(expect.arrayContaining(['unused', 'operator signature']));
+  world.app.clock.advance(31);
+  await world.chain.chain.mine(1);
+  expect(await wrong({})).toContain('in time');
+});

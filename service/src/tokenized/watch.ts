@@ -1,0 +1,94 @@
+import type { Hex } from 'viem';
+import { readOutcome } from '../chain/tokenized-swap.ts';
+import type { Context } from '../context.ts';
+import { appendEvent } from '../events/event.ts';
+import { toTimestamp } from '../http/wire.ts';
+import { listOpen, moveOrder, releaseOrder, type StoredOrder, saveTransactionHash } from './store.ts';
+
+const EVERY = 2_000;
+const BATCH = 500;
+
+/** Asks the chains what became of the calldata that was given out. Any number of nodes may do it at once. */
+export async function settleOrders(ctx: Context): Promise<void> {
+  const open = await listOpen(ctx.db, BATCH);
+  await Promise.all(
+    open.map((order) =>
+      settleOrder(ctx, order).catch((err: unknown) =>
+        ctx.log.debug({ err, chain: order.chain }, 'an order could not be looked up'),
+      ),
+    ),
+  );
+}
+
+async function settleOrder(ctx: Context, order: StoredOrder): Promise<void> {
+  if (order.state !== 'live') return abandonOrder(ctx, order);
+  if (order.attestation === null) return;
+  const chain = ctx.chains.evm(order.chain);
+  const { executed, isOver } = await readOutcome(chain, toLookUp(order), chain.facts.confirmations);
+  if (executed !== null) return finishOrder(ctx, order, 'executed', executed);
+  if (isOver) return finishOrder(ctx, order, 'expired', null);
+}
+
+/** What was never given out cannot be executed; by then the venue has its budget back. */
+async function abandonOrder(ctx: Context, { id, state, expires_at }: StoredOrder): Promise<void> {
+  if (Date.parse(expires_at) >= ctx.clock.now()) return;
+  await moveOrder(ctx.db, id, state, { state: 'abandoned', holding: false }, toTimestamp(ctx.clock.micros()));
+}
+
+async function finishOrder(
+  ctx: Context,
+  order: StoredOrder,
+  state: 'executed' | 'expired',
+  hash: Hex | null,
+): Promise<void> {
+  const { id, partner_id, user_id, offer_id, symbol, chain, wallet, amount, attestation } = order;
+  const now = toTimestamp(ctx.clock.micros());
+  await ctx.db.transaction().execute(async (tx) => {
+    if (!(await moveOrder(tx, id, 'live', { state, holding: false }, now))) return;
+    if (hash !== null) await saveTransactionHash(tx, id, hash);
+    await appendEvent(ctx, tx, {
+      partnerId: partner_id,
+      userId: user_id,
+      type: `tokenized_swap.${state}`,
+      data: {
+        ...{ order_id: id, offer_id, symbol, chain, wallet_address: wallet },
+        pay_input_amount: amount.toString(),
+        receive_output_amount: attestation?.quantity.toString() ?? null,
+        transaction_hash: hash,
+      },
+    });
+  });
+}
+
+/** As of the newest block: an executed order does not stand in the way of the next, final or not. */
+export async function releaseIfExecuted(ctx: Context, order: StoredOrder): Promise<boolean> {
+  if (order.state !== 'live' || order.attestation === null) return false;
+  const { executed } = await readOutcome(ctx.chains.evm(order.chain), toLookUp(order), 1);
+  if (executed === null) return false;
+  await releaseOrder(ctx.db, order.id, toTimestamp(ctx.clock.micros()));
+  return true;
+}
+
+function toLookUp({ swap, wallet, token, asset, attestation, from_block }: StoredOrder) {
+  return {
+    ...{ swap, wallet, input: token, output: asset, fromBlock: from_block ?? 0n },
+    attestationId: attestation?.attestationId ?? 0n,
+    expiration: attestation?.expiration ?? 0n,
+  };
+}
+
+export function startOrderWatch(ctx: Context, every = EVERY): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    running ??= settleOrders(ctx)
+      .catch((err: unknown) => ctx.log.warn({ err }, 'orders could not be looked up'))
+      .finally(() => {
+        running = undefined;
+      });
+  }, every);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
+}

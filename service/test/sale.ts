@@ -1,0 +1,191 @@
+import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
+import { token } from '@causeway/contracts/abi/token.ts';
+import type { ChainDeployment } from '@causeway/sandbox/chains/deploy.ts';
+import { testWallets } from '@causeway/sandbox/chains/keys.ts';
+import { createWalletClient, custom, type Hex } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { sepolia } from 'viem/chains';
+import { keccak256, toHex } from 'viem/utils';
+import type { Pace } from '../src/chain/follow.ts';
+import { deriveSandboxKey } from '../src/chain/sandbox-keys.ts';
+import type { Signer } from '../src/chain/signer.ts';
+import type { Offer } from '../src/offers/catalogue.ts';
+import { type AlertGauges, createAlertGauges } from '../src/participations/alerts.ts';
+import { createWorker, PACE } from '../src/participations/settlement.ts';
+import { type Round, runRound } from '../src/participations/worker.ts';
+import { type TestApp, testApp } from './app.ts';
+import { startTestChain, type TestChain, type TestNode } from './chain.ts';
+import { makeOffer, saleFile } from './offers.ts';
+import { type Person, person } from './wallets.ts';
+
+export const UNIT = 1_000_000n;
+
+export type Buyer = { address: Hex; approve(amount: bigint, change?: Partial<Approve>): Promise<Hex> };
+
+type Approve = { token: Hex; spender: Hex; gas: bigint };
+
+export type Sale = {
+  app: TestApp;
+  chain: TestChain;
+  node: TestNode;
+  offer: Offer;
+  option: string;
+  fund: Hex;
+  usdc: Hex;
+  usdt: Hex;
+  person: Person;
+  /** Wallets with gas and dollars. */
+  buyers: Buyer[];
+  /** A request that is good once `hash` is an approval of it. */
+  request(buyer: { address: string }, amount: bigint, hash: Hex): Record<string, string>;
+  /** Approves and takes part. */
+  participate(buyer: Buyer, amount: bigint): Promise<{ id: string; status: string; hash: Hex }>;
+  statusOf(id: string): Promise<string>;
+  reasonOf(id: string): Promise<string | null>;
+  eventsOf(id: string): Promise<string[]>;
+  /** What the fund holds of a buyer. */
+  totalsOf(address: Hex): Promise<{ count: bigint; sum: bigint; remitted: bigint }>;
+  close(): Promise<void>;
+};
+
+/** A token sale on a real chain, with the application in front of it and no worker: tests run the rounds. */
+export async function startSale(): Promise<Sale> {
+  const chain = await startTestChain();
+  const node = await chain.addNode();
+  const app = await testApp({
+    config: {
+      rpcUrls: { ethereum_sepolia: [node.url] },
+      operatorKey: { kind: 'local', privateKey: Buffer.from(deriveSandboxKey('operator').slice(2), 'hex') },
+    },
+  });
+  const fund = chain.deployment.sale_funds.open;
+  const tokenOf = (id: string) =>
+    chain.deployment.tokens.find(({ asset_id }) => asset_id === id)?.address ?? '0x';
+  const [usdc, usdt] = [tokenOf('usd-coin'), tokenOf('tether')];
+  const offer = await makeOffer(app.ctx, saleOfferFile(chain.deployment));
+  const option = offer.options[0]?.id ?? '';
+  const user = await person(app);
+  const buyers = testWallets
+    .filter(({ protocol }) => protocol === 'ethereum')
+    .map(({ private_key }) =>
+      buyer(chain, private_key as Hex, { token: usdc, spender: fund, gas: 100_000n }),
+    );
+  const request: Sale['request'] = ({ address }, amount, hash) => ({
+    offer_id: offer.id,
+    offer_option_id: option,
+    chain: 'ethereum_sepolia',
+    wallet_address: address,
+    amount: String(amount),
+    asset_id: 'usd-coin',
+    approval_transaction_hash: hash,
+  });
+  const read = async (id: string) =>
+    app.ctx.db.selectFrom('participations').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+  return {
+    ...{ app, chain, node, offer, option, fund, usdc, usdt, person: user, buyers, request },
+    participate: async (who, amount) => {
+      const hash = await who.approve(amount);
+      const { status, body } = await user.call('POST', '/v1/participations', request(who, amount, hash));
+      if (status !== 200) throw new Error(JSON.stringify(body));
+      return { id: String(body.id), status: String(body.status), hash };
+    },
+    statusOf: async (id) => (await read(id)).status,
+    reasonOf: async (id) => (await read(id)).reason,
+    eventsOf: async (id) => {
+      const rows = await app.ctx.db
+        .selectFrom('events')
+        .select(['type', 'data'])
+        .orderBy('written')
+        .execute();
+      return rows.filter(({ data }) => data.id === id).map(({ type }) => type.replace('participation.', ''));
+    },
+    totalsOf: async (address) => {
+      const args = [address, keccak256(toHex(option)), usdc] as const;
+      const [count, sum, , remitted] = (await chain.direct.readContract({
+        ...{ address: fund, abi: saleFund.abi, functionName: 'totals', args },
+      })) as unknown as bigint[];
+      return { count: count ?? 0n, sum: sum ?? 0n, remitted: remitted ?? 0n };
+    },
+    close: async () => {
+      await app.close();
+      await chain.close();
+    },
+  };
+}
+
+/** The open sale, for dollars of two kinds. */
+export function saleOfferFile({ sale_funds, tokens }: ChainDeployment) {
+  const tokenOf = (id: string) => tokens.find(({ asset_id }) => asset_id === id)?.address ?? '0x';
+  return saleFile({
+    funding_assets: ['usd-coin', 'tether'],
+    options: [{ slug: 'open' }, { slug: 'large', minimum_purchase_usd: '100.50' }] as never,
+    contracts: [
+      {
+        chain: 'ethereum_sepolia',
+        address: sale_funds.open,
+        funding_tokens: [
+          { asset: 'usd-coin', address: tokenOf('usd-coin') },
+          { asset: 'tether', address: tokenOf('tether') },
+        ],
+      },
+    ] as never,
+    assets: {
+      harbour: { code: 'HBR', name: 'Harbour', fractional_digits: 18, transfers: 'exact' },
+      'usd-coin': { code: 'USDC', name: 'USD Coin', fractional_digits: 6, transfers: 'exact' },
+      tether: { code: 'USDT', name: 'Tether', fractional_digits: 6, transfers: 'exact' },
+    },
+  });
+}
+
+function buyer(chain: TestChain, key: Hex, usual: Approve): Buyer {
+  const account = privateKeyToAccount(key);
+  const client = createWalletClient({ account, chain: sepolia, transport: custom(chain.chain) });
+  return {
+    address: account.address.toLowerCase() as Hex,
+    approve: async (amount, change = {}) => {
+      const { token: address, spender, gas } = { ...usual, ...change };
+      return client.writeContract({
+        ...{ address, abi: token.abi, functionName: 'approve', args: [spender, amount], gas },
+      });
+    },
+  };
+}
+
+/** A worker whose rounds are run by hand. */
+export function saleWorker(
+  { app }: Sale,
+  change: { pace?: Partial<Pace>; node?: number; signer?: Signer } = {},
+) {
+  const { ctx } = app;
+  const signer = change.signer ?? ctx.operator;
+  if (signer === null) throw new Error('no operator');
+  const gauges = gaugesOf(app);
+  const worker = createWorker(
+    { ...ctx, node: change.node ?? ctx.node },
+    ctx.chains.evm('ethereum_sepolia'),
+    signer,
+    gauges,
+    { ...PACE, ...change.pace },
+  );
+  return {
+    worker,
+    round: () => runRound(worker),
+    /** Until nothing more can be done now. */
+    settle: async (): Promise<Round> => {
+      for (let i = 0; i < 20; i++) {
+        await ctx.db.updateTable('participations').set({ check_at: '2000-01-01T00:00:00Z' }).execute();
+        const round = await runRound(worker);
+        if (round !== 'busy') return round;
+      }
+      return 'busy';
+    },
+  };
+}
+
+const known = new WeakMap<TestApp, AlertGauges>();
+
+function gaugesOf(app: TestApp): AlertGauges {
+  const gauges = known.get(app) ?? createAlertGauges(app.ctx.metrics.registry);
+  known.set(app, gauges);
+  return gauges;
+}

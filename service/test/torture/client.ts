@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { token } from '@causeway/contracts/abi/token.ts';
+import type { Hex } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { encodeFunctionData, keccak256, toHex } from 'viem/utils';
+import { requestRemit } from '../../src/participations/remit.ts';
+import { issueTokenFor } from '../tokens.ts';
+import type { Dice } from './dice.ts';
+import type { World } from './world.ts';
+
+export type Client = {
+  address: Hex;
+  /** Participations that the service has acknowledged. */
+  acknowledged: string[];
+  run(): Promise<void>;
+  /** What a wallet does when its transaction has gone missing. */
+  resend(): Promise<void>;
+};
+
+const UNIT = 1_000_000n;
+const SETTLED = ['completed', 'failed', 'remitted', 'remit_failed'];
+
+/** A user who approves, takes part, waits for the end and begins again; sometimes takes the approval back in between. */
+export function createClient(world: World, dice: Dice, index: number, isOver: () => boolean): Client {
+  const account = privateKeyToAccount(keccak256(toHex(`torture wallet ${index}`)));
+  const address = account.address.toLowerCase() as Hex;
+  const { chain, offer, built, nodes } = world;
+  const [option] = offer.options;
+  const usdc = chain.deployment.tokens.find(({ asset_id }) => asset_id === 'usd-coin')?.address ?? '0x';
+  const fund = chain.deployment.sale_funds.open;
+  const sent: Hex[] = [];
+  const acknowledged: string[] = [];
+  let nonce = 0;
+  let bearer = '';
+
+  async function approve(amount: bigint): Promise<Hex> {
+    const data = encodeFunctionData({ abi: token.abi, functionName: 'approve', args: [fund, amount] });
+    const raw = await account.signTransaction({
+      ...{ type: 'eip1559', chainId: 11_155_111, nonce: nonce++, to: usdc, data, gas: 100_000n },
+      ...{ maxFeePerGas: 1_000_000_000_000n, maxPriorityFeePerGas: 0n },
+    });
+    sent.push(raw);
+    await chain.chain.request({ method: 'eth_sendRawTransaction', params: [raw] });
+    return keccak256(raw);
+  }
+
+  /** Repeats until somebody answers: the same request is the same participation. */
+  async function post(amount: bigint, hash: Hex): Promise<string | null> {
+    const body = JSON.stringify({
+      ...{
+        offer_id: offer.id,
+        offer_option_id: option?.id,
+        chain: 'ethereum_sepolia',
+        wallet_address: address,
+      },
+      ...{ amount: String(amount), asset_id: 'usd-coin', approval_transaction_hash: hash },
+    });
+    while (!isOver()) {
+      const reply = await ask(body).catch(() => null);
+      if (reply?.status === 200) return String(reply.body.id);
+      if (reply?.status === 401) bearer = '';
+      else if (reply !== null && reply.status < 500 && reply.status !== 429) return null;
+      await sleep(100);
+    }
+    return null;
+  }
+
+  async function ask(body: string): Promise<{ status: number; body: Record<string, unknown> }> {
+    if (bearer === '') bearer = await issueTokenFor(built.ctx, {});
+    const url = dice.pick(nodes).url;
+    if (url === null) throw new Error('that node is down');
+    const reply = await fetch(`${url}/v1/participations`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+      body,
+      signal: AbortSignal.timeout(8_000),
+    });
+    return { status: reply.status, body: (await reply.json()) as Record<string, unknown> };
+  }
+
+  async function statusOf(id: string): Promise<string> {
+    const query = built.ctx.db.selectFrom('participations').select('status').where('id', '=', id);
+    return (await query.executeTakeFirst().catch(() => undefined))?.status ?? 'unknown';
+  }
+
+  return {
+    address,
+    acknowledged,
+    resend: async () => {
+      for (const raw of sent)
+        await chain.chain.request({ method: 'eth_sendRawTransaction', params: [raw] }).catch(() => undefined);
+    },
+    run: async () => {
+      while (!isOver()) {
+        const amount = (1n + BigInt(dice.number(50))) * UNIT;
+        const id = await post(amount, await approve(amount));
+        if (id === null) continue;
+        acknowledged.push(id);
+        if (dice.chance(0.1)) await approve(0n);
+        while (!isOver() && !SETTLED.includes(await statusOf(id))) await sleep(50);
+        if (dice.chance(0.15)) await requestRemit(built.ctx, id).catch(() => undefined);
+      }
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import { loadConfig } from '../../src/config.ts';
+import { buildContext } from '../../src/context.ts';
+import { buildServer } from '../../src/http/server.ts';
+import { createLog } from '../../src/log.ts';
+import { participationRoutes } from '../../src/participations/routes.ts';
+import { startSettlement } from '../../src/participations/settlement.ts';
+
+/** One node of the service: the API of participations and the worker, on the database and the chain it is told. */
+const config = loadConfig(process.env);
+const log = createLog({ level: process.env.TORTURE_LOG ?? 'silent', pretty: false });
+process.on('disconnect', () => process.exit(0));
+process.once('message', async () => {
+  try {
+    const { ctx } = await buildContext({
+      config,
+      baseUrl: 'http://127.0.0.1',
+      databaseUrl: config.databaseUrl ?? '',
+      log,
+    });
+    const app = await buildServer(ctx, participationRoutes);
+    await startSettlement(ctx);
+    process.send?.({ url: await app.listen({ host: '127.0.0.1', port: 0 }) });
+  } catch {
+    // The database was killed while this process started: whoever runs it starts it again.
+    process.exit(1);
+  }
+});
+// Loading takes longer than living here: the next process is loaded while this one still runs.
+process.send?.({ loaded: true });
