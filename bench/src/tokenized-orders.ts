@@ -6,8 +6,8 @@ import { sepolia } from 'viem/chains';
 /** A target that tells what it did so far. */
 export type Measured = { url: string; headers: Record<string, string>; statsUrl: string };
 
-const WARM_UP = 20;
-const COUNTED = 60;
+const WARM_UP = 80;
+const COUNTED = 80;
 const AMOUNT = '10050000';
 const abi = parseAbi(['function approve(address spender, uint256 amount)']);
 

@@ -13,6 +13,8 @@ const production = {
   DATABASE_URL: 'postgres://db.test/causeway',
   CAUSEWAY_SECRET: secret,
   PUBLIC_URL: 'https://invest.example/',
+  SMTP_URL: 'smtps://mail.example',
+  MAIL_FROM: 'Invest <no-reply@invest.example>',
   SUMSUB_APP_TOKEN: 'prd:token',
   SUMSUB_SECRET: 'secret',
   SUMSUB_WEBHOOK_SECRET: 'new, old',

@@ -24,7 +24,8 @@ const DAY = 86_400_000;
 const MINUTE = 60_000;
 /** Gaps up to this are the pauses between sessions, longer ones weekends and holidays. */
 const LONGEST_PAUSE = 10 * MINUTE;
-const AHEAD = 8;
+/** Days: from the first evening of a week to beyond the weekend after it, holidays on both sides of it included. */
+const AHEAD = 12;
 
 const clockOf = (hours: number, minutes: number) => (hours * 60 + minutes) * MINUTE;
 

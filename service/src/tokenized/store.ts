@@ -33,24 +33,29 @@ type Row = Omit<StoredOrder, 'amount' | 'attestation' | 'from_block'> & {
 const COLUMNS = sql`id, partner_id, user_id, offer_id, symbol, chain, wallet, swap, asset, token, amount::text, state,
   expires_at, attestation, from_block`;
 
-/**
- * Writes an order before the venue is asked. Undefined when the wallet has another for the asset that still holds;
- * one whose time is over makes room.
- */
-export async function insertOrder(tx: Db, order: NewOrder, now: string): Promise<string | undefined> {
+/** Writes an order before the venue is asked. Undefined when the wallet has another for the asset that still holds. */
+export async function insertOrder(db: Db, order: NewOrder, now: string): Promise<string | undefined> {
   const { chain, wallet, asset } = order;
-  await sql`update tokenized_orders set holding = false, updated_at = ${now}
-    where chain = ${chain} and wallet = ${wallet} and asset = ${asset} and holding and expires_at < ${now}`.execute(
-    tx,
-  );
   const { rows } = await sql<{ id: string }>`
     insert into tokenized_orders (id, partner_id, user_id, offer_id, symbol, chain, wallet, swap, asset, token, amount,
       claim, state, holding, expires_at, from_block, inserted_at, updated_at)
     values (${order.id}, ${order.partner_id}, ${order.user_id}, ${order.offer_id}, ${order.symbol}, ${chain},
       ${wallet}, ${order.swap}, ${asset}, ${order.token}, ${order.amount.toString()}, ${order.claim}, 'asking', true,
       ${order.expires_at}, ${order.from_block}, ${now}, ${now})
-    on conflict (chain, wallet, asset) where holding do nothing returning id`.execute(tx);
+    on conflict (chain, wallet, asset) where holding do nothing returning id`.execute(db);
   return rows[0]?.id;
+}
+
+/** One whose time is over makes room. */
+export async function releaseExpired(
+  db: Db,
+  { chain, wallet, asset }: Pick<StoredOrder, 'chain' | 'wallet' | 'asset'>,
+  now: string,
+): Promise<void> {
+  await sql`update tokenized_orders set holding = false, updated_at = ${now}
+    where chain = ${chain} and wallet = ${wallet} and asset = ${asset} and holding and expires_at < ${now}`.execute(
+    db,
+  );
 }
 
 export async function findHolding(

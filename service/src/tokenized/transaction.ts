@@ -19,6 +19,7 @@ import {
   findHolding,
   insertOrder,
   moveOrder,
+  releaseExpired,
   type StoredOrder,
   saveAttestation,
 } from './store.ts';
@@ -92,7 +93,9 @@ async function resume(
 /** The one that holds may have been executed a moment ago, which its watcher has not seen yet. */
 async function assertNoneOutstanding(ctx: Context, { contract: { chain }, wallet, asset }: Intent) {
   const holding = await findHolding(ctx.db, { chain, wallet, asset });
-  if (holding === undefined || Date.parse(holding.expires_at) < ctx.clock.now()) return;
+  if (holding === undefined) return;
+  if (Date.parse(holding.expires_at) < ctx.clock.now())
+    return releaseExpired(ctx.db, holding, toTimestamp(ctx.clock.micros()));
   if (!(await releaseIfExecuted(ctx, holding))) throw outstanding(holding.expires_at);
 }
 
@@ -119,7 +122,7 @@ async function writeOrder(ctx: Context, intent: Intent, { fromBlock }: Cost): Pr
     from_block: fromBlock,
   };
   const now = toTimestamp(ctx.clock.micros());
-  const id = await ctx.db.transaction().execute((tx) => insertOrder(tx, order, now));
+  const id = await insertOrder(ctx.db, order, now);
   if (id !== undefined) return id;
   const holding = await findHolding(ctx.db, order);
   throw outstanding(holding?.expires_at ?? order.expires_at);
