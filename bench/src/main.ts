@@ -15,6 +15,7 @@ const BENCHMARKS: Record<string, () => Promise<Result>> = {
   kernel: async () => (await import('./kernel.ts')).run(),
   wallets: async () => (await import('./wallets.ts')).run(),
   offers: async () => (await import('./offers.ts')).run(),
+  statuses: async () => (await import('./statuses.ts')).run(),
   reads: async () => (await import('./reads.ts')).run(),
   oauth: async () => (await import('./oauth.ts')).run(),
   participations: async () => (await import('./participations.ts')).run(),

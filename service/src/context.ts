@@ -24,6 +24,7 @@ import { createMetrics, type Metrics } from './metrics.ts';
 import { createGuard, type TokenGuard } from './oauth/guard.ts';
 import { createOAuth, type OAuth } from './oauth/server.ts';
 import { type Catalogue, createCatalogue } from './offers/catalogue.ts';
+import { createFactsOpener, type FactsOpener } from './pii/sealed.ts';
 import { createSealing, type Sealing } from './sealing.ts';
 import { openOndo } from './tokenized/ondo.ts';
 import { absentVenue, type SharedVenue, shareVenue } from './tokenized/shared-venue.ts';
@@ -53,6 +54,7 @@ export type Context = {
   offers: Catalogue;
   identity: IdentityProvider;
   signing: SigningProvider;
+  openPiiFacts: FactsOpener;
   metrics: Metrics;
   chains: Chains;
   signatures: Signatures;
@@ -97,6 +99,7 @@ export async function buildContext({
   const node = randomBytes(4).readInt32BE() & 0x7fffffff;
   const warn = (message: string) => log.warn(message);
   const listener = await openListener(databaseUrl, warn, { opening: nodeLockStatement(node) });
+  const sealing = createSealing(config.secrets, random);
   const metrics = createMetrics();
   const identity =
     config.identity === null ? noIdentityProvider() : openSumsub(config.identity, metrics.registry);
@@ -110,7 +113,8 @@ export async function buildContext({
     log,
     clock,
     random,
-    sealing: createSealing(config.secrets, random),
+    sealing,
+    openPiiFacts: createFactsOpener(sealing),
     pool,
     db,
     listener,

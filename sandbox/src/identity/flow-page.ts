@@ -4,7 +4,7 @@ import { readBody } from '../body.ts';
 import { html, sendPage } from '../page.ts';
 import type { Applicant, ReviewResult, Token } from './applicant.ts';
 import type { Cases } from './cases.ts';
-import { anyPerson, fillIn, Person } from './people.ts';
+import { anyPerson, fillIn, isEmpty, Person } from './people.ts';
 
 /** What a person can choose to happen. */
 const OUTCOMES = {
@@ -44,12 +44,14 @@ export async function answerFlow(
     );
   const kind = (form?.get('kind') ?? query.get('kind')) === 'company' ? 'company' : 'individual';
   const applicant = await openFlow(cases, token, kind);
+  // Who has sent nothing yet may still say that it is a company, or that it is not.
+  if (applicant.reviewStatus === 'init' && isEmpty(applicant.fixedInfo)) applicant.type = kind;
   const over = overTitle(applicant);
   if (over !== null) return sendPage(response, 200, over, html`<p>There is nothing to do for now.</p>`);
   if (form === null) return showForm(cases, response, token, applicant);
   const outcome = (form.get('outcome') ?? 'approve') as Outcome;
   const person = readPerson(form);
-  if (!(outcome in OUTCOMES) || !Check(Person, person))
+  if (!Object.hasOwn(OUTCOMES, outcome) || !Check(Person, person))
     return sendPage(
       response,
       422,
@@ -113,8 +115,8 @@ function showForm(cases: Cases, response: ServerResponse, token: Token, applican
     response,
     200,
     'Verify your identity',
-    html`<p>Level: <strong>${token.levelName}</strong></p>
-<form method="post" action="/flow"><input type="hidden" name="token" value="${token.token}">
+    html`<p>Level: <strong>${token.levelName}</strong>. <a href="/flow?token=${token.token}&amp;kind=${isCompany ? 'individual' : 'company'}">${isCompany ? 'I am a person' : 'We are a company'}</a></p>
+<form method="post" action="/flow"><input type="hidden" name="token" value="${token.token}"><input type="hidden" name="kind" value="${applicant.type}">
 <fieldset><legend>Who you are</legend><div class="row">${names}${field('tax_id', 'Tax number', someone.tax_id)}</div></fieldset>
 <fieldset><legend>Where you live</legend><div class="row">${field('street', 'Street', someone.address?.street)}${field('city', 'City', someone.address?.city)}
 ${field('state', 'State or region', '')}${field('postal_code', 'Postal code', someone.address?.postal_code)}${field('country', 'Country (two letters)', someone.address?.country, 'pattern="[A-Z]{2}" maxlength="2"')}</div></fieldset>

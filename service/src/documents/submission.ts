@@ -97,7 +97,8 @@ async function create(
 /** Too early for another mail; but when the answer about the last one was lost, it may be found by now. */
 async function lookInstead(ctx: Context, row: SubmissionRow, retryAfter: number): Promise<Signing> {
   const found = row.provider_submission_id === null ? await ctx.signing.find(row.id).catch(() => null) : null;
-  if (found !== null) return found;
+  // What is not sent yet is somebody's who is at it.
+  if (found !== null && found.status !== 'INITIALIZED') return found;
   throw new ApiError('rate_limited', {}, { headers: { 'retry-after': String(retryAfter) } });
 }
 

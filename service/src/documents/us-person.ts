@@ -1,6 +1,5 @@
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { openFacts } from '../pii/sealed.ts';
 import { readSealedFacts } from '../pii/store.ts';
 import { UNITED_STATES_WORDS } from '../pii/united-states.ts';
 import type { FormValues } from './provider.ts';
@@ -10,7 +9,7 @@ const COUNTRY_FIELDS = new Set(['country', 'country of citizenship']);
 /** Throws when anything says that a W-9 is the right form; answers the version of the data on record. */
 export async function refuseUnitedStates(ctx: Context, userId: string, values: FormValues): Promise<number> {
   const row = await readSealedFacts(ctx.db, userId);
-  const isOnRecord = row !== undefined && openFacts(ctx.sealing, userId, row.sealed_facts).isUnitedStates;
+  const isOnRecord = row !== undefined && ctx.openPiiFacts(userId, row.sealed_facts).isUnitedStates;
   if (isOnRecord || saysUnitedStates(values))
     throw new ApiError('tax_form_not_applicable', { form: ['W-9 required'] });
   return row?.version ?? 0;

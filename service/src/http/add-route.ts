@@ -31,7 +31,7 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
     schema: {
       ...(route.params && { params: route.params }),
       ...(route.query && { querystring: route.query }),
-      response: { 200: route.reply },
+      ...(route.plainReply !== true && { response: { 200: route.reply } }),
     },
     onRequest: admit(ctx, route),
     onSend: finish(ctx, route),

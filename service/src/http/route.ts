@@ -30,6 +30,11 @@ type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R e
   /** `request.body` is the bytes of the JSON, at most 1 MiB: for signatures over them, checked before anything is parsed. */
   rawBody?: true;
   reply: R;
+  /**
+   * Written by `JSON.stringify`, for a reply of alternatives, which the schema's serializer would try one after the
+   * other. Nothing is cut from it: the handler must build exactly what the schema says, and a test must hold it to that.
+   */
+  plainReply?: true;
   /** Codes beyond those that any route can answer. */
   errors?: readonly ErrorCode[];
   /** A budget of its own beside the caller's general one. */

@@ -72,6 +72,27 @@ test('the last verdict counts: approved, then found out', async () => {
   expect(await review()).toEqual({ review_status: 'completed', answer: 'RED', reject_type: 'FINAL' });
 });
 
+test('an old event about a level that the provider has moved on from changes nothing', async () => {
+  await world.call('identity/delivery', { mode: 'reorder' });
+  await move({ review_status: 'pending' });
+  await world.advance(1);
+  await move({ answer: 'GREEN' });
+  await world.advance(1);
+  await move({ level_name: 'Sorting_KYC_Level', review_status: 'pending' });
+  await world.call('identity/delivery', { release: true });
+  await settleApplicant(world.ctx, userId);
+  const rows = await world.ctx.db
+    .selectFrom('identity_reviews')
+    .select(['level_name', 'review_status', 'answer'])
+    .where('user_id', '=', userId)
+    .orderBy('level_name')
+    .execute();
+  expect(rows).toEqual([
+    { level_name: 'BasicKYCLevel', review_status: 'completed', answer: 'GREEN' },
+    { level_name: 'Sorting_KYC_Level', review_status: 'pending', answer: null },
+  ]);
+});
+
 test('personal data that were corrected at the provider are corrected here', async () => {
   const pii = { first_name: 'A', last_name: 'B', date_of_birth: '1990-01-01', address: { country: 'FR' } };
   await world.review(userId, { level_name, answer: 'GREEN', pii });

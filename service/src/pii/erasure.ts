@@ -46,6 +46,7 @@ export async function eraseUser(ctx: Operator, emailOrId: string): Promise<Erasu
     const until = Date.UTC(now.getUTCFullYear() + RETENTION_YEARS, now.getUTCMonth(), now.getUTCDate() + 1);
     const keep_until = reasons.length === 0 ? null : toTimestamp(until * 1000);
     await endAccount(tx, user);
+    await forgetWallets(tx, user.id);
     await endPii(tx, user.id, keep_until);
     const elsewhere = await endCases(tx, user.id, timestampOf(ctx.clock));
     const kept = [...reasons, 'who read or changed the personal data, and when (not the values)'];
@@ -61,7 +62,7 @@ export async function eraseUser(ctx: Operator, emailOrId: string): Promise<Erasu
 function erasedThings(keepUntil: string | null): string[] {
   return [
     'e-mail address, password, passkeys and sessions',
-    'connections to partner apps',
+    'connections to partner apps, and wallets that never paid for anything',
     'open signing links',
     keepUntil === null
       ? 'personal data'
@@ -71,13 +72,15 @@ function erasedThings(keepUntil: string | null): string[] {
 
 /** Each is a sentence for the operator, and for the user who asks. */
 async function findReasonsToKeep(tx: Db, userId: string): Promise<string[]> {
-  const { rows } = await sql<{ reviews: number; forms: number }>`select
+  const { rows } = await sql<{ reviews: number; forms: number; investments: number }>`select
+    (select count(*)::int from participations where user_id = ${userId}) as investments,
     (select count(*)::int from identity_reviews where user_id = ${userId} and answer is not null) as reviews,
     (select count(*)::int from document_submissions where user_id = ${userId} and status = 'COMPLETED') as forms`.execute(
     tx,
   );
-  const [{ reviews, forms } = { reviews: 0, forms: 0 }] = rows;
+  const [{ reviews, forms, investments } = { reviews: 0, forms: 0, investments: 0 }] = rows;
   return [
+    ...(investments > 0 ? ['investments: what was paid by which wallet, when, and what became of it'] : []),
     ...(reviews > 0
       ? ['identification: levels, verdicts and their dates, and the data that were verified']
       : []),
@@ -109,6 +112,13 @@ async function endPii(tx: Db, userId: string, keepUntil: string | null): Promise
   if (found.rows.length === 0) return;
   const action = keepUntil === null ? 'erase' : 'restrict';
   await insertAudit(tx, { user_id: userId, actor: 'operator', action, fields: [...PII_FIELDS] });
+}
+
+/** A wallet that never paid for anything is nobody's business any more. */
+async function forgetWallets(tx: Db, userId: string): Promise<void> {
+  await sql`delete from wallet_challenges where user_id = ${userId}`.execute(tx);
+  await sql`delete from option_addresses where user_id = ${userId}
+    and not exists (select from participations where user_id = ${userId})`.execute(tx);
 }
 
 /** Nothing more is asked of, or taken from, the providers about this user. */

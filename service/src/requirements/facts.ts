@@ -1,5 +1,4 @@
 import type { Context } from '../context.ts';
-import { openFacts } from '../pii/sealed.ts';
 import type { UserFacts } from './status.ts';
 import { type FactsRow, readFactsRow } from './store.ts';
 
@@ -30,7 +29,7 @@ function toFacts(ctx: Context, userId: string, row: FactsRow): UserFacts {
     row.sealed_facts === null
       ? null
       : {
-          ...openFacts(ctx.sealing, userId, row.sealed_facts),
+          ...ctx.openPiiFacts(userId, row.sealed_facts),
           version: row.version ?? 0,
           isStale: row.is_stale ?? false,
         };

@@ -26,6 +26,7 @@ export const requirementRoutes = [
       'One map over all options of the offer. It is computed from what is known; no provider is asked.',
     params: Type.Object({ offer_id: Type.String({ description: 'The id of the offer, or its slug.' }) }),
     reply: RequirementStatuses,
+    plainReply: true,
     errors: ['not_found'],
     handle: (ctx, caller, { params }) => readStatuses(ctx, caller, params.offer_id),
   }),

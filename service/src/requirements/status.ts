@@ -73,15 +73,22 @@ function identityStatus(
   notBefore = Number.NEGATIVE_INFINITY,
 ): RequirementStatus {
   const review = reviews[level];
-  const again = (action: 'kyc_not_verified' | 'update_pii_data', kyc_reset: boolean) =>
-    ({ status: 'action_needed', action, kyc_level: level, kyc_reset }) as const;
   if (review === undefined) return 'not_started';
   if (!isActive || review.rejectType === 'FINAL') return 'rejected';
   if (review.status === 'init') return 'not_started';
   if (UNDER_REVIEW.has(review.status)) return 'in_progress';
-  if (review.answer !== 'GREEN') return again('kyc_not_verified', false);
-  if (pii === null || !pii.isComplete || pii.isStale) return again('update_pii_data', true);
-  return (review.reviewedAt ?? notBefore) <= notBefore ? again('kyc_not_verified', true) : 'completed';
+  if (review.answer !== 'GREEN') return doAgain(level, 'kyc_not_verified', false);
+  if (pii === null || !pii.isComplete || pii.isStale) return doAgain(level, 'update_pii_data', true);
+  if ((review.reviewedAt ?? notBefore) <= notBefore) return doAgain(level, 'kyc_not_verified', true);
+  return 'completed';
+}
+
+function doAgain(
+  kyc_level: Level,
+  action: 'kyc_not_verified' | 'update_pii_data',
+  kyc_reset: boolean,
+): RequirementStatus {
+  return { status: 'action_needed', action, kyc_level, kyc_reset };
 }
 
 function documentStatus(form: DocumentFacts | undefined, facts: UserFacts, now: number): RequirementStatus {
@@ -126,12 +133,7 @@ function jurisdictionStatus(
     case 'fails':
       return 'rejected';
     case 'unknown':
-      return {
-        status: 'action_needed',
-        action: 'kyc_not_verified',
-        kyc_level: 'Sorting_KYC_Level',
-        kyc_reset: false,
-      };
+      return doAgain('Sorting_KYC_Level', 'kyc_not_verified', false);
   }
 }
 

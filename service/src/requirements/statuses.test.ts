@@ -2,7 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeOffer, saleFile } from '../../test/offers.ts';
 import { startWorld, type World } from '../../test/providers.ts';
 import { newCaller } from '../http/access.ts';
+import { isValid } from '../http/validation.ts';
 import type { OfferFile } from '../offers/file-schema.ts';
+import { RequirementStatuses } from './schema.ts';
 import { assertRequirementsMet } from './statuses.ts';
 
 let world: World;
@@ -46,6 +48,7 @@ const get = (token: string, id = offer.id) =>
 /** By option and type. */
 const statuses = async (token: string) => {
   const reply = (await get(token)).json();
+  expect(isValid(RequirementStatuses, reply)).toBe(true);
   return Object.fromEntries(
     offer.options.flatMap(({ slug, requirements }) =>
       requirements.map(({ id, type }) => [slug === 'all' ? type : `${slug} ${type}`, reply.statuses[id]]),

@@ -1,0 +1,27 @@
+import { compare, startTarget } from './load.ts';
+import type { Result } from './main.ts';
+
+/** What a page polls while a user goes through the steps: 4 options of 7 requirements, against a bare route with the same query. */
+export async function run(): Promise<Result> {
+  const bare = await startTarget('./statuses-bare.ts');
+  const ours = await startTarget('./statuses-ours.ts');
+  try {
+    const figures = await compare({ bare: bare.target, ours: ours.target });
+    const ratio = figures.ours.requestsPerSecond / figures.bare.requestsPerSecond;
+    return {
+      name: 'GET /v1/offers/{offer_id}/requirements/statuses, one round trip',
+      bars: [
+        {
+          says: 'throughput against a bare route with the same query',
+          reached: ratio,
+          least: 0.6,
+          goal: 0.75,
+        },
+      ],
+      figures,
+    };
+  } finally {
+    await bare.stop();
+    await ours.stop();
+  }
+}
