@@ -46,7 +46,7 @@ async function statementsOf(query: string): Promise<Statement[]> {
 const targets: Record<string, { ours: string; bare: string }> = {};
 for (const [name, query] of Object.entries(questions)) {
   const statements = await statementsOf(query);
-  const path = `/${encodeURIComponent(name)}`;
+  const path = `/list-${Object.keys(targets).length}`;
   bare.get(path, { schema: { response: { 200: ParticipationList } } }, async () => {
     let found: ShownRow[] = [];
     for (const [i, statement] of statements.entries())
