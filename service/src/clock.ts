@@ -20,13 +20,17 @@ export function realClock(): Clock {
 /** Stands still until it is moved. */
 export function testClock(start: number): TestClock {
   let now = start;
+  let clock = strictlyIncreasing(() => now);
   return {
-    ...strictlyIncreasing(() => now),
+    now: () => now,
+    micros: () => clock.micros(),
     advance: (seconds) => {
       now += seconds * 1000;
     },
     set: (milliseconds) => {
       now = milliseconds;
+      // Set back, it must not go on from where it was.
+      clock = strictlyIncreasing(() => now);
     },
   };
 }
