@@ -199,6 +199,8 @@ describe('without its connection for notifications', () => {
     expect(await two.ctx.guard.check(access_token)).toBeNull();
     await restored;
     expect(await two.ctx.guard.check(access_token)).toBeNull();
+    // The other node lost its connection too, and may come back a moment later.
+    await expect.poll(() => one.ctx.listener.isConnected()).toBe(true);
     await warm((await issue()).access_token);
   });
 });
