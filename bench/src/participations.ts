@@ -26,7 +26,7 @@ export async function run(): Promise<Result> {
     for (const [name, { ours, bare }] of Object.entries(targets)) {
       const found: Record<'ours' | 'bare', Load> = await compare(
         { bare: { url: bare }, ours: { url: ours, headers } },
-        { rounds: 3, seconds: 3 },
+        { rounds: 5, seconds: 3 },
       );
       const ratio = found.ours.requestsPerSecond / found.bare.requestsPerSecond;
       ratios.push(ratio);
