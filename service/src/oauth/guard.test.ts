@@ -26,7 +26,10 @@ const issue = (clientId = 'partner-one') =>
 /** Known on the other node: its next check asks nobody. */
 async function warm(token: string): Promise<void> {
   expect(await two.ctx.guard.check(token)).not.toBeNull();
-  expect(two.ctx.guard.check(token)).not.toBeInstanceOf(Promise);
+  // What is heard of other tokens meanwhile keeps an answer out of the cache, so it may take another.
+  await expect
+    .poll(async () => (await two.ctx.guard.check(token)) && two.ctx.guard.check(token) instanceof Promise)
+    .toBe(false);
 }
 
 /** How long the other node still honours the token after `end` has returned. */
@@ -199,8 +202,6 @@ describe('without its connection for notifications', () => {
     expect(await two.ctx.guard.check(access_token)).toBeNull();
     await restored;
     expect(await two.ctx.guard.check(access_token)).toBeNull();
-    // The other node lost its connection too, and may come back a moment later.
-    await expect.poll(() => one.ctx.listener.isConnected()).toBe(true);
     await warm((await issue()).access_token);
   });
 });
