@@ -42,22 +42,20 @@ export async function issueUserTokens(
     scope,
   };
   return scopes.includes('openid')
-    ? { ...reply, id_token: await issueIdToken(oauth, userId, scope, client) }
+    ? { ...reply, id_token: await issueIdToken(provider, await oauth.accountClaims(userId), scope, client) }
     : reply;
 }
 
-type LibraryClient = NonNullable<
-  Awaited<ReturnType<ReturnType<Context['oauth']['provider']>['Client']['find']>>
->;
+type Library = ReturnType<Context['oauth']['provider']>;
+type LibraryClient = NonNullable<Awaited<ReturnType<Library['Client']['find']>>>;
 
+/** By the library that knows the client: there can be another one by now, when the keys have changed meanwhile. */
 async function issueIdToken(
-  oauth: Context['oauth'],
-  userId: string,
+  { IdToken }: Library,
+  claims: Awaited<ReturnType<Context['oauth']['accountClaims']>>,
   scope: string,
   client: LibraryClient,
 ): Promise<string> {
-  const claims = await oauth.accountClaims(userId);
-  const { IdToken } = oauth.provider();
   // The types ask for the context of a request, which the library itself leaves out for logout tokens.
   const token = new IdToken(claims, { client } as unknown as ConstructorParameters<typeof IdToken>[1]);
   return Object.assign(token, { scope }).issue({ use: 'idtoken' });
