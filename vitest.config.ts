@@ -4,7 +4,7 @@ import { summaryReporter } from './service/test/setup/summary.ts';
 export default defineConfig({
   test: {
     include: ['*/src/**/*.test.ts', '*/test/**/*.test.ts'],
-    globalSetup: ['service/test/setup/cluster.ts'],
+    globalSetup: ['service/test/setup/cluster.ts', 'service/test/setup/browser.ts'],
     setupFiles: ['service/test/setup/network.ts'],
     reporters: ['default', summaryReporter()],
     pool: 'forks',
