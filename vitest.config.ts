@@ -9,6 +9,8 @@ export default defineConfig({
     reporters: ['default', summaryReporter()],
     pool: 'forks',
     maxWorkers: 2,
+    // On a shared, busy machine a test of processes and deadlines may miss its moment once; which ones did is printed.
+    retry: process.env.CI ? 1 : 0,
     testTimeout: 60_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 20_000 } },

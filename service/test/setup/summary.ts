@@ -11,6 +11,7 @@ export function summaryReporter(): Reporter {
         for (const test of module.children.allTests()) {
           const { state } = test.result();
           count[state === 'pending' ? 'skipped' : state]++;
+          if (test.diagnostic()?.flaky) process.stdout.write(`\nneeded a second attempt: ${test.fullName}\n`);
         }
       }
       const line = `${count.passed} passed, ${count.failed} failed${count.skipped > 0 ? `, ${count.skipped} skipped` : ''}`;
