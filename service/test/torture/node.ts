@@ -26,4 +26,7 @@ process.once('message', async () => {
   }
 });
 // Loading takes longer than living here: the next process is loaded while this one still runs.
-process.send?.({ loaded: true });
+// Whoever wanted it may have ended meanwhile.
+process.send?.({ loaded: true }, (error: Error | null) => {
+  if (error !== null) process.exit(0);
+});
