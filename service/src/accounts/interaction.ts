@@ -84,7 +84,7 @@ export async function decideInteraction(ctx: Context, visit: Visit, input: PageI
   const result =
     decision === 'deny'
       ? { error: 'access_denied', error_description: 'the user denied access' }
-      : { consent: { grantId: await saveGrant(ctx, interaction, user.id) } };
+      : await ctx.oauth.allowConsent(interaction);
   return { redirect: await ctx.oauth.finishInteraction(input.request, result) };
 }
 
@@ -125,23 +125,6 @@ async function finishSignIn(
   };
   await interaction.save(interaction.exp - Math.floor(Date.now() / 1000));
   return interaction.returnTo;
-}
-
-async function saveGrant(
-  { oauth }: Context,
-  { grantId, params, prompt }: Interaction,
-  accountId: string,
-): Promise<string> {
-  const provider = oauth.provider();
-  const known = grantId === undefined ? undefined : await provider.Grant.find(grantId);
-  const grant = known ?? new provider.Grant({ accountId, clientId: String(params.client_id) });
-  const { missingOIDCScope, missingOIDCClaims } = prompt.details as {
-    missingOIDCScope?: string[];
-    missingOIDCClaims?: string[];
-  };
-  if (missingOIDCScope !== undefined) grant.addOIDCScope(missingOIDCScope.join(' '));
-  if (missingOIDCClaims !== undefined) grant.addOIDCClaims(missingOIDCClaims);
-  return grant.save();
 }
 
 function askedScopes({ prompt, params }: Interaction): string[] {

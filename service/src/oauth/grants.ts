@@ -45,5 +45,7 @@ export async function allowConsent(
     known ?? new provider.Grant({ accountId: session.accountId, clientId: String(params.client_id) });
   const missing = prompt.details.missingOIDCScope;
   if (Array.isArray(missing)) grant.addOIDCScope(missing.join(' '));
+  const claims = prompt.details.missingOIDCClaims;
+  if (Array.isArray(claims)) grant.addOIDCClaims(claims);
   return { consent: { grantId: await grant.save() } };
 }
