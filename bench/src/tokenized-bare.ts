@@ -3,7 +3,7 @@ import { Pool } from 'undici';
 
 /**
  * A route that asks the venue each time, as one would write it: `fetch` is what comes to mind first, `pool` what one
- * writes who knows that connections are to be kept and that `fetch` is slow.
+ * writes who knows that connections are to be kept and that `fetch` is slow. `nobody` asks once: no route is faster.
  */
 const [, , way = '', venueUrl = '', apiKey = ''] = process.argv;
 const PATH = '/v1/attestations/soft';
@@ -20,6 +20,11 @@ const ways: Record<string, (body: string) => Promise<Quote>> = {
     const reply = await pool.request({ method: 'POST', path: PATH, headers, body });
     return (await reply.body.json()) as Quote;
   },
+};
+let first: Promise<Quote> | undefined;
+ways.nobody = (body) => {
+  first ??= ways.pool?.(body);
+  return first as Promise<Quote>;
 };
 const ask = ways[way];
 if (ask === undefined) throw new Error(`there is no way ${way}`);

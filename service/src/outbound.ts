@@ -1,9 +1,9 @@
-import { EventEmitter } from 'node:events';
 import { Counter, type Registry } from 'prom-client';
 import type { Static, TSchema } from 'typebox';
 import { Pool } from 'undici';
 import { createCircuit } from './circuit.ts';
 import { ApiError } from './errors.ts';
+import { exchange, LateError, TooLongError } from './exchange.ts';
 import { isValid } from './http/validation.ts';
 
 /**
@@ -82,7 +82,7 @@ export function openUpstream({ name, url, timeout, registry }: UpstreamOptions):
     const wait = circuit.wait();
     if (wait > 0) throw new UpstreamFailure('refused', 'its circuit is open', { retryAfter: wait / 1000 });
     try {
-      const reply = await exchange(pool, base, request, deadline);
+      const reply = await ask(pool, base, request, deadline);
       circuit.succeed();
       count('answered');
       return reply;
@@ -115,50 +115,34 @@ export function openUpstream({ name, url, timeout, registry }: UpstreamOptions):
   };
 }
 
-async function exchange(
+async function ask(
   pool: Pool,
   base: string,
   { method, path, headers, body }: UpstreamRequest,
   deadline: number,
 ): Promise<UpstreamReply> {
-  // An emitter stops a request like a signal does, and costs a tenth of one.
-  const abort = new EventEmitter();
-  const timer = setTimeout(() => abort.emit('abort'), Math.max(1, deadline - performance.now()));
-  try {
-    const response = await pool.request({
-      method,
-      path: `${base}${path}`,
-      headers: {
-        accept: 'application/json',
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...headers?.(),
-      },
-      ...(body !== undefined && { body }),
-      signal: abort,
-    });
-    const { statusCode: status } = response;
-    const text = await readText(response.body);
-    const plain = flatten(response.headers);
-    if (status === 429)
-      throw new UpstreamFailure('limited', 'HTTP 429', { retryAfter: Number(plain['retry-after']) || 1 });
-    if (status === 502 || status === 503 || status === 504)
-      throw new UpstreamFailure('silent', `HTTP ${status}`, { isLate: status === 504 });
-    return { status, headers: plain, body: parse(text, status) };
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-async function readText(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > BODY_LIMIT)
-      throw new UpstreamFailure('nonsense', `an answer of more than ${BODY_LIMIT} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
+  const {
+    status,
+    headers: told,
+    text,
+  } = await exchange(pool, {
+    method,
+    path: `${base}${path}`,
+    headers: {
+      accept: 'application/json',
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers?.(),
+    },
+    ...(body !== undefined && { body }),
+    timeout: Math.max(1, deadline - performance.now()),
+    limit: BODY_LIMIT,
+  });
+  const plain = flatten(told);
+  if (status === 429)
+    throw new UpstreamFailure('limited', 'HTTP 429', { retryAfter: Number(plain['retry-after']) || 1 });
+  if (status === 502 || status === 503 || status === 504)
+    throw new UpstreamFailure('silent', `HTTP ${status}`, { isLate: status === 504 });
+  return { status, headers: plain, body: parse(text, status) };
 }
 
 /** An unreadable success may have had its effect; what cannot be read in a refusal does not matter. */
@@ -177,7 +161,8 @@ function toFailure(error: unknown): UpstreamFailure {
   const { code } = error as { code?: string };
   if (NEVER_CONNECTED.has(String(code)))
     return new UpstreamFailure('refused', 'no connection', { cause: error });
-  const isLate = (error as Error).name === 'AbortError';
+  if (error instanceof TooLongError) return new UpstreamFailure('nonsense', error.message);
+  const isLate = error instanceof LateError;
   return new UpstreamFailure('silent', isLate ? 'no answer in time' : 'the connection broke', {
     cause: error,
     isLate,

@@ -1,5 +1,5 @@
-import { EventEmitter } from 'node:events';
 import { Pool } from 'undici';
+import { exchange, LateError, TooLongError } from '../exchange.ts';
 import { EndpointFailure, NodeError } from './failures.ts';
 
 export type RpcCall = { method: string; params: unknown };
@@ -44,7 +44,7 @@ export function openEndpoint(url: string): Endpoint {
       await slots.take(timeout);
       try {
         const left = Math.max(1, deadline - performance.now());
-        const replies = await exchange(pool, `${pathname}${search}`, credentials, calls, left);
+        const replies = await postCalls(pool, `${pathname}${search}`, credentials, calls, left);
         circuit.succeed();
         return replies;
       } finally {
@@ -140,48 +140,28 @@ function createCircuit() {
 
 type Headers = Record<string, string>;
 
-async function exchange(
+async function postCalls(
   pool: Pool,
   path: string,
-  headers: Headers,
+  credentials: Headers,
   calls: RpcCall[],
   timeout: number,
 ): Promise<RpcReply[]> {
-  const single = calls.length === 1;
   const requests = calls.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }));
-  // An emitter stops a request like a signal does, and costs a tenth of one.
-  const abort = new EventEmitter();
-  let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    abort.emit('abort');
-  }, timeout);
-  let text: string;
-  let status: number;
-  try {
-    const response = await pool.request({
-      path,
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(single ? requests[0] : requests),
-      signal: abort,
-    });
-    status = response.statusCode;
-    const length = Number(response.headers['content-length'] ?? 0);
-    if (length > BODY_LIMIT) throw new EndpointFailure('nonsense', `answer of ${length} bytes`);
-    text = await response.body.text();
-    if (status === 429)
-      throw new EndpointFailure('limited', 'HTTP 429', {
-        retryAfter: Number(response.headers['retry-after']) || 1,
-      });
-  } catch (cause) {
-    if (cause instanceof EndpointFailure) throw cause;
-    throw new EndpointFailure('silent', isLate ? `no answer within ${timeout} ms` : 'no connection', {
-      cause,
-    });
-  } finally {
-    clearTimeout(timer);
-  }
+  const body = JSON.stringify(calls.length === 1 ? requests[0] : requests);
+  const headers = { 'content-type': 'application/json', ...credentials };
+  const request = { method: 'POST', path, headers, body, timeout, limit: BODY_LIMIT } as const;
+  const {
+    status,
+    headers: told,
+    text,
+  } = await exchange(pool, request).catch((cause: unknown) => {
+    if (cause instanceof TooLongError) throw new EndpointFailure('nonsense', cause.message, { cause });
+    const message = cause instanceof LateError ? cause.message : 'no connection';
+    throw new EndpointFailure('silent', message, { cause });
+  });
+  if (status === 429)
+    throw new EndpointFailure('limited', 'HTTP 429', { retryAfter: Number(told['retry-after']) || 1 });
   if (status === 502 || status === 503 || status === 504)
     throw new EndpointFailure('silent', `HTTP ${status}`);
   return readReplies(text, calls.length, status);
