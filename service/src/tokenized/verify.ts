@@ -3,10 +3,11 @@ import {
   decodeFunctionData,
   decodeFunctionResult,
   encodeFunctionData,
+  isAddress,
   parseAbi,
   recoverAddress,
 } from 'viem/utils';
-import { tokenizedSwapAbi, venueManagerAbi } from '../chain/tokenized-swap.ts';
+import { tokenizedSwapAbi, venueManagerAbi } from '../chain/tokenized-abi.ts';
 import {
   type Domain,
   findCostProblem,
@@ -39,146 +40,139 @@ export type Claimed = {
 export type Finding = { check: string; ok: boolean; says: string };
 export type Verdict = { ok: boolean; findings: Finding[] };
 
+type Note = (check: string, ok: boolean, says: string) => void;
+/** Undefined when the contract does not answer as such a contract does. */
+type Read = (to: Hex, functionName: string, args?: unknown[]) => Promise<unknown>;
+type Swap = {
+  quote: QuoteTuple;
+  venueSignature: Hex;
+  token: Hex;
+  amount: bigint;
+  operatorSignature: Hex;
+  isCanonical: boolean;
+};
+type Subject = { claimed: Claimed; swap: Hex; wallet: Hex; chainId: number; call: Swap };
+
 const abi = [
   ...tokenizedSwapAbi,
   ...venueManagerAbi,
   ...parseAbi(['function decimals() view returns (uint8)']),
 ];
+const LAST_DATE = 8_640_000_000_000n;
 
 /**
  * Whether calldata does what its reply says, asked of the chain alone: who signed it, for which wallet, what it costs,
- * what it gives and until when. Depends on nothing of the service, so that partners can run it anywhere.
+ * what it gives and until when. Depends on nothing of the service, so that partners can run it anywhere. Throws only
+ * when the node does not answer.
  */
 export async function verifyCalldata(node: Node, claimed: Claimed): Promise<Verdict> {
   const findings: Finding[] = [];
-  const note = (check: string, ok: boolean, says: string) => void findings.push({ check, ok, says });
-  const decoded = decode(claimed.data as Hex);
-  if (decoded === null) {
-    note('calldata', false, 'is no call of swap(…)');
+  const note: Note = (check, ok, says) => void findings.push({ check, ok, says });
+  const call = decodeSwap(claimed.data);
+  if (call === null || !isAddress(claimed.to, LOOSE) || !isAddress(claimed.wallet, LOOSE)) {
+    note('calldata', false, 'is no call of swap(…), or its wallet or contract is no address');
     return { ok: false, findings };
   }
-  const { quote, venueSignature, token, amount, operatorSignature } = decoded;
-  note(
-    'calldata',
-    decoded.isCanonical,
-    decoded.isCanonical ? 'calls swap(…)' : 'holds bytes that mean nothing',
-  );
-  const swap = claimed.to.toLowerCase() as Hex;
-  const wallet = claimed.wallet.toLowerCase() as Hex;
-  const read = (to: Hex, functionName: string, args: unknown[] = []) =>
-    readContract(node, to, functionName, args);
+  note('calldata', call.isCanonical, call.isCanonical ? 'calls swap(…)' : 'holds bytes that mean nothing');
+  const subject: Subject = {
+    claimed,
+    call,
+    swap: claimed.to.toLowerCase() as Hex,
+    wallet: claimed.wallet.toLowerCase() as Hex,
+    chainId: Number(await node.request({ method: 'eth_chainId' })),
+  };
+  const read: Read = (to, functionName, args = []) => readContract(node, to, functionName, args);
+  await checkVenue(read, subject, note);
+  await checkOperator(read, subject, note);
+  await checkMoney(read, subject, note);
+  await checkTime(node, subject, note);
+  return { ok: findings.every(({ ok }) => ok), findings };
+}
 
-  const chainId = Number(await node.request({ method: 'eth_chainId' }));
+const LOOSE = { strict: false };
+
+async function checkVenue(read: Read, { call, swap, chainId }: Subject, note: Note): Promise<void> {
+  const { quote, venueSignature } = call;
   note(
     'chain',
     quote.chainId === BigInt(chainId),
     `the quote is for ${quote.chainId}, the node is on ${chainId}`,
   );
-  const manager = (await read(swap, 'manager')) as Hex;
-  const venue = venueDomain(chainId, manager);
-  note(
-    'venue domain',
-    separatorOf(venue) === (await read(manager, 'getDomainSeparator')),
-    `the venue's manager is ${manager}`,
-  );
+  const manager = await read(swap, 'manager');
+  if (typeof manager !== 'string') return note('venue domain', false, `${swap} is no swap contract`);
+  const venue = venueDomain(chainId, manager as Hex);
+  const separator = await read(manager as Hex, 'getDomainSeparator');
+  note('venue domain', separatorOf(venue) === separator, `the venue's manager is ${manager}`);
   const signer = await recover(hashQuote(venue, quote), venueSignature);
-  const isVenue = signer !== null && ((await read(manager, 'hasRole', [SIGNER_ROLE, signer])) as boolean);
+  const isVenue = signer !== null && (await read(manager as Hex, 'hasRole', [SIGNER_ROLE, signer])) === true;
   note('venue signature', isVenue, `the quote is signed by ${signer ?? 'nobody'}`);
-
-  const domain = await readDomain(read, claimed, chainId, swap);
-  note(
-    'swap domain',
-    domain !== null,
-    domain === null ? 'is not what the contract says' : `is ${domain.name}`,
-  );
-  const [input, output] = quote.side === 0 ? [token, quote.asset] : [quote.asset, token];
-  const totals = (await read(swap, 'totals', [wallet, input, output])) as readonly bigint[];
-  const nonce = totals[3] ?? 0n;
-  const request = {
-    side: quote.side,
-    inputToken: input,
-    outputToken: output,
-    sender: wallet,
-    nonce,
-    expiry: quote.expiration,
-    amount,
-  };
-  const operator = String(await read(swap, 'operator')).toLowerCase();
-  const by = domain && (await recover(hashRequest(domain, request), operatorSignature));
-  note('operator signature', by?.toLowerCase() === operator, `for wallet ${wallet} at its nonce ${nonce}`);
-
-  await checkMoney(read, { claimed, quote, token, amount, swap }, note);
-  await checkTime(node, read, { claimed, quote, manager }, note);
-  return { ok: findings.every(({ ok }) => ok), findings };
+  const executed = await read(manager as Hex, 'executedAttestationIds', [quote.attestationId]);
+  note('unused', executed === false, `the attestation was ${executed === false ? 'not ' : ''}executed yet`);
 }
 
-type Read = (to: Hex, functionName: string, args?: unknown[]) => Promise<unknown>;
-type Note = (check: string, ok: boolean, says: string) => void;
-type Money = { claimed: Claimed; quote: QuoteTuple; token: Hex; amount: bigint; swap: Hex };
+async function checkOperator(read: Read, subject: Subject, note: Note): Promise<void> {
+  const { call, swap, wallet } = subject;
+  const { quote, token, amount, operatorSignature } = call;
+  const domain = await readDomain(read, subject);
+  note('swap domain', domain !== null, domain ? `is ${domain.name}` : 'is not what the contract says');
+  const [inputToken, outputToken] = quote.side === 0 ? [token, quote.asset] : [quote.asset, token];
+  const totals = await read(swap, 'totals', [wallet, inputToken, outputToken]);
+  const nonce = Array.isArray(totals) ? (totals[3] as bigint) : 0n;
+  const { side, expiration: expiry } = quote;
+  const request = { side, inputToken, outputToken, sender: wallet, nonce, expiry, amount };
+  const operator = String(await read(swap, 'operator')).toLowerCase();
+  const signer = domain && (await recover(hashRequest(domain, request), operatorSignature));
+  note('operator signature', signer?.toLowerCase() === operator, `for ${wallet} at its nonce ${nonce}`);
+}
 
-async function checkMoney(
-  read: Read,
-  { claimed, quote, token, amount, swap }: Money,
-  note: Note,
-): Promise<void> {
+async function checkMoney(read: Read, { claimed, call, swap }: Subject, note: Note): Promise<void> {
+  const { quote, token, amount } = call;
   const same = (check: string, said: string | undefined, is: bigint) =>
     note(check, said === undefined || said === is.toString(), `is ${is}`);
   note('side', quote.side === 0, quote.side === 0 ? 'buys' : 'does not buy');
-  const [fee = 0n, net = 0n] = (await read(swap, 'fee', [quote.side, amount])) as readonly bigint[];
   same('pay_input_amount', claimed.pay_input_amount, amount);
+  same('receive_output_amount', claimed.receive_output_amount, quote.quantity);
+  const [split, decimals] = [await read(swap, 'fee', [quote.side, amount]), await read(token, 'decimals')];
+  if (!Array.isArray(split) || typeof decimals !== 'number')
+    return note('fee', false, 'the contract or the funding token does not answer');
+  const [fee, net] = split as [bigint, bigint];
   same('fee', claimed.fee, fee);
   same('notional_value', claimed.notional_value, net);
-  same('receive_output_amount', claimed.receive_output_amount, quote.quantity);
-  const problem = findCostProblem(quote, net, Number(await read(token, 'decimals')));
+  const problem = findCostProblem(quote, net, decimals);
   note('price', problem === null, problem ?? `${quote.price} (1e18) for each whole token`);
 }
 
-type Timing = { claimed: Claimed; quote: QuoteTuple; manager: Hex };
-
-async function checkTime(
-  node: Node,
-  read: Read,
-  { claimed, quote, manager }: Timing,
-  note: Note,
-): Promise<void> {
-  const expires = Number(quote.expiration) * 1000;
+async function checkTime(node: Node, { claimed, call }: Subject, note: Note): Promise<void> {
+  const { expiration } = call.quote;
+  const isDate = expiration <= LAST_DATE;
+  const says = isDate ? new Date(Number(expiration) * 1000).toISOString() : `${expiration}`;
   const said = claimed.expires_at;
-  note(
-    'expires_at',
-    said === undefined || Date.parse(said) === expires,
-    `is ${new Date(expires).toISOString()}`,
-  );
-  const block = (await node.request({ method: 'eth_getBlockByNumber', params: ['latest', false] })) as {
-    timestamp: Hex;
-  };
-  note('in time', BigInt(block.timestamp) <= quote.expiration, `the chain is at ${BigInt(block.timestamp)}`);
-  const executed = (await read(manager, 'executedAttestationIds', [quote.attestationId])) as boolean;
-  note(
-    'unused',
-    !executed,
-    executed ? 'the attestation was executed' : 'the attestation was not executed yet',
-  );
+  const isSame = said === undefined || BigInt(Date.parse(said) || 0) === expiration * 1000n;
+  note('expires_at', isDate && isSame, `is ${says}`);
+  const block = await node.request({ method: 'eth_getBlockByNumber', params: ['latest', false] });
+  const now = BigInt((block as { timestamp: Hex }).timestamp);
+  note('in time', now <= expiration, `the chain is at ${now}`);
 }
 
-async function readDomain(read: Read, claimed: Claimed, chainId: number, swap: Hex): Promise<Domain | null> {
-  const told = await read(swap, 'eip712Domain').then(
-    (answer) => String((answer as readonly unknown[])[1]),
-    () => null,
-  );
-  const domain = swapDomain(told ?? claimed.domain_name ?? '', chainId, swap);
+async function readDomain(read: Read, { claimed, chainId, swap }: Subject): Promise<Domain | null> {
+  const told = await read(swap, 'eip712Domain');
+  const name = Array.isArray(told) ? String(told[1]) : (claimed.domain_name ?? '');
+  const domain = swapDomain(name, chainId, swap);
   return separatorOf(domain) === (await read(swap, 'domainSeparator')) ? domain : null;
 }
 
-function decode(data: Hex) {
+function decodeSwap(data: string): Swap | null {
   try {
-    const { functionName, args } = decodeFunctionData({ abi: tokenizedSwapAbi, data });
+    const { functionName, args } = decodeFunctionData({ abi: tokenizedSwapAbi, data: data as Hex });
     if (functionName !== 'swap') return null;
     const [quote, venueSignature, token, amount, operatorSignature] = args;
-    const lower = { ...quote, asset: quote.asset.toLowerCase() as Hex };
-    const isCanonical =
-      encodeFunctionData({ abi: tokenizedSwapAbi, functionName, args }) === data.toLowerCase();
-    const funding = token.toLowerCase() as Hex;
-    return { quote: lower, venueSignature, token: funding, amount, operatorSignature, isCanonical };
+    const strict = encodeFunctionData({ abi: tokenizedSwapAbi, functionName, args });
+    return {
+      quote: { ...quote, asset: quote.asset.toLowerCase() as Hex },
+      token: token.toLowerCase() as Hex,
+      ...{ venueSignature, amount, operatorSignature },
+      isCanonical: strict === data.toLowerCase(),
+    };
   } catch {
     return null;
   }
@@ -190,11 +184,21 @@ async function recover(hash: Hex, signature: Hex): Promise<Hex | null> {
 
 async function readContract(node: Node, to: Hex, functionName: string, args: unknown[]): Promise<unknown> {
   const call = { abi, functionName, args } as Parameters<typeof encodeFunctionData>[0];
-  const data = await node.request({
-    method: 'eth_call',
-    params: [{ to, data: encodeFunctionData(call) }, 'latest'],
+  const params = [{ to, data: encodeFunctionData(call) }, 'latest'];
+  const data = await node.request({ method: 'eth_call', params }).catch((error: unknown) => {
+    if (isRevert(error)) return '0x';
+    throw error;
   });
-  return decodeFunctionResult({ abi, functionName, data: data as Hex } as Parameters<
-    typeof decodeFunctionResult
-  >[0]);
+  try {
+    const answer = { abi, functionName, data } as Parameters<typeof decodeFunctionResult>[0];
+    return decodeFunctionResult(answer);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Nodes and wallets say it in several ways: code 3, with the data, or in words. */
+function isRevert(error: unknown): boolean {
+  const { code, data, message } = error as { code?: unknown; data?: unknown; message?: unknown };
+  return code === 3 || typeof data === 'string' || /revert|invalid opcode|out of gas/i.test(String(message));
 }
