@@ -1,5 +1,5 @@
 import { CausewayError, errorOfReply } from './error.ts';
-import { redact } from './redact.ts';
+import { redact, redactPath } from './redact.ts';
 
 /** Gives the access token to send; asked again with `refresh` after the service has refused one. */
 export type TokenSource = string | ((asked: { refresh: boolean }) => string | Promise<string>);
@@ -105,7 +105,7 @@ async function attemptOnce(options: CausewayOptions, one: Attempt): Promise<unkn
   const begun = performance.now();
   const tell = (status: number, requestId: string | null, responseBody: unknown) =>
     options.onCall?.({
-      ...{ method, path, status, attempt, requestId: requestId ?? undefined },
+      ...{ method, path: redactPath(path), status, attempt, requestId: requestId ?? undefined },
       milliseconds: performance.now() - begun,
       requestBody: redact(one.path, body),
       responseBody: redact(one.path, responseBody),
