@@ -36,7 +36,11 @@ export type Sandbox = {
 /** The whole service with its sandbox, as `npm start` gives it. */
 export async function startSandbox(): Promise<Sandbox> {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-sdk-'));
-  const service = await startService({ CAUSEWAY_DATA: dataDir });
+  const service = await startService({
+    CAUSEWAY_DATA: dataDir,
+    RATE_LIMIT_SIGN_IN: '1000',
+    RATE_LIMIT_OAUTH_TOKEN: '1000',
+  });
   const control = async <Reply>(path: string, body: object): Promise<Reply> => {
     const reply = await fetch(service.url + path, {
       method: 'POST',
