@@ -1,5 +1,6 @@
 import { CausewayError, errorOfReply } from './error.ts';
 import { redact } from './redact.ts';
+import { sleep } from './sleep.ts';
 
 /** Gives the access token to send; asked again with `refresh` after the service has refused one. */
 export type TokenSource = string | ((asked: { refresh: boolean }) => string | Promise<string>);
@@ -165,21 +166,11 @@ function pause(seconds: number | undefined, attempt: number, signal: AbortSignal
   // Half of it by chance, so that many clients do not come back together.
   const growing = Math.min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE) * (0.5 + Math.random() / 2);
   const milliseconds = seconds === undefined ? growing : Math.max(seconds * 1000, growing);
-  return new Promise((done, fail) => {
-    const stop = () => {
-      clearTimeout(timer);
-      fail(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop);
-      done();
-    }, milliseconds);
-    signal?.addEventListener('abort', stop, { once: true });
-  });
+  return sleep(milliseconds, signal);
 }
 
 function queryOf(query: Query = {}): string {
-  const given = Object.entries(query).flatMap(([name, value]) =>
+  const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, String(value)]],
   );
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
