@@ -139,6 +139,27 @@ describe('buyTokenized', () => {
     expect(await attestations()).toBe(before);
   });
 
+  test("an order waits until the service's node has seen the approval", async () => {
+    const looks: string[] = [];
+    let ordered = 0;
+    const client = await sandbox.newUser({
+      fetch: async (url, init) => {
+        if (isOrder(url)) ordered = looks.length;
+        const reply = await fetch(url, init);
+        if (!String(url).includes('/token/allowance')) return reply;
+        // As a node that is a block behind for three looks would have it answered.
+        const body = (await reply.json()) as { allowance: string };
+        const seen = { ...body, allowance: looks.length < 4 ? '0' : body.allowance };
+        looks.push(seen.allowance);
+        return Response.json(seen);
+      },
+    });
+    const { paid } = await buyTokenized(client, order(await sandbox.newWallet()), QUICK);
+    expect(paid).toBe(AMOUNT);
+    expect(looks).toEqual(['0', '0', '0', '0', String(AMOUNT)]);
+    expect(ordered).toBe(5);
+  });
+
   test('an answer that is lost is asked for again under the same key: one attestation', async () => {
     const wallet = await sandbox.newWallet();
     const before = await attestations();
