@@ -133,7 +133,9 @@ test('the server keeps the plan of every list', async () => {
         await listParticipations(db, partnerId, readSelection({ userId: null }, filters()), NEWEST);
     const { rows } = await sql<{ statement: string }>`
       select statement from pg_prepared_statements
-      where statement like '%from participations p where%' and generic_plans = 0 and custom_plans > 5`.execute(db);
+      where statement like '%from participations p where%' and generic_plans = 0 and custom_plans > 5`.execute(
+      db,
+    );
     expect(rows).toEqual([]);
   });
 });
