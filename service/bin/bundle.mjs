@@ -12,7 +12,9 @@ const APART =
   /^(@node-rs\/argon2|@nomicfoundation\/edr|tiny-secp256k1|esbuild|pg-native|graphile-worker|@scalar\/.*|pino-pretty)($|\/)/;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const sources = ['service/src', 'sandbox/src', 'contracts/abi'].map((folder) => join(root, folder));
+const sources = ['service/src', 'sandbox/src', 'contracts/abi', 'sdk/src'].map((folder) =>
+  join(root, folder),
+);
 const kept = join(root, 'service', 'dist');
 
 /** The folder with `main.js` and `outside.js`; built when it is missing. */

@@ -6,7 +6,10 @@ export const Failure = Closed(
   {
     message: Type.String({ description: 'For people.' }),
     type: Type.Literal('api_error'),
-    code: Type.String({ description: 'For programs: one of the catalogue of errors.' }),
+    code: Type.String({
+      description: 'For programs: one of the catalogue of errors.',
+      examples: Object.keys(ERRORS),
+    }),
     errors: Type.Object(
       {},
       { additionalProperties: true, description: 'Per field a list of messages, or details of the code.' },

@@ -1,3 +1,4 @@
+import { type Domain, separatorOf, swapDomain } from '@causeway/sdk/flows/verify/order.ts';
 import type { Hex } from 'viem';
 import type { EvmChain } from '../chain/client.ts';
 import type { Signer } from '../chain/signer.ts';
@@ -5,7 +6,6 @@ import { readDomainName, readDomainSeparator, readOperator } from '../chain/toke
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { listAllOffers, type OfferContract } from '../offers/store.ts';
-import { type Domain, separatorOf, swapDomain } from './order.ts';
 
 /** The configuration and the contract disagree; nothing may be signed. */
 export class DomainError extends Error {}

@@ -1,0 +1,117 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+
+/** What we use of JSON Schema; anything else would come out as `unknown`. */
+type Schema = {
+  $ref?: string;
+  const?: unknown;
+  enum?: unknown[];
+  type?: string | string[];
+  anyOf?: Schema[];
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  patternProperties?: Record<string, Schema>;
+  additionalProperties?: boolean | Schema;
+  required?: string[];
+  description?: string;
+  examples?: string[];
+};
+type Content = { content: { 'application/json': { schema: Schema } } };
+type Operation = {
+  operationId: string;
+  summary: string;
+  parameters?: { name: string; in: string; required?: boolean; schema: Schema }[];
+  requestBody?: Content;
+  responses: { 200: Content };
+};
+type Document = {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Schema> };
+};
+
+const HEAD = '// Generated from openapi.json by `npm run generate`; do not edit.\n';
+
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const document = JSON.parse(await readFile(at('../openapi.json'), 'utf8')) as Document;
+await writeFile(at('src/wire.ts'), writeTypes(document));
+
+function writeTypes({ paths, components }: Document): string {
+  const named = Object.entries(components.schemas).map(([name, schema]) => {
+    const what = schema.description === undefined ? '' : `/** ${schema.description} */\n`;
+    return `${what}export type ${nameOf(name)} = ${typeOf(schema)};\n`;
+  });
+  const codes = components.schemas.Error?.properties?.code?.examples ?? [];
+  const known = `/** The codes of this version; a newer service may send others. */\nexport type ErrorCode =${codes.map((code) => `\n  | '${code}'`).join('')};\n`;
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    path.startsWith('/v1/') ? Object.values(methods).map(operationOf) : [],
+  );
+  const table = `/** What each operation of the API takes and gives. */\nexport type Operations = {\n${operations.join('')}};\n`;
+  return [HEAD, ...named, known, table].join('\n');
+}
+
+function operationOf({ operationId, summary, parameters = [], requestBody, responses }: Operation): string {
+  const query = parameters.filter((one) => one.in === 'query');
+  const asked: Schema = {
+    type: 'object',
+    properties: Object.fromEntries(query.map(({ name, schema }) => [name, schema])),
+    required: query.flatMap(({ name, required }) => (required ? [name] : [])),
+  };
+  const members = [
+    query.length === 0 ? '' : `    query: ${typeOf(asked, '    ')};\n`,
+    requestBody === undefined
+      ? ''
+      : `    body: ${typeOf(requestBody.content['application/json'].schema, '    ')};\n`,
+    `    reply: ${typeOf(responses[200].content['application/json'].schema, '    ')};\n`,
+  ];
+  return `  /** ${summary}. */\n  ${operationId}: {\n${members.join('')}  };\n`;
+}
+
+/** `Error` is taken. */
+function nameOf(name: string): string {
+  return name === 'Error' ? 'ErrorBody' : name;
+}
+
+function typeOf(schema: Schema, indent = ''): string {
+  if (schema.$ref !== undefined) return nameOf(schema.$ref.split('/').at(-1) ?? '');
+  if (schema.const !== undefined) return literal(schema.const);
+  if (schema.enum !== undefined) return schema.enum.map(literal).join(' | ');
+  if (schema.anyOf !== undefined) return schema.anyOf.map((one) => typeOf(one, indent)).join(' | ');
+  if (Array.isArray(schema.type))
+    return schema.type.map((type) => typeOf({ ...schema, type }, indent)).join(' | ');
+  switch (schema.type) {
+    case 'string':
+    case 'boolean':
+    case 'null':
+      return schema.type;
+    case 'integer':
+    case 'number':
+      return 'number';
+    case 'array':
+      return `Array<${typeOf(schema.items ?? {}, indent)}>`;
+    case 'object':
+      return objectOf(schema, indent);
+    default:
+      return 'unknown';
+  }
+}
+
+function objectOf(schema: Schema, indent: string): string {
+  const entries = Object.entries(schema.properties ?? {});
+  const values =
+    Object.values(schema.patternProperties ?? {})[0] ??
+    (typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined);
+  if (values !== undefined) return `Record<string, ${typeOf(values, indent)}>`;
+  if (entries.length === 0)
+    return schema.additionalProperties === true ? 'Record<string, unknown>' : 'Record<string, never>';
+  const inner = `${indent}  `;
+  const members = entries.map(([name, property]) => {
+    const what = property.description === undefined ? '' : `${inner}/** ${property.description} */\n`;
+    const [mark, or] = schema.required?.includes(name) ? ['', ''] : ['?', ' | undefined'];
+    return `${what}${inner}${/^\w+$/.test(name) ? name : literal(name)}${mark}: ${typeOf(property, inner)}${or};\n`;
+  });
+  return `{\n${members.join('')}${indent}}`;
+}
+
+function literal(value: unknown): string {
+  return typeof value === 'string' ? `'${value.replaceAll("'", "\\'")}'` : JSON.stringify(value);
+}

@@ -1,0 +1,45 @@
+import { listPages, type PageQuery, type Pages } from './paging.ts';
+import type { RequestOptions, Send } from './request.ts';
+import type { Operations, Participation } from './wire.ts';
+
+export type NewParticipation = Operations['createParticipation']['body'];
+
+export type ParticipationFilter = {
+  field: 'offer_id' | 'offer_option_id' | 'user_id' | 'status' | 'user_email';
+  op: '==' | '!=' | 'in';
+  /** A list for `in`. */
+  value: string | readonly string[];
+};
+
+export type Participations = {
+  /** Repeating the same request gives the same participation. */
+  create(body: NewParticipation, options?: RequestOptions): Promise<Participation>;
+  list(
+    query?: PageQuery & { filters?: readonly ParticipationFilter[] | undefined },
+    options?: RequestOptions,
+  ): Pages<Participation>;
+  get(id: string, options?: RequestOptions): Promise<Participation>;
+};
+
+export function participationsOf(send: Send): Participations {
+  const path = '/v1/participations';
+  return {
+    create: (body, options) => send({ method: 'POST', path, body }, options),
+    list: ({ filters = [], ...page } = {}, options) =>
+      listPages(page, (asked) =>
+        send({ method: 'GET', path, query: { ...asked, ...indexed(filters) } }, options),
+      ),
+    get: (id, options) => send({ method: 'GET', path: `${path}/${encodeURIComponent(id)}` }, options),
+  };
+}
+
+/** `filters[0][field]=…` and so on. */
+function indexed(filters: readonly ParticipationFilter[]): Record<string, string> {
+  return Object.fromEntries(
+    filters.flatMap(({ field, op, value }, index) => [
+      [`filters[${index}][field]`, field],
+      [`filters[${index}][op]`, op],
+      [`filters[${index}][value]`, typeof value === 'string' ? value : value.join(',')],
+    ]),
+  );
+}

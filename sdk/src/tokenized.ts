@@ -1,0 +1,30 @@
+import type { RequestOptions, Send } from './request.ts';
+import type {
+  Operations,
+  TokenizedSwapQuote,
+  TokenizedSwapTradingStatus,
+  TokenizedSwapTransaction,
+} from './wire.ts';
+
+export type QuoteQuery = Operations['quoteTokenizedSwap']['query'];
+export type TradingStatusQuery = Operations['getTokenizedTradingStatus']['query'];
+export type TokenizedOrder = Operations['encodeTokenizedSwap']['body'];
+
+export type Tokenized = {
+  /** An indicative price; free to poll. */
+  quote(query: QuoteQuery, options?: RequestOptions): Promise<TokenizedSwapQuote>;
+  /** Whether and how much can be traded now; free to poll. */
+  tradingStatus(query: TradingStatusQuery, options?: RequestOptions): Promise<TokenizedSwapTradingStatus>;
+  /** Once per confirmation of the user: it spends an attestation, and the calldata expires. */
+  transaction(body: TokenizedOrder, options?: RequestOptions): Promise<TokenizedSwapTransaction>;
+};
+
+export function tokenizedOf(send: Send): Tokenized {
+  const path = '/v1/tokenized/swap';
+  return {
+    quote: (query, options) => send({ method: 'GET', path: `${path}/quote`, query }, options),
+    tradingStatus: (query, options) =>
+      send({ method: 'GET', path: `${path}/trading-status`, query }, options),
+    transaction: (body, options) => send({ method: 'POST', path: `${path}/transaction`, body }, options),
+  };
+}

@@ -1,0 +1,639 @@
+// Generated from openapi.json by `npm run generate`; do not edit.
+
+export type AllowWalletTransaction = {
+  object: 'allow_wallet_transaction';
+  action: 'broadcast_transaction';
+  /** The encoded call. */
+  data: string;
+  /** The contract that takes it. */
+  to: string;
+};
+
+export type Asset = {
+  id: string;
+  code: string;
+  name: string;
+  fractional_digits: number;
+};
+
+export type Chain = 'ethereum_sepolia' | 'base_sepolia' | 'solana_devnet' | 'ethereum_mainnet' | 'base_mainnet' | 'solana_mainnet';
+
+export type DocumentSubmission = {
+  object: 'document_submission';
+  form_type: 'w8_ben' | 'w8_ben_e';
+  status: 'INITIALIZED' | 'SENT' | 'VIEWED' | 'EXPIRED' | 'DECLINED' | 'COMPLETED';
+};
+
+export type ErrorBody = {
+  /** For people. */
+  message: string;
+  type: 'api_error';
+  /** For programs: one of the catalogue of errors. */
+  code: string;
+  /** Per field a list of messages, or details of the code. */
+  errors: Record<string, unknown>;
+  /** The id of the failing request, to quote in a report. */
+  event_id: string;
+};
+
+export type EvmChain = 'ethereum_mainnet' | 'ethereum_sepolia' | 'base_mainnet' | 'base_sepolia';
+
+export type Health = {
+  object: 'health';
+  status: 'ok';
+};
+
+export type Introspection = {
+  active: boolean;
+  client_id?: string | undefined;
+  /** Unix time. */
+  exp?: number | undefined;
+  /** Unix time. */
+  iat?: number | undefined;
+  iss?: string | undefined;
+  /** Separated by spaces. */
+  scope?: string | undefined;
+  /** The user; absent for a token of the partner alone. */
+  sub?: string | undefined;
+  /** The user's e-mail address. */
+  username?: string | undefined;
+};
+
+export type KycLevel = 'Sorting_KYC_Level' | 'BasicKYCLevel' | 'AccreditationIndividual_FullVerification';
+
+export type KycToken = {
+  object: 'kyc_token';
+  /** Short-lived; for the identity provider's web SDK. */
+  token: string;
+};
+
+/** What the form is filled with, forwarded as it is and never stored. Fields: City, Country, Country Of Citizenship, DOB, Date, Foreign Tax Number, Full Name, Permanent Address, Signature. */
+export type NewDocumentSubmission = Record<string, string>;
+
+export type NewKycToken = {
+  level_name?: KycLevel | undefined;
+  /** Starts the applicant over, so that an approved level can be redone: the `kyc_reset` of the status. Never when a token is only renewed in the middle of the flow. */
+  reset?: boolean | undefined;
+};
+
+export type Offer = {
+  object: 'offer';
+  id: string;
+  slug: string;
+  type: 'platform::token_sale' | 'fund::swap' | 'tokenized::swap';
+  tagline: string | null;
+  starts_at: string | null;
+  ends_at: string | null;
+  logo_url: string;
+  banner_url: string | null;
+  options: Array<OfferOption>;
+};
+
+export type OfferContract = {
+  chain: EvmChain;
+  kind: 'fund' | 'swap';
+  address: string;
+  asset_address: string | null;
+  funding_tokens: Array<{
+    asset_id: string;
+    address: string;
+    decimals: number;
+  }>;
+};
+
+export type OfferDetails = {
+  object: 'offer_details';
+  id: string;
+  slug: string;
+  type: 'platform::token_sale' | 'fund::swap' | 'tokenized::swap';
+  tagline: string | null;
+  starts_at: string | null;
+  ends_at: string | null;
+  logo_url: string;
+  banner_url: string | null;
+  options: Array<OfferOption>;
+  name: string;
+  about: string | null;
+  category: string | null;
+  asset: Asset;
+  funding_assets: Array<Asset>;
+  terms: Array<{
+    key: string;
+    value: string;
+  }>;
+  links: Array<{
+    label: string;
+    url: string;
+  }>;
+  faqs: Array<{
+    question: string;
+    answer: string;
+  }>;
+  milestones: Array<{
+    name: string;
+    schedule: string;
+    status: 'completed' | 'active' | 'upcoming';
+  }>;
+  contracts: Array<OfferContract>;
+};
+
+export type OfferOption = {
+  id: string;
+  slug: string;
+  price_usd: string | null;
+  floor_price_usd: string | null;
+  bid_increment: string | null;
+  minimum_purchase_usd: string | null;
+  total_token_supply: string | null;
+  sale_agreement_url: string | null;
+};
+
+export type OfferRequirements = {
+  object: 'offer_requirements';
+  offer_id: string;
+  /** By the id of the offer option. */
+  options: Record<string, RequirementList>;
+};
+
+export type Offers = {
+  object: 'list';
+  data: Array<Offer>;
+  starting_after?: string | undefined;
+  starting_before?: string | undefined;
+};
+
+export type OptionAddress = {
+  object: 'option_address';
+  id: string;
+  address: string;
+  offer_option_id: string;
+  protocol: 'ethereum' | 'solana';
+  created_at: string;
+};
+
+export type OptionAddresses = {
+  object: 'list';
+  data: Array<OptionAddress>;
+  starting_after?: string | undefined;
+  starting_before?: string | undefined;
+};
+
+export type Participation = {
+  object: 'participation';
+  id: string;
+  offer_id: string;
+  offer_option_id: string;
+  /** `prepared`: the approval is not yet mined or confirmed. `pending`: the approval is good; the amount is going to be taken. `submitted`: the transaction that takes it is on its way. `completed`: it is taken and confirmed. `failed`: nothing was taken. `remit_submitted`, `remitted`, `remit_failed`: the same of a refund. */
+  status: 'prepared' | 'pending' | 'submitted' | 'completed' | 'failed' | 'remit_submitted' | 'remitted' | 'remit_failed';
+  amount: string;
+  /** The amount in whole units. */
+  amount_string: string;
+  asset: Asset;
+  chain: Chain;
+  wallet_address: string | null;
+  inserted_at: string;
+  updated_at: string;
+};
+
+export type Participations = {
+  object: 'list';
+  data: Array<Participation>;
+  starting_after?: string | undefined;
+  starting_before?: string | undefined;
+};
+
+export type Readiness = {
+  object: 'readiness';
+  status: 'ok';
+  parts: Record<string, 'ok'>;
+};
+
+export type Requirement = {
+  object: 'requirement';
+  id: string;
+  type: 'identity_verification' | 'kyc_approved' | 'accreditation';
+  details: null;
+} | {
+  object: 'requirement';
+  id: string;
+  type: 'external_wallet';
+  details: {
+    protocol: 'ethereum' | 'solana';
+  };
+} | {
+  object: 'requirement';
+  id: string;
+  type: 'whitelisted_wallet';
+  details: {
+    /** How many wallets a user can bind to the option. */
+    max_wallets: number;
+  };
+} | {
+  object: 'requirement';
+  id: string;
+  type: 'document';
+  details: {
+    document_type: 'tax_certification';
+  };
+} | {
+  object: 'requirement';
+  id: string;
+  type: 'jurisdiction';
+  details: {
+    /** Whether only the listed places pass, or all but the listed ones. */
+    filter_type: 'allow' | 'reject';
+    filters: Array<{
+      /** ISO 3166-1 alpha-2, in capitals. */
+      country_iso_2: string;
+      /** ISO 3166-2 codes without the country (`NY`), or names; without them the whole country. */
+      regions?: Array<string> | undefined;
+    }>;
+  };
+};
+
+export type RequirementList = {
+  object: 'list';
+  data: Array<Requirement>;
+};
+
+/** The bare word when there is no more to say. */
+export type RequirementStatus = 'not_started' | 'in_progress' | 'action_needed' | 'completed' | 'rejected' | {
+  status: 'not_started' | 'in_progress' | 'action_needed' | 'completed' | 'rejected';
+  /** Why something is to be done. */
+  action?: 'kyc_not_verified' | 'update_pii_data' | undefined;
+  kyc_level?: KycLevel | undefined;
+  /** To be sent to `POST /v1/kyc-token` as `reset`. */
+  kyc_reset?: boolean | undefined;
+};
+
+export type RequirementStatuses = {
+  object: 'requirement_statuses';
+  offer_id: string;
+  /** By the id of the requirement. */
+  statuses: Record<string, RequirementStatus>;
+};
+
+export type SwapOutputToken = {
+  object: 'swap_output_token';
+  name: string;
+  symbol: string;
+  decimals: number;
+};
+
+/** What the contract would do now. The market takes `pay_input_amount`, which is below the asked amount when supply is short; the wallet pays it and the `fee`, together never more than the asked amount. */
+export type SwapPreview = {
+  object: 'swap_preview';
+  fee: string;
+  pay_input_amount: string;
+  receive_output_amount: string;
+};
+
+/** Swaps are stopped when `stopped` has the bit of `swap_level` set. Zero means nothing is stopped. */
+export type SwapStatus = {
+  object: 'swap_status';
+  stopped: string;
+  swap_level: string;
+};
+
+export type TokenAllowance = {
+  object: 'token_allowance';
+  allowance: string;
+};
+
+export type TokenBalance = {
+  object: 'token_balance';
+  balance: string;
+};
+
+export type TokenizedSwapQuote = {
+  object: 'tokenized_swap_quote';
+  chain_id: string;
+  symbol: string;
+  ticker: string;
+  asset_address: string;
+  asset_decimals: number;
+  side: 'buy' | 'sell';
+  token_base_units: string;
+  price: string;
+};
+
+export type TokenizedSwapTradingStatus = {
+  object: 'tokenized_swap_trading_status';
+  side: 'buy' | 'sell';
+  tradable: boolean;
+  gross_max_notional_value: string | null;
+  gross_max_tokens: string | null;
+  gross_max_active_notional_value: string | null;
+};
+
+export type TokenizedSwapTransaction = {
+  object: 'tokenized_swap_transaction';
+  action: 'broadcast_transaction';
+  data: string;
+  to: string;
+  expires_at: string;
+  pay_input_amount: string;
+  fee: string;
+  notional_value: string;
+  pay_input_decimals: number;
+  receive_output_amount: string;
+  receive_output_decimals: number;
+};
+
+export type UserPii = {
+  object: 'user_pii';
+  kind: 'person' | 'company';
+  full_legal_name: string | null;
+  /** YYYY-MM-DD; null for companies. */
+  date_of_birth: string | null;
+  jurisdiction: {
+    iso_2: string;
+    name: string;
+  } | null;
+  permanent_address: {
+    street: string | null;
+    city: string | null;
+    state: string | null;
+    postal_code: string | null;
+    /** Two letters, ISO 3166-1; `jurisdiction` has the name. */
+    country: string | null;
+  };
+  tax_id: string | null;
+};
+
+export type WalletAllowed = Record<string, never>;
+
+export type WalletAuthorization = {
+  object: 'wallet_authorization';
+  authorized: boolean;
+};
+
+export type WalletOwnershipChallenge = {
+  object: 'wallet_ownership_challenge';
+  /** What the wallet signs, byte for byte. */
+  message: string;
+  expires_at: string;
+};
+
+export type WebhookReceipt = {
+  object: 'webhook_receipt';
+};
+
+/** The codes of this version; a newer service may send others. */
+export type ErrorCode =
+  | 'malformed_request'
+  | 'unauthorized'
+  | 'insufficient_scope'
+  | 'user_token_required'
+  | 'requirements_not_met'
+  | 'wallet_sanctioned'
+  | 'forged_form'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'max_wallets_reached'
+  | 'offer_ended'
+  | 'offer_not_started'
+  | 'wallet_already_bound'
+  | 'approval_already_used'
+  | 'document_completed'
+  | 'kyc_in_review'
+  | 'kyc_final_rejection'
+  | 'order_outstanding'
+  | 'market_closed'
+  | 'market_paused'
+  | 'asset_paused'
+  | 'side_not_allowed'
+  | 'limit_reached'
+  | 'idempotency_in_progress'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'validation_failed'
+  | 'idempotency_key_reused'
+  | 'passkey_refused'
+  | 'challenge_invalid'
+  | 'chain_not_supported'
+  | 'offer_type_mismatch'
+  | 'approval_invalid'
+  | 'insufficient_allowance'
+  | 'insufficient_balance'
+  | 'contract_not_found'
+  | 'contract_reverted'
+  | 'tax_form_not_applicable'
+  | 'symbol_not_found'
+  | 'rate_limited'
+  | 'internal_error'
+  | 'upstream_error'
+  | 'upstream_unavailable';
+
+/** What each operation of the API takes and gives. */
+export type Operations = {
+  /** List offers. */
+  listOffers: {
+    query: {
+      /** Cursor of the next page. */
+      starting_after?: string | undefined;
+      /** Cursor of the previous page. */
+      starting_before?: string | undefined;
+      limit?: number | undefined;
+    };
+    reply: Offers;
+  };
+  /** Read an offer. */
+  getOffer: {
+    reply: OfferDetails;
+  };
+  /** Read the requirements of an offer. */
+  getRequirements: {
+    reply: OfferRequirements;
+  };
+  /** Read how far the user is with the requirements. */
+  getRequirementStatuses: {
+    reply: RequirementStatuses;
+  };
+  /** Start or continue the identity verification. */
+  createKycToken: {
+    body: NewKycToken;
+    reply: KycToken;
+  };
+  /** Read the user's personal data. */
+  getPii: {
+    reply: UserPii;
+  };
+  /** Send the user a form to sign. */
+  submitDocument: {
+    body: NewDocumentSubmission;
+    reply: DocumentSubmission;
+  };
+  /** Get a text to prove the ownership of a wallet with. */
+  createWalletOwnershipChallenge: {
+    body: {
+      /** EVM addresses in any case, Solana addresses in base58. */
+      wallet_address: string;
+      chain: Chain;
+      /** `siwe` (ERC-4361) for EVM chains. */
+      challenge_type?: 'plain' | 'siwe' | undefined;
+      /** For `siwe`: host of the page that asks, with its port. */
+      domain?: string | undefined;
+      /** For `siwe`: what the signature is for. */
+      uri?: string | undefined;
+      /** For `siwe`: a sentence for the user. */
+      statement?: string | undefined;
+    };
+    reply: WalletOwnershipChallenge;
+  };
+  /** Connect a wallet to an offer option. */
+  connectWallet: {
+    body: {
+      chain: Chain;
+      offer_option_id: string;
+      /** Of the text of the challenge. EVM: hexadecimal; Solana: base58. */
+      signature: string;
+      /** EVM addresses in any case, Solana addresses in base58. */
+      wallet_address: string;
+    };
+    reply: OptionAddress;
+  };
+  /** List the connected wallets of the user. */
+  listConnectedWallets: {
+    query: {
+      /** Cursor of the next page. */
+      starting_after?: string | undefined;
+      /** Cursor of the previous page. */
+      starting_before?: string | undefined;
+      limit?: number | undefined;
+      /** Without it, of all options of the offer. */
+      offer_option_id?: string | undefined;
+    };
+    reply: OptionAddresses;
+  };
+  /** Disconnect a wallet. */
+  removeConnectedWallet: {
+    reply: OptionAddress;
+  };
+  /** Let a wallet onto the allow-list of a swap offer. */
+  allowWallet: {
+    body: {
+      chain: Chain;
+      /** Of the text of the challenge. EVM: hexadecimal; Solana: base58. */
+      signature: string;
+      /** EVM addresses in any case, Solana addresses in base58. */
+      wallet_address: string;
+    };
+    reply: AllowWalletTransaction | WalletAllowed;
+  };
+  /** Take part in a token sale. */
+  createParticipation: {
+    body: {
+      /** The id of the offer, or its slug. */
+      offer_id: string;
+      offer_option_id: string;
+      chain: Chain;
+      /** Whose approval it is. */
+      wallet_address: string;
+      amount: string;
+      /** One of the `funding_assets` of the offer. */
+      asset_id: string;
+      /** The transaction that approved the fund of the offer on this chain; a fresh one every time. */
+      approval_transaction_hash: string;
+    };
+    reply: Participation;
+  };
+  /** List participations. */
+  listParticipations: {
+    query: {
+      /** Cursor of the next page. */
+      starting_after?: string | undefined;
+      /** Cursor of the previous page. */
+      starting_before?: string | undefined;
+      limit?: number | undefined;
+    };
+    reply: Participations;
+  };
+  /** Read a participation. */
+  getParticipation: {
+    reply: Participation;
+  };
+  /** What a swap contract would take and give for an amount. */
+  previewSwap: {
+    query: {
+      contract_address: string;
+      chain: EvmChain;
+      input_token: string;
+      amount: string;
+    };
+    reply: SwapPreview;
+  };
+  /** The token that a swap contract gives. */
+  getSwapOutputToken: {
+    query: {
+      contract_address: string;
+      chain: EvmChain;
+    };
+    reply: SwapOutputToken;
+  };
+  /** Whether a swap contract is stopped. */
+  getSwapStatus: {
+    query: {
+      contract_address: string;
+      chain: EvmChain;
+    };
+    reply: SwapStatus;
+  };
+  /** Whether a wallet may swap. */
+  getWalletAuthorization: {
+    query: {
+      contract_address: string;
+      chain: EvmChain;
+      wallet_address: string;
+    };
+    reply: WalletAuthorization;
+  };
+  /** How much of a token a spender may take from its owner. */
+  getTokenAllowance: {
+    query: {
+      token_address: string;
+      owner: string;
+      spender: string;
+      chain: EvmChain;
+    };
+    reply: TokenAllowance;
+  };
+  /** How much of a token an address holds. */
+  getTokenBalance: {
+    query: {
+      token_address: string;
+      owner: string;
+      chain: EvmChain;
+    };
+    reply: TokenBalance;
+  };
+  /** An indicative price of a tokenized asset. */
+  quoteTokenizedSwap: {
+    query: {
+      symbol: string;
+      side: 'buy' | 'sell';
+      token_amount?: string | undefined;
+      notional_value?: string | undefined;
+      duration?: 'short' | 'long' | undefined;
+    };
+    reply: TokenizedSwapQuote;
+  };
+  /** Whether and how much of a tokenized asset can be traded now. */
+  getTokenizedTradingStatus: {
+    query: {
+      symbol: string;
+      side: 'buy' | 'sell';
+    };
+    reply: TokenizedSwapTradingStatus;
+  };
+  /** A purchase, signed and encoded for the wallet to broadcast. */
+  encodeTokenizedSwap: {
+    body: {
+      amount: string;
+      chain: EvmChain;
+      symbol: string;
+      wallet_address: string;
+    };
+    reply: TokenizedSwapTransaction;
+  };
+};
