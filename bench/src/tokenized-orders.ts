@@ -7,12 +7,16 @@ import { sepolia } from 'viem/chains';
 /** A target that tells what it did so far, and forgets the orders it has when it is told to. */
 export type Measured = { url: string; headers: Record<string, string>; statsUrl: string };
 
-/** Milliseconds of CPU time of the service's process, for a transaction and for as long a time without one. */
-export type TransactionCost = { mean: number; p50: number; p95: number; idle: number };
+/**
+ * Milliseconds of CPU time of the service's process for a transaction, one at a time and (mean) twenty at once, and for
+ * as long a time as one takes without any.
+ */
+export type TransactionCost = { mean: number; p50: number; p95: number; atOnce: number; idle: number };
 
-const WALLETS = 12;
-const WARM_UP_ROUNDS = 100;
-const COUNTED_ROUNDS = 30;
+const WALLETS = 20;
+/** Thousands of transactions, because an engine compiles what runs once in each of them late. */
+const WARM_UP_ROUNDS = 280;
+const COUNTED_ROUNDS = 20;
 const CHAIN = 'ethereum_sepolia';
 /** Longer than an attestation lives. */
 const STEP = 40_000;
@@ -20,7 +24,7 @@ const AMOUNT = '10050000';
 const abi = parseAbi(['function approve(address spender, uint256 amount)']);
 
 /**
- * One transaction after another, each of another wallet; every round is on a new block and after the attestations of
+ * After a warm-up, one transaction after another, each of another wallet; every round is on a new block and after the attestations of
  * the round before, so that no answer of the chain or the venue is left over from it. What the process costs while
  * nobody asks for anything is measured too and taken off.
  */
@@ -28,7 +32,7 @@ export async function measureTransactions(outside: Outside, target: Measured): P
   const wallets: Hex[] = [];
   for (let count = 0; count < WALLETS; count++) wallets.push(await makeWallet(outside));
   let now = Date.now();
-  const runRounds = async (rounds: number) => {
+  const runRounds = async (rounds: number, orderAll: () => Promise<unknown>) => {
     const costs: number[] = [];
     let busy = 0;
     for (let round = 0; round < rounds; round++) {
@@ -37,19 +41,26 @@ export async function measureTransactions(outside: Outside, target: Measured): P
       await outside.control.call('chains/mine', { chain: CHAIN, blocks: 1 });
       await fetch(`${target.statsUrl}/reset`);
       const start = performance.now();
-      for (const wallet of wallets) await order(target, wallet);
+      await orderAll();
       busy += performance.now() - start;
       costs.push(...(await readStats(target)).orders);
     }
     return { costs, busy };
   };
-  await runRounds(WARM_UP_ROUNDS);
-  const { costs, busy } = await runRounds(COUNTED_ROUNDS);
+  const allAtOnce = () => Promise.all(wallets.map((wallet) => order(target, wallet)));
+  await runRounds(WARM_UP_ROUNDS, allAtOnce);
+  const together = await runRounds(COUNTED_ROUNDS, allAtOnce);
+  const { costs, busy } = await runRounds(COUNTED_ROUNDS, async () => {
+    for (const wallet of wallets) await order(target, wallet);
+  });
   const idle = await measureIdle(target, busy / costs.length);
   const sorted = costs.map((cost) => cost - idle).sort((a, b) => a - b);
   const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
-  const mean = sorted.reduce((sum, cost) => sum + cost, 0) / sorted.length;
-  return { mean, p50: at(0.5), p95: at(0.95), idle };
+  return { mean: average(sorted), p50: at(0.5), p95: at(0.95), atOnce: average(together.costs), idle };
+}
+
+function average(values: number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 /** For so many milliseconds of a process that nobody asks for anything. */

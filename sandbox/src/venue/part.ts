@@ -29,7 +29,8 @@ export const startVenue: StartPart<ReadyVenue> = async ({ folder, control, clock
   const rpcUrl = (started.chains as ReadyChain[]).find(({ chain }) => chain === embedded.chain)?.rpc_url;
   if (deployment === null || rpcUrl === undefined) throw new Error('no chain has a venue on it');
   const transport = http(rpcUrl, { timeout: TIMEOUT, retryCount: 0 });
-  const reader = createPublicClient({ chain: sepolia, transport, cacheTime: 0, pollingInterval: 20 });
+  const batch = { multicall: true };
+  const reader = createPublicClient({ chain: sepolia, transport, batch, cacheTime: 0, pollingInterval: 20 });
   const owner = createWalletClient({ chain: sepolia, transport, account: roles.venueOwner });
   const store = openVenueState(folder);
   const fault = createFault();

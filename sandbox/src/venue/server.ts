@@ -30,8 +30,10 @@ export function createVenueServer({ store, chain, fault, now, isExecuted }: Venu
   async function sweep(): Promise<void> {
     const { state } = store;
     const before = state.live.length;
-    for (const attestation of [...state.live]) {
-      const executed = await isExecuted(attestation.id);
+    const live = [...state.live];
+    const outcomes = await Promise.all(live.map(({ id }) => isExecuted(id)));
+    for (const [place, attestation] of live.entries()) {
+      const executed = outcomes[place] === true;
       if (!executed && attestation.expiration * 1000 >= now()) continue;
       const index = state.live.indexOf(attestation);
       if (index === -1) continue;
