@@ -1,2 +1,19 @@
-export { FlowError, type FlowOptions } from './flow.ts';
+export {
+  type AllowWalletInput,
+  type AllowWalletPhase,
+  allowWallet,
+  type WalletIsAllowed,
+} from './allow-wallet.ts';
+export { type BindWalletInput, type BindWalletPhase, proveAndBindWallet } from './bind-wallet.ts';
+export {
+  type FlowCode,
+  FlowError,
+  type FlowOptions,
+  isFlowError,
+  type SentTransaction,
+} from './flow.ts';
+export { type FundSwapInput, type FundSwapPhase, type SwapResult, swapFund } from './fund-swap.ts';
+export { buyTokenSale, type TokenSaleInput, type TokenSalePhase } from './token-sale.ts';
+export { buyTokenized, type TokenizedInput, type TokenizedPhase } from './tokenized-purchase.ts';
 export type { Eip1193Provider, EvmWallet, SolanaWallet, Wallet } from './wallet.ts';
+export { type WatchedQuote, type WatchOptions, watchQuotes } from './watch-quotes.ts';

@@ -1,0 +1,63 @@
+import { type ReactNode, useEffect, useMemo } from 'react';
+import type { Causeway } from '../client.ts';
+import type { Preloaded } from '../preload.ts';
+import { createCache } from './cache.ts';
+import type { WalletConnector } from './connector.ts';
+import { Context } from './context.ts';
+import { type IdentityLauncher, sumsubIdentity } from './identity.ts';
+import { useConnections } from './connections.ts';
+
+export type CausewayProviderProps = {
+  /** Make it once, outside of your components: a new one starts with nothing known. */
+  client: Causeway;
+  /** Beside the extensions, which are found by themselves. */
+  wallets?: readonly WalletConnector[] | undefined;
+  /** How the identity provider's flow is shown; Sumsub's own web SDK unless told. */
+  identity?: IdentityLauncher | undefined;
+  /** What `preload` gave on the server. */
+  initial?: Preloaded | undefined;
+  /** Where signing in starts; `/causeway/sign-in` unless told. */
+  signInUrl?: string | undefined;
+  children: ReactNode;
+};
+
+const NO_WALLETS: readonly WalletConnector[] = [];
+
+/**
+ * Holds the client, what it has answered, and the connected wallets, for the hooks and components below it.
+ *
+ * @example
+ * ```tsx
+ * const causeway = createCauseway({ baseUrl: 'https://api.example.com', accessToken: browserToken() });
+ *
+ * export function App() {
+ *   return (
+ *     <CausewayProvider client={causeway}>
+ *       <OffersGrid hrefOf={({ slug }) => `/offers/${slug}`} />
+ *     </CausewayProvider>
+ *   );
+ * }
+ * ```
+ */
+export function CausewayProvider({
+  client,
+  wallets = NO_WALLETS,
+  identity,
+  initial,
+  signInUrl = '/causeway/sign-in',
+  children,
+}: CausewayProviderProps) {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `initial` is what the page began with.
+  const cache = useMemo(() => createCache(client, initial), [client]);
+  useEffect(() => cache.attend(), [cache]);
+  const { connected, connect, disconnect } = useConnections(wallets);
+  const launcher = useMemo(() => identity ?? sumsubIdentity(), [identity]);
+  const value = useMemo(
+    () => ({
+      ...{ client, cache, connectors: wallets, identity: launcher, signInUrl },
+      ...{ connected, connect, disconnect },
+    }),
+    [client, cache, wallets, launcher, signInUrl, connected, connect, disconnect],
+  );
+  return <Context.Provider value={value}>{children}</Context.Provider>;
+}
