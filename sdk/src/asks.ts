@@ -28,7 +28,10 @@ async function take<Item>(count: number, list: (query: PageQuery) => Pages<Item>
   for await (const page of list({ limit: Math.min(count, LARGEST_PAGE) }).pages()) {
     items.push(...page.data);
     if (items.length < count && page.starting_after !== undefined) continue;
-    return { items: items.slice(0, count), hasMore: items.length > count || page.starting_after !== undefined };
+    return {
+      items: items.slice(0, count),
+      hasMore: items.length > count || page.starting_after !== undefined,
+    };
   }
   return { items, hasMore: false };
 }
@@ -42,15 +45,15 @@ export const asks = {
   requirements: (offerId: string) =>
     ask('requirements', offerId, (client, signal) => client.requirements.list(offerId, { signal })),
   requirementStatuses: (offerId: string) =>
-    ask('requirementStatuses', offerId, (client, signal) => client.requirements.statuses(offerId, { signal })),
+    ask('requirementStatuses', offerId, (client, signal) =>
+      client.requirements.statuses(offerId, { signal }),
+    ),
   connectedWallets: (offerId: string, optionId?: string, count = LARGEST_PAGE) =>
     ask('connectedWallets', [offerId, optionId ?? null, count], (client, signal) =>
       take(count, (page) =>
-        client.wallets.list(
-          offerId,
-          optionId === undefined ? page : { ...page, offer_option_id: optionId },
-          { signal },
-        ),
+        client.wallets.list(offerId, optionId === undefined ? page : { ...page, offer_option_id: optionId }, {
+          signal,
+        }),
       ),
     ),
   participations: (filters: readonly ParticipationFilter[] = [], count = 20) =>

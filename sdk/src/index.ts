@@ -1,4 +1,5 @@
 export { formatAmount, parseAmount } from './amounts.ts';
+export type { Ask, Asks, Listed, Resource } from './asks.ts';
 export { CHAINS, chainIdOf, isEvmChain } from './chains.ts';
 export { type Causeway, createCauseway } from './client.ts';
 export { CausewayError, type CausewayErrorCode, isCausewayError, type LocalCode } from './error.ts';
@@ -6,6 +7,7 @@ export type { Documents, Kyc, Pii } from './identity.ts';
 export type { Offers } from './offers.ts';
 export type { Page, PageQuery, Pages } from './paging.ts';
 export type { NewParticipation, ParticipationFilter, Participations } from './participations.ts';
+export { type Preloaded, preload } from './preload.ts';
 export { redact } from './redact.ts';
 export type { Call, CausewayOptions, RequestOptions, TokenSource } from './request.ts';
 export { type DescribedStatus, describeStatus, type Requirements, type StatusWord } from './requirements.ts';

@@ -53,7 +53,14 @@ export function createCache(client: Causeway, initial: Preloaded = {}): Cache {
     if (known !== undefined) return known;
     const state = Object.hasOwn(began, key) ? (began[key] ?? UNKNOWN) : UNKNOWN;
     const at = state === UNKNOWN ? 0 : Date.now();
-    const entry: Entry = { state, at, ask: undefined, watchers: new Set(), running: undefined, timer: undefined };
+    const entry: Entry = {
+      state,
+      at,
+      ask: undefined,
+      watchers: new Set(),
+      running: undefined,
+      timer: undefined,
+    };
     entries.set(key, entry);
     forget(entries);
     return entry;
@@ -83,7 +90,8 @@ export function createCache(client: Causeway, initial: Preloaded = {}): Cache {
         (error) => settle(entry.state.data, toCausewayError(error)),
       );
     entry.running = { promise, controller };
-    if (entry.state.data === undefined && !entry.state.isLoading) set(entry, { ...entry.state, isLoading: true });
+    if (entry.state.data === undefined && !entry.state.isLoading)
+      set(entry, { ...entry.state, isLoading: true });
     return promise;
   };
 

@@ -11,7 +11,9 @@ const keyOf = (protocol: Protocol) => `causeway.wallet.${protocol}`;
 export function useConnections(connectors: readonly WalletConnector[]) {
   const [connected, setConnected] = useState<Connected>({});
   const put = useCallback((protocol: Protocol, wallet: Wallet | undefined) => {
-    setConnected(({ [protocol]: _, ...rest }) => (wallet === undefined ? rest : { ...rest, [protocol]: wallet }));
+    setConnected(({ [protocol]: _, ...rest }) =>
+      wallet === undefined ? rest : { ...rest, [protocol]: wallet },
+    );
   }, []);
 
   const connect = useCallback(
@@ -47,7 +49,8 @@ function useRestored(
     for (const protocol of ['ethereum', 'solana'] as const) {
       const id = recall(keyOf(protocol));
       const connector = connectorsFor(protocol, injected, connectors).find((one) => one.id === id);
-      if (connector?.restore === undefined || connected[protocol] || tried.current.has(connector.id)) continue;
+      if (connector?.restore === undefined || connected[protocol] || tried.current.has(connector.id))
+        continue;
       tried.current.add(connector.id);
       connector.restore().then(
         (wallet) => wallet !== null && put(protocol, wallet),

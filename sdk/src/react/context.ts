@@ -1,9 +1,12 @@
 import { createContext, useContext } from 'react';
 import type { Causeway } from '../client.ts';
 import type { Wallet } from '../flows/wallet.ts';
+import type { EvmChain } from '../wire.ts';
 import type { Cache } from './cache.ts';
 import type { Protocol, WalletConnector } from './connector.ts';
 import type { IdentityLauncher } from './identity.ts';
+
+export type RpcUrls = Partial<Record<EvmChain, readonly string[]>>;
 
 export type CausewayContext = {
   client: Causeway;
@@ -11,6 +14,7 @@ export type CausewayContext = {
   connectors: readonly WalletConnector[];
   identity: IdentityLauncher;
   signInUrl: string;
+  rpcUrls: RpcUrls | undefined;
   connected: Readonly<Partial<Record<Protocol, Wallet>>>;
   connect(connector: WalletConnector): Promise<Wallet>;
   disconnect(protocol: Protocol): void;

@@ -1,7 +1,7 @@
 /** A native dialog around somebody else's flow; resolves when it is closed. */
 export function openIdentityDialog(
   signal: AbortSignal,
-  fill: (place: HTMLElement) => (() => void) | undefined | void,
+  fill: (place: HTMLElement) => (() => void) | undefined,
 ): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   const dialog = document.createElement('dialog');
@@ -25,7 +25,7 @@ export function openIdentityDialog(
   const stop = () => dialog.close();
   signal.addEventListener('abort', stop, { once: true });
   return new Promise((done) => {
-    let clean: (() => void) | undefined | void;
+    let clean: (() => void) | undefined;
     dialog.addEventListener('close', () => {
       signal.removeEventListener('abort', stop);
       clean?.();

@@ -32,6 +32,7 @@ export function hostedIdentity(urlTemplate: string): IdentityLauncher {
         frame.allow = 'camera; microphone; fullscreen';
         frame.src = urlTemplate.replaceAll('{kyc_token}', encodeURIComponent(token));
         place.append(frame);
+        return undefined;
       }),
   };
 }
@@ -55,7 +56,11 @@ const BUILDER = 'https://static.sumsub.com/idensic/static/sns-websdk-builder.js'
  * console.log(typeof identity.open);
  * ```
  */
-export function sumsubIdentity({ language = 'en' }: { language?: string | undefined } = {}): IdentityLauncher {
+export function sumsubIdentity({
+  language = 'en',
+}: {
+  language?: string | undefined;
+} = {}): IdentityLauncher {
   return {
     open: async (token, { refreshToken, signal }) => {
       const sdk = await loadWebSdk();

@@ -2,10 +2,10 @@ import { type ReactNode, useEffect, useMemo } from 'react';
 import type { Causeway } from '../client.ts';
 import type { Preloaded } from '../preload.ts';
 import { createCache } from './cache.ts';
-import type { WalletConnector } from './connector.ts';
-import { Context } from './context.ts';
-import { type IdentityLauncher, sumsubIdentity } from './identity.ts';
 import { useConnections } from './connections.ts';
+import type { WalletConnector } from './connector.ts';
+import { Context, type RpcUrls } from './context.ts';
+import { type IdentityLauncher, sumsubIdentity } from './identity.ts';
 
 export type CausewayProviderProps = {
   /** Make it once, outside of your components: a new one starts with nothing known. */
@@ -18,6 +18,8 @@ export type CausewayProviderProps = {
   initial?: Preloaded | undefined;
   /** Where signing in starts; `/causeway/sign-in` unless told. */
   signInUrl?: string | undefined;
+  /** Nodes to tell a wallet that does not know a chain yet. */
+  rpcUrls?: RpcUrls | undefined;
   children: ReactNode;
 };
 
@@ -45,19 +47,19 @@ export function CausewayProvider({
   identity,
   initial,
   signInUrl = '/causeway/sign-in',
+  rpcUrls,
   children,
 }: CausewayProviderProps) {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `initial` is what the page began with.
   const cache = useMemo(() => createCache(client, initial), [client]);
   useEffect(() => cache.attend(), [cache]);
   const { connected, connect, disconnect } = useConnections(wallets);
   const launcher = useMemo(() => identity ?? sumsubIdentity(), [identity]);
   const value = useMemo(
     () => ({
-      ...{ client, cache, connectors: wallets, identity: launcher, signInUrl },
+      ...{ client, cache, connectors: wallets, identity: launcher, signInUrl, rpcUrls },
       ...{ connected, connect, disconnect },
     }),
-    [client, cache, wallets, launcher, signInUrl, connected, connect, disconnect],
+    [client, cache, wallets, launcher, signInUrl, rpcUrls, connected, connect, disconnect],
   );
   return <Context.Provider value={value}>{children}</Context.Provider>;
 }

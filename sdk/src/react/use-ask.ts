@@ -35,7 +35,6 @@ export function useAsk<Data>(ask: Ask<Data>, { every, enabled = true }: HookOpti
     () => (enabled ? cache.peek(key) : IDLE),
     () => (enabled ? cache.peekInitial(key) : IDLE),
   ) as State<Data>;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the ask of a key never changes what it does.
   const refresh = useCallback(() => cache.refresh(latest.current), [cache, key]);
   return { ...state, refresh };
 }

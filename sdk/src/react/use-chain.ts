@@ -99,7 +99,10 @@ export function useWalletAuthorization(
  * }
  * ```
  */
-export function useTokenAllowance(query: Asked<'tokenAllowance'>, options?: HookOptions): Answer<TokenAllowance> {
+export function useTokenAllowance(
+  query: Asked<'tokenAllowance'>,
+  options?: HookOptions,
+): Answer<TokenAllowance> {
   return useAsk(asks.tokenAllowance(query ?? NOTHING), given(query, options));
 }
 

@@ -66,7 +66,10 @@ export function useOffer(idOrSlug: string | undefined, options?: HookOptions): A
  * }
  * ```
  */
-export function useRequirements(offerId: string | undefined, options?: HookOptions): Answer<OfferRequirements> {
+export function useRequirements(
+  offerId: string | undefined,
+  options?: HookOptions,
+): Answer<OfferRequirements> {
   return useAsk(asks.requirements(offerId ?? ''), given(offerId, options));
 }
 

@@ -43,7 +43,10 @@ export function useConnectedWallets(
  * ```
  */
 export function useParticipations(
-  options?: HookOptions & { limit?: number | undefined; filters?: readonly ParticipationFilter[] | undefined },
+  options?: HookOptions & {
+    limit?: number | undefined;
+    filters?: readonly ParticipationFilter[] | undefined;
+  },
 ): ListAnswer<Participation> {
   return useListed((count) => asks.participations(options?.filters, count), options?.limit ?? 20, options);
 }

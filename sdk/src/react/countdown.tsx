@@ -1,0 +1,77 @@
+import { type ReactNode, useEffect, useState } from 'react';
+
+export type CountdownProps = {
+  /** The moment it runs to. */
+  to: string;
+  /** Stands before the time: "Ends in". */
+  label?: string | undefined;
+  /** Shown once it is over. */
+  over?: ReactNode;
+  onOver?: (() => void) | undefined;
+};
+
+/**
+ * The time that is left, by the second. Screen readers are told the moment itself rather than every second.
+ *
+ * @example
+ * ```tsx
+ * const ends = <Countdown to="2030-01-01T00:00:00.000000Z" label="Ends in" over="This offer has ended." />;
+ * ```
+ */
+export function Countdown({ to, label, over = null, onOver }: CountdownProps) {
+  const end = Date.parse(to);
+  const now = useNow(end);
+  const isOver = now !== null && now >= end;
+  useEffect(() => {
+    if (isOver) onOver?.();
+  }, [isOver]);
+  if (isOver) return <span className="cw-countdown">{over}</span>;
+  const parts = now === null ? null : partsOf(end - now);
+  return (
+    <span className="cw-countdown">
+      {label !== undefined && <span className="cw-countdown-label">{label} </span>}
+      <time dateTime={to} title={new Date(end).toUTCString()} className="cw-countdown-parts">
+        {(
+          parts ??
+          ([
+            ['–', 'd'],
+            ['––', 'h'],
+            ['––', 'm'],
+            ['––', 's'],
+          ] as const)
+        ).map(([value, unit]) => (
+          <span key={unit} className="cw-countdown-part">
+            <b>{value}</b>
+            <span>{unit}</span>
+          </span>
+        ))}
+      </time>
+    </span>
+  );
+}
+
+/** Null until the page runs: the server's clock is not the reader's. */
+function useNow(end: number): number | null {
+  const [now, setNow] = useState<number | null>(null);
+  useEffect(() => {
+    setNow(Date.now());
+    const timer = setInterval(() => {
+      setNow(Date.now());
+      if (Date.now() >= end) clearInterval(timer);
+    }, 1_000);
+    return () => clearInterval(timer);
+  }, [end]);
+  return now;
+}
+
+function partsOf(left: number): readonly (readonly [string, string])[] {
+  const seconds = Math.max(0, Math.ceil(left / 1_000));
+  const two = (value: number) => String(value).padStart(2, '0');
+  const days = Math.floor(seconds / 86_400);
+  const clock = [
+    [two(Math.floor(seconds / 3_600) % 24), 'h'],
+    [two(Math.floor(seconds / 60) % 60), 'm'],
+    [two(seconds % 60), 's'],
+  ] as const;
+  return days > 0 ? [[String(days), 'd'] as const, ...clock] : clock;
+}
