@@ -1,6 +1,5 @@
 import type { RequestListener } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { toNode } from '@causeway/sdk/server';
 import { createApp } from './app.ts';
 import { buildPage } from './build.ts';
 import { listenOnFirst } from './listen.ts';
@@ -19,7 +18,7 @@ function createGate(): Opened {
   return {
     listener: (request, response) => void ready.then((answer) => answer(request, response)),
     open: (settings, port) => {
-      opened(toNode(createApp(settings, `http://localhost:${port}`, pages)));
+      opened(createApp(settings, `http://localhost:${port}`, pages));
       void buildInPeace(settings.baseUrl, pages);
     },
   };
