@@ -1,7 +1,7 @@
 import type { ErrorBody, ErrorCode } from './wire.ts';
 
 /** What can go wrong before the service has answered. */
-export type LocalCode = 'network_error' | 'timeout' | 'unexpected_reply';
+export type LocalCode = 'network_error' | 'timeout' | 'unexpected_reply' | 'not_signed_in';
 
 /** Known codes complete in the editor; a newer service may send others. */
 export type CausewayErrorCode = ErrorCode | LocalCode | (string & {});

@@ -66,9 +66,9 @@ export function createSend(options: CausewayOptions): Send {
     let refused = false;
     for (let attempt = 1, refresh = false; ; attempt++) {
       signal?.throwIfAborted();
-      const token = await tokenOf(refresh);
-      refresh = false;
       try {
+        const token = await tokenOf(refresh);
+        refresh = false;
         return (await attemptOnce(options, {
           ...request,
           url: base,
@@ -80,7 +80,7 @@ export function createSend(options: CausewayOptions): Send {
         })) as Reply;
       } catch (error) {
         if (!(error instanceof CausewayError)) throw error;
-        if (error.status === 401 && !refused && typeof options.accessToken === 'function') {
+        if (isRefusal(error) && !refused && typeof options.accessToken === 'function') {
           refused = true;
           refresh = true;
           continue;
@@ -147,6 +147,11 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Of the token; when there is none to be had, asking again does not help. */
+function isRefusal({ status, code }: CausewayError): boolean {
+  return status === 401 && code !== 'not_signed_in';
 }
 
 /**
