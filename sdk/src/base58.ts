@@ -1,0 +1,25 @@
+const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+
+/** As Solana writes keys and signatures. */
+export function encodeBase58(bytes: Uint8Array): string {
+  let value = 0n;
+  for (const byte of bytes) value = value * 256n + BigInt(byte);
+  let text = '';
+  for (; value > 0n; value /= 58n) text = ALPHABET.charAt(Number(value % 58n)) + text;
+  const zeros = bytes.findIndex((byte) => byte !== 0);
+  return '1'.repeat(zeros === -1 ? bytes.length : zeros) + text;
+}
+
+/** Throws on what is no base58. */
+export function decodeBase58(text: string): Uint8Array<ArrayBuffer> {
+  let value = 0n;
+  for (const character of text) {
+    const digit = ALPHABET.indexOf(character);
+    if (digit === -1) throw new TypeError(`${character} is no character of base58`);
+    value = value * 58n + BigInt(digit);
+  }
+  const bytes: number[] = [];
+  for (; value > 0n; value /= 256n) bytes.unshift(Number(value % 256n));
+  const zeros = [...text].findIndex((character) => character !== '1');
+  return new Uint8Array([...new Array(zeros === -1 ? text.length : zeros).fill(0), ...bytes]);
+}
