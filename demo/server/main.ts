@@ -4,7 +4,13 @@ import { createApp } from './app.ts';
 import { buildPage } from './build.ts';
 import { listenOnFirst } from './listen.ts';
 import { createPages, type Pages } from './pages.ts';
-import { type DemoListen, type DemoListening, type DemoSettings, type DemoStart, readSettings } from './settings.ts';
+import {
+  type DemoListen,
+  type DemoListening,
+  type DemoSettings,
+  type DemoStart,
+  readSettings,
+} from './settings.ts';
 
 type Opened = { listener: RequestListener; open(settings: DemoSettings, port: number): void };
 

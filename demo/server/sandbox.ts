@@ -21,9 +21,10 @@ export async function readOverview({ baseUrl }: DemoSettings): Promise<Overview>
   return (await reply.json()) as Overview;
 }
 
-/** Mails of one user only: those of others are not for this page. */
-export function readMails({ baseUrl }: DemoSettings, email: string): Promise<Response> {
-  return pass(`${baseUrl}/sandbox/mail?to=${encodeURIComponent(email)}`, { method: 'GET' });
+/** Those of the user; of anybody while nobody is signed in, as a new user has to confirm an address first. */
+export function readMails({ baseUrl }: DemoSettings, email: string | undefined): Promise<Response> {
+  const query = email === undefined ? '' : `?to=${encodeURIComponent(email)}`;
+  return pass(`${baseUrl}/sandbox/mail${query}`, { method: 'GET' });
 }
 
 const FAUCET = /^\/sandbox\/chains\/(ethereum_sepolia|base_sepolia)\/faucet$/;
@@ -52,6 +53,9 @@ async function pass(url: string, init: RequestInit): Promise<Response> {
       headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
     });
   } catch {
-    return Response.json({ code: 'network_error', message: 'The service could not be reached.' }, { status: 502 });
+    return Response.json(
+      { code: 'network_error', message: 'The service could not be reached.' },
+      { status: 502 },
+    );
   }
 }

@@ -12,7 +12,9 @@ const APART =
   /^(@node-rs\/argon2|@nomicfoundation\/edr|tiny-secp256k1|esbuild|pg-native|graphile-worker|@scalar\/.*|pino-pretty|vite)($|\/)/;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const sources = ['service/src', 'sandbox/src', 'contracts/abi', 'demo/server', 'sdk/src'].map((folder) => join(root, folder));
+const sources = ['service/src', 'sandbox/src', 'contracts/abi', 'demo/server', 'sdk/src'].map((folder) =>
+  join(root, folder),
+);
 const kept = join(root, 'service', 'dist');
 
 /** The folder with `main.js`, `outside.js` and `demo.js`; built when it is missing. */
@@ -23,7 +25,11 @@ export async function bundle() {
   const draft = join(kept, `draft-${process.pid}`);
   await build({
     absWorkingDir: root,
-    entryPoints: { main: 'service/src/main.ts', outside: 'sandbox/src/outside.ts', demo: 'demo/server/main.ts' },
+    entryPoints: {
+      main: 'service/src/main.ts',
+      outside: 'sandbox/src/outside.ts',
+      demo: 'demo/server/main.ts',
+    },
     outdir: draft,
     bundle: true,
     splitting: true,

@@ -18,7 +18,10 @@ export type DemoConfig = {
   sandbox_user: { email: string; password: string } | null;
 };
 
-export type SessionState = { signed_in: boolean; user?: { id: string; email?: string | undefined } | undefined };
+export type SessionState = {
+  signed_in: boolean;
+  user?: { id: string; email?: string | undefined } | undefined;
+};
 
 export async function loadJson<Body>(url: string): Promise<Body> {
   const reply = await fetch(url, { signal: AbortSignal.timeout(15_000) });

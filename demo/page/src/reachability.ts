@@ -1,7 +1,7 @@
 import type { Call } from '@causeway/sdk';
 import { createStore, useStore } from './store.ts';
 
-export type Reach = { isReachable: boolean; /** Counts the times it came back. */ returns: number };
+export type Reach = { isReachable: boolean /** Counts the times it came back. */; returns: number };
 
 const FIRST_PAUSE = 1_000;
 const LONGEST_PAUSE = 8_000;
@@ -47,8 +47,9 @@ function came(): void {
 }
 
 async function answers(): Promise<boolean> {
-  const reply = await fetch(`${base}/health`, { signal: AbortSignal.timeout(4_000), cache: 'no-store' }).catch(
-    () => null,
-  );
+  const reply = await fetch(`${base}/health`, {
+    signal: AbortSignal.timeout(4_000),
+    cache: 'no-store',
+  }).catch(() => null);
   return reply?.ok ?? false;
 }

@@ -1,7 +1,11 @@
 import { useSyncExternalStore } from 'react';
 
 /** A value that many components watch. */
-export type Store<Value> = { get(): Value; set(value: Value): void; subscribe(listener: () => void): () => void };
+export type Store<Value> = {
+  get(): Value;
+  set(value: Value): void;
+  subscribe(listener: () => void): () => void;
+};
 
 export function createStore<Value>(first: Value): Store<Value> {
   let current = first;

@@ -5,17 +5,20 @@ import { checkNow, useReach } from '../reachability.ts';
 import { Link } from '../route.tsx';
 
 export function SandboxBanner() {
-  const { config, session } = useApp();
+  const { config } = useApp();
   if (!config.is_sandbox) return null;
   return (
     <div className="sandbox-banner">
       <p>
         <strong>Sandbox</strong>
-        <span className="wide"> Money, identity checks, signatures, market and mail are simulated on this machine.</span>
+        <span className="wide">
+          {' '}
+          Money, identity checks, signatures, market and mail are simulated on this machine.
+        </span>
         <span className="narrow"> All of it is simulated.</span>
       </p>
       <nav aria-label="Sandbox">
-        {session.signed_in && <Link to="/mail">Mail</Link>}
+        <Link to="/mail">Mail</Link>
         <Link to="/tools">Tools</Link>
         {config.docs_url !== null && (
           <a href={config.docs_url} target="_blank" rel="noreferrer">
@@ -34,8 +37,23 @@ export function OfflineBanner() {
   const invalidate = useInvalidate();
   useEffect(() => {
     if (returns === 0) return;
-    invalidate('offers', 'offer', 'requirements', 'requirementStatuses', 'connectedWallets', 'participations');
-    invalidate('participation', 'pii', 'tokenBalance', 'tokenAllowance', 'swapStatus', 'tradingStatus', 'quote');
+    invalidate(
+      'offers',
+      'offer',
+      'requirements',
+      'requirementStatuses',
+      'connectedWallets',
+      'participations',
+    );
+    invalidate(
+      'participation',
+      'pii',
+      'tokenBalance',
+      'tokenAllowance',
+      'swapStatus',
+      'tradingStatus',
+      'quote',
+    );
   }, [returns, invalidate]);
   const retry = async () => {
     setAsking(true);
@@ -47,7 +65,8 @@ export function OfflineBanner() {
       {!isReachable && (
         <div className="offline-banner">
           <p>
-            <strong>Causeway cannot be reached.</strong> Nothing is lost: this page goes on by itself as soon as it answers.
+            <strong>Causeway cannot be reached.</strong> Nothing is lost: this page goes on by itself as soon
+            as it answers.
           </p>
           <button type="button" className="button" onClick={retry} disabled={isAsking}>
             Try now

@@ -13,7 +13,13 @@ export function ThemeToggle() {
   const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'system';
   const text = `Colours: ${name}. Change to ${LOOKS[next].name}.`;
   return (
-    <button type="button" className="button icon" aria-label={text} title={text} onClick={() => setTheme(next)}>
+    <button
+      type="button"
+      className="button icon"
+      aria-label={text}
+      title={text}
+      onClick={() => setTheme(next)}
+    >
       <Icon />
     </button>
   );

@@ -1,0 +1,16 @@
+import type { OfferOption } from '@causeway/sdk';
+
+/** `any-wallet` is "Any wallet". */
+function titleOf(slug: string): string {
+  const words = slug.replaceAll('-', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+export function describeOption(option: OfferOption): { title: string; details: string } {
+  const { price_usd, minimum_purchase_usd } = option;
+  const details = [
+    ...(price_usd == null ? [] : [`$${price_usd} each`]),
+    ...(minimum_purchase_usd == null ? [] : [`from $${minimum_purchase_usd}`]),
+  ];
+  return { title: titleOf(option.slug), details: details.join(', ') };
+}
