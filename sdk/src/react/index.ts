@@ -10,14 +10,8 @@ export { ErrorNotice } from './error-notice.tsx';
 export { FundSwapCheckout, type FundSwapCheckoutProps } from './fund-swap-checkout.tsx';
 export { hostedIdentity, type IdentityLauncher, type IdentityRequest, sumsubIdentity } from './identity.ts';
 export { useInjectedWallets } from './injected.ts';
-export {
-  OfferFaq,
-  OfferHeader,
-  OfferLinks,
-  OfferMilestones,
-  type OfferPartProps,
-  OfferTerms,
-} from './offer-parts.tsx';
+export { OfferHeader, type OfferPartProps } from './offer-header.tsx';
+export { OfferFaq, OfferLinks, OfferMilestones, OfferTerms } from './offer-parts.tsx';
 export { OffersGrid, type OffersGridProps } from './offers-grid.tsx';
 export { ParticipationsList, type ParticipationsListProps } from './participations-list.tsx';
 export { AddressText, Skeleton, StatusBadge, type Tone } from './pieces.tsx';

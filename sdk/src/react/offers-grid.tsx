@@ -1,5 +1,10 @@
 import type { ReactNode } from 'react';
 import type { Offer } from '../wire.ts';
+import { ErrorNotice } from './error-notice.tsx';
+import { OfferCard, OfferCardSkeleton } from './offer-card.tsx';
+import { Empty, Loading } from './pieces.tsx';
+import { useOffers } from './use-offers.ts';
+
 export type OffersGridProps = {
   /** Where a card leads. */
   hrefOf?: ((offer: Offer) => string) | undefined;
@@ -10,6 +15,43 @@ export type OffersGridProps = {
   /** Shown when there are none. */
   empty?: ReactNode;
 };
-export function OffersGrid(_props: OffersGridProps) {
-  return <div className="cw" />;
+
+/**
+ * The partner's offers as cards.
+ *
+ * @example
+ * ```tsx
+ * const grid = <OffersGrid type="fund::swap" hrefOf={({ slug }) => `/offers/${slug}`} />;
+ * ```
+ */
+export function OffersGrid({ hrefOf, onOpen, type, empty }: OffersGridProps) {
+  const { data, error, isLoading, refresh, hasMore, loadMore } = useOffers();
+  const offers = data?.filter((offer) => type === undefined || offer.type === type);
+  if (offers === undefined && error !== undefined)
+    return (
+      <div className="cw">
+        <ErrorNotice error={error} onRetry={refresh} />
+      </div>
+    );
+  if (offers?.length === 0)
+    return (
+      <div className="cw">{empty ?? <Empty title="No offers right now">New ones appear here.</Empty>}</div>
+    );
+  return (
+    <div className="cw">
+      {isLoading && <Loading what="offers" />}
+      <ul className="cw-grid" aria-busy={isLoading}>
+        {offers?.map((offer) => (
+          <li key={offer.id}>
+            <OfferCard offer={offer} href={hrefOf?.(offer)} onOpen={onOpen} />
+          </li>
+        )) ?? ['a', 'b', 'c'].map((key) => <OfferCardSkeleton key={key} />)}
+      </ul>
+      {hasMore && (
+        <button type="button" className="cw-button cw-button-wide" onClick={loadMore}>
+          Show more offers
+        </button>
+      )}
+    </div>
+  );
 }

@@ -1,10 +1,145 @@
+import { useEffect, useId } from 'react';
 import type { OfferDetails } from '../wire.ts';
+import { DocumentStep } from './document-step.tsx';
+import { ErrorNotice } from './error-notice.tsx';
+import { IdentityStep } from './identity-step.tsx';
+import { Loading, Skeleton, StatusBadge } from './pieces.tsx';
+import { describePlaces } from './places.ts';
+import { type RequirementRow, useRequirementRows } from './use-requirement-rows.ts';
+import { WalletStep } from './wallet-step.tsx';
+import { REQUIREMENTS, STATUSES } from './words.ts';
+
 export type RequirementsChecklistProps = {
   offer: OfferDetails;
   optionId: string;
   /** Told when all of it is done; at once if it is. */
   onCompleted?: (() => void) | undefined;
 };
-export function RequirementsChecklist(_props: RequirementsChecklistProps) {
-  return <section className="cw" />;
+
+/**
+ * What an option asks of the user, how far each point is, and the one thing to do next: identity, documents and
+ * wallets are walked through to the end without leaving the page.
+ *
+ * @example
+ * ```tsx
+ * function Checklist() {
+ *   const { data: offer } = useOffer('harbour-quarter');
+ *   const option = offer?.options[0];
+ *   return offer && option ? <RequirementsChecklist offer={offer} optionId={option.id} /> : null;
+ * }
+ * ```
+ */
+export function RequirementsChecklist({ offer, optionId, onCompleted }: RequirementsChecklistProps) {
+  const { rows, error, done, isAllDone, expectChange, refresh } = useRequirementRows(offer.id, optionId);
+  useEffect(() => {
+    if (isAllDone) onCompleted?.();
+  }, [isAllDone]);
+  const first = rows?.find(({ status }) => ['not_started', 'action_needed'].includes(status.status));
+  return (
+    <section className="cw cw-card cw-checklist" aria-busy={rows === undefined}>
+      <Head total={rows?.length} done={done} />
+      {rows === undefined && error !== undefined && <ErrorNotice error={error} onRetry={refresh} />}
+      {rows === undefined && error === undefined && <ChecklistSkeleton />}
+      <ol className="cw-list">
+        {rows?.map((row) => (
+          <Row key={row.requirement.id} {...{ offer, optionId, row, expectChange }} isNext={row === first} />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Head({ total, done }: { total: number | undefined; done: number }) {
+  const titleId = useId();
+  const words =
+    total === undefined
+      ? '\u00a0'
+      : total === 0
+        ? 'Nothing is asked of you for this option.'
+        : done === total
+          ? 'All done. You can invest now.'
+          : `${done} of ${total} done`;
+  return (
+    <div className="cw-checklist-head">
+      <h2 className="cw-title" id={titleId}>
+        Before you invest
+      </h2>
+      <p className={total !== undefined && done === total ? 'cw-strong' : 'cw-muted'} role="status">
+        {words}
+      </p>
+      {total !== 0 && (
+        <progress className="cw-bar" max={total ?? 1} value={done} aria-labelledby={titleId}>
+          {words}
+        </progress>
+      )}
+    </div>
+  );
+}
+
+type RowProps = {
+  offer: OfferDetails;
+  optionId: string;
+  row: RequirementRow;
+  isNext: boolean;
+  expectChange(): void;
+};
+
+function Row({ offer, optionId, row, isNext, expectChange }: RowProps) {
+  const { requirement, status } = row;
+  const [name, why] = REQUIREMENTS[requirement.type];
+  const [tone, words] = STATUSES[status.status];
+  return (
+    <li className="cw-requirement" data-requirement={requirement.type} data-status={status.status}>
+      <div className="cw-requirement-line">
+        <div className="cw-grow">
+          <p className="cw-strong">{name}</p>
+          <p className="cw-muted cw-small">
+            {requirement.type === 'jurisdiction' ? describePlaces(requirement.details) : why}
+          </p>
+        </div>
+        <StatusBadge tone={tone}>{words}</StatusBadge>
+      </div>
+      <Step {...{ offer, optionId, row, isNext, expectChange }} />
+    </li>
+  );
+}
+
+function Step({ offer, optionId, row: { requirement, status }, isNext, expectChange }: RowProps) {
+  const shared = { status, isNext, onMoved: expectChange };
+  switch (requirement.type) {
+    case 'identity_verification':
+    case 'kyc_approved':
+    case 'accreditation':
+    case 'jurisdiction':
+      return <IdentityStep type={requirement.type} {...shared} />;
+    case 'document':
+      return <DocumentStep documentType={requirement.details.document_type} {...shared} />;
+    case 'external_wallet':
+      return (
+        <WalletStep {...{ offer, optionId, ...shared }} protocol={requirement.details.protocol} maximum={1} />
+      );
+    case 'whitelisted_wallet':
+      return (
+        <WalletStep
+          {...{ offer, optionId, ...shared }}
+          protocol="ethereum"
+          maximum={requirement.details.max_wallets}
+        />
+      );
+  }
+}
+
+function ChecklistSkeleton() {
+  return (
+    <>
+      <Loading what="what this offer asks for" />
+      <ul className="cw-list" aria-hidden="true">
+        {['a', 'b', 'c'].map((key) => (
+          <li key={key} className="cw-requirement">
+            <Skeleton height="4.4em" />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
 }
