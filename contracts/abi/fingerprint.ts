@@ -1,1 +1,1 @@
-export const fingerprint = '1e78b06ba3192242e1515ee78d46237e37eea2a53c4dadaeeede6c6b765bbeb1';
+export const fingerprint = '7e8694e6e6ead85b261428186f45efe607f2f74d8830b54d4a8bae600dacc41c';

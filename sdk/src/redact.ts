@@ -9,6 +9,11 @@ export function redact(path: string, body: unknown): unknown {
   return hide(body, PERSONAL.test(path));
 }
 
+/** A path whose query shows no e-mail address. */
+export function redactPath(path: string): string {
+  return path.replace(/=[^=&]*(?:@|%40)[^&]*/gi, `=${encodeURIComponent(HIDDEN)}`);
+}
+
 function hide(value: unknown, all: boolean): unknown {
   if (Array.isArray(value)) return value.map((one) => hide(one, all));
   if (typeof value === 'object' && value !== null)

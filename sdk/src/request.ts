@@ -1,5 +1,6 @@
 import { CausewayError, errorOfReply } from './error.ts';
-import { redact } from './redact.ts';
+import { redact, redactPath } from './redact.ts';
+import { sleep } from './sleep.ts';
 
 /** Gives the access token to send; asked again with `refresh` after the service has refused one. */
 export type TokenSource = string | ((asked: { refresh: boolean }) => string | Promise<string>);
@@ -105,7 +106,7 @@ async function attemptOnce(options: CausewayOptions, one: Attempt): Promise<unkn
   const begun = performance.now();
   const tell = (status: number, requestId: string | null, responseBody: unknown) =>
     options.onCall?.({
-      ...{ method, path, status, attempt, requestId: requestId ?? undefined },
+      ...{ method, path: redactPath(path), status, attempt, requestId: requestId ?? undefined },
       milliseconds: performance.now() - begun,
       requestBody: redact(one.path, body),
       responseBody: redact(one.path, responseBody),
@@ -170,17 +171,7 @@ function pause(seconds: number | undefined, attempt: number, signal: AbortSignal
   // Half of it by chance, so that many clients do not come back together.
   const growing = Math.min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE) * (0.5 + Math.random() / 2);
   const milliseconds = seconds === undefined ? growing : Math.max(seconds * 1000, growing);
-  return new Promise((done, fail) => {
-    const stop = () => {
-      clearTimeout(timer);
-      fail(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop);
-      done();
-    }, milliseconds);
-    signal?.addEventListener('abort', stop, { once: true });
-  });
+  return sleep(milliseconds, signal);
 }
 
 function queryOf(query: Query = {}): string {

@@ -14,7 +14,7 @@ import { createVenueServer } from '@causeway/sandbox/venue/server.ts';
 import { openVenueState, type VenueState } from '@causeway/sandbox/venue/state.ts';
 import { type Abi, type ContractFunctionArgs, type ContractFunctionName, type Hex, maxUint256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { encodeFunctionData } from 'viem/utils';
+import { bytesToHex, encodeFunctionData, hexToBytes } from 'viem/utils';
 import { deriveSandboxKey } from '../src/chain/sandbox-keys.ts';
 import type { Offer } from '../src/offers/catalogue.ts';
 import type { OfferFile } from '../src/offers/file-schema.ts';
@@ -115,6 +115,16 @@ export function appleFile(
       },
     ],
     ...change,
+  });
+}
+
+/** As many variants as there are bytes, each with another byte changed, in another way. */
+export function changeEachByte(data: Hex): Hex[] {
+  const bytes = hexToBytes(data);
+  return Array.from(bytes, (byte, at) => {
+    const changed = bytes.slice();
+    changed[at] = byte ^ (1 + (at % 255));
+    return bytesToHex(changed);
   });
 }
 

@@ -69,8 +69,11 @@ interface ITokenizedSwap {
     /// @notice A side is 0 (buy) or 1 (sell).
     error InvalidSide();
 
+    /// @notice The call is not in the strict encoding: an offset, padding or a tail is another than the encoder's.
+    error InvalidCalldata();
+
     /// @notice Executes a quote. Buy: pays `amount` of `token`, fee included. Sell: receives at least `amount` of
-    /// `token`, fee deducted.
+    /// `token`, fee deducted. The calldata must be in the ABI's strict encoding, to the byte.
     function swap(
         Quote calldata quote,
         bytes calldata venueSignature,

@@ -65,6 +65,7 @@ contract TokenizedSwap is ITokenizedSwap, Ownable, EIP712, Guarded {
         bytes calldata operatorSignature
     ) external nonReentrant returns (uint256 output) {
         _checkRunning(quote.side);
+        _checkCanonical(abi.encodeCall(this.swap, (quote, venueSignature, token, amount, operatorSignature)));
         if (token == address(0) || quote.asset == address(0) || token == quote.asset) revert InvalidAddress();
         _checkRequest(quote, token, amount, operatorSignature);
         return quote.side == BUY
@@ -200,6 +201,12 @@ contract TokenizedSwap is ITokenizedSwap, Ownable, EIP712, Guarded {
         if (side > SELL) revert InvalidSide();
         uint256 levels = SWAP_LEVEL | (side == BUY ? BUY_LEVEL : SELL_LEVEL);
         if (paused & levels != 0) revert IsPaused(paused);
+    }
+
+    /// @dev No byte of a signed call is without meaning: padding, offsets and anything behind the arguments are those of
+    /// the strict encoding, so whatever is changed of it reverts.
+    function _checkCanonical(bytes memory encoded) private pure {
+        if (keccak256(msg.data) != keccak256(encoded)) revert InvalidCalldata();
     }
 
     function _checkRequest(Quote calldata quote, address token, uint256 amount, bytes calldata signature)

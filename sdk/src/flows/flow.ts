@@ -1,5 +1,6 @@
 import { type CausewayErrorCode, isCausewayError } from '../error.ts';
 import type { EvmChain } from '../wire.ts';
+import { hasCode, messageOf } from './wallet-error.ts';
 
 /** What a flow itself can stop for, beside the service's codes. */
 export type FlowCode =
@@ -33,6 +34,8 @@ export type FlowCode =
   | 'swap_stopped'
   /** The wallet is not on the fund's allow-list. */
   | 'wallet_not_authorized'
+  /** The option wants a wallet that is bound to it, and this one is not. */
+  | 'wallet_not_bound'
   /** The fund cannot take the whole amount now. */
   | 'supply_short'
   /** Less would be received than asked for. */
@@ -41,6 +44,8 @@ export type FlowCode =
   | 'quote_expired'
   /** The calldata is not what was ordered; it was not sent. `details.findings` says what is wrong. */
   | 'calldata_refused'
+  /** Mined, but its events do not tell what became of it. */
+  | 'outcome_unknown'
   /** The flow was given something that cannot be. */
   | 'invalid_input';
 
@@ -148,11 +153,14 @@ const USER_REJECTED = 4001;
 
 export type Enter<Phase extends string> = (phase: Phase) => void;
 
+/** Where a flow is; `tell` passes on a transaction of the present phase. */
+export type Progress<Phase extends string> = { enter: Enter<Phase>; tell(hash: `0x${string}`): void };
+
 /** Runs the steps of a flow; whatever one throws comes out as a `FlowError` of its phase. */
 export async function runFlow<Phase extends string, Result>(
-  { signal, onPhase }: FlowOptions<Phase>,
+  { signal, onPhase, onTransaction }: FlowOptions<Phase>,
   first: Phase,
-  steps: (enter: Enter<Phase>) => Promise<Result>,
+  steps: (progress: Progress<Phase>) => Promise<Result>,
 ): Promise<Result> {
   let now = first;
   const enter = (phase: Phase) => {
@@ -162,7 +170,7 @@ export async function runFlow<Phase extends string, Result>(
   };
   try {
     enter(first);
-    return await steps(enter);
+    return await steps({ enter, tell: (hash) => onTransaction?.({ phase: now, hash }) });
   } catch (error) {
     throw toFlowError(now, error, signal);
   }
@@ -179,15 +187,7 @@ function toFlowError<Phase extends string>(
     return new FlowError(phase, 'aborted', 'The flow was stopped.', { cause: signal.reason });
   if (isCausewayError(error))
     return new FlowError(phase, error.code, error.message, { cause: error, details: error.errors });
-  if (isRejection(error))
+  if (hasCode(error, USER_REJECTED, 'ACTION_REJECTED'))
     return new FlowError(phase, 'user_rejected', 'The wallet turned the request down.', { cause: error });
-  const message = error instanceof Object && 'message' in error ? String(error.message) : String(error);
-  return new FlowError(phase, 'wallet_error', message, { cause: error });
-}
-
-/** Wallets' own errors come wrapped in those of libraries. */
-function isRejection(error: unknown): boolean {
-  for (let one: unknown = error; one instanceof Object; one = (one as { cause?: unknown }).cause)
-    if ((one as { code?: unknown }).code === USER_REJECTED) return true;
-  return false;
+  return new FlowError(phase, 'wallet_error', messageOf(error), { cause: error });
 }

@@ -45,6 +45,8 @@ export const errorAbi = parseAbi([
   'error InsufficientGas()',
   'error InvalidAmount()',
   'error InvalidAddress()',
+  'error InvalidSide()',
+  'error InvalidCalldata()',
   'error SwapFailed(address input, address output)',
   'error TokenNotTaken(address inputToken)',
   'error NotActive()',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { keccak256, toFunctionSelector, toHex } from 'viem/utils';
 import { describe, expect, test } from 'vitest';
-import { tokenizedSwapAbi, venueManagerAbi } from '../chain/tokenized-swap.ts';
+import { tokenizedSwapAbi, venueManagerAbi } from '../chain/tokenized-abi.ts';
 import { formatDecimal, parseDecimal } from './decimal.ts';
 import { grossUp, splitGross } from './fee.ts';
 import {

@@ -119,6 +119,18 @@ export async function releaseOrder(db: Db, id: string, now: string): Promise<voi
   );
 }
 
+/** Those that ended before then without a trade. */
+export async function deleteUntraded(db: Db, before: string): Promise<void> {
+  await sql`delete from tokenized_orders where state in ('refused', 'failed', 'abandoned', 'expired')
+    and not holding and updated_at < ${before}`.execute(db);
+}
+
+/** A trade outlives the idempotency key of its request. */
+export async function forgetClaims(db: Db, before: string): Promise<void> {
+  await sql`update tokenized_orders set claim = null
+    where claim is not null and state = 'executed' and inserted_at < ${before}`.execute(db);
+}
+
 async function readOne(db: Db, condition: ReturnType<typeof sql<boolean>>): Promise<StoredOrder | undefined> {
   const { rows } = await sql<Row>`select ${COLUMNS} from tokenized_orders where ${condition}`.execute(db);
   return rows[0] && toOrder(rows[0]);

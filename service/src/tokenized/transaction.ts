@@ -13,6 +13,7 @@ import { assertEligible } from './eligibility.ts';
 import { type Intent, readIntent } from './intent.ts';
 import { type Attestation, VenueFault, VenueRefusal } from './provider.ts';
 import { orRefuse } from './refusal.ts';
+import { KEY_LIFE } from './retention.ts';
 import type { NewTransaction, SwapTransaction } from './schema.ts';
 import {
   findClaimed,
@@ -27,7 +28,6 @@ import { releaseIfExecuted } from './watch.ts';
 
 /** No attestation is known to live longer: an unknown one holds its place for so many seconds. */
 const LONGEST_LIFE = 120;
-const KEY_LIFE = 86_400_000;
 
 /**
  * The commit step. Everything that can be refused is refused before the venue is asked; the order is written before

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { tokenizedSwap } from '@causeway/contracts/abi/tokenized-swap.ts';
 import { testWallets } from '@causeway/sandbox/chains/keys.ts';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTokenizedWorld, type TokenizedWorld } from '../../test/venue.ts';
+import { changeEachByte, startTokenizedWorld, type TokenizedWorld } from '../../test/venue.ts';
 import { deriveSandboxKey } from '../chain/sandbox-keys.ts';
 import { type Claimed, verifyCalldata } from './verify.ts';
 
@@ -67,6 +67,47 @@ test.each<[string, () => Partial<Claimed>, string]>([
   ['bytes that mean nothing', () => changed(20), 'calldata'],
 ])('%s is found', async (_what, change, check) => {
   expect(await wrong(change())).toContain(check);
+});
+
+test('whichever byte of the calldata is changed is found', async () => {
+  const missed: number[] = [];
+  for (const [at, data] of changeEachByte(good.data as Hex).entries())
+    if ((await verifyCalldata(node(), { ...good, data })).ok) missed.push(at);
+  expect(missed).toEqual([]);
+}, 120_000);
+
+test.each([
+  ['no swap contract', () => ({ to: world.usdc })],
+  ['no contract at all', () => ({ to: String(testWallets[3]?.address) })],
+  ['no address', () => ({ to: '0x12' })],
+])('%s is a finding, not a failure', async (_what, change) => {
+  expect((await verifyCalldata(node(), { ...good, ...change() })).ok).toBe(false);
+});
+
+test('a node that does not answer gives no verdict', async () => {
+  const silent = { request: () => Promise.reject(new Error('no connection')) };
+  await expect(verifyCalldata(silent, good)).rejects.toThrow('no connection');
+});
+
+test('it needs viem and nothing else, so that it runs in a browser', () => {
+  const seen = new Set<string>();
+  const foreign: string[] = [];
+  const visit = (url: URL) => {
+    if (seen.has(url.href)) return;
+    seen.add(url.href);
+    const source = readFileSync(url, 'utf8');
+    for (const [, target = ''] of source.matchAll(/from '([^']+)'/g))
+      if (target.startsWith('.')) visit(new URL(target, url));
+      else if (target !== 'viem' && target !== 'viem/utils') foreign.push(target);
+    if (/\b(Buffer|process|global|require)\b/.test(source)) foreign.push(url.pathname);
+  };
+  visit(new URL('./verify.ts', import.meta.url));
+  expect(foreign).toEqual([]);
+  expect([...seen].map((url) => url.replace(/.*\/src\//, '')).sort()).toEqual([
+    'chain/tokenized-abi.ts',
+    'tokenized/order.ts',
+    'tokenized/verify.ts',
+  ]);
 });
 
 test('the command tells a partner the same, by its exit code', async () => {

@@ -1,7 +1,6 @@
 import { domainSeparator, type Hex } from 'viem';
 import { encodeFunctionData, hashStruct, hashTypedData } from 'viem/utils';
-import { tokenizedSwapAbi } from '../chain/tokenized-swap.ts';
-import type { Attestation } from './provider.ts';
+import { tokenizedSwapAbi } from '../chain/tokenized-abi.ts';
 
 /** Encodings of the two signed messages and of the call that carries them (EIP-712 and the contract's interface). */
 
@@ -33,7 +32,19 @@ export const REQUEST_TYPES = {
 
 export const SIGNER_ROLE: Hex = '0x023d9737d781c665e5048e4dfd034f07fec540e8ecb2336b3d85a375b90a3a35';
 
-export type QuoteTuple = Omit<Attestation, 'side' | 'signature'> & { side: number };
+/** What the venue signs, in the order of the contract's tuple. */
+export type QuoteTuple = {
+  chainId: bigint;
+  attestationId: bigint;
+  userId: Hex;
+  asset: Hex;
+  price: bigint;
+  quantity: bigint;
+  /** Seconds since the epoch. */
+  expiration: bigint;
+  side: number;
+  additionalData: Hex;
+};
 
 /** What the operator signs: this wallet may pay this much for this pair, once, until then. */
 export type VerifyRequest = {
@@ -73,7 +84,7 @@ export function hashRequest(domain: Domain, message: VerifyRequest): Hex {
 }
 
 export function encodeSwap(
-  { signature, ...quote }: Attestation,
+  { signature, ...quote }: QuoteTuple & { signature: Hex },
   token: Hex,
   gross: bigint,
   operatorSignature: Hex,
@@ -87,7 +98,7 @@ const TOLERANCE = 10n ** 16n;
 
 /** The contract's guard of a buy: what is paid covers the cost, and by less than a cent. Null when it would pass. */
 export function findCostProblem(
-  { quantity, price }: Pick<Attestation, 'quantity' | 'price'>,
+  { quantity, price }: Pick<QuoteTuple, 'quantity' | 'price'>,
   net: bigint,
   tokenDecimals: number,
 ): string | null {

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type TestApp, testApp } from '../../test/app.ts';
+import { ADDRESS, makeOffer, tokenizedFile } from '../../test/offers.ts';
+import type { TokenizedOrderState } from '../db/tokenized-tables.ts';
+import { newId } from '../http/ids.ts';
+import { keepHouse } from '../operations/housekeeping.ts';
+
+const DAY = 86_400;
+const STATES: TokenizedOrderState[] = [
+  ...(['asking', 'unknown', 'attested', 'live', 'executed'] as const),
+  ...(['expired', 'refused', 'failed', 'abandoned'] as const),
+];
+let app: TestApp;
+beforeAll(async () => {
+  app = await testApp();
+  await writeOrders();
+});
+afterAll(() => app.close());
+
+/** One in each state, ended now. */
+async function writeOrders(): Promise<void> {
+  const { ctx, clock } = app;
+  await app.tokenFor();
+  const offer = await makeOffer(ctx, tokenizedFile());
+  const user = await ctx.db.selectFrom('users').select('id').executeTakeFirstOrThrow();
+  const partner = await ctx.db.selectFrom('partners').select('id').executeTakeFirstOrThrow();
+  const now = new Date(clock.now()).toISOString();
+  const rows = STATES.map((state, index) => ({
+    id: newId(clock, ctx.random),
+    ...{ partner_id: partner.id, user_id: user.id, offer_id: offer.id, state, holding: false },
+    ...{ symbol: 'HBRon', chain: 'ethereum_sepolia', wallet: `0x${String(index).repeat(40)}`, amount: '1' },
+    ...{ swap: ADDRESS.swap, asset: ADDRESS.asset, token: ADDRESS.usdc },
+    claim: createHash('sha256').update(state).digest(),
+    ...{ expires_at: now, inserted_at: now, updated_at: now },
+  }));
+  await ctx.db.insertInto('tokenized_orders').values(rows).execute();
+}
+
+async function left(): Promise<{ states: string[]; claimed: string[] }> {
+  await keepHouse(app.ctx);
+  const rows = await app.ctx.db
+    .selectFrom('tokenized_orders')
+    .select(['state', 'claim'])
+    .orderBy('wallet')
+    .execute();
+  const claimed = rows.filter(({ claim }) => claim !== null);
+  return { states: rows.map(({ state }) => state), claimed: claimed.map(({ state }) => state) };
+}
+
+test('an order stays for as long as anybody may ask for it', async () => {
+  expect(await left()).toEqual({ states: STATES, claimed: STATES });
+  app.clock.advance(DAY + 1);
+  expect(await left()).toEqual({ states: STATES, claimed: STATES.filter((state) => state !== 'executed') });
+  app.clock.advance(89 * DAY - 2);
+  expect((await left()).states).toEqual(STATES);
+});
+
+test('then those go that ended without a trade; trades, and what has no outcome yet, stay', async () => {
+  app.clock.advance(2);
+  const kept = ['asking', 'unknown', 'attested', 'live', 'executed'];
+  expect((await left()).states).toEqual(kept);
+  app.clock.advance(20 * 365 * DAY);
+  expect((await left()).states).toEqual(kept);
+});
