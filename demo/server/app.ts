@@ -42,7 +42,7 @@ async function answerSandbox(settings: DemoSettings, signIn: SignIn, request: Re
   if (!settings.isSandbox) return refuse(404, 'not_found');
   if (request.headers.get('sec-fetch-site') !== 'same-origin') return refuse(403, 'cross_site_request');
   if (pathname === '/sandbox/mail')
-    return readMails(settings, (await signIn.sessionOf(request))?.user?.email);
+    return readMails(settings, (await signIn.store.load(request))?.user?.email);
   return (await passControl(settings, pathname, request)) ?? refuse(404, 'not_found');
 }
 

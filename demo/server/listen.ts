@@ -23,8 +23,9 @@ export async function listenOnFirst(
 /** The name localhost means two addresses: a browser may try either first, so both are ours or neither. */
 async function listenOn(host: string, port: number, answer: RequestListener): Promise<Listening> {
   const [first, ...others] = host === 'localhost' ? ['127.0.0.1', '::1'] : [host];
-  const servers: Server[] = [await bind(String(first), port, answer)];
-  const { port: chosen } = servers[0]?.address() as AddressInfo;
+  const main = await bind(String(first), port, answer);
+  const { port: chosen } = main.address() as AddressInfo;
+  const servers = [main];
   const close = async () => {
     await Promise.all(servers.map(closeServer));
   };
