@@ -29,7 +29,7 @@ export function App() {
       <SandboxBanner />
       <Header />
       <OfflineBanner />
-      <main className="main" id="main" tabIndex={-1}>
+      <main className="page" id="main" tabIndex={-1}>
         <Guard key={path}>
           <Suspense fallback={<ScreenSkeleton />}>
             <Screen path={path} />

@@ -96,7 +96,7 @@ function Waiting({ isFailing }: { isFailing: boolean }) {
           <span className="brand">Harbour Invest</span>
         </div>
       </header>
-      <main className="main waiting">
+      <main className="page">
         {isFailing ? (
           <div role="alert" className="empty-state">
             <h1>One moment, please</h1>

@@ -15,7 +15,7 @@ export function SandboxBanner() {
           {' '}
           Money, identity checks, signatures, market and mail are simulated on this machine.
         </span>
-        <span className="narrow"> All of it is simulated.</span>
+        <span className="narrow"> All simulated</span>
       </p>
       <nav aria-label="Sandbox">
         <Link to="/mail">Mail</Link>
