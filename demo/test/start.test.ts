@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -29,6 +30,15 @@ const isGone = (url: string) =>
     () => false,
     () => true,
   );
+
+/** Of a process, those whose command line has this in it. */
+function childrenNamed(name: string, parent: number): string[] {
+  const rows = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' }).trim().split('\n');
+  return rows
+    .map((row) => row.trim().split(/\s+/))
+    .filter(([, ppid, ...args]) => Number(ppid) === parent && args.join(' ').includes(name))
+    .map(([pid]) => String(pid));
+}
 
 test('the sandbox starts the app, says where it is, and knows its address', async () => {
   const { demo_url, partner } = await overview();

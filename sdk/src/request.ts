@@ -175,7 +175,7 @@ function pause(seconds: number | undefined, attempt: number, signal: AbortSignal
 }
 
 function queryOf(query: Query = {}): string {
-  const given = Object.entries(query).flatMap(([name, value]) =>
+  const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, String(value)]],
   );
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;

@@ -80,7 +80,10 @@ export async function allowWallet(
 }
 
 /** Null where the contract itself does not tell. */
-async function readAuthorized({ causeway, address, chain, signal }: Session, swap: Hex): Promise<boolean | null> {
+async function readAuthorized(
+  { causeway, address, chain, signal }: Session,
+  swap: Hex,
+): Promise<boolean | null> {
   const query = { contract_address: swap, wallet_address: address, chain };
   try {
     return (await causeway.swap.authorized(query, { signal })).authorized;
@@ -101,7 +104,9 @@ async function waitUntilSeen(session: Session, swap: Hex, transactionHash: Hex):
   }
 }
 
-const allowAbi = parseAbi(['function allow(address wallet, bytes32 offer, uint256 deadline, bytes signature)']);
+const allowAbi = parseAbi([
+  'function allow(address wallet, bytes32 offer, uint256 deadline, bytes signature)',
+]);
 /** approve, transfer, transferFrom, increaseAllowance, setApprovalForAll, permit. */
 const MOVES_MONEY = /^0x(095ea7b3|a9059cbb|23b872dd|39509351|a22cb465|d505accf)/i;
 
@@ -120,9 +125,13 @@ function readPermission(
   const isSafe =
     !tokens.includes(call.to) && !MOVES_MONEY.test(data) && (call.to !== swap || allows(call.data, address));
   if (!isSafe)
-    throw new Stop('calldata_refused', 'The transaction is not a permission for this wallet; it was not sent.', {
-      details: { to, data },
-    });
+    throw new Stop(
+      'calldata_refused',
+      'The transaction is not a permission for this wallet; it was not sent.',
+      {
+        details: { to, data },
+      },
+    );
   return call;
 }
 

@@ -73,7 +73,11 @@ function approveCall({ token, spender }: Allowance, amount: bigint) {
 }
 
 /** False when the token refuses for what may be the allowance that is left. */
-async function isAccepted(session: Session, call: { to: Hex; data: Hex }, wanted: Allowance): Promise<boolean> {
+async function isAccepted(
+  session: Session,
+  call: { to: Hex; data: Hex },
+  wanted: Allowance,
+): Promise<boolean> {
   try {
     assertNotFalse(await simulate(session, call));
     return true;
@@ -101,14 +105,22 @@ export function assertApproved(receipt: Receipt, owner: Hex, wanted: Allowance):
 }
 
 /** Wallets let their owners change how much they approve. */
-function tooLittle({ token, spender, amount }: Allowance, approved: bigint, { transactionHash }: Receipt): Stop {
+function tooLittle(
+  { token, spender, amount }: Allowance,
+  approved: bigint,
+  { transactionHash }: Receipt,
+): Stop {
   return new Stop('insufficient_allowance', 'Less than the amount was approved in the wallet.', {
     transactionHash,
     details: { required: String(amount), allowance: String(approved), spender, token },
   });
 }
 
-async function waitUntilSeen(session: Session, wanted: Allowance, { transactionHash }: Receipt): Promise<void> {
+async function waitUntilSeen(
+  session: Session,
+  wanted: Allowance,
+  { transactionHash }: Receipt,
+): Promise<void> {
   const begun = Date.now();
   for (;;) {
     const allowance = await readAllowance(session, wanted);

@@ -159,10 +159,10 @@ export type Progress<Phase extends string> = { enter: Enter<Phase>; tell(hash: `
 /** Runs the steps of a flow; whatever one throws comes out as a `FlowError` of its phase. */
 export async function runFlow<Phase extends string, Result>(
   { signal, onPhase, onTransaction }: FlowOptions<Phase>,
-  first: Phase,
+  first: NoInfer<Phase>,
   steps: (progress: Progress<Phase>) => Promise<Result>,
 ): Promise<Result> {
-  let now = first;
+  let now: Phase = first;
   const enter = (phase: Phase) => {
     signal?.throwIfAborted();
     now = phase;

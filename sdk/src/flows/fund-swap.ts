@@ -97,7 +97,9 @@ async function assertOpen({ causeway, address, chain, signal }: Session, place: 
     causeway.swap.authorized({ ...contract, wallet_address: address }, { signal }),
   ]);
   if ((BigInt(status.stopped) & BigInt(status.swap_level)) !== 0n)
-    throw new Stop('swap_stopped', 'Swaps of this fund are stopped at the moment.', { details: { ...status } });
+    throw new Stop('swap_stopped', 'Swaps of this fund are stopped at the moment.', {
+      details: { ...status },
+    });
   if (!authorized)
     throw new Stop('wallet_not_authorized', 'The wallet is not on the allow-list of this fund yet.');
 }
@@ -113,7 +115,12 @@ async function preview({ causeway, chain, signal }: Session, place: Place, amoun
 }
 
 /** What is named to the contract and approved: all that is asked, or the part that the fund can take. */
-async function findAmount(session: Session, place: Place, asked: bigint, allowPartial: boolean): Promise<bigint> {
+async function findAmount(
+  session: Session,
+  place: Place,
+  asked: bigint,
+  allowPartial: boolean,
+): Promise<bigint> {
   const { pays, receive } = await preview(session, place, asked);
   if (pays > asked)
     throw new Stop('contract_reverted', 'The fund would take more than the amount.', {

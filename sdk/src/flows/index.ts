@@ -12,8 +12,10 @@ export {
   isFlowError,
   type SentTransaction,
 } from './flow.ts';
-export { type FundSwapInput, type FundSwapPhase, type SwapResult, swapFund } from './fund-swap.ts';
+export { type FundSwapInput, type FundSwapPhase, swapFund } from './fund-swap.ts';
+export type { SwapResult } from './outcome.ts';
 export { buyTokenSale, type TokenSaleInput, type TokenSalePhase } from './token-sale.ts';
 export { buyTokenized, type TokenizedInput, type TokenizedPhase } from './tokenized-purchase.ts';
+export { type Claimed, type Finding, type Verdict, verifyCalldata } from './verify/verify.ts';
 export type { Eip1193Provider, EvmWallet, SolanaWallet, Wallet } from './wallet.ts';
 export { type WatchedQuote, type WatchOptions, watchQuotes } from './watch-quotes.ts';

@@ -26,7 +26,11 @@ export function findPlace(
   };
 }
 
-export function findContract(offer: OfferDetails, type: OfferDetails['type'], chain: EvmChain): OfferContract {
+export function findContract(
+  offer: OfferDetails,
+  type: OfferDetails['type'],
+  chain: EvmChain,
+): OfferContract {
   if (offer.type !== type)
     throw new Stop('offer_type_mismatch', `${offer.name} is not an offer of this kind.`, {
       details: { type: offer.type },

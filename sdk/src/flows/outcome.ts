@@ -22,7 +22,9 @@ export function readSwap(receipt: Receipt, wallet: Hex, { address, assetAddress,
   const output = assetAddress ?? swapped?.output;
   const received = output === undefined ? 0n : sumTransfers(receipt, output, { to: wallet });
   if (swapped === null || received === 0n)
-    throw new Stop('outcome_unknown', 'The transaction was mined, but it tells of no swap.', { transactionHash });
+    throw new Stop('outcome_unknown', 'The transaction was mined, but it tells of no swap.', {
+      transactionHash,
+    });
   const paid = sumTransfers(receipt, token.address, { from: wallet });
   return { transactionHash, received, paid, fee: swapped.fee };
 }

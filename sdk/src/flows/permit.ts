@@ -1,9 +1,4 @@
-import {
-  decodeFunctionResult,
-  encodeFunctionData,
-  hashStruct,
-  parseAbi,
-} from 'viem/utils';
+import { decodeFunctionResult, encodeFunctionData, hashStruct, parseAbi } from 'viem/utils';
 import type { Allowance } from './approval.ts';
 import { Stop } from './flow.ts';
 import { askOwner, readNode, type Session } from './session.ts';
@@ -37,7 +32,10 @@ const PERMIT = [
 const LIFE = 1_800n;
 
 /** What a permit of this token is signed with; a token without permits (EIP-2612) is told before anyone signs. */
-export async function readPermitTerms(session: Session, { token }: Allowance): Promise<{ domain: Domain; nonce: bigint }> {
+export async function readPermitTerms(
+  session: Session,
+  { token }: Allowance,
+): Promise<{ domain: Domain; nonce: bigint }> {
   const read = (functionName: 'name' | 'version' | 'nonces' | 'DOMAIN_SEPARATOR') =>
     readToken(session, token, functionName).catch(() => null);
   const [name, version, nonce, separator] = await Promise.all([
@@ -62,7 +60,9 @@ export async function signPermit(
   { domain, nonce }: { domain: Domain; nonce: bigint },
 ): Promise<Call> {
   const { token, spender, amount } = wanted;
-  const { timestamp } = (await readNode(session, 'eth_getBlockByNumber', ['latest', false])) as { timestamp: Hex };
+  const { timestamp } = (await readNode(session, 'eth_getBlockByNumber', ['latest', false])) as {
+    timestamp: Hex;
+  };
   // The chain's own time judges it; a quiet chain's last block may lie back.
   const now = BigInt(Math.max(Number(timestamp), Math.floor(Date.now() / 1000)));
   const deadline = now + LIFE;
@@ -112,5 +112,7 @@ function separatorOf(domain: Domain): Hex {
 }
 
 function unsupported(cause?: unknown): Stop {
-  return new Stop('permit_not_supported', 'This token takes no permit of this wallet; approve instead.', { cause });
+  return new Stop('permit_not_supported', 'This token takes no permit of this wallet; approve instead.', {
+    cause,
+  });
 }

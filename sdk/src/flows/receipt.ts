@@ -32,11 +32,13 @@ export async function waitForReceipt(
       failures = 0;
       if (receipt !== null) return await settle(session, receipt, sent, onReplaced);
     } catch (error) {
-      if (error instanceof Stop || session.signal?.aborted || ++failures > FAILURES) throw withHash(error, sent, session.signal);
+      if (error instanceof Stop || session.signal?.aborted || ++failures > FAILURES)
+        throw withHash(error, sent, session.signal);
     }
     const waited = Date.now() - begun;
     if (waited >= session.confirmWithin) throw timeOver(session, watched);
-    if (watched.isOnChain && watched.transaction === null && waited >= UNKNOWN_FOR) throw notFound(watched.hash);
+    if (watched.isOnChain && watched.transaction === null && waited >= UNKNOWN_FOR)
+      throw notFound(watched.hash);
     await sleep(session.pollEvery, session.signal).catch((reason) => {
       throw withHash(reason, sent, session.signal);
     });
@@ -84,7 +86,9 @@ async function settle(
 
 /** The same call again on the state before it and after it; which of the two tells depends on what else was mined. */
 async function findReason(session: Session, { transactionHash, blockNumber }: Receipt): Promise<string> {
-  const transaction = await readNode(session, 'eth_getTransactionByHash', [transactionHash]).catch(() => null);
+  const transaction = await readNode(session, 'eth_getTransactionByHash', [transactionHash]).catch(
+    () => null,
+  );
   if (transaction === null) return 'the reason is not known';
   const { from, to, input: data, value } = transaction as MinedOrPending;
   for (const block of [BigInt(blockNumber) - 1n, BigInt(blockNumber)]) {
@@ -99,7 +103,8 @@ async function findReason(session: Session, { transactionHash, blockNumber }: Re
 function withHash(error: unknown, transactionHash: Hex, signal: AbortSignal | undefined): Stop {
   if (error instanceof Stop) return error;
   const more = { cause: error, transactionHash };
-  if (signal?.aborted) return new Stop('aborted', 'The flow was stopped while a transaction was on its way.', more);
+  if (signal?.aborted)
+    return new Stop('aborted', 'The flow was stopped while a transaction was on its way.', more);
   return new Stop('wallet_error', messageOf(error), more);
 }
 

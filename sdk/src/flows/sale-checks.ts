@@ -75,9 +75,13 @@ export async function waitForEarlier(
     if (open.length === 0) return;
     if (isFirst) waiting();
     if (Date.now() - begun >= session.confirmWithin)
-      throw new Stop('participation_outstanding', 'An earlier participation of this wallet is not settled yet.', {
-        details: { participations: open },
-      });
+      throw new Stop(
+        'participation_outstanding',
+        'An earlier participation of this wallet is not settled yet.',
+        {
+          details: { participations: open },
+        },
+      );
     await sleep(session.pollEvery, session.signal);
   }
 }

@@ -58,7 +58,10 @@ export function orAbort<Result>(signal: AbortSignal | undefined, work: Promise<R
 export async function readNode(session: Session, method: string, params: unknown[] = []): Promise<unknown> {
   const { wallet, signal } = session;
   const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(new Error(`The wallet did not answer ${method} in time.`)), READ_TIMEOUT);
+  const timer = setTimeout(
+    () => limit.abort(new Error(`The wallet did not answer ${method} in time.`)),
+    READ_TIMEOUT,
+  );
   try {
     return await orAbort(limit.signal, orAbort(signal, wallet.provider.request({ method, params })));
   } finally {

@@ -95,7 +95,11 @@ export async function buyTokenSale(
     const receipt = await waitForReceipt(session, hash, onApproved);
     assertApproved(receipt, session.address, wanted);
     enter('creating');
-    return create(session, bodyOf(session, input, wanted.amount, receipt.transactionHash), approvalHash !== undefined);
+    return create(
+      session,
+      bodyOf(session, input, wanted.amount, receipt.transactionHash),
+      approvalHash !== undefined,
+    );
   });
 }
 
@@ -135,12 +139,17 @@ function bodyOf(
  * too, and what it refused before may be in order by now (a requirement completed since): a resume that is refused asks
  * once more under a new key, which is safe because an approval counts once.
  */
-async function create({ causeway, signal }: Session, body: NewParticipation, isResumed: boolean): Promise<Participation> {
+async function create(
+  { causeway, signal }: Session,
+  body: NewParticipation,
+  isResumed: boolean,
+): Promise<Participation> {
   const idempotencyKey = `sale-${keccak256(stringToHex(JSON.stringify(Object.values(body)))).slice(2)}`;
   try {
     return await causeway.participations.create(body, { signal, idempotencyKey });
   } catch (error) {
-    const isRefusal = isCausewayError(error) && error.status >= 400 && error.status < 500 && error.status !== 429;
+    const isRefusal =
+      isCausewayError(error) && error.status >= 400 && error.status < 500 && error.status !== 429;
     if (!isResumed || !isRefusal) throw error;
     return causeway.participations.create(body, { signal });
   }

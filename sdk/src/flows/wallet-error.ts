@@ -27,5 +27,8 @@ export function messageOf(error: unknown): string {
 
 /** Whether the wallet is gone or too busy, which says nothing about what it was asked. */
 export function isOutage(error: unknown): boolean {
-  return hasCode(error, 4900, 4901, -32005, 429) || /timed? ?out|fetch|network|disconnected/i.test(messageOf(error));
+  return (
+    hasCode(error, 4900, 4901, -32005, 429) ||
+    /timed? ?out|fetch|network|disconnected/i.test(messageOf(error))
+  );
 }

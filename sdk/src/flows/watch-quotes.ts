@@ -18,7 +18,13 @@ export type WatchOptions = {
 
 const SHORTEST = 500;
 /** No later poll can be answered otherwise. */
-const FINAL = new Set(['unauthorized', 'insufficient_scope', 'validation_failed', 'symbol_not_found', 'not_found']);
+const FINAL = new Set([
+  'unauthorized',
+  'insufficient_scope',
+  'validation_failed',
+  'symbol_not_found',
+  'not_found',
+]);
 
 /**
  * Quotes at a steady pace, never two at a time; closed markets and outages come as values, in the place of a quote. Ends

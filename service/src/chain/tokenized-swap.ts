@@ -1,8 +1,8 @@
+import { tokenizedSwapAbi } from '@causeway/sdk/flows/verify/tokenized-abi.ts';
 import type { Hex } from 'viem';
 import { ApiError } from '../errors.ts';
 import type { EvmChain } from './client.ts';
 import { contractCall } from './reads.ts';
-import { tokenizedSwapAbi } from './tokenized-abi.ts';
 
 const ALL = 2;
 const LEVELS = { buy: 4, sell: 8 };

@@ -1,3 +1,4 @@
+import { encodeSwap, findCostProblem, REQUEST_TYPES } from '@causeway/sdk/flows/verify/order.ts';
 import { simulate } from '../chain/allow-list.ts';
 import { readDecimals } from '../chain/erc20.ts';
 import type { Signer } from '../chain/signer.ts';
@@ -8,7 +9,6 @@ import { toTimestamp } from '../http/wire.ts';
 import { nonsense } from '../outbound.ts';
 import { readDomain } from './domain.ts';
 import type { Intent } from './intent.ts';
-import { encodeSwap, findCostProblem, REQUEST_TYPES } from './order.ts';
 import type { Attestation } from './provider.ts';
 import type { SwapTransaction } from './schema.ts';
 import { moveOrder } from './store.ts';

@@ -1,10 +1,10 @@
+import { type Domain, separatorOf, swapDomain } from '@causeway/sdk/flows/verify/order.ts';
 import type { EvmChain } from '../chain/client.ts';
 import type { Signer } from '../chain/signer.ts';
 import { readDomainName, readDomainSeparator, readOperator } from '../chain/tokenized-swap.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { listAllOffers, type OfferContract } from '../offers/store.ts';
-import { type Domain, separatorOf, swapDomain } from './order.ts';
 
 /** The configuration and the contract disagree; nothing may be signed. */
 export class DomainError extends Error {}

@@ -1,9 +1,3 @@
-import fc from 'fast-check';
-import { keccak256, toFunctionSelector, toHex } from 'viem/utils';
-import { describe, expect, test } from 'vitest';
-import { tokenizedSwapAbi, venueManagerAbi } from '../chain/tokenized-abi.ts';
-import { formatDecimal, parseDecimal } from './decimal.ts';
-import { grossUp, splitGross } from './fee.ts';
 import {
   findCostProblem,
   hashQuote,
@@ -13,7 +7,13 @@ import {
   SIGNER_ROLE,
   separatorOf,
   venueDomain,
-} from './order.ts';
+} from '@causeway/sdk/flows/verify/order.ts';
+import { tokenizedSwapAbi, venueManagerAbi } from '@causeway/sdk/flows/verify/tokenized-abi.ts';
+import fc from 'fast-check';
+import { keccak256, toFunctionSelector, toHex } from 'viem/utils';
+import { describe, expect, test } from 'vitest';
+import { formatDecimal, parseDecimal } from './decimal.ts';
+import { grossUp, splitGross } from './fee.ts';
 
 const MANAGER = '0x2c158BC456e027b2AfFCCadF1BDBD9f5fC4c5C8c';
 

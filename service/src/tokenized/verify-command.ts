@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { type Claimed, verifyCalldata } from '@causeway/sdk/flows';
 import { openRpc } from '../chain/rpc.ts';
 import { ConfigError } from '../config.ts';
-import { type Claimed, verifyCalldata } from './verify.ts';
 
 const USAGE =
   'verify-calldata --rpc URL --wallet ADDRESS (--reply FILE | --to ADDRESS --data HEX) [--domain-name NAME]';

@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { tokenizedSwap } from '@causeway/contracts/abi/tokenized-swap.ts';
 import { testWallets } from '@causeway/sandbox/chains/keys.ts';
+import { type Claimed, verifyCalldata } from '@causeway/sdk/flows';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { changeEachByte, startTokenizedWorld, type TokenizedWorld } from '../../test/venue.ts';
 import { deriveSandboxKey } from '../chain/sandbox-keys.ts';
-import { type Claimed, verifyCalldata } from './verify.ts';
 
 let world: TokenizedWorld;
 let good: Claimed;
@@ -101,12 +101,13 @@ test('it needs viem and nothing else, so that it runs in a browser', () => {
       else if (target !== 'viem' && target !== 'viem/utils') foreign.push(target);
     if (/\b(Buffer|process|global|require)\b/.test(source)) foreign.push(url.pathname);
   };
-  visit(new URL('./verify.ts', import.meta.url));
+  visit(new URL('../../../sdk/src/flows/verify/verify.ts', import.meta.url));
   expect(foreign).toEqual([]);
   expect([...seen].map((url) => url.replace(/.*\/src\//, '')).sort()).toEqual([
-    'chain/tokenized-abi.ts',
-    'tokenized/order.ts',
-    'tokenized/verify.ts',
+    'flows/verify/order.ts',
+    'flows/verify/tokenized-abi.ts',
+    'flows/verify/verify.ts',
+    'flows/wallet.ts',
   ]);
 });
 

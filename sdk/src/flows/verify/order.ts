@@ -1,6 +1,6 @@
 import { domainSeparator, type Hex } from 'viem';
 import { encodeFunctionData, hashStruct, hashTypedData } from 'viem/utils';
-import { tokenizedSwapAbi } from '../chain/tokenized-abi.ts';
+import { tokenizedSwapAbi } from './tokenized-abi.ts';
 
 /** Encodings of the two signed messages and of the call that carries them (EIP-712 and the contract's interface). */
 

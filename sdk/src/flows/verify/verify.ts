@@ -7,7 +7,7 @@ import {
   parseAbi,
   recoverAddress,
 } from 'viem/utils';
-import { tokenizedSwapAbi, venueManagerAbi } from '../chain/tokenized-abi.ts';
+import type { Eip1193Provider } from '../wallet.ts';
 import {
   type Domain,
   findCostProblem,
@@ -19,22 +19,23 @@ import {
   swapDomain,
   venueDomain,
 } from './order.ts';
-
-/** A node that the verifier trusts, in the shape of EIP-1193; it need not know us. */
-export type Node = { request(call: { method: string; params?: unknown }): Promise<unknown> };
+import { tokenizedSwapAbi, venueManagerAbi } from './tokenized-abi.ts';
 
 /** What the transaction endpoint answered, and the wallet that will broadcast it. */
 export type Claimed = {
   to: string;
   data: string;
   wallet: string;
-  expires_at?: string;
-  pay_input_amount?: string;
-  fee?: string;
-  notional_value?: string;
-  receive_output_amount?: string;
+  expires_at?: string | undefined;
+  pay_input_amount?: string | undefined;
+  fee?: string | undefined;
+  notional_value?: string | undefined;
+  receive_output_amount?: string | undefined;
+  /** The token that is paid with, and the one that is bought, where you know which they must be. */
+  funding_token?: string | undefined;
+  asset?: string | undefined;
   /** The domain name, for a contract that does not tell it. */
-  domain_name?: string;
+  domain_name?: string | undefined;
 };
 
 export type Finding = { check: string; ok: boolean; says: string };
@@ -63,9 +64,22 @@ const LAST_DATE = 8_640_000_000_000n;
 /**
  * Whether calldata does what its reply says, asked of the chain alone: who signed it, for which wallet, what it costs,
  * what it gives and until when. Depends on nothing of the service, so that partners can run it anywhere. Throws only
- * when the node does not answer.
+ * when the node (one that you trust, in the shape of EIP-1193) does not answer.
+ *
+ * @example
+ * ```ts
+ * import type { createCauseway } from '@causeway/sdk';
+ * import { type EvmWallet, verifyCalldata } from '@causeway/sdk/flows';
+ *
+ * export async function check(causeway: ReturnType<typeof createCauseway>, wallet: EvmWallet) {
+ *   const order = { symbol: 'AAPLon', chain: 'ethereum_sepolia', amount: '100500000' } as const;
+ *   const reply = await causeway.tokenized.transaction({ ...order, wallet_address: wallet.address });
+ *   const { ok, findings } = await verifyCalldata(wallet.provider, { ...reply, wallet: wallet.address });
+ *   console.log(ok ? 'as ordered' : findings);
+ * }
+ * ```
  */
-export async function verifyCalldata(node: Node, claimed: Claimed): Promise<Verdict> {
+export async function verifyCalldata(node: Eip1193Provider, claimed: Claimed): Promise<Verdict> {
   const findings: Finding[] = [];
   const note: Note = (check, ok, says) => void findings.push({ check, ok, says });
   const call = decodeSwap(claimed.data);
@@ -129,6 +143,11 @@ async function checkMoney(read: Read, { claimed, call, swap }: Subject, note: No
   const { quote, token, amount } = call;
   const same = (check: string, said: string | undefined, is: bigint) =>
     note(check, said === undefined || said === is.toString(), `is ${is}`);
+  const named = (check: string, said: string | undefined, is: Hex) => {
+    if (said !== undefined) note(check, said.toLowerCase() === is, `is ${is}`);
+  };
+  named('funding token', claimed.funding_token, token);
+  named('asset', claimed.asset, quote.asset);
   note('side', quote.side === 0, quote.side === 0 ? 'buys' : 'does not buy');
   same('pay_input_amount', claimed.pay_input_amount, amount);
   same('receive_output_amount', claimed.receive_output_amount, quote.quantity);
@@ -142,7 +161,7 @@ async function checkMoney(read: Read, { claimed, call, swap }: Subject, note: No
   note('price', problem === null, problem ?? `${quote.price} (1e18) for each whole token`);
 }
 
-async function checkTime(node: Node, { claimed, call }: Subject, note: Note): Promise<void> {
+async function checkTime(node: Eip1193Provider, { claimed, call }: Subject, note: Note): Promise<void> {
   const { expiration } = call.quote;
   const isDate = expiration <= LAST_DATE;
   const says = isDate ? new Date(Number(expiration) * 1000).toISOString() : `${expiration}`;
@@ -182,7 +201,12 @@ async function recover(hash: Hex, signature: Hex): Promise<Hex | null> {
   return recoverAddress({ hash, signature }).catch(() => null);
 }
 
-async function readContract(node: Node, to: Hex, functionName: string, args: unknown[]): Promise<unknown> {
+async function readContract(
+  node: Eip1193Provider,
+  to: Hex,
+  functionName: string,
+  args: unknown[],
+): Promise<unknown> {
   const call = { abi, functionName, args } as Parameters<typeof encodeFunctionData>[0];
   const params = [{ to, data: encodeFunctionData(call) }, 'latest'];
   const data = await node.request({ method: 'eth_call', params }).catch((error: unknown) => {

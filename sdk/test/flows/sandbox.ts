@@ -1,0 +1,153 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { generatePrivateKey } from 'viem/accounts';
+import { startService } from '../../../service/test/service.ts';
+import { type Causeway, createCauseway } from '../../src/client.ts';
+import { FlowError } from '../../src/flows/flow.ts';
+import {
+  createTestWallet,
+  type Interceptor,
+  ProviderError,
+  type TestWallet,
+} from '../../src/testing/index.ts';
+import type { OfferDetails } from '../../src/wire.ts';
+
+type Hex = `0x${string}`;
+type Overview = {
+  chains: {
+    chain: string;
+    chain_id: number;
+    rpc_url: string;
+    tokens: { asset_id: string; address: Hex }[];
+  }[];
+  wallets: { address: string; private_key: string; protocol: string }[];
+};
+
+export const CHAIN = 'ethereum_sepolia';
+export const CHAIN_ID = 11_155_111;
+const BASE_ID = 84_532;
+
+/** Quick looks: the embedded chain mines at once. */
+export const QUICK = { pollEvery: 20, confirmWithin: 20_000 };
+
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
+
+/** A whole sandbox in a process of its own, as `npm start` gives it. */
+export async function startSandbox(env: Record<string, string> = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'causeway-flows-'));
+  const service = await startService({ CAUSEWAY_DATA: folder, ...env });
+  const control = async (method: 'GET' | 'POST', path: string, body?: object) => {
+    const reply = await fetch(`${service.url}${path}`, {
+      method,
+      headers: { 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const answer = (await reply.json()) as Record<string, unknown>;
+    if (!reply.ok) throw new Error(`${path}: ${JSON.stringify(answer)}`);
+    return answer;
+  };
+  const overview = (await control('GET', '/sandbox')) as unknown as Overview;
+  const rpcUrls = Object.fromEntries(overview.chains.map(({ chain_id, rpc_url }) => [chain_id, rpc_url]));
+  const faucet = (address: string, asset_id: string | undefined, amount: string, chain = CHAIN) =>
+    control('POST', `/sandbox/chains/${chain}/faucet`, { address, amount, ...(asset_id && { asset_id }) });
+
+  return {
+    url: service.url,
+    overview,
+    control,
+    /** A user that nobody has used yet, and the client with that user's token. */
+    newUser: async (change: { fetch?: typeof fetch } = {}): Promise<Causeway & { email: string }> => {
+      const { email } = (await control('POST', '/sandbox/users', {})) as { email: string };
+      const accessToken = async () =>
+        String((await control('POST', '/sandbox/token', { email })).access_token);
+      const token = await accessToken();
+      const causeway = createCauseway({
+        baseUrl: service.url,
+        accessToken: ({ refresh }) => (refresh ? accessToken() : token),
+        ...change,
+      });
+      return { ...causeway, email };
+    },
+    /** A wallet of its own with gas, 1,000 USDC and 1,000 USDT. */
+    newWallet: async (more: { chainId?: number; intercept?: Interceptor } = {}): Promise<TestWallet> => {
+      const wallet = createTestWallet({ privateKey: generatePrivateKey(), rpcUrls, ...more });
+      await faucet(wallet.address, undefined, '1000000000000000000');
+      for (const asset of ['usd-coin', 'tether']) await faucet(wallet.address, asset, '1000000000');
+      return wallet;
+    },
+    faucet,
+    tokenOf: (assetId: string): Hex =>
+      overview.chains[0]?.tokens.find(({ asset_id }) => asset_id === assetId)?.address ?? '0x',
+    mine: (blocks: number) => control('POST', `/sandbox/chains/${CHAIN}/mine`, { blocks }),
+    reorg: (depth: number, transactions: 'return' | 'drop') =>
+      control('POST', `/sandbox/chains/${CHAIN}/reorg`, { depth, transactions }),
+    setInterval: (milliseconds: number) =>
+      control('POST', `/sandbox/chains/${CHAIN}/interval`, { milliseconds }),
+    stop: async () => {
+      await service.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export function optionOf({ options }: OfferDetails, slug: string): string {
+  const found = options.find((option) => option.slug === slug);
+  if (found === undefined) throw new Error(`no option ${slug}`);
+  return found.id;
+}
+
+/** The error of a flow that must fail. */
+export async function failureOf(flow: Promise<unknown>): Promise<FlowError> {
+  const outcome = await flow.then(
+    (result) =>
+      new Error(
+        `it went well: ${JSON.stringify(result, (_, one) => (typeof one === 'bigint' ? String(one) : one))}`,
+      ),
+    (error: unknown) => error,
+  );
+  if (outcome instanceof FlowError) return outcome;
+  throw outcome;
+}
+
+/** Lies that a wallet can tell, by the method that they are about. */
+export const rejects =
+  (method: string): Interceptor =>
+  (call, next) =>
+    call.method === method
+      ? Promise.reject(new ProviderError(4001, 'User rejected the request.'))
+      : next(call);
+
+export const hangs =
+  (method: string, onAsked: () => void = () => undefined): Interceptor =>
+  (call, next) => {
+    if (call.method !== method) return next(call);
+    onAsked();
+    return new Promise(() => undefined);
+  };
+
+/** Says that it has switched, and has not. */
+export const staysOnBase: Interceptor = async (call, next) => {
+  if (call.method === 'eth_chainId') return `0x${BASE_ID.toString(16)}`;
+  return call.method === 'wallet_switchEthereumChain' ? null : next(call);
+};
+
+/** Has another account from the first call of a method on. */
+export const changesAccountAfter = (method: string): Interceptor => {
+  let isChanged = false;
+  return async (call, next) => {
+    if (call.method === 'eth_accounts' && isChanged) return [`0x${'11'.repeat(20)}`];
+    const answer = await next(call);
+    isChanged ||= call.method === method;
+    return answer;
+  };
+};
+
+export const logsOf =
+  (calls: string[]): Interceptor =>
+  (call, next) => {
+    calls.push(call.method);
+    return next(call);
+  };
+
+export { BASE_ID };

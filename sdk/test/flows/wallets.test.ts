@@ -1,0 +1,249 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type CausewayError, isCausewayError } from '../../src/error.ts';
+import { allowWallet, type BindWalletPhase, proveAndBindWallet } from '../../src/flows/index.ts';
+import { createSolanaTestWallet, ProviderError, readSignedText } from '../../src/testing/index.ts';
+import type { OfferDetails } from '../../src/wire.ts';
+import {
+  BASE_ID,
+  CHAIN,
+  CHAIN_ID,
+  changesAccountAfter,
+  failureOf,
+  hangs,
+  logsOf,
+  optionOf,
+  QUICK,
+  rejects,
+  type Sandbox,
+  startSandbox,
+  staysOnBase,
+} from './sandbox.ts';
+
+let sandbox: Sandbox;
+let sale: OfferDetails;
+let fund: OfferDetails;
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  const causeway = await sandbox.newUser();
+  sale = await causeway.offers.get('harbour-quarter');
+  fund = await causeway.offers.get('treasury-fund');
+});
+afterAll(() => sandbox.stop());
+
+const binding = (slug = 'syndicate') =>
+  ({ offerId: sale.id, optionId: optionOf(sale, slug), chain: CHAIN }) as const;
+
+describe('proveAndBindWallet', () => {
+  test('binds an EVM wallet, and tells each phase as it begins', async () => {
+    const causeway = await sandbox.newUser();
+    const wallet = await sandbox.newWallet();
+    const phases: BindWalletPhase[] = [];
+    const bound = await proveAndBindWallet(
+      causeway,
+      { ...binding(), wallet },
+      { onPhase: (one) => phases.push(one) },
+    );
+    expect(bound.address).toBe(wallet.address.toLowerCase());
+    expect(phases).toEqual(['connecting', 'challenging', 'signing', 'binding']);
+    expect((await causeway.wallets.list(sale.id)).data).toEqual([bound]);
+  });
+
+  test('signs a text that names the page when asked to', async () => {
+    const causeway = await sandbox.newUser();
+    const texts: string[] = [];
+    const wallet = await sandbox.newWallet({
+      intercept: (call, next) => {
+        if (call.method === 'personal_sign') texts.push(readSignedText(call));
+        return next(call);
+      },
+    });
+    const { redirect_uris } = (sandbox.overview as unknown as { partner: { redirect_uris: string[] } })
+      .partner;
+    const { host, origin } = new URL(redirect_uris[0] ?? '');
+    const siwe = { domain: host, uri: origin, statement: 'Prove that you own this wallet.' };
+    await proveAndBindWallet(causeway, { ...binding(), wallet, siwe });
+    expect(texts[0]).toMatch(`${host} wants you to sign in with your Ethereum account:`);
+  });
+
+  test('binds a Solana wallet', async () => {
+    const causeway = await sandbox.newUser();
+    const seed = sandbox.overview.wallets.find(({ protocol }) => protocol === 'solana');
+    const wallet = createSolanaTestWallet({ privateKey: seed?.private_key ?? '' });
+    const input = { ...binding('any-wallet'), chain: 'solana_devnet', wallet } as const;
+    const bound = await proveAndBindWallet(causeway, input);
+    expect([bound.address, bound.protocol]).toEqual([seed?.address, 'solana']);
+  });
+
+  test("a rejected signature is the owner's no, and nothing is bound", async () => {
+    const causeway = await sandbox.newUser();
+    const wallet = await sandbox.newWallet({ intercept: rejects('personal_sign') });
+    const error = await failureOf(proveAndBindWallet(causeway, { ...binding(), wallet }));
+    expect([error.phase, error.code]).toEqual(['signing', 'user_rejected']);
+    expect((await causeway.wallets.list(sale.id)).data).toEqual([]);
+    const solana = createSolanaTestWallet({
+      privateKey: sandbox.overview.wallets.find(({ protocol }) => protocol === 'solana')?.private_key ?? '',
+      confirm: () => false,
+    });
+    const input = { ...binding('any-wallet'), chain: 'solana_devnet', wallet: solana } as const;
+    expect((await failureOf(proveAndBindWallet(causeway, input))).code).toBe('user_rejected');
+  });
+
+  test('a wallet on another chain is switched before it signs', async () => {
+    const causeway = await sandbox.newUser();
+    const calls: string[] = [];
+    const wallet = await sandbox.newWallet({ chainId: BASE_ID, intercept: logsOf(calls) });
+    await proveAndBindWallet(causeway, { ...binding(), wallet });
+    expect(calls.indexOf('wallet_switchEthereumChain')).toBeGreaterThan(-1);
+    expect(calls.indexOf('wallet_switchEthereumChain')).toBeLessThan(calls.indexOf('personal_sign'));
+  });
+
+  test('a wallet that stays on another chain signs nothing', async () => {
+    const causeway = await sandbox.newUser();
+    const calls: string[] = [];
+    const wallet = await sandbox.newWallet({
+      intercept: (call, next) => logsOf(calls)(call, (one) => staysOnBase(one, next)),
+    });
+    const error = await failureOf(proveAndBindWallet(causeway, { ...binding(), wallet }));
+    expect([error.phase, error.code]).toEqual(['connecting', 'wrong_chain']);
+    expect(calls).not.toContain('personal_sign');
+  });
+
+  test('a wallet that does not know the chain is told of it only with nodes that the caller named', async () => {
+    const causeway = await sandbox.newUser();
+    const added: unknown[] = [];
+    const forgets = async () => {
+      let isKnown = false;
+      const wallet = await sandbox.newWallet({ chainId: BASE_ID });
+      wallet.intercept((call, next) => {
+        if (call.method === 'wallet_switchEthereumChain' && !isKnown)
+          return Promise.reject(new ProviderError(-32603, 'failed', { originalError: { code: 4902 } }));
+        if (call.method === 'wallet_addEthereumChain') {
+          isKnown = true;
+          added.push(...(call.params as unknown[]));
+        }
+        return next(call);
+      });
+      return wallet;
+    };
+    const refused = await failureOf(proveAndBindWallet(causeway, { ...binding(), wallet: await forgets() }));
+    expect(refused.code).toBe('wrong_chain');
+    expect(added).toEqual([]);
+    const node = sandbox.overview.chains[0]?.rpc_url ?? '';
+    const rpcUrls = { [CHAIN]: [node] };
+    await proveAndBindWallet(causeway, { ...binding(), wallet: await forgets() }, { rpcUrls });
+    expect(added).toMatchObject([{ chainId: `0x${CHAIN_ID.toString(16)}`, rpcUrls: [node] }]);
+  });
+
+  test('another account in the wallet is noticed before it is asked to sign', async () => {
+    const causeway = await sandbox.newUser();
+    const wallet = await sandbox.newWallet({ intercept: changesAccountAfter('eth_chainId') });
+    const error = await failureOf(proveAndBindWallet(causeway, { ...binding(), wallet }));
+    expect([error.phase, error.code]).toEqual(['signing', 'wallet_changed']);
+  });
+
+  test("the service's refusals keep their code, and their cause has the details", async () => {
+    const causeway = await sandbox.newUser();
+    const other = await sandbox.newUser();
+    const wallet = await sandbox.newWallet();
+    await proveAndBindWallet(other, { ...binding(), wallet });
+    const error = await failureOf(proveAndBindWallet(causeway, { ...binding(), wallet }));
+    expect([error.phase, error.code]).toEqual(['binding', 'wallet_already_bound']);
+    expect(isCausewayError(error.cause)).toBe(true);
+    expect((error.cause as CausewayError).eventId).toMatch(/./);
+  });
+
+  test('a wallet has no place on a chain of another protocol', async () => {
+    const causeway = await sandbox.newUser();
+    const wallet = await sandbox.newWallet();
+    const input = { ...binding(), chain: 'solana_devnet', wallet } as const;
+    expect((await failureOf(proveAndBindWallet(causeway, input))).code).toBe('invalid_input');
+  });
+
+  test('an abort ends the wait for a wallet that never answers', async () => {
+    const causeway = await sandbox.newUser();
+    const stop = new AbortController();
+    const wallet = await sandbox.newWallet({
+      intercept: hangs('personal_sign', () => stop.abort(new Error('closed'))),
+    });
+    const error = await failureOf(
+      proveAndBindWallet(causeway, { ...binding(), wallet }, { signal: stop.signal }),
+    );
+    expect([error.phase, error.code]).toEqual(['signing', 'aborted']);
+    expect((error.cause as Error).message).toBe('closed');
+  });
+});
+
+describe('allowWallet', () => {
+  const authorized = async (causeway: Awaited<ReturnType<Sandbox['newUser']>>, wallet: string) =>
+    (
+      await causeway.swap.authorized({
+        contract_address: fund.contracts[0]?.address ?? '',
+        wallet_address: wallet,
+        chain: CHAIN,
+      })
+    ).authorized;
+
+  test('puts a wallet on the list, and asks nothing of a wallet that is on it', async () => {
+    const causeway = await sandbox.newUser();
+    const wallet = await sandbox.newWallet();
+    const input = { offerId: fund.id, chain: CHAIN, wallet } as const;
+    const first = await allowWallet(causeway, input, QUICK);
+    expect(first.transactionHash).toMatch(/^0x[0-9a-f]{64}$/);
+    expect(await authorized(causeway, wallet.address)).toBe(true);
+    const calls: string[] = [];
+    wallet.intercept(logsOf(calls));
+    expect(await allowWallet(causeway, input, QUICK)).toEqual({ allowed: true, transactionHash: null });
+    expect(calls).not.toContain('personal_sign');
+    expect(calls).not.toContain('eth_sendTransaction');
+  });
+
+  test('an offer that keeps no list needs a proof and no transaction', async () => {
+    const causeway = await sandbox.newUser();
+    const offer = await causeway.offers.get('apple-tokenized');
+    const wallet = await sandbox.newWallet();
+    expect(await allowWallet(causeway, { offerId: offer.id, chain: CHAIN, wallet }, QUICK)).toEqual({
+      allowed: true,
+      transactionHash: null,
+    });
+  });
+
+  test('a rejected transaction leaves the wallet off the list, and the next try puts it on', async () => {
+    const causeway = await sandbox.newUser();
+    const wallet = await sandbox.newWallet({ intercept: rejects('eth_sendTransaction') });
+    const input = { offerId: fund.id, chain: CHAIN, wallet } as const;
+    const error = await failureOf(allowWallet(causeway, input, QUICK));
+    expect([error.phase, error.code]).toEqual(['broadcasting', 'user_rejected']);
+    expect(await authorized(causeway, wallet.address)).toBe(false);
+    wallet.intercept(undefined);
+    await allowWallet(causeway, input, QUICK);
+    expect(await authorized(causeway, wallet.address)).toBe(true);
+  });
+
+  test.each([
+    [
+      'an approval of a token',
+      () => ({ to: sandbox.tokenOf('usd-coin'), data: `0x095ea7b3${'00'.repeat(64)}` }),
+    ],
+    [
+      'a swap in the place of the permission',
+      () => ({ to: fund.contracts[0]?.address, data: `0x9f1d0f59${'00'.repeat(96)}` }),
+    ],
+    [
+      'a transfer by any contract',
+      () => ({ to: `0x${'12'.repeat(20)}`, data: `0xa9059cbb${'00'.repeat(64)}` }),
+    ],
+  ])('%s is never shown to the wallet', async (_what, change) => {
+    const causeway = await sandbox.newUser({
+      fetch: async (url, init) => {
+        const reply = await fetch(url, init);
+        if (!String(url).endsWith('/allow-wallet')) return reply;
+        return Response.json({ ...((await reply.json()) as object), ...change() });
+      },
+    });
+    const calls: string[] = [];
+    const wallet = await sandbox.newWallet({ intercept: logsOf(calls) });
+    const error = await failureOf(allowWallet(causeway, { offerId: fund.id, chain: CHAIN, wallet }, QUICK));
+    expect([error.phase, error.code]).toEqual(['allowing', 'calldata_refused']);
+    expect(calls).not.toContain('eth_sendTransaction');
+  });
+});
