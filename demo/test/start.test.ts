@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listenOnFirst } from '../server/listen.ts';
 import { type Service, startService } from '../../service/test/service.ts';
+import { listenOnFirst } from '../server/listen.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'causeway-demo-start-'));
 const env = { CAUSEWAY_DATA: dataDir, CAUSEWAY_DEMO: 'on' };
@@ -86,11 +86,13 @@ test('only its own page reaches the controls of the sandbox through it', async (
 });
 
 test('a visitor sees the offers of the partner before signing in, and nothing of a user', async () => {
-  const { data } = (await (await get(`${await demoUrl()}/offers.json`)).json()) as { data: { slug: string }[] };
+  const { data } = (await (await get(`${await demoUrl()}/offers.json`)).json()) as {
+    data: { slug: string }[];
+  };
   expect(data.map(({ slug }) => slug)).toContain('harbour-quarter');
-  expect(await (await get(`${await demoUrl()}/causeway/session`, { 'sec-fetch-site': 'same-origin' })).json()).toEqual(
-    { signed_in: false },
-  );
+  expect(
+    await (await get(`${await demoUrl()}/causeway/session`, { 'sec-fetch-site': 'same-origin' })).json(),
+  ).toEqual({ signed_in: false });
 });
 
 test('when the app is killed the service goes on, and the app comes back at the same address', async () => {
@@ -99,7 +101,14 @@ test('when the app is killed the service goes on, and the app comes back at the 
   process.kill(Number(pid), 'SIGKILL');
   await expect.poll(() => service.output()).toContain('it is started again in');
   expect((await get(`${service.url}/health`)).status).toBe(200);
-  await expect.poll(() => get(`${url}/config.json`).then(({ status }) => status, () => 0)).toBe(200);
+  await expect
+    .poll(() =>
+      get(`${url}/config.json`).then(
+        ({ status }) => status,
+        () => 0,
+      ),
+    )
+    .toBe(200);
 });
 
 test('it keeps its address over a restart, and ends with the service however that ends', async () => {
