@@ -1,0 +1,88 @@
+import type { CausewayError } from '../error.ts';
+import { ErrorNotice } from './error-notice.tsx';
+import { adviseOn } from './error-words.ts';
+import { cutDecimals, formatMoment, formatUsd, groupDigits } from './format.ts';
+import { Skeleton, StatusBadge } from './pieces.tsx';
+import { useQuote, useTradingStatus } from './use-chain.ts';
+
+/** The market is closed or paused, rather than out of reach. */
+const CLOSED = new Set([
+  'market_closed',
+  'market_paused',
+  'asset_paused',
+  'side_not_allowed',
+  'limit_reached',
+]);
+
+/** The price of one whole token, asked every few seconds, and the state of the market. */
+export function LivePrice({ symbol }: { symbol: string }) {
+  const status = useTradingStatus({ symbol, side: 'buy' }, { every: 10_000 });
+  const { data: quote, error } = useQuote({ symbol, side: 'buy', token_amount: '1' }, { every: 3_000 });
+  const { data } = status;
+  return (
+    <div className="cw-market">
+      <div>
+        <p className="cw-market-price cw-numbers" title={quote?.price}>
+          {quote === undefined ? (
+            error === undefined ? (
+              <Skeleton width="8ch" />
+            ) : (
+              '–'
+            )
+          ) : (
+            formatUsd(cutDecimals(quote.price, 4))
+          )}
+        </p>
+        <p className="cw-muted cw-small">
+          {quote !== undefined && error !== undefined
+            ? `Last known price of one ${symbol}`
+            : `Price of one ${symbol}, live`}
+        </p>
+      </div>
+      <div className="cw-market-state" role="status">
+        {data === undefined ? (
+          status.error === undefined ? (
+            <Skeleton width="10ch" />
+          ) : (
+            <StatusBadge tone="attention">Market unknown</StatusBadge>
+          )
+        ) : data.tradable ? (
+          <StatusBadge tone="good">Market open</StatusBadge>
+        ) : (
+          <StatusBadge tone="neutral">{closedWords(error)}</StatusBadge>
+        )}
+        <p className="cw-muted cw-small">
+          {data?.tradable && data.gross_max_notional_value !== null
+            ? `Up to ${formatUsd(cutDecimals(data.gross_max_notional_value, 2))} or ${groupDigits(cutDecimals(data.gross_max_tokens ?? '0', 2))} ${symbol} per order`
+            : '\u00a0'}
+        </p>
+      </div>
+    </div>
+  );
+}
+
+function closedWords(error: CausewayError | undefined): string {
+  return error !== undefined && CLOSED.has(error.code) ? adviseOn(error).title : 'Market closed';
+}
+
+/** Why nothing can be bought now, and until when; the status itself does not say, the quote does. */
+export function MarketNotice({ symbol, error }: { symbol: string; error: CausewayError | undefined }) {
+  const { data: status } = useTradingStatus({ symbol, side: 'buy' });
+  const { error: refusal } = useQuote(
+    { symbol, side: 'buy', token_amount: '1' },
+    { enabled: status?.tradable === false },
+  );
+  const why = status?.tradable === false ? refusal : error;
+  if (status?.tradable !== false) return why === undefined ? null : <ErrorNotice error={why} />;
+  const until = typeof why?.errors.until === 'string' ? why.errors.until : null;
+  return (
+    <div className="cw-notice cw-tone-attention" role="status">
+      <p className="cw-notice-title">{closedWords(why)}</p>
+      <p>
+        {until === null
+          ? 'Nothing can be bought right now. This page looks again by itself.'
+          : `You can buy again from ${formatMoment(until)}. This page looks again by itself.`}
+      </p>
+    </div>
+  );
+}
