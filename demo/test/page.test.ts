@@ -30,7 +30,9 @@ describe('the built page', () => {
   test('needs less than 200 KB of script, compressed, before it shows anything', () => {
     const html = read('index.html');
     const [, entry] = /<script type="module"[^>]* src="\/([^"]+)"/.exec(html) ?? [];
-    const preloaded = [...html.matchAll(/rel="modulepreload"[^>]* href="\/([^"]+)"/g)].map(([, path]) => String(path));
+    const preloaded = [...html.matchAll(/rel="modulepreload"[^>]* href="\/([^"]+)"/g)].map(([, path]) =>
+      String(path),
+    );
     const first = new Set([String(entry), ...preloaded].flatMap((path) => [...withImports(path)]));
     expect(first.size).toBeGreaterThan(0);
     expect(packed(first)).toBeLessThan(200_000);
