@@ -57,7 +57,7 @@ describe('a new user walks through the whole of it', () => {
         await person.approve(page, /Sign this message/);
         for (const type of ['external_wallet', 'whitelisted_wallet'])
           await person.expectRequirement(page, type, 'completed');
-        await page.getByText('All done. You can invest now.').waitFor();
+        await page.getByText('All done. You can invest now.').first().waitFor();
         await shoot(page, '07-all-done');
 
         await page.getByRole('link', { name: 'Invest', exact: true }).click();
