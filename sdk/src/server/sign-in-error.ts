@@ -54,7 +54,23 @@ export class SignInError extends Error {
   }
 }
 
-/** Also true for an error of another copy of this package. */
+/**
+ * Also true for an error of another copy of this package.
+ *
+ * @example
+ * ```ts
+ * import { isSignInError, type Session, type SignIn } from '@causeway/sdk/server';
+ *
+ * export async function tokenOrNull(signIn: SignIn, session: Session): Promise<string | null> {
+ *   try {
+ *     return await signIn.accessToken(session);
+ *   } catch (error) {
+ *     if (isSignInError(error, 'not_signed_in')) return null;
+ *     throw error;
+ *   }
+ * }
+ * ```
+ */
 export function isSignInError(error: unknown, code?: SignInErrorCode): error is SignInError {
   const is = error instanceof Error && error.name === 'SignInError';
   return is && (code === undefined || (error as SignInError).code === code);
