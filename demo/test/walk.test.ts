@@ -5,6 +5,8 @@ import { shoot, startWorld, type World } from './world.ts';
 let world: World;
 beforeAll(async () => {
   world = await startWorld();
+  // At night and on Sundays too.
+  await world.post('/sandbox/venue', { session: 'regular' });
 }, 240_000);
 afterAll(() => world?.close());
 

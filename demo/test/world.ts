@@ -26,6 +26,7 @@ const SHOTS = fileURLToPath(new URL('../../artifacts/screenshots/demo/', import.
 export async function startWorld(): Promise<World> {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-walk-'));
   const env = { CAUSEWAY_DATA: dataDir, CAUSEWAY_DEMO: 'on', RATE_LIMIT_ACCOUNT_FORMS: '1000' };
+  rmSync(SHOTS, { recursive: true, force: true });
   mkdirSync(SHOTS, { recursive: true });
   let service = await startService(env);
   const browser: Browser = await launchChromium();
@@ -93,6 +94,7 @@ export async function shoot(page: Page, name: string, { fullPage = true } = {}):
   ] as const) {
     await page.setViewportSize(viewport);
     expect(await isTooWide(page), `${name} must fit a ${place}`).toBe(false);
+    if (fullPage) await page.evaluate(() => scrollTo(0, 0));
     for (const colorScheme of ['dark', 'light'] as const) {
       await page.emulateMedia({ colorScheme });
       await page.screenshot({ path: join(SHOTS, `${name}-${place}-${colorScheme}.png`), fullPage });

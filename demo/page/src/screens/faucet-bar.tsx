@@ -1,4 +1,4 @@
-import { CHAINS, formatAmount, type OfferDetails } from '@causeway/sdk';
+import { CHAINS, type OfferDetails } from '@causeway/sdk';
 import { useInvalidate, useWallet } from '@causeway/sdk/react';
 import { useState } from 'react';
 import { useApp } from '../app-context.tsx';
@@ -53,7 +53,7 @@ export function FaucetBar({ offer }: { offer: OfferDetails }) {
         <p className="soft">
           {wallet === undefined
             ? 'Connect a wallet, and the sandbox fills it.'
-            : `${formatAmount(WHOLE, 0)} ${assets.map(({ code }) => code).join(' and ')} on ${chains.map(({ chain }) => CHAINS[chain].name).join(' and ')}, and gas.`}
+            : `${WHOLE.toLocaleString('en')} ${assets.map(({ code }) => code).join(' and ')} on ${chains.map(({ chain }) => CHAINS[chain].name).join(' and ')}, and gas.`}
         </p>
       </div>
       <button

@@ -11,6 +11,7 @@ import { BackIcon } from '../icons.tsx';
 import { Link, navigate, usePlace, useTitle } from '../route.tsx';
 import { FaucetBar } from './faucet-bar.tsx';
 import { LivePrice } from './live-price.tsx';
+import { MarketBar } from './market-hours.tsx';
 import { timeOf } from './offer.tsx';
 import { TYPE_NAMES } from './offer-types.ts';
 
@@ -39,7 +40,12 @@ export function InvestScreen({ slug }: { slug: string }) {
             {TYPE_NAMES[offer.type].verb} {offer.name}
           </h1>
           <Checkout offer={offer} />
-          {config.is_sandbox && <FaucetBar offer={offer} />}
+          {config.is_sandbox && (
+            <div className="bars">
+              <FaucetBar offer={offer} />
+              {offer.type === 'tokenized::swap' && <MarketBar />}
+            </div>
+          )}
         </>
       )}
     </div>

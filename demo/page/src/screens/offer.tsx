@@ -1,4 +1,4 @@
-import type { OfferDetails } from '@causeway/sdk';
+import type { OfferDetails, OfferOption } from '@causeway/sdk';
 import {
   Countdown,
   ErrorNotice,
@@ -18,6 +18,8 @@ import { TYPE_NAMES } from './offer-types.ts';
 
 export function OfferScreen({ slug }: { slug: string }) {
   const { data: offer, error, refresh } = useOffer(slug, { every: 60_000 });
+  const { query } = usePlace();
+  const chosen = offer?.options.find((option) => option.slug === query.get('option')) ?? offer?.options[0];
   useTitle(offer?.name);
   if (offer === undefined && error !== undefined)
     return (
@@ -33,24 +35,13 @@ export function OfferScreen({ slug }: { slug: string }) {
         <div className="offer-main">
           <OfferHeader offer={offer} />
           {offer?.type === 'tokenized::swap' && <LivePrice symbol={offer.asset.code} />}
-          {offer?.about != null && (
-            <section className="offer-about">
-              <h2>About</h2>
-              {offer.about
-                .trim()
-                .split(/\n\s*\n/)
-                .map((paragraph) => (
-                  <p key={paragraph}>{paragraph}</p>
-                ))}
-            </section>
-          )}
-          <OfferTerms offer={offer} />
+          <OfferTerms offer={offer} optionId={chosen?.id} />
           <OfferMilestones offer={offer} />
           <OfferFaq offer={offer} />
           <OfferLinks offer={offer} />
         </div>
         <aside className="offer-side">
-          {offer === undefined ? <SideSkeleton /> : <Side offer={offer} />}
+          {offer === undefined ? <SideSkeleton /> : <Side offer={offer} chosen={chosen} />}
         </aside>
       </div>
     </>
@@ -71,9 +62,7 @@ export function timeOf(offer: Pick<OfferDetails, 'starts_at' | 'ends_at'>, now =
 }
 
 /** What to do with the offer: its time, its options, what is asked, and the way on. */
-function Side({ offer }: { offer: OfferDetails }) {
-  const { query } = usePlace();
-  const chosen = offer.options.find(({ slug }) => slug === query.get('option')) ?? offer.options[0];
+function Side({ offer, chosen }: { offer: OfferDetails; chosen: OfferOption | undefined }) {
   const time = timeOf(offer);
   const { action } = TYPE_NAMES[offer.type];
   const next = `/offers/${offer.slug}/invest${chosen === undefined ? '' : `?option=${chosen.slug}`}`;

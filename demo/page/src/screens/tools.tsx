@@ -1,9 +1,8 @@
-import { useInvalidate, useWallet } from '@causeway/sdk/react';
-import { useState } from 'react';
+import { useWallet } from '@causeway/sdk/react';
 import { useApp } from '../app-context.tsx';
-import { postJson } from '../config.ts';
 import { Link, useTitle } from '../route.tsx';
 import { useFaucet } from './faucet-bar.tsx';
+import { MarketHours } from './market-hours.tsx';
 
 const SIMULATED = [
   ['Money', 'Two chains run on this machine. Their dollars are made by a faucet and worth nothing.'],
@@ -42,7 +41,11 @@ export function ToolsScreen() {
         </section>
         <div className="tools-side">
           <Money />
-          <Market />
+          <section className="panel">
+            <h2>Market hours</h2>
+            <p className="soft">For tokenized assets. Without your doing it keeps the hours of New York.</p>
+            <MarketHours />
+          </section>
           <section className="panel">
             <h2>More</h2>
             <ul className="links">
@@ -89,42 +92,6 @@ function Money() {
             ? 'Connect a wallet first, with the button at the top.'
             : 'Sign in and connect a wallet first.'
           : said}
-      </p>
-    </section>
-  );
-}
-
-const SESSIONS = [
-  ['regular', 'Open'],
-  ['offhours', 'After hours'],
-  ['closed', 'Closed'],
-] as const;
-
-function Market() {
-  const invalidate = useInvalidate();
-  const [said, setSaid] = useState('');
-  const set = async (session: string, name: string) => {
-    try {
-      await postJson('/sandbox/venue', { session });
-      invalidate('quote', 'tradingStatus');
-      setSaid(`The market is now: ${name.toLowerCase()}.`);
-    } catch (error) {
-      setSaid(`It did not work: ${(error as Error).message}`);
-    }
-  };
-  return (
-    <section className="panel">
-      <h2>Market hours</h2>
-      <p className="soft">For tokenized assets. It stays so until you change it.</p>
-      <div className="button-row">
-        {SESSIONS.map(([session, name]) => (
-          <button type="button" className="button" key={session} onClick={() => set(session, name)}>
-            {name}
-          </button>
-        ))}
-      </div>
-      <p role="status" className="faucet-said">
-        {said}
       </p>
     </section>
   );

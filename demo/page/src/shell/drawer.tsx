@@ -10,7 +10,13 @@ export function DeveloperDrawer() {
   const [shown, setShown] = useState<number | null>(null);
   if (!isOpen)
     return (
-      <button type="button" className="drawer-button" onClick={() => setOpen(true)} aria-expanded={false}>
+      <button
+        type="button"
+        className="drawer-button"
+        onClick={() => setOpen(true)}
+        aria-expanded={false}
+        aria-label={`API calls: ${calls.length}`}
+      >
         <CodeIcon size={16} /> <span>API calls</span> <span className="count">{calls.length}</span>
       </button>
     );

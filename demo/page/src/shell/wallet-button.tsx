@@ -16,7 +16,12 @@ export function WalletButton() {
   if (wallet === undefined)
     return (
       <>
-        <button type="button" className="button" onClick={() => setChoosing(true)}>
+        <button
+          type="button"
+          className="button"
+          aria-label="Connect wallet"
+          onClick={() => setChoosing(true)}
+        >
           <WalletIcon /> <span className="label">Connect wallet</span>
         </button>
         {dialog}
