@@ -1,6 +1,6 @@
 import { sleep } from '../sleep.ts';
 import { Stop } from './flow.ts';
-import { findReplacement, type MinedOrPending } from './replacement.ts';
+import { findReplacement, findSame, type MinedOrPending } from './replacement.ts';
 import { describeRevert } from './revert.ts';
 import { isOnChain, readNode, type Session, wrongChain } from './session.ts';
 import { messageOf } from './wallet-error.ts';
@@ -55,9 +55,12 @@ async function look(session: Session, watched: Watched): Promise<Receipt | null>
   if (receipt !== null) return receipt;
   const transaction = await readNode(session, 'eth_getTransactionByHash', [watched.hash]);
   watched.transaction = (transaction as MinedOrPending | null) ?? watched.transaction;
-  if (watched.transaction === null) return null;
-  const replacement = await findReplacement(session, watched.transaction);
-  return replacement === null ? null : readReceipt(session, replacement);
+  const guess = session.sent.get(watched.hash);
+  const replacement =
+    watched.transaction !== null
+      ? await findReplacement(session, watched.transaction)
+      : guess && (await findSame(session, guess));
+  return replacement ? readReceipt(session, replacement) : null;
 }
 
 async function readReceipt(session: Session, hash: Hex): Promise<Receipt | null> {

@@ -13,19 +13,30 @@ const BLOCKS = 100;
  * other transaction in its place is its owner's way to cancel it: `transaction_replaced`.
  */
 export async function findReplacement(session: Session, pending: MinedOrPending): Promise<Hex | null> {
-  const mined = Number(await readNode(session, 'eth_getTransactionCount', [pending.from, 'latest']));
-  if (mined <= Number(pending.nonce)) return null;
+  const found = await findMined(session, pending);
+  // The very same: it was mined between two looks.
+  if (found === null || found.hash === pending.hash) return null;
+  if (isSame(found, pending)) return found.hash;
+  throw new Stop('transaction_replaced', 'Another transaction was sent in its place.', {
+    transactionHash: pending.hash,
+    details: { by: found.hash },
+  });
+}
+
+/** For a transaction that was replaced before the node heard of it: its nonce is a guess, so only the same counts. */
+export async function findSame(session: Session, guess: MinedOrPending): Promise<Hex | null> {
+  const found = await findMined(session, guess);
+  return found !== null && isSame(found, guess) ? found.hash : null;
+}
+
+/** What was mined with the nonce of a transaction. */
+async function findMined(session: Session, { from, nonce }: MinedOrPending): Promise<MinedOrPending | null> {
+  const mined = Number(await readNode(session, 'eth_getTransactionCount', [from, 'latest']));
+  if (mined <= Number(nonce)) return null;
   const latest = Number(await readNode(session, 'eth_blockNumber'));
   for (let block = latest; block > Math.max(latest - BLOCKS, -1); block--) {
-    const found = await findInBlock(session, block, pending);
-    if (found === undefined) continue;
-    // It was mined between our two looks.
-    if (found.hash === pending.hash) return null;
-    if (isSame(found, pending)) return found.hash;
-    throw new Stop('transaction_replaced', 'Another transaction was sent in its place.', {
-      transactionHash: pending.hash,
-      details: { by: found.hash },
-    });
+    const found = await findInBlock(session, block, { from, nonce });
+    if (found !== undefined) return found;
   }
   return null;
 }
@@ -33,7 +44,7 @@ export async function findReplacement(session: Session, pending: MinedOrPending)
 async function findInBlock(
   session: Session,
   block: number,
-  { from, nonce }: MinedOrPending,
+  { from, nonce }: Pick<MinedOrPending, 'from' | 'nonce'>,
 ): Promise<MinedOrPending | undefined> {
   const params = [`0x${block.toString(16)}`, true];
   const { transactions = [] } = ((await readNode(session, 'eth_getBlockByNumber', params)) ?? {}) as {

@@ -4,6 +4,7 @@ import { sleep } from '../sleep.ts';
 import type { EvmChain } from '../wire.ts';
 import { type FlowOptions, Stop } from './flow.ts';
 import { addChain } from './new-chain.ts';
+import type { MinedOrPending } from './replacement.ts';
 import type { EvmWallet } from './wallet.ts';
 import { hasCode } from './wallet-error.ts';
 
@@ -23,6 +24,8 @@ export type Session = {
   rpcUrls: readonly string[];
   /** Told of every transaction that is sent. */
   tell(hash: Hex): void;
+  /** What was sent, by its hash, for a node that has not heard of it; the nonce is a guess. */
+  sent: Map<Hex, MinedOrPending>;
 };
 
 const READ_TIMEOUT = 20_000;
@@ -40,6 +43,7 @@ export function openSession(
     address: wallet.address.toLowerCase() as Hex,
     chainId: chainIdOf(chain),
     rpcUrls: rpcUrls[chain] ?? [],
+    sent: new Map(),
   };
 }
 

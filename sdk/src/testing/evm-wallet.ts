@@ -14,7 +14,7 @@ export type TestWalletOptions = {
   privateKey: Hex;
   /** A node for each chain id that the wallet knows. */
   rpcUrls: Record<number, string>;
-  /** The chain it is on at first; the first of `rpcUrls` unless told. */
+  /** The chain it is on at first; the lowest id of `rpcUrls` unless told. */
   chainId?: number | undefined;
   /** Asked before anything is signed or sent; false is the owner's no. */
   confirm?: ((call: WalletCall) => boolean | Promise<boolean>) | undefined;
@@ -138,7 +138,8 @@ function assertOwn({ account }: State, address: unknown): void {
 
 export type TransactionRequest = {
   from: Hex;
-  to: Hex;
+  /** Without it a contract is made. */
+  to?: Hex | undefined;
   data?: Hex;
   value?: Hex;
   nonce?: Hex;

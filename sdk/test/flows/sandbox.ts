@@ -71,7 +71,12 @@ export async function startSandbox(env: Record<string, string> = {}) {
     },
     /** A wallet of its own with gas, 1,000 USDC and 1,000 USDT. */
     newWallet: async (more: { chainId?: number; intercept?: Interceptor } = {}): Promise<TestWallet> => {
-      const wallet = createTestWallet({ privateKey: generatePrivateKey(), rpcUrls, ...more });
+      const wallet = createTestWallet({
+        privateKey: generatePrivateKey(),
+        rpcUrls,
+        chainId: CHAIN_ID,
+        ...more,
+      });
       await faucet(wallet.address, undefined, '1000000000000000000');
       for (const asset of ['usd-coin', 'tether']) await faucet(wallet.address, asset, '1000000000');
       return wallet;

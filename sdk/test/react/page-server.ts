@@ -1,0 +1,72 @@
+import { readFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const STYLES = fileURLToPath(new URL('../../src/react/styles.css', import.meta.url));
+const ENTRY = fileURLToPath(new URL('page.tsx', import.meta.url));
+const HTML = `<!doctype html><html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1"><title>Components</title>
+<link rel="stylesheet" href="/styles.css"><link rel="icon" href="data:,">
+<style>
+body { margin: 0; padding: 1rem; background: var(--cw-surface-sunken); font: 16px/1.5 system-ui, sans-serif; }
+#root { max-width: 70rem; margin: 0 auto; }
+.columns { display: grid; gap: 1.25rem; align-items: start; grid-template-columns: minmax(0, 1fr); }
+.column { display: grid; gap: 1.25rem; }
+@media (min-width: 60rem) { .columns { grid-template-columns: minmax(0, 1fr) 26rem; } }
+</style></head><body><main id="root"></main><script type="module" src="/page.js"></script></body></html>`;
+
+export type PageServer = { url: string; sizes: Record<string, number>; close(): Promise<void> };
+
+/** A page with the components, and the service behind the same origin. */
+export async function startPageServer(service: string): Promise<PageServer> {
+  const { outputFiles } = await build({
+    entryPoints: { page: ENTRY },
+    bundle: true,
+    splitting: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    outdir: '/',
+    target: 'es2022',
+    jsx: 'automatic',
+    define: { 'process.env.NODE_ENV': '"development"' },
+    logLevel: 'error',
+  });
+  const files = new Map<string, { type: string; body: Uint8Array | string }>();
+  for (const { path, contents } of outputFiles)
+    files.set(`/${path.split(/[\\/]/).at(-1)}`, { type: 'text/javascript', body: contents });
+  files.set('/styles.css', { type: 'text/css', body: await readFile(STYLES) });
+  files.set('/', { type: 'text/html; charset=utf-8', body: HTML });
+  const server = createServer((incoming, reply) => {
+    const file = files.get((incoming.url ?? '/').split('?')[0] ?? '/');
+    if (file === undefined) return forward(service, incoming, reply);
+    return reply.writeHead(200, { 'content-type': file.type }).end(file.body);
+  });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    sizes: Object.fromEntries([...files].map(([name, { body }]) => [name, body.length])),
+    close: () =>
+      new Promise((done) => {
+        server.closeAllConnections();
+        server.close(() => done());
+      }),
+  };
+}
+
+function forward(service: string, incoming: IncomingMessage, reply: ServerResponse): void {
+  const { origin: _, ...headers } = incoming.headers;
+  const passed = request(
+    `${service}${incoming.url}`,
+    { method: incoming.method, headers: { ...headers, host: new URL(service).host } },
+    (answer) => {
+      reply.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(reply);
+    },
+  );
+  passed.on('error', () => reply.destroy());
+  reply.on('close', () => passed.destroy());
+  incoming.pipe(passed);
+}

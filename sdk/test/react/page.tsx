@@ -1,0 +1,137 @@
+import { StrictMode, useEffect, useState } from 'react';
+import { createRoot } from 'react-dom/client';
+import { createCauseway } from '../../src/index.ts';
+import {
+  CausewayProvider,
+  FundSwapCheckout,
+  hostedIdentity,
+  OfferFaq,
+  OfferHeader,
+  OfferLinks,
+  OfferMilestones,
+  OffersGrid,
+  OfferTerms,
+  ParticipationsList,
+  RequirementsChecklist,
+  SignInCard,
+  TokenizedCheckout,
+  TokenSaleCheckout,
+  useOffer,
+  useQuote,
+  useWallet,
+  type WalletConnector,
+  WalletsList,
+} from '../../src/react/index.ts';
+import { createSolanaTestWallet, createTestWallet } from '../../src/testing/index.ts';
+
+/** What the test puts into the page before it loads. */
+export type PageConfig = {
+  token: string;
+  evmKey: `0x${string}`;
+  solanaKey: string;
+  rpcUrls: Record<number, string>;
+  identityUrl: string;
+};
+
+const config = (window as unknown as { pageConfig: PageConfig }).pageConfig;
+const params = new URLSearchParams(location.search);
+/** A test says no with `window.refuse = 'personal_sign'`. */
+const confirm = ({ method }: { method: string }) =>
+  (window as unknown as { refuse?: string }).refuse !== method;
+
+const wallets: WalletConnector[] = [
+  {
+    id: 'test-evm',
+    name: 'Test wallet',
+    protocol: 'ethereum',
+    connect: async () => createTestWallet({ privateKey: config.evmKey, rpcUrls: config.rpcUrls, confirm }),
+    restore: async () => createTestWallet({ privateKey: config.evmKey, rpcUrls: config.rpcUrls, confirm }),
+  },
+  {
+    id: 'test-solana',
+    name: 'Solana test wallet',
+    protocol: 'solana',
+    connect: async () => createSolanaTestWallet({ privateKey: config.solanaKey }),
+  },
+];
+
+const causeway = createCauseway({ baseUrl: location.origin, accessToken: config.token });
+const identity = hostedIdentity(config.identityUrl);
+
+function OfferPage({ slug, option }: { slug: string; option: string | null }) {
+  const { data: offer } = useOffer(slug);
+  const optionId = offer?.options.find((one) => one.slug === option)?.id ?? offer?.options[0]?.id;
+  const what = params.get('what');
+  return (
+    <div className="columns">
+      <div className="column">
+        <OfferHeader offer={offer} />
+        <OfferTerms offer={offer} optionId={optionId} />
+        <OfferMilestones offer={offer} />
+        <OfferFaq offer={offer} />
+        <OfferLinks offer={offer} />
+      </div>
+      <div className="column">
+        {offer && optionId && what === 'checklist' && (
+          <RequirementsChecklist offer={offer} optionId={optionId} />
+        )}
+        {offer && what !== 'checklist' && offer.type === 'platform::token_sale' && (
+          <TokenSaleCheckout offer={offer} optionId={optionId} />
+        )}
+        {offer?.type === 'fund::swap' && <FundSwapCheckout offer={offer} />}
+        {offer?.type === 'tokenized::swap' && <TokenizedCheckout offer={offer} />}
+        {offer && params.has('wallets') && <WalletsList offerId={offer.id} />}
+      </div>
+    </div>
+  );
+}
+
+/** Counts how a polled quote behaves; the test counts its requests. */
+function Probe() {
+  const [isShown, setIsShown] = useState(true);
+  useEffect(() => {
+    Object.assign(window, { showProbe: setIsShown });
+  }, []);
+  return isShown ? (
+    <>
+      <Price name="a" />
+      <Price name="b" />
+    </>
+  ) : null;
+}
+
+function Price({ name }: { name: string }) {
+  const { data, error, isLoading } = useQuote(
+    { symbol: 'AAPLon', side: 'buy', token_amount: '2' },
+    { every: 400 },
+  );
+  const { wallet } = useWallet('ethereum');
+  return (
+    <p id={name}>
+      {isLoading ? 'loading' : (error?.code ?? data?.price)} {wallet?.address}
+    </p>
+  );
+}
+
+function View() {
+  switch (params.get('view')) {
+    case 'offer':
+      return <OfferPage slug={params.get('slug') ?? ''} option={params.get('option')} />;
+    case 'participations':
+      return <ParticipationsList />;
+    case 'sign-in':
+      return <SignInCard />;
+    case 'probe':
+      return <Probe />;
+    default:
+      return <OffersGrid hrefOf={({ slug }) => `?view=offer&slug=${slug}`} />;
+  }
+}
+
+createRoot(document.getElementById('root') as HTMLElement).render(
+  <StrictMode>
+    <CausewayProvider client={causeway} wallets={wallets} identity={identity}>
+      <View />
+    </CausewayProvider>
+  </StrictMode>,
+);
