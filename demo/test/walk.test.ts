@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as person from './person.ts';
+import { unhappyWays } from './unhappy.ts';
 import { shoot, startWorld, type World } from './world.ts';
 
 let world: World;
@@ -125,3 +126,5 @@ describe('a new user walks through the whole of it', () => {
       }),
   );
 });
+
+unhappyWays(() => world);

@@ -10,7 +10,7 @@ import { App } from './app.tsx';
 import { AppContext } from './app-context.tsx';
 import { logCall } from './calls.ts';
 import { type DemoConfig, loadJson, type SessionState } from './config.ts';
-import { noticeCall, watchService } from './reachability.ts';
+import { noticeCall, noticingFetch, watchService } from './reachability.ts';
 import { testWallets } from './wallets/test-wallets.ts';
 
 type Started = {
@@ -29,7 +29,7 @@ async function start(): Promise<Started> {
   watchService(config.base_url);
   const client = createCauseway({
     baseUrl: config.base_url,
-    accessToken: browserToken(),
+    accessToken: browserToken({ fetch: noticingFetch }),
     onCall: (call) => {
       logCall(call);
       noticeCall(call);

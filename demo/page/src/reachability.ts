@@ -25,6 +25,16 @@ export function noticeCall({ status }: Call): void {
   else if (!store.get().isReachable) came();
 }
 
+/** For requests to our own server, which is as good a witness. */
+export const noticingFetch: typeof fetch = async (...request) => {
+  try {
+    return await fetch(...request);
+  } catch (error) {
+    void check();
+    throw error;
+  }
+};
+
 /** Asks until there is an answer. */
 export async function check(): Promise<void> {
   if (checking) return;
@@ -46,10 +56,11 @@ function came(): void {
   store.set({ isReachable: true, returns: store.get().returns + 1 });
 }
 
+/** Any reply will do: what it says is not for other origins to read. */
 async function answers(): Promise<boolean> {
-  const reply = await fetch(`${base}/health`, {
-    signal: AbortSignal.timeout(4_000),
-    cache: 'no-store',
-  }).catch(() => null);
-  return reply?.ok ?? false;
+  const signal = AbortSignal.timeout(4_000);
+  const reply = await fetch(`${base}/health`, { mode: 'no-cors', cache: 'no-store', signal }).catch(
+    () => null,
+  );
+  return reply !== null;
 }

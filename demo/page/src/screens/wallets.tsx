@@ -3,6 +3,7 @@ import {
   ErrorNotice,
   Skeleton,
   useConnectedWallets,
+  useOffer,
   useOffers,
   useTokenBalance,
   useWallet,
@@ -84,7 +85,7 @@ function BalanceRow({ chain: { chain }, token, owner }: RowProps) {
       <th scope="row">{token.code}</th>
       <td>
         {data !== undefined ? (
-          formatAmount(data.balance, token.decimals)
+          grouped(formatAmount(data.balance, token.decimals))
         ) : error ? (
           'not known now'
         ) : (
@@ -117,15 +118,22 @@ function BoundWallets() {
 
 function OfferWallets({ offer }: { offer: Offer }) {
   const { data } = useConnectedWallets(offer.id);
+  const { data: details } = useOffer(offer.id, { enabled: (data?.length ?? 0) > 0 });
   if (data === undefined || data.length === 0) return null;
   return (
     <div className="panel">
       <header>
         <h3>
-          <Link to={`/offers/${offer.slug}`}>{offer.tagline ?? offer.slug}</Link>
+          <Link to={`/offers/${offer.slug}`}>{details?.name ?? offer.slug}</Link>
         </h3>
       </header>
       <WalletsList offerId={offer.id} />
     </div>
   );
+}
+
+/** `1234567.5` is `1,234,567.5`. */
+function grouped(amount: string): string {
+  const [whole = '', ...fraction] = amount.split('.');
+  return [whole.replace(/\B(?=(\d{3})+$)/g, ','), ...fraction].join('.');
 }
