@@ -65,7 +65,12 @@ function published() {
     module: './esm/index.js',
     types: './cjs/index.d.ts',
     exports: {
-      ...Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, entryOf(path)])),
+      ...Object.fromEntries(
+        // Those with a pattern are for the other packages of this repository.
+        Object.entries(entries).flatMap(([name, path]) =>
+          name.includes('*') ? [] : [[name, entryOf(path)]],
+        ),
+      ),
       './package.json': './package.json',
     },
     files: ['esm', 'cjs', 'styles.css'],

@@ -10,17 +10,17 @@ export type Example = { of: string; language: 'ts' | 'tsx'; isRun: boolean; code
 
 const sdk = fileURLToPath(new URL('..', import.meta.url));
 
-/** The entry points by the name that they are imported by. */
+/** The published entry points by the name that they are imported by. */
 export async function entryPoints(): Promise<Map<string, string>> {
   const { exports } = JSON.parse(await readFile(join(sdk, 'package.json'), 'utf8')) as {
     exports: Record<string, string>;
   };
-  const entries = Object.entries(exports).filter(([, path]) => !path.endsWith('.css'));
+  const entries = Object.entries(exports).filter(([, path]) => !/\.css$|\*/.test(path));
   return new Map(entries.map(([name, path]) => [`@causeway/sdk${name.slice(1)}`, join(sdk, path)]));
 }
 
 /** Every value that an entry point exports, with the examples in its comment. */
-export async function documentedExports(entry: string, file: string): Promise<Map<string, Example[]>> {
+export async function documentedExports(file: string): Promise<Map<string, Example[]>> {
   const names = Object.keys((await import(/* @vite-ignore */ file)) as object);
   const text = await readFile(file, 'utf8');
   const origins = new Map<string, { original: string; from: string }>();
@@ -33,7 +33,7 @@ export async function documentedExports(entry: string, file: string): Promise<Ma
     names.map(async (name): Promise<[string, Example[]]> => {
       const { original, from } = origins.get(name) ?? { original: name, from: file };
       const comment = commentOf(await readFile(from, 'utf8'), original);
-      return [name, examplesIn(comment, name).map((one) => withImport(one, name, entry))];
+      return [name, examplesIn(comment, name)];
     }),
   );
   return new Map(found);
@@ -54,10 +54,13 @@ export function examplesIn(markdown: string, of: string): Example[] {
   );
 }
 
-/** An example without imports uses what it is about. */
-function withImport(example: Example, name: string, entry: string): Example {
+/** What an example may use without importing it, when it imports nothing: all that the package exports, and React's hooks. */
+export function addImports(example: Example, exported: ReadonlyMap<string, string>): Example {
   const { code } = example;
-  return /^import /m.test(code)
-    ? example
-    : { ...example, code: `import { ${name} } from '${entry}';\n${code}` };
+  if (/^import /m.test(code)) return example;
+  const used = [...exported].filter(([name]) =>
+    new RegExp(`\\b${name}\\b`).test(code.replace(/(^|\s)\/\/ .*$/gm, '')),
+  );
+  const lines = used.map(([name, entry]) => `import { ${name} } from '${entry}';\n`);
+  return { ...example, code: lines.join('') + code };
 }
