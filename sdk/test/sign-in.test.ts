@@ -138,6 +138,17 @@ describe('the whole code flow', () => {
     expect(inspect(session)).not.toContain(session.refreshToken);
   });
 
+  test('signing in again is another session', async () => {
+    const person = newPerson();
+    const ids = [];
+    for (let turn = 0; turn < 2; turn++) {
+      await walk(person);
+      const cookie = `causeway_session=${person.cookies('127.0.0.1').get('causeway_session')}`;
+      ids.push((await signIn.store.load({ headers: { cookie } }))?.id);
+    }
+    expect(new Set(ids).size).toBe(2);
+  });
+
   test('signing out ends the tokens at the service', async () => {
     const person = newPerson();
     await walk(person);

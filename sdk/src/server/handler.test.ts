@@ -1,6 +1,9 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createHandler } from './handler.ts';
+import { toNode } from './node.ts';
 import { ownPath } from './same-origin.ts';
 import { createSeal } from './seal.ts';
 import { cookieSessions, type Session } from './session.ts';
@@ -110,6 +113,35 @@ describe('the way back', () => {
   test('keeps query and fragment', () => {
     expect(ownPath('/offers/x?tab=terms#faq', ORIGIN, '/')).toBe('/offers/x?tab=terms#faq');
   });
+});
+
+test('an error of an earlier attempt does not come back', async () => {
+  const reply = await ask('/causeway/sign-in?return_to=/a%3Fx%3D1%26causeway_error%3Dexpired', {});
+  const [cookie = ''] = reply.headers.getSetCookie();
+  const [name = '', value = ''] = (cookie.split(';')[0] ?? '').split(/=(.*)/s);
+  expect(signIn.internals.open(name, value, 0)).toMatchObject({ returnTo: '/a?x=1' });
+});
+
+test('Express may mount it below a path, and has parsed a body already', async () => {
+  const seen: unknown[] = [];
+  const express = toNode(handler);
+  const server = createServer((request, response) => {
+    Object.assign(request, { originalUrl: request.url, url: request.url?.replace('/causeway', '') });
+    request.resume().on('end', () => express(request, response, () => seen.push(request.url)));
+    if (request.url === '/other') response.end();
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const out = await fetch(`${base}/causeway/sign-out`, {
+    method: 'POST',
+    body: 'x=1',
+    headers: { origin: ORIGIN },
+  });
+  expect([out.status, await out.json()]).toEqual([200, { signed_in: false }]);
+  await fetch(`${base}/other`);
+  await expect.poll(() => seen).toEqual(['/other']);
+  server.closeAllConnections();
+  server.close();
 });
 
 describe('cookies', () => {

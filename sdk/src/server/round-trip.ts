@@ -20,7 +20,7 @@ export async function beginSignIn(
   const asked = url.searchParams;
   const loginHint = asked.get('login_hint')?.slice(0, 254);
   const prompt = (['none', 'login', 'consent'] as const).find((one) => one === asked.get('prompt'));
-  const returnTo = ownPath(asked.get('return_to'), origin, home);
+  const returnTo = withError(ownPath(asked.get('return_to'), origin, home), origin, undefined);
   const { url: location, pending } = signIn.authorizeUrl({ returnTo, loginHint, prompt });
   const reply = new Headers();
   const secure = origin.startsWith('https:');
@@ -54,10 +54,16 @@ export async function answerCallback(
   } catch (error) {
     const code: SignInErrorCode = error instanceof SignInError ? error.code : 'refused';
     if (!isUsersDoing(code)) onError(error);
-    const target = new URL(back, origin);
-    target.searchParams.set('causeway_error', code);
-    return redirect(`${target.pathname}${target.search}${target.hash}`, reply);
+    return redirect(withError(back, origin, code), reply);
   }
+}
+
+/** Undefined takes away what an earlier attempt has left. */
+function withError(path: string, origin: string, code: SignInErrorCode | undefined): string {
+  const url = new URL(path, origin);
+  if (code !== undefined) url.searchParams.set('causeway_error', code);
+  else if (url.searchParams.has('causeway_error')) url.searchParams.delete('causeway_error');
+  return `${url.pathname}${url.search}${url.hash}`;
 }
 
 function isUsersDoing(code: SignInErrorCode): boolean {
