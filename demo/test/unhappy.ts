@@ -106,6 +106,8 @@ export function unhappyWays(world: () => World): void {
           .getByRole('heading', { name: /Send this transaction/ })
           .waitFor();
         await page.getByText('This price has expired.').waitFor({ timeout: 90_000, state: 'attached' });
+        // The chain counts in whole seconds.
+        await page.waitForTimeout(2_500);
         await person.approve(page, /Send this transaction/);
         await page.getByRole('alert').filter({ hasText: 'expired' }).first().waitFor();
         await shoot(page, '25-order-expired');
