@@ -14,7 +14,7 @@ async function atCheckout(world: World, page: Page, path: string): Promise<void>
 }
 
 export function unhappyWays(world: () => World): void {
-  describe('what goes wrong is said, and can be put right', () => {
+  describe('what goes wrong is said, and can be put right', { timeout: 180_000 }, () => {
     test('who denies the consent is told that nothing was shared', () =>
       world().visit(async (page) => {
         const user = await person.newUser(world());

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as person from './person.ts';
+import { statesOfScreens } from './states.ts';
 import { unhappyWays } from './unhappy.ts';
 import { shoot, startWorld, type World } from './world.ts';
 
@@ -127,4 +128,5 @@ describe('a new user walks through the whole of it', () => {
   );
 });
 
+statesOfScreens(() => world);
 unhappyWays(() => world);

@@ -83,8 +83,8 @@ async function post(url: string, body: object): Promise<Record<string, unknown>>
   return answer;
 }
 
-const DESKTOP = { width: 1280, height: 860 };
-const PHONE = { width: 390, height: 844 };
+export const DESKTOP = { width: 1280, height: 860 };
+export const PHONE = { width: 390, height: 844 };
 
 /** A screen as it is on a desktop and on a phone, light and dark; a window only where a dialog is open. */
 export async function shoot(page: Page, name: string, { fullPage = true } = {}): Promise<void> {

@@ -28,20 +28,21 @@ export function OfferScreen({ slug }: { slug: string }) {
         <ErrorNotice error={error} onRetry={refresh} />
       </>
     );
+  if (offer === undefined) return <OfferSkeleton />;
   return (
     <>
       <BackToOffers />
       <div className="offer-page">
         <div className="offer-main">
           <OfferHeader offer={offer} />
-          {offer?.type === 'tokenized::swap' && <LivePrice symbol={offer.asset.code} />}
+          {offer.type === 'tokenized::swap' && <LivePrice symbol={offer.asset.code} />}
           <OfferTerms offer={offer} optionId={chosen?.id} />
           <OfferMilestones offer={offer} />
           <OfferFaq offer={offer} />
           <OfferLinks offer={offer} />
         </div>
         <aside className="offer-side">
-          {offer === undefined ? <SideSkeleton /> : <Side offer={offer} chosen={chosen} />}
+          <Side offer={offer} chosen={chosen} />
         </aside>
       </div>
     </>
@@ -91,7 +92,6 @@ function Side({ offer, chosen }: { offer: OfferDetails; chosen: OfferOption | un
           })}
         </fieldset>
       )}
-      {chosen !== undefined && <RequirementsChecklist key={chosen.id} offer={offer} optionId={chosen.id} />}
       {time === 'open' ? (
         <Link to={next} className="button main wide">
           {action}
@@ -103,6 +103,7 @@ function Side({ offer, chosen }: { offer: OfferDetails; chosen: OfferOption | un
             : 'This offer has not started. You can already do what it asks for.'}
         </p>
       )}
+      {chosen !== undefined && <RequirementsChecklist key={chosen.id} offer={offer} optionId={chosen.id} />}
     </>
   );
 }
@@ -124,12 +125,23 @@ function Clock({ offer: { starts_at, ends_at } }: { offer: OfferDetails }) {
   return null;
 }
 
-function SideSkeleton() {
+/** Not the parts themselves without data: they would grow, and push each other down the page. */
+function OfferSkeleton() {
   return (
-    <div className="side-skeleton" aria-hidden="true">
-      <span className="bone" />
-      <span className="bone block" />
-      <span className="bone block" />
-    </div>
+    <>
+      <BackToOffers />
+      <div className="offer-page" role="status" aria-label="Loading">
+        <div className="side-skeleton">
+          <span className="bone picture" />
+          <span className="bone title" />
+          <span className="bone wide" />
+          <span className="bone block" />
+        </div>
+        <div className="side-skeleton">
+          <span className="bone block" />
+          <span className="bone block" />
+        </div>
+      </div>
+    </>
   );
 }
