@@ -150,7 +150,8 @@ function SwapForm({ offer, choice, place, onDone }: FormProps) {
           <WalletField wallet={wallet} disabled={false} />
           <AmountField {...{ amount, limits }} hasWallet disabled={false} />
           <ChoiceField
-            label="Slippage: how much less than the preview you accept"
+            label="Slippage"
+            hint="How much less than the preview you accept."
             value={slippage}
             choices={SLIPPAGES}
             disabled={false}

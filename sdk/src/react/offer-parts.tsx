@@ -133,12 +133,14 @@ export function OfferFaq({ offer }: OfferPartProps) {
   return (
     <section className="cw cw-card cw-part">
       <h2 className="cw-title">Questions and answers</h2>
-      {offer.faqs.map(({ question, answer }) => (
-        <details key={question} className="cw-faq" name={`cw-faq-${offer.id}`}>
-          <summary>{question}</summary>
-          <p>{answer}</p>
-        </details>
-      ))}
+      <div>
+        {offer.faqs.map(({ question, answer }) => (
+          <details key={question} className="cw-faq" name={`cw-faq-${offer.id}`}>
+            <summary>{question}</summary>
+            <p>{answer}</p>
+          </details>
+        ))}
+      </div>
     </section>
   );
 }
