@@ -36,6 +36,8 @@ export type FundSwapCheckoutProps = {
  *
  * @example
  * ```tsx
+ * import { FundSwapCheckout, useOffer } from '@causeway/sdk/react';
+ *
  * function Swap() {
  *   const { data: offer } = useOffer('treasury-fund');
  *   return offer ? <FundSwapCheckout offer={offer} onDone={({ received }) => console.log(received)} /> : null;

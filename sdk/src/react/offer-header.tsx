@@ -13,6 +13,8 @@ export type OfferPartProps = { offer: OfferDetails | undefined };
  *
  * @example
  * ```tsx
+ * import { OfferHeader, useOffer } from '@causeway/sdk/react';
+ *
  * function Page() {
  *   const { data: offer } = useOffer('harbour-quarter');
  *   return <OfferHeader offer={offer} />;

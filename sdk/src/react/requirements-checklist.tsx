@@ -22,6 +22,8 @@ export type RequirementsChecklistProps = {
  *
  * @example
  * ```tsx
+ * import { RequirementsChecklist, useOffer } from '@causeway/sdk/react';
+ *
  * function Checklist() {
  *   const { data: offer } = useOffer('harbour-quarter');
  *   const option = offer?.options[0];

@@ -29,6 +29,8 @@ export type TokenizedCheckoutProps = {
  *
  * @example
  * ```tsx
+ * import { TokenizedCheckout, useOffer } from '@causeway/sdk/react';
+ *
  * function Trade() {
  *   const { data: offer } = useOffer('apple-tokenized');
  *   return offer ? <TokenizedCheckout offer={offer} onDone={({ received }) => console.log(received)} /> : null;
