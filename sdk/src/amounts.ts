@@ -1,4 +1,13 @@
-/** `"1000500000"` with 6 digits is `"1000.5"`. Exact: no floating point. */
+/**
+ * `"1000500000"` with 6 digits is `"1000.5"`. Exact: no floating point.
+ *
+ * @example
+ * ```ts
+ * import { formatAmount } from '@causeway/sdk';
+ *
+ * console.log(formatAmount('1000500000', 6)); // "1000.5"
+ * ```
+ */
 export function formatAmount(amount: string | bigint, digits: number): string {
   const text = BigInt(amount)
     .toString()
@@ -8,7 +17,17 @@ export function formatAmount(amount: string | bigint, digits: number): string {
   return fraction === '' ? whole : `${whole}.${fraction}`;
 }
 
-/** `"1000.5"` with 6 digits is `"1000500000"`; null for what is no amount or has more digits than the token. */
+/**
+ * `"1000.5"` with 6 digits is `"1000500000"`; null for what is no amount or has more digits than the token.
+ *
+ * @example
+ * ```ts
+ * import { parseAmount } from '@causeway/sdk';
+ *
+ * console.log(parseAmount('1000.5', 6)); // "1000500000"
+ * console.log(parseAmount('0.0000001', 6)); // null: the token has six digits
+ * ```
+ */
 export function parseAmount(text: string, digits: number): string | null {
   const parts = /^(\d*)(?:\.(\d*))?$/.exec(text.trim());
   const [whole = '', fraction = ''] = parts?.slice(1) ?? [];

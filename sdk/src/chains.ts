@@ -2,7 +2,16 @@ import type { Chain, EvmChain } from './wire.ts';
 
 type ChainFacts = { name: string; protocol: 'ethereum' | 'solana'; chainId?: number; isTest: boolean };
 
-/** The six chains; EVM ones with their EIP-155 id. */
+/**
+ * The six chains; EVM ones with their EIP-155 id.
+ *
+ * @example
+ * ```ts
+ * import { CHAINS } from '@causeway/sdk';
+ *
+ * console.log(CHAINS.base_sepolia.name, CHAINS.base_sepolia.chainId); // "Base Sepolia", 84532
+ * ```
+ */
 export const CHAINS: Readonly<Record<Chain, ChainFacts>> = {
   ethereum_mainnet: { name: 'Ethereum', protocol: 'ethereum', chainId: 1, isTest: false },
   ethereum_sepolia: { name: 'Ethereum Sepolia', protocol: 'ethereum', chainId: 11155111, isTest: true },
@@ -12,11 +21,31 @@ export const CHAINS: Readonly<Record<Chain, ChainFacts>> = {
   solana_devnet: { name: 'Solana Devnet', protocol: 'solana', isTest: true },
 };
 
+/**
+ * Whether contracts and approvals are of this chain; the Solana ones only know wallets.
+ *
+ * @example
+ * ```ts
+ * import { chainIdOf, isEvmChain } from '@causeway/sdk';
+ *
+ * const chain: string = 'ethereum_sepolia';
+ * if (isEvmChain(chain)) console.log(chainIdOf(chain));
+ * ```
+ */
 export function isEvmChain(chain: string): chain is EvmChain {
   return Object.hasOwn(CHAINS, chain) && CHAINS[chain as Chain].protocol === 'ethereum';
 }
 
-/** The id that wallets know an EVM chain by. */
+/**
+ * The id that wallets know an EVM chain by.
+ *
+ * @example
+ * ```ts
+ * import { chainIdOf } from '@causeway/sdk';
+ *
+ * console.log(chainIdOf('ethereum_sepolia')); // 11155111
+ * ```
+ */
 export function chainIdOf(chain: EvmChain): number {
   const { chainId } = CHAINS[chain];
   if (chainId === undefined) throw new TypeError(`${chain} is not an EVM chain`);

@@ -22,7 +22,21 @@ export type Causeway = {
   readonly tokenized: Tokenized;
 };
 
-/** The token stays in here: what is returned can be logged. */
+/**
+ * The token stays in here: what is returned can be logged.
+ *
+ * @example
+ * ```ts
+ * import { createCauseway } from '@causeway/sdk';
+ *
+ * const causeway = createCauseway({
+ *   baseUrl: 'http://127.0.0.1:8080',
+ *   accessToken: () => 'the token of a signed-in user', // or browserToken(), in a page
+ *   onCall: ({ method, path, status }) => console.debug(method, path, status),
+ * });
+ * console.log(causeway.baseUrl);
+ * ```
+ */
 export function createCauseway(options: CausewayOptions): Causeway {
   const send = createSend(options);
   return {

@@ -1,7 +1,7 @@
 import type { ErrorBody, ErrorCode } from './wire.ts';
 
 /** What can go wrong before the service has answered. */
-export type LocalCode = 'network_error' | 'timeout' | 'unexpected_reply';
+export type LocalCode = 'network_error' | 'timeout' | 'unexpected_reply' | 'not_signed_in';
 
 /** Known codes complete in the editor; a newer service may send others. */
 export type CausewayErrorCode = ErrorCode | LocalCode | (string & {});
@@ -19,6 +19,18 @@ type Facts = {
 /**
  * A call that failed. Decide by `code`, quote `eventId` in a report; `errors` holds messages per field or details of
  * the code. It never holds the request, so that it can be logged as it is.
+ *
+ * @example
+ * ```ts
+ * import { CausewayError } from '@causeway/sdk';
+ *
+ * try {
+ *   await causeway.offers.get('no-such-offer');
+ * } catch (error) {
+ *   if (!(error instanceof CausewayError)) throw error;
+ *   console.log(error.code, error.status, error.eventId); // "not_found", 404, the id to quote
+ * }
+ * ```
  */
 export class CausewayError extends Error {
   override readonly name = 'CausewayError';
@@ -41,7 +53,20 @@ export class CausewayError extends Error {
   }
 }
 
-/** Also true for an error of another copy of this package. */
+/**
+ * Also true for an error of another copy of this package.
+ *
+ * @example
+ * ```ts
+ * import { isCausewayError } from '@causeway/sdk';
+ *
+ * const offer = await causeway.offers.get('no-such-offer').catch((error) => {
+ *   if (isCausewayError(error, 'not_found')) return null;
+ *   throw error;
+ * });
+ * console.log(offer); // null
+ * ```
+ */
 export function isCausewayError(error: unknown, code?: CausewayErrorCode): error is CausewayError {
   const is = error instanceof Error && error.name === 'CausewayError';
   return is && (code === undefined || (error as CausewayError).code === code);

@@ -1,5 +1,6 @@
 export { formatAmount, parseAmount } from './amounts.ts';
 export type { Ask, Asks, Listed, Resource } from './asks.ts';
+export { type BrowserTokenOptions, browserToken } from './browser-token.ts';
 export { CHAINS, chainIdOf, isEvmChain } from './chains.ts';
 export { type Causeway, createCauseway } from './client.ts';
 export { CausewayError, type CausewayErrorCode, isCausewayError, type LocalCode } from './error.ts';

@@ -4,9 +4,23 @@ const SECRET =
 const PERSONAL = /^\/v1\/(pii|documents)(\/|$)/;
 const HIDDEN = '[redacted]';
 
-/** A copy of a body that may be shown or logged: no secret, no signature, nothing about a person. */
+/**
+ * A copy of a body that may be shown or logged: no secret, no signature, nothing about a person.
+ *
+ * @example
+ * ```ts
+ * import { redact } from '@causeway/sdk';
+ *
+ * console.log(redact('/v1/kyc-token', { object: 'kyc_token', token: 'abc' })); // token: "[redacted]"
+ * ```
+ */
 export function redact(path: string, body: unknown): unknown {
   return hide(body, PERSONAL.test(path));
+}
+
+/** A path whose query shows no e-mail address. */
+export function redactPath(path: string): string {
+  return path.replace(/=[^=&]*(?:@|%40)[^&]*/gi, `=${encodeURIComponent(HIDDEN)}`);
 }
 
 function hide(value: unknown, all: boolean): unknown {

@@ -1,5 +1,5 @@
 import { CausewayError, errorOfReply } from './error.ts';
-import { redact } from './redact.ts';
+import { redact, redactPath } from './redact.ts';
 import { sleep } from './sleep.ts';
 
 /** Gives the access token to send; asked again with `refresh` after the service has refused one. */
@@ -67,9 +67,9 @@ export function createSend(options: CausewayOptions): Send {
     let refused = false;
     for (let attempt = 1, refresh = false; ; attempt++) {
       signal?.throwIfAborted();
-      const token = await tokenOf(refresh);
-      refresh = false;
       try {
+        const token = await tokenOf(refresh);
+        refresh = false;
         return (await attemptOnce(options, {
           ...request,
           url: base,
@@ -81,7 +81,7 @@ export function createSend(options: CausewayOptions): Send {
         })) as Reply;
       } catch (error) {
         if (!(error instanceof CausewayError)) throw error;
-        if (error.status === 401 && !refused && typeof options.accessToken === 'function') {
+        if (isRefusal(error) && !refused && typeof options.accessToken === 'function') {
           refused = true;
           refresh = true;
           continue;
@@ -106,7 +106,7 @@ async function attemptOnce(options: CausewayOptions, one: Attempt): Promise<unkn
   const begun = performance.now();
   const tell = (status: number, requestId: string | null, responseBody: unknown) =>
     options.onCall?.({
-      ...{ method, path, status, attempt, requestId: requestId ?? undefined },
+      ...{ method, path: redactPath(path), status, attempt, requestId: requestId ?? undefined },
       milliseconds: performance.now() - begun,
       requestBody: redact(one.path, body),
       responseBody: redact(one.path, responseBody),
@@ -148,6 +148,11 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Of the token; when there is none to be had, asking again does not help. */
+function isRefusal({ status, code }: CausewayError): boolean {
+  return status === 401 && code !== 'not_signed_in';
 }
 
 /**

@@ -24,7 +24,21 @@ export type DescribedStatus = {
   kyc_reset?: boolean | undefined;
 };
 
-/** The two forms of a status as one; a requirement that is not in the map has not been started. */
+/**
+ * The two forms of a status as one; a requirement that is not in the map has not been started.
+ *
+ * @example
+ * ```ts
+ * import { describeStatus } from '@causeway/sdk';
+ *
+ * const offer = await causeway.offers.get('harbour-quarter');
+ * const { statuses } = await causeway.requirements.statuses(offer.id);
+ * for (const [id, status] of Object.entries(statuses)) {
+ *   const { status: word, action } = describeStatus(status);
+ *   console.log(id, word, action ?? '');
+ * }
+ * ```
+ */
 export function describeStatus(status: RequirementStatus | undefined): DescribedStatus {
   if (status === undefined) return { status: 'not_started' };
   return typeof status === 'string' ? { status } : status;

@@ -1,1 +1,10 @@
-export {};
+export type { HasHeaders } from './cookies.ts';
+export { createHandler, type Handler, type HandlerOptions } from './handler.ts';
+export { type FastifyLike, type NodeHandler, toFastify, toNode } from './node.ts';
+export { type PartnerClientOptions, partnerClient } from './partner-client.ts';
+export type { Pending } from './pending.ts';
+export { type CookieSessionsOptions, cookieSessions, type Session, type SessionStore } from './session.ts';
+export { type AuthorizeOptions, createSignIn, type SignIn, type SignInOptions } from './sign-in.ts';
+export { isSignInError, SignInError, type SignInErrorCode } from './sign-in-error.ts';
+export type { ClientCredentials } from './token-endpoint.ts';
+export { type UserClient, type UserClientOptions, userClient } from './user-client.ts';

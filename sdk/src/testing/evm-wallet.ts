@@ -30,7 +30,17 @@ export type TestWallet = EvmWallet & {
   node(method: string, params?: unknown): Promise<unknown>;
 };
 
-/** What EIP-1193 calls a failed request. */
+/**
+ * What EIP-1193 calls a failed request.
+ *
+ * @example
+ * ```ts
+ * import { ProviderError } from '@causeway/sdk/testing';
+ *
+ * const no = new ProviderError(4001, 'User rejected the request.');
+ * console.log(no.code);
+ * ```
+ */
 export class ProviderError extends Error {
   readonly code: number;
   readonly data: unknown;
@@ -194,7 +204,16 @@ async function askNode(state: State, method: string, params: unknown): Promise<u
   return result;
 }
 
-/** The text that a `personal_sign` asks to sign, for a page that shows it. */
+/**
+ * The text that a `personal_sign` asks to sign, for a page that shows it.
+ *
+ * @example
+ * ```ts
+ * import { readSignedText } from '@causeway/sdk/testing';
+ *
+ * console.log(readSignedText({ method: 'personal_sign', params: ['0x6869'] })); // "hi"
+ * ```
+ */
 export function readSignedText({ params }: WalletCall): string {
   const [text] = Array.isArray(params) ? params : [];
   return isHex(text) ? hexToString(text) : String(text);

@@ -57,10 +57,19 @@ export async function startSandbox(env: Record<string, string> = {}) {
     overview,
     control,
     /** A user that nobody has used yet, and the client with that user's token. */
-    newUser: async (change: { fetch?: typeof fetch } = {}): Promise<Causeway & { email: string }> => {
+    newUser: async ({
+      clientId,
+      ...change
+    }: {
+      fetch?: typeof fetch;
+      clientId?: string;
+    } = {}): Promise<Causeway & { email: string }> => {
       const { email } = (await control('POST', '/sandbox/users', {})) as { email: string };
       const accessToken = async () =>
-        String((await control('POST', '/sandbox/token', { email })).access_token);
+        String(
+          (await control('POST', '/sandbox/token', { email, ...(clientId && { client_id: clientId }) }))
+            .access_token,
+        );
       const token = await accessToken();
       const causeway = createCauseway({
         baseUrl: service.url,

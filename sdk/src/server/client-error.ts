@@ -1,0 +1,11 @@
+import { CausewayError } from '../error.ts';
+import { SignInError } from './sign-in-error.ts';
+
+/** Calls of a client fail in one way, whether it was the call or the token for it that failed. */
+export function throwAsCausewayError(error: unknown): never {
+  if (!(error instanceof SignInError)) throw error;
+  if (error.code === 'not_signed_in')
+    throw new CausewayError({ code: error.code, status: 401, message: error.message, cause: error.cause });
+  if (error.cause instanceof CausewayError) throw error.cause;
+  throw new CausewayError({ code: 'network_error', status: 0, message: error.message, cause: error.cause });
+}

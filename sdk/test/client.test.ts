@@ -1,0 +1,211 @@
+import { inspect } from 'node:util';
+import type { Hex } from 'viem';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type Call,
+  type Causeway,
+  CausewayError,
+  createCauseway,
+  describeStatus,
+  isCausewayError,
+  type OfferDetails,
+} from '../src/index.ts';
+import { type Sandbox, startSandbox } from './sandbox.ts';
+
+let sandbox: Sandbox;
+let causeway: Causeway;
+let token: string;
+let email: string;
+let sale: OfferDetails;
+const calls: Call[] = [];
+const secrets: string[] = [];
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  ({ email } = await sandbox.newUser());
+  token = (await sandbox.tokens(email)).access_token;
+  causeway = createCauseway({
+    baseUrl: `${sandbox.url}/`,
+    accessToken: token,
+    onCall: (call) => void calls.push(call),
+  });
+  const levels = ['Sorting_KYC_Level', 'BasicKYCLevel'];
+  for (const level_name of levels)
+    await sandbox.control('/sandbox/identity/reviews', { email, level_name, answer: 'GREEN', pii: PII });
+  await sandbox.control('/sandbox/venue', { session: 'regular' });
+  sale = await causeway.offers.get('harbour-quarter');
+}, 180_000);
+afterAll(() => sandbox?.stop());
+
+const PII = {
+  ...{ first_name: 'Ottoline', last_name: 'Quennell', date_of_birth: '1990-02-03', tax_id: '77-123-9981' },
+  address: { street: '5 Rue Vieille', city: 'Lyon', state: 'ARA', postal_code: '69002', country: 'FR' },
+};
+const chain = 'ethereum_sepolia';
+const option = (slug: string) => sale.options.find((one) => one.slug === slug)?.id ?? '';
+const usdc = () =>
+  sandbox.overview.chains[0]?.tokens.find(({ asset_id }) => asset_id === 'usd-coin')?.address ?? '0x';
+const wallet = (index: number) => sandbox.overview.wallets[index]?.address ?? '';
+
+/** Proves a wallet and gives what the endpoints that need a proof take. */
+async function prove(index: number) {
+  const { message } = await causeway.wallets.challenge({ wallet_address: wallet(index), chain });
+  const signature = await sandbox.sign(index, message);
+  secrets.push(signature);
+  return { wallet_address: wallet(index), chain, signature } as const;
+}
+
+describe('every method once, against the sandbox', () => {
+  test('offers and requirements', async () => {
+    expect((await causeway.offers.list()).data.map(({ slug }) => slug)).toContain('treasury-fund');
+    expect(sale.object).toBe('offer_details');
+    const requirements = await causeway.requirements.list(sale.id);
+    const list = requirements.options[option('accredited')]?.data ?? [];
+    expect(list.length).toBe(7);
+    const statuses = await causeway.requirements.statuses(sale.id);
+    const basic = list.find(({ type }) => type === 'kyc_approved')?.id ?? '';
+    expect(describeStatus(statuses.statuses[basic]).status).toBe('completed');
+    expect(describeStatus(undefined).status).toBe('not_started');
+  });
+
+  test('wallets: challenge, bind, list, remove, allow', async () => {
+    const bound = await causeway.wallets.bind(sale.id, {
+      ...(await prove(0)),
+      offer_option_id: option('syndicate'),
+    });
+    expect(bound.address).toBe(wallet(0));
+    const listed = await causeway.wallets.list(sale.id, { offer_option_id: option('syndicate') });
+    expect(listed.data).toEqual([bound]);
+    expect((await causeway.wallets.remove(sale.id, bound.id)).id).toBe(bound.id);
+    expect((await causeway.wallets.list(sale.id)).data).toEqual([]);
+    const fund = await causeway.offers.get('treasury-fund');
+    const allowance = await causeway.wallets.allow(fund.id, await prove(0));
+    expect(allowance).toMatchObject({ action: 'broadcast_transaction' });
+  });
+
+  test('participations: create, get, list', async () => {
+    const spender = sale.contracts.find((one) => one.chain === chain)?.address as Hex;
+    const amount = 1_000_000_000n;
+    const made = await causeway.participations.create({
+      ...{ offer_id: sale.id, offer_option_id: option('public'), chain, wallet_address: wallet(1) },
+      ...{ amount: String(amount), asset_id: 'usd-coin' },
+      approval_transaction_hash: await sandbox.approve(1, usdc(), spender, amount),
+    });
+    expect((await causeway.participations.get(made.id)).amount_string).toBe('1000');
+    expect((await causeway.participations.list()).data.map(({ id }) => id)).toEqual([made.id]);
+  });
+
+  test('identity: kyc token, personal data, a form to sign', async () => {
+    expect((await causeway.kyc.token()).token).not.toBe('');
+    expect((await causeway.pii.get()).kind).toBe('person');
+    const sent = await causeway.documents.submit('tax_certification', {
+      'Full Name': 'Ottoline Quennell',
+      Country: 'France',
+    });
+    expect(sent.form_type).toBe('w8_ben');
+  });
+
+  test('swaps and tokens', async () => {
+    const fund = await causeway.offers.get('treasury-fund');
+    const contract_address = fund.contracts.find((one) => one.chain === chain)?.address ?? '';
+    const asked = { contract_address, chain } as const;
+    const preview = await causeway.swap.preview({ ...asked, input_token: usdc(), amount: '1000000' });
+    expect(preview.object).toBe('swap_preview');
+    expect((await causeway.swap.outputToken(asked)).object).toBe('swap_output_token');
+    expect((await causeway.swap.status(asked)).stopped).toBe('0');
+    const { authorized } = await causeway.swap.authorized({ ...asked, wallet_address: wallet(0) });
+    expect(authorized).toBe(false);
+    const held = { token_address: usdc(), owner: wallet(0), chain } as const;
+    expect(BigInt((await causeway.token.balance(held)).balance)).toBeGreaterThan(0n);
+    expect((await causeway.token.allowance({ ...held, spender: contract_address })).allowance).toBe('0');
+  });
+
+  test('tokenized: quote, trading status, transaction', async () => {
+    const asked = { symbol: 'AAPLon', side: 'buy' } as const;
+    expect(
+      Number((await causeway.tokenized.quote({ ...asked, notional_value: '100' })).price),
+    ).toBeGreaterThan(0);
+    expect((await causeway.tokenized.tradingStatus(asked)).tradable).toBe(true);
+    const order = { amount: '100500000', chain, symbol: 'AAPLon', wallet_address: wallet(2) } as const;
+    const short = await causeway.tokenized.transaction(order).catch((error) => error);
+    expect([short.code, short.status]).toEqual(['insufficient_allowance', 422]);
+    await sandbox.approve(2, usdc(), short.errors.spender, 100_500_000n);
+    expect((await causeway.tokenized.transaction(order)).data).toMatch(/^0x/);
+  });
+});
+
+describe('lists', () => {
+  test('iterate over every item of every page', async () => {
+    const all = (await causeway.offers.list({ limit: 100 })).data.map(({ id }) => id);
+    expect(all.length).toBeGreaterThan(4);
+    const one: string[] = [];
+    for await (const { id } of causeway.offers.list({ limit: 2 })) one.push(id);
+    expect(one).toEqual(all);
+    const sizes: number[] = [];
+    for await (const { data } of causeway.offers.list({ limit: 2 }).pages()) sizes.push(data.length);
+    expect(sizes).toEqual([2, 2, 2]);
+  });
+
+  test('stop asking when the caller stops', async () => {
+    const before = calls.length;
+    for await (const _ of causeway.offers.list({ limit: 1 })) break;
+    expect(calls.length - before).toBe(1);
+  });
+
+  test('a list is narrowed by filters, on every page', async () => {
+    const filters = [{ field: 'status', op: '!=', value: 'failed' }] as const;
+    const here = [{ field: 'offer_id', op: 'in', value: [sale.id, crypto.randomUUID()] }] as const;
+    const nowhere = [{ field: 'offer_id', op: '==', value: crypto.randomUUID() }] as const;
+    expect((await causeway.participations.list({ filters: [...filters, ...here] })).data.length).toBe(1);
+    expect((await causeway.participations.list({ filters: nowhere })).data).toEqual([]);
+  });
+});
+
+describe('failures', () => {
+  test('have the code, the status and the id of the request', async () => {
+    const error = await causeway.offers.get(crypto.randomUUID()).catch((error) => error);
+    expect(error).toBeInstanceOf(CausewayError);
+    expect(isCausewayError(error, 'not_found')).toBe(true);
+    expect(isCausewayError(error, 'rate_limited')).toBe(false);
+    expect(error.status).toBe(404);
+    expect(error.eventId).toBe(calls.at(-1)?.requestId);
+    const bad = await causeway.offers.list({ limit: 1000 }).catch((error) => error);
+    expect([bad.code, Object.keys(bad.errors)]).toEqual(['validation_failed', ['limit']]);
+  });
+
+  test('of a token are not repeated when there is no other', async () => {
+    const other = createCauseway({ baseUrl: sandbox.url, accessToken: 'nope' });
+    await expect(other.pii.get()).rejects.toMatchObject({ code: 'unauthorized', status: 401 });
+  });
+});
+
+test('no token, signature or personal datum is in what is told of calls, in errors, or in the client', async () => {
+  await causeway.participations.list({ filters: [{ field: 'user_email', op: '==', value: email }] });
+  const errors = [
+    await causeway.offers.get('nope').catch((error) => error),
+    await causeway.wallets
+      .bind(sale.id, {
+        ...(await prove(3)),
+        signature: `0x${'5e'.repeat(65)}`,
+        offer_option_id: option('syndicate'),
+      })
+      .catch((error) => error),
+    await causeway.documents.submit('tax_certification', { 'Full Name': '' }).catch((error) => error),
+    await createCauseway({ baseUrl: 'http://127.0.0.1:1', accessToken: token, retries: 0 })
+      .pii.get()
+      .catch((error) => error),
+  ];
+  expect(errors.every((error) => error instanceof CausewayError)).toBe(true);
+  const told = [
+    JSON.stringify(calls),
+    ...errors.flatMap((error) => [JSON.stringify(error), inspect(error, { depth: 9, showHidden: true })]),
+    inspect(causeway, { depth: 9, showHidden: true }),
+    JSON.stringify(causeway),
+  ].join('\n');
+  const { address, ...person } = PII;
+  secrets.push(token, (await causeway.kyc.token()).token, '5e'.repeat(65), email, encodeURIComponent(email));
+  secrets.push(...Object.values(person), address.street, address.city, address.postal_code);
+  expect(told).toContain('"path":"/v1/pii"');
+  expect(told).toContain('"signature":"[redacted]"');
+  for (const secret of secrets) expect(told).not.toContain(secret);
+});

@@ -1,0 +1,243 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import Fastify from 'fastify';
+import type { Hex } from 'viem';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createCauseway } from '../src/index.ts';
+import { createSignIn, type Session } from '../src/server/index.ts';
+import { createTestWallet } from '../src/testing/index.ts';
+import { addImports, documentedExports, type Example, entryPoints, examplesIn } from './examples.ts';
+import { newPerson } from './person.ts';
+import { type Sandbox, startSandbox } from './sandbox.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const run = promisify(execFile);
+/** What examples may use without saying where it comes from. */
+const AMBIENT = `
+import type { Causeway } from '@causeway/sdk';
+import type { EvmWallet } from '@causeway/sdk/flows';
+declare global {
+  const causeway: Causeway;
+  const wallet: EvmWallet;
+}
+`;
+/** The module of the quickstart that is the reader's own. */
+const APP = `
+import { createCauseway } from '@causeway/sdk';
+import { createTestWallet } from '@causeway/sdk/testing';
+const { CAUSEWAY_URL = '', TOKEN = '', WALLET_KEY, RPC_URL = '' } = process.env;
+export const causeway = createCauseway({ baseUrl: CAUSEWAY_URL, accessToken: TOKEN });
+export const wallet = createTestWallet({ privateKey: WALLET_KEY as \`0x\${string}\`, rpcUrls: { 11155111: RPC_URL } });
+`;
+
+let sandbox: Sandbox;
+let session: Session = {
+  ...{ id: 'i', accessToken: '', refreshToken: '', scope: '', user: undefined },
+  ...{ expiresAt: Date.now() + 900_000, refreshedAt: Date.now() },
+};
+let place: string;
+const examples = new Map<string, Example>();
+const undocumented: string[] = [];
+const quickstart = new Map<string, string>();
+
+beforeAll(async () => {
+  [sandbox, place] = await Promise.all([startSandbox(), collect()]);
+  const { email } = await sandbox.newUser();
+  const { access_token, refresh_token } = await sandbox.tokens(email);
+  session = { ...session, accessToken: access_token, refreshToken: refresh_token };
+  for (const level_name of ['Sorting_KYC_Level', 'BasicKYCLevel'])
+    await sandbox.control('/sandbox/identity/reviews', { email, level_name, answer: 'GREEN' });
+  await sandbox.control('/sandbox/venue', { session: 'regular' });
+  const { client_id, client_secret } = sandbox.overview.partner;
+  Object.assign(process.env, {
+    ...{ CAUSEWAY_URL: sandbox.url, CAUSEWAY_CLIENT_ID: client_id, CAUSEWAY_CLIENT_SECRET: client_secret },
+    ...{ COOKIE_SECRET: 'c'.repeat(40), TOKEN: access_token, RPC_URL: sandbox.overview.chains[0]?.rpc_url },
+    WALLET_KEY: sandbox.overview.wallets[0]?.private_key,
+  });
+}, 180_000);
+afterAll(async () => {
+  await sandbox?.stop();
+  if (place !== undefined) await rm(place, { recursive: true, force: true });
+});
+afterEach(() => vi.restoreAllMocks());
+
+/** Writes every example to a file of its own, inside the repository so that imports are found. */
+async function collect(): Promise<string> {
+  await mkdir(join(root, 'artifacts'), { recursive: true });
+  const folder = await mkdtemp(join(root, 'artifacts/sdk-examples-'));
+  const readme = examplesIn(await readFile(join(root, 'sdk/README.md'), 'utf8'), 'README');
+  for (const { code } of readme) {
+    const name = /^\/\/ ([\w-]+\.ts)$/m.exec(code.split('\n', 1)[0] ?? '')?.[1];
+    if (name !== undefined) quickstart.set(name, code);
+  }
+  const all = readme.filter(({ code }) => ![...quickstart.values()].includes(code));
+  const exported = new Map(['useState', 'useEffect', 'useMemo', 'StrictMode'].map((name) => [name, 'react']));
+  for (const [entry, file] of await entryPoints())
+    for (const [name, found] of await documentedExports(file)) {
+      if (found.length === 0) undocumented.push(`${entry}: ${name}`);
+      if (!exported.has(name)) exported.set(name, entry);
+      all.push(...found);
+    }
+  for (const [index, given] of all.entries()) {
+    const example = addImports(given, exported);
+    const name = `${index}-${example.of}.${example.language}`;
+    examples.set(name, example);
+    await writeFile(join(folder, name), `${example.code}\nexport {};\n`);
+  }
+  for (const [name, code] of [...quickstart, ['app.ts', APP] as const])
+    await writeFile(join(folder, name), code);
+  await writeFile(join(folder, 'ambient.d.ts'), AMBIENT);
+  const compilerOptions = {
+    ...{ noUnusedLocals: false, noUnusedParameters: false, incremental: false, tsBuildInfoFile: null },
+    types: ['node', 'react'],
+  };
+  const tsconfig = { extends: '../../sdk/tsconfig.json', compilerOptions, include: ['*'], exclude: [] };
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig));
+  return folder;
+}
+
+describe('the documentation', () => {
+  test('has an example for every value of every entry point', () => {
+    expect(undocumented).toEqual([]);
+    expect(examples.size).toBeGreaterThan(20);
+  });
+
+  test('has examples that compile', async () => {
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    const said = await run(process.execPath, [tsc, '-p', place]).then(
+      () => '',
+      ({ stdout }) => String(stdout).replaceAll(/^.*artifacts\/sdk-examples-\w+\//gm, ''),
+    );
+    expect(said).toBe('');
+  });
+
+  test('has examples that run, and do what they say without an error', async () => {
+    const errors = ['log', 'debug', 'error'].map((method) =>
+      vi.spyOn(console, method as 'log').mockImplementation(() => undefined),
+    )[2];
+    const wallet = createTestWallet({
+      privateKey: sandbox.overview.wallets[1]?.private_key as Hex,
+      rpcUrls: { 11155111: sandbox.overview.chains[0]?.rpc_url ?? '' },
+    });
+    const causeway = createCauseway({ baseUrl: sandbox.url, accessToken: process.env.TOKEN ?? '' });
+    const tokenized = await causeway.offers.get('apple-tokenized');
+    const usdc = sandbox.overview.chains[0]?.tokens.find(({ asset_id }) => asset_id === 'usd-coin')?.address;
+    await sandbox.approve(1, usdc as Hex, tokenized.contracts[0]?.address as Hex, 10n ** 12n);
+    Object.assign(globalThis, { causeway, wallet });
+    const known: Record<string, unknown> = {
+      ...{ causeway, wallet, session, signIn: newSignIn(), request: new Request('http://localhost:3000/') },
+      ...{ app: Fastify(), clientSecret: 'secret', cookieSecret: process.env.COOKIE_SECRET },
+      get signal() {
+        return AbortSignal.timeout(1_500);
+      },
+    };
+    const failed: string[] = [];
+    const called: string[] = [];
+    const passedBy: string[] = [];
+    for (const [name, { isRun, code }] of examples) {
+      if (!isRun) continue;
+      try {
+        const file = join(place, `run-${name}`);
+        await writeFile(file, code.replaceAll('http://127.0.0.1:8080', sandbox.url));
+        const made = (await import(/* @vite-ignore */ file)) as Record<string, unknown>;
+        for (const one of Object.values(made)) {
+          if (typeof one !== 'function') continue;
+          const taken = parametersOf(one);
+          const can = taken.every((parameter) => parameter in known);
+          (can ? called : passedBy).push(`${name}: ${one.name}(${taken})`);
+          if (!can) continue;
+          await (one as (...values: unknown[]) => unknown)(...taken.map((parameter) => known[parameter]));
+        }
+      } catch (error) {
+        failed.push(`${name}: ${error instanceof Error ? error.stack : error}`);
+      }
+    }
+    expect(failed).toEqual([]);
+    expect(errors?.mock.calls).toEqual([]);
+    // A function of an example can take only what is known here.
+    expect(passedBy).toEqual([]);
+    expect(called.length).toBeGreaterThan(5);
+  }, 120_000);
+});
+
+function newSignIn() {
+  const { CAUSEWAY_CLIENT_SECRET = '', COOKIE_SECRET = '' } = process.env;
+  return createSignIn({
+    ...{ baseUrl: sandbox.url, clientId: 'sandbox-partner', clientSecret: CAUSEWAY_CLIENT_SECRET },
+    ...{ redirectUri: 'http://localhost:3000/callback', cookieSecret: COOKIE_SECRET },
+  });
+}
+
+function parametersOf(one: unknown): string[] {
+  const list = /\(([^)]*)\)/.exec(String(one))?.[1] ?? '';
+  return list.split(',').flatMap((parameter) => parameter.trim() || []);
+}
+
+describe('the quickstart', () => {
+  const node = (name: string) => [process.execPath, ['--import', 'tsx', join(place, name)]] as const;
+  const printed = (): string[] => {
+    const lines: string[] = [];
+    vi.spyOn(console, 'log').mockImplementation((...words) => void lines.push(words.join(' ')));
+    return lines;
+  };
+
+  test('1: lists the offers of the partner', async () => {
+    const { stdout } = await run(...node('offers.ts'), { cwd: root });
+    expect(stdout).toContain('harbour-quarter platform::token_sale');
+  });
+
+  test('2 and 3: a user signs in, and the page calls the API', async () => {
+    const port = await freePort();
+    const [command, args] = node('server.ts');
+    const server = spawn(command, args, { cwd: root, env: { ...process.env, PORT: String(port) } });
+    await once(server.stdout, 'data');
+    const app = `http://127.0.0.1:${port}`;
+    const person = newPerson();
+    try {
+      expect(await (await person.ask(`${app}/`)).text()).toContain('Sign in');
+      const begun = await person.ask(`${app}/causeway/sign-in?return_to=/`);
+      const user = sandbox.overview.users[0] ?? { email: '', password: '' };
+      const back = await person.decide(begun.headers.get('location') ?? '', user, 'allow');
+      const landed = await person.ask(`${app}/callback${back.search}`);
+      expect(landed.headers.get('location')).toBe('/');
+      expect(await (await person.ask(`${app}/`)).text()).toContain(`${user.email} has 0 participations`);
+
+      const network = globalThis.fetch;
+      vi.stubGlobal('fetch', (input: string | URL | Request, init?: RequestInit) =>
+        typeof input === 'string' && input.startsWith('/')
+          ? person.ask(app + input, init)
+          : network(input, init),
+      );
+      const lines = printed();
+      const page = quickstart.get('page.ts')?.replaceAll('http://127.0.0.1:8080', sandbox.url) ?? '';
+      await writeFile(join(place, 'run-page.ts'), page);
+      await import(/* @vite-ignore */ join(place, 'run-page.ts'));
+      expect(lines.length).toBe(7);
+      expect(lines).toContain('jurisdiction action_needed');
+    } finally {
+      vi.unstubAllGlobals();
+      server.kill();
+    }
+  });
+
+  test('4: invests', async () => {
+    const lines = printed();
+    await import(/* @vite-ignore */ join(place, 'invest.ts'));
+    expect(lines).toContain('creating');
+    expect(lines.at(-1)).toMatch(/^(prepared|pending)$/);
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((done) => server.close(done));
+  return port;
+}

@@ -1,0 +1,301 @@
+import { fixedPriceMarket } from '@causeway/contracts/abi/fixed-price-market.ts';
+import { fundSwap } from '@causeway/contracts/abi/fund-swap.ts';
+import { roles } from '@causeway/sandbox/chains/keys.ts';
+import { createPublicClient, createWalletClient, http, parseAbi } from 'viem';
+import { sepolia } from 'viem/chains';
+import { decodeFunctionData, encodeFunctionData } from 'viem/utils';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { allowWallet, type FundSwapPhase, swapFund } from '../../src/flows/index.ts';
+import type { Interceptor, TestWallet } from '../../src/testing/index.ts';
+import type { OfferDetails } from '../../src/wire.ts';
+import { CHAIN, failureOf, hangs, QUICK, rejects, type Sandbox, startSandbox } from './sandbox.ts';
+
+type Hex = `0x${string}`;
+type Client = Awaited<ReturnType<Sandbox['newUser']>>;
+
+const erc20 = parseAbi([
+  'function approve(address spender, uint256 amount)',
+  'function balanceOf(address owner) view returns (uint256)',
+]);
+const AMOUNT = 100_000_000n;
+
+let sandbox: Sandbox;
+let causeway: Client;
+let offer: OfferDetails;
+let swap: Hex;
+let market: Hex;
+let price: bigint;
+let reader: ReturnType<typeof createPublicClient>;
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  causeway = await sandbox.newUser();
+  offer = await causeway.offers.get('treasury-fund');
+  swap = offer.contracts.find(({ chain }) => chain === CHAIN)?.address as Hex;
+  const transport = http(sandbox.overview.chains[0]?.rpc_url);
+  reader = createPublicClient({ chain: sepolia, transport, cacheTime: 0, pollingInterval: 20 });
+  market = await reader.readContract({ address: swap, abi: fundSwap.abi, functionName: 'market' });
+  price = await readPrice();
+});
+afterAll(() => sandbox.stop());
+beforeEach(async () => {
+  if ((await readPrice()) !== price) await setPrice(price);
+});
+
+const readPrice = () =>
+  reader.readContract({
+    address: market,
+    abi: fixedPriceMarket.abi,
+    functionName: 'price',
+    args: [sandbox.tokenOf('usd-coin')],
+  });
+const asOwner = async (to: Hex, data: Hex) => {
+  const transport = http(sandbox.overview.chains[0]?.rpc_url);
+  const hash = await createWalletClient({ chain: sepolia, transport, account: roles.owner }).sendTransaction({
+    to,
+    data,
+  });
+  await reader.waitForTransactionReceipt({ hash });
+};
+const setPrice = (to: bigint) =>
+  asOwner(
+    market,
+    encodeFunctionData({
+      abi: fixedPriceMarket.abi,
+      functionName: 'setPrice',
+      args: [sandbox.tokenOf('usd-coin'), to],
+    }),
+  );
+const pause = (flags: number) =>
+  asOwner(swap, encodeFunctionData({ abi: fundSwap.abi, functionName: 'pause', args: [flags] }));
+const balance = (token: Hex, owner: Hex) =>
+  reader.readContract({ address: token, abi: erc20, functionName: 'balanceOf', args: [owner] });
+
+async function allowedWallet(): Promise<TestWallet> {
+  const wallet = await sandbox.newWallet();
+  await allowWallet(causeway, { offerId: offer.id, chain: CHAIN, wallet }, QUICK);
+  return wallet;
+}
+
+const order = (wallet: TestWallet, assetId = 'usd-coin') =>
+  ({ offer, chain: CHAIN, wallet, assetId, amount: AMOUNT, slippageBps: 50 }) as const;
+
+/** The calls that the wallet was asked to send: name and amounts. */
+function recording(wallet: TestWallet, lie: Interceptor = (call, next) => next(call)) {
+  const sent: (string | bigint)[][] = [];
+  wallet.intercept((call, next) => {
+    if (call.method === 'eth_sendTransaction') {
+      const [{ data }] = call.params as [{ data: Hex }];
+      const { functionName, args } = decodeFunctionData({ abi: [...erc20, ...fundSwap.abi], data });
+      sent.push([functionName, ...(args ?? []).filter((one) => typeof one === 'bigint')]);
+    }
+    return lie(call, next);
+  });
+  return sent;
+}
+
+test('approves exactly the amount and swaps it for at least the preview less the slippage', async () => {
+  const wallet = await allowedWallet();
+  const query = {
+    contract_address: swap,
+    chain: CHAIN,
+    input_token: sandbox.tokenOf('usd-coin'),
+    amount: String(AMOUNT),
+  } as const;
+  const preview = await causeway.swap.preview(query);
+  const expected = BigInt(preview.receive_output_amount);
+  const sent = recording(wallet);
+  const phases: FundSwapPhase[] = [];
+  const result = await swapFund(causeway, order(wallet), {
+    ...QUICK,
+    onPhase: (phase) => phases.push(phase),
+  });
+  expect(sent).toEqual([
+    ['approve', AMOUNT],
+    ['swap', AMOUNT, (expected * 9_950n + 9_999n) / 10_000n],
+  ]);
+  expect(result).toMatchObject({ received: expected, paid: AMOUNT, fee: BigInt(preview.fee) });
+  expect(await balance(sandbox.tokenOf('causeway-treasury-fund'), wallet.address)).toBe(expected);
+  expect(await balance(sandbox.tokenOf('usd-coin'), wallet.address)).toBe(1_000_000_000n - AMOUNT);
+  expect(phases).toEqual([
+    ...['connecting', 'checking', 'approving', 'confirming_approval', 'previewing', 'swapping', 'confirming'],
+  ]);
+});
+
+test('USDT with an allowance left goes through zero first', async () => {
+  const wallet = await allowedWallet();
+  const data = encodeFunctionData({ abi: erc20, functionName: 'approve', args: [swap, 5n] });
+  const params = [{ from: wallet.address, to: sandbox.tokenOf('tether'), data }];
+  await wallet.provider.request({ method: 'eth_sendTransaction', params });
+  const sent = recording(wallet);
+  const { received } = await swapFund(causeway, order(wallet, 'tether'), QUICK);
+  expect(sent.slice(0, 2)).toEqual([
+    ['approve', 0n],
+    ['approve', AMOUNT],
+  ]);
+  expect(received).toBeGreaterThan(0n);
+});
+
+test('what is approved already is not approved again', async () => {
+  const wallet = await allowedWallet();
+  const data = encodeFunctionData({ abi: erc20, functionName: 'approve', args: [swap, AMOUNT] });
+  const params = [{ from: wallet.address, to: sandbox.tokenOf('usd-coin'), data }];
+  await wallet.provider.request({ method: 'eth_sendTransaction', params });
+  const sent = recording(wallet);
+  await swapFund(causeway, order(wallet), QUICK);
+  expect(sent.map(([name]) => name)).toEqual(['swap']);
+});
+
+test('the older generation of contracts is swapped with in the same way', async () => {
+  const { other_partner } = sandbox.overview as unknown as { other_partner: { client_id: string } };
+  const other = await sandbox.newUser({ clientId: other_partner.client_id });
+  const classic = await other.offers.get('treasury-fund-classic');
+  const wallet = await sandbox.newWallet();
+  await allowWallet(other, { offerId: classic.id, chain: CHAIN, wallet }, QUICK);
+  const { received, paid } = await swapFund(other, { ...order(wallet), offer: classic }, QUICK);
+  expect([received > 0n, paid]).toEqual([true, AMOUNT]);
+});
+
+test('what is received is read from the transaction, whatever else reaches the wallet', async () => {
+  const wallet = await allowedWallet();
+  let gifts = 0;
+  wallet.intercept(async (call, next) => {
+    if (call.method === 'eth_getTransactionReceipt' && gifts++ < 2)
+      await sandbox.faucet(wallet.address, 'causeway-treasury-fund', '123');
+    return next(call);
+  });
+  const { received } = await swapFund(causeway, order(wallet), QUICK);
+  expect(gifts).toBe(2);
+  expect(await balance(sandbox.tokenOf('causeway-treasury-fund'), wallet.address)).toBe(received + 246n);
+});
+
+test('a wallet that is not on the list sends nothing', async () => {
+  const wallet = await sandbox.newWallet();
+  const sent = recording(wallet);
+  const error = await failureOf(swapFund(causeway, order(wallet), QUICK));
+  expect([error.phase, error.code, sent]).toEqual(['checking', 'wallet_not_authorized', []]);
+});
+
+test('a stopped fund is told before anything is sent', async () => {
+  const wallet = await allowedWallet();
+  const sent = recording(wallet);
+  const level = await reader.readContract({ address: swap, abi: fundSwap.abi, functionName: 'SWAP_LEVEL' });
+  await pause(Number(level));
+  try {
+    const error = await failureOf(swapFund(causeway, order(wallet), QUICK));
+    expect([error.phase, error.code, sent]).toEqual(['checking', 'swap_stopped', []]);
+  } finally {
+    await pause(0);
+  }
+});
+
+test('a short supply is told; a partial swap approves and pays only the part', async () => {
+  const wallet = await allowedWallet();
+  const supply = await reader.readContract({
+    address: market,
+    abi: fixedPriceMarket.abi,
+    functionName: 'supply',
+  });
+  const withdraw = (amount: bigint) =>
+    asOwner(
+      market,
+      encodeFunctionData({ abi: fixedPriceMarket.abi, functionName: 'withdraw', args: [amount] }),
+    );
+  await withdraw(supply - 1_000_000n);
+  try {
+    const error = await failureOf(swapFund(causeway, order(wallet), QUICK));
+    expect([error.phase, error.code]).toEqual(['checking', 'supply_short']);
+    const sent = recording(wallet);
+    const { paid, received } = await swapFund(causeway, { ...order(wallet), allowPartial: true }, QUICK);
+    expect(paid).toBeLessThan(AMOUNT);
+    expect(received).toBeLessThanOrEqual(1_000_000n);
+    expect(sent[0]).toEqual(['approve', BigInt(String(error.details.pays))]);
+    expect(paid).toBeLessThanOrEqual(BigInt(String(error.details.pays)));
+  } finally {
+    await sandbox.faucet(market, 'causeway-treasury-fund', String(supply));
+  }
+});
+
+/** Moves the price when the wallet has sent its first transaction, which is the approval. */
+const movesPrice = (to: () => bigint): Interceptor => {
+  let isMoved = false;
+  return async (call, next) => {
+    const answer = await next(call);
+    if (call.method === 'eth_sendTransaction' && !isMoved) {
+      isMoved = true;
+      await setPrice(to());
+    }
+    return answer;
+  };
+};
+
+test('a price that moves within the slippage is taken', async () => {
+  const wallet = await allowedWallet();
+  recording(
+    wallet,
+    movesPrice(() => (price * 1_003n) / 1_000n),
+  );
+  const { received } = await swapFund(causeway, order(wallet), QUICK);
+  expect(received).toBeGreaterThan(0n);
+});
+
+test('a price that moves further while the approval is mined stops it before the swap', async () => {
+  const wallet = await allowedWallet();
+  const sent = recording(
+    wallet,
+    movesPrice(() => (price * 1_006n) / 1_000n),
+  );
+  const error = await failureOf(swapFund(causeway, order(wallet), QUICK));
+  expect([error.phase, error.code]).toEqual(['previewing', 'price_moved']);
+  expect(sent.map(([name]) => name)).toEqual(['approve']);
+  expect(await balance(sandbox.tokenOf('usd-coin'), wallet.address)).toBe(1_000_000_000n);
+});
+
+test('a price that moves after the owner said yes reverts on chain, and says why', async () => {
+  const wallet = await allowedWallet();
+  wallet.intercept(async (call, next) => {
+    const [request] = (call.params ?? []) as [{ to: Hex }];
+    if (call.method !== 'eth_sendTransaction' || request.to.toLowerCase() !== swap.toLowerCase())
+      return next(call);
+    await setPrice(price * 2n);
+    return next({ ...call, params: [{ ...request, gas: '0x7a120' }] });
+  });
+  const error = await failureOf(swapFund(causeway, order(wallet), QUICK));
+  expect([error.phase, error.code]).toEqual(['confirming', 'transaction_reverted']);
+  expect(error.details.reason).toBe('InsufficientAmount');
+  expect(await balance(sandbox.tokenOf('usd-coin'), wallet.address)).toBe(1_000_000_000n);
+});
+
+test('a minimum of the caller counts beside the slippage', async () => {
+  const wallet = await allowedWallet();
+  const sent = recording(wallet);
+  const error = await failureOf(swapFund(causeway, { ...order(wallet), minReceive: 10n ** 12n }, QUICK));
+  expect([error.phase, error.code, sent]).toEqual(['checking', 'price_moved', []]);
+});
+
+test.each<[string, Partial<Parameters<typeof swapFund>[1]>, string]>([
+  ['more than the wallet holds', { amount: 1_000_000_001n }, 'insufficient_balance'],
+  ['a slippage of everything', { slippageBps: 10_000 }, 'invalid_input'],
+  ['half a basis point', { slippageBps: 0.5 }, 'invalid_input'],
+  ['an asset that is not taken', { assetId: 'aaplon' }, 'asset_not_accepted'],
+])('%s is refused before anything is sent', async (_what, change, code) => {
+  const wallet = await allowedWallet();
+  const sent = recording(wallet);
+  const error = await failureOf(swapFund(causeway, { ...order(wallet), ...change }, QUICK));
+  expect([error.code, sent]).toEqual([code, []]);
+});
+
+test("the owner's no, and an abort, at the swap leave no more than the approval", async () => {
+  const wallet = await allowedWallet();
+  recording(wallet);
+  const data = encodeFunctionData({ abi: erc20, functionName: 'approve', args: [swap, AMOUNT] });
+  const params = [{ from: wallet.address, to: sandbox.tokenOf('usd-coin'), data }];
+  await wallet.provider.request({ method: 'eth_sendTransaction', params });
+  wallet.intercept(rejects('eth_sendTransaction'));
+  const refused = await failureOf(swapFund(causeway, order(wallet), QUICK));
+  expect([refused.phase, refused.code]).toEqual(['swapping', 'user_rejected']);
+  const stop = new AbortController();
+  wallet.intercept(hangs('eth_sendTransaction', () => stop.abort()));
+  const aborted = await failureOf(swapFund(causeway, order(wallet), { ...QUICK, signal: stop.signal }));
+  expect([aborted.phase, aborted.code]).toEqual(['swapping', 'aborted']);
+  expect(await balance(sandbox.tokenOf('usd-coin'), wallet.address)).toBe(1_000_000_000n);
+});

@@ -1,0 +1,224 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { build } from 'esbuild';
+import { publint } from 'publint';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const run = promisify(execFile);
+const tsc = join(root, 'node_modules/typescript/bin/tsc');
+
+/** Inside the repository, so that react and viem are found; the package itself is unpacked nearer by. */
+let place: string;
+let unpacked: string;
+let tarball: Buffer;
+
+beforeAll(async () => {
+  await mkdir(join(root, 'artifacts'), { recursive: true });
+  place = await mkdtemp(join(root, 'artifacts/sdk-package-'));
+  await run(process.execPath, [join(root, 'sdk/build.mjs'), join(place, 'dist')]);
+  await run('npm', ['pack', '--pack-destination', place], { cwd: join(place, 'dist') });
+  const name = (await readdir(place)).find((one) => one.endsWith('.tgz')) ?? '';
+  tarball = await readFile(join(place, name));
+  unpacked = join(place, 'node_modules/@causeway/sdk');
+  await mkdir(unpacked, { recursive: true });
+  await run('tar', ['xzf', join(place, name), '--strip-components=1', '-C', unpacked]);
+}, 180_000);
+afterAll(() => rm(place, { recursive: true, force: true }));
+
+async function write(name: string, text: string): Promise<string> {
+  const file = join(place, name);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, text);
+  return file;
+}
+
+describe('the package', () => {
+  test('has nothing that publint would say', async () => {
+    const { messages } = await publint({ pkgDir: join(place, 'dist'), strict: true });
+    expect(messages).toEqual([]);
+  });
+
+  test('has right types for Node, as module and CommonJS, and for bundlers', async () => {
+    const result = await checkPackage(createPackageFromTarballData(tarball), {
+      excludeEntrypoints: [/\.css$/],
+    });
+    if (result.types === false) throw new Error('there are no types');
+    // Node 10's resolution does not know `exports`; nobody who can run the package resolves like that.
+    const problems = result.problems.filter(
+      (problem) => !('resolutionKind' in problem && problem.resolutionKind === 'node10'),
+    );
+    expect(problems).toEqual([]);
+    const { exports } = JSON.parse(await readFile(join(root, 'sdk/package.json'), 'utf8'));
+    const entries = Object.keys(exports).filter((name) => !/\.css$|\*/.test(name));
+    expect(Object.keys(result.entrypoints)).toEqual(expect.arrayContaining(entries));
+  });
+
+  test('has no tests, no sources and nothing of this repository in it', async () => {
+    const files = await readdir(unpacked, { recursive: true });
+    expect(files.filter((name) => /\.test\.|tsbuildinfo|(?<!\.d)\.tsx?$/.test(name))).toEqual([]);
+    for (const name of ['README.md', 'LICENSE', 'styles.css']) expect(files).toContain(name);
+    const declared = JSON.parse(await readFile(join(unpacked, 'package.json'), 'utf8'));
+    expect([declared.private, declared.dependencies, declared.scripts]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    for (const name of files.filter((one) => /\.(js|d\.ts)$/.test(one)))
+      expect(await readFile(join(unpacked, name), 'utf8')).not.toMatch(
+        /(from|import\(|require\() ?['"]\.[^'"]*\.tsx?['"]/,
+      );
+  });
+
+  test('keeps `use client` at the head of whatever has it', async () => {
+    const sources = (await readdir(join(root, 'sdk/src'), { recursive: true })).filter((name) =>
+      /(?<!\.test)\.tsx?$/.test(name),
+    );
+    let found = 0;
+    for (const name of sources) {
+      if (!/^['"]use client['"]/.test(await readFile(join(root, 'sdk/src', name), 'utf8'))) continue;
+      found++;
+      for (const folder of ['esm', 'cjs']) {
+        const made = await readFile(join(unpacked, folder, name.replace(/\.tsx?$/, '.js')), 'utf8');
+        expect(made, name).toMatch(/^['"]use client['"]/);
+      }
+    }
+    expect(found).toBeGreaterThan(0);
+  });
+});
+
+const CONSUMER = `
+import { createCauseway, CausewayError, formatAmount, type Offer } from '@causeway/sdk';
+import { createHandler, createSignIn, toNode } from '@causeway/sdk/server';
+import { FlowError, buyTokenSale } from '@causeway/sdk/flows';
+import { createTestWallet } from '@causeway/sdk/testing';
+
+const causeway = createCauseway({ baseUrl: 'http://localhost:1', accessToken: 'x', retries: 0 });
+export const slugOf = (offer: Offer): string => offer.slug;
+const handler = createHandler(
+  createSignIn({
+    baseUrl: 'http://localhost:1', clientId: 'c', clientSecret: 's',
+    redirectUri: 'http://localhost:3000/callback', cookieSecret: 'x'.repeat(32),
+  }),
+);
+toNode(handler);
+// @ts-expect-error amounts are not floats
+export const wrong = () => formatAmount(1.5, 6);
+async function main() {
+  const error: unknown = await causeway.offers.get('x').catch((error: unknown) => error);
+  const reply = await handler(new Request('http://localhost:3000/causeway/session'));
+  const said = [error instanceof CausewayError, reply.status, formatAmount('1500000', 6)];
+  console.log(JSON.stringify([...said, typeof buyTokenSale, typeof createTestWallet, typeof FlowError]));
+}
+main();
+`;
+const SAID = [true, 403, '1.5', 'function', 'function', 'function'];
+
+async function compile(folder: string, file: string, options: object, type: 'module' | 'commonjs') {
+  await write(`${folder}/package.json`, JSON.stringify({ type }));
+  await write(
+    `${folder}/tsconfig.json`,
+    JSON.stringify({
+      compilerOptions: { strict: true, target: 'ES2022', skipLibCheck: false, outDir: 'out', ...options },
+      files: [file],
+    }),
+  );
+  await run(process.execPath, [tsc, '-p', join(place, folder)]).catch(({ stdout }) => {
+    throw new Error(stdout);
+  });
+}
+
+describe('who uses it', () => {
+  test.each(['module', 'commonjs'] as const)('compiles and runs in Node as %s', async (type) => {
+    await write(`${type}/main.ts`, CONSUMER);
+    const lib = { lib: ['ES2022'], types: ['node'], module: 'nodenext', moduleResolution: 'nodenext' };
+    // viem's own declarations are not checked: they need the DOM.
+    await compile(type, 'main.ts', { ...lib, skipLibCheck: true }, type);
+    const { stdout } = await run(process.execPath, [join(place, type, 'out/main.js')]);
+    expect(JSON.parse(stdout)).toEqual(SAID);
+  });
+
+  test('compiles under the settings of a Next app', async () => {
+    await write(
+      'next/route.ts',
+      `import { createHandler, createSignIn, userClient } from '@causeway/sdk/server';
+       const signIn = createSignIn({
+         baseUrl: 'b', clientId: 'c', clientSecret: 's', redirectUri: 'https://app.example/callback', cookieSecret: ['x'],
+       });
+       const handler = createHandler(signIn);
+       export const GET: (request: Request) => Promise<Response> = handler;
+       export const POST = GET;
+       export const load = (headers: Headers) => userClient(signIn, { headers }, { baseUrl: 'b' });`,
+    );
+    await write(
+      'next/page.tsx',
+      `import { browserToken, createCauseway } from '@causeway/sdk';
+       import { CausewayProvider, OffersGrid } from '@causeway/sdk/react';
+       import './route';
+       const client = createCauseway({ baseUrl: 'b', accessToken: browserToken() });
+       export const Page = () => <CausewayProvider client={client}><OffersGrid /></CausewayProvider>;`,
+    );
+    const next = { lib: ['dom', 'dom.iterable', 'esnext'], jsx: 'preserve', types: ['node', 'react'] };
+    const resolution = { module: 'esnext', moduleResolution: 'bundler', isolatedModules: true, noEmit: true };
+    await compile('next', 'page.tsx', { ...next, ...resolution, skipLibCheck: true }, 'module');
+  });
+
+  test('the main entry needs neither Node nor viem nor react', async () => {
+    await write(
+      'bare/main.ts',
+      `import { createCauseway } from '@causeway/sdk'; console.log(createCauseway);`,
+    );
+    const bare = { lib: ['ES2022', 'DOM', 'DOM.Iterable', 'DOM.AsyncIterable'], types: [], noEmit: true };
+    await compile('bare', 'main.ts', { ...bare, module: 'esnext', moduleResolution: 'bundler' }, 'module');
+    const text = await bundle(`export * from '@causeway/sdk';`, []);
+    expect(text).not.toMatch(/from ?["'](?!\.)/);
+  });
+});
+
+async function bundle(code: string, external: string[]): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: { contents: code, resolveDir: place },
+    ...{ bundle: true, minify: true, format: 'esm', target: 'es2022', write: false, external },
+    platform: 'browser',
+  });
+  return outputFiles[0]?.text ?? '';
+}
+
+/** The budgets of the README, in bytes. */
+async function budgets(): Promise<[string, number][]> {
+  const readme = await readFile(join(root, 'sdk/README.md'), 'utf8');
+  const rows = [...readme.matchAll(/^\| (.+?) \| ([\d.]+) KB \|$/gm)];
+  return rows.map(([, name = '', size]) => [name, Number(size) * 1024]);
+}
+
+describe('what a page pays', () => {
+  test('one function does not bring the client along', async () => {
+    const text = await bundle(`export { parseAmount } from '@causeway/sdk';`, []);
+    expect(text).not.toMatch(/idempotency|Bearer|\/v1\//);
+    expect(await bundle(`export { createCauseway } from '@causeway/sdk';`, [])).toMatch(/Bearer/);
+  });
+
+  test('is within the budgets that are written down', async () => {
+    const peers = ['viem', 'viem/*', 'react', 'react/*', 'react-dom'];
+    const codes = [
+      `export { parseAmount } from '@causeway/sdk';`,
+      `export * from '@causeway/sdk';`,
+      `export * from '@causeway/sdk/flows';`,
+      `export * from '@causeway/sdk/react';`,
+    ];
+    const written = await budgets();
+    expect(written.length).toBe(codes.length);
+    for (const [index, [name, budget]] of written.entries()) {
+      const size = gzipSync(await bundle(codes[index] ?? '', peers)).length;
+      console.log(`${name}: ${(size / 1024).toFixed(1)} KB of ${budget / 1024} KB`);
+      expect(size, name).toBeLessThanOrEqual(budget);
+      // A budget that is far off checks nothing.
+      expect(size, name).toBeGreaterThan(budget / 4);
+    }
+  });
+});
