@@ -1,30 +1,69 @@
+import { randomUUID } from 'node:crypto';
 import type { Outside } from '@causeway/sandbox/start-outside.ts';
 import { createWalletClient, type Hex, http, maxUint256, parseAbi } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';
 
-/** A target that tells what it did so far. */
+/** A target that tells what it did so far, and forgets the orders it has when it is told to. */
 export type Measured = { url: string; headers: Record<string, string>; statsUrl: string };
 
-const WARM_UP = 80;
-const COUNTED = 80;
+/** Milliseconds of CPU time of the service's process, for a transaction and for as long a time without one. */
+export type TransactionCost = { mean: number; p50: number; p95: number; idle: number };
+
+const WALLETS = 12;
+const WARM_UP_ROUNDS = 100;
+const COUNTED_ROUNDS = 30;
+const CHAIN = 'ethereum_sepolia';
+/** Longer than an attestation lives. */
+const STEP = 40_000;
 const AMOUNT = '10050000';
 const abi = parseAbi(['function approve(address spender, uint256 amount)']);
 
-/** Milliseconds of the service's own CPU time for a transaction; each has a wallet of its own, because one may have one. */
-export async function measureTransactions(outside: Outside, target: Measured): Promise<number> {
+/**
+ * One transaction after another, each of another wallet; every round is on a new block and after the attestations of
+ * the round before, so that no answer of the chain or the venue is left over from it. What the process costs while
+ * nobody asks for anything is measured too and taken off.
+ */
+export async function measureTransactions(outside: Outside, target: Measured): Promise<TransactionCost> {
   const wallets: Hex[] = [];
-  for (let count = 0; count < WARM_UP + COUNTED; count++) wallets.push(await makeWallet(outside));
-  for (const wallet of wallets.slice(0, WARM_UP)) await order(target, wallet);
-  const before = await cpu(target);
-  for (const wallet of wallets.slice(WARM_UP)) await order(target, wallet);
-  return ((await cpu(target)) - before) / 1000 / COUNTED;
+  for (let count = 0; count < WALLETS; count++) wallets.push(await makeWallet(outside));
+  let now = Date.now();
+  const runRounds = async (rounds: number) => {
+    const costs: number[] = [];
+    let busy = 0;
+    for (let round = 0; round < rounds; round++) {
+      now += STEP;
+      await outside.control.call('clock/set', { now_ms: now, running: true });
+      await outside.control.call('chains/mine', { chain: CHAIN, blocks: 1 });
+      await fetch(`${target.statsUrl}/reset`);
+      const start = performance.now();
+      for (const wallet of wallets) await order(target, wallet);
+      busy += performance.now() - start;
+      costs.push(...(await readStats(target)).orders);
+    }
+    return { costs, busy };
+  };
+  await runRounds(WARM_UP_ROUNDS);
+  const { costs, busy } = await runRounds(COUNTED_ROUNDS);
+  const idle = await measureIdle(target, busy / costs.length);
+  const sorted = costs.map((cost) => cost - idle).sort((a, b) => a - b);
+  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
+  const mean = sorted.reduce((sum, cost) => sum + cost, 0) / sorted.length;
+  return { mean, p50: at(0.5), p95: at(0.95), idle };
+}
+
+/** For so many milliseconds of a process that nobody asks for anything. */
+async function measureIdle(target: Measured, duration: number): Promise<number> {
+  const before = await readStats(target);
+  await new Promise((resolve) => setTimeout(resolve, 5_000));
+  const after = await readStats(target);
+  return ((after.cpu - before.cpu) / (after.at - before.at)) * duration;
 }
 
 async function makeWallet({ chains, control }: Outside): Promise<Hex> {
   const [chain] = chains;
   const account = privateKeyToAccount(generatePrivateKey());
-  const payment = { chain: 'ethereum_sepolia', address: account.address } as const;
+  const payment = { chain: CHAIN, address: account.address } as const;
   await control.call('chains/faucet', { ...payment, amount: (10n ** 18n).toString() });
   await control.call('chains/faucet', { ...payment, asset_id: 'usd-coin', amount: '1000000000' });
   const client = createWalletClient({ chain: sepolia, transport: http(chain?.rpc_url), account });
@@ -40,15 +79,23 @@ async function makeWallet({ chains, control }: Outside): Promise<Hex> {
 async function order({ url, headers }: Measured, wallet_address: Hex): Promise<void> {
   const reply = await fetch(`${url}/v1/tokenized/swap/transaction`, {
     method: 'POST',
-    headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify({ amount: AMOUNT, chain: 'ethereum_sepolia', symbol: 'AAPLon', wallet_address }),
+    headers: { ...headers, 'content-type': 'application/json', 'idempotency-key': randomUUID() },
+    body: JSON.stringify({ amount: AMOUNT, chain: CHAIN, symbol: 'AAPLon', wallet_address }),
   });
   if (reply.status !== 200) throw new Error(`no transaction: ${await reply.text()}`);
   await reply.arrayBuffer();
 }
 
-/** Microseconds, user and system. */
-async function cpu({ statsUrl }: Measured): Promise<number> {
-  const { cpu } = (await (await fetch(statsUrl)).json()) as { cpu: NodeJS.CpuUsage };
-  return cpu.user + cpu.system;
+export type Stats = {
+  /** Milliseconds of CPU time of the process, user and system, and when. */
+  cpu: number;
+  at: number;
+  /** The same for each transaction since the last question, from the end of the one before to its own. */
+  orders: number[];
+  served: number;
+  venue: number;
+};
+
+export async function readStats({ statsUrl }: Measured): Promise<Stats> {
+  return (await (await fetch(statsUrl)).json()) as Stats;
 }

@@ -7,6 +7,7 @@ import { parseOfferFile } from '@causeway/service/offers/file.ts';
 import { publishOffer } from '@causeway/service/offers/lifecycle.ts';
 import { tokenizedRoutes } from '@causeway/service/tokenized/routes.ts';
 import { benchContext } from './context.ts';
+import type { Stats } from './tokenized-orders.ts';
 
 const [, , venueUrl = '', apiKey = '', rpcUrl = '', offer = ''] = process.argv;
 const { ctx, token } = await benchContext({
@@ -19,19 +20,36 @@ await applyOffers(ctx, [file]);
 await publishOffer(ctx, file.slug);
 const app = await buildServer(ctx, tokenizedRoutes);
 let served = 0;
+let orders: number[] = [];
+let last = 0;
 app.addHook('onResponse', (request, _reply, done) => {
   if (request.url.startsWith('/v1/tokenized/swap/quote')) served += 1;
+  else {
+    const now = readCpu();
+    orders.push(now - last);
+    last = now;
+  }
   done();
 });
 const url = await app.listen({ host: '127.0.0.1', port: 0 });
 
 // What it did so far: its own CPU time beside what it waited for others, what it served and what it asked.
-const stats = createServer(async (_request, response) => {
+const stats = createServer(async (request, response) => {
+  if (request.url === '/reset') await ctx.db.deleteFrom('tokenized_orders').execute();
   const metric = await ctx.metrics.registry.getSingleMetric('causeway_upstream_requests_total')?.get();
   const venue = metric?.values.reduce((sum, { value }) => sum + value, 0) ?? 0;
-  response.end(JSON.stringify({ cpu: process.cpuUsage(), served, venue }));
+  last = readCpu();
+  const told: Stats = { cpu: last, at: performance.now(), orders, served, venue };
+  orders = [];
+  response.end(JSON.stringify(told));
 });
 await new Promise<void>((resolve) => stats.listen(0, '127.0.0.1', resolve));
 const { port } = stats.address() as AddressInfo;
 const headers = { authorization: `Bearer ${token}` };
 process.send?.({ url, headers, statsUrl: `http://127.0.0.1:${port}` });
+
+/** Milliseconds. */
+function readCpu(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}

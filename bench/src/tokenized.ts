@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startOutside } from '@causeway/sandbox/start-outside.ts';
-import { compare, startTarget } from './load.ts';
+import { compare, startTarget, type Target } from './load.ts';
 import type { Result } from './main.ts';
-import { type Measured, measureTransactions } from './tokenized-orders.ts';
+import { type Measured, measureTransactions, readStats } from './tokenized-orders.ts';
 
 const QUOTES = Array.from(
   { length: 10 },
@@ -12,7 +12,7 @@ const QUOTES = Array.from(
 );
 const CPU_BUDGET = 5;
 
-/** Quotes that many poll, against a route that asks the venue each time; and what a transaction costs us. */
+/** Quotes that many poll, against routes that ask the venue each time; and what a transaction costs us. */
 export async function run(): Promise<Result> {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-outside-'));
   const outside = await startOutside({ dataDir, clock: { now_ms: Date.now(), running: true } });
@@ -21,31 +21,43 @@ export async function run(): Promise<Result> {
   const rest = [outside.chains[0]?.service_url ?? '', JSON.stringify(offerFile(outside))];
   const stops = [outside.stop];
   try {
-    const bare = await startTarget('./tokenized-bare.ts', venue);
-    stops.unshift(bare.stop);
-    const ours = await startTarget<Measured>('./tokenized-ours.ts', [...venue, ...rest]);
-    stops.unshift(ours.stop);
-    const before = await readCalls(ours.target);
+    const start = async <T = Target>(file: string, args: string[]): Promise<T> => {
+      const { target, stop } = await startTarget<T>(file, args);
+      stops.unshift(stop);
+      return target;
+    };
+    const byFetch = await start('./tokenized-bare.ts', ['fetch', ...venue]);
+    const byPool = await start('./tokenized-bare.ts', ['pool', ...venue]);
+    const ours = await start<Measured>('./tokenized-ours.ts', [...venue, ...rest]);
+    const before = await readStats(ours);
     const figures = await compare({
-      bare: { ...bare.target, paths: QUOTES },
-      ours: { url: ours.target.url, headers: ours.target.headers, paths: QUOTES },
+      'asks by fetch': { ...byFetch, paths: QUOTES },
+      'asks by a pool': { ...byPool, paths: QUOTES },
+      ours: { url: ours.url, headers: ours.headers, paths: QUOTES },
     });
-    const after = await readCalls(ours.target);
+    const after = await readStats(ours);
     const perQuote = (after.venue - before.venue) / (after.served - before.served);
-    const ratio = figures.ours.requestsPerSecond / figures.bare.requestsPerSecond;
-    const cpu = await measureTransactions(outside, ours.target);
+    const against = (name: 'asks by fetch' | 'asks by a pool') =>
+      figures.ours.requestsPerSecond / figures[name].requestsPerSecond;
+    const cost = await measureTransactions(outside, ours);
+    const weakest = Math.min(against('asks by fetch'), against('asks by a pool'));
     return {
       name: 'Tokenized swaps: 64 clients that poll 10 quotes, and the transaction',
       bars: [
-        { says: 'throughput against asking the venue each time', reached: ratio, least: 6, goal: 10 },
-        { says: 'quotes served for each call of the venue', reached: 1 / perQuote, least: 20 },
         {
-          says: `the budget of ${CPU_BUDGET} ms over what a transaction costs in CPU`,
-          reached: CPU_BUDGET / cpu,
-          least: 1,
+          says: 'throughput against the faster of two routes that ask the venue each time',
+          reached: weakest,
+          ...{ least: 6, goal: 10 },
         },
+        { says: 'quotes served for each call of the venue', reached: 1 / perQuote, least: 20 },
+        { says: 'milliseconds of CPU for a transaction, on average', reached: cost.mean, most: CPU_BUDGET },
+        { says: 'milliseconds of CPU for a transaction, half of them', reached: cost.p50, most: CPU_BUDGET },
       ],
-      figures: { ...figures, transaction: { cpuMilliseconds: cpu }, venueCallsPerQuote: { calls: perQuote } },
+      figures: {
+        ...figures,
+        'a transaction, ms of CPU': cost,
+        'venue calls per quote': { calls: perQuote },
+      },
     };
   } finally {
     for (const stop of stops) await stop();
@@ -53,13 +65,7 @@ export async function run(): Promise<Result> {
   }
 }
 
-type Calls = { venue: number; served: number };
-
-async function readCalls({ statsUrl }: Measured): Promise<Calls> {
-  return (await (await fetch(statsUrl)).json()) as Calls;
-}
-
-function offerFile({ chains }: Awaited<ReturnType<typeof startOutside>>): object {
+export function offerFile({ chains }: Awaited<ReturnType<typeof startOutside>>): object {
   const deployment = chains[0]?.deployment;
   const venue = deployment?.venue;
   return {

@@ -27,6 +27,8 @@ const CALL_GAS = 5_000_000n;
 const SHARED_GAS_EACH = 1_000_000n;
 const SHARED_GAS_LIMIT = 30_000_000n;
 
+const AGGREGATE3 = '0x82ad56cb';
+
 // The parent's hash alone would not tell two blocks on the same parent apart.
 const IDENTITY = (
   ['getBlockNumber', 'getLastBlockHash', 'getCurrentBlockTimestamp', 'getCurrentBlockDifficulty'] as const
@@ -52,13 +54,8 @@ async function askMulticall(
   calls: RawCall[],
   checkBlock: CheckBlock,
 ): Promise<Answer | 'no code' | 'failed'> {
-  const identity = IDENTITY.map((data) => ({ to: multicall, data }));
-  const all = [...identity, ...calls].map(({ to, data }) => ({
-    target: to,
-    allowFailure: true,
-    callData: data,
-  }));
-  const data = encodeFunctionData({ abi: multicallAbi, functionName: 'aggregate3', args: [all] });
+  const all = [...IDENTITY.map((data) => ({ to: multicall, data })), ...calls];
+  const data = encodeAggregate(all);
   let answer: Answer | 'no code' | 'failed' = 'failed';
   const gas = min(BigInt(all.length) * SHARED_GAS_EACH, SHARED_GAS_LIMIT);
   const call = { to: multicall, data, gas: numberToHex(gas) };
@@ -68,6 +65,23 @@ async function askMulticall(
   });
   if (typeof answer !== 'object') return answer;
   return settleFailures(rpc, calls, answer as Answer);
+}
+
+/** `aggregate3` with failures allowed; by hand, because a general encoder takes ten times as long for many calls. */
+export function encodeAggregate(calls: RawCall[]): Hex {
+  let heads = '';
+  let tails = '';
+  for (const { to, data } of calls) {
+    heads += word(calls.length * 32 + tails.length / 2);
+    const bytes = data.length / 2 - 1;
+    const padding = '0'.repeat(((32 - (bytes % 32)) % 32) * 2);
+    tails += `${to.slice(2).toLowerCase().padStart(64, '0')}${word(1)}${word(96)}${word(bytes)}${data.slice(2)}${padding}`;
+  }
+  return `${AGGREGATE3}${word(32)}${word(calls.length)}${heads}${tails}`;
+}
+
+function word(value: number): string {
+  return value.toString(16).padStart(64, '0');
 }
 
 function readAggregate(reply: RpcReply | undefined, count: number): Answer | 'no code' | 'failed' {

@@ -3,12 +3,14 @@ import { fundSwap } from '@causeway/contracts/abi/fund-swap.ts';
 import { token as tokenArtifact } from '@causeway/contracts/abi/token.ts';
 import { roles, testWallets } from '@causeway/sandbox/chains/keys.ts';
 import fc from 'fast-check';
-import { type Hex, maxUint256 } from 'viem';
+import { encodeFunctionData, type Hex, maxUint256, toHex } from 'viem';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { startTestChain, type TestChain, type TestNode } from '../../test/chain.ts';
+import { multicallAbi } from './abi.ts';
 import { type Chains, type EvmChain, openChains } from './client.ts';
 import { readAllowance, readBalance, readTokenMetadata } from './erc20.ts';
 import { readAuthorized, readOutputToken, readPreview, readSwapStatus } from './fund-swap.ts';
+import { encodeAggregate } from './multicall.ts';
 
 let world: TestChain;
 let node: TestNode;
@@ -39,6 +41,20 @@ const sent = async (work: () => Promise<unknown>) => {
   await work();
   return node.requests() - before;
 };
+
+it('packs calls as the general encoder does', () => {
+  const hex = fc.uint8Array({ maxLength: 200 }).map((bytes) => toHex(bytes));
+  const to = fc.uint8Array({ minLength: 20, maxLength: 20 }).map((bytes) => toHex(bytes));
+  fc.assert(
+    fc.property(fc.array(fc.record({ to, data: hex }), { maxLength: 20 }), (calls) => {
+      const args = [
+        calls.map(({ to: target, data }) => ({ target, allowFailure: true, callData: data })),
+      ] as const;
+      const general = encodeFunctionData({ abi: multicallAbi, functionName: 'aggregate3', args });
+      expect(encodeAggregate(calls)).toBe(general);
+    }),
+  );
+});
 
 it('answers as direct calls do, for generated states', async () => {
   const { direct, owner, deployment } = world;

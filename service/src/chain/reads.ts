@@ -1,4 +1,11 @@
-import type { Abi, ContractFunctionArgs, ContractFunctionName, ContractFunctionReturnType, Hex } from 'viem';
+import {
+  type Abi,
+  type ContractFunctionArgs,
+  type ContractFunctionName,
+  type ContractFunctionReturnType,
+  type Hex,
+  prepareEncodeFunctionData,
+} from 'viem';
 import { decodeFunctionResult, encodeFunctionData } from 'viem/utils';
 import { ApiError } from '../errors.ts';
 import { createBudget } from './budget.ts';
@@ -160,6 +167,18 @@ function copy({ code, details }: ApiError): ApiError {
 }
 
 type View = 'view' | 'pure';
+type Prepared = { abi: Abi; functionName: Hex; name: string };
+
+/** Hashing a function's signature costs more than encoding a call of it, and it never changes. A name means one function. */
+const preparedOf = new WeakMap<Abi, Map<string, Prepared>>();
+
+function prepare(abi: Abi, name: string): Prepared {
+  const known = preparedOf.get(abi) ?? new Map<string, Prepared>();
+  preparedOf.set(abi, known);
+  const found = known.get(name) ?? { ...prepareEncodeFunctionData({ abi, functionName: name }), name };
+  known.set(name, found);
+  return found;
+}
 
 export function contractCall<const A extends Abi, Name extends ContractFunctionName<A, View>>(
   to: Hex,
@@ -167,12 +186,16 @@ export function contractCall<const A extends Abi, Name extends ContractFunctionN
   functionName: Name,
   args: ContractFunctionArgs<A, View, Name>,
 ): Call<ContractFunctionReturnType<A, View, Name>> {
-  const function_ = { abi: abi as Abi, functionName: functionName as string };
+  const prepared = prepare(abi as Abi, functionName);
   return {
     key: `${to}.${functionName}(${(args as readonly unknown[]).join()})`,
     to,
-    encode: () => encodeFunctionData({ ...function_, args: args as readonly unknown[] }),
+    encode: () => encodeFunctionData({ ...prepared, args: args as readonly unknown[] }),
     decode: (data) =>
-      decodeFunctionResult({ ...function_, data }) as ContractFunctionReturnType<A, View, Name>,
+      decodeFunctionResult({
+        abi: prepared.abi,
+        functionName: prepared.name,
+        data,
+      }) as ContractFunctionReturnType<A, View, Name>,
   };
 }

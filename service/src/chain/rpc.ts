@@ -46,7 +46,7 @@ export function openRpc({ chain, urls, timeout }: RpcOptions): Rpc {
   async function tryInTurn(calls: RpcCall[], accept?: Accept): Promise<RpcReply[]> {
     const deadline = performance.now() + timeout;
     const tried = new Map<Endpoint, number>();
-    let failure = new EndpointFailure('silent', 'the circuit is open');
+    let failure: EndpointFailure | undefined;
     for (let attempt = 0; attempt < attempts; attempt++) {
       const now = performance.now();
       const left = deadline - now;
@@ -64,7 +64,7 @@ export function openRpc({ chain, urls, timeout }: RpcOptions): Rpc {
         failure = error;
       }
     }
-    throw upstreamFailure(chain, failure);
+    throw upstreamFailure(chain, failure ?? new EndpointFailure('silent', 'the circuit is open'));
   }
 
   return {
@@ -94,6 +94,8 @@ function acceptOrDistrust(endpoint: Endpoint, replies: RpcReply[], accept?: Acce
  * even while their circuit is open: it saves time, but an answer is worth more.
  */
 function pick(endpoints: Endpoint[], tried: Map<Endpoint, number>, now: number): Endpoint | undefined {
+  const [first] = endpoints;
+  if (tried.size === 0 && first?.isTrusted(now) && first.isOpen(now)) return first;
   const times = (endpoint: Endpoint) => tried.get(endpoint) ?? 0;
   const ranked = endpoints
     .map((endpoint, place) => ({

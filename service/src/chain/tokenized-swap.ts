@@ -1,6 +1,7 @@
 import { tokenizedSwapAbi } from '@causeway/sdk/flows/verify/tokenized-abi.ts';
 import type { Hex } from 'viem';
 import { ApiError } from '../errors.ts';
+import { multicallAbi } from './abi.ts';
 import type { EvmChain } from './client.ts';
 import { contractCall } from './reads.ts';
 
@@ -67,8 +68,14 @@ export function readDomainSeparator({ reader }: EvmChain, swap: Hex): Promise<He
   return reader.read(contractCall(swap, tokenizedSwapAbi, 'domainSeparator', []));
 }
 
-export async function readBlockNumber({ rpc }: EvmChain): Promise<bigint> {
-  return BigInt(String(await rpc.request({ method: 'eth_blockNumber' })));
+/** Of a block that is or was the newest; travels with other reads where it can. */
+export async function readBlockNumber({ rpc, reader, facts: { multicall } }: EvmChain): Promise<bigint> {
+  const ask = async () => BigInt(String(await rpc.request({ method: 'eth_blockNumber' })));
+  if (multicall === null) return ask();
+  return reader.read(contractCall(multicall, multicallAbi, 'getBlockNumber', [])).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 422) return ask();
+    throw error;
+  });
 }
 
 export type LookUp = {

@@ -22,7 +22,7 @@ type Next = (error?: Error) => void;
 export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void {
   const { method, path, access, forms, rawBody } = route;
   const checkBody = route.body === undefined ? undefined : bodyCheck(route.body);
-  const show = route.cache === 'etag' ? textMemory() : undefined;
+  const show = route.cache === 'etag' || route.keepsText ? textMemory() : undefined;
   app.route({
     method,
     url: path,

@@ -44,6 +44,8 @@ type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R e
    * at once, without a promise, answers an object that never changes: its text is kept.
    */
   cache?: 'etag';
+  /** The text is kept likewise, but no caller may keep the reply: for what many ask and seldom changes here. */
+  keepsText?: true;
   handle(ctx: Context, caller: C, input: Input<P, Q, B>): Promise<Static<R>> | Static<R>;
 };
 

@@ -15,11 +15,16 @@ export async function findOffer(ctx: Context, caller: Caller, idOrSlug: string):
   return pick(await ctx.offers.of(caller.partnerId), idOrSlug);
 }
 
-/** The tokenized swap of this symbol; `symbol_not_found` when the caller sees none. */
-export async function findOfferOfSymbol(ctx: Context, caller: Caller, symbol: string): Promise<Offer> {
-  const { offers } = await ctx.offers.of(caller.partnerId);
-  const found = offers.filter((offer) => offer.symbol === symbol);
+/** The tokenized swap of this symbol; `symbol_not_found` when the caller sees none. At once when the offers are known. */
+export function findOfferOfSymbol(ctx: Context, caller: Caller, symbol: string): Offer | Promise<Offer> {
+  const known = ctx.offers.of(caller.partnerId);
   const now = ctx.clock.now();
+  if (known instanceof Promise) return known.then((found) => pickSymbol(found, symbol, now));
+  return pickSymbol(known, symbol, now);
+}
+
+function pickSymbol({ offers }: PartnerOffers, symbol: string, now: number): Offer {
+  const found = offers.filter((offer) => offer.symbol === symbol);
   // An offer that ended may have a successor.
   const offer = found.find((one) => offerState(one, now) === 'open') ?? found[0];
   if (offer === undefined) throw new ApiError('symbol_not_found');

@@ -1,5 +1,5 @@
 import { readAllowance, readBalance, readDecimals } from '../chain/erc20.ts';
-import { readBlockNumber, readBuyFee } from '../chain/tokenized-swap.ts';
+import { readBlockNumber, readBuyFee, readSwapCount } from '../chain/tokenized-swap.ts';
 import type { Context } from '../context.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import { formatDecimal } from './decimal.ts';
@@ -13,9 +13,25 @@ export type Cost = {
   /** What reaches the venue. */
   net: bigint;
   decimals: number;
+  /** How often the wallet has swapped this pair. */
+  nonce: bigint;
+};
+
+/** What is known before the venue is asked. */
+export type Terms = Cost & {
   /** The newest block: the order cannot be executed before it. */
   fromBlock: bigint;
 };
+
+/** What the contract says of an order now. */
+export async function readCost({ chain, contract, token, asset, wallet, gross }: Intent): Promise<Cost> {
+  const [decimals, split, nonce] = await Promise.all([
+    readDecimals(chain, token),
+    readBuyFee(chain, contract.address, gross),
+    readSwapCount(chain, contract.address, wallet, token, asset),
+  ]);
+  return { ...split, decimals, nonce };
+}
 
 /** Throws unless the venue and the contract take this order now. */
 export async function assertTradable(ctx: Context, intent: Intent): Promise<void> {
@@ -38,11 +54,10 @@ export async function assertTradable(ctx: Context, intent: Intent): Promise<void
 }
 
 /** Throws unless the wallet has what the order costs and lets the contract take it. */
-export async function assertAffordable(ctx: Context, intent: Intent): Promise<Cost> {
+export async function assertAffordable(ctx: Context, intent: Intent): Promise<Terms> {
   const { chain, contract, token, wallet, gross, offer } = intent;
-  const [decimals, split, balance, allowance, fromBlock] = await Promise.all([
-    readDecimals(chain, token),
-    readBuyFee(chain, contract.address, gross),
+  const [cost, balance, allowance, fromBlock] = await Promise.all([
+    readCost(intent),
     readBalance(chain, token, wallet),
     readAllowance(chain, token, wallet, contract.address),
     readBlockNumber(chain),
@@ -54,10 +69,10 @@ export async function assertAffordable(ctx: Context, intent: Intent): Promise<Co
     throw new ApiError('insufficient_allowance', {
       ...{ required, allowance: allowance.toString(), spender: contract.address, token },
     });
-  if (split.fee !== gross - (gross * 10_000n) / (10_000n + BigInt(offer.fee_bps ?? 0)))
+  if (cost.fee !== gross - (gross * 10_000n) / (10_000n + BigInt(offer.fee_bps ?? 0)))
     ctx.log.error(
       { offer: offer.slug, contract: contract.address },
       'the contract takes another fee than the offer says',
     );
-  return { ...split, decimals, fromBlock };
+  return { ...cost, fromBlock };
 }

@@ -1,33 +1,33 @@
-import { encodeSwap, findCostProblem, REQUEST_TYPES } from '@causeway/sdk/flows/verify/order.ts';
+import { encodeSwap, findCostProblem, hashRequestIn } from '@causeway/sdk/flows/verify/order.ts';
 import { simulate } from '../chain/allow-list.ts';
 import { readDecimals } from '../chain/erc20.ts';
 import type { Signer } from '../chain/signer.ts';
-import { readBuyFee, readSwapCount } from '../chain/tokenized-swap.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { toTimestamp } from '../http/wire.ts';
 import { nonsense } from '../outbound.ts';
+import type { Cost } from './affordable.ts';
 import { readDomain } from './domain.ts';
 import type { Intent } from './intent.ts';
 import type { Attestation } from './provider.ts';
 import type { SwapTransaction } from './schema.ts';
 import { moveOrder } from './store.ts';
 
-type Attested = { id: string; attestation: Attestation };
+type Attested = { id: string; attestation: Attestation; cost: Cost };
 
-/** Signs and encodes an attested order, tries it, and gives it out. The same order gives the same calldata. */
+/**
+ * Signs and encodes an attested order, tries it, and gives it out. The same order gives the same calldata. Should the
+ * contract have changed since its cost was read, the trial fails.
+ */
 export async function giveCalldata(
   ctx: Context,
   intent: Intent,
   signer: Signer,
-  { id, attestation }: Attested,
+  { id, attestation, cost: { nonce, fee, net, decimals } }: Attested,
 ): Promise<SwapTransaction> {
   const { chain, contract, token, asset, wallet, gross } = intent;
-  const [domain, nonce, { fee, net }, decimals, assetDecimals] = await Promise.all([
+  const [{ separator }, assetDecimals] = await Promise.all([
     readDomain(chain, contract),
-    readSwapCount(chain, contract.address, wallet, token, asset),
-    readBuyFee(chain, contract.address, gross),
-    readDecimals(chain, token),
     readDecimals(chain, asset),
   ]);
   const fail = () =>
@@ -41,9 +41,7 @@ export async function giveCalldata(
     ...{ side: 0, inputToken: token, outputToken: asset, sender: wallet, nonce, amount: gross },
     expiry: attestation.expiration,
   };
-  const signature = await signer.signTypedData({
-    ...{ domain, types: REQUEST_TYPES, primaryType: 'VerifyRequest', message },
-  });
+  const signature = await signer.signHash(hashRequestIn(separator, message));
   const data = encodeSwap(attestation, token, gross, signature);
   await simulate(chain, { from: wallet, to: contract.address, data }).catch(async (error: unknown) => {
     if (error instanceof ApiError && error.code === 'contract_reverted') await fail();

@@ -13,14 +13,15 @@ import { deriveSandboxKey } from '../chain/sandbox-keys.ts';
 const ENTRY = fileURLToPath(new URL('../../test/tokenized-node.ts', import.meta.url));
 
 /** Stands before a server and does something at one moment of one kind of request. */
-type Gate = { url: string; server: Server; before(): unknown; after(): unknown };
+type Gate = { url: string; server: Server; concerns: Concerns; before(): unknown; after(): unknown };
+type Concerns = (path: string, body: string) => boolean;
 
-async function startGate(target: string, concerns: (path: string, body: string) => boolean): Promise<Gate> {
+async function startGate(target: string, concerns: Concerns): Promise<Gate> {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString();
-    const isIt = concerns(request.url ?? '', body);
+    const isIt = gate.concerns(request.url ?? '', body);
     if (isIt && (await gate.before()) === 'drop') return response.destroy();
     const { origin, pathname } = new URL(target);
     const reply = await fetch(
@@ -42,6 +43,7 @@ async function startGate(target: string, concerns: (path: string, body: string) 
   const gate: Gate = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     server,
+    concerns,
     before: () => undefined,
     after: () => undefined,
   };
@@ -131,6 +133,28 @@ async function repeat(key: string) {
   }
 }
 
+/**
+ * The order cannot be written from here on; the node that tries is killed, and its statement with it, as if it had died
+ * a moment before.
+ */
+async function killAtWrite(node: { child: ChildProcess }): Promise<void> {
+  const { pool } = world.app.ctx;
+  const client = await pool.connect();
+  await client.query('begin');
+  await client.query('select from tokenized_orders for update');
+  const stop = async () => {
+    const blocked = `select pid from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query like '%tokenized_orders%'`;
+    let waiting = await pool.query<{ pid: number }>(blocked);
+    while (waiting.rows.length === 0) waiting = await pool.query<{ pid: number }>(blocked);
+    await kill(node.child);
+    for (const { pid } of waiting.rows) await pool.query('select pg_terminate_backend($1)', [pid]);
+    await client.query('rollback');
+    client.release();
+  };
+  void stop();
+}
+
 async function reset(): Promise<number> {
   await world.app.ctx.db.deleteFrom('tokenized_orders').execute();
   for (const gate of [venueGate, rpcGate])
@@ -139,6 +163,21 @@ async function reset(): Promise<number> {
 }
 
 describe('a node that is killed', () => {
+  test('before its order was written: the repeat is the first, and one attestation', async () => {
+    const before = await reset();
+    const node = await startNode();
+    const isAttestation = venueGate.concerns;
+    venueGate.concerns = (path) => path.startsWith('/v1/limits/trading');
+    venueGate.before = async () => {
+      await kill(node.child);
+      return 'drop';
+    };
+    await askAndDie(node, 'early');
+    venueGate.concerns = isAttestation;
+    expect((await repeat('early')).status).toBe(200);
+    expect(world.venue.state.attestations - before).toBe(1);
+  }, 90_000);
+
   test('before the venue was asked: a clean refusal, and nothing is attested twice', async () => {
     const before = await reset();
     const node = await startNode();
@@ -166,6 +205,16 @@ describe('a node that is killed', () => {
     expect(world.venue.state.attestations - before).toBe(1);
   }, 90_000);
 
+  test('when it has heard the venue and not written it down: a clean refusal, and one attestation', async () => {
+    const before = await reset();
+    const node = await startNode();
+    venueGate.after = () => killAtWrite(node);
+    await askAndDie(node, 'unwritten');
+    const { status, body: reply } = await repeat('unwritten');
+    expect([status, reply.code]).toEqual([409, 'order_outstanding']);
+    expect(world.venue.state.attestations - before).toBe(1);
+  }, 90_000);
+
   test('after it has heard the venue: the calldata of that attestation, and no other', async () => {
     const before = await reset();
     const node = await startNode();
@@ -184,6 +233,17 @@ describe('a node that is killed', () => {
     expect(
       await world.send(world.wallet.key, first.body.to as `0x${string}`, first.body.data as `0x${string}`),
     ).toBe('success');
+  }, 90_000);
+
+  test('when the calldata was tried and not given out: the calldata of that attestation', async () => {
+    const before = await reset();
+    const node = await startNode();
+    rpcGate.after = () => killAtWrite(node);
+    await askAndDie(node, 'tried');
+    const first = await repeat('tried');
+    expect([first.status, first.body.code]).toEqual([200, undefined]);
+    expect((await order('tried')).body).toEqual(first.body);
+    expect(world.venue.state.attestations - before).toBe(1);
   }, 90_000);
 
   test('after it has answered: the same answer from another node', async () => {

@@ -1,4 +1,5 @@
 import { type Domain, separatorOf, swapDomain } from '@causeway/sdk/flows/verify/order.ts';
+import type { Hex } from 'viem';
 import type { EvmChain } from '../chain/client.ts';
 import type { Signer } from '../chain/signer.ts';
 import { readDomainName, readDomainSeparator, readOperator } from '../chain/tokenized-swap.ts';
@@ -10,7 +11,7 @@ import { listAllOffers, type OfferContract } from '../offers/store.ts';
 export class DomainError extends Error {}
 
 /** The domain that requests are signed in, once the contract has confirmed that it is its own. */
-export function readDomain(chain: EvmChain, contract: OfferContract): Promise<Domain> {
+export function readDomain(chain: EvmChain, contract: OfferContract): Promise<Domain & { separator: Hex }> {
   const { address, domain_name } = contract;
   return chain.forGood(`swap domain ${address} ${domain_name ?? ''}`, async () => {
     const [told, separator] = await Promise.all([
@@ -23,7 +24,7 @@ export function readDomain(chain: EvmChain, contract: OfferContract): Promise<Do
     const domain = swapDomain(name, chain.chainId, address);
     if (separatorOf(domain) !== separator)
       throw new DomainError(`the EIP-712 domain of ${address} on ${chain.name} is not ${name}`);
-    return domain;
+    return { ...domain, separator };
   });
 }
 

@@ -1,7 +1,11 @@
+import { tokenizedSwap } from '@causeway/contracts/abi/tokenized-swap.ts';
+import { venueManager } from '@causeway/contracts/abi/venue-manager.ts';
 import type { MarketStatus } from '@causeway/sandbox/venue/calendar.ts';
+import type { Hex } from 'viem';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { makeOffer } from '../../test/offers.ts';
 import { appleFile, startTokenizedWorld, type TokenizedWorld } from '../../test/venue.ts';
+import { deriveSandboxKey } from '../chain/sandbox-keys.ts';
 
 let world: TokenizedWorld;
 beforeAll(async () => {
@@ -44,49 +48,88 @@ async function ask(symbol = 'AAPLon', side = 'buy'): Promise<Told> {
   const code = ({ status: http, body }: typeof quote) => (http === 200 ? 'ok' : String(body.code));
   const limits = ['gross_max_notional_value', 'gross_max_tokens', 'gross_max_active_notional_value'];
   for (const limit of limits) expect(status.body[limit] === null).toBe(status.body.tradable === false);
+  const until = (reply: typeof quote) => (reply.body.errors as { until?: string } | undefined)?.until;
+  expect(until(quote)).toBe(code(quote) === code(transaction) ? until(transaction) : undefined);
   return {
     tradable: status.body.tradable === true,
     quote: code(quote),
     transaction: code(transaction),
-    until: (transaction.body.errors as { until?: string } | undefined)?.until,
+    until: until(transaction),
   };
 }
 
 const agree = (code: string) => ({ tradable: code === 'ok', quote: code, transaction: code });
 
+/** New York on 3 and 4 March 2026 is five hours behind UTC; the table of the venue, both ends of every session. */
+const DAY = [
+  ['03:55', '04:01', 'market_paused'],
+  ['04:01', '09:29', 'ok'],
+  ['09:29', '09:31', 'market_paused'],
+  ['09:31', '15:59', 'ok'],
+  ['15:59', '16:01', 'market_paused'],
+  ['16:01', '19:59', 'ok'],
+  ['19:59', '20:05', 'market_paused'],
+  ['20:05', '27:55', 'ok'],
+].flatMap(([from = '', to = '', code = '']) => {
+  const at = (time: string) => Date.UTC(2026, 2, 3, Number(time.slice(0, 2)) + 5, Number(time.slice(3)));
+  const [start, end] = [at(from), at(to)];
+  const until = code === 'ok' ? undefined : new Date(end).toISOString().replace('.000Z', '.000000Z');
+  return [start, end - 1000].map((time) => [new Date(time).toISOString(), code, until] as const);
+});
+
 /** A chain's time does not go back, so the moments are in order. */
 describe('by the clock in New York', () => {
+  const at = async (time: string) => {
+    world.app.clock.set(Date.parse(time));
+    await world.chain.chain.mine(1);
+  };
+
+  test.each(DAY)('at %s all three say %s', async (time, code, until) => {
+    await at(time);
+    expect(await ask()).toEqual({ ...agree(code), until });
+  });
+
   test.each([
-    ['premarket', '2026-03-03T09:01:00Z', 'ok', undefined],
+    ['the last second of a week', '2026-03-07T00:58:59Z', 'ok', undefined],
     [
-      'the pause before the regular session',
-      '2026-03-03T14:29:30Z',
-      'market_paused',
-      '2026-03-03T14:31:00.000000Z',
-    ],
-    ['the regular session', '2026-03-03T14:31:00Z', 'ok', undefined],
-    ['postmarket', '2026-03-03T21:01:00Z', 'ok', undefined],
-    ['the pause before the night', '2026-03-04T01:00:00Z', 'market_paused', '2026-03-04T01:05:00.000000Z'],
-    ['overnight', '2026-03-04T03:00:00Z', 'ok', undefined],
-    [
-      'the weekend on which the clocks change',
+      'the weekend on which the clocks go forward',
       '2026-03-07T12:00:00Z',
       'market_closed',
       '2026-03-09T00:05:00.000000Z',
     ],
+    [
+      'a second before the week begins',
+      '2026-03-09T00:04:59Z',
+      'market_closed',
+      '2026-03-09T00:05:00.000000Z',
+    ],
+    ['the first second of a week', '2026-03-09T00:05:00Z', 'ok', undefined],
     ['the regular session in summer time', '2026-03-09T13:31:00Z', 'ok', undefined],
     ['Good Friday', '2026-04-03T15:00:00Z', 'market_closed', '2026-04-06T00:05:00.000000Z'],
+    [
+      'the weekend on which the clocks go back',
+      '2026-10-31T12:00:00Z',
+      'market_closed',
+      '2026-11-02T01:05:00.000000Z',
+    ],
+    [
+      'the pause before the regular session in winter time',
+      '2026-11-02T14:30:59Z',
+      'market_paused',
+      '2026-11-02T14:31:00.000000Z',
+    ],
+    ['the regular session in winter time', '2026-11-02T14:31:00Z', 'ok', undefined],
+    ['Thanksgiving', '2026-11-26T17:00:00Z', 'market_closed', '2026-11-27T01:05:00.000000Z'],
+    ['the night after a holiday', '2026-11-27T01:05:00Z', 'ok', undefined],
     ['an early close', '2026-11-27T17:59:30Z', 'market_paused', '2026-11-27T18:01:00.000000Z'],
     ['after an early close', '2026-11-27T22:30:00Z', 'market_closed', '2026-11-30T01:05:00.000000Z'],
   ])('%s: quote, status and transaction agree', async (_what, time, code, until) => {
-    world.app.clock.set(Date.parse(time));
-    await world.chain.chain.mine(1);
+    await at(time);
     expect(await ask()).toEqual({ ...agree(code), until });
   });
 
   test('what trades on weekends does so, and only that', async () => {
-    world.app.clock.set(Date.parse('2026-12-05T15:00:00Z'));
-    await world.chain.chain.mine(1);
+    await at('2026-12-05T15:00:00Z');
     expect(await ask('TSLAon')).toMatchObject(agree('ok'));
     expect(await ask('AAPLon')).toMatchObject(agree('market_closed'));
   });
@@ -121,6 +164,45 @@ describe('by hand', () => {
     world.venue.state.assets.AAPLon = { ...settings, redeem_only: true };
     expect(await ask()).toMatchObject(agree('side_not_allowed'));
     expect(await ask('AAPLon', 'sell')).toMatchObject({ tradable: true, quote: 'ok' });
+  });
+
+  test('a contract that is halted trades nothing, whatever the market says', async () => {
+    world.venue.state.session = 'regular';
+    const { deployment, call } = world;
+    const owner = deriveSandboxKey('owner');
+    await call(owner, deployment.swap, tokenizedSwap, 'pause', [2]);
+    const told = await ask();
+    await call(owner, deployment.swap, tokenizedSwap, 'pause', [0]);
+    expect(told).toMatchObject({ tradable: false, quote: 'ok', transaction: 'asset_paused' });
+    expect(await ask()).toMatchObject(agree('ok'));
+  });
+
+  test('a venue that halts an asset on the chain alone is heard', async () => {
+    world.venue.state.session = 'regular';
+    const { deployment, call } = world;
+    const set = (minting: boolean) =>
+      call(deriveSandboxKey('venue owner'), deployment.manager, venueManager, 'setTokenPause', [
+        ...([deployment.assets[0]?.address as Hex, minting, false] as const),
+      ]);
+    await set(true);
+    const told = await ask();
+    const sale = await ask('AAPLon', 'sell');
+    await set(false);
+    expect(told).toMatchObject({ tradable: false, transaction: 'asset_paused' });
+    expect(sale.tradable).toBe(true);
+    expect(await ask()).toMatchObject(agree('ok'));
+  });
+
+  test('when no attestation is left nothing is tradable until one is over', async () => {
+    world.venue.state.session = 'regular';
+    const expiration = world.app.clock.now() / 1000 + 30;
+    world.venue.state.live = Array.from({ length: 500 }, (_, id) => ({
+      ...{ id: String(id), symbol: 'AAPLon', notional: '1', expiration, session: 'regular by hand' },
+    }));
+    expect(await ask()).toMatchObject({ tradable: false, quote: 'ok', transaction: 'limit_reached' });
+    world.app.clock.advance(31);
+    await world.chain.chain.mine(1);
+    expect(await ask()).toMatchObject(agree('ok'));
   });
 
   test('a limit that has filled up refuses orders, while quotes stay free', async () => {

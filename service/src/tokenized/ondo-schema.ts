@@ -42,7 +42,7 @@ export const TradingLimitsReply = Type.Object({
 
 const SessionBlock = Type.Object({ tradable: Type.Boolean(), maxActiveNotionalValue: Decimal });
 
-export const SessionLimitsReply = Type.Object({
+const SessionLimits = Type.Object({
   limits: Type.Array(
     Type.Object({
       symbol: Type.String(),
@@ -55,18 +55,13 @@ export const SessionLimitsReply = Type.Object({
   ),
 });
 
+/** The documentation has it both ways. */
+export const SessionLimitsReply = Type.Union([SessionLimits, Type.Array(SessionLimits)]);
+
 const Time = Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'] }));
 
 export const MarketReply = Type.Object({
-  marketStatus: Type.Enum([
-    'regular',
-    'premarket',
-    'postmarket',
-    'overnight',
-    'offhours',
-    'paused',
-    'closed',
-  ]),
+  marketStatus: Type.String(),
   nextOpen: Time,
   offhours: Type.Optional(Type.Object({ isOpen: Type.Boolean(), nextOpen: Time })),
 });

@@ -18,6 +18,7 @@ import { parseDecimal } from './decimal.ts';
 import * as wire from './ondo-schema.ts';
 import {
   type Attestation,
+  type MarketStatus,
   type Order,
   type RefusalKind,
   type Side,
@@ -31,6 +32,12 @@ const TIMEOUT = 5_000;
 /** Quotes are always priced for this chain; no other has an indicative price. */
 const PRICED_CHAIN = 'ethereum-1';
 const SIDES = { '0': 'buy', '1': 'sell' } as const;
+
+/** Any other is one that we do not know how to trade in. */
+const STATUSES: MarketStatus[] = [
+  ...(['regular', 'premarket', 'postmarket', 'overnight', 'offhours'] as const),
+  ...(['paused', 'closed'] as const),
+];
 
 const KINDS: Record<string, RefusalKind> = {
   MARKET_CLOSED: 'market_closed',
@@ -101,7 +108,7 @@ export function openOndo({ url, apiKey }: VenueSettings, registry?: Registry): V
     },
     sessionLimits: async (symbol) => {
       const path = `/v1/limits/session?symbol=${encodeURIComponent(symbol)}`;
-      const { limits } = await get(path, wire.SessionLimitsReply);
+      const limits = [await get(path, wire.SessionLimitsReply)].flat().flatMap((reply) => reply.limits);
       const { symbol: _, ...sessions } = limits.find((one) => one.symbol === symbol) ?? { symbol };
       return Object.fromEntries(
         Object.entries(sessions as Record<string, { tradable: boolean; maxActiveNotionalValue: string }>).map(
@@ -115,7 +122,7 @@ export function openOndo({ url, apiKey }: VenueSettings, registry?: Registry): V
     marketState: async () => {
       const { marketStatus, nextOpen, offhours } = await get('/v1/status/market', wire.MarketReply);
       return {
-        status: marketStatus,
+        status: STATUSES.find((status) => status === marketStatus) ?? 'closed',
         nextOpen: readTime(nextOpen),
         offhours: { isOpen: offhours?.isOpen ?? false, nextOpen: readTime(offhours?.nextOpen) },
       };

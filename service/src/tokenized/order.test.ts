@@ -2,10 +2,13 @@ import {
   findCostProblem,
   hashQuote,
   hashQuoteStruct,
+  hashRequest,
+  hashRequestIn,
   QUOTE_TYPES,
   REQUEST_TYPES,
   SIGNER_ROLE,
   separatorOf,
+  swapDomain,
   venueDomain,
 } from '@causeway/sdk/flows/verify/order.ts';
 import { tokenizedSwapAbi, venueManagerAbi } from '@causeway/sdk/flows/verify/tokenized-abi.ts';
@@ -63,6 +66,21 @@ describe('the encoder', () => {
     );
     expect(hashQuote(venueDomain(1, MANAGER), sample)).toBe(
       '0xca9f46dd275ab515002ba99d7713d50ae66132cc88a1853cd56f76f3bef50b9e',
+    );
+  });
+
+  test('hashes a request in a known domain as in the spelled-out one', () => {
+    const domain = swapDomain('Acme Swap', 11_155_111, MANAGER);
+    const word = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
+    const address = fc.bigInt({ min: 0n, max: 2n ** 160n - 1n }).map((n) => toHex(n, { size: 20 }));
+    const request = fc.record({
+      ...{ side: fc.integer({ min: 0, max: 1 }), inputToken: address, outputToken: address },
+      ...{ sender: address, nonce: word, expiry: word, amount: word },
+    });
+    fc.assert(
+      fc.property(request, (message) => {
+        expect(hashRequestIn(separatorOf(domain), message)).toBe(hashRequest(domain, message));
+      }),
     );
   });
 

@@ -3,18 +3,34 @@ import { ApiError, invalidField } from '../errors.ts';
 import type { Caller } from '../http/access.ts';
 import { findOfferOfSymbol } from '../offers/offer.ts';
 import { formatDecimal } from './decimal.ts';
-import type { Order } from './provider.ts';
+import type { IndicativeQuote, Order } from './provider.ts';
 import { orRefuse } from './refusal.ts';
 import type { QuoteQuery, SwapQuote } from './schema.ts';
 
-/** An indicative price for this size and side; spends nothing. */
-export async function quoteSwap(ctx: Context, caller: Caller, query: QuoteQuery): Promise<SwapQuote> {
+/** A quote that many share is written once. */
+const written = new WeakMap<IndicativeQuote, SwapQuote>();
+
+/** An indicative price for this size and side; spends nothing. At once when it is known. */
+export function quoteSwap(ctx: Context, caller: Caller, query: QuoteQuery): SwapQuote | Promise<SwapQuote> {
   const order = toOrder(query);
-  await findOfferOfSymbol(ctx, caller, query.symbol);
+  const offer = findOfferOfSymbol(ctx, caller, query.symbol);
+  if (offer instanceof Promise) return offer.then(() => askVenue(ctx, query, order));
+  return askVenue(ctx, query, order);
+}
+
+function askVenue({ venue, log }: Context, query: QuoteQuery, order: Order): SwapQuote | Promise<SwapQuote> {
+  const quote = venue.quote(order);
+  const decimals = venue.decimals(query.symbol);
+  if (!(quote instanceof Promise) && typeof decimals === 'number') return write(quote, decimals);
   const amountField = query.token_amount === undefined ? 'notional_value' : 'token_amount';
-  const asked = Promise.all([ctx.venue.quote(order), ctx.venue.decimals(query.symbol)]);
-  const [quote, decimals] = await orRefuse(ctx, query.symbol, asked, amountField);
-  return {
+  const asked = Promise.all([quote, decimals]).then((answers) => write(...answers));
+  return orRefuse({ venue, log }, query.symbol, asked, amountField);
+}
+
+function write(quote: IndicativeQuote, decimals: number): SwapQuote {
+  const known = written.get(quote);
+  if (known !== undefined) return known;
+  const reply: SwapQuote = {
     object: 'tokenized_swap_quote',
     chain_id: quote.chainId,
     symbol: quote.symbol,
@@ -25,6 +41,8 @@ export async function quoteSwap(ctx: Context, caller: Caller, query: QuoteQuery)
     token_base_units: quote.quantity.toString(),
     price: formatDecimal(quote.price, 18),
   };
+  written.set(quote, reply);
+  return reply;
 }
 
 function toOrder({ symbol, side, token_amount, notional_value, duration }: QuoteQuery): Order {

@@ -34,6 +34,7 @@ export const tokenizedRoutes = [
       'For a size and a side; free to poll, spends no attestation. Exactly one of `token_amount` and `notional_value`. Every environment is priced against Ethereum mainnet.',
     query: QuoteQuery,
     reply: SwapQuote,
+    keepsText: true,
     errors: ['validation_failed', ...refusals],
     handle: (ctx, caller, { query }) => quoteSwap(ctx, caller, query),
   }),

@@ -1,8 +1,11 @@
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors.ts';
-import type { Venue } from './provider.ts';
+import type { IndicativeQuote, Order, Venue } from './provider.ts';
 
-export type SharedVenue = Venue & {
+/** Answers at once what it knows. */
+export type SharedVenue = Omit<Venue, 'quote' | 'decimals'> & {
+  quote(order: Order): IndicativeQuote | Promise<IndicativeQuote>;
+  decimals(symbol: string): number | Promise<number>;
   /** Drops what is known, for whoever has just changed the market. */
   forget(): void;
 };
@@ -11,8 +14,8 @@ export type SharedVenue = Venue & {
 const LIFE = { price: 1_000, status: 1_000, session: 60_000, asset: 3_600_000 };
 const MOST = 10_000;
 
-/** `until` is null while the answer is on its way. */
-type Kept = { answer: Promise<unknown>; until: number | null; at: number };
+/** `known` is null while the answer is on its way. */
+type Kept = { answer: Promise<unknown>; known: { value: unknown; until: number } | null; at: number };
 
 /**
  * Equal questions share one answer: while it is on its way, and then for as long as the venue would give the same again.
@@ -21,24 +24,33 @@ type Kept = { answer: Promise<unknown>; until: number | null; at: number };
 export function shareVenue(venue: Venue, clock: Clock): SharedVenue {
   const kept = new Map<string, Kept>();
 
-  function share<T>(key: string, life: number, ask: () => Promise<T>): Promise<T> {
-    const now = performance.now();
-    const known = kept.get(key);
+  /** What is known of it, or undefined when nobody may rely on it any more. */
+  function find(key: string, life: number): Kept | undefined {
+    const found = kept.get(key);
+    if (found === undefined || found.known === null) return found;
     // Time that stands still, or leaps, is no reason to live on.
-    const isFresh =
-      known !== undefined &&
-      (known.until === null || (now < known.until && Math.abs(clock.now() - known.at) <= life));
-    if (isFresh) return known.answer as Promise<T>;
+    const isFresh = performance.now() < found.known.until && Math.abs(clock.now() - found.at) <= life;
+    return isFresh ? found : undefined;
+  }
+
+  function share<T>(key: string, life: number, ask: () => Promise<T>): Promise<T> {
+    const found = find(key, life);
+    if (found !== undefined) return found.answer as Promise<T>;
     const answer = ask();
     if (kept.size >= MOST) kept.clear();
-    const entry: Kept = { answer, until: null, at: clock.now() };
+    const entry: Kept = { answer, known: null, at: clock.now() };
     kept.set(key, entry);
     const drop = () => void (kept.get(key) === entry && kept.delete(key));
-    answer.then(() => {
-      entry.until = performance.now() + life;
+    answer.then((value) => {
+      entry.known = { value, until: performance.now() + life };
       if (life === 0) drop();
     }, drop);
     return answer;
+  }
+
+  function shareAtOnce<T>(key: string, life: number, ask: () => Promise<T>): T | Promise<T> {
+    const known = find(key, life)?.known;
+    return known ? (known.value as T) : share(key, life, ask);
   }
 
   return {
@@ -46,14 +58,14 @@ export function shareVenue(venue: Venue, clock: Clock): SharedVenue {
     quote: (order) => {
       const size = 'tokenAmount' in order ? `t${order.tokenAmount}` : `n${order.notionalValue}`;
       const key = `quote ${order.symbol} ${order.side} ${order.duration ?? ''} ${size}`;
-      return share(key, LIFE.price, () => venue.quote(order));
+      return shareAtOnce(key, LIFE.price, () => venue.quote(order));
     },
     tradingLimits: (symbol, side) =>
       share(`limits ${symbol} ${side}`, 0, () => venue.tradingLimits(symbol, side)),
     sessionLimits: (symbol) => share(`session ${symbol}`, LIFE.session, () => venue.sessionLimits(symbol)),
     marketState: () => share('market', LIFE.status, () => venue.marketState()),
     assetPauses: () => share('pauses', LIFE.status, () => venue.assetPauses()),
-    decimals: (symbol) => share(`decimals ${symbol}`, LIFE.asset, () => venue.decimals(symbol)),
+    decimals: (symbol) => shareAtOnce(`decimals ${symbol}`, LIFE.asset, () => venue.decimals(symbol)),
     forget: () => kept.clear(),
   };
 }

@@ -62,12 +62,36 @@ export async function findHolding(
   db: Db,
   { chain, wallet, asset }: Pick<StoredOrder, 'chain' | 'wallet' | 'asset'>,
 ): Promise<StoredOrder | undefined> {
-  return readOne(db, sql`chain = ${chain} and wallet = ${wallet} and asset = ${asset} and holding`);
+  const { rows } = await sql<Row>`select ${COLUMNS} from tokenized_orders
+    where chain = ${chain} and wallet = ${wallet} and asset = ${asset} and holding`.execute(db);
+  return rows[0] && toOrder(rows[0]);
 }
 
-/** The order that an earlier run of this very request left behind, if it may have spent an attestation. */
-export async function findClaimed(db: Db, claim: Buffer, since: string): Promise<StoredOrder | undefined> {
-  return readOne(db, sql`claim = ${claim} and state <> 'refused' and inserted_at > ${since}`);
+export type Earlier = {
+  /** What an earlier run of this very request left behind, if it may have spent an attestation. */
+  claimed: StoredOrder | undefined;
+  /** What holds the place of the wallet and the asset. */
+  holding: StoredOrder | undefined;
+};
+
+/** A claim counts if it was made after `since`. */
+export async function findEarlier(
+  db: Db,
+  { chain, wallet, asset }: Pick<StoredOrder, 'chain' | 'wallet' | 'asset'>,
+  claim: Buffer | null,
+  since: string,
+): Promise<Earlier> {
+  const { rows } = await sql<Row & { holding: boolean; claimed: boolean | null }>`
+    select ${COLUMNS}, holding, claim = ${claim}::bytea and state <> 'refused' and inserted_at > ${since} as claimed
+    from tokenized_orders
+    where claim = ${claim}::bytea or (chain = ${chain} and wallet = ${wallet} and asset = ${asset} and holding)`.execute(
+    db,
+  );
+  const claimed = rows.find((row) => row.claimed);
+  const holding = rows.find(
+    (row) => row.holding && row.chain === chain && row.wallet === wallet && row.asset === asset,
+  );
+  return { claimed: claimed && toOrder(claimed), holding: holding && toOrder(holding) };
 }
 
 /** Those whose outcome is not known yet, the first to end first. */
@@ -131,12 +155,8 @@ export async function forgetClaims(db: Db, before: string): Promise<void> {
     where claim is not null and state = 'executed' and inserted_at < ${before}`.execute(db);
 }
 
-async function readOne(db: Db, condition: ReturnType<typeof sql<boolean>>): Promise<StoredOrder | undefined> {
-  const { rows } = await sql<Row>`select ${COLUMNS} from tokenized_orders where ${condition}`.execute(db);
-  return rows[0] && toOrder(rows[0]);
-}
-
-function toOrder({ amount, attestation, from_block, ...row }: Row): StoredOrder {
+function toOrder(row: Row): StoredOrder {
+  const { amount, attestation, from_block } = row;
   return {
     ...row,
     amount: BigInt(amount),

@@ -5,7 +5,7 @@ import type { UserCaller } from '../http/access.ts';
 import { newId } from '../http/ids.ts';
 import { toTimestamp } from '../http/wire.ts';
 import { upstreamFailureOf } from '../outbound.ts';
-import { assertAffordable, assertTradable, type Cost } from './affordable.ts';
+import { assertAffordable, assertTradable, type Cost, readCost, type Terms } from './affordable.ts';
 import { giveCalldata } from './calldata.ts';
 import { formatDecimal } from './decimal.ts';
 import { assertOperator, readDomain } from './domain.ts';
@@ -16,7 +16,7 @@ import { orRefuse } from './refusal.ts';
 import { KEY_LIFE } from './retention.ts';
 import type { NewTransaction, SwapTransaction } from './schema.ts';
 import {
-  findClaimed,
+  findEarlier,
   findHolding,
   insertOrder,
   moveOrder,
@@ -41,18 +41,20 @@ export async function encodeTransaction(
 ): Promise<SwapTransaction> {
   const intent = await readIntent(ctx, caller, input, idempotencyKey);
   const signer = operatorOf(ctx);
-  const earlier = intent.claim && (await findClaimed(ctx.db, intent.claim, iso(ctx.clock.now() - KEY_LIFE)));
-  if (earlier) return resume(ctx, intent, signer, earlier);
-  await assertEligible(ctx, caller, intent.offer, intent.contract, intent.wallet);
-  await assertNoneOutstanding(ctx, intent);
+  const { wallet, asset, claim, contract } = intent;
+  const place = { chain: contract.chain, wallet, asset };
+  const earlier = await findEarlier(ctx.db, place, claim, iso(ctx.clock.now() - KEY_LIFE));
+  if (earlier.claimed !== undefined) return resume(ctx, intent, signer, earlier.claimed);
+  await assertEligible(ctx, caller, intent.offer, contract, wallet);
+  if (earlier.holding !== undefined) await makeRoom(ctx, earlier.holding);
   const cost = await checkTerms(ctx, intent, signer);
   const id = await writeOrder(ctx, intent, cost);
   const attestation = await attest(ctx, intent, cost, id);
-  return giveCalldata(ctx, intent, signer, { id, attestation });
+  return giveCalldata(ctx, intent, signer, { id, attestation, cost });
 }
 
 /** Asked all at once, because they travel together, and refused in the order of the checks. */
-async function checkTerms(ctx: Context, intent: Intent, signer: Signer): Promise<Cost> {
+async function checkTerms(ctx: Context, intent: Intent, signer: Signer): Promise<Terms> {
   const { chain, contract } = intent;
   const [tradable, cost, ...ours] = await Promise.allSettled([
     assertTradable(ctx, intent),
@@ -83,7 +85,7 @@ async function resume(
   { id, state, attestation, expires_at }: StoredOrder,
 ): Promise<SwapTransaction> {
   if (state === 'attested' && attestation !== null && Date.parse(expires_at) > ctx.clock.now())
-    return giveCalldata(ctx, intent, signer, { id, attestation });
+    return giveCalldata(ctx, intent, signer, { id, attestation, cost: await readCost(intent) });
   throw outstanding(
     expires_at,
     'What became of this order is not known. It is over at expires_at; confirm again, with another idempotency key.',
@@ -91,9 +93,7 @@ async function resume(
 }
 
 /** The one that holds may have been executed a moment ago, which its watcher has not seen yet. */
-async function assertNoneOutstanding(ctx: Context, { contract: { chain }, wallet, asset }: Intent) {
-  const holding = await findHolding(ctx.db, { chain, wallet, asset });
-  if (holding === undefined) return;
+async function makeRoom(ctx: Context, holding: StoredOrder): Promise<void> {
   if (Date.parse(holding.expires_at) < ctx.clock.now())
     return releaseExpired(ctx.db, holding, toTimestamp(ctx.clock.micros()));
   if (!(await releaseIfExecuted(ctx, holding))) throw outstanding(holding.expires_at);
@@ -107,7 +107,7 @@ function outstanding(expiresAt: string, message?: string): ApiError {
   );
 }
 
-async function writeOrder(ctx: Context, intent: Intent, { fromBlock }: Cost): Promise<string> {
+async function writeOrder(ctx: Context, intent: Intent, { fromBlock }: Terms): Promise<string> {
   const { caller, offer, contract, symbol, wallet, token, asset, gross, claim } = intent;
   const order = {
     id: newId(ctx.clock, ctx.random),

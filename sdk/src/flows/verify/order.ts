@@ -1,5 +1,5 @@
 import { domainSeparator, type Hex } from 'viem';
-import { encodeFunctionData, hashStruct, hashTypedData } from 'viem/utils';
+import { encodeAbiParameters, encodeFunctionData, hashStruct, hashTypedData, keccak256 } from 'viem/utils';
 import { tokenizedSwapAbi } from './tokenized-abi.ts';
 
 /** Encodings of the two signed messages and of the call that carries them (EIP-712 and the contract's interface). */
@@ -29,6 +29,8 @@ export const REQUEST_TYPES = {
     { name: 'amount', type: 'uint256' },
   ],
 } as const;
+
+export const REQUEST_TYPEHASH: Hex = '0xbc80a36b87b5bb1806c854856f3085b7cf8ffe21a3f92f0b348be549b8f9501f';
 
 export const SIGNER_ROLE: Hex = '0x023d9737d781c665e5048e4dfd034f07fec540e8ecb2336b3d85a375b90a3a35';
 
@@ -83,6 +85,19 @@ export function hashRequest(domain: Domain, message: VerifyRequest): Hex {
   return hashTypedData({ domain, types: REQUEST_TYPES, primaryType: 'VerifyRequest', message });
 }
 
+const REQUEST_WORDS = [{ type: 'bytes32' }, ...REQUEST_TYPES.VerifyRequest] as const;
+
+/** The same for a domain whose separator is known, without hashing names and types anew. */
+export function hashRequestIn(separator: Hex, message: VerifyRequest): Hex {
+  const { side, inputToken, outputToken, sender, nonce, expiry, amount } = message;
+  const words = [REQUEST_TYPEHASH, side, inputToken, outputToken, sender, nonce, expiry, amount] as const;
+  const struct = keccak256(encodeAbiParameters(REQUEST_WORDS, words));
+  return keccak256(`0x1901${separator.slice(2)}${struct.slice(2)}`);
+}
+
+// With the selector given, viem does not hash the signature again for every call.
+const SWAP = { abi: [tokenizedSwapAbi[0]] as const, functionName: '0x5dcce09f' as const };
+
 export function encodeSwap(
   { signature, ...quote }: QuoteTuple & { signature: Hex },
   token: Hex,
@@ -90,7 +105,7 @@ export function encodeSwap(
   operatorSignature: Hex,
 ): Hex {
   const args = [quote, signature, token, gross, operatorSignature] as const;
-  return encodeFunctionData({ abi: tokenizedSwapAbi, functionName: 'swap', args });
+  return encodeFunctionData({ ...SWAP, args });
 }
 
 const UNIT = 10n ** 18n;
