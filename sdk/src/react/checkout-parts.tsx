@@ -2,23 +2,26 @@ import { ErrorNotice } from './error-notice.tsx';
 import { FlowProgress } from './flow-progress.tsx';
 import type { Step } from './phases.ts';
 import type { FlowRun } from './use-flow.ts';
+import { useFocusOnAppearance } from './use-focus.ts';
 
 /** A running or stopped flow: its steps, and on failure why and how to go on. */
-export function FlowPanel<Phase extends string>({
-  run,
-  steps,
-  onRetry,
-  retryLabel,
-}: {
+export function FlowPanel<Phase extends string>({ run, steps, onRetry, retryLabel }: PanelProps<Phase>) {
+  const { step } = run.state;
+  return step === 'idle' || step === 'done' ? null : <Moving {...{ run, steps, onRetry, retryLabel }} />;
+}
+
+type PanelProps<Phase extends string> = {
   run: FlowRun<Phase, unknown>;
   steps: readonly Step<Phase>[];
   onRetry(): void;
   retryLabel?: string | undefined;
-}) {
+};
+
+function Moving<Phase extends string>({ run, steps, onRetry, retryLabel }: PanelProps<Phase>) {
   const { state, reset } = run;
-  if (state.step === 'idle' || state.step === 'done') return null;
+  const panel = useFocusOnAppearance<HTMLDivElement>();
   return (
-    <div className="cw-stack">
+    <div className="cw-stack cw-focused" ref={panel} tabIndex={-1}>
       <FlowProgress steps={steps} state={state} />
       {state.step === 'failed' && (
         <>

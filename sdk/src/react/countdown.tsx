@@ -15,6 +15,8 @@ export type CountdownProps = {
  *
  * @example
  * ```tsx
+ * import { Countdown } from '@causeway/sdk/react';
+ *
  * const ends = <Countdown to="2030-01-01T00:00:00.000000Z" label="Ends in" over="This offer has ended." />;
  * ```
  */

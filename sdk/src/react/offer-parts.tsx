@@ -8,6 +8,8 @@ import { Skeleton, StatusBadge, type Tone } from './pieces.tsx';
  *
  * @example
  * ```tsx
+ * import { OfferTerms, useOffer } from '@causeway/sdk/react';
+ *
  * function Page() {
  *   const { data: offer } = useOffer('harbour-quarter');
  *   return <OfferTerms offer={offer} optionId={offer?.options[0]?.id} />;
@@ -88,6 +90,8 @@ const MILESTONES: Record<Milestone['status'], readonly [Tone, string]> = {
  *
  * @example
  * ```tsx
+ * import { OfferMilestones, useOffer } from '@causeway/sdk/react';
+ *
  * function Page() {
  *   return <OfferMilestones offer={useOffer('harbour-quarter').data} />;
  * }
@@ -122,6 +126,8 @@ export function OfferMilestones({ offer }: OfferPartProps) {
  *
  * @example
  * ```tsx
+ * import { OfferFaq, useOffer } from '@causeway/sdk/react';
+ *
  * function Page() {
  *   return <OfferFaq offer={useOffer('harbour-quarter').data} />;
  * }
@@ -133,12 +139,14 @@ export function OfferFaq({ offer }: OfferPartProps) {
   return (
     <section className="cw cw-card cw-part">
       <h2 className="cw-title">Questions and answers</h2>
-      {offer.faqs.map(({ question, answer }) => (
-        <details key={question} className="cw-faq" name={`cw-faq-${offer.id}`}>
-          <summary>{question}</summary>
-          <p>{answer}</p>
-        </details>
-      ))}
+      <div>
+        {offer.faqs.map(({ question, answer }) => (
+          <details key={question} className="cw-faq" name={`cw-faq-${offer.id}`}>
+            <summary>{question}</summary>
+            <p>{answer}</p>
+          </details>
+        ))}
+      </div>
     </section>
   );
 }
@@ -148,6 +156,8 @@ export function OfferFaq({ offer }: OfferPartProps) {
  *
  * @example
  * ```tsx
+ * import { OfferLinks, useOffer } from '@causeway/sdk/react';
+ *
  * function Page() {
  *   return <OfferLinks offer={useOffer('harbour-quarter').data} />;
  * }

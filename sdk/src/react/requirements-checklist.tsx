@@ -22,6 +22,8 @@ export type RequirementsChecklistProps = {
  *
  * @example
  * ```tsx
+ * import { RequirementsChecklist, useOffer } from '@causeway/sdk/react';
+ *
  * function Checklist() {
  *   const { data: offer } = useOffer('harbour-quarter');
  *   const option = offer?.options[0];
@@ -34,6 +36,7 @@ export function RequirementsChecklist({ offer, optionId, onCompleted }: Requirem
   useEffect(() => {
     if (isAllDone) onCompleted?.();
   }, [isAllDone]);
+  const registered = rows?.find(({ requirement }) => requirement.type === 'whitelisted_wallet');
   const first = rows?.find(({ status }) => ['not_started', 'action_needed'].includes(status.status));
   return (
     <section className="cw cw-card cw-checklist" aria-busy={rows === undefined}>
@@ -42,7 +45,12 @@ export function RequirementsChecklist({ offer, optionId, onCompleted }: Requirem
       {rows === undefined && error === undefined && <ChecklistSkeleton />}
       <ol className="cw-list">
         {rows?.map((row) => (
-          <Row key={row.requirement.id} {...{ offer, optionId, row, expectChange }} isNext={row === first} />
+          <Row
+            key={row.requirement.id}
+            {...{ offer, optionId, row, expectChange }}
+            accumulates={registered !== undefined}
+            isNext={row === first}
+          />
         ))}
       </ol>
     </section>
@@ -67,11 +75,7 @@ function Head({ total, done }: { total: number | undefined; done: number }) {
       <p className={total !== undefined && done === total ? 'cw-strong' : 'cw-muted'} role="status">
         {words}
       </p>
-      {total !== 0 && (
-        <progress className="cw-bar" max={total ?? 1} value={done} aria-labelledby={titleId}>
-          {words}
-        </progress>
-      )}
+      {total !== 0 && <progress className="cw-bar" max={total ?? 1} value={done} aria-labelledby={titleId} />}
     </div>
   );
 }
@@ -81,11 +85,13 @@ type RowProps = {
   optionId: string;
   row: RequirementRow;
   isNext: boolean;
+  /** Wallets of this option are registered beside each other rather than replaced. */
+  accumulates: boolean;
   expectChange(): void;
 };
 
-function Row({ offer, optionId, row, isNext, expectChange }: RowProps) {
-  const { requirement, status } = row;
+function Row(props: RowProps) {
+  const { requirement, status } = props.row;
   const [name, why] = REQUIREMENTS[requirement.type];
   const [tone, words] = STATUSES[status.status];
   return (
@@ -99,12 +105,14 @@ function Row({ offer, optionId, row, isNext, expectChange }: RowProps) {
         </div>
         <StatusBadge tone={tone}>{words}</StatusBadge>
       </div>
-      <Step {...{ offer, optionId, row, isNext, expectChange }} />
+      <Step {...props} />
     </li>
   );
 }
 
-function Step({ offer, optionId, row: { requirement, status }, isNext, expectChange }: RowProps) {
+function Step(props: RowProps) {
+  const { offer, optionId, isNext, accumulates, expectChange } = props;
+  const { requirement, status } = props.row;
   const shared = { status, isNext, onMoved: expectChange };
   switch (requirement.type) {
     case 'identity_verification':
@@ -116,7 +124,11 @@ function Step({ offer, optionId, row: { requirement, status }, isNext, expectCha
       return <DocumentStep documentType={requirement.details.document_type} {...shared} />;
     case 'external_wallet':
       return (
-        <WalletStep {...{ offer, optionId, ...shared }} protocol={requirement.details.protocol} maximum={1} />
+        <WalletStep
+          {...{ offer, optionId, ...shared }}
+          protocol={requirement.details.protocol}
+          maximum={accumulates ? 0 : 1}
+        />
       );
     case 'whitelisted_wallet':
       return (

@@ -18,6 +18,7 @@ type Props = {
   offer: OfferDetails;
   optionId: string;
   protocol: Protocol;
+  /** How many can be bound; 0 when they are added by another requirement. */
   maximum: number;
   status: DescribedStatus;
   isNext: boolean;
