@@ -63,6 +63,7 @@ describe('the checklist', () => {
       await review('BasicKYCLevel', { answer: 'RED', reject_type: 'FINAL' });
       await page.reload();
       await row(page, 'kyc_approved').getByText('this decision is final').waitFor();
+      await page.getByText('You cannot take part in this option.').waitFor();
       await shoot(page, 'checklist-rejected');
     });
   });

@@ -87,6 +87,9 @@ describe('the token sale', () => {
       await page.getByText('This wallet is not registered for this option').waitFor();
       expect(await page.getByRole('button', { name: 'Invest', exact: true }).isDisabled()).toBe(true);
       await shoot(page, 'sale-unregistered');
+      await page.getByRole('button', { name: 'Register this wallet' }).click();
+      await page.getByText('This wallet is not registered for this option').waitFor({ state: 'detached' });
+      await page.getByText('Your wallet holds 0 USDC.').waitFor();
     });
   }, 120_000);
 
