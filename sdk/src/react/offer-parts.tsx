@@ -1,5 +1,5 @@
 import type { OfferDetails } from '../wire.ts';
-import { formatDate, formatUsd, groupDigits, titleOfSlug } from './format.ts';
+import { formatDate, formatPrice, groupDigits, titleOfSlug } from './format.ts';
 import type { OfferPartProps } from './offer-header.tsx';
 import { Skeleton, StatusBadge, type Tone } from './pieces.tsx';
 
@@ -54,7 +54,7 @@ function datesOf({ starts_at, ends_at }: OfferDetails): Fact[] {
 
 function optionFacts(option: OfferDetails['options'][number], { asset }: OfferDetails): Fact[] {
   const usd = (term: string, value: string | null): Fact[] =>
-    value === null ? [] : [[term, formatUsd(value)]];
+    value === null ? [] : [[term, formatPrice(value)]];
   const supply = option.total_token_supply;
   return [
     ...usd(`Price per ${asset.code}`, option.price_usd),

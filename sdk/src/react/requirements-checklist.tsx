@@ -37,10 +37,11 @@ export function RequirementsChecklist({ offer, optionId, onCompleted }: Requirem
     if (isAllDone) onCompleted?.();
   }, [isAllDone]);
   const registered = rows?.find(({ requirement }) => requirement.type === 'whitelisted_wallet');
+  const isBlocked = rows?.some(isFinal) ?? false;
   const first = rows?.find(({ status }) => ['not_started', 'action_needed'].includes(status.status));
   return (
     <section className="cw cw-card cw-checklist" aria-busy={rows === undefined}>
-      <Head total={rows?.length} done={done} />
+      <Head total={rows?.length} done={done} isBlocked={isBlocked} />
       {rows === undefined && error !== undefined && <ErrorNotice error={error} onRetry={refresh} />}
       {rows === undefined && error === undefined && <ChecklistSkeleton />}
       <ol className="cw-list">
@@ -49,7 +50,7 @@ export function RequirementsChecklist({ offer, optionId, onCompleted }: Requirem
             key={row.requirement.id}
             {...{ offer, optionId, row, expectChange }}
             accumulates={registered !== undefined}
-            isNext={row === first}
+            isNext={row === first && !isBlocked}
           />
         ))}
       </ol>
@@ -57,27 +58,32 @@ export function RequirementsChecklist({ offer, optionId, onCompleted }: Requirem
   );
 }
 
-function Head({ total, done }: { total: number | undefined; done: number }) {
+/** A declined form can be started anew; the other refusals stand. */
+function isFinal({ requirement, status }: RequirementRow): boolean {
+  return status.status === 'rejected' && requirement.type !== 'document';
+}
+
+function Head({ total, done, isBlocked }: { total: number | undefined; done: number; isBlocked: boolean }) {
   const titleId = useId();
-  const words =
-    total === undefined
-      ? '\u00a0'
-      : total === 0
-        ? 'Nothing is asked of you for this option.'
-        : done === total
-          ? 'All done. You can invest now.'
-          : `${done} of ${total} done`;
+  const words = progressWords(total, done, isBlocked);
   return (
     <div className="cw-checklist-head">
       <h2 className="cw-title" id={titleId}>
         Before you invest
       </h2>
-      <p className={total !== undefined && done === total ? 'cw-strong' : 'cw-muted'} role="status">
+      <p className={isBlocked || done === total ? 'cw-strong' : 'cw-muted'} role="status">
         {words}
       </p>
       {total !== 0 && <progress className="cw-bar" max={total ?? 1} value={done} aria-labelledby={titleId} />}
     </div>
   );
+}
+
+function progressWords(total: number | undefined, done: number, isBlocked: boolean): string {
+  if (total === undefined) return '\u00a0';
+  if (total === 0) return 'Nothing is asked of you for this option.';
+  if (isBlocked) return 'You cannot take part in this option.';
+  return done === total ? 'All done. You can invest now.' : `${done} of ${total} done`;
 }
 
 type RowProps = {

@@ -113,7 +113,7 @@ export function UnboundNotice(props: {
         , or register <AddressText address={wallet.address} /> as well.
       </p>
       <WalletStep
-        {...{ offer, optionId }}
+        {...{ offer, optionId, wallet }}
         protocol="ethereum"
         maximum={1}
         status={{ status: 'not_started' }}
