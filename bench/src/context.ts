@@ -1,4 +1,4 @@
-import { createWriteStream, mkdtempSync } from 'node:fs';
+import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Config, type LimitName, loadConfig } from '@causeway/service/config.ts';
@@ -25,7 +25,11 @@ export async function benchContext(settings: Partial<Config> = {}): Promise<Benc
   for (const name of Object.keys(config.limits) as LimitName[]) config.limits[name] = 1e9;
   const log = createLog({ level: 'info', pretty: false, stream: createWriteStream(join(dataDir, 'log')) });
   const { ctx } = await buildContext({ config, baseUrl: 'http://127.0.0.1', databaseUrl: database.url, log });
-  process.on('SIGTERM', () => database.stop().then(() => process.exit(0)));
+  process.on('SIGTERM', async () => {
+    await database.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+    process.exit(0);
+  });
   const scopes = Object.keys(SCOPES);
   const { client_id: clientId, client_secret: clientSecret } = await createPartner(ctx, {
     name: 'Bench',

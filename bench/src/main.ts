@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
 
 /** A figure that must be at least, or at most, so much. */
 export type Bar = { says: string; reached: number; goal?: number } & ({ least: number } | { most: number });
@@ -11,19 +12,25 @@ export type Result = {
   figures: Record<string, unknown>;
 };
 
-const BENCHMARKS: Record<string, () => Promise<Result>> = {
+/** `--rows`: how long the lists are, for benchmarks that have any. */
+export type Options = { rows?: number };
+
+const BENCHMARKS: Record<string, (options: Options) => Promise<Result>> = {
   kernel: async () => (await import('./kernel.ts')).run(),
   wallets: async () => (await import('./wallets.ts')).run(),
   offers: async () => (await import('./offers.ts')).run(),
   statuses: async () => (await import('./statuses.ts')).run(),
   reads: async () => (await import('./reads.ts')).run(),
   oauth: async () => (await import('./oauth.ts')).run(),
-  participations: async () => (await import('./participations.ts')).run(),
+  participations: async (options) => (await import('./participations.ts')).run(options),
   tokenized: async () => (await import('./tokenized.ts')).run(),
 };
 
-const wanted = process.argv.slice(2).filter((name) => !name.startsWith('-'));
-const names = wanted.length > 0 ? wanted : Object.keys(BENCHMARKS);
+const { values, positionals } = parseArgs({ options: { rows: { type: 'string' } }, allowPositionals: true });
+if (values.rows !== undefined && !/^[1-9]\d{2,8}$/.test(values.rows))
+  throw new Error('--rows: must be a whole number from 100 to 999999999');
+const options = values.rows === undefined ? {} : { rows: Number(values.rows) };
+const names = positionals.length > 0 ? positionals : Object.keys(BENCHMARKS);
 const folder = new URL('../results/', import.meta.url);
 await mkdir(folder, { recursive: true });
 
@@ -31,12 +38,13 @@ for (const name of names) {
   const benchmark = BENCHMARKS[name];
   if (benchmark === undefined)
     throw new Error(`there is no benchmark ${name}; there are ${Object.keys(BENCHMARKS).join(', ')}`);
-  const result = await benchmark();
+  const result = await benchmark(options);
   console.log(`\n${result.name}`);
   console.table(result.figures);
   for (const bar of result.bars) console.log(describeBar(bar));
   const machine = { node: process.version, arch: process.arch, cores: cpus().length, cpu: cpus()[0]?.model };
-  await writeFile(new URL(`${name}.json`, folder), `${JSON.stringify({ ...result, machine }, null, 2)}\n`);
+  const file = values.rows === undefined ? name : `${name}-${values.rows}`;
+  await writeFile(new URL(`${file}.json`, folder), `${JSON.stringify({ ...result, machine }, null, 2)}\n`);
 }
 
 function describeBar(bar: Bar): string {

@@ -1,5 +1,5 @@
 import { compare, type Load, startTarget } from './load.ts';
-import type { Result } from './main.ts';
+import type { Options, Result } from './main.ts';
 import type { GasFigures } from './participations-gas.ts';
 
 type Ready = {
@@ -11,11 +11,10 @@ type Ready = {
 const SETTLED = 1_000;
 
 /**
- * The list at 1,000,000 rows (another number with `--rows=10000000`) against a bare route with the same statements; the first
+ * The list at 1,000,000 rows (another number with `--rows 10000000`) against a bare route with the same statements; the first
  * page against the last; and the gas of settling in batches against one commit each.
  */
-export async function run(): Promise<Result> {
-  const rows = Number(process.argv.find((word) => word.startsWith('--rows='))?.slice(7) ?? 1_000_000);
+export async function run({ rows = 1_000_000 }: Options): Promise<Result> {
   const { target, stop } = await startTarget('./participations-target.ts', [String(rows)]);
   const figures: Record<string, unknown> = {};
   const ratios: number[] = [];

@@ -1,4 +1,12 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  timingSafeEqual,
+} from 'node:crypto';
 import type { Random } from './http/ids.ts';
 
 /**
@@ -33,10 +41,18 @@ export function createSealing(secrets: readonly Buffer[], random: Random): Seali
     return key;
   };
   const keyId = (secret: Buffer) => derive(secret, 'key id').subarray(0, KEY_ID);
+  // Lists make a tag per page, and half of its time would go into reading the key.
+  const tagKeys = new Map<string, KeyObject>();
+  const tagKey = (secret: Buffer, purpose: string): KeyObject => {
+    const name = `${secrets.indexOf(secret)}:${purpose}`;
+    const known = tagKeys.get(name);
+    if (known !== undefined) return known;
+    const key = createSecretKey(derive(secret, `tag ${purpose}`));
+    tagKeys.set(name, key);
+    return key;
+  };
   const mac = (secret: Buffer, purpose: string, data: string) =>
-    createHmac('sha256', derive(secret, `tag ${purpose}`))
-      .update(data)
-      .digest();
+    createHmac('sha256', tagKey(secret, purpose)).update(data).digest();
 
   return {
     newestKeyId: Buffer.from(keyId(newest)),

@@ -38,7 +38,34 @@ const artifacts = {
 
 const accountOf = (name: string) => privateKeyToAccount(evmWallet(name).key);
 
-type SafePlan = { initializer: Hex; signature(hash: Hex, safe: Hex): Promise<Hex> };
+type SafePlan = {
+  initializer: Hex;
+  /** By as many owners as are needed, in the order of their addresses. */
+  signature(types: SafeTypes, message: Record<string, unknown>, safe: Hex): Promise<Hex>;
+};
+
+/** What the owners of a Safe sign: a text, or a call. */
+const SAFE_MESSAGE = { SafeMessage: [{ name: 'message', type: 'bytes' }] };
+const SAFE_TX = {
+  SafeTx: [
+    { name: 'to', type: 'address' },
+    { name: 'value', type: 'uint256' },
+    { name: 'data', type: 'bytes' },
+    { name: 'operation', type: 'uint8' },
+    ...['safeTxGas', 'baseGas', 'gasPrice'].map((name) => ({ name, type: 'uint256' })),
+    { name: 'gasToken', type: 'address' },
+    { name: 'refundReceiver', type: 'address' },
+    { name: 'nonce', type: 'uint256' },
+  ],
+};
+type SafeTypes = typeof SAFE_MESSAGE | typeof SAFE_TX;
+
+const messageOf = (text: string) => ({
+  message: encodeAbiParameters([{ type: 'bytes32' }], [hashMessage(text)]),
+});
+
+/** A Safe that is there: anybody may bring it what its owners have signed. */
+export type SafeWallet = TestWallet & { address: Hex; execute(to: Hex, data: Hex): Promise<Hex> };
 
 export async function publishWallets(chain: TestChain) {
   const { create, direct, owner } = chain;
@@ -72,18 +99,15 @@ export async function publishWallets(chain: TestChain) {
         zeroAddress,
       ],
     }),
-    // Of as many owners as are needed, in the order of their addresses.
-    signature: async (hash, safe) => {
+    signature: async (types, message, safe) => {
       const signers = owners
         .toSorted((a, b) => (a.address.toLowerCase() < b.address.toLowerCase() ? -1 : 1))
         .slice(0, threshold);
       const signed = signers.map((signer) =>
         signer.signTypedData({
           domain: { chainId, verifyingContract: safe },
-          types: { SafeMessage: [{ name: 'message', type: 'bytes' }] },
-          primaryType: 'SafeMessage',
-          message: { message: encodeAbiParameters([{ type: 'bytes32' }], [hash]) },
-        }),
+          ...{ types, primaryType: Object.keys(types)[0] ?? '', message },
+        } as never),
       );
       return concatHex(await Promise.all(signed));
     },
@@ -110,7 +134,7 @@ export async function publishWallets(chain: TestChain) {
   }
 
   /** A Safe of two out of three, deployed. */
-  async function safeWallet(name: string): Promise<TestWallet> {
+  async function safeWallet(name: string): Promise<SafeWallet> {
     const owners = [1, 2, 3].map((n) => accountOf(`${name} owner ${n}`));
     const plan = setup(owners, 2, zeroAddress, '0x', handler);
     const address = await addressOf(plan.initializer, 1n);
@@ -124,7 +148,16 @@ export async function publishWallets(chain: TestChain) {
     return {
       address,
       chain: 'ethereum_sepolia',
-      sign: (text) => plan.signature(hashMessage(text), address),
+      sign: (text) => plan.signature(SAFE_MESSAGE, messageOf(text), address),
+      execute: async (to, data) => {
+        const safe = { address, abi: artifacts.safe.abi };
+        const nonce = await direct.readContract({ ...safe, functionName: 'nonce' });
+        const none = { operation: 0, safeTxGas: 0n, baseGas: 0n, gasPrice: 0n };
+        const call = { to, value: 0n, data, ...none, gasToken: zeroAddress, refundReceiver: zeroAddress };
+        const signature = await plan.signature(SAFE_TX, { ...call, nonce }, address);
+        const args = [...Object.values(call), signature];
+        return owner.writeContract({ ...safe, functionName: 'execTransaction', args, gas: 500_000n });
+      },
     };
   }
 
@@ -144,7 +177,7 @@ export async function publishWallets(chain: TestChain) {
         serializeErc6492Signature({
           address: factory,
           data: creation(plan.initializer, 2n),
-          signature: await plan.signature(hashMessage(text), address),
+          signature: await plan.signature(SAFE_MESSAGE, messageOf(text), address),
         }),
     };
   }

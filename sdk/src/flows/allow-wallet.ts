@@ -57,6 +57,8 @@ export async function allowWallet(
     await connectWallet(session);
     enter('checking');
     const offer = await causeway.offers.get(offerId, { signal });
+    if (offer.type === 'platform::token_sale')
+      throw new Stop('offer_type_mismatch', 'A token sale keeps no allow-list.');
     const swap = lower(findContract(offer, offer.type, chain).address);
     const before = await readAuthorized(session, swap);
     if (before === true) return { allowed: true, transactionHash: null };

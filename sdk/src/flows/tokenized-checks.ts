@@ -60,12 +60,9 @@ export async function assertOrdered(
   });
 }
 
-/** So far apart the clocks of this machine and of the chain may be for ours to count. */
-const SKEW = 60_000;
-
 /**
- * By the chain's time, and by ours where it can be trusted: when it agrees with the chain's, or did agree with the
- * order's when that came. Then an order that has run out costs nobody the price of a transaction.
+ * By the chain's time, and by ours unless it is wrong, which shows when the order is over by it as it comes. Then an
+ * order that has run out costs nobody the price of a transaction.
  */
 export async function assertInTime(
   session: Session,
@@ -75,9 +72,8 @@ export async function assertInTime(
   const block = await readNode(session, 'eth_getBlockByNumber', ['latest', false]);
   const chainTime = Number((block as { timestamp: string }).timestamp) * 1000;
   const expires = Date.parse(order.expires_at);
-  const now = Date.now();
-  const isTrusted = arrivedAt < expires || Math.abs(now - chainTime) < SKEW;
-  if (chainTime > expires || (isTrusted && now >= expires)) throw expired(order);
+  const isOver = arrivedAt < expires && Date.now() >= expires;
+  if (chainTime > expires || isOver) throw expired(order);
 }
 
 export function expired({ expires_at }: TokenizedSwapTransaction): Stop {

@@ -26,13 +26,14 @@ export async function sendTransaction(session: Session, { to, data }: Call): Pro
   // The chain id lets a wallet that was switched meanwhile refuse by itself.
   const chainId = `0x${session.chainId.toString(16)}`;
   const from = session.address;
-  const nonce = (await readNode(session, 'eth_getTransactionCount', [from, 'pending'])) as Hex;
+  const nonce = await readNode(session, 'eth_getTransactionCount', [from, 'pending']).catch(() => null);
   const request = { from, to, data, value: '0x0', chainId };
   const hash = await askOwner(session, 'eth_sendTransaction', [request]);
   if (typeof hash !== 'string' || !/^0x[0-9a-f]{64}$/i.test(hash))
     throw new Stop('wallet_error', 'The wallet did not tell which transaction it has sent.');
   const sent = hash.toLowerCase() as Hex;
-  session.sent.set(sent, { hash: sent, from, to, nonce, input: data, value: '0x0' });
+  if (nonce !== null)
+    session.sent.set(sent, { hash: sent, from, to, nonce: nonce as Hex, input: data, value: '0x0' });
   session.tell(sent);
   return sent;
 }

@@ -27,6 +27,7 @@ export function messageOf(error: unknown): string {
 
 /** Whether the wallet is gone or too busy, which says nothing about what it was asked. */
 export function isOutage(error: unknown): boolean {
+  if (readRevertData(error) !== undefined) return false;
   return (
     hasCode(error, 4900, 4901, -32005, 429) ||
     /timed? ?out|fetch|network|disconnected/i.test(messageOf(error))

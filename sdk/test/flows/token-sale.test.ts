@@ -451,6 +451,25 @@ describe('interrupted', () => {
     expect((await client.participations.list()).data).toHaveLength(1);
   });
 
+  test('every resume carries the same idempotency key, and another request another one', async () => {
+    const keys: (string | null)[] = [];
+    const client = await sandbox.newUser({
+      fetch: (url, init) => {
+        if (init?.method === 'POST') keys.push(new Headers(init.headers).get('idempotency-key'));
+        return fetch(url, init);
+      },
+    });
+    const wallet = await sandbox.newWallet();
+    const approvalHash = await crashAfterApproval(client, wallet);
+    const resumed = { ...purchase(wallet), approvalHash };
+    await buyTokenSale(client, resumed, QUICK);
+    await buyTokenSale(client, resumed, QUICK);
+    const less = await failureOf(buyTokenSale(client, { ...resumed, amount: AMOUNT - 1n }, QUICK));
+    expect(less.code).toBe('approval_already_used');
+    expect(keys[0]).toBe(keys[1]);
+    expect(new Set(keys.slice(1)).size).toBe(3);
+  });
+
   test('and refused then, it goes through once the requirement is met, whatever the service remembers', async () => {
     const client = await sandbox.newUser();
     const wallet = await sandbox.newWallet();

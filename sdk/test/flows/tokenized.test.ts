@@ -1,7 +1,7 @@
 import { createPublicClient, http, parseAbi } from 'viem';
 import { sepolia } from 'viem/chains';
 import { encodeFunctionData } from 'viem/utils';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { CausewayError } from '../../src/error.ts';
 import { buyTokenized, type TokenizedPhase, watchQuotes } from '../../src/flows/index.ts';
 import type { Interceptor, TestWallet } from '../../src/testing/index.ts';
@@ -16,6 +16,7 @@ const erc20 = parseAbi([
   'function balanceOf(address owner) view returns (uint256)',
 ]);
 const AMOUNT = 100_500_000n;
+const DAY = 86_400;
 
 let sandbox: Sandbox;
 let causeway: Client;
@@ -26,8 +27,12 @@ beforeAll(async () => {
   causeway = await sandbox.newUser();
   offer = await causeway.offers.get('apple-tokenized');
   swap = offer.contracts[0]?.address as Hex;
+  // The clock stands still; ahead of ours, so that no order runs out by ours while a test takes its time.
+  await sandbox.control('POST', '/sandbox/clock', { advance_seconds: DAY });
+  causeway = await sandbox.newUser();
 });
 afterAll(() => sandbox.stop());
+afterEach(() => vi.restoreAllMocks());
 beforeEach(() => sandbox.control('POST', '/sandbox/venue', { session: 'regular' }));
 
 const order = (wallet: TestWallet) =>
@@ -139,6 +144,27 @@ describe('buyTokenized', () => {
     expect(await attestations()).toBe(before);
   });
 
+  test("an order waits until the service's node has seen the approval", async () => {
+    const looks: string[] = [];
+    let ordered = 0;
+    const client = await sandbox.newUser({
+      fetch: async (url, init) => {
+        if (isOrder(url)) ordered = looks.length;
+        const reply = await fetch(url, init);
+        if (!String(url).includes('/token/allowance')) return reply;
+        // As a node that is a block behind for three looks would have it answered.
+        const body = (await reply.json()) as { allowance: string };
+        const seen = { ...body, allowance: looks.length < 4 ? '0' : body.allowance };
+        looks.push(seen.allowance);
+        return Response.json(seen);
+      },
+    });
+    const { paid } = await buyTokenized(client, order(await sandbox.newWallet()), QUICK);
+    expect(paid).toBe(AMOUNT);
+    expect(looks).toEqual(['0', '0', '0', '0', String(AMOUNT)]);
+    expect(ordered).toBe(5);
+  });
+
   test('an answer that is lost is asked for again under the same key: one attestation', async () => {
     const wallet = await sandbox.newWallet();
     const before = await attestations();
@@ -213,6 +239,26 @@ describe('buyTokenized', () => {
       expect([error.phase, error.code, sent]).toEqual(['verifying', 'quote_expired', []]);
     },
   );
+
+  test('an order that runs out by the clock of the machine is not sent either', async () => {
+    const wallet = await sandbox.newWallet();
+    await approve(wallet, AMOUNT);
+    const real = Date.now.bind(Date);
+    const sent = recording(wallet, (call, next) => {
+      if (call.method === 'eth_getBlockByNumber')
+        vi.spyOn(Date, 'now').mockImplementation(() => real() + 2 * DAY * 1000);
+      return next(call);
+    });
+    const error = await failureOf(buyTokenized(await sandbox.newUser(), order(wallet), QUICK));
+    expect([error.phase, error.code, sent]).toEqual(['verifying', 'quote_expired', []]);
+  });
+
+  test('a machine whose clock is far ahead can trade all the same', async () => {
+    const real = Date.now.bind(Date);
+    vi.spyOn(Date, 'now').mockImplementation(() => real() + 2 * DAY * 1000);
+    const { paid } = await buyTokenized(await sandbox.newUser(), order(await sandbox.newWallet()), QUICK);
+    expect(paid).toBe(AMOUNT);
+  });
 
   test('one that runs out while the owner thinks reverts, and says why', async () => {
     const wallet = await sandbox.newWallet();

@@ -207,6 +207,15 @@ describe('allowWallet', () => {
     });
   });
 
+  test('a token sale keeps no list, which is told before anyone signs', async () => {
+    const calls: string[] = [];
+    const wallet = await sandbox.newWallet({ intercept: logsOf(calls) });
+    const causeway = await sandbox.newUser();
+    const error = await failureOf(allowWallet(causeway, { offerId: sale.id, chain: CHAIN, wallet }, QUICK));
+    expect(error.code).toBe('offer_type_mismatch');
+    expect(calls).not.toContain('personal_sign');
+  });
+
   test('a rejected transaction leaves the wallet off the list, and the next try puts it on', async () => {
     const causeway = await sandbox.newUser();
     const wallet = await sandbox.newWallet({ intercept: rejects('eth_sendTransaction') });

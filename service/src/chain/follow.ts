@@ -1,15 +1,14 @@
 import type { Hex } from 'viem';
 import { hexToBigInt, numberToHex } from 'viem/utils';
 import type { Db } from '../db/pool.ts';
-import { newId } from '../http/ids.ts';
 import type { RpcReply } from './endpoint.ts';
+import { NodeError } from './failures.ts';
 import { proposeFees, raiseFees } from './fees.ts';
 import { holdLease, type Lease } from './operator-lease.ts';
+import { checkNonces } from './operator-nonces.ts';
 import {
   finalizeBelow,
   insertAttempt,
-  insertTransaction,
-  isUnknownNonce,
   listOpen,
   listWatched,
   markOpen,
@@ -18,7 +17,7 @@ import {
   type TransactionKind,
 } from './operator-store.ts';
 import { revertData } from './revert.ts';
-import { broadcast, lastAttempt, type Operator, readNonce, signCall } from './sender.ts';
+import { broadcast, isAboutFees, lastAttempt, type Operator, readNonce, signCall } from './sender.ts';
 import { MustWait } from './waiting.ts';
 
 export type Log = { address: Hex; topics: Hex[]; data: Hex };
@@ -64,7 +63,7 @@ export const RELEASE_BLOCKS = 64n;
 
 /**
  * Takes every open transaction one step further, and settled ones back where a reorganisation undid them. Answers how
- * many are open.
+ * many are under way; those that only wait to lie deep enough to be released are not.
  */
 export async function followTransactions(
   operator: Operator,
@@ -79,18 +78,18 @@ export async function followTransactions(
     following.head = head.hash;
   }
   const open = await listOpen(operator.db, lease);
+  // Before the receipts: what it counts must have one.
+  const count = await readNonce(operator, 'latest');
   const mined = await readReceipts(operator, open);
-  const first = open.find(({ id }) => !mined.has(id));
-  let left = 0;
+  const unmined = open.filter(({ id }) => !mined.has(id));
+  let left = unmined.length;
   for (const transaction of open) {
     const receipt = mined.get(transaction.id);
-    if (receipt === undefined) await push(operator, lease, transaction, pace, transaction === first);
-    const settled =
-      receipt !== undefined && (await settle(operator, lease, transaction, receipt, head.number, outcomes));
-    if (!settled) left++;
+    if (receipt === undefined) await push(operator, lease, transaction, pace, transaction === unmined[0]);
+    else if ((await settle(operator, lease, transaction, receipt, head.number, outcomes)) === 'confirming')
+      left++;
   }
-  const unmined = open.filter(({ id }) => !mined.has(id));
-  await checkNonces(operator, lease, following, pace, unmined);
+  await checkNonces(operator, lease, following, pace, count, unmined);
   return left;
 }
 
@@ -133,39 +132,44 @@ async function settle(
   receipt: Receipt,
   head: bigint,
   outcomes: Outcomes,
-): Promise<boolean> {
+): Promise<'confirming' | 'to be released' | 'settled'> {
   const blockNumber = hexToBigInt(receipt.blockNumber);
   const depth = head - blockNumber + 1n;
-  if (depth < BigInt(operator.chain.facts.confirmations)) return false;
-  if ((await readBlock(operator, blockNumber)).hash !== receipt.blockHash) return false;
+  if (depth < BigInt(operator.chain.facts.confirmations)) return 'confirming';
+  if ((await readBlock(operator, blockNumber)).hash !== receipt.blockHash) return 'confirming';
   const succeeded = receipt.status === '0x1';
   const revert = succeeded ? null : await readRevert(operator, transaction, blockNumber);
   const released = revert !== null && outcomes.isReleased(transaction, revert);
-  if (released && depth < RELEASE_BLOCKS) return false;
+  if (released && depth < RELEASE_BLOCKS) return 'to be released';
   const mined = { hash: receipt.transactionHash, blockNumber, blockHash: receipt.blockHash, succeeded };
   await operator.db.transaction().execute(async (tx) => {
     await holdLease(tx, lease);
     if (await markSettled(tx, transaction.id, mined, released ? 'final' : 'settled'))
       await outcomes.settle(tx, transaction, receipt, revert);
   });
-  return true;
+  return 'settled';
 }
 
-/** What the call reverts with on the state before its block; empty when it would succeed there. */
+/**
+ * What the call reverts with on the state before its block or, where something else in that block was the reason, after
+ * it. Empty when it would succeed on both, and when the node no longer knows them.
+ */
 async function readRevert(
   { chain, signer }: Operator,
   { target, data, gas }: OpenTransaction,
   blockNumber: bigint,
 ): Promise<Hex> {
   const call = { from: signer.address, to: target, data, gas: numberToHex(gas) };
-  try {
-    await chain.rpc.request({ method: 'eth_call', params: [call, numberToHex(blockNumber - 1n)] });
-    return '0x';
-  } catch (error) {
-    const found = revertData(error);
-    if (found === undefined) throw error;
-    return found;
+  for (const block of [blockNumber - 1n, blockNumber]) {
+    try {
+      await chain.rpc.request({ method: 'eth_call', params: [call, numberToHex(block)] });
+    } catch (error) {
+      const found = revertData(error);
+      if (found !== undefined) return found;
+      if (!(error instanceof NodeError)) throw error;
+    }
   }
+  return '0x';
 }
 
 /**
@@ -194,7 +198,7 @@ async function undoReorganised(
 }
 
 /**
- * Not mined yet: send it again, or replace it by the same call with higher fees. Only the first in line can be held up by
+ * Not mined yet: send it again, and replace it by the same call with higher fees. Only the first in line can be held up by
  * its fees; the others wait for it.
  */
 async function push(
@@ -205,63 +209,21 @@ async function push(
   isFirst: boolean,
 ): Promise<void> {
   const last = lastAttempt(transaction);
-  if (isFirst && last.sentAge !== null && last.age > pace.bump) {
-    const proposed = await proposeFees(operator.chain, operator.maxFee);
-    const fees = raiseFees(last, proposed, operator.maxFee);
-    if (fees === null)
-      throw new MustWait('fee_cap', 'an unmined transaction cannot be raised above the fee cap');
-    const signed = await signCall(operator, transaction, transaction.nonce, fees);
-    await operator.db.transaction().execute(async (tx) => {
-      await holdLease(tx, lease);
-      await insertAttempt(tx, transaction.id, signed);
-    });
-    await broadcast(operator, signed.raw);
-  } else if (last.sentAge === null || last.sentAge > pace.resend) {
-    await broadcast(operator, last.raw);
-  }
-}
-
-/**
- * The chain's count of the key's transactions must lie between our first unmined nonce and our next one. Above: somebody
- * else uses the key, and sending on could commit twice what another database has committed, so everything waits for a
- * person. Below, at a nonce that we never used: a foreign transaction was reorganised away and nothing after it can be
- * mined, so its place is filled.
- */
-async function checkNonces(
-  operator: Operator,
-  lease: Lease,
-  following: Following,
-  pace: Pace,
-  unmined: OpenTransaction[],
-): Promise<void> {
-  if (lease.nextNonce === null) return;
-  const count = await readNonce(operator, 'latest');
-  if (count > lease.nextNonce) throw foreignNonce(lease, count);
-  const displaced = unmined.some(({ nonce }) => nonce < count);
-  const gap = count < lease.nextNonce && (await isUnknownNonce(operator.db, lease, count));
-  if (!displaced && !gap) {
-    following.suspectSince = null;
-    return;
-  }
-  // Two nodes behind one address may be a moment apart.
-  following.suspectSince ??= performance.now();
-  if (performance.now() - following.suspectSince < pace.suspect) return;
-  if (displaced) throw foreignNonce(lease, count);
-  await fillNonce(operator, lease, count);
-}
-
-function foreignNonce({ address, chain }: Lease, count: bigint): MustWait {
-  const message = `the key ${address} has sent ${count} transactions on ${chain}, some of which are not ours`;
-  return new MustWait('foreign_nonce', message);
-}
-
-/** An empty transfer to the key itself. */
-async function fillNonce(operator: Operator, lease: Lease, nonce: bigint): Promise<void> {
-  const { db, chain, clock, random, signer, log } = operator;
-  log.warn({ chain: chain.name, nonce: String(nonce) }, 'an empty transaction fills a gap in the nonces');
-  const call = { kind: 'fill' as const, target: signer.address, data: '0x' as const, gas: 21_000n };
-  const signed = await signCall(operator, call, nonce, await proposeFees(chain, operator.maxFee));
-  const id = newId(clock, random);
-  await db.transaction().execute((tx) => insertTransaction(tx, lease, { id, nonce, ...call }, signed));
+  const isDue = last.sentAge === null || last.sentAge > pace.resend;
+  // Even where it cannot be replaced: a node forgets what waits too long.
+  const refusal = isDue ? await broadcast(operator, last.raw) : null;
+  if (!isFirst || last.age <= pace.bump) return;
+  if (refusal === null && last.sentAge === null) return;
+  if (refusal !== null && !isAboutFees(refusal))
+    throw new MustWait('refused', `a node does not take a transaction: ${refusal}`);
+  const proposed = await proposeFees(operator.chain, operator.maxFee);
+  const fees = raiseFees(last, proposed, operator.maxFee);
+  if (fees === null)
+    throw new MustWait('fee_cap', 'an unmined transaction cannot be raised above the fee cap');
+  const signed = await signCall(operator, transaction, transaction.nonce, fees);
+  await operator.db.transaction().execute(async (tx) => {
+    await holdLease(tx, lease);
+    await insertAttempt(tx, transaction.id, signed);
+  });
   await broadcast(operator, signed.raw);
 }

@@ -158,13 +158,17 @@ export async function markSettled(
 }
 
 /** Back to where it has to be sent and mined. */
-export async function markOpen(tx: Db, id: string): Promise<boolean> {
+export async function markOpen(
+  tx: Db,
+  id: string,
+  from: 'settled' | 'displaced' = 'settled',
+): Promise<boolean> {
   await tx.updateTable('operator_attempts').set({ sent_at: null }).where('transaction_id', '=', id).execute();
   const { numUpdatedRows } = await tx
     .updateTable('operator_transactions')
     .set({ state: 'open', mined_hash: null, block_number: null, block_hash: null, succeeded: null })
     .where('id', '=', id)
-    .where('state', '=', 'settled')
+    .where('state', '=', from)
     .executeTakeFirst();
   return numUpdatedRows === 1n;
 }
@@ -199,14 +203,29 @@ export async function finalizeBelow(db: Db, { chain, address }: Key, blockNumber
     .execute();
 }
 
-/** Whether a nonce below the next one was never used by us: somebody else's transaction held it and is gone. */
-export async function isUnknownNonce(db: Db, { chain, address }: Key, nonce: bigint): Promise<boolean> {
+/** What stands at a nonce; null when we never used it. */
+export async function findByNonce(
+  db: Db,
+  { chain, address }: Key,
+  nonce: bigint,
+): Promise<{ id: string; kind: TransactionKind; state: string } | null> {
   const found = await db
     .selectFrom('operator_transactions')
-    .select('id')
+    .select(['id', 'kind', 'state'])
     .where('chain', '=', chain)
     .where('signer', '=', address)
     .where('nonce', '=', nonce)
     .executeTakeFirst();
-  return found === undefined;
+  return found ?? null;
+}
+
+/** Its nonce was used by somebody else's transaction. False when it is not open any more. */
+export async function markDisplaced(tx: Db, id: string): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('operator_transactions')
+    .set({ state: 'displaced' })
+    .where('id', '=', id)
+    .where('state', '=', 'open')
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
 }

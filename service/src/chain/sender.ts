@@ -95,8 +95,16 @@ export async function readQuantity({ rpc }: EvmChain, method: string, params: un
 const TAKEN =
   /already known|known transaction|already imported|already exists|nonce too low|nonce is too low/i;
 
-/** Sends stored bytes; may be repeated at will. Failures are left to the next round; only an empty purse is told. */
-export async function broadcast({ chain, db, log }: Operator, raw: Hex): Promise<void> {
+/** Whether a node would take the same call for more. */
+export function isAboutFees(refusal: string): boolean {
+  return /underpriced|fee|gas price|tip/i.test(refusal);
+}
+
+/**
+ * Sends stored bytes; may be repeated at will. Answers null when a node has them now, else why not: what comes of that is
+ * left to the next round. Only an empty purse is told at once.
+ */
+export async function broadcast({ chain, db, log }: Operator, raw: Hex): Promise<string | null> {
   const hash = keccak256(raw);
   try {
     await chain.rpc.request({ method: 'eth_sendRawTransaction', params: [raw] });
@@ -105,10 +113,11 @@ export async function broadcast({ chain, db, log }: Operator, raw: Hex): Promise
       if (err instanceof NodeError && /insufficient funds|enough funds/i.test(err.message))
         throw new MustWait('operator_out_of_gas', err.message);
       log.warn({ err, chain: chain.name, transaction_hash: hash }, 'a transaction was not taken by the node');
-      return;
+      return err instanceof Error ? err.message : String(err);
     }
   }
   await markSent(db, hash);
+  return null;
 }
 
 /** The attempt that replaces all others. */

@@ -5,6 +5,7 @@ export type WaitReason =
   | 'fund_stopped'
   | 'role_missing'
   | 'reverts'
+  | 'refused'
   | 'foreign_nonce'
   | 'unreachable';
 

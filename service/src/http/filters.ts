@@ -6,26 +6,35 @@ const OPERATORS = ['==', '!=', 'in'] as const;
 
 export type Filter<Field extends string> = { field: Field; op: '==' | '!=' | 'in'; values: string[] };
 
+type Part = { field?: string; op?: string; value?: string };
+
 /** Reads `filters[i][field]`, `filters[i][op]`, `filters[i][value]` in the order of their indexes. */
 export function readFilters<Field extends string>(query: Query, fields: readonly Field[]): Filter<Field>[] {
-  const parts = new Map<number, Record<string, string>>();
-  for (const [name, value] of Object.entries(query)) {
-    if (name !== 'filters' && !name.startsWith('filters[')) continue;
+  const parts: { index: number; part: Part }[] = [];
+  for (const name in query) {
+    if (!name.startsWith('filters')) continue;
+    if (name !== 'filters' && name[7] !== '[') continue;
+    const value = query[name];
     const match = /^filters\[(\d{1,4})\]\[(field|op|value)\]$/.exec(name);
     if (match === null || typeof value !== 'string')
       throw invalidField(name.slice(0, 100), 'is not a filter');
     const index = Number(match[1]);
-    const part = parts.get(index) ?? {};
-    part[String(match[2])] = value;
-    parts.set(index, part);
+    let known = parts.find((one) => one.index === index);
+    if (known === undefined) {
+      if (parts.length >= MAX_FILTERS)
+        throw invalidField('filters', `at most ${MAX_FILTERS} filters are allowed`);
+      known = { index, part: {} };
+      parts.push(known);
+    }
+    known.part[match[2] as keyof Part] = value;
   }
-  if (parts.size > MAX_FILTERS) throw invalidField('filters', `at most ${MAX_FILTERS} filters are allowed`);
-  return [...parts].sort(([a], [b]) => a - b).map(([index, part]) => readFilter(index, part, fields));
+  parts.sort((a, b) => a.index - b.index);
+  return parts.map(({ index, part }) => readFilter(index, part, fields));
 }
 
 function readFilter<Field extends string>(
   index: number,
-  part: Record<string, string>,
+  part: Part,
   fields: readonly Field[],
 ): Filter<Field> {
   const at = `filters[${index}]`;

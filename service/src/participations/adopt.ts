@@ -1,16 +1,26 @@
 import { sql } from 'kysely';
-import { listOpen } from '../chain/operator-store.ts';
-import { readNonce, type Operator as Sender } from '../chain/sender.ts';
+import { RELEASE_BLOCKS } from '../chain/follow.ts';
+import { listOpen, markDisplaced, type OpenTransaction } from '../chain/operator-store.ts';
+import { readNonce, readQuantity, type Operator as Sender } from '../chain/sender.ts';
 import type { Context } from '../context.ts';
 import { listRowsOf } from './settlement-store.ts';
 import { changeStatus } from './status.ts';
 import { wakeSettlement } from './store.ts';
+
+/** For the person who asked. */
+export class NotYetDeep extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'NotYetDeep';
+  }
+}
 
 type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 
 /**
  * After somebody else has used the operator's key, and a person has made sure that what they sent committed nothing that
  * we still have to: goes on from the chain's nonce, and gives the work of transactions whose nonce is gone to new ones.
+ * Throws while what took such a nonce could still be undone: ours could be mined then, beside its successor.
  */
 export async function adoptNonce(ctx: Parts, operator: Sender): Promise<bigint> {
   const key = { chain: operator.chain.name, address: operator.signer.address };
@@ -26,18 +36,14 @@ export async function adoptNonce(ctx: Parts, operator: Sender): Promise<bigint> 
     );
     if (receipts.every((receipt) => receipt === null)) gone.push(transaction);
   }
+  await assertDeep(operator, gone);
   return ctx.db.transaction().execute(async (tx) => {
     // Takes the lease away from whoever holds it: what it has signed and not stored is never sent.
     const { rows } = await sql<{ next_nonce: bigint }>`
       update operator_keys set epoch = epoch + 1, lease_until = now(), next_nonce = greatest(next_nonce, ${count})
       where chain = ${key.chain} and address = ${key.address} returning next_nonce`.execute(tx);
     for (const { id, kind } of gone) {
-      await tx
-        .updateTable('operator_transactions')
-        .set({ state: 'displaced' })
-        .where('id', '=', id)
-        .execute();
-      if (kind === 'fill') continue;
+      if (!(await markDisplaced(tx, id)) || kind === 'fill') continue;
       const ids = (await listRowsOf(tx, kind, id)).map((row) => row.id);
       if (kind === 'commit')
         await changeStatus(ctx, tx, {
@@ -52,4 +58,16 @@ export async function adoptNonce(ctx: Parts, operator: Sender): Promise<bigint> 
     await wakeSettlement(tx, key.chain);
     return rows[0]?.next_nonce ?? count;
   });
+}
+
+async function assertDeep(operator: Sender, gone: readonly OpenTransaction[]): Promise<void> {
+  const nonces = gone.filter(({ kind }) => kind !== 'fill').map(({ nonce }) => nonce);
+  if (nonces.length === 0) return;
+  const head = await readQuantity(operator.chain, 'eth_blockNumber', []);
+  const deep = head < RELEASE_BLOCKS ? 0n : await readNonce(operator, head - RELEASE_BLOCKS + 1n);
+  const shallow = nonces.find((nonce) => nonce >= deep);
+  if (shallow !== undefined)
+    throw new NotYetDeep(
+      `what was mined with the nonce ${shallow} does not lie ${RELEASE_BLOCKS} blocks deep yet; try again in a while`,
+    );
 }

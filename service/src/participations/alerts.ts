@@ -18,6 +18,7 @@ const REASONS: readonly WaitReason[] = [
   'fund_stopped',
   'role_missing',
   'reverts',
+  'refused',
   'foreign_nonce',
   'unreachable',
 ];

@@ -1,23 +1,19 @@
-import { CompiledQuery, sql } from 'kysely';
+import { CompiledQuery } from 'kysely';
 import type { Db } from '../db/pool.ts';
 import type { Keyset } from '../http/paging.ts';
 import { STATUSES } from './schema.ts';
-import type { Choice, Selection } from './selection.ts';
+import { type Choice, isAsked, type Selection } from './selection.ts';
 import { SHOWN, type ShownRow } from './store.ts';
-
-export async function findUsersByEmail(db: Db, emails: readonly string[]): Promise<Map<string, string>> {
-  if (emails.length === 0) return new Map();
-  const { rows } = await sql<{ id: string; email: string }>`
-    select id, lower(email) as email from users where lower(email) = any(${emails}::text[])`.execute(db);
-  return new Map(rows.map(({ id, email }) => [email, id]));
-}
 
 const COLUMNS = SHOWN.map((name) => `p.${name}`).join(', ');
 
+/** Rows that a statement may fetch: few numbers, so that there are few statements. Whoever asks takes what he needs. */
+const PAGES = [21, 51, 101];
+
 /**
- * One page. Each combination of the values that were asked for is a range of one index, read in the order of the list
- * and no further than the page goes; the ranges are merged. So a page costs the same however long the list is and
- * however far down it lies. Only users to leave out are skipped row by row.
+ * One page, by one statement. Each combination of the values that were asked for is a range of one index, read in the
+ * order of the list and no further than the page goes; the ranges are merged. So a page costs the same however long the
+ * list is and however far down it lies. Only users to leave out are skipped row by row. May answer more than was asked for.
  */
 export async function listParticipations(
   db: Db,
@@ -25,99 +21,131 @@ export async function listParticipations(
   selection: Selection,
   keyset: Keyset,
 ): Promise<ShownRow[]> {
-  const ranges = await chooseRanges(db, partnerId, selection);
-  if (ranges.some(({ values }) => values.length === 0)) return [];
-  const { rows } = await db.executeQuery<ShownRow>(pageQuery(partnerId, selection.users.not, ranges, keyset));
+  if (Object.values(selection).some(({ only }) => only?.length === 0)) return [];
+  const { rows } = await db.executeQuery<ShownRow>(pageQuery(partnerId, selection, keyset));
   return rows;
 }
 
-/** Written as text: this is the hottest query, and building it from parts costs as much as running it. */
+/**
+ * Written as text: this is the hottest query, and building it from parts costs as much as running it. The number of rows
+ * stands in it, because the server plans a statement anew every time when it does not know how little is wanted.
+ */
 function pageQuery(
   partnerId: string,
-  notUsers: string[],
-  ranges: Range[],
-  keyset: Keyset,
+  selection: Selection,
+  { direction, position, limit }: Keyset,
 ): CompiledQuery<ShownRow> {
-  const { direction, position, limit } = keyset;
-  const values: unknown[] = [];
-  const place = (value: unknown, type: string) => `$${values.push(value)}::${type}`;
-  const conditions = [`p.partner_id = ${place(partnerId, 'uuid')}`];
-  for (const { column } of ranges) conditions.push(`p.${column} = ${column}s.value`);
-  if (notUsers.length > 0) conditions.push(`p.user_id <> all(${place(notUsers, 'uuid[]')})`);
+  const draft = newDraft(partnerId);
+  narrowUsers(draft, selection);
+  narrowOffers(draft, selection);
+  const { conditions, sources, values, place } = draft;
   if (position !== null) {
     const beyond = `(${place(position.inserted_at, 'timestamptz')}, ${place(position.id, 'uuid')})`;
     conditions.push(`(p.inserted_at, p.id) ${direction === 'older' ? '<' : '>'} ${beyond}`);
   }
   const order = direction === 'older' ? 'desc' : 'asc';
-  const end = `order by p.inserted_at ${order}, p.id ${order} limit ${place(limit, 'integer')}`;
+  const most = PAGES.find((size) => size >= limit) ?? limit;
+  const end = `order by p.inserted_at ${order}, p.id ${order} limit ${most}`;
   const page = `select ${COLUMNS} from participations p where ${conditions.join(' and ')} ${end}`;
-  if (ranges.length === 0) return CompiledQuery.raw(page, values) as CompiledQuery<ShownRow>;
-  const tables = ranges.map(
-    (range) => `unnest(${place(range.values, `${range.type}[]`)}) as ${range.column}s (value)`,
-  );
-  const merged = `select ${COLUMNS} from ${tables.join(' cross join ')} cross join lateral (${page}) p ${end}`;
-  return CompiledQuery.raw(merged, values) as CompiledQuery<ShownRow>;
+  const text =
+    sources.length === 0
+      ? page
+      : `select ${COLUMNS} from ${sources.join(' cross join ')} cross join lateral (${page}) p ${end}`;
+  return CompiledQuery.raw(text, values) as CompiledQuery<ShownRow>;
 }
 
-type Range = {
-  column: 'user_id' | 'offer_id' | 'offer_option_id' | 'status';
-  type: 'uuid' | 'text';
-  values: string[];
+/** A statement in the making. */
+type Draft = {
+  values: unknown[];
+  place(value: unknown, type: string): string;
+  /** Of `participations p`. */
+  conditions: string[];
+  /** Tables whose rows are the ranges. */
+  sources: string[];
+  partner: string;
 };
 
-/** The equal values that an index begins with. An option belongs to one offer, so it stands for it. */
-async function chooseRanges(
-  db: Db,
-  partnerId: string,
-  { users, offers, options, statuses }: Selection,
-): Promise<Range[]> {
-  const ranges: Range[] = [];
-  if (users.only !== null) ranges.push({ column: 'user_id', type: 'uuid', values: users.only });
-  if (isAsked(options)) {
-    const values = await listOptions(db, partnerId, options, offers);
-    ranges.push({ column: 'offer_option_id', type: 'uuid', values });
-  } else if (isAsked(offers)) {
-    const values = offers.only ?? (await listPresent(db, partnerId, 'offer_id', offers.not));
-    ranges.push({ column: 'offer_id', type: 'uuid', values });
-  }
-  const hasOffer = isAsked(options) || isAsked(offers);
-  if (isAsked(statuses) || hasOffer) {
-    const values = statuses.only ?? STATUSES.filter((status) => !statuses.not.includes(status));
-    ranges.push({ column: 'status', type: 'text', values: [...values] });
-  }
-  return ranges;
+type Column = 'user_id' | 'offer_id' | 'offer_option_id' | 'status';
+
+function newDraft(partnerId: string): Draft {
+  const values: unknown[] = [];
+  const place = (value: unknown, type: string) => `$${values.push(value)}::${type}`;
+  const partner = place(partnerId, 'uuid');
+  return { values, place, partner, conditions: [`p.partner_id = ${partner}`], sources: [] };
 }
 
-function isAsked({ only, not }: Choice): boolean {
-  return only !== null || not.length > 0;
+/** Hidden from the planner, a list looks the same each time, so that its plan is kept. */
+const hide = (list: string) => `(select ${list})`;
+
+function narrowTo({ conditions, sources, place }: Draft, column: Column, wanted: readonly string[]): void {
+  const type = column === 'status' ? 'text' : 'uuid';
+  if (wanted.length === 1) {
+    conditions.push(`p.${column} = ${place(wanted[0], type)}`);
+    return;
+  }
+  sources.push(`unnest(${hide(place(wanted, `${type}[]`))}) as ${column}s (value)`);
+  conditions.push(`p.${column} = ${column}s.value`);
+}
+
+function narrowToFound({ conditions, sources }: Draft, column: Column, query: string): void {
+  sources.push(`(${query}) as ${column}s (value)`);
+  conditions.push(`p.${column} = ${column}s.value`);
+}
+
+function narrowUsers(draft: Draft, { users, emails }: Selection): void {
+  const { conditions, place } = draft;
+  if (users.not.length > 0) conditions.push(`p.user_id <> all(${place(users.not, 'uuid[]')})`);
+  if (emails.not.length > 0) conditions.push(`p.user_id <> all(array(${usersBy(draft, emails.not)}))`);
+  if (emails.only === null) {
+    if (users.only !== null) narrowTo(draft, 'user_id', users.only);
+    return;
+  }
+  const found = usersBy(draft, emails.only);
+  const both = users.only === null ? found : `${found} and id = any(${place(users.only, 'uuid[]')})`;
+  if (emails.only.length === 1) conditions.push(`p.user_id = (${both})`);
+  else narrowToFound(draft, 'user_id', both);
+}
+
+function usersBy({ place }: Draft, emails: string[]): string {
+  return emails.length === 1
+    ? `select id from users where lower(email) = ${place(emails[0], 'text')}`
+    : `select id from users where lower(email) = any(${hide(place(emails, 'text[]'))}::text[])`;
+}
+
+/** The indexes by offer and by option go on with the status. An option belongs to one offer, so it stands for it. */
+function narrowOffers(draft: Draft, { offers, options, statuses }: Selection): void {
+  if (isAsked(options)) narrowOptions(draft, options, offers);
+  else if (offers.only !== null) narrowTo(draft, 'offer_id', offers.only);
+  else if (isAsked(offers)) narrowToFound(draft, 'offer_id', present(draft, 'offer_id', offers.not));
+  else if (!isAsked(statuses)) return;
+  narrowTo(draft, 'status', statuses.only ?? STATUSES.filter((status) => !statuses.not.includes(status)));
 }
 
 /** Of the wanted options, those whose offer is wanted too. */
-async function listOptions(db: Db, partnerId: string, options: Choice, offers: Choice): Promise<string[]> {
-  const wanted = options.only ?? (await listPresent(db, partnerId, 'offer_option_id', options.not));
-  if (!isAsked(offers)) return wanted;
-  const { rows } = await sql<{ id: string }>`
-    select id from offer_options where id = any(${wanted}::uuid[])
-      and (${offers.only}::uuid[] is null or offer_id = any(${offers.only}::uuid[])) and offer_id <> all(${offers.not}::uuid[])`.execute(
-    db,
-  );
-  return rows.map(({ id }) => id);
+function narrowOptions(draft: Draft, options: Choice, offers: Choice): void {
+  const { place } = draft;
+  if (!isAsked(offers)) {
+    if (options.only !== null) narrowTo(draft, 'offer_option_id', options.only);
+    else narrowToFound(draft, 'offer_option_id', present(draft, 'offer_option_id', options.not));
+    return;
+  }
+  const wanted =
+    options.only === null
+      ? present(draft, 'offer_option_id', options.not)
+      : `select unnest(${place(options.only, 'uuid[]')})`;
+  const isWanted =
+    offers.only === null
+      ? `offer_id <> all(${place(offers.not, 'uuid[]')})`
+      : `offer_id = any(${place(offers.only, 'uuid[]')})`;
+  const query = `select id from offer_options where id in (${wanted}) and ${isWanted}`;
+  narrowToFound(draft, 'offer_option_id', query);
 }
 
 /** The values that the partner's rows have, found by leaps through the index. */
-async function listPresent(
-  db: Db,
-  partnerId: string,
-  column: 'offer_id' | 'offer_option_id',
-  not: string[],
-): Promise<string[]> {
-  const name = sql.ref(column);
-  const { rows } = await sql<{ value: string }>`
-    with recursive present (value) as (
-      (select ${name} from participations where partner_id = ${partnerId} order by ${name} limit 1)
-      union all
-      select (select p.${name} from participations p where p.partner_id = ${partnerId} and p.${name} > present.value
-        order by p.${name} limit 1) from present where present.value is not null)
-    select value from present where value is not null and value <> all(${not}::uuid[])`.execute(db);
-  return rows.map(({ value }) => value);
+function present({ place, partner }: Draft, column: 'offer_id' | 'offer_option_id', not: string[]): string {
+  const next = (beyond: string) =>
+    `select q.${column} from participations q where q.partner_id = ${partner} ${beyond} order by q.${column} limit 1`;
+  return `with recursive present (value) as ((${next('')}) union all
+    select (${next(`and q.${column} > present.value`)}) from present where present.value is not null)
+    select value from present where value is not null and value <> all(${place(not, 'uuid[]')})`;
 }

@@ -3,15 +3,14 @@ import type { Caller } from '../http/access.ts';
 import { readFilters } from '../http/filters.ts';
 import { type PageQuery, readPage } from '../http/paging.ts';
 import type { Query } from '../http/query-string.ts';
-import { findUsersByEmail, listParticipations } from './list-store.ts';
+import { listParticipations } from './list-store.ts';
 import { showParticipation } from './participation.ts';
-import { emailsOf, FILTERS, readSelection } from './selection.ts';
+import { FILTERS, readSelection } from './selection.ts';
 
 /** Users see their own with the partner, partners see all of theirs. */
 export async function readParticipations(ctx: Context, caller: Caller, query: PageQuery, raw: Query) {
   const filters = readFilters(raw, FILTERS);
-  const known = await findUsersByEmail(ctx.db, emailsOf(filters));
-  const selection = readSelection(caller, filters, known);
+  const selection = readSelection(caller, filters);
   const name = `participations ${caller.partnerId} ${caller.userId} ${JSON.stringify(filters)}`;
   const page = await readPage(ctx.sealing, name, query, (keyset) =>
     listParticipations(ctx.db, caller.partnerId, selection, keyset),

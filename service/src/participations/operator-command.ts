@@ -7,7 +7,7 @@ import { realClock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { createLog } from '../log.ts';
 import { type Operator, runAsOperator } from '../operations/operator.ts';
-import { adoptNonce } from './adopt.ts';
+import { adoptNonce, NotYetDeep } from './adopt.ts';
 
 export const OPERATOR_USAGE = `causeway operator status
 causeway operator adopt CHAIN`;
@@ -34,6 +34,10 @@ export async function runOperator(config: Config, args: string[]): Promise<void>
       }
       for (const each of chains.all()) await showStatus(ctx, { ...parts, chain: each });
     });
+  } catch (error) {
+    if (!(error instanceof NotYetDeep)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
   } finally {
     await chains.close();
   }

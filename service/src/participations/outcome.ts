@@ -15,9 +15,12 @@ const RETRY_SECONDS = 60;
 
 /** What the verdict over a transaction means for its participations. */
 export function createOutcomes(source: Source, alerts: Alerts): Outcomes {
-  // A batch takes each row by itself, so its revert is never a row's; a single commit's is, unless the fund is stopped.
+  // A batch takes each row by itself, so its revert is never a row's; a single commit's is, unless the fund is stopped or
+  // nobody can tell: then another try will.
+  const isRows = (data: Hex, revert: Hex) =>
+    isSingleCommit(data) && waitReasonOf(revert) === null && revert !== '0x';
   const isReleased: Outcomes['isReleased'] = ({ kind, data, target }, revert) => {
-    if (kind !== 'commit' || (isSingleCommit(data) && waitReasonOf(revert) === null)) return false;
+    if (kind !== 'commit' || isRows(data, revert)) return false;
     alerts.raise(waitReasonOf(revert) ?? 'reverts', `a commit to ${target} reverted: ${nameRevert(revert)}`);
     return true;
   };

@@ -10,34 +10,26 @@ export type FilterField = (typeof FILTERS)[number];
 /** What one column may be: one of `only`, or anything where that is null, but none of `not`. */
 export type Choice = { only: string[] | null; not: string[] };
 
-export type Selection = { users: Choice; offers: Choice; options: Choice; statuses: Choice };
+/** `emails` are those of the users, in lower case: the same in any case. */
+export type Selection = { users: Choice; emails: Choice; offers: Choice; options: Choice; statuses: Choice };
 
-/** All filters together, with e-mail addresses as the users they belong to. */
+/** All filters together, and whose the caller may see. */
 export function readSelection(
   { userId }: Pick<Caller, 'userId'>,
   filters: readonly Filter<FilterField>[],
-  usersByEmail: ReadonlyMap<string, string>,
 ): Selection {
   const users = choose(filters, 'user_id', asIds);
-  const selection = {
-    users: join(
-      users,
-      choose(filters, 'user_email', (emails) => toUsers(emails, usersByEmail)),
-    ),
+  return {
+    users: userId === null ? users : join(users, { only: [userId], not: [] }),
+    emails: choose(filters, 'user_email', (emails) => emails.map((email) => email.toLowerCase())),
     offers: choose(filters, 'offer_id', asIds),
     options: choose(filters, 'offer_option_id', asIds),
     statuses: choose(filters, 'status', checkStatuses),
   };
-  return userId === null
-    ? selection
-    : { ...selection, users: join(selection.users, { only: [userId], not: [] }) };
 }
 
-/** E-mail addresses are the same in any case. */
-export function emailsOf(filters: readonly Filter<FilterField>[]): string[] {
-  return filters.flatMap(({ field, values }) =>
-    field === 'user_email' ? values.map((value) => value.toLowerCase()) : [],
-  );
+export function isAsked({ only, not }: Choice): boolean {
+  return only !== null || not.length > 0;
 }
 
 function choose(
@@ -67,10 +59,6 @@ function join(one: Choice, other: Choice): Choice {
 /** A malformed id is one that nothing has. */
 function asIds(values: string[]): string[] {
   return values.filter(isId).map((value) => value.toLowerCase());
-}
-
-function toUsers(emails: string[], known: ReadonlyMap<string, string>): string[] {
-  return emails.flatMap((email) => known.get(email.toLowerCase()) ?? []);
 }
 
 function checkStatuses(values: string[]): string[] {

@@ -416,29 +416,6 @@ test('when somebody else uses the key everything waits', async () => {
   expect(await sale.statusOf(id)).toBe('completed');
 });
 
-test('a transaction whose nonce somebody else has used waits for a person, who gives its rows to another', async () => {
-  const { round, worker, settle } = saleWorker(sale, { pace: { suspect: 0 } });
-  const { id } = await sale.participate(at(2), 9n * UNIT);
-  const nonce = await sale.chain.direct.getTransactionCount({ address: roles.operator.address });
-  sale.chain.chain.setBlockInterval(1e8);
-  await round();
-  // Mined in its place, because it pays more.
-  const transport = custom(sale.chain.chain);
-  const stranger = createWalletClient({ account: roles.operator, chain: sepolia, transport });
-  const fees = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 11n };
-  await stranger.sendTransaction({ to: roles.operator.address, value: 0n, gas: 21_000n, nonce, ...fees });
-  sale.chain.chain.setBlockInterval(0);
-  await sale.chain.chain.mine(1);
-  await round();
-  expect(await sale.statusOf(id)).toBe('submitted');
-  expect(await waiting('foreign_nonce')).toBeGreaterThan(0);
-  await adoptNonce(sale.app.ctx, worker.operator);
-  expect(await sale.statusOf(id)).toBe('pending');
-  await settle();
-  expect(await sale.statusOf(id)).toBe('completed');
-  await expectBooksToAgree();
-});
-
 const tokenAbi = [
   {
     ...{ type: 'function', name: 'transfer', stateMutability: 'nonpayable' },

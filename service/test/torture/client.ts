@@ -17,6 +17,9 @@ export type Client = {
   resend(): Promise<void>;
 };
 
+export const countAcknowledged = (clients: readonly Client[]) =>
+  clients.reduce((sum, { acknowledged }) => sum + acknowledged.length, 0);
+
 const UNIT = 1_000_000n;
 const SETTLED = ['completed', 'failed', 'remitted', 'remit_failed'];
 

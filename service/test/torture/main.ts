@@ -5,7 +5,7 @@ import { token } from '@causeway/contracts/abi/token.ts';
 import { roles } from '@causeway/sandbox/chains/keys.ts';
 import { nextNonce, transact } from '@causeway/sandbox/chains/transact.ts';
 import { encodeFunctionData } from 'viem/utils';
-import { type Client, createClient } from './client.ts';
+import { type Client, countAcknowledged, createClient } from './client.ts';
 import { createDice, type Dice } from './dice.ts';
 import { countUnfinished, verify } from './verify.ts';
 import { openWorld, type World } from './world.ts';
@@ -28,6 +28,8 @@ console.log(`torture: ${kills} kills, seed ${seed} (repeat with --seed ${seed})`
 const FAULTS = ['down', 'slow', 'garbage', 'rate_limited', 'stale'] as const;
 /** Milliseconds until everything must have come to its end, once nothing is broken any more. */
 const CALM = 90_000;
+/** Milliseconds that a kill waits at most until there is something to break. */
+const PATIENCE = 15_000;
 const began = performance.now();
 const world = await openWorld();
 let over = false;
@@ -43,6 +45,7 @@ try {
   await running;
   await calmDown(world, clients);
   const { problems, figures } = await verify(world, clients);
+  if (countAcknowledged(clients) < kills / 2) problems.push('too little was going on to prove anything');
   console.log({ ...counts, ...figures, seconds: Math.round((performance.now() - began) / 1000) });
   for (const problem of problems) console.error(`PROBLEM ${problem}`);
   process.exitCode = problems.length === 0 ? 0 : 1;
@@ -74,6 +77,7 @@ async function torment(world: World, dice: Dice, clients: readonly Client[]) {
   const restarts: Promise<void>[] = [];
   while (counts.kills < kills) {
     await sleep(100 + dice.number(1_100));
+    await waitForWork(clients, counts.kills);
     const alive = world.nodes.filter(({ url }) => url !== null);
     if (alive.length === 0) continue;
     if (dice.chance(0.25)) {
@@ -101,6 +105,12 @@ async function torment(world: World, dice: Dice, clients: readonly Client[]) {
   process.stdout.write('\n');
   await Promise.all(restarts);
   return counts;
+}
+
+/** On a slow machine kills would follow each other so fast that there is nothing to break. */
+async function waitForWork(clients: readonly Client[], least: number): Promise<void> {
+  const until = performance.now() + PATIENCE;
+  while (countAcknowledged(clients) < least && performance.now() < until) await sleep(50);
 }
 
 /** Nothing is broken any more; everything must come to its end. */

@@ -3,7 +3,7 @@ import { roles } from '@causeway/sandbox/chains/keys.ts';
 import { sql } from 'kysely';
 import type { Hex } from 'viem';
 import { keccak256, toHex } from 'viem/utils';
-import type { Client } from './client.ts';
+import { type Client, countAcknowledged } from './client.ts';
 import type { World } from './world.ts';
 
 export type Report = { problems: string[]; figures: Record<string, number> };
@@ -39,7 +39,7 @@ export async function verify(world: World, clients: readonly Client[]): Promise<
   ];
   const count = (status: string) => rows.filter((row) => row.status === status).length;
   const figures = {
-    acknowledged: clients.reduce((sum, { acknowledged }) => sum + acknowledged.length, 0),
+    acknowledged: countAcknowledged(clients),
     completed: count('completed'),
     failed: count('failed'),
     remitted: count('remitted'),

@@ -1,0 +1,73 @@
+import { encodeErrorResult, parseAbi } from 'viem/utils';
+import { describe, expect, test } from 'vitest';
+import { FlowError, isFlowError, runFlow, Stop } from './flow.ts';
+import { describeRevert } from './revert.ts';
+import { hasCode, isOutage, readRevertData } from './wallet-error.ts';
+
+const data = encodeErrorResult({ abi: parseAbi(['error IsPaused(uint32 flags)']), args: [4] });
+
+describe('errors as wallets and libraries wrap them', () => {
+  test.each<[string, unknown]>([
+    ['a node', { code: 3, message: 'execution reverted', data }],
+    ['an extension', { code: -32603, message: 'failed', data: { code: 3, data } }],
+    ['a mobile wallet', { code: -32603, data: { originalError: { code: 3, data } } }],
+    ['a library', new Error('call failed', { cause: { info: { error: { data } } } })],
+  ])('the reason of a revert is found in that of %s', (_who, error) => {
+    expect(readRevertData(error)).toBe(data);
+    expect(describeRevert(error)).toBe('IsPaused(4)');
+    expect(isOutage(error)).toBe(false);
+  });
+
+  test('a reason in words, an unknown one and none', () => {
+    const words = encodeErrorResult({ abi: parseAbi(['error Error(string reason)']), args: ['not today'] });
+    expect(describeRevert({ data: words })).toBe('not today');
+    expect(describeRevert({ data: '0x12345678' })).toBe('0x12345678');
+    expect(describeRevert(new Error('invalid opcode'))).toBe('invalid opcode');
+  });
+
+  test.each([
+    { code: 4001 },
+    { cause: { code: 4001 } },
+    { code: 'ACTION_REJECTED' },
+    { error: { code: 4001 } },
+  ])("the owner's no is heard in %j", async (error) => {
+    const flow = runFlow<'one' | 'two', void>({}, 'one', async ({ enter }) => {
+      enter('two');
+      throw error;
+    });
+    await expect(flow).rejects.toMatchObject({ phase: 'two', code: 'user_rejected', cause: error });
+  });
+
+  test('an error that holds itself does not hang the search', () => {
+    const error: Record<string, unknown> = { code: 1 };
+    error.cause = error;
+    expect(hasCode(error, 4001)).toBe(false);
+  });
+
+  test('a wallet that is away is not a contract that refuses', () => {
+    for (const error of [
+      { code: 4900 },
+      { code: -32005 },
+      new Error('request timed out'),
+      new TypeError('fetch failed'),
+    ])
+      expect(isOutage(error)).toBe(true);
+    expect(isOutage(new Error('execution reverted'))).toBe(false);
+  });
+});
+
+test('every failure of a flow is a FlowError of the phase it was in', async () => {
+  const fail = (error: unknown, signal?: AbortSignal) =>
+    runFlow<'one', void>({ signal }, 'one', () => Promise.reject(error)).catch((one: unknown) => one);
+  expect(await fail(new Stop('price_moved', 'less', { details: { a: 1 } }))).toMatchObject({
+    ...{ phase: 'one', code: 'price_moved', message: 'less', details: { a: 1 } },
+  });
+  expect(await fail(new Error('odd'))).toMatchObject({ code: 'wallet_error', message: 'odd' });
+  expect(await fail('odd')).toMatchObject({ code: 'wallet_error', message: 'odd' });
+  expect(await fail(new Error('x'), AbortSignal.abort('why'))).toMatchObject({
+    code: 'aborted',
+    cause: 'why',
+  });
+  expect(isFlowError(await fail(undefined), 'wallet_error')).toBe(true);
+  expect(isFlowError(new FlowError('one', 'aborted', ''), 'wallet_error')).toBe(false);
+});
