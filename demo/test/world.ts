@@ -57,7 +57,7 @@ async function visit(browser: Browser, run: (page: Page, context: BrowserContext
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('console', (message) => {
-    if (/Content.Security.Policy|Refused to|unique "key"|Maximum update/i.test(message.text()))
+    if (/Content.Security.Policy|Refused to|(Reference|Type|Range)Error|React error|unique "key"|Maximum update/i.test(message.text()))
       problems.push(message.text());
   });
   page.on('pageerror', (error) => problems.push(String(error)));

@@ -50,3 +50,8 @@ export function formatDate(iso: string): string {
 export function formatMoment(iso: string): string {
   return `${MOMENT.format(new Date(iso))} UTC`;
 }
+
+/** Links of offers are written by operators; anything but a web address is left out. */
+export function isWebAddress(url: string | null): url is string {
+  return url !== null && /^https?:\/\//i.test(url);
+}

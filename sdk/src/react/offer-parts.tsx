@@ -1,5 +1,5 @@
 import type { OfferDetails } from '../wire.ts';
-import { formatDate, formatUsd, groupDigits, titleOfSlug } from './format.ts';
+import { formatDate, formatPrice, groupDigits, isWebAddress, titleOfSlug } from './format.ts';
 import type { OfferPartProps } from './offer-header.tsx';
 import { Skeleton, StatusBadge, type Tone } from './pieces.tsx';
 
@@ -31,7 +31,7 @@ export function OfferTerms({ offer, optionId }: OfferPartProps & { optionId?: st
           <div key={option.id} className="cw-option-terms">
             {offer.options.length > 1 && <h3 className="cw-subtitle">{titleOfSlug(option.slug)}</h3>}
             <Facts facts={facts} />
-            {option.sale_agreement_url !== null && (
+            {isWebAddress(option.sale_agreement_url) && (
               <a className="cw-link" href={option.sale_agreement_url} target="_blank" rel="noreferrer">
                 Read the sale agreement
               </a>
@@ -165,7 +165,7 @@ export function OfferFaq({ offer }: OfferPartProps) {
  */
 export function OfferLinks({ offer }: OfferPartProps) {
   if (offer === undefined) return <PartSkeleton title="Read more" lines={1} />;
-  const links = offer.links.filter(({ url }) => /^https?:/i.test(url));
+  const links = offer.links.filter(({ url }) => isWebAddress(url));
   if (links.length === 0) return null;
   return (
     <section className="cw cw-card cw-part">

@@ -4,7 +4,7 @@ import { CHAINS } from '../chains.ts';
 import type { EvmWallet } from '../flows/wallet.ts';
 import type { OfferDetails, OptionAddress, Participation } from '../wire.ts';
 import { Summary, WalletField } from './checkout-fields.tsx';
-import { cutDecimals, formatPrice, formatUsd, groupDigits, titleOfSlug } from './format.ts';
+import { cutDecimals, formatPrice, formatUsd, groupDigits, isWebAddress, titleOfSlug } from './format.ts';
 import { AddressText, StatusBadge } from './pieces.tsx';
 import type { UnfinishedSale } from './unfinished-sale.ts';
 import { useFocusOnAppearance } from './use-focus.ts';
@@ -68,7 +68,7 @@ export function SaleSummary(props: {
       />
       <p className="cw-muted cw-small">
         Your wallet first approves exactly this amount. It is collected when your investment is accepted.
-        {option.sale_agreement_url !== null && (
+        {isWebAddress(option.sale_agreement_url) && (
           <>
             {' '}
             By investing you accept the{' '}

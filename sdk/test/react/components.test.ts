@@ -36,9 +36,22 @@ describe('the offers', () => {
       await page.getByRole('heading', { level: 1, name: 'Harbour Quarter' }).waitFor();
       await page.getByText('Warehouses one to four opened').waitFor();
       await page.getByText('Read the sale agreement').waitFor();
+      expect(await layoutShift(page)).toBeLessThan(0.05);
       await page.getByText('What do I own?').click();
       await page.getByText('A share of the company that holds the land').waitFor();
       await shoot(page, 'offer');
+    });
+  });
+
+  test('are measured by something that notices a move', async () => {
+    await world.visit('', async ({ page }) => {
+      await page.getByRole('link', { name: 'Harbour Quarter' }).waitFor();
+      await page.evaluate(() => {
+        const intruder = document.createElement('div');
+        intruder.style.height = '200px';
+        document.body.prepend(intruder);
+      });
+      await expect.poll(() => layoutShift(page)).toBeGreaterThan(0.05);
     });
   });
 
