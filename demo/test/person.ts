@@ -1,5 +1,4 @@
 import type { BrowserContext, Locator, Page } from 'playwright-core';
-import { expect } from 'vitest';
 import type { World } from './world.ts';
 
 export type User = { email: string; password: string };
@@ -82,7 +81,7 @@ export function requirement(page: Page, type: string): Locator {
 }
 
 export async function expectRequirement(page: Page, type: string, status: string): Promise<void> {
-  await expect.poll(() => requirement(page, type).getAttribute('data-status')).toBe(status);
+  await page.locator(`[data-requirement="${type}"][data-status="${status}"]`).waitFor();
 }
 
 type Decision = { outcome?: string; country?: string };

@@ -75,7 +75,7 @@ describe('a new user walks through the whole of it', () => {
           .waitFor({ timeout: 60_000 });
         await shoot(page, '09-invested');
 
-        await page.getByRole('link', { name: 'Investments' }).click();
+        await page.getByRole('link', { name: 'Investments', exact: true }).click();
         await page.getByText('Completed').waitFor();
         await page.getByText('1,500').first().waitFor();
         await shoot(page, '10-investments');

@@ -53,11 +53,15 @@ export async function startWorld(): Promise<World> {
 
 async function visit(browser: Browser, run: (page: Page, context: BrowserContext) => Promise<void>) {
   const context = await browser.newContext({ viewport: DESKTOP, reducedMotion: 'reduce' });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(30_000);
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('console', (message) => {
-    if (/Content.Security.Policy|Refused to|(Reference|Type|Range)Error|React error|unique "key"|Maximum update/i.test(message.text()))
+    if (
+      /Content.Security.Policy|Refused to|(Reference|Type|Range)Error|React error|unique "key"|Maximum update/i.test(
+        message.text(),
+      )
+    )
       problems.push(message.text());
   });
   page.on('pageerror', (error) => problems.push(String(error)));

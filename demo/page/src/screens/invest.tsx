@@ -6,6 +6,7 @@ import {
   TokenSaleCheckout,
   useOffer,
 } from '@causeway/sdk/react';
+import { useState } from 'react';
 import { useApp } from '../app-context.tsx';
 import { BackIcon } from '../icons.tsx';
 import { Link, navigate, usePlace, useTitle } from '../route.tsx';
@@ -54,6 +55,7 @@ export function InvestScreen({ slug }: { slug: string }) {
 
 function Checkout({ offer }: { offer: OfferDetails }) {
   const { query } = usePlace();
+  const [isDone, setDone] = useState(false);
   if (timeOf(offer) === 'ended') return <p className="notice">This offer has ended.</p>;
   if (offer.type === 'fund::swap') return <FundSwapCheckout offer={offer} />;
   if (offer.type === 'tokenized::swap')
@@ -68,5 +70,19 @@ function Checkout({ offer }: { offer: OfferDetails }) {
     const slug = offer.options.find((option) => option.id === id)?.slug ?? '';
     navigate(`/offers/${offer.slug}/invest?option=${slug}`, { replace: true });
   };
-  return <TokenSaleCheckout offer={offer} optionId={chosen?.id} onOptionChange={choose} />;
+  return (
+    <>
+      <TokenSaleCheckout
+        offer={offer}
+        optionId={chosen?.id}
+        onOptionChange={choose}
+        onDone={() => setDone(true)}
+      />
+      {isDone && (
+        <p className="notice" role="status">
+          It is on the list of <Link to="/participations">your investments</Link> as well.
+        </p>
+      )}
+    </>
+  );
 }

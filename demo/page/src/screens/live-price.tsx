@@ -21,8 +21,8 @@ export function LivePrice({ symbol }: { symbol: string }) {
           <p className="price-name">{symbol}, to buy</p>
           <p className="price-now">{last === undefined ? '—' : dollars(last.price)}</p>
         </div>
-        <p className={`price-change ${change < 0 ? 'down' : 'up'}`}>
-          {last === undefined ? '' : `${change < 0 ? '−' : '+'}${Math.abs(change).toFixed(2)} %`}
+        <p className={`price-change ${directionOf(change)}`}>
+          {last === undefined ? '' : `${SIGNS[directionOf(change)]}${Math.abs(change).toFixed(2)} %`}
           <span className="soft"> since you opened it</span>
         </p>
       </header>
@@ -66,7 +66,14 @@ export function LivePrice({ symbol }: { symbol: string }) {
   );
 }
 
-export function dollars(value: number, digits = 2): string {
+const SIGNS = { up: '+', down: '−', flat: '' } as const;
+
+function directionOf(percent: number): keyof typeof SIGNS {
+  if (Math.abs(percent) < 0.005) return 'flat';
+  return percent < 0 ? 'down' : 'up';
+}
+
+function dollars(value: number, digits = 2): string {
   return value.toLocaleString('en', { style: 'currency', currency: 'USD', maximumFractionDigits: digits });
 }
 

@@ -1,10 +1,12 @@
-import { OffersGrid } from '@causeway/sdk/react';
+import { ErrorNotice, OffersGrid, useOffers } from '@causeway/sdk/react';
 import { Link, navigate, usePlace, useTitle } from '../route.tsx';
 import { TYPE_NAMES, TYPES } from './offer-types.ts';
 
 export function OffersScreen() {
   const { query } = usePlace();
+  const { data, error, refresh } = useOffers();
   const wanted = TYPES.find((type) => type === query.get('type'));
+  const shown = wanted === undefined ? TYPES : [wanted];
   useTitle('Offers');
   return (
     <>
@@ -22,7 +24,8 @@ export function OffersScreen() {
           ))}
         </nav>
       </div>
-      {(wanted === undefined ? TYPES : [wanted]).map((type) => (
+      {data === undefined && error !== undefined && <ErrorNotice error={error} onRetry={refresh} />}
+      {(data === undefined && error !== undefined ? [] : shown).map((type) => (
         <section key={type} className="offer-group">
           <h2>{TYPE_NAMES[type].many}</h2>
           <p className="soft">{TYPE_NAMES[type].about}</p>

@@ -61,7 +61,7 @@ export function OfflineBanner() {
     setAsking(false);
   };
   return (
-    <div role="alert">
+    <div role="alert" className="offline">
       {!isReachable && (
         <div className="offline-banner">
           <p>
