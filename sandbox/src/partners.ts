@@ -77,6 +77,11 @@ async function describePartners(ctx: Context): Promise<Record<PartnerSeed, Sandb
   return { partner: await describe(SEEDS.partner), other_partner: await describe(SEEDS.other_partner) };
 }
 
+/** What an app of the sandbox's partner identifies itself with. */
+export function partnerCredentials(ctx: Context): { client_id: string; client_secret: string } {
+  return { client_id: DEFAULT_CLIENT, client_secret: secretOf(ctx, DEFAULT_CLIENT) };
+}
+
 /** Derived from the sandbox's own secret, so that it survives restarts without being written anywhere. */
 function secretOf({ sealing }: Context, clientId: string): string {
   return `cws_${sealing.tag('sandbox client secret', clientId).toString('base64url')}`;

@@ -8,6 +8,7 @@ import type { Plugin } from '@causeway/service/http/server.ts';
 import { accountsShare } from './accounts-share.ts';
 import { chainsShare } from './chains/share.ts';
 import { clockRoutes } from './clock.ts';
+import { demoShare } from './demo-share.ts';
 import { type FaultTargets, faultRoute } from './faults.ts';
 import { startMailServer } from './mail-server.ts';
 import { offersShare } from './offers.ts';
@@ -15,6 +16,7 @@ import { overviewRoute } from './overview.ts';
 import { participationControls, sandboxOperatorKey } from './participations.ts';
 import { partnersShare } from './partners.ts';
 import { providerSettings, providersShare, rememberCountry, signingMails } from './providers-share.ts';
+import { type Demo, startDemo } from './start-demo.ts';
 import { startOutside } from './start-outside.ts';
 import { venueShare } from './venue/share.ts';
 
@@ -44,7 +46,10 @@ export async function startWorld(config: Config, clock: Clock, say: (text: strin
   say('Starting the simulated outside world …');
   const mailServer = await startMailServer(join(config.dataDir, 'outside', 'mail.jsonl'));
   const setting = { now_ms: clock.now(), running: config.clock === 'real' };
-  const outside = await startOutside({ dataDir: config.dataDir, clock: setting });
+  const [outside, demo] = await Promise.all([
+    startOutside({ dataDir: config.dataDir, clock: setting }),
+    startDemoIfWanted(config, say),
+  ]);
   const rpcUrls = Object.fromEntries(outside.chains.map(({ chain, service_url }) => [chain, [service_url]]));
   return {
     settings: {
@@ -58,7 +63,8 @@ export async function startWorld(config: Config, clock: Clock, say: (text: strin
     join: async (ctx) => {
       const moved = () => outside.control.call('clock/set', { now_ms: ctx.clock.now(), running: false });
       const shares = [
-        await partnersShare(ctx),
+        await partnersShare(ctx, appOf(demo)),
+        demoShare(ctx, demo),
         await accountsShare(ctx, mailServer, rememberCountry(outside), () => signingMails(outside)),
         chainsShare(outside),
         await providersShare(ctx, outside),
@@ -70,10 +76,24 @@ export async function startWorld(config: Config, clock: Clock, say: (text: strin
       return putTogether(ctx, shares);
     },
     stop: async () => {
+      await demo?.stop();
       await outside.stop();
       await mailServer.stop();
     },
   };
+}
+
+/** The demo is an extra: without it there is still a sandbox. */
+async function startDemoIfWanted(config: Config, say: (text: string) => void): Promise<Demo | null> {
+  if (!config.demo) return null;
+  return startDemo(config, say).catch((error: Error) => {
+    say(`There is no demo app: ${error.message}`);
+    return null;
+  });
+}
+
+function appOf(demo: Demo | null) {
+  return demo === null ? {} : { redirectUris: [`${demo.url}/callback`], origins: [demo.url] };
 }
 
 function putTogether(ctx: Context, shares: Share[]): Sandbox {

@@ -12,6 +12,8 @@ export type Preloaded = Readonly<Record<string, unknown>>;
  *
  * @example
  * ```ts
+ * import { preload } from '@causeway/sdk';
+ *
  * const initial = await preload(causeway, (ask) => [ask.offers(), ask.offer('harbour-quarter')]);
  * console.log(Object.keys(initial));
  * ```

@@ -9,15 +9,15 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
  * with files of their own beside the code, or that are seldom needed stay as they are.
  */
 const APART =
-  /^(@node-rs\/argon2|@nomicfoundation\/edr|tiny-secp256k1|esbuild|pg-native|graphile-worker|@scalar\/.*|pino-pretty)($|\/)/;
+  /^(@node-rs\/argon2|@nomicfoundation\/edr|tiny-secp256k1|esbuild|pg-native|graphile-worker|@scalar\/.*|pino-pretty|vite)($|\/)/;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const sources = ['service/src', 'sandbox/src', 'contracts/abi', 'sdk/src'].map((folder) =>
+const sources = ['service/src', 'sandbox/src', 'contracts/abi', 'demo/server', 'sdk/src'].map((folder) =>
   join(root, folder),
 );
 const kept = join(root, 'service', 'dist');
 
-/** The folder with `main.js` and `outside.js`; built when it is missing. */
+/** The folder with `main.js`, `outside.js` and `demo.js`; built when it is missing. */
 export async function bundle() {
   const folder = join(kept, fingerprint());
   if (existsSync(folder)) return folder;
@@ -25,7 +25,11 @@ export async function bundle() {
   const draft = join(kept, `draft-${process.pid}`);
   await build({
     absWorkingDir: root,
-    entryPoints: { main: 'service/src/main.ts', outside: 'sandbox/src/outside.ts' },
+    entryPoints: {
+      main: 'service/src/main.ts',
+      outside: 'sandbox/src/outside.ts',
+      demo: 'demo/server/main.ts',
+    },
     outdir: draft,
     bundle: true,
     splitting: true,
@@ -57,7 +61,7 @@ function decide(build) {
     kind === 'entry-point' || !APART.test(path) ? undefined : { path, external: true },
   );
   // A file that looks for its neighbours must find them where it was written.
-  build.onLoad({ filter: /(service|sandbox|contracts)\/.*\.ts$/ }, ({ path }) => ({
+  build.onLoad({ filter: /(service|sandbox|contracts|demo|sdk)\/.*\.ts$/ }, ({ path }) => ({
     contents: readFileSync(path, 'utf8').replaceAll(
       'import.meta.url',
       JSON.stringify(pathToFileURL(path).href),

@@ -47,6 +47,8 @@ export type Config = {
   /** Newest first. */
   secrets: Buffer[];
   logLevel: string;
+  /** Whether the sandbox starts a partner's app beside it. */
+  demo: boolean;
   /** Null = the sandbox's own provider. */
   identity: IdentitySettings | null;
   documents: DocumentSettings | null;
@@ -111,6 +113,7 @@ export function loadConfig(env: Environment): Config {
     clock: read.oneOf('CAUSEWAY_CLOCK', ['real', 'test'] as const, 'real'),
     secrets: readSecrets(env.CAUSEWAY_SECRET, isProduction, dataDir, problems),
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
+    demo: read.oneOf('CAUSEWAY_DEMO', ['on', 'off'] as const, isProduction ? 'off' : 'on') === 'on',
     identity: readIdentitySettings({ read, problems, isProduction }),
     documents: readDocumentSettings({ read, problems, isProduction }),
     smtpUrl: read.url('SMTP_URL', ['smtp:', 'smtps:'], isProduction),
@@ -128,6 +131,8 @@ export function loadConfig(env: Environment): Config {
   };
   if (isProduction && config.clock === 'test')
     problems.push('CAUSEWAY_CLOCK: the test clock is a part of the sandbox; leave it out in production');
+  if (isProduction && config.demo)
+    problems.push('CAUSEWAY_DEMO: the demo app is a part of the sandbox; leave it out in production');
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
 }

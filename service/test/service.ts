@@ -14,7 +14,7 @@ export type Service = {
 /** The service as a person starts it: its own process (and group), on a free port, ready when it says so. */
 export async function startService(env: Record<string, string>): Promise<Service> {
   const child = spawn(process.execPath, [bin, 'serve'], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', ...env },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', CAUSEWAY_DEMO: 'off', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });

@@ -6,6 +6,7 @@ import { readAmount } from './money.ts';
 import { findContract, findPlace, type Place } from './offer-contract.ts';
 import { readSwap, type SwapResult } from './outcome.ts';
 import { waitForReceipt } from './receipt.ts';
+import { describeRevert } from './revert.ts';
 import { connectWallet, openSession, type Session } from './session.ts';
 import { assertInTime, assertOrdered, assertTradable, expired } from './tokenized-checks.ts';
 import { type Call, sendTransaction, simulate } from './transaction.ts';
@@ -95,7 +96,7 @@ export async function buyTokenized(
     await tryOut(session, call, order);
     await assertInTime(session, order, arrivedAt);
     enter('broadcasting');
-    const sent = await sendTransaction(session, call);
+    const sent = await sendInTime(session, call, order);
     enter('confirming');
     return readSwap(await waitForReceipt(session, sent), session.address, place);
   });
@@ -116,6 +117,16 @@ function assertReceives({ receive_output_amount: receive }: TokenizedSwapTransac
     throw new Stop('price_moved', 'The order gives less than was asked for; it was not sent.', {
       details: { receive, least: String(least) },
     });
+}
+
+/** An owner may think for longer than the price holds; the wallet then fails in words of its own. */
+async function sendInTime(session: Session, call: Call, order: TokenizedSwapTransaction): Promise<Hex> {
+  try {
+    return await sendTransaction(session, call);
+  } catch (error) {
+    if (describeRevert(error) === 'AttestationExpired') throw expired(order);
+    throw error;
+  }
 }
 
 async function tryOut(session: Session, call: Call, order: TokenizedSwapTransaction): Promise<void> {

@@ -10,6 +10,8 @@ import type { PlaceChoice } from './use-place.ts';
 type Choice = { value: string; label: string };
 type ChoiceProps = {
   label: string;
+  /** Says what it is for. */
+  hint?: string | undefined;
   value: string;
   choices: readonly Choice[];
   disabled: boolean;
@@ -17,7 +19,7 @@ type ChoiceProps = {
 };
 
 /** One choice is no question: it is only told. */
-export function ChoiceField({ label, value, choices, disabled, onChange }: ChoiceProps) {
+export function ChoiceField({ label, hint, value, choices, disabled, onChange }: ChoiceProps) {
   const id = useId();
   return (
     <div className="cw-field">
@@ -26,6 +28,7 @@ export function ChoiceField({ label, value, choices, disabled, onChange }: Choic
         id={id}
         className="cw-input"
         value={value}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
         disabled={disabled || choices.length < 2}
         onChange={(event) => onChange(event.target.value)}
       >
@@ -35,6 +38,11 @@ export function ChoiceField({ label, value, choices, disabled, onChange }: Choic
           </option>
         ))}
       </select>
+      {hint !== undefined && (
+        <p className="cw-muted cw-small" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
     </div>
   );
 }
@@ -78,7 +86,7 @@ export function WalletField({ wallet, disabled }: { wallet: EvmWallet | undefine
           Connect a wallet
         </button>
       ) : (
-        <div className="cw-panel cw-row cw-spread">
+        <div className="cw-panel cw-wallet-panel cw-row cw-spread">
           <AddressText address={wallet.address} />
           <button
             type="button"
@@ -151,11 +159,22 @@ export function AmountField({ amount, limits, hasWallet, disabled }: AmountProps
           Max
         </button>
       </div>
-      <p className="cw-problem" id={`${id}-problem`} aria-live="polite">
-        {amount.problem ?? ''}
+      <p
+        className={`cw-problem ${amount.problem === null ? '' : 'cw-problem-bad'}`}
+        id={`${id}-problem`}
+        aria-live="polite"
+      >
+        {amount.problem ?? hintOf(limits)}
       </p>
     </div>
   );
+}
+
+/** What may be paid, before anything is typed. */
+function hintOf({ minimum, maximum, decimals, code }: Limits): string {
+  const show = (units: bigint) => `${groupDigits(cutDecimals(formatAmount(units, decimals), 2))} ${code}`;
+  if (minimum !== undefined && minimum > 0n) return `Minimum ${show(minimum)}`;
+  return maximum === undefined ? '' : `Up to ${show(maximum)}`;
 }
 
 /** What it comes to. */

@@ -19,6 +19,9 @@ type Progress = { connector: WalletConnector; error: unknown | null } | null;
  *
  * @example
  * ```tsx
+ * import { ConnectWalletDialog } from '@causeway/sdk/react';
+ * import { useState } from 'react';
+ *
  * function Connect() {
  *   const [open, setOpen] = useState(false);
  *   return (

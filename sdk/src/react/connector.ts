@@ -8,6 +8,8 @@ export type Protocol = Wallet['protocol'];
  *
  * @example
  * ```ts
+ * import { type WalletConnector } from '@causeway/sdk/react';
+ *
  * const paper: WalletConnector = {
  *   id: 'paper',
  *   name: 'Paper wallet',

@@ -33,6 +33,8 @@ export function useCausewayContext(): CausewayContext {
  *
  * @example
  * ```tsx
+ * import { useCauseway } from '@causeway/sdk/react';
+ *
  * function Resend() {
  *   const causeway = useCauseway();
  *   return <button type="button" onClick={() => causeway.documents.submit('tax_certification', {})}>Send again</button>;

@@ -15,6 +15,8 @@ export type CountdownProps = {
  *
  * @example
  * ```tsx
+ * import { Countdown } from '@causeway/sdk/react';
+ *
  * const ends = <Countdown to="2030-01-01T00:00:00.000000Z" label="Ends in" over="This offer has ended." />;
  * ```
  */
@@ -73,5 +75,6 @@ function partsOf(left: number): readonly (readonly [string, string])[] {
     [two(Math.floor(seconds / 60) % 60), 'm'],
     [two(seconds % 60), 's'],
   ] as const;
-  return days > 0 ? [[String(days), 'd'] as const, ...clock] : clock;
+  if (days > 0) return [[String(days), 'd'], ...clock];
+  return seconds < 3_600 ? clock.slice(1) : clock;
 }

@@ -7,6 +7,8 @@ import { adviseOn, referenceOf } from './error-words.ts';
  *
  * @example
  * ```tsx
+ * import { ErrorNotice, useOffers } from '@causeway/sdk/react';
+ *
  * function Offers() {
  *   const { error, refresh } = useOffers();
  *   return error ? <ErrorNotice error={error} onRetry={refresh} /> : null;

@@ -1,13 +1,30 @@
-import { isCausewayError } from '../error.ts';
+import { isCausewayError, type LocalCode } from '../error.ts';
+import type { FlowCode } from '../flows/flow.ts';
+import type { ErrorCode } from '../wire.ts';
 
 export type Advice = { title: string; advice: string; signIn: boolean };
 
+/** What a component never causes; told by the service's own message. */
+type Unexpected =
+  | 'malformed_request'
+  | 'forged_form'
+  | 'method_not_allowed'
+  | 'idempotency_in_progress'
+  | 'idempotency_key_reused'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'passkey_refused'
+  | 'validation_failed'
+  | 'offer_type_mismatch';
+type Known = Exclude<ErrorCode, Unexpected> | FlowCode | LocalCode;
+
 /** Codes of the service and of the flows: what happened, and what to do next. */
-const WORDS: Record<string, readonly [title: string, advice: string]> = {
+const WORDS: Record<Known, readonly [title: string, advice: string]> = {
   network_error: ['The service could not be reached', 'Check your connection, then try again.'],
   timeout: ['The service did not answer in time', 'Please try again in a moment.'],
   unexpected_reply: ['Something unexpected came back', 'Please try again in a moment.'],
   unauthorized: ['You are signed out', 'Sign in to go on.'],
+  not_signed_in: ['You are signed out', 'Sign in to go on.'],
   insufficient_scope: ['This app may not do that', 'Sign in again and allow what it asks for.'],
   user_token_required: ['You are not signed in', 'Sign in to go on.'],
   requirements_not_met: ['Some requirements are open', 'Finish the checklist, then try again.'],
@@ -85,7 +102,7 @@ const WORDS: Record<string, readonly [title: string, advice: string]> = {
   ],
   confirmation_timeout: [
     'The network is slow to confirm',
-    'The transaction may still go through. Go on to keep waiting for it.',
+    'The transaction may still go through. Check your wallet before you send another one.',
   ],
   approval_failed: ['The approval did not work', 'Start again: your wallet is asked for a new approval.'],
   permit_not_supported: ['This token takes no signed permits', 'Start again with an approval.'],
@@ -106,10 +123,19 @@ const WORDS: Record<string, readonly [title: string, advice: string]> = {
     'The order was not what you asked for',
     'It was not sent, for your safety. Please write to support with the reference.',
   ],
+  invalid_input: ['This cannot be bought like that', 'Check the amount and the wallet, then try again.'],
+  wallet_not_bound: [
+    'This wallet is not registered for this option',
+    'Register it in the checklist, or choose one that is.',
+  ],
+  outcome_unknown: [
+    'The transaction went through, but its result is unclear',
+    'Look at your balance before you send another one.',
+  ],
   aborted: ['Stopped', 'Nothing more was sent. You can try again.'],
 };
 
-const SIGN_IN = new Set(['unauthorized', 'user_token_required', 'insufficient_scope']);
+const SIGN_IN = new Set(['unauthorized', 'not_signed_in', 'user_token_required', 'insufficient_scope']);
 
 export function codeOf(error: unknown): string {
   const { code } = (error ?? {}) as { code?: unknown };
@@ -118,7 +144,7 @@ export function codeOf(error: unknown): string {
 
 export function adviseOn(error: unknown): Advice {
   const code = codeOf(error);
-  const words = Object.hasOwn(WORDS, code) ? WORDS[code] : undefined;
+  const words = Object.hasOwn(WORDS, code) ? WORDS[code as Known] : undefined;
   const signIn = SIGN_IN.has(code);
   if (words !== undefined) return { title: words[0], advice: words[1], signIn };
   if (code === 'validation_failed')

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cutDecimals, formatDate, formatMoment, formatUsd, groupDigits, titleOfSlug } from './format.ts';
+import {
+  cutDecimals,
+  formatDate,
+  formatMoment,
+  formatPrice,
+  formatUsd,
+  groupDigits,
+  titleOfSlug,
+} from './format.ts';
 
 test('grouping adds commas to the whole part and changes nothing else', () => {
   fc.assert(
@@ -21,6 +29,10 @@ test('dollars are exact, with cents when there are any', () => {
     '$0.000000000000000001',
     '$1,234,567.80',
   ]);
+});
+
+test('prices have cents always', () => {
+  expect(['1', '1.5', '0.125', '1000'].map(formatPrice)).toEqual(['$1.00', '$1.50', '$0.125', '$1,000.00']);
 });
 
 test('cutting digits never makes a number larger', () => {

@@ -12,6 +12,12 @@ export function formatUsd(decimal: string): string {
   return `$${groupDigits(kept === '' ? whole : `${whole}.${kept.padEnd(2, '0')}`)}`;
 }
 
+/** With cents always: `1` is `$1.00`. */
+export function formatPrice(decimal: string): string {
+  const usd = formatUsd(decimal);
+  return usd.includes('.') ? usd : `${usd}.00`;
+}
+
 /** Cut, not rounded up: never more than it is. */
 export function cutDecimals(decimal: string, digits: number): string {
   const [whole = '0', fraction = ''] = decimal.split('.');
@@ -43,4 +49,9 @@ export function formatDate(iso: string): string {
 
 export function formatMoment(iso: string): string {
   return `${MOMENT.format(new Date(iso))} UTC`;
+}
+
+/** Links of offers are written by operators; anything but a web address is left out. */
+export function isWebAddress(url: string | null): url is string {
+  return url !== null && /^https?:\/\//i.test(url);
 }

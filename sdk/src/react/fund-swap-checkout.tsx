@@ -36,6 +36,8 @@ export type FundSwapCheckoutProps = {
  *
  * @example
  * ```tsx
+ * import { FundSwapCheckout, useOffer } from '@causeway/sdk/react';
+ *
  * function Swap() {
  *   const { data: offer } = useOffer('treasury-fund');
  *   return offer ? <FundSwapCheckout offer={offer} onDone={({ received }) => console.log(received)} /> : null;
@@ -150,7 +152,8 @@ function SwapForm({ offer, choice, place, onDone }: FormProps) {
           <WalletField wallet={wallet} disabled={false} />
           <AmountField {...{ amount, limits }} hasWallet disabled={false} />
           <ChoiceField
-            label="Slippage: how much less than the preview you accept"
+            label="Slippage"
+            hint="How much less than the preview you accept."
             value={slippage}
             choices={SLIPPAGES}
             disabled={false}

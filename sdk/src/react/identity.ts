@@ -18,6 +18,8 @@ export type IdentityLauncher = { open(token: string, request: IdentityRequest): 
  *
  * @example
  * ```ts
+ * import { hostedIdentity } from '@causeway/sdk/react';
+ *
  * const identity = hostedIdentity('https://identity.example.com/flow?token={kyc_token}');
  * console.log(typeof identity.open);
  * ```
@@ -52,6 +54,8 @@ const BUILDER = 'https://static.sumsub.com/idensic/static/sns-websdk-builder.js'
  *
  * @example
  * ```ts
+ * import { sumsubIdentity } from '@causeway/sdk/react';
+ *
  * const identity = sumsubIdentity({ language: 'de' });
  * console.log(typeof identity.open);
  * ```

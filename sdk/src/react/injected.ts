@@ -65,6 +65,8 @@ function subscribe(tell: () => void): () => void {
  *
  * @example
  * ```tsx
+ * import { useInjectedWallets } from '@causeway/sdk/react';
+ *
  * function Extensions() {
  *   return <p>{useInjectedWallets().map(({ name }) => name).join(', ')}</p>;
  * }

@@ -1,7 +1,7 @@
 import type { CausewayError } from '../error.ts';
 import { ErrorNotice } from './error-notice.tsx';
 import { adviseOn } from './error-words.ts';
-import { cutDecimals, formatMoment, formatUsd, groupDigits } from './format.ts';
+import { cutDecimals, formatMoment, formatPrice, formatUsd, groupDigits } from './format.ts';
 import { Skeleton, StatusBadge } from './pieces.tsx';
 import { useQuote, useTradingStatus } from './use-chain.ts';
 
@@ -19,44 +19,43 @@ export function LivePrice({ symbol }: { symbol: string }) {
   const status = useTradingStatus({ symbol, side: 'buy' }, { every: 10_000 });
   const { data: quote, error } = useQuote({ symbol, side: 'buy', token_amount: '1' }, { every: 3_000 });
   const { data } = status;
+  const isClosed = data?.tradable === false;
   return (
     <div className="cw-market">
-      <div>
-        <p className="cw-market-price cw-numbers" title={quote?.price}>
-          {quote === undefined ? (
-            error === undefined ? (
-              <Skeleton width="8ch" />
-            ) : (
-              '–'
-            )
-          ) : (
-            formatUsd(cutDecimals(quote.price, 4))
-          )}
-        </p>
-        <p className="cw-muted cw-small">
-          {quote !== undefined && error !== undefined
-            ? `Last known price of one ${symbol}`
-            : `Price of one ${symbol}, live`}
-        </p>
-      </div>
-      <div className="cw-market-state" role="status">
-        {data === undefined ? (
-          status.error === undefined ? (
-            <Skeleton width="10ch" />
-          ) : (
-            <StatusBadge tone="attention">Market unknown</StatusBadge>
-          )
-        ) : data.tradable ? (
-          <StatusBadge tone="good">Market open</StatusBadge>
+      <p className="cw-market-price cw-numbers" title={quote?.price}>
+        {quote !== undefined ? (
+          formatPrice(cutDecimals(quote.price, 4))
+        ) : error === undefined ? (
+          <Skeleton width="6ch" />
         ) : (
-          <StatusBadge tone="neutral">{closedWords(error)}</StatusBadge>
+          '–'
         )}
-        <p className="cw-muted cw-small">
-          {data?.tradable && data.gross_max_notional_value !== null
-            ? `Up to ${formatUsd(cutDecimals(data.gross_max_notional_value, 2))} or ${groupDigits(cutDecimals(data.gross_max_tokens ?? '0', 2))} ${symbol} per order`
-            : '\u00a0'}
-        </p>
-      </div>
+      </p>
+      <p role="status">
+        {data !== undefined ? (
+          <StatusBadge tone={data.tradable ? 'good' : 'neutral'}>
+            {data.tradable ? 'Market open' : closedWords(error)}
+          </StatusBadge>
+        ) : status.error === undefined ? (
+          <Skeleton width="10ch" />
+        ) : (
+          <StatusBadge tone="attention">Market unknown</StatusBadge>
+        )}
+      </p>
+      <p className="cw-muted cw-small cw-market-lines">
+        {error === undefined
+          ? `Live price of one ${symbol}`
+          : quote === undefined || isClosed
+            ? `No price of ${symbol} right now`
+            : `Last known price of one ${symbol}`}
+        {data?.tradable && data.gross_max_notional_value !== null && (
+          <>
+            <br />
+            Up to {formatUsd(cutDecimals(data.gross_max_notional_value, 2))} or{' '}
+            {groupDigits(cutDecimals(data.gross_max_tokens ?? '0', 2))} {symbol} per order
+          </>
+        )}
+      </p>
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import type { MouseEvent } from 'react';
 import type { Offer } from '../wire.ts';
-import { formatUsd, titleOfSlug } from './format.ts';
+import { formatPrice, formatUsd, titleOfSlug } from './format.ts';
 import { OfferStateBadge } from './offer-state.tsx';
 import { Skeleton } from './pieces.tsx';
 import { useOffer } from './use-offers.ts';
@@ -79,7 +79,7 @@ function factsOf({ options, type }: Offer): readonly (readonly [string, string])
   return [
     price === null
       ? ['Price', type === 'tokenized::swap' ? 'Live market' : 'Of the day']
-      : [options.length > 1 ? 'Price from' : 'Price', formatUsd(price)],
+      : [options.length > 1 ? 'Price from' : 'Price', formatPrice(price)],
     ['Minimum', minimum === null ? 'None' : formatUsd(minimum)],
   ];
 }

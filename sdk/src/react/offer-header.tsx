@@ -13,6 +13,8 @@ export type OfferPartProps = { offer: OfferDetails | undefined };
  *
  * @example
  * ```tsx
+ * import { OfferHeader, useOffer } from '@causeway/sdk/react';
+ *
  * function Page() {
  *   const { data: offer } = useOffer('harbour-quarter');
  *   return <OfferHeader offer={offer} />;
@@ -36,7 +38,7 @@ export function OfferHeader({ offer }: OfferPartProps) {
         <div className="cw-row cw-wrap">
           <OfferStateBadge offer={offer} />
           <span className="cw-chip">{OFFER_TYPES[type]}</span>
-          {category !== null && <span className="cw-chip">{category}</span>}
+          {category !== null && category !== OFFER_TYPES[type] && <span className="cw-chip">{category}</span>}
           <span className="cw-chip">{asset.code}</span>
           <OfferClock offer={offer} />
         </div>

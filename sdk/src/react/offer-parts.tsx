@@ -1,5 +1,5 @@
 import type { OfferDetails } from '../wire.ts';
-import { formatDate, formatUsd, groupDigits, titleOfSlug } from './format.ts';
+import { formatDate, formatPrice, groupDigits, isWebAddress, titleOfSlug } from './format.ts';
 import type { OfferPartProps } from './offer-header.tsx';
 import { Skeleton, StatusBadge, type Tone } from './pieces.tsx';
 
@@ -8,6 +8,8 @@ import { Skeleton, StatusBadge, type Tone } from './pieces.tsx';
  *
  * @example
  * ```tsx
+ * import { OfferTerms, useOffer } from '@causeway/sdk/react';
+ *
  * function Page() {
  *   const { data: offer } = useOffer('harbour-quarter');
  *   return <OfferTerms offer={offer} optionId={offer?.options[0]?.id} />;
@@ -29,7 +31,7 @@ export function OfferTerms({ offer, optionId }: OfferPartProps & { optionId?: st
           <div key={option.id} className="cw-option-terms">
             {offer.options.length > 1 && <h3 className="cw-subtitle">{titleOfSlug(option.slug)}</h3>}
             <Facts facts={facts} />
-            {option.sale_agreement_url !== null && (
+            {isWebAddress(option.sale_agreement_url) && (
               <a className="cw-link" href={option.sale_agreement_url} target="_blank" rel="noreferrer">
                 Read the sale agreement
               </a>
@@ -52,7 +54,7 @@ function datesOf({ starts_at, ends_at }: OfferDetails): Fact[] {
 
 function optionFacts(option: OfferDetails['options'][number], { asset }: OfferDetails): Fact[] {
   const usd = (term: string, value: string | null): Fact[] =>
-    value === null ? [] : [[term, formatUsd(value)]];
+    value === null ? [] : [[term, formatPrice(value)]];
   const supply = option.total_token_supply;
   return [
     ...usd(`Price per ${asset.code}`, option.price_usd),
@@ -88,6 +90,8 @@ const MILESTONES: Record<Milestone['status'], readonly [Tone, string]> = {
  *
  * @example
  * ```tsx
+ * import { OfferMilestones, useOffer } from '@causeway/sdk/react';
+ *
  * function Page() {
  *   return <OfferMilestones offer={useOffer('harbour-quarter').data} />;
  * }
@@ -122,6 +126,8 @@ export function OfferMilestones({ offer }: OfferPartProps) {
  *
  * @example
  * ```tsx
+ * import { OfferFaq, useOffer } from '@causeway/sdk/react';
+ *
  * function Page() {
  *   return <OfferFaq offer={useOffer('harbour-quarter').data} />;
  * }
@@ -133,12 +139,14 @@ export function OfferFaq({ offer }: OfferPartProps) {
   return (
     <section className="cw cw-card cw-part">
       <h2 className="cw-title">Questions and answers</h2>
-      {offer.faqs.map(({ question, answer }) => (
-        <details key={question} className="cw-faq" name={`cw-faq-${offer.id}`}>
-          <summary>{question}</summary>
-          <p>{answer}</p>
-        </details>
-      ))}
+      <div>
+        {offer.faqs.map(({ question, answer }) => (
+          <details key={question} className="cw-faq" name={`cw-faq-${offer.id}`}>
+            <summary>{question}</summary>
+            <p>{answer}</p>
+          </details>
+        ))}
+      </div>
     </section>
   );
 }
@@ -148,6 +156,8 @@ export function OfferFaq({ offer }: OfferPartProps) {
  *
  * @example
  * ```tsx
+ * import { OfferLinks, useOffer } from '@causeway/sdk/react';
+ *
  * function Page() {
  *   return <OfferLinks offer={useOffer('harbour-quarter').data} />;
  * }
@@ -155,7 +165,7 @@ export function OfferFaq({ offer }: OfferPartProps) {
  */
 export function OfferLinks({ offer }: OfferPartProps) {
   if (offer === undefined) return <PartSkeleton title="Read more" lines={1} />;
-  const links = offer.links.filter(({ url }) => /^https?:/i.test(url));
+  const links = offer.links.filter(({ url }) => isWebAddress(url));
   if (links.length === 0) return null;
   return (
     <section className="cw cw-card cw-part">

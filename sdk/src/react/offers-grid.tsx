@@ -21,6 +21,8 @@ export type OffersGridProps = {
  *
  * @example
  * ```tsx
+ * import { OffersGrid } from '@causeway/sdk/react';
+ *
  * const grid = <OffersGrid type="fund::swap" hrefOf={({ slug }) => `/offers/${slug}`} />;
  * ```
  */

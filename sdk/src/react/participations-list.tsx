@@ -26,6 +26,8 @@ const QUICK = 3_000;
  *
  * @example
  * ```tsx
+ * import { ParticipationsList } from '@causeway/sdk/react';
+ *
  * const mine = <ParticipationsList hrefOf={(offerId) => `/offers/${offerId}`} />;
  * ```
  */

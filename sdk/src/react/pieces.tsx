@@ -10,6 +10,8 @@ const MARKS: Record<Tone, string> = { neutral: '○', busy: '◔', good: '✓', 
  *
  * @example
  * ```tsx
+ * import { StatusBadge } from '@causeway/sdk/react';
+ *
  * const done = <StatusBadge tone="good">Completed</StatusBadge>;
  * ```
  */
@@ -35,6 +37,8 @@ export function StatusBadge({
  *
  * @example
  * ```tsx
+ * import { Skeleton } from '@causeway/sdk/react';
+ *
  * const title = <Skeleton width="12ch" />;
  * ```
  */
@@ -70,6 +74,8 @@ export function Loading({ what }: { what: string }) {
  *
  * @example
  * ```tsx
+ * import { AddressText } from '@causeway/sdk/react';
+ *
  * const mine = <AddressText address="0x52908400098527886e0f7030069857d2e4169ee7" />;
  * ```
  */

@@ -30,6 +30,9 @@ const NO_WALLETS: readonly WalletConnector[] = [];
  *
  * @example
  * ```tsx
+ * import { browserToken, createCauseway } from '@causeway/sdk';
+ * import { CausewayProvider, OffersGrid } from '@causeway/sdk/react';
+ *
  * const causeway = createCauseway({ baseUrl: 'https://api.example.com', accessToken: browserToken() });
  *
  * export function App() {

@@ -22,6 +22,8 @@ export type RequirementsChecklistProps = {
  *
  * @example
  * ```tsx
+ * import { RequirementsChecklist, useOffer } from '@causeway/sdk/react';
+ *
  * function Checklist() {
  *   const { data: offer } = useOffer('harbour-quarter');
  *   const option = offer?.options[0];
@@ -34,46 +36,54 @@ export function RequirementsChecklist({ offer, optionId, onCompleted }: Requirem
   useEffect(() => {
     if (isAllDone) onCompleted?.();
   }, [isAllDone]);
+  const registered = rows?.find(({ requirement }) => requirement.type === 'whitelisted_wallet');
+  const isBlocked = rows?.some(isFinal) ?? false;
   const first = rows?.find(({ status }) => ['not_started', 'action_needed'].includes(status.status));
   return (
     <section className="cw cw-card cw-checklist" aria-busy={rows === undefined}>
-      <Head total={rows?.length} done={done} />
+      <Head total={rows?.length} done={done} isBlocked={isBlocked} />
       {rows === undefined && error !== undefined && <ErrorNotice error={error} onRetry={refresh} />}
       {rows === undefined && error === undefined && <ChecklistSkeleton />}
       <ol className="cw-list">
         {rows?.map((row) => (
-          <Row key={row.requirement.id} {...{ offer, optionId, row, expectChange }} isNext={row === first} />
+          <Row
+            key={row.requirement.id}
+            {...{ offer, optionId, row, expectChange }}
+            accumulates={registered !== undefined}
+            isNext={row === first && !isBlocked}
+          />
         ))}
       </ol>
     </section>
   );
 }
 
-function Head({ total, done }: { total: number | undefined; done: number }) {
+/** A declined form can be started anew; the other refusals stand. */
+function isFinal({ requirement, status }: RequirementRow): boolean {
+  return status.status === 'rejected' && requirement.type !== 'document';
+}
+
+function Head({ total, done, isBlocked }: { total: number | undefined; done: number; isBlocked: boolean }) {
   const titleId = useId();
-  const words =
-    total === undefined
-      ? '\u00a0'
-      : total === 0
-        ? 'Nothing is asked of you for this option.'
-        : done === total
-          ? 'All done. You can invest now.'
-          : `${done} of ${total} done`;
+  const words = progressWords(total, done, isBlocked);
   return (
     <div className="cw-checklist-head">
       <h2 className="cw-title" id={titleId}>
         Before you invest
       </h2>
-      <p className={total !== undefined && done === total ? 'cw-strong' : 'cw-muted'} role="status">
+      <p className={isBlocked || done === total ? 'cw-strong' : 'cw-muted'} role="status">
         {words}
       </p>
-      {total !== 0 && (
-        <progress className="cw-bar" max={total ?? 1} value={done} aria-labelledby={titleId}>
-          {words}
-        </progress>
-      )}
+      {total !== 0 && <progress className="cw-bar" max={total ?? 1} value={done} aria-labelledby={titleId} />}
     </div>
   );
+}
+
+function progressWords(total: number | undefined, done: number, isBlocked: boolean): string {
+  if (total === undefined) return '\u00a0';
+  if (total === 0) return 'Nothing is asked of you for this option.';
+  if (isBlocked) return 'You cannot take part in this option.';
+  return done === total ? 'All done. You can invest now.' : `${done} of ${total} done`;
 }
 
 type RowProps = {
@@ -81,11 +91,13 @@ type RowProps = {
   optionId: string;
   row: RequirementRow;
   isNext: boolean;
+  /** Wallets of this option are registered beside each other rather than replaced. */
+  accumulates: boolean;
   expectChange(): void;
 };
 
-function Row({ offer, optionId, row, isNext, expectChange }: RowProps) {
-  const { requirement, status } = row;
+function Row(props: RowProps) {
+  const { requirement, status } = props.row;
   const [name, why] = REQUIREMENTS[requirement.type];
   const [tone, words] = STATUSES[status.status];
   return (
@@ -99,12 +111,14 @@ function Row({ offer, optionId, row, isNext, expectChange }: RowProps) {
         </div>
         <StatusBadge tone={tone}>{words}</StatusBadge>
       </div>
-      <Step {...{ offer, optionId, row, isNext, expectChange }} />
+      <Step {...props} />
     </li>
   );
 }
 
-function Step({ offer, optionId, row: { requirement, status }, isNext, expectChange }: RowProps) {
+function Step(props: RowProps) {
+  const { offer, optionId, isNext, accumulates, expectChange } = props;
+  const { requirement, status } = props.row;
   const shared = { status, isNext, onMoved: expectChange };
   switch (requirement.type) {
     case 'identity_verification':
@@ -116,7 +130,11 @@ function Step({ offer, optionId, row: { requirement, status }, isNext, expectCha
       return <DocumentStep documentType={requirement.details.document_type} {...shared} />;
     case 'external_wallet':
       return (
-        <WalletStep {...{ offer, optionId, ...shared }} protocol={requirement.details.protocol} maximum={1} />
+        <WalletStep
+          {...{ offer, optionId, ...shared }}
+          protocol={requirement.details.protocol}
+          maximum={accumulates ? 0 : 1}
+        />
       );
     case 'whitelisted_wallet':
       return (

@@ -18,6 +18,8 @@ const never = () => () => undefined;
  *
  * @example
  * ```tsx
+ * import { SignInCard } from '@causeway/sdk/react';
+ *
  * const card = <SignInCard title="Invest with Harbour">It takes about two minutes.</SignInCard>;
  * ```
  */

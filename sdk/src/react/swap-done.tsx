@@ -4,16 +4,18 @@ import { Summary } from './checkout-fields.tsx';
 import { TransactionHash } from './checkout-parts.tsx';
 import { groupDigits } from './format.ts';
 import { StatusBadge } from './pieces.tsx';
+import { useFocusOnAppearance } from './use-focus.ts';
 
 type Unit = { code: string; decimals: number };
 
 /** What a swap came to, by the events of its transaction. */
 export function SwapDone(props: { result: SwapResult; paid: Unit; received: Unit; onAgain(): void }) {
   const { result, paid, received, onAgain } = props;
+  const panel = useFocusOnAppearance<HTMLDivElement>();
   const show = (units: bigint, { code, decimals }: Unit) =>
     `${groupDigits(formatAmount(units, decimals))} ${code}`;
   return (
-    <div className="cw-done cw-stack">
+    <div className="cw-done cw-stack cw-focused" ref={panel} tabIndex={-1}>
       <div role="status" className="cw-stack">
         <p>
           <StatusBadge tone="good">Completed</StatusBadge>

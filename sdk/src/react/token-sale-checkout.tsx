@@ -28,6 +28,8 @@ export type TokenSaleCheckoutProps = {
  *
  * @example
  * ```tsx
+ * import { TokenSaleCheckout, useOffer } from '@causeway/sdk/react';
+ *
  * function Invest() {
  *   const { data: offer } = useOffer('harbour-quarter');
  *   return offer ? <TokenSaleCheckout offer={offer} onDone={({ id }) => console.log(id)} /> : null;

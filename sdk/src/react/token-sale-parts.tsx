@@ -4,9 +4,10 @@ import { CHAINS } from '../chains.ts';
 import type { EvmWallet } from '../flows/wallet.ts';
 import type { OfferDetails, OptionAddress, Participation } from '../wire.ts';
 import { Summary, WalletField } from './checkout-fields.tsx';
-import { cutDecimals, formatUsd, groupDigits, titleOfSlug } from './format.ts';
+import { cutDecimals, formatPrice, formatUsd, groupDigits, isWebAddress, titleOfSlug } from './format.ts';
 import { AddressText, StatusBadge } from './pieces.tsx';
 import type { UnfinishedSale } from './unfinished-sale.ts';
+import { useFocusOnAppearance } from './use-focus.ts';
 import type { Place } from './use-place.ts';
 import { useParticipation } from './use-user.ts';
 import { WalletStep } from './wallet-step.tsx';
@@ -33,7 +34,7 @@ export function OptionChoice(props: { offer: OfferDetails; value: string; onChan
           <span className="cw-muted cw-small">
             {option.price_usd === null
               ? 'Price of the day'
-              : `${formatUsd(option.price_usd)} per ${offer.asset.code}`}
+              : `${formatPrice(option.price_usd)} per ${offer.asset.code}`}
             {option.minimum_purchase_usd !== null && `, from ${formatUsd(option.minimum_purchase_usd)}`}
           </span>
         </label>
@@ -60,14 +61,14 @@ export function SaleSummary(props: {
           ],
           [
             'Price',
-            option.price_usd === null ? '–' : `${formatUsd(option.price_usd)} per ${offer.asset.code}`,
+            option.price_usd === null ? '–' : `${formatPrice(option.price_usd)} per ${offer.asset.code}`,
           ],
           ['You receive about', tokens === null ? '–' : `${groupDigits(tokens)} ${offer.asset.code}`],
         ]}
       />
       <p className="cw-muted cw-small">
         Your wallet first approves exactly this amount. It is collected when your investment is accepted.
-        {option.sale_agreement_url !== null && (
+        {isWebAddress(option.sale_agreement_url) && (
           <>
             {' '}
             By investing you accept the{' '}
@@ -112,7 +113,7 @@ export function UnboundNotice(props: {
         , or register <AddressText address={wallet.address} /> as well.
       </p>
       <WalletStep
-        {...{ offer, optionId }}
+        {...{ offer, optionId, wallet }}
         protocol="ethereum"
         maximum={1}
         status={{ status: 'not_started' }}
@@ -166,11 +167,12 @@ export function UnfinishedNotice(props: {
 /** What became of it, live. */
 export function SaleDone(props: { offer: OfferDetails; participation: Participation; onAgain(): void }) {
   const { offer, participation, onAgain } = props;
+  const panel = useFocusOnAppearance<HTMLDivElement>();
   const { data = participation } = useParticipation(participation.id);
   useParticipation(participation.id, { every: 2_500, enabled: isMoving(data.status) });
   const [tone, words, long] = PARTICIPATIONS[data.status];
   return (
-    <div className="cw-done cw-stack">
+    <div className="cw-done cw-stack cw-focused" ref={panel} tabIndex={-1}>
       <p className="cw-done-title">
         {groupDigits(data.amount_string)} {data.asset.code} in {offer.name}
       </p>

@@ -29,6 +29,8 @@ export type TokenizedCheckoutProps = {
  *
  * @example
  * ```tsx
+ * import { TokenizedCheckout, useOffer } from '@causeway/sdk/react';
+ *
  * function Trade() {
  *   const { data: offer } = useOffer('apple-tokenized');
  *   return offer ? <TokenizedCheckout offer={offer} onDone={({ received }) => console.log(received)} /> : null;
@@ -99,18 +101,19 @@ function TradeForm({ offer, choice, place, onDone }: FormProps) {
     >
       {run.state.step === 'idle' ? (
         <>
+          <MarketNotice symbol={offer.asset.code} error={quote.error} />
           <PlaceFields choice={choice} disabled={false} />
           <WalletField wallet={wallet} disabled={false} />
           <AmountField {...{ amount, limits, hasWallet: wallet !== undefined }} disabled={!isTradable} />
           <ChoiceField
-            label="Price protection: how much less you accept"
+            label="Price protection"
+            hint="How much less than the price now you accept."
             value={slippage}
             choices={SLIPPAGES}
             disabled={false}
             onChange={setSlippage}
           />
           <TokenizedSummary {...{ offer, place, quote: quote.data, units: amount.units }} />
-          <MarketNotice symbol={offer.asset.code} error={quote.error} />
           <button type="submit" className="cw-button cw-button-main cw-button-wide" disabled={!canBuy}>
             Buy {offer.asset.code}
           </button>

@@ -3,7 +3,7 @@ import type { TokenizedPhase } from '../flows/tokenized-purchase.ts';
 import type { OfferDetails, TokenizedSwapQuote, TokenizedSwapTransaction } from '../wire.ts';
 import { Summary } from './checkout-fields.tsx';
 import { Countdown } from './countdown.tsx';
-import { cutDecimals, formatUsd, groupDigits } from './format.ts';
+import { cutDecimals, formatPrice, groupDigits } from './format.ts';
 import type { Place } from './use-place.ts';
 
 /** What the offer's terms say of it, in the operator's words. */
@@ -29,7 +29,7 @@ export function TokenizedSummary(props: {
           ],
           [
             'Price now',
-            quote === undefined ? '–' : `${formatUsd(cutDecimals(quote.price, 4))} per ${offer.asset.code}`,
+            quote === undefined ? '–' : `${formatPrice(cutDecimals(quote.price, 4))} per ${offer.asset.code}`,
           ],
           [
             'You receive about',

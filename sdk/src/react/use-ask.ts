@@ -44,6 +44,8 @@ export function useAsk<Data>(ask: Ask<Data>, { every, enabled = true }: HookOpti
  *
  * @example
  * ```tsx
+ * import { useInvalidate } from '@causeway/sdk/react';
+ *
  * function Reload() {
  *   const invalidate = useInvalidate();
  *   return <button type="button" onClick={() => invalidate('participations', 'tokenBalance')}>Reload</button>;

@@ -23,6 +23,8 @@ const NOTHING = {} as never;
  *
  * @example
  * ```tsx
+ * import { useSwapPreview } from '@causeway/sdk/react';
+ *
  * function Preview({ swap, token }: { swap: string; token: string }) {
  *   const { data } = useSwapPreview(
  *     { contract_address: swap, chain: 'ethereum_sepolia', input_token: token, amount: '1000000' },
@@ -41,6 +43,8 @@ export function useSwapPreview(query: Asked<'swapPreview'>, options?: HookOption
  *
  * @example
  * ```tsx
+ * import { useSwapOutputToken } from '@causeway/sdk/react';
+ *
  * function Symbol({ swap }: { swap: string }) {
  *   return <b>{useSwapOutputToken({ contract_address: swap, chain: 'ethereum_sepolia' }).data?.symbol}</b>;
  * }
@@ -58,6 +62,8 @@ export function useSwapOutputToken(
  *
  * @example
  * ```tsx
+ * import { useSwapStatus } from '@causeway/sdk/react';
+ *
  * function Open({ swap }: { swap: string }) {
  *   const { data } = useSwapStatus({ contract_address: swap, chain: 'ethereum_sepolia' });
  *   return <p>{data?.stopped === '0' ? 'Open' : 'Stopped'}</p>;
@@ -73,6 +79,8 @@ export function useSwapStatus(query: Asked<'swapStatus'>, options?: HookOptions)
  *
  * @example
  * ```tsx
+ * import { useWallet, useWalletAuthorization } from '@causeway/sdk/react';
+ *
  * function Allowed({ swap }: { swap: string }) {
  *   const { wallet } = useWallet('ethereum');
  *   const { data } = useWalletAuthorization(
@@ -94,6 +102,8 @@ export function useWalletAuthorization(
  *
  * @example
  * ```tsx
+ * import { useTokenAllowance } from '@causeway/sdk/react';
+ *
  * function Allowance(query: { token_address: string; owner: string; spender: string }) {
  *   return <p>{useTokenAllowance({ ...query, chain: 'base_sepolia' }).data?.allowance}</p>;
  * }
@@ -111,6 +121,9 @@ export function useTokenAllowance(
  *
  * @example
  * ```tsx
+ * import { formatAmount } from '@causeway/sdk';
+ * import { useTokenBalance } from '@causeway/sdk/react';
+ *
  * function Balance({ token, owner }: { token: string; owner: string }) {
  *   const { data } = useTokenBalance({ token_address: token, owner, chain: 'base_sepolia' });
  *   return <p>{data && formatAmount(data.balance, 6)}</p>;
@@ -126,6 +139,8 @@ export function useTokenBalance(query: Asked<'tokenBalance'>, options?: HookOpti
  *
  * @example
  * ```tsx
+ * import { useQuote } from '@causeway/sdk/react';
+ *
  * function Price() {
  *   const { data } = useQuote({ symbol: 'AAPLon', side: 'buy', token_amount: '1' }, { every: 3_000 });
  *   return <p>{data?.price} USD</p>;
@@ -141,6 +156,8 @@ export function useQuote(query: Asked<'quote'>, options?: HookOptions): Answer<T
  *
  * @example
  * ```tsx
+ * import { useTradingStatus } from '@causeway/sdk/react';
+ *
  * function Market() {
  *   const { data } = useTradingStatus({ symbol: 'AAPLon', side: 'buy' }, { every: 15_000 });
  *   return <p>{data?.tradable ? 'Open' : 'Closed'}</p>;

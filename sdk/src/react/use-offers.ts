@@ -30,6 +30,8 @@ export function useListed<Item>(
  *
  * @example
  * ```tsx
+ * import { useOffers } from '@causeway/sdk/react';
+ *
  * function Slugs() {
  *   const { data = [], error } = useOffers();
  *   return <p>{error?.message ?? data.map(({ slug }) => slug).join(', ')}</p>;
@@ -45,6 +47,8 @@ export function useOffers(options?: HookOptions & { limit?: number | undefined }
  *
  * @example
  * ```tsx
+ * import { useOffer } from '@causeway/sdk/react';
+ *
  * function Title() {
  *   const { data: offer } = useOffer('harbour-quarter');
  *   return <h1>{offer?.name}</h1>;
@@ -60,6 +64,8 @@ export function useOffer(idOrSlug: string | undefined, options?: HookOptions): A
  *
  * @example
  * ```tsx
+ * import { useRequirements } from '@causeway/sdk/react';
+ *
  * function Count({ offerId, optionId }: { offerId: string; optionId: string }) {
  *   const { data } = useRequirements(offerId);
  *   return <p>{data?.options[optionId]?.data.length} requirements</p>;
@@ -78,6 +84,9 @@ export function useRequirements(
  *
  * @example
  * ```tsx
+ * import { describeStatus } from '@causeway/sdk';
+ * import { useRequirementStatuses } from '@causeway/sdk/react';
+ *
  * function Done({ offerId }: { offerId: string }) {
  *   const { data } = useRequirementStatuses(offerId, { every: 5_000 });
  *   const all = Object.values(data?.statuses ?? {});

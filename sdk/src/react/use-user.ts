@@ -9,6 +9,8 @@ import { given, type ListAnswer, useListed } from './use-offers.ts';
  *
  * @example
  * ```tsx
+ * import { useConnectedWallets } from '@causeway/sdk/react';
+ *
  * function Bound({ offerId }: { offerId: string }) {
  *   const { data = [] } = useConnectedWallets(offerId);
  *   return <p>{data.map(({ address }) => address).join(', ')}</p>;
@@ -31,6 +33,8 @@ export function useConnectedWallets(
  *
  * @example
  * ```tsx
+ * import { useParticipations } from '@causeway/sdk/react';
+ *
  * function Invested() {
  *   const { data = [], hasMore, loadMore } = useParticipations({ limit: 10 });
  *   return (
@@ -56,6 +60,8 @@ export function useParticipations(
  *
  * @example
  * ```tsx
+ * import { useParticipation } from '@causeway/sdk/react';
+ *
  * function Status({ id }: { id: string }) {
  *   const { data } = useParticipation(id, { every: 3_000 });
  *   return <p role="status">{data?.status}</p>;
@@ -71,6 +77,8 @@ export function useParticipation(id: string | undefined, options?: HookOptions):
  *
  * @example
  * ```tsx
+ * import { usePii } from '@causeway/sdk/react';
+ *
  * function Greeting() {
  *   return <p>Hello {usePii().data?.full_legal_name ?? 'there'}</p>;
  * }

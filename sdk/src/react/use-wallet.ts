@@ -19,6 +19,8 @@ export type ConnectedWallet<One extends Protocol> = {
  *
  * @example
  * ```tsx
+ * import { useWallet } from '@causeway/sdk/react';
+ *
  * function Account() {
  *   const { wallet, connectors, connect, disconnect } = useWallet('ethereum');
  *   if (wallet) return <button type="button" onClick={disconnect}>{wallet.address}</button>;

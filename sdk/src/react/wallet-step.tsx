@@ -18,14 +18,18 @@ type Props = {
   offer: OfferDetails;
   optionId: string;
   protocol: Protocol;
+  /** How many can be bound; 0 when they are added by another requirement. */
   maximum: number;
+  /** The one to bind; asked for unless given. */
+  wallet?: Wallet | undefined;
   status: DescribedStatus;
   isNext: boolean;
   onMoved(): void;
 };
 
 /** Connects a wallet, lets it prove that it is the user's, and binds it to the option. */
-export function WalletStep({ offer, optionId, protocol, maximum, status, isNext, onMoved }: Props) {
+export function WalletStep(props: Props) {
+  const { offer, optionId, protocol, maximum, wallet, status, isNext, onMoved } = props;
   const [isChoosing, setIsChoosing] = useState(false);
   const { bind, state, chosen } = useBinding({ offer, optionId, protocol, onMoved });
   const { data: bound = [] } = useConnectedWallets(offer.id, {
@@ -57,9 +61,9 @@ export function WalletStep({ offer, optionId, protocol, maximum, status, isNext,
           type="button"
           className={`cw-button ${isNext ? 'cw-button-main' : ''} ${isDone ? 'cw-button-quiet' : ''}`}
           disabled={isBusy}
-          onClick={() => setIsChoosing(true)}
+          onClick={() => (wallet === undefined ? setIsChoosing(true) : bind(wallet))}
         >
-          {!isDone ? 'Connect a wallet' : maximum > 1 ? 'Add another wallet' : 'Use another wallet'}
+          {labelOf(isDone, maximum, wallet)}
         </button>
       )}
       <p className="cw-small cw-progress-words" role="status">
@@ -84,6 +88,12 @@ export function WalletStep({ offer, optionId, protocol, maximum, status, isNext,
       />
     </div>
   );
+}
+
+function labelOf(isDone: boolean, maximum: number, wallet: Wallet | undefined): string {
+  if (wallet !== undefined) return 'Register this wallet';
+  if (!isDone) return 'Connect a wallet';
+  return maximum > 1 ? 'Add another wallet' : 'Use another wallet';
 }
 
 function useBinding({

@@ -18,6 +18,8 @@ export type WalletsListProps = {
  *
  * @example
  * ```tsx
+ * import { WalletsList } from '@causeway/sdk/react';
+ *
  * function Wallets({ offerId }: { offerId: string }) {
  *   return <WalletsList offerId={offerId} />;
  * }

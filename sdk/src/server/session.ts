@@ -4,7 +4,7 @@ import { SignInError } from './sign-in-error.ts';
 
 /** A signed-in user. It holds tokens: keep it on the server; `console.log` shows it without them. */
 export type Session = {
-  /** Random, new with every sign-in. */
+  /** 256 random bits, new with every sign-in; a store may hand it to the browser as the key of what it keeps. */
   readonly id: string;
   readonly accessToken: string;
   readonly refreshToken: string;

@@ -96,10 +96,10 @@ export function createSignIn(options: SignInOptions): SignIn {
     const fields = { grant_type: 'refresh_token', refresh_token: session.refreshToken };
     return sessionOf(session.id, await requestTokens(options, fields), session);
   });
-  const exchangeOnce = onceEach(now, async (state, code: string, verifier: string) => {
+  const exchangeOnce = onceEach(now, async (_state, code: string, verifier: string) => {
     const grant = { grant_type: 'authorization_code', redirect_uri: redirectUri };
     const reply = await requestTokens(options, { ...grant, code, code_verifier: verifier });
-    return sessionOf(idOf(state), reply);
+    return sessionOf(randomBytes(32).toString('base64url'), reply);
   });
 
   return {
@@ -139,11 +139,6 @@ function authorizeUrl(options: SignInOptions, asked: AuthorizeOptions, until: nu
     ...(asked.loginHint !== undefined && { login_hint: asked.loginHint }),
   });
   return { url: `${baseOf(options)}/oauth/authorize?${query}`, pending };
-}
-
-/** New with every sign-in, and the same for the browser's repeated delivery of one answer. */
-function idOf(state: string): string {
-  return createHash('sha256').update(`session of ${state}`).digest('base64url');
 }
 
 /** A browser may deliver an answer twice (a reload, a prefetch); a code used twice would end what it gave. */

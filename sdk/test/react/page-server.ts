@@ -13,7 +13,7 @@ const HTML = `<!doctype html><html lang="en"><head><meta charset="utf-8">
 body { margin: 0; padding: 1rem; background: var(--cw-surface-sunken); font: 16px/1.5 system-ui, sans-serif; }
 #root { max-width: 70rem; margin: 0 auto; }
 .columns { display: grid; gap: 1.25rem; align-items: start; grid-template-columns: minmax(0, 1fr); }
-.column { display: grid; gap: 1.25rem; }
+.column { display: grid; gap: 1.25rem; grid-template-columns: minmax(0, 1fr); }
 @media (min-width: 60rem) { .columns { grid-template-columns: minmax(0, 1fr) 26rem; } }
 </style></head><body><main id="root"></main><script type="module" src="/page.js"></script></body></html>`;
 

@@ -35,9 +35,14 @@ export type PageConfig = {
 
 const config = (window as unknown as { pageConfig: PageConfig }).pageConfig;
 const params = new URLSearchParams(location.search);
-/** A test says no with `window.refuse = 'personal_sign'`. */
-const confirm = ({ method }: { method: string }) =>
-  (window as unknown as { refuse?: string }).refuse !== method;
+const calls = new Map<string, number>();
+/** A test says no with `window.refuse = 'personal_sign'`, or to the second of them with `'personal_sign#2'`. */
+const confirm = ({ method }: { method: string }) => {
+  const count = (calls.get(method) ?? 0) + 1;
+  calls.set(method, count);
+  const { refuse } = window as unknown as { refuse?: string };
+  return refuse !== method && refuse !== `${method}#${count}`;
+};
 
 const wallets: WalletConnector[] = [
   {

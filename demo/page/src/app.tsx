@@ -1,0 +1,109 @@
+import { ErrorNotice } from '@causeway/sdk/react';
+import { Component, lazy, type ReactNode, Suspense, useEffect } from 'react';
+import { useApp } from './app-context.tsx';
+import { matchPath, navigate, usePlace } from './route.tsx';
+import { LandingScreen } from './screens/landing.tsx';
+import { OffersScreen } from './screens/offers.tsx';
+import { OfflineBanner, SandboxBanner } from './shell/banners.tsx';
+import { DeveloperDrawer } from './shell/drawer.tsx';
+import { Header } from './shell/header.tsx';
+import { ApprovalDialog } from './wallets/approval-dialog.tsx';
+
+const OfferScreen = lazy(async () => ({ default: (await import('./screens/offer.tsx')).OfferScreen }));
+const InvestScreen = lazy(async () => ({ default: (await import('./screens/invest.tsx')).InvestScreen }));
+const ParticipationsScreen = lazy(async () => ({
+  default: (await import('./screens/participations.tsx')).ParticipationsScreen,
+}));
+const WalletsScreen = lazy(async () => ({ default: (await import('./screens/wallets.tsx')).WalletsScreen }));
+const MailScreen = lazy(async () => ({ default: (await import('./screens/mail.tsx')).MailScreen }));
+const ToolsScreen = lazy(async () => ({ default: (await import('./screens/tools.tsx')).ToolsScreen }));
+
+export function App() {
+  const { path } = usePlace();
+  const { config } = useApp();
+  return (
+    <>
+      <a className="skip" href="#main">
+        Skip to the content
+      </a>
+      <SandboxBanner />
+      <Header />
+      <OfflineBanner />
+      <main className="page" id="main" tabIndex={-1}>
+        <Guard key={path}>
+          <Suspense fallback={<ScreenSkeleton />}>
+            <Screen path={path} />
+          </Suspense>
+        </Guard>
+      </main>
+      <footer className="footer">
+        <p>
+          Harbour Invest is a demonstration built on <code>@causeway/sdk</code>. Nothing here is an offer of
+          securities.
+        </p>
+      </footer>
+      <DeveloperDrawer />
+      {config.is_sandbox && <ApprovalDialog />}
+    </>
+  );
+}
+
+function Screen({ path }: { path: string }): ReactNode {
+  const { session, config } = useApp();
+  if (path === '/') return session.signed_in ? <Redirect to="/offers" /> : <LandingScreen />;
+  if (config.is_sandbox && path === '/tools') return <ToolsScreen />;
+  if (config.is_sandbox && path === '/mail') return <MailScreen />;
+  const screen = userScreen(path);
+  if (screen === null) return <NotFound />;
+  return session.signed_in ? screen : <LandingScreen returnTo={path} />;
+}
+
+function userScreen(path: string): ReactNode {
+  if (path === '/offers') return <OffersScreen />;
+  const offer = matchPath('/offers/:slug', path);
+  if (offer?.slug !== undefined) return <OfferScreen slug={offer.slug} />;
+  const invest = matchPath('/offers/:slug/invest', path);
+  if (invest?.slug !== undefined) return <InvestScreen slug={invest.slug} />;
+  if (path === '/participations') return <ParticipationsScreen />;
+  return path === '/wallets' ? <WalletsScreen /> : null;
+}
+
+function Redirect({ to }: { to: string }) {
+  useEffect(() => navigate(to, { replace: true }), [to]);
+  return null;
+}
+
+function NotFound() {
+  return (
+    <div className="empty-state">
+      <h1>There is nothing here</h1>
+      <p>
+        The address may be old. <a href="/offers">See the offers</a>
+      </p>
+    </div>
+  );
+}
+
+export function ScreenSkeleton() {
+  return (
+    <div className="screen-skeleton" role="status" aria-label="Loading">
+      <span className="bone title" />
+      <span className="bone" />
+      <span className="bone wide" />
+    </div>
+  );
+}
+
+/** A screen that fails leaves the rest of the page standing. */
+class Guard extends Component<{ children: ReactNode }, { error: unknown }> {
+  override state = { error: null };
+
+  static getDerivedStateFromError(error: unknown) {
+    return { error };
+  }
+
+  override render() {
+    if (this.state.error === null) return this.props.children;
+    return <ErrorNotice error={this.state.error} onRetry={() => location.reload()} retryLabel="Load again" />;
+  }
+}

@@ -1,0 +1,44 @@
+import { useApp } from '../app-context.tsx';
+import { ListIcon, OffersIcon, WalletIcon } from '../icons.tsx';
+import logo from '../images/icon.svg';
+import { Link } from '../route.tsx';
+import { AccountMenu } from './account-menu.tsx';
+import { ThemeToggle } from './theme-toggle.tsx';
+import { WalletButton } from './wallet-button.tsx';
+
+export function Header() {
+  const { session } = useApp();
+  return (
+    <header className="header">
+      <div className="header-inner">
+        <Link to={session.signed_in ? '/offers' : '/'} className="brand">
+          <img src={logo} alt="" width={28} height={28} />
+          <span>Harbour Invest</span>
+        </Link>
+        {session.signed_in && <Navigation />}
+        <div className="header-end">
+          {session.signed_in && <WalletButton />}
+          <ThemeToggle />
+          <AccountMenu />
+        </div>
+      </div>
+    </header>
+  );
+}
+
+/** In the header, and at the bottom of a phone. */
+function Navigation() {
+  return (
+    <nav className="navigation" aria-label="Main">
+      <Link to="/offers">
+        <OffersIcon /> <span>Offers</span>
+      </Link>
+      <Link to="/participations">
+        <ListIcon /> <span>Investments</span>
+      </Link>
+      <Link to="/wallets">
+        <WalletIcon /> <span>Wallets</span>
+      </Link>
+    </nav>
+  );
+}

@@ -1,0 +1,75 @@
+import { ConnectWalletDialog, useWallet } from '@causeway/sdk/react';
+import { useState } from 'react';
+import { WalletIcon } from '../icons.tsx';
+import { Link } from '../route.tsx';
+import { Menu } from './menu.tsx';
+
+export const shortAddress = (address: string) => `${address.slice(0, 6)}…${address.slice(-4)}`;
+
+/** The wallet of this page: which one, or the way to one. */
+export function WalletButton() {
+  const { wallet, disconnect } = useWallet('ethereum');
+  const [isChoosing, setChoosing] = useState(false);
+  const dialog = (
+    <ConnectWalletDialog protocol="ethereum" open={isChoosing} onClose={() => setChoosing(false)} />
+  );
+  if (wallet === undefined)
+    return (
+      <>
+        <button
+          type="button"
+          className="button"
+          aria-label="Connect wallet"
+          onClick={() => setChoosing(true)}
+        >
+          <WalletIcon /> <span className="label">Connect wallet</span>
+        </button>
+        {dialog}
+      </>
+    );
+  return (
+    <>
+      <Menu
+        label={`Wallet ${wallet.address}`}
+        button={
+          <>
+            <WalletIcon /> <span className="label address">{shortAddress(wallet.address)}</span>
+          </>
+        }
+      >
+        {(close) => (
+          <>
+            <p className="menu-note">
+              Connected to this page
+              <code>{wallet.address}</code>
+            </p>
+            <Link to="/wallets" className="menu-item" onClick={close}>
+              Wallets and balances
+            </Link>
+            <button
+              type="button"
+              className="menu-item"
+              onClick={() => {
+                close();
+                setChoosing(true);
+              }}
+            >
+              Use another wallet
+            </button>
+            <button
+              type="button"
+              className="menu-item"
+              onClick={() => {
+                close();
+                disconnect();
+              }}
+            >
+              Disconnect
+            </button>
+          </>
+        )}
+      </Menu>
+      {dialog}
+    </>
+  );
+}

@@ -1,0 +1,26 @@
+import type { WalletConnector } from '@causeway/sdk/react';
+import type { ChainConfig } from '../config.ts';
+import solanaIcon from '../images/solana-wallet.svg';
+import icon from '../images/test-wallet.svg';
+
+/** Wallets of the sandbox, so that nobody needs an extension. Their keys are made in this browser and stay in it. */
+export function testWallets(chains: readonly ChainConfig[]): WalletConnector[] {
+  const evm = (id: string, name: string): WalletConnector => {
+    const open = async () => (await import('./test-wallet.ts')).openTestWallet(id, name, chains);
+    return { id, name, icon, protocol: 'ethereum', connect: open, restore: open };
+  };
+  const openSolana = async () =>
+    (await import('./test-wallet.ts')).openSolanaTestWallet('Solana test wallet');
+  return [
+    evm('harbour-test-wallet', 'Test wallet'),
+    evm('harbour-test-wallet-2', 'Second test wallet'),
+    {
+      id: 'harbour-solana-wallet',
+      name: 'Solana test wallet',
+      icon: solanaIcon,
+      protocol: 'solana',
+      connect: openSolana,
+      restore: openSolana,
+    },
+  ];
+}

@@ -1,0 +1,139 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Service, startService } from '../../service/test/service.ts';
+import { listenOnFirst } from '../server/listen.ts';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'causeway-demo-start-'));
+const env = { CAUSEWAY_DATA: dataDir, CAUSEWAY_DEMO: 'on' };
+let service: Service;
+beforeAll(async () => {
+  service = await startService(env);
+}, 240_000);
+afterAll(async () => {
+  await service.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+type Overview = { demo_url: string | null; partner: { client_secret: string; redirect_uris: string[] } };
+const overview = async () => (await (await fetch(`${service.url}/sandbox`)).json()) as Overview;
+const demoUrl = async () => String((await overview()).demo_url);
+const get = (url: string, headers: Record<string, string> = {}) =>
+  fetch(url, { headers, signal: AbortSignal.timeout(60_000) });
+const isGone = (url: string) =>
+  get(`${url}/config.json`).then(
+    () => false,
+    () => true,
+  );
+
+/** Of a process, those whose command line has this in it. */
+function childrenNamed(name: string, parent: number): string[] {
+  const rows = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' }).trim().split('\n');
+  return rows
+    .map((row) => row.trim().split(/\s+/))
+    .filter(([, ppid, ...args]) => Number(ppid) === parent && args.join(' ').includes(name))
+    .map(([pid]) => String(pid));
+}
+
+test('the sandbox starts the app, says where it is, and knows its address', async () => {
+  const { demo_url, partner } = await overview();
+  expect(service.output()).toContain(`Demo app   ${demo_url}`);
+  expect(partner.redirect_uris).toContain(`${demo_url}/callback`);
+  const reply = await get(`${demo_url}/`);
+  expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+});
+
+test('the page is bound by a strict policy, and what never changes is kept for ever', async () => {
+  const url = await demoUrl();
+  const page = await get(`${url}/offers`);
+  const policy = page.headers.get('content-security-policy') ?? '';
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("script-src 'self';");
+  expect(policy).not.toMatch(/unsafe|\*/);
+  const [script] = /\/assets\/[\w-]+\.js/.exec(await page.text()) ?? [];
+  const asset = await get(`${url}${script}`, { 'accept-encoding': 'gzip' });
+  expect(asset.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+  expect((await get(`${url}/assets/none.js`)).status).toBe(404);
+  expect((await get(`${url}/assets/..%2f..%2fpackage.json`)).status).toBe(404);
+});
+
+test('what the page is told holds nothing secret', async () => {
+  const { demo_url, partner } = await overview();
+  const config = await (await get(`${demo_url}/config.json`)).text();
+  expect(JSON.parse(config)).toMatchObject({ base_url: service.url, is_sandbox: true });
+  expect(config).not.toContain(partner.client_secret);
+  expect(config).not.toContain('private_key');
+});
+
+test('only its own page reaches the controls of the sandbox through it', async () => {
+  const url = await demoUrl();
+  const close = (headers: Record<string, string>) =>
+    fetch(`${url}/sandbox/venue`, { method: 'POST', headers, body: JSON.stringify({ session: 'regular' }) });
+  expect((await close({})).status).toBe(403);
+  expect((await close({ 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+  expect((await close({ 'sec-fetch-site': 'same-origin' })).status).toBe(200);
+  const token = await fetch(`${url}/sandbox/token`, {
+    method: 'POST',
+    headers: { 'sec-fetch-site': 'same-origin' },
+    body: '{}',
+  });
+  expect(token.status).toBe(404);
+});
+
+test('a visitor sees the offers of the partner before signing in, and nothing of a user', async () => {
+  const { data } = (await (await get(`${await demoUrl()}/offers.json`)).json()) as {
+    data: { slug: string }[];
+  };
+  expect(data.map(({ slug }) => slug)).toContain('harbour-quarter');
+  expect(
+    await (await get(`${await demoUrl()}/causeway/session`, { 'sec-fetch-site': 'same-origin' })).json(),
+  ).toEqual({ signed_in: false });
+});
+
+test('when the app is killed the service goes on, and the app comes back at the same address', async () => {
+  const url = await demoUrl();
+  const [pid] = childrenNamed('demo.mjs', Number(service.child.pid));
+  process.kill(Number(pid), 'SIGKILL');
+  await expect.poll(() => service.output()).toContain('it is started again in');
+  expect((await get(`${service.url}/health`)).status).toBe(200);
+  await expect
+    .poll(() =>
+      get(`${url}/config.json`).then(
+        ({ status }) => status,
+        () => 0,
+      ),
+    )
+    .toBe(200);
+});
+
+test('it keeps its address over a restart, and ends with the service however that ends', async () => {
+  const before = await demoUrl();
+  expect(await service.stop()).toBe(0);
+  expect(await isGone(before)).toBe(true);
+  service = await startService({ ...env, PORT: new URL(service.url).port });
+  expect(await demoUrl()).toBe(before);
+  process.kill(Number(service.child.pid), 'SIGKILL');
+  await expect.poll(() => isGone(before)).toBe(true);
+  // Whatever else of the group is left.
+  await service.stop('SIGKILL').catch(() => undefined);
+  service = await startService({ ...env, CAUSEWAY_DEMO: 'off' });
+  expect((await overview()).demo_url).toBeNull();
+});
+
+test('a port that is taken on either address of localhost is left alone', async () => {
+  const other: Server = createServer();
+  await new Promise<void>((done) => other.listen(0, '127.0.0.1', done));
+  const { port } = other.address() as AddressInfo;
+  const listening = await listenOnFirst('localhost', [port, 0], (_request, response) => response.end('here'));
+  expect(listening.port).not.toBe(port);
+  expect(await (await get(`http://localhost:${listening.port}/`)).text()).toBe('here');
+  await listening.close();
+  await expect(listenOnFirst('localhost', [port], () => undefined)).rejects.toThrow(/none of the ports/);
+  other.close();
+  await sleep(0);
+});

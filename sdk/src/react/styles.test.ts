@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+
+const css = readFileSync(new URL('styles.css', import.meta.url), 'utf8');
+
+/** The variables of the n-th block that sets colours. */
+function palette(selector: string): Map<string, string> {
+  const start = css.indexOf(selector);
+  const block = css.slice(start, css.indexOf('}', start));
+  return new Map(
+    [...block.matchAll(/--cw-([\w-]+):\s*(#[0-9a-f]{6})/g)].map(([, name = '', hex = '']) => [name, hex]),
+  );
+}
+
+/** WCAG 2.2, relative luminance and contrast ratio. */
+function contrast(a: string, b: string): number {
+  const luminance = (hex: string) => {
+    const parts = [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16) / 255);
+    const [red = 0, green = 0, blue = 0] = parts.map((part) =>
+      part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4,
+    );
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const [low = 0, high = 0] = [luminance(a), luminance(b)].sort((one, other) => one - other);
+  return (high + 0.05) / (low + 0.05);
+}
+
+const TEXT = [
+  ...['surface', 'surface-sunken', 'busy-soft', 'attention-soft', 'bad-soft'].map(
+    (back) => ['text', back] as const,
+  ),
+  ...['surface', 'surface-sunken', 'neutral-soft', 'busy-soft', 'bad-soft'].map(
+    (back) => ['text-muted', back] as const,
+  ),
+  ...['good', 'busy', 'attention', 'bad', 'neutral'].map((tone) => [tone, `${tone}-soft`] as const),
+  ...[['accent', 'surface'] as const, ['bad', 'surface'] as const],
+  ...[['on-accent', 'accent'] as const, ['on-accent', 'accent-hover'] as const],
+];
+const MARKS = ['border-strong', 'focus', 'good', 'busy', 'neutral'].map((name) => [name, 'surface'] as const);
+
+describe.each([
+  ['light', ':where(:root) {'],
+  ['dark', ':where([data-theme="dark"]) {'],
+])('the colours of the %s theme', (_, selector) => {
+  const colours = palette(selector);
+  const ratio = ([front, back]: readonly [string, string]) =>
+    contrast(colours.get(front) ?? '', colours.get(back) ?? '');
+
+  test.each(TEXT)('%s on %s can be read (WCAG AA)', (...pair) => {
+    expect(ratio(pair)).toBeGreaterThanOrEqual(4.5);
+  });
+  test.each(MARKS)('%s on %s can be seen (WCAG AA)', (...pair) => {
+    expect(ratio(pair)).toBeGreaterThanOrEqual(3);
+  });
+});
+
+test('the dark theme is the same by the system and by choice', () => {
+  const bySystem = palette(':where(:root:not([data-theme="light"])) {');
+  expect(bySystem.size).toBeGreaterThan(15);
+  expect(bySystem).toEqual(palette(':where([data-theme="dark"]) {'));
+});
+
+test('no rule reaches outside of the components', () => {
+  const plain = css
+    .replace(/\/\*[\s\S]*?\*\//g, '')
+    .replace(/@keyframes[^{]+\{(?:[^{}]*\{[^}]*\})*\s*\}/g, '');
+  const selectors = [...plain.matchAll(/([^{}]+)\{/g)]
+    .map(([, text = '']) => text.trim())
+    .filter((text) => !text.startsWith('@'))
+    .flatMap((text) => text.split(/,(?![^(]*\))/))
+    .map((text) => text.trim());
+  expect(selectors.length).toBeGreaterThan(100);
+  expect(selectors.filter((one) => !/\.cw\b|\.cw-/.test(one) && !one.startsWith(':where('))).toEqual([]);
+});

@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connect, openWorld, passIdentity, refuse, shoot, type World } from './visitor.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+}, 180_000);
+afterAll(() => world?.close());
+
+describe('the token sale', () => {
+  test('takes an exact amount to a completed participation', async () => {
+    await world.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page }) => {
+      await connect(page);
+      await page.getByText('Balance 1,000 USDC').waitFor();
+      const amount = page.getByLabel('Amount');
+      await amount.fill('9.99');
+      await page.getByText('The minimum is 10 USDC.').waitFor();
+      await amount.fill('1000.000001');
+      await page.getByText('Your wallet holds 1,000 USDC.').waitFor();
+      await shoot(page, 'sale-problem');
+      await page.getByRole('button', { name: 'Max' }).click();
+      expect(await amount.inputValue()).toBe('1000');
+      await amount.fill('125.5');
+      await page.getByText('100.4 HBQ').waitFor();
+      await shoot(page, 'sale-ready');
+      await page.getByRole('button', { name: 'Invest', exact: true }).click();
+      await page.getByText('125.5 USDC in Harbour Quarter').waitFor();
+      await page.getByText('Your investment is complete.').waitFor({ timeout: 60_000 });
+      await shoot(page, 'sale-done');
+      await page.goto(`${world.server.url}/?view=participations`);
+      await page.getByText('125.5').waitFor();
+      await shoot(page, 'participations');
+    });
+  }, 120_000);
+
+  test('goes on after a reload in the middle, with the approval that was given', async () => {
+    await world.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page }) => {
+      await connect(page);
+      await page.getByLabel('Amount').fill('50');
+      await page.route('**/v1/participations', (route) =>
+        route.request().method() === 'POST' ? route.abort() : route.continue(),
+      );
+      await page.getByRole('button', { name: 'Invest', exact: true }).click();
+      await page.getByText('Recording your investment').waitFor();
+      await page.unroute('**/v1/participations');
+      await page.reload();
+      await page.getByText('You have an unfinished purchase').waitFor();
+      await shoot(page, 'sale-unfinished');
+      const sent: string[] = [];
+      page.on('request', (one) => {
+        if (one.postData()?.includes('eth_sendRawTransaction')) sent.push(one.url());
+      });
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await page.getByText('50 USDC in Harbour Quarter').waitFor();
+      expect(sent).toEqual([]);
+      await page.reload();
+      await page.getByLabel('Amount').waitFor();
+      expect(await page.getByText('You have an unfinished purchase').count()).toBe(0);
+    });
+  }, 120_000);
+
+  test('says what to do when the wallet says no, and tries again', async () => {
+    await world.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page }) => {
+      await connect(page);
+      await page.getByLabel('Amount').fill('20');
+      await refuse(page, 'eth_sendTransaction');
+      await page.getByRole('button', { name: 'Invest', exact: true }).click();
+      await page.getByText('You turned the request down in your wallet').waitFor();
+      await shoot(page, 'sale-refused');
+      await refuse(page, '');
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByText('20 USDC in Harbour Quarter').waitFor();
+    });
+  }, 120_000);
+
+  test('lets only a registered wallet invest where the option asks for one, and registers it', async () => {
+    await world.visit('?view=offer&slug=harbour-quarter&option=syndicate', async ({ page }) => {
+      await connect(page);
+      await page.getByLabel('Amount').fill('100');
+      await page.evaluate(() => {
+        const given = window as unknown as { pageConfig: { evmKey: string } };
+        given.pageConfig.evmKey = `0x${'1'.repeat(64)}`;
+      });
+      await page.getByRole('button', { name: 'Change' }).click();
+      await page.getByRole('button', { name: 'Use another one' }).click();
+      await page.getByRole('button', { name: 'Test wallet', exact: true }).click();
+      await page.getByText('This wallet is not registered for this option').waitFor();
+      expect(await page.getByRole('button', { name: 'Invest', exact: true }).isDisabled()).toBe(true);
+      await shoot(page, 'sale-unregistered');
+      await page.getByRole('button', { name: 'Register this wallet' }).click();
+      await page.getByText('This wallet is not registered for this option').waitFor({ state: 'detached' });
+      await page.getByText('Your wallet holds 0 USDC.').waitFor();
+    });
+  }, 120_000);
+
+  test('is closed for an offer that has ended or not begun', async () => {
+    await world.visit('?view=offer&slug=old-brewery', ({ page }) =>
+      page.locator('.cw-checkout').getByText('This offer has ended').waitFor(),
+    );
+    await world.visit('?view=offer&slug=tidal-array', async ({ page }) => {
+      await page.getByText('This offer is not open yet').waitFor();
+      await shoot(page, 'offer-upcoming');
+    });
+  });
+});
+
+describe('the fund', () => {
+  test('verifies, allows the wallet, previews and swaps', async () => {
+    await world.visit('?view=offer&slug=treasury-fund', async ({ page }) => {
+      await page.getByText('0 of 1 done').waitFor();
+      await passIdentity(page, 'kyc_approved');
+      await connect(page);
+      await page.getByText('Your wallet is not allowed yet').waitFor();
+      await shoot(page, 'fund-allow');
+      await page.getByRole('button', { name: 'Allow this wallet' }).click();
+      await page.getByLabel('Amount').fill('100');
+      await page.getByText('Of that, fee').waitFor();
+      await page
+        .getByText(/^[\d.]+ CTF$/)
+        .first()
+        .waitFor();
+      await shoot(page, 'fund-ready');
+      await page.getByRole('button', { name: 'Swap', exact: true }).click();
+      await page.getByText(/You received [\d.]+ CTF/).waitFor();
+      await shoot(page, 'fund-done');
+    });
+  }, 120_000);
+});
+
+describe('a fund that has stopped', () => {
+  test('says so instead of asking for an amount', async () => {
+    await world.visit('?view=sign-in', async ({ page }) => {
+      await page.route('**/v1/swap/status*', (route) =>
+        route.fulfill({ json: { object: 'swap_status', stopped: '4', swap_level: '4' } }),
+      );
+      await page.goto(`${world.server.url}/?view=offer&slug=treasury-fund`);
+      await passIdentity(page, 'kyc_approved');
+      await page.getByText('Swaps are stopped at the moment').waitFor();
+      expect(await page.getByLabel('Amount').count()).toBe(0);
+      await shoot(page, 'fund-stopped');
+    });
+  });
+});
+
+describe('the tokenized asset', () => {
+  test('has a live price, and is bought at the firm one', async () => {
+    await world.visit('?view=offer&slug=apple-tokenized', async ({ page }) => {
+      await page.getByText('Market open').waitFor();
+      await connect(page);
+      await page.getByLabel('Amount').fill('100.5');
+      await page.getByText(/^[\d.]+ AAPLon$/).waitFor();
+      await shoot(page, 'tokenized-ready');
+      await page.getByRole('button', { name: 'Buy AAPLon' }).click();
+      await page.getByText(/You received [\d.]+ AAPLon/).waitFor();
+      await shoot(page, 'tokenized-done');
+    });
+  }, 120_000);
+
+  test('offers the same order again when the wallet said no to it, and orders once', async () => {
+    await world.visit('?view=offer&slug=apple-tokenized', async ({ page }) => {
+      const keys: (string | undefined)[] = [];
+      page.on('request', (one) => {
+        if (one.url().endsWith('/swap/transaction')) keys.push(one.headers()['idempotency-key']);
+      });
+      await connect(page);
+      await page.getByLabel('Amount').fill('100.5');
+      await refuse(page, 'eth_sendTransaction#2');
+      await page.getByRole('button', { name: 'Buy AAPLon' }).click();
+      await page.getByText('You turned the request down in your wallet').waitFor();
+      await page.getByText('Of that, fee').waitFor();
+      await page.getByText('0.5 USDC', { exact: true }).waitFor();
+      await shoot(page, 'tokenized-refused');
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByText(/You received [\d.]+ AAPLon/).waitFor();
+      expect(keys).toHaveLength(2);
+      expect(new Set(keys).size).toBe(1);
+    });
+  }, 120_000);
+
+  test('says that the market is closed, until when, and opens by itself', async () => {
+    await world.sandbox.control('POST', '/sandbox/venue', { session: 'closed' });
+    await world.visit('?view=offer&slug=apple-tokenized', async ({ page }) => {
+      await page.getByText('The market is closed').first().waitFor();
+      await page.getByText(/You can buy again from|Nothing can be bought right now/).waitFor();
+      await shoot(page, 'tokenized-closed');
+      await world.sandbox.control('POST', '/sandbox/venue', { session: 'regular' });
+      await page.getByText('Market open').waitFor();
+    });
+  }, 120_000);
+});
