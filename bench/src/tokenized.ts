@@ -84,7 +84,7 @@ export async function run(): Promise<Result> {
   }
 }
 
-export function offerFile({ chains }: Awaited<ReturnType<typeof startOutside>>): object {
+function offerFile({ chains }: Awaited<ReturnType<typeof startOutside>>): object {
   const deployment = chains[0]?.deployment;
   const venue = deployment?.venue;
   return {
