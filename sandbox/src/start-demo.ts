@@ -15,7 +15,7 @@ export type Demo = {
 type Settings = Pick<Config, 'dataDir' | 'host' | 'port'>;
 
 const ENTRY = fileURLToPath(new URL('../../demo/bin/demo.mjs', import.meta.url));
-const START_TIMEOUT = 60_000;
+const START_TIMEOUT = 20_000;
 const STOP_TIMEOUT = 3_000;
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 30_000;

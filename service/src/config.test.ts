@@ -33,6 +33,7 @@ test('nothing set gives the sandbox, with a secret of its own that stays', () =>
     port: 8080,
     databaseUrl: null,
     clock: 'real',
+    demo: true,
   });
   expect(loadConfig({ CAUSEWAY_DATA: dataDir }).secrets).toEqual(first.secrets);
   expect(first.secrets[0]).toHaveLength(32);
@@ -87,6 +88,7 @@ test.each([
   ['PORT', '80a'],
   ['PORT', '-1'],
   ['CAUSEWAY_CLOCK', 'fast'],
+  ['CAUSEWAY_DEMO', 'maybe'],
   ['LOG_LEVEL', 'loud'],
   ['DATABASE_URL', 'mysql://x'],
   ['DATABASE_URL', 'not a url'],
@@ -109,6 +111,8 @@ test.each(['DATABASE_URL', 'CAUSEWAY_SECRET', 'PUBLIC_URL'])(
 
 test('production refuses parts of the sandbox and plain http', () => {
   expect(() => loadConfig({ ...production, CAUSEWAY_CLOCK: 'test' })).toThrow('CAUSEWAY_CLOCK');
+  expect(() => loadConfig({ ...production, CAUSEWAY_DEMO: 'on' })).toThrow('CAUSEWAY_DEMO');
+  expect(loadConfig(production).demo).toBe(false);
   expect(() => loadConfig({ ...production, PUBLIC_URL: 'http://invest.example' })).toThrow('PUBLIC_URL');
 });
 
