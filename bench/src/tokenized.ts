@@ -47,30 +47,43 @@ export async function run(): Promise<Result> {
     });
     const after = await readStats(ours);
     const perQuote = (after.venue - before.venue) / (after.served - before.served);
-    const over = (mine: keyof typeof figures, theirs: (keyof typeof figures)[]) =>
-      figures[mine].requestsPerSecond / Math.max(...theirs.map((name) => figures[name].requestsPerSecond));
+    const over = (mine: keyof typeof figures, theirs: keyof typeof figures) =>
+      figures[mine].requestsPerSecond / figures[theirs].requestsPerSecond;
     const cost = await measureTransactions(outside, ours);
     return {
       name: 'Tokenized swaps: 64 clients that poll 10 quotes, and the transaction',
       bars: [
         {
-          says: 'throughput against the faster of two routes that ask a venue in the same machine each time',
-          reached: over('ours', ['asks by fetch', 'asks by a pool']),
+          says: 'throughput against a bare route that asks the venue each time, by fetch',
+          reached: over('ours', 'asks by fetch'),
           ...{ least: 6, goal: 10 },
         },
         {
-          says: `the same with the venue ${DISTANCE} ms away`,
-          reached: over('ours, far away', ['asks far away']),
+          says: 'the same, where that route keeps a pool of connections',
+          reached: over('ours', 'asks by a pool'),
+          ...{ least: 6, goal: 10 },
+        },
+        {
+          says: `the same, with a pool and the venue ${DISTANCE} ms away`,
+          reached: over('ours, far away', 'asks far away'),
           ...{ least: 6, goal: 10 },
         },
         {
           says: 'throughput against a route that asks nobody, the most there is to reach',
-          reached: over('ours', ['asks nobody']),
+          reached: over('ours', 'asks nobody'),
           least: 0.6,
         },
         { says: 'quotes served for each call of the venue', reached: 1 / perQuote, least: 20 },
-        { says: 'milliseconds of CPU for a transaction, on average', reached: cost.mean, most: CPU_BUDGET },
-        { says: 'milliseconds of CPU for a transaction, half of them', reached: cost.p50, most: CPU_BUDGET },
+        {
+          says: 'milliseconds of CPU for a transaction, twenty at once',
+          reached: cost.atOnce,
+          most: CPU_BUDGET,
+        },
+        {
+          says: 'milliseconds of CPU for a transaction, one at a time',
+          reached: cost.mean,
+          most: CPU_BUDGET,
+        },
       ],
       figures: {
         ...figures,

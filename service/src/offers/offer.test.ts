@@ -63,7 +63,7 @@ test('a symbol leads to the offer that is open, else to one that is not', async 
   expect((await findOfferOfSymbol(one.ctx, caller, 'HBRon')).slug).toBe('stock-now');
   expect((await findOfferOfSymbol(one.ctx, caller, 'GONEon')).slug).toBe('stock-gone');
   for (const symbol of ['THEIRSon', 'hbron', 'NOPE'])
-    await expect(findOfferOfSymbol(one.ctx, caller, symbol)).rejects.toMatchObject({
+    await expect((async () => findOfferOfSymbol(one.ctx, caller, symbol))()).rejects.toMatchObject({
       code: 'symbol_not_found',
     });
   expect((await findOffer(one.ctx, caller, 'stock-now')).symbol).toBe('HBRon');
