@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as person from './person.ts';
 import { statesOfScreens } from './states.ts';
 import { unhappyWays } from './unhappy.ts';
+import { otherWallets } from './wallets.ts';
 import { shoot, startWorld, type World } from './world.ts';
 
 let world: World;
@@ -128,5 +129,6 @@ describe('a new user walks through the whole of it', () => {
   );
 });
 
+otherWallets(() => world);
 statesOfScreens(() => world);
 unhappyWays(() => world);
