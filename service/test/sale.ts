@@ -1,11 +1,12 @@
 import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
 import { token } from '@causeway/contracts/abi/token.ts';
 import type { ChainDeployment } from '@causeway/sandbox/chains/deploy.ts';
-import { testWallets } from '@causeway/sandbox/chains/keys.ts';
+import { roles, testWallets } from '@causeway/sandbox/chains/keys.ts';
 import { createWalletClient, custom, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';
 import { keccak256, toHex } from 'viem/utils';
+import { expect } from 'vitest';
 import type { Pace } from '../src/chain/follow.ts';
 import { deriveSandboxKey } from '../src/chain/sandbox-keys.ts';
 import type { Signer } from '../src/chain/signer.ts';
@@ -154,15 +155,16 @@ function buyer(chain: TestChain, key: Hex, usual: Approve): Buyer {
 /** A worker whose rounds are run by hand. */
 export function saleWorker(
   { app }: Sale,
-  change: { pace?: Partial<Pace>; node?: number; signer?: Signer } = {},
+  change: { pace?: Partial<Pace>; node?: number; signer?: Signer; refundDepth?: number } = {},
 ) {
   const { ctx } = app;
   const signer = change.signer ?? ctx.operator;
   if (signer === null) throw new Error('no operator');
   const gauges = gaugesOf(app);
+  const chain = ctx.chains.evm('ethereum_sepolia');
   const worker = createWorker(
     { ...ctx, node: change.node ?? ctx.node },
-    ctx.chains.evm('ethereum_sepolia'),
+    { ...chain, facts: { ...chain.facts, refundDepth: change.refundDepth ?? chain.facts.refundDepth } },
     signer,
     gauges,
     { ...PACE, ...change.pace },
@@ -180,6 +182,35 @@ export function saleWorker(
       return 'busy';
     },
   };
+}
+
+const HIGH = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 11n };
+
+/** A transfer of nothing, by whoever else has the operator's key. */
+export async function useKeyElsewhere({ chain }: Sale, nonce?: number): Promise<Hex> {
+  const transport = custom(chain.chain);
+  const stranger = createWalletClient({ account: roles.operator, chain: sepolia, transport });
+  const call = { to: roles.operator.address, value: 0n, gas: 21_000n, ...HIGH };
+  return stranger.sendTransaction({ ...call, ...(nonce !== undefined && { nonce }) });
+}
+
+const TAKEN = ['completed', 'remit_submitted', 'remitted', 'remit_failed'];
+
+/** What the database has taken and given back, in USDC and of each buyer, against what the fund has. */
+export async function expectBooksToAgree({ app, buyers, totalsOf }: Sale): Promise<void> {
+  for (const { address } of buyers) {
+    const rows = await app.ctx.db
+      .selectFrom('participations')
+      .select(['amount', 'status'])
+      .where('wallet_address', '=', address)
+      .where('asset_id', '=', 'usd-coin')
+      .execute();
+    const sumOf = (some: typeof rows) => some.reduce((total, { amount }) => total + BigInt(amount), 0n);
+    const taken = rows.filter(({ status }) => TAKEN.includes(status));
+    const remitted = sumOf(rows.filter(({ status }) => status === 'remitted'));
+    const inBooks = { count: BigInt(taken.length), sum: sumOf(taken), remitted };
+    expect({ address, ...(await totalsOf(address)) }).toEqual({ address, ...inBooks });
+  }
 }
 
 const known = new WeakMap<TestApp, AlertGauges>();

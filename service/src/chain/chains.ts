@@ -6,6 +6,11 @@ export type ChainFacts = {
   chainId: number | null;
   /** Blocks, its own included, until a transaction counts as settled. */
   confirmations: number;
+  /**
+   * Blocks likewise, until a commit is refunded: a fund pays out of anything that the user has committed, so its commit
+   * must not be undone any more. Test chains do not wait, because an embedded one mines for transactions only.
+   */
+  refundDepth: number;
   explorer: string;
   /** Seconds between blocks. */
   blockTime: number;
@@ -21,6 +26,7 @@ export const CHAIN_FACTS = {
     protocol: 'ethereum',
     chainId: 1,
     confirmations: 12,
+    refundDepth: 64,
     explorer: 'https://etherscan.io',
     blockTime: 12,
     multicall: MULTICALL3,
@@ -29,6 +35,7 @@ export const CHAIN_FACTS = {
     protocol: 'ethereum',
     chainId: 11_155_111,
     confirmations: 1,
+    refundDepth: 1,
     explorer: 'https://sepolia.etherscan.io',
     blockTime: 12,
     multicall: MULTICALL3,
@@ -37,6 +44,7 @@ export const CHAIN_FACTS = {
     protocol: 'ethereum',
     chainId: 8453,
     confirmations: 10,
+    refundDepth: 64,
     explorer: 'https://basescan.org',
     blockTime: 2,
     multicall: MULTICALL3,
@@ -45,6 +53,7 @@ export const CHAIN_FACTS = {
     protocol: 'ethereum',
     chainId: 84_532,
     confirmations: 1,
+    refundDepth: 1,
     explorer: 'https://sepolia.basescan.org',
     blockTime: 2,
     multicall: MULTICALL3,
@@ -53,6 +62,7 @@ export const CHAIN_FACTS = {
     protocol: 'solana',
     chainId: null,
     confirmations: 32,
+    refundDepth: 32,
     explorer: 'https://explorer.solana.com',
     blockTime: 0.4,
     multicall: null,
@@ -61,6 +71,7 @@ export const CHAIN_FACTS = {
     protocol: 'solana',
     chainId: null,
     confirmations: 32,
+    refundDepth: 32,
     explorer: 'https://explorer.solana.com/?cluster=devnet',
     blockTime: 0.4,
     multicall: null,

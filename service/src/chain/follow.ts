@@ -1,5 +1,5 @@
 import type { Hex } from 'viem';
-import { hexToBigInt, numberToHex } from 'viem/utils';
+import { hexToBigInt, numberToHex, parseTransaction } from 'viem/utils';
 import type { Db } from '../db/pool.ts';
 import type { RpcReply } from './endpoint.ts';
 import { NodeError } from './failures.ts';
@@ -17,7 +17,16 @@ import {
   type TransactionKind,
 } from './operator-store.ts';
 import { revertData } from './revert.ts';
-import { broadcast, isAboutFees, lastAttempt, type Operator, readNonce, signCall } from './sender.ts';
+import {
+  broadcast,
+  type Call,
+  emptyCall,
+  isAboutFees,
+  lastAttempt,
+  type Operator,
+  readNonce,
+  signCall,
+} from './sender.ts';
 import { MustWait } from './waiting.ts';
 
 export type Log = { address: Hex; topics: Hex[]; data: Hex };
@@ -30,6 +39,8 @@ export type Receipt = {
   logs: Log[];
 };
 
+export type Block = { number: bigint; hash: Hex };
+
 /** What the chain's verdict means to whoever asked for the transaction. */
 export type Outcomes = {
   /** Whether what this reverted transaction should have done will be asked for again, by another one. */
@@ -38,10 +49,12 @@ export type Outcomes = {
   settle(tx: Db, transaction: OpenTransaction, receipt: Receipt, revert: Hex | null): Promise<void>;
   /** Likewise, when a reorganisation has undone it. */
   reopen(tx: Db, transaction: { id: string; kind: TransactionKind }): Promise<void>;
+  /** Whether what an unmined transaction builds upon is still there, may yet be, or is gone for now. */
+  groundOf(transaction: OpenTransaction): Promise<'firm' | 'open' | 'gone'>;
 };
 
-/** Remembers between rounds, so that a quiet chain costs one question. */
-export type Following = { head: Hex | null; suspectSince: number | null };
+/** `head`: up to which every settled transaction was found in its block; so a quiet chain costs one question. */
+export type Following = { head: Block | null; suspectSince: number | null };
 
 export type Pace = {
   /** Seconds until bytes that a node has taken are sent again. */
@@ -73,9 +86,9 @@ export async function followTransactions(
   outcomes: Outcomes,
 ): Promise<number> {
   const head = await readBlock(operator, 'latest');
-  if (head.hash !== following.head) {
+  if (head.hash !== following.head?.hash) {
     await undoReorganised(operator, lease, head.number, outcomes);
-    following.head = head.hash;
+    following.head = head;
   }
   const open = await listOpen(operator.db, lease);
   // Before the receipts: what it counts must have one.
@@ -85,15 +98,14 @@ export async function followTransactions(
   let left = unmined.length;
   for (const transaction of open) {
     const receipt = mined.get(transaction.id);
-    if (receipt === undefined) await push(operator, lease, transaction, pace, transaction === unmined[0]);
+    if (receipt === undefined)
+      await push(operator, lease, transaction, pace, transaction === unmined[0], outcomes);
     else if ((await settle(operator, lease, transaction, receipt, head.number, outcomes)) === 'confirming')
       left++;
   }
   await checkNonces(operator, lease, following, pace, count, unmined);
   return left;
 }
-
-type Block = { number: bigint; hash: Hex };
 
 async function readBlock({ chain }: Operator, at: 'latest' | bigint): Promise<Block> {
   const tag = at === 'latest' ? at : numberToHex(at);
@@ -199,7 +211,8 @@ async function undoReorganised(
 
 /**
  * Not mined yet: send it again, and replace it by the same call with higher fees. Only the first in line can be held up by
- * its fees; the others wait for it.
+ * its fees; the others wait for it. One that lost its ground is replaced by an empty transfer, because its nonce must be
+ * used; while its ground is open it is not sent.
  */
 async function push(
   operator: Operator,
@@ -207,8 +220,13 @@ async function push(
   transaction: OpenTransaction,
   pace: Pace,
   isFirst: boolean,
+  outcomes: Outcomes,
 ): Promise<void> {
+  const ground = await outcomes.groundOf(transaction);
+  if (ground === 'open') return;
   const last = lastAttempt(transaction);
+  const call = ground === 'gone' ? emptyCall(operator.signer) : transaction;
+  if (ground === 'gone' && !isEmpty(last.raw)) return replace(operator, lease, transaction, call);
   const isDue = last.sentAge === null || last.sentAge > pace.resend;
   // Even where it cannot be replaced: a node forgets what waits too long.
   const refusal = isDue ? await broadcast(operator, last.raw) : null;
@@ -216,14 +234,27 @@ async function push(
   if (refusal === null && last.sentAge === null) return;
   if (refusal !== null && !isAboutFees(refusal))
     throw new MustWait('refused', `a node does not take a transaction: ${refusal}`);
+  await replace(operator, lease, transaction, call);
+}
+
+async function replace(
+  operator: Operator,
+  lease: Lease,
+  transaction: OpenTransaction,
+  call: Omit<Call, 'kind'>,
+): Promise<void> {
   const proposed = await proposeFees(operator.chain, operator.maxFee);
-  const fees = raiseFees(last, proposed, operator.maxFee);
+  const fees = raiseFees(lastAttempt(transaction), proposed, operator.maxFee);
   if (fees === null)
     throw new MustWait('fee_cap', 'an unmined transaction cannot be raised above the fee cap');
-  const signed = await signCall(operator, transaction, transaction.nonce, fees);
+  const signed = await signCall(operator, call, transaction.nonce, fees);
   await operator.db.transaction().execute(async (tx) => {
     await holdLease(tx, lease);
     await insertAttempt(tx, transaction.id, signed);
   });
   await broadcast(operator, signed.raw);
+}
+
+function isEmpty(raw: Hex): boolean {
+  return parseTransaction(raw).data === undefined;
 }

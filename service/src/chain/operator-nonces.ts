@@ -8,7 +8,7 @@ import {
   markOpen,
   type OpenTransaction,
 } from './operator-store.ts';
-import { broadcast, type Operator, signCall } from './sender.ts';
+import { broadcast, emptyCall, type Operator, signCall } from './sender.ts';
 import { MustWait } from './waiting.ts';
 
 /** What of `Following` and `Pace` the nonces need. */
@@ -68,11 +68,10 @@ async function refuseForeign(operator: Operator, lease: Lease, count: bigint): P
   throw new MustWait('foreign_nonce', message);
 }
 
-/** An empty transfer to the key itself. */
 async function fillNonce(operator: Operator, lease: Lease, nonce: bigint): Promise<void> {
   const { db, chain, clock, random, signer, log } = operator;
   log.warn({ chain: chain.name, nonce: String(nonce) }, 'an empty transaction fills a gap in the nonces');
-  const call = { kind: 'fill' as const, target: signer.address, data: '0x' as const, gas: 21_000n };
+  const call = { kind: 'fill' as const, ...emptyCall(signer) };
   const signed = await signCall(operator, call, nonce, await proposeFees(chain, operator.maxFee));
   const id = newId(clock, random);
   await db.transaction().execute((tx) => insertTransaction(tx, lease, { id, nonce, ...call }, signed));

@@ -52,6 +52,11 @@ export async function sendCall(
   await broadcast(operator, signed.raw);
 }
 
+/** Does nothing but use a nonce: a transfer of nothing to the key itself. */
+export function emptyCall({ address }: Signer): Omit<Call, 'kind'> {
+  return { target: address, data: '0x', gas: 21_000n };
+}
+
 export async function signCall(
   { chain, signer }: Operator,
   { target, data, gas }: Omit<Call, 'kind'>,

@@ -3,7 +3,9 @@ import { RELEASE_BLOCKS } from '../chain/follow.ts';
 import { listOpen, markDisplaced, type OpenTransaction } from '../chain/operator-store.ts';
 import { readNonce, readQuantity, type Operator as Sender } from '../chain/sender.ts';
 import type { Context } from '../context.ts';
-import { listRowsOf } from './settlement-store.ts';
+import type { Db } from '../db/pool.ts';
+import { failUncommitted } from './outcome.ts';
+import { listRowsOf, type WorkRow } from './settlement-store.ts';
 import { changeStatus } from './status.ts';
 import { wakeSettlement } from './store.ts';
 
@@ -44,20 +46,31 @@ export async function adoptNonce(ctx: Parts, operator: Sender): Promise<bigint> 
       where chain = ${key.chain} and address = ${key.address} returning next_nonce`.execute(tx);
     for (const { id, kind } of gone) {
       if (!(await markDisplaced(tx, id)) || kind === 'fill') continue;
-      const ids = (await listRowsOf(tx, kind, id)).map((row) => row.id);
-      if (kind === 'commit')
-        await changeStatus(ctx, tx, {
-          ...{ ids, from: ['submitted'], to: 'pending' },
-          set: sql`, commit_id = null, commit_row = null`,
-        });
-      else
-        await sql`update participations set remit_id = null, remit_row = null where id = any(${ids}::uuid[])`.execute(
-          tx,
-        );
+      const given = await listRowsOf(tx, kind, id);
+      await (kind === 'commit' ? giveUpCommit : giveUpRemit)(ctx, tx, given);
     }
     await wakeSettlement(tx, key.chain);
     return rows[0]?.next_nonce ?? count;
   });
+}
+
+/** Whoever was to be refunded already is not committed again. */
+async function giveUpCommit(ctx: Parts, tx: Db, rows: WorkRow[]): Promise<void> {
+  const idsOf = (some: WorkRow[]) => some.map(({ id }) => id);
+  await changeStatus(ctx, tx, {
+    ...{ ids: idsOf(rows), from: ['submitted'], to: 'pending' },
+    set: sql`, commit_id = null, commit_row = null`,
+  });
+  const others = rows.filter(({ status }) => status !== 'submitted');
+  await failUncommitted(ctx, tx, idsOf(others), 'commit_displaced');
+}
+
+async function giveUpRemit(ctx: Parts, tx: Db, rows: WorkRow[]): Promise<void> {
+  const { rows: freed } = await sql<{ id: string; committed: boolean | null }>`
+    update participations set remit_id = null, remit_row = null where id = any(${rows.map(({ id }) => id)}::uuid[])
+    returning id, committed`.execute(tx);
+  const uncommitted = freed.filter(({ committed }) => committed === false).map(({ id }) => id);
+  await failUncommitted(ctx, tx, uncommitted, 'commit_displaced');
 }
 
 async function assertDeep(operator: Sender, gone: readonly OpenTransaction[]): Promise<void> {

@@ -1,10 +1,17 @@
 import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
 import { roles } from '@causeway/sandbox/chains/keys.ts';
-import { createWalletClient, custom, type Hex } from 'viem';
-import { sepolia } from 'viem/chains';
+import type { Hex } from 'viem';
 import { toHex } from 'viem/utils';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Buyer, type Sale, saleWorker, startSale, UNIT } from '../../test/sale.ts';
+import {
+  type Buyer,
+  expectBooksToAgree,
+  type Sale,
+  saleWorker,
+  startSale,
+  UNIT,
+  useKeyElsewhere,
+} from '../../test/sale.ts';
 import { NodeError } from '../chain/failures.ts';
 import { adoptNonce } from './adopt.ts';
 
@@ -18,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => sale.close());
 afterEach(async () => {
   resume();
-  await expectBooksToAgree();
+  await expectBooksToAgree(sale);
 });
 
 const HIGH = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 11n };
@@ -63,20 +70,6 @@ const isKnown = async (hash: Hex) =>
 /** As a node does that was started anew, or whose pool is full. */
 const forget = (hash: Hex) => sale.chain.chain.request({ method: 'hardhat_dropTransaction', params: [hash] });
 
-async function expectBooksToAgree(): Promise<void> {
-  for (const { address } of sale.buyers) {
-    const rows = await sale.app.ctx.db
-      .selectFrom('participations')
-      .select(['amount'])
-      .where('wallet_address', '=', address)
-      .where('status', '=', 'completed')
-      .execute();
-    const sum = rows.reduce((total, { amount }) => total + BigInt(amount), 0n);
-    const { count, sum: onChain } = await sale.totalsOf(address);
-    expect({ address, count, sum: onChain }).toEqual({ address, count: BigInt(rows.length), sum });
-  }
-}
-
 /** A worker whose node may refuse what it is asked. */
 function workerWith(pace: object, refuse: (method: string, params: unknown[]) => NodeError | undefined) {
   const made = saleWorker(sale, { pace });
@@ -88,14 +81,6 @@ function workerWith(pace: object, refuse: (method: string, params: unknown[]) =>
   };
   made.worker.operator.chain = { ...chain, rpc: { ...chain.rpc, request } };
   return made;
-}
-
-/** A transfer of nothing, by whoever else has the key. */
-async function useKeyElsewhere(nonce?: number): Promise<Hex> {
-  const transport = custom(sale.chain.chain);
-  const stranger = createWalletClient({ account: roles.operator, chain: sepolia, transport });
-  const call = { to: roles.operator.address, value: 0n, gas: 21_000n, ...HIGH };
-  return stranger.sendTransaction({ ...call, ...(nonce !== undefined && { nonce }) });
 }
 
 describe('a transaction that is not mined', () => {
@@ -339,7 +324,7 @@ describe('the place of a foreign transaction that was undone', () => {
   /** A row that waits, and a nonce after one that is free again. */
   async function makeGap(transactions: 'return' | 'drop'): Promise<string> {
     const { id } = await sale.participate(at(4), 4n * UNIT);
-    await useKeyElsewhere();
+    await useKeyElsewhere(sale);
     await adoptNonce(sale.app.ctx, saleWorker(sale).worker.operator);
     hold();
     await undo(transactions);
@@ -390,7 +375,7 @@ describe('a transaction whose nonce somebody else has used', () => {
     const nonce = await sale.chain.direct.getTransactionCount({ address: roles.operator.address });
     hold();
     await round();
-    await useKeyElsewhere(nonce);
+    await useKeyElsewhere(sale, nonce);
     await mine(1);
     resume();
     await round();

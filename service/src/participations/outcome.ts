@@ -9,9 +9,10 @@ import type { Alerts } from './alerts.ts';
 import { holdBack, listRowsOf, type WorkRow } from './settlement-store.ts';
 import { changeStatus } from './status.ts';
 
-type Source = Pick<Context, 'clock' | 'random'>;
+type Source = Pick<Context, 'db' | 'clock' | 'random' | 'log'>;
 
 const RETRY_SECONDS = 60;
+const NOT_COMMITTED = 'commit_failed';
 
 /** What the verdict over a transaction means for its participations. */
 export function createOutcomes(source: Source, alerts: Alerts): Outcomes {
@@ -46,6 +47,7 @@ export function createOutcomes(source: Source, alerts: Alerts): Outcomes {
       await markCommitted(tx, ids, null);
       await changeStatus(source, tx, { ids, from: ['completed', 'failed'], to: 'submitted' });
     },
+    groundOf: async ({ id, kind }) => (kind === 'remit' ? groundOfRemit(source.db, id) : 'firm'),
   };
 }
 
@@ -62,11 +64,32 @@ async function settleCommit(
   revert: Hex | null,
 ): Promise<void> {
   await markCommitted(tx, ok, true);
-  await markCommitted(tx, failed, false);
   await changeStatus(source, tx, { ids: ok, from: ['submitted'], to: 'completed' });
-  // A refund of what turned out not to be committed has failed with it.
-  const reason = revert === null ? 'commit_failed' : nameRevert(revert);
-  await changeStatus(source, tx, { ids: failed, from: ['submitted', 'remit_failed'], to: 'failed', reason });
+  await failUncommitted(source, tx, failed, revert === null ? NOT_COMMITTED : nameRevert(revert));
+}
+
+/** A refund of what turned out not to be committed has failed with it, unless it is on its way: then its end decides. */
+export async function failUncommitted(
+  source: Pick<Source, 'clock' | 'random'>,
+  tx: Db,
+  ids: string[],
+  reason: string,
+): Promise<void> {
+  await markCommitted(tx, ids, false);
+  await changeStatus(source, tx, { ids, from: ['submitted', 'remit_failed'], to: 'failed', reason });
+  const { rows } = await sql<{ id: string }>`
+    select p.id from participations p where p.id = any(${ids}::uuid[]) and not exists (
+      select from operator_transactions t where t.id = p.remit_id and t.state = 'open')`.execute(tx);
+  const unsent = rows.map(({ id }) => id);
+  await changeStatus(source, tx, { ids: unsent, from: ['remit_submitted'], to: 'failed', reason });
+}
+
+/** A fund would pay a refund out of the user's other participations, were its own commit not there. */
+async function groundOfRemit(db: Db, id: string): Promise<'firm' | 'open' | 'gone'> {
+  const { rows } = await sql<{ ground: 'firm' | 'open' | 'gone' }>`
+    select case when bool_or(not committed) then 'gone' when bool_or(committed is null) then 'open' else 'firm' end as ground
+    from participations where remit_id = ${id}`.execute(db);
+  return rows[0]?.ground ?? 'firm';
 }
 
 async function settleRemit(
@@ -76,18 +99,32 @@ async function settleRemit(
   failed: string[],
   revert: Hex | null,
 ): Promise<void> {
-  await changeStatus(source, tx, { ids: ok, from: ['remit_submitted'], to: 'remitted' });
+  const { rows } = await sql<{ id: string }>`
+    select id from participations where id = any(${[...ok, ...failed]}::uuid[]) and not committed`.execute(
+    tx,
+  );
+  const uncommitted = new Set(rows.map(({ id }) => id));
+  const unbacked = ok.filter((id) => uncommitted.has(id));
+  if (unbacked.length > 0)
+    source.log.error(
+      { participation_ids: unbacked },
+      'refunds were paid out of other participations of their users: a reorganisation undid their commits afterwards',
+    );
+  // Money that has moved is told, whatever was thought of the row meanwhile.
+  await changeStatus(source, tx, {
+    ids: ok,
+    from: ['submitted', 'completed', 'failed', 'remit_submitted', 'remit_failed'],
+    to: 'remitted',
+  });
   const reason = revert === null ? 'remit_not_seen' : nameRevert(revert);
-  const committed = await tx
-    .selectFrom('participations')
-    .select('id')
-    .where('id', '=', sql<string>`any(${failed}::uuid[])`)
-    .where((where) => where.or([where('committed', '=', true), where('committed', 'is', null)]))
-    .execute();
-  const kept = new Set(committed.map(({ id }) => id));
-  const change = { from: ['remit_submitted'] as const, reason };
-  await changeStatus(source, tx, { ...change, ids: failed.filter((id) => kept.has(id)), to: 'remit_failed' });
-  await changeStatus(source, tx, { ...change, ids: failed.filter((id) => !kept.has(id)), to: 'failed' });
+  await changeStatus(source, tx, {
+    ids: failed.filter((id) => !uncommitted.has(id)),
+    ...{ from: ['remit_submitted'], to: 'remit_failed', reason },
+  });
+  await changeStatus(source, tx, {
+    ids: failed.filter((id) => uncommitted.has(id)),
+    ...{ from: ['remit_submitted'], to: 'failed', reason: NOT_COMMITTED },
+  });
 }
 
 /** The transaction did nothing and cannot come back: its rows wait for another one. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { RELEASE_BLOCKS } from '../chain/follow.ts';
 import { nameRevert } from '../chain/revert.ts';
 import { encodeRemit } from '../chain/sale-fund.ts';
-import { readQuantity, sendCall } from '../chain/sender.ts';
+import { sendCall } from '../chain/sender.ts';
 import type { Context } from '../context.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import { isId } from '../http/ids.ts';
@@ -43,9 +43,14 @@ export async function requestRemit(
 
 /** Sends the oldest refunds of one fund, option and token. Answers how many rows it moved on. */
 export async function remitNext(worker: Worker): Promise<number> {
-  const { ctx, operator } = worker;
-  const head = await readQuantity(operator.chain, 'eth_blockNumber', []);
-  const rows = await listToRemit(ctx.db, operator.chain.name, head - RELEASE_BLOCKS, MOST_ROWS);
+  const { ctx, operator, following } = worker;
+  // As far as this round has looked: what was mined since may have taken the place of a commit.
+  if (following.head === null) return 0;
+  const depths = {
+    committedBelow: following.head.number + 2n - BigInt(operator.chain.facts.refundDepth),
+    releasedBelow: following.head.number - RELEASE_BLOCKS,
+  };
+  const rows = await listToRemit(ctx.db, operator.chain.name, depths, MOST_ROWS);
   const [first] = rows;
   if (first === undefined) return 0;
   return orHoldBack(worker, rows, () => sendTogetherOrAlone(worker, rows, first));

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Hex } from 'viem';
 import { bytesToHex } from 'viem/utils';
 import type { FundRow } from '../chain/sale-fund.ts';
@@ -78,19 +78,20 @@ export async function holdBack(db: Db, ids: readonly string[], seconds: number):
 }
 
 /**
- * Refunds that were asked for and not sent, of one fund, option and token. One whose transaction reverted is sent again
- * only when that transaction lies below `releasedBelow` and can no longer come back.
+ * Refunds that were asked for and not sent, of one fund, option and token, whose commit lies below `committedBelow`. One
+ * whose transaction did not pay it is sent again only when that lies below `releasedBelow` and can no longer come back.
  */
 export async function listToRemit(
   db: Db,
   chain: string,
-  releasedBelow: bigint,
+  { committedBelow, releasedBelow }: { committedBelow: bigint; releasedBelow: bigint },
   limit: number,
 ): Promise<WorkRow[]> {
-  const due = sql`p.chain = ${chain} and p.status = 'remit_submitted' and p.check_at <= now()
-    and (p.remit_id is null or exists (
-      select from operator_transactions t where t.id = p.remit_id and not t.succeeded
-        and (t.state = 'final' or t.block_number < ${releasedBelow})))`;
+  const liesBelow = (id: RawBuilder<unknown>, block: bigint) =>
+    sql`exists (select from operator_transactions t where t.id = ${id} and (t.state = 'final' or t.block_number < ${block}))`;
+  const due = sql`p.chain = ${chain} and p.status = 'remit_submitted' and p.check_at <= now() and p.committed
+    and ${liesBelow(sql`p.commit_id`, committedBelow)}
+    and (p.remit_id is null or ${liesBelow(sql`p.remit_id`, releasedBelow)})`;
   const { rows } = await sql<Stored>`
     with first as (
       select p.fund_address, p.offer_option_id, p.token_address from participations p where ${due}

@@ -1,12 +1,18 @@
 import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
 import { roles } from '@causeway/sandbox/chains/keys.ts';
-import { createWalletClient, custom, type Hex } from 'viem';
-import { sepolia } from 'viem/chains';
+import type { Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Buyer, type Sale, saleWorker, startSale, UNIT } from '../../test/sale.ts';
+import {
+  type Buyer,
+  expectBooksToAgree,
+  type Sale,
+  saleWorker,
+  startSale,
+  UNIT,
+  useKeyElsewhere,
+} from '../../test/sale.ts';
 import type { Signer } from '../chain/signer.ts';
 import { adoptNonce } from './adopt.ts';
-import { requestRemit } from './remit.ts';
 
 let sale: Sale;
 
@@ -45,22 +51,6 @@ async function settleSoon(id: string): Promise<void> {
   await expect.poll(look, { timeout: 10_000 }).toBe('completed');
 }
 
-/** Every participation of the database against the fund. */
-async function expectBooksToAgree(): Promise<void> {
-  for (const { address } of sale.buyers) {
-    const rows = await sale.app.ctx.db
-      .selectFrom('participations')
-      .select(['amount', 'status'])
-      .where('wallet_address', '=', address)
-      .where('asset_id', '=', 'usd-coin')
-      .where('status', 'in', ['completed', 'remit_submitted', 'remitted', 'remit_failed'])
-      .execute();
-    const sum = rows.reduce((total, { amount }) => total + BigInt(amount), 0n);
-    const { count, sum: onChain } = await sale.totalsOf(address);
-    expect({ address, count, sum: onChain }).toEqual({ address, count: BigInt(rows.length), sum });
-  }
-}
-
 test('a participation with a good approval is taken exactly once and completed', async () => {
   const { settle } = saleWorker(sale);
   const { id, status } = await sale.participate(at(0), 25n * UNIT);
@@ -90,7 +80,7 @@ test('rows of one fund go into one transaction, and one that cannot be taken fai
   expect(rows.map(({ status }) => status)).toEqual(['completed', 'completed', 'failed', 'completed']);
   expect(rows[2]?.reason).toBe('commit_failed');
   expect(new Set(rows.map(({ commit_id }) => commit_id)).size).toBe(1);
-  await expectBooksToAgree();
+  await expectBooksToAgree(sale);
 });
 
 test('a user who commits the same amount twice at once gets two participations, one of which fails when one approval is left', async () => {
@@ -99,7 +89,7 @@ test('a user who commits the same amount twice at once gets two participations, 
   const second = await sale.participate(at(1), 7n * UNIT);
   await settle();
   expect([await sale.statusOf(first.id), await sale.statusOf(second.id)]).toEqual(['completed', 'failed']);
-  await expectBooksToAgree();
+  await expectBooksToAgree(sale);
 });
 
 describe('approvals that come late', () => {
@@ -168,7 +158,7 @@ describe('reorganisations', () => {
         'submitted',
         'completed',
       ]);
-      await expectBooksToAgree();
+      await expectBooksToAgree(sale);
     },
   );
 
@@ -181,7 +171,7 @@ describe('reorganisations', () => {
     await sale.chain.chain.mine(1);
     await settle();
     expect(await sale.statusOf(id)).toBe('completed');
-    await expectBooksToAgree();
+    await expectBooksToAgree(sale);
   });
 });
 
@@ -209,7 +199,7 @@ describe('whatever crashes when', () => {
     expect(await sale.statusOf(id)).toBe('pending');
     await saleWorker(sale).settle();
     expect(await sale.statusOf(id)).toBe('completed');
-    await expectBooksToAgree();
+    await expectBooksToAgree(sale);
   });
 
   test('after it is stored and before it is sent: the next node sends the same bytes', async () => {
@@ -219,7 +209,7 @@ describe('whatever crashes when', () => {
     sale.node.fault.set('none');
     expect(await sale.statusOf(id)).toBe('submitted');
     await settleSoon(id);
-    await expectBooksToAgree();
+    await expectBooksToAgree(sale);
   });
 
   test('after it is mined and before that is recorded: the next node reads what happened', async () => {
@@ -228,7 +218,7 @@ describe('whatever crashes when', () => {
     expect(await sale.statusOf(id)).toBe('submitted');
     await saleWorker(sale).settle();
     expect(await sale.statusOf(id)).toBe('completed');
-    await expectBooksToAgree();
+    await expectBooksToAgree(sale);
   });
 
   test('a node that hangs while it signs cannot store once another has taken over', async () => {
@@ -236,7 +226,7 @@ describe('whatever crashes when', () => {
     const signer = signing(async () => void (await saleWorker(sale).settle()));
     expect(await (await doomedWorker(signer)).round()).toBe('away');
     expect(await sale.eventsOf(id)).toEqual(['pending', 'submitted', 'completed']);
-    await expectBooksToAgree();
+    await expectBooksToAgree(sale);
   });
 
   test('two nodes at once settle every row once', async () => {
@@ -247,7 +237,7 @@ describe('whatever crashes when', () => {
     await saleWorker(sale).settle();
     const statuses = new Set(await Promise.all(ids.map((id) => sale.statusOf(id))));
     expect([...statuses].toSorted()).toEqual(['completed', 'failed']);
-    await expectBooksToAgree();
+    await expectBooksToAgree(sale);
   });
 });
 
@@ -269,7 +259,7 @@ test('a transaction that is not mined is replaced with higher fees, and only one
   await sale.chain.chain.mine(1);
   await settle();
   expect(await sale.statusOf(id)).toBe('completed');
-  await expectBooksToAgree();
+  await expectBooksToAgree(sale);
 });
 
 describe('rows wait, and an alert says why', () => {
@@ -297,7 +287,7 @@ describe('rows wait, and an alert says why', () => {
     await settle();
     expect(await sale.statusOf(id)).toBe('completed');
     await settle();
-    await expectBooksToAgree();
+    await expectBooksToAgree(sale);
   });
 
   test('while the chain cannot be reached', async () => {
@@ -308,77 +298,6 @@ describe('rows wait, and an alert says why', () => {
     expect(await waiting('unreachable')).toBeGreaterThan(0);
     sale.node.fault.set('none');
     await settleSoon(id);
-  });
-});
-
-describe('refunds', () => {
-  test('give back what was taken, once, however often they are asked for', async () => {
-    const { settle } = saleWorker(sale);
-    const { id } = await sale.participate(at(2), 13n * UNIT);
-    await settle();
-    const before = await sale.totalsOf(at(2).address);
-    await Promise.all([requestRemit(sale.app.ctx, id), requestRemit(sale.app.ctx, id)]);
-    await settle();
-    await requestRemit(sale.app.ctx, id);
-    await settle();
-    expect(await sale.statusOf(id)).toBe('remitted');
-    expect((await sale.eventsOf(id)).slice(-2)).toEqual(['remit_submitted', 'remitted']);
-    expect((await sale.totalsOf(at(2).address)).remitted - before.remitted).toBe(13n * UNIT);
-  });
-
-  test('of several go together, and survive a reorganisation', async () => {
-    const { settle } = saleWorker(sale, { pace: { resend: 0 } });
-    const ids = [
-      (await sale.participate(at(2), 2n * UNIT)).id,
-      (await sale.participate(at(3), 2n * UNIT)).id,
-    ];
-    await settle();
-    for (const id of ids) await requestRemit(sale.app.ctx, id);
-    await settle();
-    await sale.chain.chain.reorg({ depth: 1, transactions: 'drop' });
-    await settle();
-    await settle();
-    for (const id of ids) expect(await sale.statusOf(id)).toBe('remitted');
-    const rows = await sale.app.ctx.db
-      .selectFrom('participations')
-      .select('remit_id')
-      .where('id', 'in', ids)
-      .execute();
-    expect(new Set(rows.map(({ remit_id }) => remit_id)).size).toBe(1);
-    await expectBooksToAgree();
-  });
-
-  test('fail when the fund cannot pay, and can be asked for again', async () => {
-    const { settle } = saleWorker(sale);
-    const { id } = await sale.participate(at(4), 17n * UNIT);
-    await settle();
-    const balance = (await sale.chain.direct.readContract({
-      ...{ address: sale.fund, abi: saleFund.abi, functionName: 'fundingTokenBalance', args: [sale.usdc] },
-    })) as bigint;
-    const owner = roles.owner.address;
-    await sale.chain.owner.writeContract({
-      ...{ address: sale.fund, abi: saleFund.abi, functionName: 'withdraw', gas: 200_000n },
-      args: [sale.usdc, owner, balance],
-    });
-    await requestRemit(sale.app.ctx, id);
-    await settle();
-    expect(await sale.statusOf(id)).toBe('remit_failed');
-    expect(await sale.reasonOf(id)).toContain('RemitFailed');
-    await at(0).approve(1n);
-    await sale.chain.owner.writeContract({
-      ...{ address: sale.usdc, abi: tokenAbi, functionName: 'transfer', gas: 200_000n },
-      args: [sale.fund, balance],
-    });
-    await requestRemit(sale.app.ctx, id);
-    await settle();
-    expect(await sale.statusOf(id)).toBe('remitted');
-  });
-
-  test('are refused for what was not completed', async () => {
-    const { id } = await sale.participate(at(4), 2n * UNIT);
-    await expect(requestRemit(sale.app.ctx, id)).rejects.toMatchObject({ code: 'validation_failed' });
-    await expect(requestRemit(sale.app.ctx, 'nonsense')).rejects.toMatchObject({ code: 'not_found' });
-    await saleWorker(sale).settle();
   });
 });
 
@@ -403,9 +322,7 @@ test('while the operator has no gas rows wait', async () => {
 
 test('when somebody else uses the key everything waits', async () => {
   const { round } = saleWorker(sale, { pace: { suspect: 0 } });
-  const transport = custom(sale.chain.chain);
-  const stranger = createWalletClient({ account: roles.operator, chain: sepolia, transport });
-  await stranger.sendTransaction({ to: roles.operator.address, value: 0n, gas: 21_000n });
+  await useKeyElsewhere(sale);
   const { id } = await sale.participate(at(1), 9n * UNIT);
   await round();
   expect(await sale.statusOf(id)).toBe('pending');
@@ -415,14 +332,3 @@ test('when somebody else uses the key everything waits', async () => {
   await settle();
   expect(await sale.statusOf(id)).toBe('completed');
 });
-
-const tokenAbi = [
-  {
-    ...{ type: 'function', name: 'transfer', stateMutability: 'nonpayable' },
-    inputs: [
-      { name: 'to', type: 'address' },
-      { name: 'amount', type: 'uint256' },
-    ],
-    outputs: [{ name: '', type: 'bool' }],
-  },
-] as const;

@@ -1,3 +1,6 @@
+/** Blocks that are undone at once, at most. */
+export const DEEPEST_REORGANISATION = 3;
+
 /** The same throws for the same seed (mulberry32). */
 export type Dice = {
   number(below: number): number;

@@ -6,7 +6,7 @@ import { roles } from '@causeway/sandbox/chains/keys.ts';
 import { nextNonce, transact } from '@causeway/sandbox/chains/transact.ts';
 import { encodeFunctionData } from 'viem/utils';
 import { type Client, countAcknowledged, createClient } from './client.ts';
-import { createDice, type Dice } from './dice.ts';
+import { createDice, DEEPEST_REORGANISATION, type Dice } from './dice.ts';
 import { countUnfinished, verify } from './verify.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -86,7 +86,7 @@ async function torment(world: World, dice: Dice, clients: readonly Client[]) {
     }
     if (dice.chance(0.12)) {
       const transactions = dice.chance(0.5) ? 'return' : 'drop';
-      await world.chain.chain.reorg({ depth: 1 + dice.number(3), transactions });
+      await world.chain.chain.reorg({ depth: 1 + dice.number(DEEPEST_REORGANISATION), transactions });
       await world.chain.chain.mine(1);
       for (const { resend } of clients) await resend();
       counts.reorganisations++;

@@ -1,9 +1,19 @@
+import type { Chains, EvmChain } from '../../src/chain/client.ts';
 import { loadConfig } from '../../src/config.ts';
 import { buildContext } from '../../src/context.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { createLog } from '../../src/log.ts';
 import { participationRoutes } from '../../src/participations/routes.ts';
 import { startSettlement } from '../../src/participations/settlement.ts';
+import { DEEPEST_REORGANISATION } from './dice.ts';
+
+/** Deeper than any reorganisation here, as main nets have it. */
+const REFUND_DEPTH = DEEPEST_REORGANISATION + 1;
+
+function deepRefunds(chains: Chains): Chains {
+  const deepen = (chain: EvmChain) => ({ ...chain, facts: { ...chain.facts, refundDepth: REFUND_DEPTH } });
+  return { ...chains, all: () => chains.all().map(deepen) };
+}
 
 /** One node of the service: the API of participations and the worker, on the database and the chain it is told. */
 const config = loadConfig(process.env);
@@ -18,7 +28,7 @@ process.once('message', async () => {
       log,
     });
     const app = await buildServer(ctx, participationRoutes);
-    await startSettlement(ctx);
+    await startSettlement({ ...ctx, chains: deepRefunds(ctx.chains) });
     process.send?.({ url: await app.listen({ host: '127.0.0.1', port: 0 }) });
   } catch {
     // The database was killed while this process started: whoever runs it starts it again.

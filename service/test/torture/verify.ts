@@ -3,17 +3,28 @@ import { roles } from '@causeway/sandbox/chains/keys.ts';
 import { sql } from 'kysely';
 import type { Hex } from 'viem';
 import { keccak256, toHex } from 'viem/utils';
+import { readReport } from '../../src/participations/report-store.ts';
 import { type Client, countAcknowledged } from './client.ts';
 import type { World } from './world.ts';
 
 export type Report = { problems: string[]; figures: Record<string, number> };
 
-/** What is still under way. */
-export async function countUnfinished({ built: { ctx } }: World): Promise<number> {
+/** What is still under way, and what was reorganised away without anybody having noticed. */
+export async function countUnfinished({ built: { ctx }, chain }: World): Promise<number> {
   const { rows } = await sql<{ n: number }>`
     select (select count(*) from participations where status in ('prepared', 'pending', 'submitted', 'remit_submitted'))::int
       + (select count(*) from operator_transactions where state = 'open')::int as n`.execute(ctx.db);
-  return rows[0]?.n ?? -1;
+  const watched = await ctx.db
+    .selectFrom('operator_transactions')
+    .select(['block_number', 'block_hash'])
+    .where('state', '=', 'settled')
+    .execute();
+  let undone = 0;
+  for (const { block_number, block_hash } of watched) {
+    const block = await chain.direct.getBlock({ blockNumber: block_number ?? 0n }).catch(() => null);
+    if (block?.hash !== toHex(block_hash ?? '')) undone++;
+  }
+  return (rows[0]?.n ?? -1) + undone;
 }
 
 type Row = {
@@ -84,8 +95,9 @@ async function checkTotals(world: World, rows: Row[], clients: readonly Client[]
       BigInt(list.length),
       list.reduce((sum, { amount }) => sum + BigInt(amount), 0n),
     ]);
-    if (onChain.join() !== inBooks.join())
-      problems.push(`${who}: the chain says ${onChain.join(', ')}, the database ${inBooks.join(', ')}`);
+    if (onChain.join() === inBooks.join()) return;
+    problems.push(`${who}: the chain says ${onChain.join(', ')}, the database ${inBooks.join(', ')}`);
+    if (who !== 'all') problems.push(...(await explain(world, who as Hex, mine)));
   };
   for (const { address } of clients)
     await compare(
@@ -95,6 +107,32 @@ async function checkTotals(world: World, rows: Row[], clients: readonly Client[]
     );
   await compare('all', [usdc], rows);
   return problems;
+}
+
+/** The participations of a wallet that may be the wrong ones: of an amount that was not taken or given back as often. */
+async function explain({ built: { ctx }, chain }: World, wallet: Hex, rows: Row[]): Promise<string[]> {
+  const logs = await chain.direct.getContractEvents({
+    ...{ address: chain.deployment.sale_funds.open, abi: saleFund.abi, fromBlock: 0n, strict: true },
+  });
+  const told = logs.flatMap(({ eventName, args, transactionHash }) =>
+    'user' in args && 'amount' in args && args.user.toLowerCase() === wallet
+      ? [{ eventName, amount: String(args.amount), transactionHash }]
+      : [],
+  );
+  const suspects = [...new Set(rows.map(({ amount }) => amount))].filter((amount) => {
+    const count = (name: string) =>
+      told.filter((event) => event.eventName === name && event.amount === amount).length;
+    const mine = rows.filter((row) => row.amount === amount);
+    return (
+      count('Committed') !== mine.filter(({ status }) => TAKEN.has(status)).length ||
+      count('Remitted') !== mine.filter(({ status }) => status === 'remitted').length
+    );
+  });
+  const reports = await Promise.all(
+    rows.filter(({ amount }) => suspects.includes(amount)).map(({ id }) => readReport(ctx.db, id)),
+  );
+  const events = told.filter(({ amount }) => suspects.includes(amount));
+  return [JSON.stringify(events, null, 1), ...reports.map((report) => JSON.stringify(report, null, 1))];
 }
 
 /** No gap, nothing doubled, nothing left open. */
