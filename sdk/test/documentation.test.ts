@@ -1,14 +1,13 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import Fastify from 'fastify';
 import type { Hex } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { freePort } from '../../service/src/http/free-port.ts';
 import { createCauseway } from '../src/index.ts';
 import { createSignIn, type Session } from '../src/server/index.ts';
 import { createTestWallet } from '../src/testing/index.ts';
@@ -233,11 +232,3 @@ describe('the quickstart', () => {
     expect(lines.at(-1)).toMatch(/^(prepared|pending)$/);
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
-}

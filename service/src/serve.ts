@@ -1,4 +1,3 @@
-import { type AddressInfo, createServer } from 'node:net';
 import { accountsPlugin } from './accounts/routes.ts';
 import { type Clock, realClock, testClock } from './clock.ts';
 import { type Config, ConfigError } from './config.ts';
@@ -7,6 +6,7 @@ import { startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { openPool } from './db/pool.ts';
 import { startDocumentReconciler } from './documents/reconcile.ts';
+import { freePort } from './http/free-port.ts';
 import { buildServer } from './http/server.ts';
 import { startReconciler } from './kyc/reconcile.ts';
 import { createLog, type Log } from './log.ts';
@@ -131,15 +131,6 @@ async function bringUpToDate(databaseUrl: string, say: (text: string) => void): 
   } finally {
     await pool.end();
   }
-}
-
-/** The address must be known before the server is built, because tokens and documents name it. */
-async function freePort(host: string): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve, reject) => probe.once('error', reject).listen(0, host, resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }
 
 function readyBlock(

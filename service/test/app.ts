@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { type AddressInfo, createServer } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { accountsPlugin } from '../src/accounts/routes.ts';
 import { type TestClock, testClock } from '../src/clock.ts';
 import { type Config, loadConfig } from '../src/config.ts';
 import { buildContext, type Context } from '../src/context.ts';
 import type { Caller } from '../src/http/access.ts';
+import { freePort } from '../src/http/free-port.ts';
 import type { Random } from '../src/http/ids.ts';
 import type { Route } from '../src/http/route.ts';
 import { buildServer, type Plugin } from '../src/http/server.ts';
@@ -95,15 +95,6 @@ export async function testApp({
       await database?.drop();
     },
   };
-}
-
-/** The issuer must be known before the server is built. */
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }
 
 export function testConfig(): Config {

@@ -5,16 +5,12 @@ import { settleApplicant } from '../src/kyc/reconcile.ts';
 import { startWorld, type World } from './providers.ts';
 
 let world: World;
-let users = 0;
 beforeAll(async () => {
   world = await startWorld();
 });
 afterAll(() => world.close());
 
-const newUser = async () => {
-  const userId = `01890000-0000-7000-8000-${String(++users).padStart(12, '0')}`;
-  return { userId, token: await world.tokenFor({ userId }) };
-};
+const newUser = () => world.newUser();
 const page = async (url: string, form?: Record<string, string>) => {
   const reply = await fetch(
     url,

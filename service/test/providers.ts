@@ -93,6 +93,8 @@ export type World = TestApp & {
       kind?: 'person' | 'company';
     },
   ): Promise<void>;
+  /** One more user, with a token. */
+  newUser(): Promise<{ userId: string; token: string }>;
   /** Moves both clocks. */
   advance(seconds: number): Promise<void>;
 };
@@ -104,11 +106,16 @@ export async function startWorld(config: Partial<Config> = {}): Promise<World> {
   const url = await one.app.listen({ host: '127.0.0.1', port: 0 });
   await providers.call('identity/webhook', { url: `${url}/webhooks/identity` });
   await providers.call('signing/webhook', { url: `${url}/webhooks/documents` });
+  let users = 0;
   return {
     ...one,
     providers,
     call: providers.call,
     url,
+    newUser: async () => {
+      const userId = `01890000-0000-7000-8000-${String(++users).padStart(12, '0')}`;
+      return { userId, token: await one.tokenFor({ userId }) };
+    },
     review: async (userId, { kind = 'person', ...input }) => {
       await providers.call('identity/review', {
         user_id: userId,

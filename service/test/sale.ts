@@ -37,6 +37,7 @@ export type Sale = {
   person: Person;
   /** Wallets with gas and dollars. */
   buyers: Buyer[];
+  buyer(index: number): Buyer;
   /** A request that is good once `hash` is an approval of it. */
   request(buyer: { address: string }, amount: bigint, hash: Hex): Record<string, string>;
   /** Approves and takes part. */
@@ -80,10 +81,16 @@ export async function startSale(): Promise<Sale> {
     asset_id: 'usd-coin',
     approval_transaction_hash: hash,
   });
+  const buyerAt = (index: number): Buyer => {
+    const found = buyers[index];
+    if (found === undefined) throw new Error('no such buyer');
+    return found;
+  };
   const read = async (id: string) =>
     app.ctx.db.selectFrom('participations').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
   return {
     ...{ app, chain, node, offer, option, fund, usdc, usdt, person: user, buyers, request },
+    buyer: buyerAt,
     participate: async (who, amount) => {
       const hash = await who.approve(amount);
       const { status, body } = await user.call('POST', '/v1/participations', request(who, amount, hash));

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { realClock } from '../src/clock.ts';
+import { freePort } from '../src/http/free-port.ts';
 import { closeOffer } from '../src/offers/lifecycle.ts';
 import { type TestApp, testApp } from './app.ts';
 import { makeOffer, saleFile } from './offers.ts';
@@ -70,14 +70,6 @@ async function startNode() {
     RATE_LIMIT_WALLET_OWNERSHIP: '1000000',
   });
   return { service, url: `http://127.0.0.1:${port}` };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }
 
 /** A user whose requests go to the two processes in turn. */

@@ -4,15 +4,13 @@ import { startWorld, type World } from '../../test/providers.ts';
 import { checkNextSubmission } from './reconcile.ts';
 
 let world: World;
-let users = 0;
 beforeAll(async () => {
   world = await startWorld();
 });
 afterAll(() => world.close());
 
 const newUser = async (kind: 'person' | 'company' = 'person') => {
-  const userId = `01890000-0000-7000-8000-${String(++users).padStart(12, '0')}`;
-  const token = await world.tokenFor({ userId });
+  const { userId, token } = await world.newUser();
   if (kind === 'company')
     await world.ctx.db.updateTable('users').set({ kind }).where('id', '=', userId).execute();
   return { userId, token };

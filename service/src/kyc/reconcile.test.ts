@@ -4,7 +4,6 @@ import { startWorld, type World } from '../../test/providers.ts';
 import { checkNext, settleApplicant, startReconciler } from './reconcile.ts';
 
 let world: World;
-let users = 0;
 let userId: string;
 let token: string;
 beforeAll(async () => {
@@ -12,8 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 beforeEach(async () => {
-  userId = `01890000-0000-7000-8000-${String(++users).padStart(12, '0')}`;
-  token = await world.tokenFor({ userId });
+  ({ userId, token } = await world.newUser());
 });
 
 const level_name = 'BasicKYCLevel';

@@ -2,16 +2,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startWorld, type World } from '../../test/providers.ts';
 
 let world: World;
-let users = 0;
 beforeAll(async () => {
   world = await startWorld();
 });
 afterAll(() => world.close());
 
-const newUser = async () => {
-  const userId = `01890000-0000-7000-8000-${String(++users).padStart(12, '0')}`;
-  return { userId, token: await world.tokenFor({ userId }) };
-};
+const newUser = () => world.newUser();
 const mint = (token: string, body: object = {}) =>
   world.app.inject({
     method: 'POST',

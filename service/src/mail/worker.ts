@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { startDueWorker } from '../due-worker.ts';
 import type { Mailer } from './mail.ts';
 import { deleteMail, MAIL_CHANNEL, takeMailToSend } from './outbox.ts';
 
@@ -10,37 +11,13 @@ export type MailWorker = { stop(): Promise<void> };
 
 /** Sends what is in the outbox: at once when told of a new mail, and again and again what did not go. */
 export async function startMailWorker(ctx: Context, mailer: Mailer): Promise<MailWorker> {
-  let running: Promise<void> | null = null;
-  let again = false;
-  let stopped = false;
-
-  const wake = (): void => {
-    again = true;
-    running ??= run().finally(() => {
-      running = null;
-      if (again && !stopped) wake();
-    });
-  };
-  const run = async (): Promise<void> => {
-    while (again && !stopped) {
-      again = false;
-      try {
-        while (!stopped && (await sendNext(ctx, mailer)));
-      } catch (err) {
-        ctx.log.warn({ err }, 'the outbox of mails cannot be read');
-      }
-    }
-  };
-  const timer = setInterval(wake, EVERY);
-  timer.unref();
-  await ctx.listener.on(MAIL_CHANNEL, wake);
-  ctx.listener.onRestored(wake);
-  wake();
+  const worker = await startDueWorker(ctx, {
+    ...{ name: 'mail', channel: MAIL_CHANNEL, every: EVERY, lanes: 1 },
+    step: async () => ((await sendNext(ctx, mailer)) ? 'worked' : 'idle'),
+  });
   return {
     stop: async () => {
-      stopped = true;
-      clearInterval(timer);
-      await running;
+      await worker.stop();
       mailer.close();
     },
   };

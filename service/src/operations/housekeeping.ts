@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { deleteExpiredGrants } from '../oauth/housekeeping.ts';
 import { erasePiiPastRetention } from '../pii/erasure.ts';
 import { dropOldOrders } from '../tokenized/retention.ts';
+import { startRepeating } from './repeat.ts';
 
 const EVERY = 10 * 60_000;
 
@@ -24,13 +25,5 @@ export async function keepHouse(ctx: Context): Promise<void> {
 }
 
 export function startHousekeeping(ctx: Context): () => Promise<void> {
-  let running: Promise<void> = Promise.resolve();
-  const timer = setInterval(() => {
-    running = keepHouse(ctx).catch((err: unknown) => ctx.log.warn({ err }, 'housekeeping failed'));
-  }, EVERY);
-  timer.unref();
-  return async () => {
-    clearInterval(timer);
-    await running;
-  };
+  return startRepeating(ctx, EVERY, 'housekeeping failed', () => keepHouse(ctx));
 }

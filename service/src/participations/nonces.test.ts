@@ -4,7 +4,6 @@ import type { Hex } from 'viem';
 import { toHex } from 'viem/utils';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import {
-  type Buyer,
   expectBooksToAgree,
   type Sale,
   saleWorker,
@@ -30,11 +29,7 @@ afterEach(async () => {
 
 const HIGH = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 11n };
 
-const at = (i: number): Buyer => {
-  const found = sale.buyers[i];
-  if (found === undefined) throw new Error('no such buyer');
-  return found;
-};
+const at = (i: number) => sale.buyer(i);
 
 /** No block is mined from here on, unless it is asked for. */
 const hold = () => sale.chain.chain.setBlockInterval(1e8);

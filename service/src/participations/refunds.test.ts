@@ -23,11 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => sale.close());
 
-const at = (i: number): Buyer => {
-  const found = sale.buyers[i];
-  if (found === undefined) throw new Error('no such buyer');
-  return found;
-};
+const at = (i: number) => sale.buyer(i);
 
 /** Until nothing waits for a block any more. */
 async function settleOver(blocks: number): Promise<void> {

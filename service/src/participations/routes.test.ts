@@ -5,7 +5,7 @@ import { type Hex, parseSignature } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeOffer, saleFile, tokenizedFile } from '../../test/offers.ts';
-import { type Buyer, type Sale, saleWorker, startSale, UNIT } from '../../test/sale.ts';
+import { type Sale, saleWorker, startSale, UNIT } from '../../test/sale.ts';
 import { evmWallet, type Person, person, userId } from '../../test/wallets.ts';
 
 let sale: Sale;
@@ -19,11 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => sale.close());
 
-const at = (i: number): Buyer => {
-  const found = sale.buyers[i];
-  if (found === undefined) throw new Error('no such buyer');
-  return found;
-};
+const at = (i: number) => sale.buyer(i);
 const post = (body: object, who = sale.person) => who.call('POST', '/v1/participations', body);
 const list = async (query: string, who = sale.person) =>
   (await who.call('GET', `/v1/participations?${query}`)).body;

@@ -13,7 +13,6 @@ import { rotatePii } from './rotate.ts';
 import { openPii } from './sealed.ts';
 
 let world: World;
-let users = 0;
 let userId: string;
 let token: string;
 beforeAll(async () => {
@@ -21,8 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 beforeEach(async () => {
-  userId = `01890000-0000-7000-8000-${String(++users).padStart(12, '0')}`;
-  token = await world.tokenFor({ userId });
+  ({ userId, token } = await world.newUser());
 });
 
 const level_name = 'BasicKYCLevel';

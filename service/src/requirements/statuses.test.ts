@@ -9,7 +9,6 @@ import { assertRequirementsMet } from './statuses.ts';
 
 let world: World;
 let offer: Awaited<ReturnType<typeof makeOffer>>;
-let users = 0;
 beforeAll(async () => {
   world = await startWorld();
   const [option] = saleFile().options;
@@ -36,10 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const newUser = async () => {
-  const userId = `01890000-0000-7000-8000-${String(++users).padStart(12, '0')}`;
-  return { userId, token: await world.tokenFor({ userId }) };
-};
+const newUser = () => world.newUser();
 const get = (token: string, id = offer.id) =>
   world.app.inject({
     url: `/v1/offers/${id}/requirements/statuses`,

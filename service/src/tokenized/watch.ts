@@ -3,6 +3,7 @@ import { readOutcome } from '../chain/tokenized-swap.ts';
 import type { Context } from '../context.ts';
 import { appendEvent } from '../events/event.ts';
 import { toTimestamp } from '../http/wire.ts';
+import { startRepeating } from '../operations/repeat.ts';
 import { listOpen, moveOrder, releaseOrder, type StoredOrder, saveTransactionHash } from './store.ts';
 
 const EVERY = 2_000;
@@ -77,18 +78,6 @@ function toLookUp({ swap, wallet, token, asset, attestation, from_block }: Store
   };
 }
 
-export function startOrderWatch(ctx: Context, every = EVERY): () => Promise<void> {
-  let running: Promise<void> | undefined;
-  const timer = setInterval(() => {
-    running ??= settleOrders(ctx)
-      .catch((err: unknown) => ctx.log.warn({ err }, 'orders could not be looked up'))
-      .finally(() => {
-        running = undefined;
-      });
-  }, every);
-  timer.unref();
-  return async () => {
-    clearInterval(timer);
-    await running;
-  };
+export function startOrderWatch(ctx: Context): () => Promise<void> {
+  return startRepeating(ctx, EVERY, 'orders could not be looked up', () => settleOrders(ctx));
 }

@@ -4,6 +4,7 @@ import { readAuthorized } from '../chain/fund-swap.ts';
 import type { Context } from '../context.ts';
 import type { AllowVerifications } from '../db/wallet-tables.ts';
 import { toTimestamp } from '../http/wire.ts';
+import { startRepeating } from '../operations/repeat.ts';
 import { finishVerification, listPermitted } from './store.ts';
 
 const EVERY = 5_000;
@@ -40,18 +41,6 @@ async function lookUp(
   return isOver ? 'expired' : null;
 }
 
-export function startAllowWatch(ctx: Context, every = EVERY): () => Promise<void> {
-  let running: Promise<void> | undefined;
-  const timer = setInterval(() => {
-    running ??= settleVerifications(ctx)
-      .catch((err: unknown) => ctx.log.warn({ err }, 'verifications could not be looked up'))
-      .finally(() => {
-        running = undefined;
-      });
-  }, every);
-  timer.unref();
-  return async () => {
-    clearInterval(timer);
-    await running;
-  };
+export function startAllowWatch(ctx: Context): () => Promise<void> {
+  return startRepeating(ctx, EVERY, 'verifications could not be looked up', () => settleVerifications(ctx));
 }

@@ -1,0 +1,10 @@
+import { type AddressInfo, createServer } from 'node:net';
+
+/** For an address that must be known before the server is built, because tokens and documents name it. */
+export async function freePort(host = '127.0.0.1'): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve, reject) => probe.once('error', reject).listen(0, host, resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
