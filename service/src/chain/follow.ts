@@ -100,20 +100,35 @@ export async function followTransactions(
     const receipt = mined.get(transaction.id);
     if (receipt === undefined)
       await push(operator, lease, transaction, pace, transaction === unmined[0], outcomes);
-    else if ((await settle(operator, lease, transaction, receipt, head.number, outcomes)) === 'confirming')
-      left++;
+    else if ((await settle(operator, lease, transaction, receipt, head, outcomes)) === 'confirming') left++;
   }
   await checkNonces(operator, lease, following, pace, count, unmined);
   return left;
 }
 
-async function readBlock({ chain }: Operator, at: 'latest' | bigint): Promise<Block> {
-  const tag = at === 'latest' ? at : numberToHex(at);
-  const answer = await chain.rpc.request({ method: 'eth_getBlockByNumber', params: [tag, false] });
-  const block = answer as { number: Hex; hash: Hex } | null;
-  // A node that lags behind does not have the block; that says nothing about the chain.
-  if (block === null) throw new Error(`${chain.name} has no block ${at}`);
-  return { number: hexToBigInt(block.number), hash: block.hash };
+type At = 'latest' | bigint;
+
+async function readBlock(operator: Operator, at: At): Promise<Block> {
+  const [block] = await readBlocks(operator, [at]);
+  return block;
+}
+
+/** All as one node has them. */
+async function readBlocks<const A extends readonly At[]>(
+  { chain }: Operator,
+  ats: A,
+): Promise<{ [I in keyof A]: Block }> {
+  const tags = ats.map((at) => (at === 'latest' ? at : numberToHex(at)));
+  const replies = await chain.rpc.batch(
+    tags.map((tag) => ({ method: 'eth_getBlockByNumber', params: [tag, false] })),
+  );
+  const blocks = tags.map((tag, i) => {
+    const block = resultOf(replies[i]) as { number: Hex; hash: Hex } | null;
+    // A node that lags behind does not have the block; that says nothing about the chain.
+    if (block === null) throw new Error(`${chain.name} has no block ${tag}`);
+    return { number: hexToBigInt(block.number), hash: block.hash };
+  });
+  return blocks as { [I in keyof A]: Block };
 }
 
 /** By id of the transaction; of all attempts the one that was mined. */
@@ -136,19 +151,23 @@ function resultOf(reply: RpcReply | undefined): unknown {
   return reply.result ?? null;
 }
 
-/** Records the verdict once it is deep enough and its block is still the chain's. */
+/**
+ * Records the verdict once it is deep enough and its block is still the chain's, with everything up to `head`: a block of
+ * another branch would vouch for the settled transactions below it, which were found on this one.
+ */
 async function settle(
   operator: Operator,
   lease: Lease,
   transaction: OpenTransaction,
   receipt: Receipt,
-  head: bigint,
+  head: Block,
   outcomes: Outcomes,
 ): Promise<'confirming' | 'to be released' | 'settled'> {
   const blockNumber = hexToBigInt(receipt.blockNumber);
-  const depth = head - blockNumber + 1n;
+  const depth = head.number - blockNumber + 1n;
   if (depth < BigInt(operator.chain.facts.confirmations)) return 'confirming';
-  if ((await readBlock(operator, blockNumber)).hash !== receipt.blockHash) return 'confirming';
+  const [own, top] = await readBlocks(operator, [blockNumber, head.number]);
+  if (own.hash !== receipt.blockHash || top.hash !== head.hash) return 'confirming';
   const succeeded = receipt.status === '0x1';
   const revert = succeeded ? null : await readRevert(operator, transaction, blockNumber);
   const released = revert !== null && outcomes.isReleased(transaction, revert);

@@ -1,9 +1,9 @@
 import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
 import { roles } from '@causeway/sandbox/chains/keys.ts';
 import type { Hex } from 'viem';
+import { keccak256, toHex } from 'viem/utils';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
-  type Buyer,
   expectBooksToAgree,
   type Sale,
   saleWorker,
@@ -11,6 +11,7 @@ import {
   UNIT,
   useKeyElsewhere,
 } from '../../test/sale.ts';
+import { followTransactions } from '../chain/follow.ts';
 import type { Signer } from '../chain/signer.ts';
 import { adoptNonce } from './adopt.ts';
 
@@ -21,11 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => sale.close());
 
-const at = (i: number): Buyer => {
-  const found = sale.buyers[i];
-  if (found === undefined) throw new Error('no such buyer');
-  return found;
-};
+const at = (i: number) => sale.buyer(i);
 /** Node numbers whose lock nobody holds: processes that are gone. */
 let dead = 1_000;
 
@@ -139,7 +136,7 @@ describe('approvals that come late', () => {
 
 describe('reorganisations', () => {
   test.each(['return', 'drop'] as const)(
-    'put a completed row back and settle it once more, its transactions %sed',
+    'put a completed row back and settle it once more: transactions %s',
     async (transactions) => {
       const { settle } = saleWorker(sale, { pace: { resend: 0 } });
       const { id } = await sale.participate(at(3), 11n * UNIT);
@@ -161,6 +158,33 @@ describe('reorganisations', () => {
       await expectBooksToAgree(sale);
     },
   );
+
+  // Else a block of the new branch would vouch for those of the old one below it.
+  test('that happen while a round reads are noticed before it records anything', async () => {
+    const { worker, round } = saleWorker(sale);
+    const { id } = await sale.participate(at(3), 12n * UNIT);
+    sale.chain.chain.setBlockInterval(1e8);
+    await round();
+    await sale.chain.chain.mine(1);
+    sale.chain.chain.setBlockInterval(0);
+    const { chain } = worker.operator;
+    const number = toHex(await sale.chain.direct.getBlockNumber());
+    const stale = { number, hash: keccak256('0x') };
+    const batch: typeof chain.rpc.batch = async (calls, accept) => {
+      const [call] = calls;
+      const isHead = call?.method === 'eth_getBlockByNumber' && (call.params as unknown[])[0] === 'latest';
+      if (!isHead) return chain.rpc.batch(calls, accept);
+      return [{ result: stale }];
+    };
+    const mistaken = { ...worker.operator, chain: { ...chain, rpc: { ...chain.rpc, batch } } };
+    const following = { head: null, suspectSince: null };
+    const follow = (operator: typeof mistaken) =>
+      followTransactions(operator, worker.lease(), following, worker.pace, worker.outcomes);
+    await follow(mistaken);
+    expect(await sale.statusOf(id)).toBe('submitted');
+    await follow(worker.operator);
+    expect(await sale.statusOf(id)).toBe('completed');
+  });
 
   test('that take an approval away put its row back to prepared before anything is sent', async () => {
     const { settle } = saleWorker(sale);
