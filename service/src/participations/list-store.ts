@@ -14,10 +14,11 @@ const PAGES = [21, 51, 101];
  * One page, by one statement. Each combination of the values that were asked for is a range of one index, read in the
  * order of the list and no further than the page goes; the ranges are merged. So a page costs the same however long the
  * list is and however far down it lies. Only users to leave out are skipped row by row. May answer more than was asked for.
+ * Null for the partner means all of them, each a range of its own.
  */
 export async function listParticipations(
   db: Db,
-  partnerId: string,
+  partnerId: string | null,
   selection: Selection,
   keyset: Keyset,
 ): Promise<ShownRow[]> {
@@ -31,7 +32,7 @@ export async function listParticipations(
  * stands in it, because the server plans a statement anew every time when it does not know how little is wanted.
  */
 function pageQuery(
-  partnerId: string,
+  partnerId: string | null,
   selection: Selection,
   { direction, position, limit }: Keyset,
 ): CompiledQuery<ShownRow> {
@@ -67,11 +68,12 @@ type Draft = {
 
 type Column = 'user_id' | 'offer_id' | 'offer_option_id' | 'status';
 
-function newDraft(partnerId: string): Draft {
+function newDraft(partnerId: string | null): Draft {
   const values: unknown[] = [];
   const place = (value: unknown, type: string) => `$${values.push(value)}::${type}`;
-  const partner = place(partnerId, 'uuid');
-  return { values, place, partner, conditions: [`p.partner_id = ${partner}`], sources: [] };
+  const partner = partnerId === null ? 'partners.id' : place(partnerId, 'uuid');
+  const sources = partnerId === null ? ['partners'] : [];
+  return { values, place, partner, conditions: [`p.partner_id = ${partner}`], sources };
 }
 
 /** Hidden from the planner, a list looks the same each time, so that its plan is kept. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../../test/app.ts';
 import { makeOffer, saleFile } from '../../test/offers.ts';
-import { makeUser, partnerOf } from '../../test/tokens.ts';
+import { makeClient, makeUser, partnerOf } from '../../test/tokens.ts';
 import { userId } from '../../test/wallets.ts';
 import type { Filter } from '../http/filters.ts';
 import type { Keyset } from '../http/paging.ts';
@@ -23,6 +23,7 @@ let empty: { offer: string; option: string };
 beforeAll(async () => {
   app = await testApp();
   const { ctx } = app;
+  await makeClient(ctx, { clientId: 'partner-two' });
   const [sold, other] = [await makeOffer(ctx, saleFile()), await makeOffer(ctx, saleFile({ slug: 'other' }))];
   offer = sold.id;
   option = sold.options[0]?.id ?? '';
@@ -32,11 +33,12 @@ beforeAll(async () => {
   await sql`insert into operator_keys values ('ethereum_sepolia', ${signer}, 1, 1, 1, now())`.execute(ctx.db);
   await sql`insert into operator_transactions (id, chain, signer, nonce, kind, target, data, gas)
     values (${partnerId}, 'ethereum_sepolia', ${signer}, 0, 'commit', '0x', '', 1)`.execute(ctx.db);
+  // Every tenth is another partner's.
   await sql`
     insert into participations (id, partner_id, user_id, offer_id, offer_option_id, status, amount, asset_id, asset_code,
       asset_name, asset_digits, chain, wallet_address, fund_address, token_address, approval_hash, prepared_at, commit_id,
       commit_row, inserted_at, updated_at)
-    select gen_random_uuid(), ${partnerId}, u.id, ${offer}, ${option}, 'completed', 1000 + i, 'usd-coin', 'USDC', 'USD Coin', 6,
+    select gen_random_uuid(), case i % 10 when 5 then ${partnerOf('partner-two')}::uuid else ${partnerId}::uuid end, u.id, ${offer}, ${option}, 'completed', 1000 + i, 'usd-coin', 'USDC', 'USD Coin', 6,
       'ethereum_sepolia', '0x' || lpad(to_hex(i), 40, '0'), ${signer}, ${signer}, decode(lpad(to_hex(i), 64, '0'), 'hex'),
       now(), ${partnerId}, i, now() - i * interval '1 second', now()
     from generate_series(1, ${ROWS}) i
@@ -48,7 +50,12 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 /** How many rows the server has looked at for a page, however it is planned, and how many there were. */
-async function look(filters: Filter<FilterField>[], plans: string, keyset = NEWEST) {
+async function look(
+  filters: Filter<FilterField>[],
+  plans: string,
+  keyset = NEWEST,
+  partner: string | null = partnerId,
+) {
   return app.ctx.db.transaction().execute(async (tx) => {
     await sql`set local plan_cache_mode = ${sql.raw(plans)}`.execute(tx);
     const counted = async () => {
@@ -58,7 +65,7 @@ async function look(filters: Filter<FilterField>[], plans: string, keyset = NEWE
       return Number(rows[0]?.n ?? 0n);
     };
     const before = await counted();
-    const rows = await listParticipations(tx, partnerId, readSelection({ userId: null }, filters), keyset);
+    const rows = await listParticipations(tx, partner, readSelection({ userId: null }, filters), keyset);
     return { rows, seen: (await counted()) - before };
   });
 }
@@ -124,6 +131,26 @@ test('the last page looks at no more rows than the first', async () => {
       expect(last.rows.length).toBe(PAGE);
       expect(last.seen).toBeLessThanOrEqual(5 * PAGE);
     }
+});
+
+test('an operator sees the rows of all partners in one order, and as quickly', async () => {
+  const { rows: all } = await sql<{ id: string; inserted_at: string }>`
+    select id, inserted_at from participations order by inserted_at desc, id desc`.execute(app.ctx.db);
+  for (const plans of ['force_custom_plan', 'force_generic_plan']) {
+    for (const [filters, start] of [
+      [[], 0],
+      [[], ROWS - 30],
+      [[is('status', 'completed')], 40],
+      [[is('offer_id', offer)], 40],
+    ] as const) {
+      const keyset = { ...NEWEST, position: all[start - 1] ?? null };
+      const { rows, seen } = await look([...filters], plans, keyset, null);
+      expect(rows.map(({ id }) => id)).toEqual(all.slice(start, start + PAGE).map(({ id }) => id));
+      expect(seen).toBeLessThanOrEqual(5 * PAGE);
+    }
+    const none = await look([is('status', 'failed')], plans, NEWEST, null);
+    expect(none).toEqual({ rows: [], seen: 0 });
+  }
 });
 
 test('the server keeps the plan of every list', async () => {

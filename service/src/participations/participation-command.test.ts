@@ -45,6 +45,7 @@ test('list shows the newest first, narrowed as asked', async () => {
   const completed = await run('list', '--status', 'completed', '--offer', 'harbour-sale');
   expect(completed).toContain('1.25 USDC');
   expect(await run('list', '--status', 'remitted')).toBe('');
+  await expect(run('list', '--offer', 'nonsense')).rejects.toThrow('there is no offer nonsense');
 });
 
 test('show tells everything of one, with its transactions and its history', async () => {

@@ -5,7 +5,14 @@ import { type Config, ConfigError } from '../config.ts';
 import { isId } from '../http/ids.ts';
 import { type Operator, runAsOperator } from '../operations/operator.ts';
 import { requestRemit } from './remit.ts';
-import { countReports, listReports, type ReportFilter, type ReportRow, readReport } from './report-store.ts';
+import {
+  countReports,
+  findOfferId,
+  listReports,
+  type ReportFilter,
+  type ReportRow,
+  readReport,
+} from './report-store.ts';
 import { CSV_HEADER, showProgress, toCsv, toLine } from './report-text.ts';
 import { STATUSES } from './schema.ts';
 
@@ -47,16 +54,19 @@ function readArguments(args: string[]) {
   return parseArgs({ args, options, allowPositionals: true });
 }
 
-function filterOf({ partner, offer, status }: Values): ReportFilter {
-  return { partnerId: partner ?? null, offerSlug: offer ?? null, status: status ?? null };
+async function readFilter({ db }: Operator, { partner, offer, status }: Values): Promise<ReportFilter> {
+  const offerId = offer === undefined ? null : await findOfferId(db, offer);
+  if (offer !== undefined && offerId === null)
+    throw new ConfigError([`--offer: there is no offer ${offer}; see causeway offer list`]);
+  return { partnerId: partner ?? null, offerId, status: status ?? null };
 }
 
 /** Newest first. */
-async function list({ db }: Operator, _words: string[], values: Values): Promise<void> {
+async function list(ctx: Operator, _words: string[], values: Values): Promise<void> {
   const limit = Number(values.limit ?? 50);
   if (!Number.isInteger(limit) || limit < 1 || limit > 10_000)
     throw new ConfigError(['--limit: must be a whole number from 1 to 10000']);
-  const rows = await listReports(db, filterOf(values), null, limit);
+  const rows = await listReports(ctx.db, await readFilter(ctx, values), null, limit);
   for (const row of rows) console.log(toLine(row));
   if (rows.length === limit) console.error(`The newest ${limit}; --limit shows more, export shows all.`);
 }
@@ -70,10 +80,11 @@ async function show({ db }: Operator, words: string[]): Promise<void> {
 }
 
 /** Row by row in the order of the list, so that memory does not grow with what there is. */
-async function exportAll({ db }: Operator, _words: string[], values: Values): Promise<void> {
+async function exportAll(ctx: Operator, _words: string[], values: Values): Promise<void> {
   if (values.csv !== true) throw new ConfigError(['--csv: is the one form that can be exported; say it']);
-  const filter = filterOf(values);
-  const total = await countReports(db, filter);
+  const filter = await readFilter(ctx, values);
+  // Counting takes a while where there is much, and only who sees the bar needs it.
+  const total = process.stderr.isTTY ? await countReports(ctx.db, filter) : 0;
   const out = values.write === undefined ? process.stdout : createWriteStream(values.write, { mode: 0o600 });
   const write = async (text: string) => void (out.write(text) || (await once(out, 'drain')));
   const progress = showProgress(total, process.stderr);
@@ -81,7 +92,7 @@ async function exportAll({ db }: Operator, _words: string[], values: Values): Pr
   let done = 0;
   let after: ReportRow | null = null;
   for (;;) {
-    const rows: ReportRow[] = await listReports(db, filter, after, PAGE);
+    const rows: ReportRow[] = await listReports(ctx.db, filter, after, PAGE);
     await write(rows.map(toCsv).join(''));
     done += rows.length;
     progress.at(done);
