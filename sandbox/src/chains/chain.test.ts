@@ -122,6 +122,28 @@ it('mines every transaction of a burst once, in few blocks', async () => {
   expect(chain.height()).toBeLessThan(40);
 });
 
+it('mines each of many transactions that are sent twice while blocks are mined and undone', async () => {
+  const { chain, balance } = await open();
+  const raws = await Promise.all(
+    Array.from({ length: 200 }, (_, nonce) =>
+      account.signTransaction({
+        ...{ type: 'eip1559', chainId: sepolia.id, nonce, to: friend, value: 1n, gas: 21_000n },
+        ...{ maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 0n },
+      }),
+    ),
+  );
+  const send = (raw: Hex) => chain.request({ method: 'eth_sendRawTransaction', params: [raw] });
+  for (let i = 0; i < raws.length; i += 4) {
+    const some = raws.slice(i, i + 4);
+    const sent = [...some, ...some].map((raw) => send(raw).catch(() => undefined));
+    if (i % 20 === 0) await chain.reorg({ depth: 1, transactions: 'return' }).catch(() => undefined);
+    if (i % 3 === 0) await chain.mine(1);
+    if (i % 5 === 0) await Promise.all(sent);
+  }
+  await chain.mine(2);
+  expect(await balance()).toBe(200n);
+});
+
 it('gives the dropped transactions of a reorg back to the mempool, unmined', async () => {
   const { chain, reader, pay, balance, hashes } = await open();
   await pay(0, 100n);

@@ -29,15 +29,14 @@ export type Chain = {
   close(): Promise<void>;
 };
 
-type Pending = { raw: Hex };
-
 type State = {
   options: ChainOptions;
   journal: Journal;
   evm: Evm;
   blocks: BlockRecord[];
   forks: number;
-  pending: Map<Hex, Pending>;
+  /** What waits to be mined, by hash. */
+  pending: Map<Hex, Hex>;
 };
 
 export class ReorgTooDeep extends Error {}
@@ -77,10 +76,15 @@ export async function openChain(options: ChainOptions, floor = () => 0): Promise
     return nextRound;
   }
 
+  // In its turn, so that no block is mined and no branch is switched while nobody knows whether the node takes it.
   async function sendTransaction(args: RpcRequest): Promise<unknown> {
-    const hash = await acceptTransaction(state, args);
+    let answer: PromiseSettledResult<unknown> | undefined;
+    await exclusively(async () => {
+      [answer] = await Promise.allSettled([acceptTransaction(state, args)]);
+    });
+    if (answer?.status !== 'fulfilled') throw answer?.reason;
     await (interval === 0 ? minePending() : committed);
-    return hash;
+    return answer.value;
   }
 
   function setBlockInterval(milliseconds: number): void {
@@ -153,9 +157,9 @@ async function produceRecord(state: State, evm: Evm, blocks: BlockRecord[]): Pro
 }
 
 function rawOf({ pending }: State, hash: Hex): Hex {
-  const transaction = pending.get(hash);
-  if (!transaction) throw new Error(`block contains ${hash}, which was never sent`);
-  return transaction.raw;
+  const raw = pending.get(hash);
+  if (raw === undefined) throw new Error(`block contains ${hash}, which was never sent`);
+  return raw;
 }
 
 async function mineBlock(state: State): Promise<void> {
@@ -188,18 +192,10 @@ async function hasExecutable({ evm, pending }: State): Promise<boolean> {
 }
 
 async function acceptTransaction(state: State, args: RpcRequest): Promise<unknown> {
+  const answer = await state.evm.request(args);
   const raw = Array.isArray(args.params) ? args.params[0] : undefined;
-  if (!isHex(raw)) return state.evm.request(args);
-  const hash = keccak256(raw);
-  const known = state.pending.has(hash);
-  // Before it is sent: a block may be mined while we wait for the answer.
-  state.pending.set(hash, { raw });
-  try {
-    return await state.evm.request(args);
-  } catch (error) {
-    if (!known) state.pending.delete(hash);
-    throw error;
-  }
+  if (isHex(raw)) state.pending.set(keccak256(raw), raw);
+  return answer;
 }
 
 async function switchBranch(
@@ -212,7 +208,7 @@ async function switchBranch(
     throw new ReorgTooDeep(`only ${state.blocks.length - floor} blocks can be dropped`);
   const kept = state.blocks.slice(0, state.blocks.length - depth);
   const dropped = state.blocks.slice(kept.length).flatMap((block) => block.transactions);
-  const waiting = [...state.pending.values()].map(({ raw }) => raw);
+  const waiting = [...state.pending.values()];
   const evm = await replay(options, kept);
   state.forks += 1;
   const others: BlockRecord[] = [];
