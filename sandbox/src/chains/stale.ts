@@ -1,6 +1,6 @@
 import { numberToHex } from 'viem/utils';
 import type { Chain } from './chain.ts';
-import type { RpcRequest } from './evm.ts';
+import { RpcError, type RpcRequest } from './evm.ts';
 
 const BEHIND = 50;
 
@@ -24,6 +24,10 @@ export async function askStale(chain: Chain, { method, params }: RpcRequest): Pr
     const tag = list[index] ?? 'latest';
     if (typeof tag === 'string' && !tag.startsWith('0x'))
       list[index] = tag === 'earliest' ? tag : numberToHex(head);
+    else if (typeof tag === 'string' && Number(tag) > head) {
+      if (method === 'eth_getBlockByNumber') return null;
+      throw new RpcError(-32_000, 'header not found');
+    }
   }
   const result = await chain.request({ method, params: list });
   return isAfter(result, head) ? null : result;

@@ -9,6 +9,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { publishWallets } from '../../test/contract-wallets.ts';
 import { type Sale, saleWorker, startSale, UNIT } from '../../test/sale.ts';
 import { evmWallet } from '../../test/wallets.ts';
+import { readAllowance } from '../chain/erc20.ts';
+import { NodeError } from '../chain/failures.ts';
+import { inspectApprovals } from './approval.ts';
 
 /** Approvals whose transaction does not call the token: they are judged by what happened, not by what was asked for. */
 
@@ -136,5 +139,55 @@ describe('an approval by a contract wallet', () => {
       args: [calls.map((one) => ({ target: sale.usdc, value: 0n, data: one }))],
     });
     await expectTaken(address, 12n * UNIT, await send({ to: address, data }, account));
+  });
+});
+
+describe('what holds now', () => {
+  const at = (i: number) => sale.buyer(i);
+
+  test('is asked of the chain, however often it was asked before', async () => {
+    const chain = sale.app.ctx.chains.evm('ethereum_sepolia');
+    const look = () => readAllowance(chain, sale.usdc, at(0).address, sale.fund);
+    // So many that the chain is not asked again for a while.
+    for (let i = 0; i < 200; i++) await look();
+    const before = await look();
+    const hash = await at(0).approve(before + 5n * UNIT);
+    const asked = sale.request(at(0), 5n * UNIT, hash);
+    expect((await sale.person.call('POST', '/v1/participations', asked)).body.status).toBe('pending');
+    await saleWorker(sale).settle();
+  });
+
+  test('is unknown to a node that lags behind the receipt, and nothing fails for that', async () => {
+    const chain = sale.app.ctx.chains.evm('ethereum_sepolia');
+    const refused = new NodeError(-32_000, 'header not found', undefined);
+    const batch: typeof chain.rpc.batch = async (calls) =>
+      calls.some(({ method }) => method === 'eth_call')
+        ? calls.map(() => ({ error: refused }))
+        : chain.rpc.batch(calls);
+    const approvalHash = await at(1).approve(5n * UNIT);
+    const wanted = [
+      { user: at(1).address, fund: sale.fund, token: sale.usdc, amount: 5n * UNIT, approvalHash },
+    ];
+    const lagging = { ...chain, rpc: { ...chain.rpc, batch } };
+    expect(await inspectApprovals(lagging, wanted)).toEqual([{ state: 'unconfirmed' }]);
+    expect(await inspectApprovals(chain, wanted)).toEqual([{ state: 'good' }]);
+  });
+
+  test('is wrong for good only when it is confirmed', async () => {
+    sale.chain.chain.setBlockInterval(1e8);
+    const asked = sale.request(at(2), 5n * UNIT, await at(2).approve(4n * UNIT));
+    const id = String((await sale.person.call('POST', '/v1/participations', asked)).body.id);
+    const { worker, settle } = saleWorker(sale);
+    const { chain } = worker.operator;
+    worker.operator.chain = { ...chain, facts: { ...chain.facts, confirmations: 3 } };
+    for (let depth = 1; depth < 3; depth++) {
+      await sale.chain.chain.mine(1);
+      await settle();
+      expect(await sale.statusOf(id)).toBe('prepared');
+    }
+    await sale.chain.chain.mine(1);
+    sale.chain.chain.setBlockInterval(0);
+    await settle();
+    expect(await sale.reasonOf(id)).toBe('approval_invalid: amount');
   });
 });

@@ -1,9 +1,12 @@
 import type { Hex } from 'viem';
-import { hexToBigInt } from 'viem/utils';
+import { encodeFunctionData, hexToBigInt, isHex, numberToHex, size, slice } from 'viem/utils';
+import { erc20Abi } from '../chain/abi.ts';
 import type { EvmChain } from '../chain/client.ts';
-import { readAllowance, readBalance } from '../chain/erc20.ts';
+import type { RpcReply } from '../chain/endpoint.ts';
 import type { Receipt } from '../chain/follow.ts';
+import { describeRevert, revertData } from '../chain/revert.ts';
 import { readApprovals } from '../chain/sale-fund.ts';
+import { ApiError } from '../errors.ts';
 
 /** What has to be approved: `amount` of `token` by `user` for `fund`. */
 export type Wanted = { user: Hex; fund: Hex; token: Hex; amount: bigint; approvalHash: Hex };
@@ -15,11 +18,11 @@ export type Shortage = {
   details: Record<string, string>;
 };
 
-/** What the chain says of an approval transaction now. */
+/** What the chain says of an approval transaction now. What is wrong is so for good only when it is confirmed. */
 export type Finding =
   | { state: 'unmined' }
   | { state: 'unconfirmed' }
-  | { state: 'wrong'; reason: WrongApproval }
+  | { state: 'wrong'; reason: WrongApproval; isConfirmed: boolean }
   | { state: 'short'; shortage: Shortage }
   | { state: 'good' };
 
@@ -27,34 +30,45 @@ export type Finding =
  * Judged by the event in the receipt and by what holds now, never by the input: permits, multicalls and contract
  * wallets approve without calling `approve`, and an approval may have been spent or taken back since.
  */
-export async function inspectApproval(chain: EvmChain, wanted: Wanted): Promise<Finding> {
-  const [finding] = await inspectReceipts(chain, [wanted]);
-  if (finding?.state !== 'good') return finding ?? { state: 'unmined' };
-  const shortage = await findShortage(chain, wanted);
-  return shortage === null ? finding : { state: 'short', shortage };
+export async function inspectApprovals(chain: EvmChain, wanted: readonly Wanted[]): Promise<Finding[]> {
+  const { findings, height } = await inspectReceipts(chain, wanted);
+  const good = wanted.filter((_, i) => findings[i]?.state === 'good');
+  const covers = new Map(await readCovers(chain, good, height));
+  return findings.map((finding, i) => {
+    const one = wanted[i];
+    if (one === undefined || finding.state !== 'good') return finding;
+    const cover = covers.get(one);
+    if (cover === undefined) return { state: 'unconfirmed' };
+    const shortage = findShortage(one, cover);
+    return shortage === null ? finding : { state: 'short', shortage };
+  });
 }
 
-/** The receipts alone, all in one question. */
-export async function inspectReceipts(chain: EvmChain, wanted: readonly Wanted[]): Promise<Finding[]> {
+/** The receipts alone, all in one question, and the block as of which they are. */
+export async function inspectReceipts(
+  chain: EvmChain,
+  wanted: readonly Wanted[],
+): Promise<{ findings: Finding[]; height: bigint }> {
   const [head, ...replies] = await chain.rpc.batch([
     { method: 'eth_blockNumber', params: [] },
     ...wanted.map(({ approvalHash }) => ({ method: 'eth_getTransactionReceipt', params: [approvalHash] })),
   ]);
   if (head === undefined || 'error' in head) throw head?.error ?? new Error('no block number');
   const height = hexToBigInt(head.result as Hex);
-  return wanted.map((one, i) => {
+  const findings = wanted.map((one, i) => {
     const reply = replies[i];
     if (reply === undefined || 'error' in reply) throw reply?.error ?? new Error('a reply is missing');
     return judgeReceipt(reply.result as Receipt | null, one, height, chain.facts.confirmations);
   });
+  return { findings, height };
 }
 
 function judgeReceipt(receipt: Receipt | null, wanted: Wanted, head: bigint, confirmations: number): Finding {
   if (receipt === null) return { state: 'unmined' };
   const reason = findFault(receipt, wanted);
-  if (reason !== null) return { state: 'wrong', reason };
-  const depth = head - hexToBigInt(receipt.blockNumber) + 1n;
-  return { state: depth < BigInt(confirmations) ? 'unconfirmed' : 'good' };
+  const isConfirmed = head - hexToBigInt(receipt.blockNumber) + 1n >= BigInt(confirmations);
+  if (reason !== null) return { state: 'wrong', reason, isConfirmed };
+  return { state: isConfirmed ? 'good' : 'unconfirmed' };
 }
 
 /** Null when one approval of the receipt is right; else the first thing that no approval has right. */
@@ -75,15 +89,48 @@ function findFault(receipt: Receipt, { token, user, fund, amount }: Wanted): Wro
   return null;
 }
 
-/** Whether the fund could take the amount at this moment. */
-export async function findShortage(
+type Cover = { allowance: bigint; balance: bigint };
+
+/**
+ * As of the very block that the receipts were judged at: a node that lags behind it would tell what held before the
+ * approval, and a participation would fail that lacks nothing. Those are missing for which the node does not have it.
+ */
+async function readCovers(
   chain: EvmChain,
-  { token, user, fund, amount }: Wanted,
-): Promise<Shortage | null> {
-  const [allowance, balance] = await Promise.all([
-    readAllowance(chain, token, user, fund),
-    readBalance(chain, token, user),
-  ]);
+  wanted: readonly Wanted[],
+  height: bigint,
+): Promise<[Wanted, Cover][]> {
+  if (wanted.length === 0) return [];
+  const block = numberToHex(height);
+  const replies = await chain.rpc.batch(
+    wanted.flatMap(({ token, user, fund }) =>
+      [
+        encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args: [user, fund] }),
+        encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [user] }),
+      ].map((data) => ({ method: 'eth_call', params: [{ to: token, data }, block] })),
+    ),
+  );
+  return wanted.flatMap((one, i): [Wanted, Cover][] => {
+    const [allowance, balance] = [readAmount(one, replies[2 * i]), readAmount(one, replies[2 * i + 1])];
+    return allowance === null || balance === null ? [] : [[one, { allowance, balance }]];
+  });
+}
+
+/** A revert is the token's answer; anything else only says that this node cannot tell. */
+function readAmount({ token }: Wanted, reply: RpcReply | undefined): bigint | null {
+  if (reply === undefined) return null;
+  if ('error' in reply) {
+    const revert = revertData(reply.error);
+    if (revert === undefined) return null;
+    throw new ApiError('contract_reverted', { reason: describeRevert(revert) });
+  }
+  if (!isHex(reply.result)) return null;
+  if (size(reply.result) < 32) throw new ApiError('contract_not_found', { address: token });
+  return hexToBigInt(slice(reply.result, 0, 32));
+}
+
+/** Whether the fund could take the amount. */
+function findShortage({ token, user, fund, amount }: Wanted, { allowance, balance }: Cover): Shortage | null {
   const required = String(amount);
   if (allowance < amount) {
     const details = { required, allowance: String(allowance), spender: fund, token };

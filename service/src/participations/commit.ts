@@ -71,7 +71,7 @@ async function sendCommit(worker: Worker, rows: WorkRow[]): Promise<number> {
 /** A reorganisation may have taken an approval back since it was seen. */
 async function returnUnapproved({ ctx, operator }: Worker, rows: WorkRow[]): Promise<WorkRow[]> {
   if (rows.length === 0) return rows;
-  const findings = await inspectReceipts(operator.chain, rows);
+  const { findings } = await inspectReceipts(operator.chain, rows);
   const isGone = (i: number) => findings[i]?.state === 'unmined' || findings[i]?.state === 'unconfirmed';
   const gone = rows.filter((_, i) => isGone(i)).map(({ id }) => id);
   if (gone.length > 0) {

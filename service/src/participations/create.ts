@@ -13,7 +13,7 @@ import type { OfferOption } from '../offers/store.ts';
 import { assertRequirementsMet } from '../requirements/statuses.ts';
 import { assertNotSanctioned } from '../wallets/sanctions.ts';
 import { listBindings } from '../wallets/store.ts';
-import { inspectApproval } from './approval.ts';
+import { inspectApprovals } from './approval.ts';
 import { assertMinimumPurchase } from './minimum.ts';
 import { showParticipation } from './participation.ts';
 import type { NewParticipation, Participation } from './schema.ts';
@@ -62,7 +62,7 @@ export async function createParticipation(
   await assertUnused(ctx, asked, hash);
 
   const wanted = { user: wallet, fund: contract.address, token: token.address, amount, approvalHash: hash };
-  const finding = await inspectApproval(chain, wanted);
+  const [finding = { state: 'unmined' as const }] = await inspectApprovals(chain, [wanted]);
   if (finding.state === 'wrong') throw new ApiError('approval_invalid', { reason: finding.reason });
   if (finding.state === 'short') throw new ApiError(finding.shortage.code, finding.shortage.details);
   const now = toTimestamp(ctx.clock.micros());

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { type Finding, findShortage, inspectReceipts } from './approval.ts';
+import { type Finding, inspectApprovals } from './approval.ts';
 import { takePrepared, type WorkRow } from './settlement-store.ts';
 import { changeStatus } from './status.ts';
 import type { Worker } from './worker.ts';
@@ -7,7 +7,7 @@ import type { Worker } from './worker.ts';
 /** Milliseconds that an approval has to be mined in. */
 export const APPROVAL_LIFE = 30 * 60_000;
 
-const BATCH = 100;
+const BATCH = 50;
 const AGAIN_AFTER = 0.5;
 
 /** Looks at prepared rows that are due. Answers how many there were, and how many moved on. */
@@ -17,13 +17,11 @@ export async function checkPrepared({
 }: Worker): Promise<{ seen: number; moved: number }> {
   const rows = await takePrepared(ctx.db, chain.name, BATCH, Math.min(AGAIN_AFTER, chain.facts.blockTime));
   if (rows.length === 0) return { seen: 0, moved: 0 };
-  const findings = await inspectReceipts(chain, rows);
+  const findings = await inspectApprovals(chain, rows);
   const moved = await Promise.all(
     rows.map(async (row, i) => {
       const finding = findings[i];
-      if (finding === undefined) return false;
-      const shortage = finding.state === 'good' ? await findShortage(chain, row) : null;
-      return judge(ctx, row, shortage === null ? finding : { state: 'short', shortage });
+      return finding !== undefined && judge(ctx, row, finding);
     }),
   );
   return { seen: rows.length, moved: moved.filter(Boolean).length };
@@ -32,7 +30,8 @@ export async function checkPrepared({
 /** Whether it moved on. */
 async function judge(ctx: Context, row: WorkRow, finding: Finding): Promise<boolean> {
   if (finding.state === 'good') return move(ctx, row, 'pending', null);
-  if (finding.state === 'wrong') return move(ctx, row, 'failed', `approval_invalid: ${finding.reason}`);
+  if (finding.state === 'wrong')
+    return finding.isConfirmed && move(ctx, row, 'failed', `approval_invalid: ${finding.reason}`);
   if (finding.state === 'short') return move(ctx, row, 'failed', finding.shortage.code);
   if (finding.state === 'unmined' && ctx.clock.now() - Date.parse(row.preparedAt) > APPROVAL_LIFE)
     return move(ctx, row, 'failed', 'approval_not_mined');
