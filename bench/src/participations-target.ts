@@ -16,9 +16,10 @@ const { ctx, clientId } = await benchContext();
 const provider = ctx.oauth.provider();
 const client = await provider.Client.find(clientId);
 if (client === undefined) throw new Error('no client');
-const token = await new provider.ClientCredentials({ client, scope: 'participations:read' }).save();
 const rows = Number(process.argv[2] ?? 1_000_000);
 const { partnerId, questions, deepest } = await seedParticipations(ctx, clientId, rows);
+// After the rows: with many of them it would be too old by then.
+const token = await new provider.ClientCredentials({ client, scope: 'participations:read' }).save();
 
 const app = await buildServer(ctx, participationRoutes);
 const ours = await app.listen({ host: '127.0.0.1', port: 0 });

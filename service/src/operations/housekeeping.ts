@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { deleteExpiredGrants } from '../oauth/housekeeping.ts';
 import { erasePiiPastRetention } from '../pii/erasure.ts';
+import { startRepeating } from '../repeat.ts';
 import { dropOldOrders } from '../tokenized/retention.ts';
-import { startRepeating } from './repeat.ts';
 
 const EVERY = 10 * 60_000;
 

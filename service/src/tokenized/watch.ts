@@ -3,7 +3,7 @@ import { readOutcome } from '../chain/tokenized-swap.ts';
 import type { Context } from '../context.ts';
 import { appendEvent } from '../events/event.ts';
 import { toTimestamp } from '../http/wire.ts';
-import { startRepeating } from '../operations/repeat.ts';
+import { startRepeating } from '../repeat.ts';
 import { listOpen, moveOrder, releaseOrder, type StoredOrder, saveTransactionHash } from './store.ts';
 
 const EVERY = 2_000;

@@ -4,7 +4,7 @@ import { readAuthorized } from '../chain/fund-swap.ts';
 import type { Context } from '../context.ts';
 import type { AllowVerifications } from '../db/wallet-tables.ts';
 import { toTimestamp } from '../http/wire.ts';
-import { startRepeating } from '../operations/repeat.ts';
+import { startRepeating } from '../repeat.ts';
 import { finishVerification, listPermitted } from './store.ts';
 
 const EVERY = 5_000;

@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { Context } from './context.ts';
 
 /** Does some work every so many milliseconds, never twice at once. Answers what ends it, once the last time is over. */
 export function startRepeating(
