@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { chainFacts } from '../chain/chains.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { isId } from '../http/ids.ts';
 import { type Operator, runAsOperator } from '../operations/operator.ts';
@@ -105,7 +106,9 @@ async function exportAll(ctx: Operator, _words: string[], values: Values): Promi
 
 async function remit(ctx: Operator, words: string[]): Promise<void> {
   for (const id of words) {
-    const { status } = await requestRemit(ctx, id);
-    console.log(`${id} ${status}`);
+    const { status, chain } = await requestRemit(ctx, id);
+    const { refundDepth } = chainFacts(chain);
+    const when = refundDepth > 1 ? `, sent when its commit lies ${refundDepth} blocks deep` : '';
+    console.log(`${id} ${status}${status === 'remit_submitted' ? when : ''}`);
   }
 }
