@@ -7,7 +7,7 @@ import { encodeFunctionData, type Hex, maxUint256, toHex } from 'viem';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { startTestChain, type TestChain, type TestNode } from '../../test/chain.ts';
 import { multicallAbi } from './abi.ts';
-import { type Chains, type EvmChain, openChains } from './client.ts';
+import { type Chains, type EvmChain, live, openChains } from './client.ts';
 import { readAllowance, readBalance, readTokenMetadata } from './erc20.ts';
 import { readAuthorized, readOutputToken, readPreview, readSwapStatus } from './fund-swap.ts';
 import { encodeAggregate } from './multicall.ts';
@@ -154,6 +154,26 @@ it('shows the effect of a mined transaction to the next read', async () => {
     });
     expect(await readAllowance(evm, usdc(), roles.owner.address, nobody)).toBe(before + 1n);
   }
+});
+
+it('shows it in the middle of a flood to whoever relies upon it', async () => {
+  let isOver = false;
+  const reader = async () => {
+    while (!isOver) await readAllowance(evm, usdc(), roles.owner.address, nobody);
+  };
+  const flood = Promise.all(Array.from({ length: 8 }, reader));
+  for (let i = 0; i < 12; i++) {
+    const before = await readAllowance(live(evm), usdc(), roles.owner.address, nobody);
+    await world.owner.writeContract({
+      address: usdc(),
+      abi: tokenArtifact.abi,
+      functionName: 'approve',
+      args: [nobody, before + 1n],
+    });
+    expect(await readAllowance(live(evm), usdc(), roles.owner.address, nobody)).toBe(before + 1n);
+  }
+  isOver = true;
+  await flood;
 });
 
 it('shows what a reorganisation has undone, at the same height', async () => {

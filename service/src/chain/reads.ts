@@ -19,7 +19,11 @@ import type { Rpc } from './rpc.ts';
 export type Call<T> = { key: string; to: Hex; encode(): Hex; decode(data: Hex): T };
 
 /** Reads of the latest block of one chain. Throws `contract_not_found`, `contract_reverted` or an upstream's failure. */
-export type Reader = { read<T>(call: Call<T>): Promise<T> };
+export type Reader = {
+  read<T>(call: Call<T>): Promise<T>;
+  /** Asks the chain, however much is known or under way: for what somebody has just changed and relies upon. */
+  readNow<T>(call: Call<T>): Promise<T>;
+};
 
 export type ReaderOptions = {
   chain: string;
@@ -66,6 +70,10 @@ export function createReader({ chain, rpc, multicall, freshness }: ReaderOptions
       return open<T>(known);
     const inFlight = asked.get(call.key);
     if (inFlight !== undefined) return inFlight.then((outcome) => open<T>(outcome));
+    return readNow(call);
+  }
+
+  function readNow<T>(call: Call<T>): Promise<T> {
     return ask(call).then((outcome) => open<T>(outcome));
   }
 
@@ -150,7 +158,7 @@ export function createReader({ chain, rpc, multicall, freshness }: ReaderOptions
     return found;
   }
 
-  return { read };
+  return { read, readNow };
 }
 
 function reverted(reason: string): ApiError {

@@ -37,7 +37,9 @@ export async function readSwapCount(
   input: Hex,
   output: Hex,
 ): Promise<bigint> {
-  const totals = await reader.read(contractCall(swap, tokenizedSwapAbi, 'totals', [wallet, input, output]));
+  const totals = await reader.readNow(
+    contractCall(swap, tokenizedSwapAbi, 'totals', [wallet, input, output]),
+  );
   return totals[3];
 }
 

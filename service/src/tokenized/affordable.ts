@@ -1,3 +1,4 @@
+import { live } from '../chain/client.ts';
 import { readAllowance, readBalance, readDecimals } from '../chain/erc20.ts';
 import { readBlockNumber, readBuyFee, readSwapCount } from '../chain/tokenized-swap.ts';
 import type { Context } from '../context.ts';
@@ -58,8 +59,8 @@ export async function assertAffordable(ctx: Context, intent: Intent): Promise<Te
   const { chain, contract, token, wallet, gross, offer } = intent;
   const [cost, balance, allowance, fromBlock] = await Promise.all([
     readCost(intent),
-    readBalance(chain, token, wallet),
-    readAllowance(chain, token, wallet, contract.address),
+    readBalance(live(chain), token, wallet),
+    readAllowance(live(chain), token, wallet, contract.address),
     readBlockNumber(chain),
   ]);
   const required = gross.toString();

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem';
-import { readAuthorized } from '../chain/fund-swap.ts';
+import { isAuthorized } from '../chain/fund-swap.ts';
 import type { Context } from '../context.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
@@ -25,7 +25,7 @@ export async function assertEligible(
   assertNotSanctioned(ctx, wallet);
   await assertBound(ctx, caller, option, wallet);
   if (contract.allow_list === null) return;
-  if (!(await readAuthorized(ctx.chains.evm(contract.chain), contract.allow_list, wallet)))
+  if (!(await isAuthorized(ctx.chains.evm(contract.chain), contract.allow_list, wallet)))
     throw new ApiError('requirements_not_met', { wallet_address: ['the wallet is not allowed yet'] });
 }
 
