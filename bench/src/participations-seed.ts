@@ -70,7 +70,7 @@ function statements(partnerId: string, rows: number): string[] {
     `insert into participations (id, partner_id, user_id, offer_id, offer_option_id, status, amount, asset_id, asset_code,
         asset_name, asset_digits, chain, wallet_address, fund_address, token_address, approval_hash, prepared_at, commit_id,
         commit_row, inserted_at, updated_at)
-      select ('01900000-0000-7000-8000-' || lpad(to_hex(${rows} - i), 12, '0'))::uuid, '${partnerId}', ${uuid(`(i::bigint * 7919) % ${users}`)}, ${uuid(`i % ${offers}`)}, ${uuid(`i % ${offers}`)},
+      select ${uuid(`${rows} - i`)}, '${partnerId}', ${uuid(`(i::bigint * 7919) % ${users}`)}, ${uuid(`i % ${offers}`)}, ${uuid(`i % ${offers}`)},
         (array['completed', 'completed', 'completed', 'completed', 'completed', 'completed', 'failed', 'remitted'])[1 + (i / 10) % 8],
         1000000 + i, 'usd-coin', 'USDC', 'USD Coin', 6, 'ethereum_sepolia', '0x' || lpad(to_hex(i), 40, '0'),
         '0x${'f'.repeat(40)}', '0x${'c'.repeat(40)}', decode(lpad(to_hex(i), 64, '0'), 'hex'), now(), '${partnerId}', i,

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import { ApiError } from '../errors.ts';
 import { fundSwapAbi } from './abi.ts';
-import { type EvmChain, live } from './client.ts';
+import type { EvmChain } from './client.ts';
 import { contractCall } from './reads.ts';
 
 export type SwapPreview = { input: bigint; fee: bigint; output: bigint };
@@ -29,11 +29,6 @@ export function readOutputToken({ reader, forGood }: EvmChain, swap: Hex): Promi
 
 export function readAuthorized({ reader }: EvmChain, swap: Hex, wallet: Hex): Promise<boolean> {
   return reader.read(contractCall(swap, fundSwapAbi, 'authorized', [wallet]));
-}
-
-/** For whoever would turn a wallet away: it may have been allowed a moment ago. */
-export async function isAuthorized(chain: EvmChain, swap: Hex, wallet: Hex): Promise<boolean> {
-  return (await readAuthorized(chain, swap, wallet)) || readAuthorized(live(chain), swap, wallet);
 }
 
 /**

@@ -173,6 +173,32 @@ describe('what holds now', () => {
     expect(await inspectApprovals(chain, wanted)).toEqual([{ state: 'good' }]);
   });
 
+  test('that a token does not tell keeps its participation waiting, and no other', async () => {
+    sale.chain.chain.setBlockInterval(1e8);
+    const [stuck, other] = [
+      await sale.participate(at(3), 5n * UNIT),
+      await sale.participate(at(4), 5n * UNIT),
+    ];
+    await sale.chain.chain.mine(1);
+    sale.chain.chain.setBlockInterval(0);
+    const { worker, settle } = saleWorker(sale);
+    const { chain } = worker.operator;
+    const reverted = new NodeError(3, 'execution reverted', '0x');
+    const batch: typeof chain.rpc.batch = async (calls) => {
+      const replies = await chain.rpc.batch(calls);
+      const isOfStuck = (i: number) =>
+        calls[i]?.method === 'eth_call' && JSON.stringify(calls[i]).includes(at(3).address.slice(2));
+      return replies.map((reply, i) => (isOfStuck(i) ? { error: reverted } : reply));
+    };
+    worker.operator.chain = { ...chain, rpc: { ...chain.rpc, batch } };
+    await settle();
+    expect(await sale.statusOf(stuck.id)).toBe('prepared');
+    expect(await sale.statusOf(other.id)).toBe('completed');
+    worker.operator.chain = chain;
+    await settle();
+    expect(await sale.statusOf(stuck.id)).toBe('completed');
+  });
+
   test('is wrong for good only when it is confirmed', async () => {
     sale.chain.chain.setBlockInterval(1e8);
     const asked = sale.request(at(2), 5n * UNIT, await at(2).approve(4n * UNIT));

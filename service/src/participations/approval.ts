@@ -24,6 +24,8 @@ export type Finding =
   | { state: 'unconfirmed' }
   | { state: 'wrong'; reason: WrongApproval; isConfirmed: boolean }
   | { state: 'short'; shortage: Shortage }
+  /** The token does not answer as one does: who asks is told, what is recorded waits. */
+  | { state: 'unreadable'; error: ApiError }
   | { state: 'good' };
 
 /**
@@ -33,15 +35,8 @@ export type Finding =
 export async function inspectApprovals(chain: EvmChain, wanted: readonly Wanted[]): Promise<Finding[]> {
   const { findings, height } = await inspectReceipts(chain, wanted);
   const good = wanted.filter((_, i) => findings[i]?.state === 'good');
-  const covers = new Map(await readCovers(chain, good, height));
-  return findings.map((finding, i) => {
-    const one = wanted[i];
-    if (one === undefined || finding.state !== 'good') return finding;
-    const cover = covers.get(one);
-    if (cover === undefined) return { state: 'unconfirmed' };
-    const shortage = findShortage(one, cover);
-    return shortage === null ? finding : { state: 'short', shortage };
-  });
+  const covered = await inspectCovers(chain, good, height);
+  return findings.map((finding) => (finding.state === 'good' ? (covered.shift() ?? finding) : finding));
 }
 
 /** The receipts alone, all in one question, and the block as of which they are. */
@@ -89,17 +84,11 @@ function findFault(receipt: Receipt, { token, user, fund, amount }: Wanted): Wro
   return null;
 }
 
-type Cover = { allowance: bigint; balance: bigint };
-
 /**
- * As of the very block that the receipts were judged at: a node that lags behind it would tell what held before the
- * approval, and a participation would fail that lacks nothing. Those are missing for which the node does not have it.
+ * Allowance and balance as of the very block that the receipts were judged at: a node that lags behind it would tell what
+ * held before the approval, and a participation would fail that lacks nothing.
  */
-async function readCovers(
-  chain: EvmChain,
-  wanted: readonly Wanted[],
-  height: bigint,
-): Promise<[Wanted, Cover][]> {
+async function inspectCovers(chain: EvmChain, wanted: readonly Wanted[], height: bigint): Promise<Finding[]> {
   if (wanted.length === 0) return [];
   const block = numberToHex(height);
   const replies = await chain.rpc.batch(
@@ -110,27 +99,35 @@ async function readCovers(
       ].map((data) => ({ method: 'eth_call', params: [{ to: token, data }, block] })),
     ),
   );
-  return wanted.flatMap((one, i): [Wanted, Cover][] => {
+  return wanted.map((one, i) => {
     const [allowance, balance] = [readAmount(one, replies[2 * i]), readAmount(one, replies[2 * i + 1])];
-    return allowance === null || balance === null ? [] : [[one, { allowance, balance }]];
+    if (allowance === null || balance === null) return { state: 'unconfirmed' };
+    if (allowance instanceof ApiError) return { state: 'unreadable', error: allowance };
+    if (balance instanceof ApiError) return { state: 'unreadable', error: balance };
+    const shortage = findShortage(one, allowance, balance);
+    return shortage === null ? { state: 'good' } : { state: 'short', shortage };
   });
 }
 
-/** A revert is the token's answer; anything else only says that this node cannot tell. */
-function readAmount({ token }: Wanted, reply: RpcReply | undefined): bigint | null {
+/** A revert is the token's answer; anything else only says that this node cannot tell: null. */
+function readAmount({ token }: Wanted, reply: RpcReply | undefined): bigint | ApiError | null {
   if (reply === undefined) return null;
   if ('error' in reply) {
     const revert = revertData(reply.error);
     if (revert === undefined) return null;
-    throw new ApiError('contract_reverted', { reason: describeRevert(revert) });
+    return new ApiError('contract_reverted', { reason: describeRevert(revert) });
   }
   if (!isHex(reply.result)) return null;
-  if (size(reply.result) < 32) throw new ApiError('contract_not_found', { address: token });
+  if (size(reply.result) < 32) return new ApiError('contract_not_found', { address: token });
   return hexToBigInt(slice(reply.result, 0, 32));
 }
 
 /** Whether the fund could take the amount. */
-function findShortage({ token, user, fund, amount }: Wanted, { allowance, balance }: Cover): Shortage | null {
+function findShortage(
+  { token, user, fund, amount }: Wanted,
+  allowance: bigint,
+  balance: bigint,
+): Shortage | null {
   const required = String(amount);
   if (allowance < amount) {
     const details = { required, allowance: String(allowance), spender: fund, token };

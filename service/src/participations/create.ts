@@ -64,6 +64,7 @@ export async function createParticipation(
   const wanted = { user: wallet, fund: contract.address, token: token.address, amount, approvalHash: hash };
   const [finding = { state: 'unmined' as const }] = await inspectApprovals(chain, [wanted]);
   if (finding.state === 'wrong') throw new ApiError('approval_invalid', { reason: finding.reason });
+  if (finding.state === 'unreadable') throw finding.error;
   if (finding.state === 'short') throw new ApiError(finding.shortage.code, finding.shortage.details);
   const now = toTimestamp(ctx.clock.micros());
   return recordParticipation(ctx, hash, asked, {

@@ -189,11 +189,14 @@ describe('of a participation that a reorganisation undoes', () => {
     await expectBooksToAgree(sale);
   });
 
-  test('fail when somebody else took the place of its commit for good', async () => {
+  test.each([
+    ['its commit', 1],
+    ['its commit and their own', 2],
+  ] as const)('fail when somebody else took the place of %s for good', async (_which, places) => {
     const id = await completed(at(5), 12n * UNIT);
-    await requestRemit(sale.app.ctx, id);
-    await drop(1);
-    await useKeyElsewhere(sale);
+    await (places === 2 ? remitted(id) : requestRemit(sale.app.ctx, id));
+    await drop(places);
+    for (let place = 0; place < places; place++) await useKeyElsewhere(sale);
     await settleOver(2);
     expect(await sale.statusOf(id)).toBe('remit_submitted');
     await sale.chain.chain.mine(64);

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 import type { Filter } from '../http/filters.ts';
+import type { Keyset } from '../http/paging.ts';
 import { listParticipations } from './list-store.ts';
 import { type FilterField, readSelection } from './selection.ts';
 
@@ -49,9 +50,9 @@ export async function listReports(
   const equal = <F extends FilterField>(field: F, value: string | null): Filter<F>[] =>
     value === null ? [] : [{ field, op: '==', values: [value] }];
   const filters = [...equal('offer_id', offerId), ...equal('status', status)];
-  const found = await listParticipations(db, partnerId, readSelection({ userId: null }, filters), {
-    ...{ direction: 'older', position: after, limit },
-  });
+  const keyset: Keyset = { direction: 'older', position: after, limit };
+  const selection = readSelection({ userId: null }, filters);
+  const found = await listParticipations(db, partnerId, selection, keyset);
   const ids = found.slice(0, limit).map(({ id }) => id);
   const { rows } = await sql<ReportRow>`
     select ${REPORT} from ${JOINS} where p.id = any(${ids}::uuid[]) order by p.inserted_at desc, p.id desc`.execute(

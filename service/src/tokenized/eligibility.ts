@@ -1,5 +1,6 @@
 import type { Hex } from 'viem';
-import { isAuthorized } from '../chain/fund-swap.ts';
+import { type EvmChain, live } from '../chain/client.ts';
+import { readAuthorized } from '../chain/fund-swap.ts';
 import type { Context } from '../context.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
@@ -25,7 +26,11 @@ export async function assertEligible(
   assertNotSanctioned(ctx, wallet);
   await assertBound(ctx, caller, option, wallet);
   if (contract.allow_list === null) return;
-  if (!(await isAuthorized(ctx.chains.evm(contract.chain), contract.allow_list, wallet)))
+  const { allow_list } = contract;
+  const isAllowed = (chain: EvmChain) => readAuthorized(chain, allow_list, wallet);
+  const chain = ctx.chains.evm(contract.chain);
+  // Before it is turned away: it may have been allowed a moment ago.
+  if (!(await isAllowed(chain)) && !(await isAllowed(live(chain))))
     throw new ApiError('requirements_not_met', { wallet_address: ['the wallet is not allowed yet'] });
 }
 

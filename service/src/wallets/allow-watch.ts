@@ -1,6 +1,7 @@
 import type { Hex } from 'viem';
 import { readChainTime } from '../chain/allow-list.ts';
-import { isAuthorized } from '../chain/fund-swap.ts';
+import { live } from '../chain/client.ts';
+import { readAuthorized } from '../chain/fund-swap.ts';
 import type { Context } from '../context.ts';
 import type { AllowVerifications } from '../db/wallet-tables.ts';
 import { toTimestamp } from '../http/wire.ts';
@@ -37,7 +38,7 @@ async function lookUp(
 ): Promise<'allowed' | 'expired' | null> {
   const chain = ctx.chains.evm(name);
   const isOver = (await readChainTime(chain)) * 1000n > BigInt(Date.parse(deadline));
-  if (await isAuthorized(chain, contract as Hex, wallet as Hex)) return 'allowed';
+  if (await readAuthorized(live(chain), contract as Hex, wallet as Hex)) return 'allowed';
   return isOver ? 'expired' : null;
 }
 
