@@ -1,8 +1,9 @@
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildContext } from '@causeway/service/compose.ts';
 import { type Config, type LimitName, loadConfig } from '@causeway/service/config.ts';
-import { buildContext, type Context } from '@causeway/service/context.ts';
+import type { Context } from '@causeway/service/context.ts';
 import { startEmbedded } from '@causeway/service/db/embedded.ts';
 import { migrate } from '@causeway/service/db/migrate.ts';
 import { openPool } from '@causeway/service/db/pool.ts';

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
 import { token } from '@causeway/contracts/abi/token.ts';
-import { roles } from '@causeway/sandbox/chains/keys.ts';
-import { deriveSandboxKey } from '@causeway/service/chain/sandbox-keys.ts';
+import { roles } from '@causeway/sandbox/simulators/chains/keys.ts';
 import { newId } from '@causeway/service/http/ids.ts';
 import { toTimestamp } from '@causeway/service/http/wire.ts';
-import { startSettlement } from '@causeway/service/participations/settlement.ts';
+import { deriveSandboxKey } from '@causeway/service/operator/sandbox-keys.ts';
+import { startSettlement } from '@causeway/service/settlement/settlement.ts';
 import { createWalletClient, custom, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';
 import { encodeFunctionData, hexToBytes, keccak256, toHex } from 'viem/utils';
-import { startTestChain, type TestChain } from '../../service/test/chain.ts';
-import { makeOffer } from '../../service/test/offers.ts';
-import { saleOfferFile } from '../../service/test/sale.ts';
-import { makeUser, partnerOf } from '../../service/test/tokens.ts';
+import { startTestChain, type TestChain } from '../../service/test/support/chain.ts';
+import { makeOffer } from '../../service/test/support/offers.ts';
+import { saleOfferFile } from '../../service/test/support/sale.ts';
+import { makeUser, partnerOf } from '../../service/test/support/tokens.ts';
 import { benchContext } from './context.ts';
 
 const UNIT = 1_000_000n;

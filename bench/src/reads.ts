@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startOutside } from '@causeway/sandbox/start-outside.ts';
+import { startSimulators } from '@causeway/sandbox/simulators/start.ts';
 import { compare, load, startTarget, type Target } from './load.ts';
 import type { Result } from './main.ts';
 import { askNode, previewPath, type ReadsSetting } from './reads-targets.ts';
@@ -13,7 +13,7 @@ const BLOCK_INTERVAL = 2_000;
 /** 64 clients poll 20 previews while the chain goes on: a route on plain viem, one on viem's multicall batching, ours. */
 export async function run(): Promise<Result> {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-'));
-  const outside = await startOutside({ dataDir, clock: { now_ms: Date.now(), running: true } });
+  const outside = await startSimulators({ dataDir, clock: { now_ms: Date.now(), running: true } });
   const stops = [outside.stop];
   try {
     const [chain] = outside.chains;

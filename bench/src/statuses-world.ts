@@ -1,7 +1,7 @@
 import { newId } from '@causeway/service/http/ids.ts';
 import { timestampOf } from '@causeway/service/http/wire.ts';
-import { LEVELS } from '@causeway/service/kyc/provider.ts';
-import { saveReview } from '@causeway/service/kyc/store.ts';
+import { LEVELS } from '@causeway/service/identity/provider.ts';
+import { saveReview } from '@causeway/service/identity/store.ts';
 import { applyOffers } from '@causeway/service/offers/apply.ts';
 import { parseOfferFile } from '@causeway/service/offers/file.ts';
 import { publishOffer } from '@causeway/service/offers/lifecycle.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Outside } from '@causeway/sandbox/start-outside.ts';
+import type { Simulators } from '@causeway/sandbox/simulators/start.ts';
 import { createWalletClient, type Hex, http, maxUint256, parseAbi } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';
@@ -28,7 +28,7 @@ const abi = parseAbi(['function approve(address spender, uint256 amount)']);
  * the round before, so that no answer of the chain or the venue is left over from it. What the process costs while
  * nobody asks for anything is measured too and taken off.
  */
-export async function measureTransactions(outside: Outside, target: Measured): Promise<TransactionCost> {
+export async function measureTransactions(outside: Simulators, target: Measured): Promise<TransactionCost> {
   const wallets: Hex[] = [];
   for (let count = 0; count < WALLETS; count++) wallets.push(await makeWallet(outside));
   let now = Date.now();
@@ -71,7 +71,7 @@ async function measureIdle(target: Measured, duration: number): Promise<number> 
   return ((after.cpu - before.cpu) / (after.at - before.at)) * duration;
 }
 
-async function makeWallet({ chains, control }: Outside): Promise<Hex> {
+async function makeWallet({ chains, control }: Simulators): Promise<Hex> {
   const [chain] = chains;
   const account = privateKeyToAccount(generatePrivateKey());
   const payment = { chain: CHAIN, address: account.address } as const;

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { deriveSandboxKey } from '@causeway/service/chain/sandbox-keys.ts';
 import { buildServer } from '@causeway/service/http/server.ts';
 import { applyOffers } from '@causeway/service/offers/apply.ts';
 import { parseOfferFile } from '@causeway/service/offers/file.ts';
 import { publishOffer } from '@causeway/service/offers/lifecycle.ts';
+import { deriveSandboxKey } from '@causeway/service/operator/sandbox-keys.ts';
 import { tokenizedRoutes } from '@causeway/service/tokenized/routes.ts';
 import { benchContext } from './context.ts';
 import type { Stats } from './tokenized-orders.ts';

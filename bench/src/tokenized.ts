@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startOutside } from '@causeway/sandbox/start-outside.ts';
+import { startSimulators } from '@causeway/sandbox/simulators/start.ts';
 import { compare, startTarget, type Target } from './load.ts';
 import type { Result } from './main.ts';
 import { type Measured, measureTransactions, readStats } from './tokenized-orders.ts';
@@ -17,7 +17,7 @@ const DISTANCE = 50;
 /** Quotes that many poll, against routes that ask the venue each time; and what a transaction costs us. */
 export async function run(): Promise<Result> {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-outside-'));
-  const outside = await startOutside({ dataDir, clock: { now_ms: Date.now(), running: true } });
+  const outside = await startSimulators({ dataDir, clock: { now_ms: Date.now(), running: true } });
   await outside.control.call('venue/set', { session: 'regular' });
   const venue = [outside.venue.url, outside.venue.api_key];
   const rest = [outside.chains[0]?.service_url ?? '', JSON.stringify(offerFile(outside))];
@@ -97,7 +97,7 @@ export async function run(): Promise<Result> {
   }
 }
 
-function offerFile({ chains }: Awaited<ReturnType<typeof startOutside>>): object {
+function offerFile({ chains }: Awaited<ReturnType<typeof startSimulators>>): object {
   const deployment = chains[0]?.deployment;
   const venue = deployment?.venue;
   return {

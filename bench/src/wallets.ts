@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { signHash } from '@causeway/service/chain/secp256k1.ts';
+import { signHash } from '@causeway/service/chain/evm/secp256k1.ts';
 import { Pool } from 'undici';
 import { type Hex, hashMessage } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';

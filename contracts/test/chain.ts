@@ -1,4 +1,4 @@
-import { createEvm, type Evm, RpcError } from '@causeway/sandbox/chains/evm.ts';
+import { createEvm, type Evm, RpcError } from '@causeway/sandbox/simulators/chains/evm.ts';
 import {
   type Abi,
   createPublicClient,

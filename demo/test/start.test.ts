@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Service, startService } from '../../service/test/service.ts';
+import { type Service, startService } from '../../service/test/support/service.ts';
 import { listenOnFirst } from '../server/listen.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'causeway-demo-start-'));

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { type Service, startService } from '../../service/test/service.ts';
 import { launchChromium } from '../../service/test/setup/chromium.ts';
+import { type Service, startService } from '../../service/test/support/service.ts';
 
 export type World = {
   /** Where the app is. */

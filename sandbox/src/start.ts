@@ -1,27 +1,27 @@
 import { join } from 'node:path';
-import { deriveSandboxKey } from '@causeway/service/chain/sandbox-keys.ts';
 import type { Clock } from '@causeway/service/clock.ts';
 import type { Config } from '@causeway/service/config.ts';
 import type { Context } from '@causeway/service/context.ts';
 import type { Route } from '@causeway/service/http/route.ts';
 import type { Plugin } from '@causeway/service/http/server.ts';
-import { accountsShare } from './accounts-share.ts';
-import { chainsShare } from './chains/share.ts';
-import { clockRoutes } from './clock.ts';
-import { demoShare } from './demo-share.ts';
-import { type FaultTargets, faultRoute } from './faults.ts';
-import { startMailServer } from './mail-server.ts';
-import { offersShare } from './offers.ts';
-import { overviewRoute } from './overview.ts';
-import { participationControls, sandboxOperatorKey } from './participations.ts';
-import { partnersShare } from './partners.ts';
-import { providerSettings, providersShare, rememberCountry, signingMails } from './providers-share.ts';
+import { deriveSandboxKey } from '@causeway/service/operator/sandbox-keys.ts';
+import { accountControls } from './controls/accounts.ts';
+import { chainControls } from './controls/chains.ts';
+import { clockRoutes } from './controls/clock.ts';
+import { demoControls } from './controls/demo.ts';
+import { type FaultTargets, faultRoute } from './controls/faults.ts';
+import { overviewRoute } from './controls/overview.ts';
+import { participationControls, sandboxOperatorKey } from './controls/participations.ts';
+import { providerSettings, providersShare, rememberCountry, signingMails } from './controls/providers.ts';
+import { venueControls } from './controls/venue.ts';
+import { offersShare } from './seed/offers.ts';
+import { partnersShare } from './seed/partners.ts';
+import { startMailServer } from './simulators/mail-server.ts';
+import { startSimulators } from './simulators/start.ts';
 import { type Demo, startDemo } from './start-demo.ts';
-import { startOutside } from './start-outside.ts';
-import { venueShare } from './venue/share.ts';
 
 /** What one part of the sandbox brings: members of `GET /sandbox`, controls, things that can be made to fail, lines to print. */
-export type Share = {
+export type ControlGroup = {
   overview?: () => Record<string, unknown> | Promise<Record<string, unknown>>;
   routes?: Route[];
   faults?: FaultTargets;
@@ -47,7 +47,7 @@ export async function startWorld(config: Config, clock: Clock, say: (text: strin
   const mailServer = await startMailServer(join(config.dataDir, 'outside', 'mail.jsonl'));
   const setting = { now_ms: clock.now(), running: config.clock === 'real' };
   const [outside, demo] = await Promise.all([
-    startOutside({ dataDir: config.dataDir, clock: setting }),
+    startSimulators({ dataDir: config.dataDir, clock: setting }),
     startDemoIfWanted(config, say),
   ]);
   const rpcUrls = Object.fromEntries(outside.chains.map(({ chain, service_url }) => [chain, [service_url]]));
@@ -64,11 +64,11 @@ export async function startWorld(config: Config, clock: Clock, say: (text: strin
       const moved = () => outside.control.call('clock/set', { now_ms: ctx.clock.now(), running: false });
       const shares = [
         await partnersShare(ctx, appOf(demo)),
-        demoShare(ctx, demo),
-        await accountsShare(ctx, mailServer, rememberCountry(outside), () => signingMails(outside)),
-        chainsShare(outside),
+        demoControls(ctx, demo),
+        await accountControls(ctx, mailServer, rememberCountry(outside), () => signingMails(outside)),
+        chainControls(outside),
         await providersShare(ctx, outside),
-        venueShare(outside, ctx),
+        venueControls(outside, ctx),
         await offersShare(ctx, outside.chains),
         { routes: clockRoutes(moved) },
         { routes: participationControls },
@@ -96,7 +96,7 @@ function appOf(demo: Demo | null) {
   return demo === null ? {} : { redirectUris: [`${demo.url}/callback`], origins: [demo.url] };
 }
 
-function putTogether(ctx: Context, shares: Share[]): Sandbox {
+function putTogether(ctx: Context, shares: ControlGroup[]): Sandbox {
   const overview = async () =>
     Object.assign(
       { base_url: ctx.baseUrl, docs_url: `${ctx.baseUrl}/docs` },

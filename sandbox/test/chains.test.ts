@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Service, startService } from '../../service/test/service.ts';
+import { type Service, startService } from '../../service/test/support/service.ts';
 
 const chain = 'ethereum_sepolia';
 const address = '0x00000000000000000000000000000000000000aa';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { REQUIREMENT_TYPES } from '@causeway/service/requirements/schema.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Service, startService } from '../../service/test/service.ts';
+import { type Service, startService } from '../../service/test/support/service.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'causeway-offers-'));
 let service: Service;

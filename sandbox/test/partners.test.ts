@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Service, startService } from '../../service/test/service.ts';
+import { type Service, startService } from '../../service/test/support/service.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'causeway-partners-'));
 let service: Service;

@@ -1,5 +1,4 @@
 export { formatAmount, parseAmount } from './amounts.ts';
-export type { Ask, Asks, Listed, Resource } from './asks.ts';
 export { type BrowserTokenOptions, browserToken } from './browser-token.ts';
 export { CHAINS, chainIdOf, isEvmChain } from './chains.ts';
 export { type Causeway, createCauseway } from './client.ts';
@@ -9,6 +8,7 @@ export type { Offers } from './offers.ts';
 export type { Page, PageQuery, Pages } from './paging.ts';
 export type { NewParticipation, ParticipationFilter, Participations } from './participations.ts';
 export { type Preloaded, preload } from './preload.ts';
+export type { Ask, Asks, Listed, Resource } from './queries.ts';
 export { redact } from './redact.ts';
 export type { Call, CausewayOptions, RequestOptions, TokenSource } from './request.ts';
 export { type DescribedStatus, describeStatus, type Requirements, type StatusWord } from './requirements.ts';

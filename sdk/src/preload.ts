@@ -1,5 +1,5 @@
-import { type Ask, type Asks, asks } from './asks.ts';
 import type { Causeway } from './client.ts';
+import { type Ask, type Asks, asks } from './queries.ts';
 
 /** Answers by the key of what was asked; plain JSON. */
 export type Preloaded = Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createPublicClient, createWalletClient, type Hex, http, parseAbi } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';
-import { startService } from '../../service/test/service.ts';
+import { startService } from '../../service/test/support/service.ts';
 
 type Partner = { client_id: string; client_secret: string; redirect_uris: string[] };
 

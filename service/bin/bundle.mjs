@@ -12,12 +12,17 @@ const APART =
   /^(@node-rs\/argon2|@nomicfoundation\/edr|tiny-secp256k1|esbuild|pg-native|graphile-worker|@scalar\/.*|pino-pretty|vite)($|\/)/;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const sources = ['service/src', 'sandbox/src', 'contracts/abi', 'demo/server', 'sdk/src'].map((folder) =>
-  join(root, folder),
-);
+const sources = [
+  'service/src',
+  'sandbox/src',
+  'contracts/abi',
+  'contracts/encodings',
+  'demo/server',
+  'sdk/src',
+].map((folder) => join(root, folder));
 const kept = join(root, 'service', 'dist');
 
-/** The folder with `main.js`, `outside.js` and `demo.js`; built when it is missing. */
+/** The folder with `main.js`, `simulators.js` and `demo.js`; built when it is missing. */
 export async function bundle() {
   const folder = join(kept, fingerprint());
   if (existsSync(folder)) return folder;
@@ -27,7 +32,7 @@ export async function bundle() {
     absWorkingDir: root,
     entryPoints: {
       main: 'service/src/main.ts',
-      outside: 'sandbox/src/outside.ts',
+      simulators: 'sandbox/src/simulators/main.ts',
       demo: 'demo/server/main.ts',
     },
     outdir: draft,

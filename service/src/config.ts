@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path';
 import { isPrivate } from 'tiny-secp256k1';
 import type { Hex } from 'viem';
 import { EVM_CHAIN_NAMES, type EvmChainName } from './chain/chains.ts';
-import type { OperatorKey } from './chain/operator-key.ts';
-import { isSandboxKey } from './chain/sandbox-keys.ts';
+import type { OperatorKey } from './operator/key.ts';
+import { isSandboxKey } from './operator/sandbox-keys.ts';
 import {
   type DocumentSettings,
   type IdentitySettings,

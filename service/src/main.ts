@@ -66,7 +66,7 @@ const COMMANDS: Record<string, Command> = {
     usage: 'operator status|adopt CHAIN',
     says: 'what the settling key has and has sent; go on after somebody else has used it',
     run: async (args) =>
-      (await import('./participations/operator-command.ts')).runOperator(loadConfig(process.env), args),
+      (await import('./settlement/operator-command.ts')).runOperator(loadConfig(process.env), args),
   },
   keys: {
     usage: 'keys rotate|rotate-signing',

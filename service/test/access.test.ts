@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { apiRoutes } from '../src/routes.ts';
-import { type TestApp, testApp } from './app.ts';
+import { type TestApp, testApp } from './support/app.ts';
 
 let one: TestApp;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { testConfig } from './app.ts';
-import { linkIn, PASSWORD, type Site, startSite } from './site.ts';
-import { visitor } from './visitor.ts';
+import { testConfig } from './support/app.ts';
+import { linkIn, PASSWORD, type Site, startSite } from './support/site.ts';
+import { visitor } from './support/visitor.ts';
 
 let site: Site;
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { linkIn, PASSWORD, type Site, startSite } from './site.ts';
-import { type Visitor, visitor } from './visitor.ts';
+import { linkIn, PASSWORD, type Site, startSite } from './support/site.ts';
+import { type Visitor, visitor } from './support/visitor.ts';
 
 let site: Site;
 

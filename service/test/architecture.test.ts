@@ -13,7 +13,7 @@ function layer(file: string): number {
   const name = file.split('/').at(-1) ?? '';
   if (/^(main|serve|routes)\.ts$/.test(file) || name.endsWith('-command.ts')) return 4;
   if (name === 'routes.ts' || name === 'plugin.ts' || file.startsWith('operations/')) return 3;
-  if (/^(http|db|chain)\//.test(file) || !file.includes('/')) return 0;
+  if (/^(http|db|outbound|chain|operator)\//.test(file) || !file.includes('/')) return 0;
   if (name === 'store.ts' || name === 'provider.ts' || name === 'schema.ts') return 1;
   return 2;
 }
@@ -32,7 +32,7 @@ const imports = files.flatMap((file) =>
 
 test('imports run downwards: routes, domain, store and provider, kernel', () => {
   const wrong = imports.filter(
-    ({ file, target, isType }) => !isType && layer(file) < layer(target) && file !== 'context.ts',
+    ({ file, target, isType }) => !isType && layer(file) < layer(target) && file !== 'compose.ts',
   );
   expect(wrong).toEqual([]);
 });

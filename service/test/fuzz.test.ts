@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type TestApp, testApp } from './app.ts';
-import { createThings, thingRoutes } from './things.ts';
+import { type TestApp, testApp } from './support/app.ts';
+import { createThings, thingRoutes } from './support/things.ts';
 
 const RUNS = 10_000;
 const CODES = [400, 401, 403, 404, 405, 409, 413, 415, 422];

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type TestApp, testApp } from './app.ts';
-import { createThings, gate, thingRoutes } from './things.ts';
+import { type TestApp, testApp } from './support/app.ts';
+import { createThings, gate, thingRoutes } from './support/things.ts';
 
 let one: TestApp;
 let token: string;

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type TestApp, testApp } from './app.ts';
-import { createThings, thingRoutes } from './things.ts';
+import { type TestApp, testApp } from './support/app.ts';
+import { createThings, thingRoutes } from './support/things.ts';
 
 let one: TestApp;
 let token: string;

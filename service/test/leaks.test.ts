@@ -4,8 +4,8 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eraseUser } from '../src/pii/erasure.ts';
 import { rotatePii } from '../src/pii/rotate.ts';
-import { startWorld, type World } from './providers.ts';
-import { USER } from './tokens.ts';
+import { startWorld, type World } from './support/providers.ts';
+import { USER } from './support/tokens.ts';
 
 let world: World;
 let token: string;

@@ -2,14 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type MailServer, startMailServer } from '@causeway/sandbox/mail-server.ts';
+import { type MailServer, startMailServer } from '@causeway/sandbox/simulators/mail-server.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ConfigError, loadConfig } from '../src/config.ts';
 import type { Mail, Mailer } from '../src/mail/mail.ts';
 import { sendMail } from '../src/mail/outbox.ts';
 import { smtpMailer } from '../src/mail/smtp.ts';
 import { startMailWorker } from '../src/mail/worker.ts';
-import { type TestApp, testApp } from './app.ts';
+import { type TestApp, testApp } from './support/app.ts';
 
 let app: TestApp;
 let server: MailServer;

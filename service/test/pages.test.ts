@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchChromium } from './setup/chromium.ts';
-import { linkIn, PASSWORD, type Site, startSite } from './site.ts';
+import { linkIn, PASSWORD, type Site, startSite } from './support/site.ts';
 
 let site: Site;
 let browser: Browser;

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { settleApplicant } from '../src/kyc/reconcile.ts';
-import { startWorld, type World } from './providers.ts';
+import { settleApplicant } from '../src/identity/reconcile.ts';
+import { startWorld, type World } from './support/providers.ts';
 
 let world: World;
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Service, startService } from './service.ts';
+import { type Service, startService } from './support/service.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'causeway-serve-'));
 let service: Service;

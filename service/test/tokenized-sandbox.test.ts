@@ -5,7 +5,7 @@ import { createPublicClient, createWalletClient, type Hex, http, maxUint256, par
 import { privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Service, startService } from './service.ts';
+import { type Service, startService } from './support/service.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'causeway-tokenized-'));
 let service: Service;

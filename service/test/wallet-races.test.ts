@@ -7,10 +7,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { realClock } from '../src/clock.ts';
 import { freePort } from '../src/http/free-port.ts';
 import { closeOffer } from '../src/offers/lifecycle.ts';
-import { type TestApp, testApp } from './app.ts';
-import { makeOffer, saleFile } from './offers.ts';
-import { type Service, startService } from './service.ts';
 import { createTestDatabase, type TestDatabase } from './setup/database.ts';
+import { type TestApp, testApp } from './support/app.ts';
+import { makeOffer, saleFile } from './support/offers.ts';
+import { type Service, startService } from './support/service.ts';
 import {
   type Answer,
   evmWallet,
@@ -19,7 +19,7 @@ import {
   solanaWallet,
   type TestWallet,
   userId,
-} from './wallets.ts';
+} from './support/wallets.ts';
 
 /** Two service processes, as in production, on one database; a third node in this process makes the offers. */
 const folders: string[] = [];

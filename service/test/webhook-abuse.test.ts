@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { settleApplicant } from '../src/kyc/reconcile.ts';
-import { startWorld, type World } from './providers.ts';
+import { settleApplicant } from '../src/identity/reconcile.ts';
+import { startWorld, type World } from './support/providers.ts';
 
 let world: World;
 let userId: string;
@@ -146,7 +146,7 @@ describe('events of the identity provider', () => {
     const identity = { ...world.ctx.identity, isSandbox: false };
     const production = { ...world.ctx, identity };
     const before = await facts();
-    const { receiveIdentityEvent } = await import('../src/kyc/webhook.ts');
+    const { receiveIdentityEvent } = await import('../src/identity/webhook.ts');
     const body = green();
     await receiveIdentityEvent(production, { 'x-payload-digest': digest(body) }, Buffer.from(body));
     expect(await facts()).toBe(before);

@@ -1,4 +1,4 @@
-import { createEvm } from '@causeway/sandbox/chains/evm.ts';
+import { createEvm } from '@causeway/sandbox/simulators/chains/evm.ts';
 import { createPublicClient, custom, domainSeparator, hashStruct, hashTypedData } from 'viem';
 import { expect, it } from 'vitest';
 import { venueManager } from '../../abi/venue-manager.ts';

@@ -2,9 +2,9 @@ import { createContext, useContext } from 'react';
 import type { Causeway } from '../client.ts';
 import type { Wallet } from '../flows/wallet.ts';
 import type { EvmChain } from '../wire.ts';
-import type { Cache } from './cache.ts';
-import type { Protocol, WalletConnector } from './connector.ts';
-import type { IdentityLauncher } from './identity.ts';
+import type { Cache } from './hooks/query-cache.ts';
+import type { IdentityLauncher } from './identity/identity.ts';
+import type { Protocol, WalletConnector } from './wallets/connector.ts';
 
 export type RpcUrls = Partial<Record<EvmChain, readonly string[]>>;
 

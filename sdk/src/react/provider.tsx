@@ -1,11 +1,11 @@
 import { type ReactNode, useEffect, useMemo } from 'react';
 import type { Causeway } from '../client.ts';
 import type { Preloaded } from '../preload.ts';
-import { createCache } from './cache.ts';
-import { useConnections } from './connections.ts';
-import type { WalletConnector } from './connector.ts';
 import { Context, type RpcUrls } from './context.ts';
-import { type IdentityLauncher, sumsubIdentity } from './identity.ts';
+import { createCache } from './hooks/query-cache.ts';
+import { type IdentityLauncher, sumsubIdentity } from './identity/identity.ts';
+import { useConnections } from './wallets/connections.ts';
+import type { WalletConnector } from './wallets/connector.ts';
 
 export type CausewayProviderProps = {
   /** Make it once, outside of your components: a new one starts with nothing known. */

@@ -13,7 +13,7 @@ export type Renewal = {
 const BEFORE_END = 60_000;
 /** A browser that asks again and again must not spend the partner's budget of token requests. */
 const BETWEEN_FORCED = 10_000;
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 
 /**
  * One renewal at a time per session in this process. Two processes may renew at once: the service replaces a refresh
@@ -66,6 +66,6 @@ function remember(known: Map<string, Session>, session: Session): Session {
   known.delete(session.id);
   known.set(session.id, session);
   const [oldest] = known.keys();
-  if (known.size > MOST_REMEMBERED && oldest !== undefined) known.delete(oldest);
+  if (known.size > MAX_REMEMBERED && oldest !== undefined) known.delete(oldest);
   return session;
 }

@@ -7,7 +7,7 @@ import { SignInError, type SignInErrorCode } from './sign-in-error.ts';
 
 const PENDING_SECONDS = 600;
 /** Of tabs that sign in side by side; others are let go, so that nobody can fill a browser with cookies. */
-const MOST_PENDING = 4;
+const MAX_PENDING = 4;
 const PENDING = 'causeway_pending_';
 
 export async function beginSignIn(
@@ -25,7 +25,7 @@ export async function beginSignIn(
   const reply = new Headers();
   const secure = origin.startsWith('https:');
   const others = pendingNames(request, secure);
-  for (const name of others.slice(0, Math.max(0, others.length - MOST_PENDING + 1)))
+  for (const name of others.slice(0, Math.max(0, others.length - MAX_PENDING + 1)))
     reply.append('set-cookie', writeCookie(name, '', { secure, maxAge: 0 }));
   const name = pendingName(pending.state, secure);
   const sealed = signIn.internals.seal(name, pending, pending.until);

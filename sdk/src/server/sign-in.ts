@@ -56,7 +56,7 @@ export type SignIn = {
 
 const PENDING_FOR = 10 * 60_000;
 const SAME_EXCHANGE_FOR = 60_000;
-const MOST_RECENT = 1_000;
+const MAX_RECENT = 1_000;
 
 /**
  * Sign-in with PKCE and state, sessions, and their renewal.
@@ -153,7 +153,7 @@ function onceEach<Rest extends string[]>(
     if (known !== undefined) return known.done;
     const done = work(key, ...rest);
     const [oldest] = recent.keys();
-    if (recent.size >= MOST_RECENT && oldest !== undefined) recent.delete(oldest);
+    if (recent.size >= MAX_RECENT && oldest !== undefined) recent.delete(oldest);
     recent.set(key, { at: now(), done });
     return done;
   };

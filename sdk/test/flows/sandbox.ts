@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generatePrivateKey } from 'viem/accounts';
-import { startService } from '../../../service/test/service.ts';
+import { startService } from '../../../service/test/support/service.ts';
 import { type Causeway, createCauseway } from '../../src/client.ts';
 import { FlowError } from '../../src/flows/flow.ts';
 import {

@@ -3,14 +3,14 @@ import type { Interaction } from '../oauth/server.ts';
 import { consentPage } from '../pages/consent-page.ts';
 import { messagePage } from '../pages/message-page.ts';
 import { signInPage } from '../pages/sign-in-page.ts';
-import { interactionPath, interactionUid } from './next.ts';
 import type { Answer, PageInput } from './page-route.ts';
 import { hasPasskeys } from './passkeys.ts';
+import { interactionPath, interactionUid } from './return-path.ts';
 import type { Session } from './sessions.ts';
 import type { Visit } from './visit.ts';
 
 /** An app's wish to sign somebody in, as the pages need it. */
-export type Errand = { app: string; logoUrl: string | null; leadsTo: string[] };
+export type SignInRequest = { app: string; logoUrl: string | null; leadsTo: string[] };
 
 const GONE: Answer = {
   status: 400,
@@ -21,13 +21,16 @@ const GONE: Answer = {
 };
 
 /** What a page on the way to an app says of it. Knowing the path is enough for that, and for nothing else. */
-export async function findErrand(ctx: Context, next: string | null): Promise<Errand | null> {
+export async function findSignInRequest(ctx: Context, next: string | null): Promise<SignInRequest | null> {
   const uid = interactionUid(next);
   const interaction = uid === null ? undefined : await ctx.oauth.provider().Interaction.find(uid);
-  return interaction === undefined ? null : describeErrand(ctx, interaction);
+  return interaction === undefined ? null : describeSignInRequest(ctx, interaction);
 }
 
-async function describeErrand({ oauth }: Context, { params }: Pick<Interaction, 'params'>): Promise<Errand> {
+async function describeSignInRequest(
+  { oauth }: Context,
+  { params }: Pick<Interaction, 'params'>,
+): Promise<SignInRequest> {
   const clientId = String(params.client_id);
   const client = await oauth.findPartnerByClient(clientId);
   return {
@@ -43,7 +46,7 @@ export async function showInteraction(ctx: Context, visit: Visit, input: PageInp
   if (interaction === null) return GONE;
   const { session, csrf } = visit;
   const path = interactionPath(interaction.uid);
-  const errand = await describeErrand(ctx, interaction);
+  const errand = await describeSignInRequest(ctx, interaction);
   if (session === null || isStale(interaction, session)) {
     const hint = interaction.params.login_hint;
     const email = session?.user.email ?? (typeof hint === 'string' && hint.length <= 254 ? hint : undefined);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readNext } from './next.ts';
 import { findPasswordProblem } from './password.ts';
+import { readNext } from './return-path.ts';
 import { networkOf } from './throttle.ts';
 
 describe('a new password', () => {

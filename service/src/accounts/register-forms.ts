@@ -1,10 +1,10 @@
 import type { Context } from '../context.ts';
 import { messagePage } from '../pages/message-page.ts';
 import { checkMailPage, confirmPage, registerPage } from '../pages/register-pages.ts';
-import { findErrand } from './interaction.ts';
-import { readNext } from './next.ts';
+import { findSignInRequest } from './interaction.ts';
 import type { Answer, PageInput } from './page-route.ts';
 import { confirmRegistration, findPendingRegistration, register } from './register.ts';
+import { readNext } from './return-path.ts';
 import { isSecret } from './secrets.ts';
 import type { Visit } from './visit.ts';
 
@@ -24,7 +24,7 @@ export async function showRegister(
 ): Promise<Answer> {
   const next = readNext(query.next);
   if (session !== null) return { redirect: next ?? '/account' };
-  const errand = await findErrand(ctx, next);
+  const errand = await findSignInRequest(ctx, next);
   return { page: registerPage({ csrf, next, app: errand?.app ?? null }) };
 }
 
@@ -37,7 +37,7 @@ export async function postRegister(
   const next = readNext(form.next);
   const problems = await register(ctx, browser, { email, password, kind, continueTo: next });
   if (problems === null) return { page: checkMailPage(email.trim(), '/register') };
-  const errand = await findErrand(ctx, next);
+  const errand = await findSignInRequest(ctx, next);
   return { status: 422, page: registerPage({ csrf, next, app: errand?.app ?? null, email, kind, problems }) };
 }
 

@@ -1,9 +1,9 @@
 import type { Context } from '../context.ts';
 import { signInPage } from '../pages/sign-in-page.ts';
-import { findErrand } from './interaction.ts';
-import { readNext } from './next.ts';
+import { findSignInRequest } from './interaction.ts';
 import type { Answer, PageInput } from './page-route.ts';
 import { hasPasskeys } from './passkeys.ts';
+import { readNext } from './return-path.ts';
 import { newSecret } from './secrets.ts';
 import { endSession } from './sessions.ts';
 import { signInWithPassword } from './sign-in.ts';
@@ -18,7 +18,7 @@ export async function showSignIn(
 ): Promise<Answer> {
   const next = readNext(query.next);
   if (session !== null) return { redirect: next ?? HOME };
-  const errand = await findErrand(ctx, next);
+  const errand = await findSignInRequest(ctx, next);
   const message = query.notice === 'password_set' ? 'Your new password is set. Sign in with it.' : undefined;
   const page = signInPage({
     csrf,
@@ -39,7 +39,7 @@ export async function postSignIn(
   const next = readNext(form.next);
   const cookie = await signInWithPassword(ctx, browser, email, password);
   if (cookie !== null) return { cookie, redirect: next ?? HOME };
-  const errand = await findErrand(ctx, next);
+  const errand = await findSignInRequest(ctx, next);
   const problem =
     'The e-mail or the password is wrong. If you have just registered, open the link in our mail first.';
   const page = signInPage({

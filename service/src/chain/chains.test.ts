@@ -1,9 +1,9 @@
-import { EMBEDDED_CHAINS } from '@causeway/sandbox/chains/embedded.ts';
-import { roles, testWallets } from '@causeway/sandbox/chains/keys.ts';
+import { EMBEDDED_CHAINS } from '@causeway/sandbox/simulators/chains/embedded.ts';
+import { roles, testWallets } from '@causeway/sandbox/simulators/chains/keys.ts';
 import { expect, it } from 'vitest';
 import { CHAINS, EVM_CHAINS } from '../http/wire.ts';
+import { deriveSandboxKey, isSandboxKey, SANDBOX_KEY_LABELS } from '../operator/sandbox-keys.ts';
 import { CHAIN_FACTS, EVM_CHAIN_NAMES } from './chains.ts';
-import { deriveSandboxKey, isSandboxKey, SANDBOX_KEY_LABELS } from './sandbox-keys.ts';
 
 it('has a row for each chain of the wire, and no other', () => {
   expect(Object.keys(CHAIN_FACTS).sort()).toEqual([...CHAINS].sort());

@@ -6,10 +6,10 @@ import { hashMessage, verifyMessage } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { bytesToHex, hexToBytes } from 'viem/utils';
 import { afterAll, describe, expect, test } from 'vitest';
-import { openChains } from './client.ts';
-import { isSignedByEd25519 } from './ed25519.ts';
-import { hashText, isSignedByKey, signHash } from './secp256k1.ts';
+import { openChains } from './evm/client.ts';
+import { hashText, isSignedByKey, signHash } from './evm/secp256k1.ts';
 import { createSignatures, type Signed } from './signatures.ts';
+import { isSignedByEd25519 } from './solana/ed25519.ts';
 
 // No node at all: nothing below may need one.
 const chains = openChains({ urls: {} });

@@ -3,11 +3,11 @@ import { hexToBytes } from 'viem/utils';
 import { ApiError } from '../errors.ts';
 import { decodeBase58 } from './address.ts';
 import { type ChainName, chainFacts } from './chains.ts';
-import type { Chains } from './client.ts';
-import { isSignedByContract } from './contract-signature.ts';
-import { isSignedByEd25519 } from './ed25519.ts';
-import { hashText, isSignedByKey } from './secp256k1.ts';
-import { createTurns } from './turns.ts';
+import { createCooperativeQueue } from './cooperative-queue.ts';
+import type { Chains } from './evm/client.ts';
+import { isSignedByContract } from './evm/contract-signature.ts';
+import { hashText, isSignedByKey } from './evm/secp256k1.ts';
+import { isSignedByEd25519 } from './solana/ed25519.ts';
 
 export type Signed = {
   chain: ChainName;
@@ -24,7 +24,7 @@ export type Signatures = {
 };
 
 export function createSignatures(chains: Chains): Signatures {
-  const inTurn = createTurns();
+  const inTurn = createCooperativeQueue();
 
   async function checkEvm({ chain, address, text, signature }: Signed): Promise<boolean> {
     if (!/^0x([0-9a-fA-F]{2})+$/.test(signature)) return false;

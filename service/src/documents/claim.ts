@@ -50,7 +50,7 @@ export async function claimSubmission(ctx: Context, request: Request): Promise<C
     };
   });
   // A courtesy to the user, who could otherwise still sign the old form: that it fails changes nothing.
-  if (replaced !== null) await ctx.signing.archive(Number(replaced)).catch(() => {});
+  if (replaced !== null) await ctx.documents.archive(Number(replaced)).catch(() => {});
   return claim;
 }
 

@@ -5,7 +5,7 @@ import { ApiError } from '../errors.ts';
 import { unauthorized } from '../http/access.ts';
 import { isId } from '../http/ids.ts';
 import { isValid } from '../http/validation.ts';
-import type { WebhookHeaders } from '../kyc/provider.ts';
+import type { WebhookHeaders } from '../identity/provider.ts';
 import type { DocumentSettings } from '../provider-settings.ts';
 import type { DocumentEvent, SubmissionStatus } from './provider.ts';
 

@@ -1,9 +1,9 @@
 import type { Registry } from 'prom-client';
 import Type, { type Static } from 'typebox';
-import { nonsense, openUpstream, readAs, type UpstreamReply } from '../outbound.ts';
+import { nonsense, openUpstream, readAs, type UpstreamReply } from '../outbound/upstream.ts';
 import type { DocumentSettings } from '../provider-settings.ts';
 import { readDocusealWebhook } from './docuseal-webhook.ts';
-import type { Signing, SigningProvider, SubmissionStatus } from './provider.ts';
+import type { DocumentProvider, Signing, SubmissionStatus } from './provider.ts';
 
 const UPSTREAM = 'documents';
 const TIMEOUT = 10_000;
@@ -31,7 +31,7 @@ const Found = Type.Object({ data: Type.Array(Submitter) });
 const Refusal = Type.Object({ error: Type.String() });
 
 /** Speaks DocuSeal's protocol and knows no rule of ours. */
-export function openDocuseal(settings: DocumentSettings, registry?: Registry): SigningProvider {
+export function openDocuseal(settings: DocumentSettings, registry?: Registry): DocumentProvider {
   const upstream = openUpstream({
     name: UPSTREAM,
     url: settings.url,

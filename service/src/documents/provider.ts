@@ -1,4 +1,4 @@
-import type { WebhookHeaders } from '../kyc/provider.ts';
+import type { WebhookHeaders } from '../identity/provider.ts';
 
 export const FORM_TYPES = ['w8_ben', 'w8_ben_e'] as const;
 export type FormType = (typeof FORM_TYPES)[number];
@@ -48,7 +48,7 @@ export type DocumentEvent = {
 };
 
 /** The port to whoever has forms signed. Calls throw `upstream_error` and `upstream_unavailable`. */
-export type SigningProvider = {
+export type DocumentProvider = {
   /** Creates and mails the link. `refused` = it said no, and nothing was created. */
   create(input: NewSigning): Promise<Signing | { refused: 'values' | 'setup' }>;
   find(externalId: string): Promise<Signing | null>;

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
-import { type DueWorker, type Step, startDueWorker } from '../due-worker.ts';
 import { timestampOf } from '../http/wire.ts';
-import { upstreamFailureOf } from '../outbound.ts';
+import { type QueueWorker, type Step, startQueueWorker } from '../jobs/queue-worker.ts';
+import { upstreamFailureOf } from '../outbound/upstream.ts';
 import type { Signing } from './provider.ts';
 import {
   advanceSubmission,
@@ -17,12 +17,12 @@ const EVERY = 30_000;
 const GIVE_UP_AFTER = 10 * 60_000;
 
 /** Asks after forms that nothing was heard of, first of all after those whose creation was never answered. */
-export function startDocumentReconciler(ctx: Context): Promise<DueWorker> {
-  return startDueWorker(ctx, {
+export function startDocumentReconciler(ctx: Context): Promise<QueueWorker> {
+  return startQueueWorker(ctx, {
     name: 'documents',
     channel: DOCUMENTS_CHANNEL,
     every: EVERY,
-    lanes: 1,
+    concurrency: 1,
     step: () => checkNextSubmission(ctx),
   });
 }
@@ -53,8 +53,8 @@ async function look(
   ctx: Context,
   row: SubmissionRow,
 ): Promise<(Pick<Signing, 'status' | 'completedAt'> & Partial<Signing>) | null> {
-  if (row.provider_submission_id !== null) return ctx.signing.read(Number(row.provider_submission_id));
-  const found = await ctx.signing.find(row.id);
+  if (row.provider_submission_id !== null) return ctx.documents.read(Number(row.provider_submission_id));
+  const found = await ctx.documents.find(row.id);
   if (found !== null) return found;
   const isOld = ctx.clock.now() - Date.parse(row.updated_at) > GIVE_UP_AFTER;
   return isOld ? { status: 'EXPIRED', completedAt: null } : null;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startWorld, type World } from '../../test/providers.ts';
+import { startWorld, type World } from '../../test/support/providers.ts';
 import { checkNextSubmission } from './reconcile.ts';
 
 let world: World;

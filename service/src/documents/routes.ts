@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { publicRoute, userRoute } from '../http/route.ts';
-import { WebhookReceipt } from '../kyc/schema.ts';
+import { WebhookReceipt } from '../identity/schema.ts';
 import { DocumentSubmission, NewSubmission } from './schema.ts';
 import { submitDocument } from './submission.ts';
 import { receiveDocumentEvent } from './webhook.ts';

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { timestampOf } from '../http/wire.ts';
-import { nonsense, upstreamFailureOf } from '../outbound.ts';
+import { nonsense, upstreamFailureOf } from '../outbound/upstream.ts';
 import { type Claim, claimSubmission, type Request } from './claim.ts';
 import type { FormValues, Signing } from './provider.ts';
 import type { DocumentSubmission } from './schema.ts';
@@ -73,7 +73,7 @@ async function create(
 ): Promise<Signing> {
   try {
     const expiresAt = Date.parse(row.expires_at);
-    const created = await ctx.signing.create({ externalId: row.id, formType, email, values, expiresAt });
+    const created = await ctx.documents.create({ externalId: row.id, formType, email, values, expiresAt });
     if (!('refused' in created)) return created;
     await withdrawSubmission(ctx.db, row.id);
     if (created.refused === 'values')
@@ -86,7 +86,7 @@ async function create(
     if (failure?.kind === 'refused' || failure?.kind === 'limited') await withdrawSubmission(ctx.db, row.id);
     if (failure?.kind !== 'silent' && failure?.kind !== 'nonsense') throw error;
     // Nobody knows whether the mail went out. Where that cannot be found out now, the reconciler will.
-    const found = await ctx.signing.find(row.id).catch(() => null);
+    const found = await ctx.documents.find(row.id).catch(() => null);
     if (found !== null) return found;
     // While the other end may still be at it nobody tries again; otherwise the next post looks first, and at once.
     if (!failure.isLate) await giveBack(ctx, row, LONG_AGO);
@@ -96,7 +96,8 @@ async function create(
 
 /** Too early for another mail; but when the answer about the last one was lost, it may be found by now. */
 async function lookInstead(ctx: Context, row: SubmissionRow, retryAfter: number): Promise<Signing> {
-  const found = row.provider_submission_id === null ? await ctx.signing.find(row.id).catch(() => null) : null;
+  const found =
+    row.provider_submission_id === null ? await ctx.documents.find(row.id).catch(() => null) : null;
   // What is not sent yet is somebody's who is at it.
   if (found !== null && found.status !== 'INITIALIZED') return found;
   throw new ApiError('rate_limited', {}, { headers: { 'retry-after': String(retryAfter) } });
@@ -111,13 +112,13 @@ async function resend(
   try {
     const current =
       row.provider_submission_id === null
-        ? await ctx.signing.find(row.id)
-        : await ctx.signing.read(Number(row.provider_submission_id));
+        ? await ctx.documents.find(row.id)
+        : await ctx.documents.read(Number(row.provider_submission_id));
     if (current === null) return await create(ctx, request, row);
     if (current.status !== 'INITIALIZED' && current.status !== 'SENT' && current.status !== 'VIEWED')
       return current;
-    if (await ctx.signing.resend(current.submitterId, request.values)) return current;
-    return await ctx.signing.read(current.submissionId);
+    if (await ctx.documents.resend(current.submitterId, request.values)) return current;
+    return await ctx.documents.read(current.submissionId);
   } catch (error) {
     const kind = upstreamFailureOf(error)?.kind;
     if (kind === 'refused' || kind === 'limited') await giveBack(ctx, row, previousClaim);

@@ -1,8 +1,8 @@
-import { UpstreamFailure, upstreamError } from '../outbound.ts';
-import type { SigningProvider } from './provider.ts';
+import { UpstreamFailure, upstreamError } from '../outbound/upstream.ts';
+import type { DocumentProvider } from './provider.ts';
 
 /** For commands and tools that run without a signing provider: everything asked of it is unavailable. */
-export function noSigningProvider(): SigningProvider {
+export function noDocumentProvider(): DocumentProvider {
   const refuse = async (): Promise<never> => {
     throw upstreamError('documents', new UpstreamFailure('refused', 'none is configured'));
   };

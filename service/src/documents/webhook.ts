@@ -1,12 +1,12 @@
 import type { Context } from '../context.ts';
 import { timestampOf } from '../http/wire.ts';
-import type { WebhookHeaders } from '../kyc/provider.ts';
-import { insertReceipt } from '../kyc/store.ts';
+import type { WebhookHeaders } from '../identity/provider.ts';
+import { insertReceipt } from '../identity/store.ts';
 import { advanceSubmission, findSubmissionOfEvent } from './store.ts';
 
 /** Takes one event: of its body only who, which status and when. A late or repeated one finds nothing to change. */
 export async function receiveDocumentEvent(ctx: Context, headers: WebhookHeaders, body: Buffer) {
-  const event = ctx.signing.readWebhook(headers, body);
+  const event = ctx.documents.readWebhook(headers, body);
   const { status, completedAt } = event;
   const outcome = await ctx.db.transaction().execute(async (tx) => {
     if (status === null) return 'ignored';

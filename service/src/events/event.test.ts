@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { seededRandom } from '../../test/app.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/setup/database.ts';
+import { seededRandom } from '../../test/support/app.ts';
 import { realClock } from '../clock.ts';
 import { type OpenPool, openPool } from '../db/pool.ts';
 import { appendEvent, placeEvents } from './event.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type TestApp, testApp, testConfig } from '../../test/app.ts';
-import { createThings, thingRoutes } from '../../test/things.ts';
+import { type TestApp, testApp, testConfig } from '../../test/support/app.ts';
+import { createThings, thingRoutes } from '../../test/support/things.ts';
 import { memoryLimiter, postgresLimiter } from './limits.ts';
 
 const limits = { ...testConfig().limits, api: 5, documents: 2 };

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type TestApp, testApp } from '../../test/app.ts';
-import { createThings, insertThing, thingRoutes } from '../../test/things.ts';
+import { type TestApp, testApp } from '../../test/support/app.ts';
+import { createThings, insertThing, thingRoutes } from '../../test/support/things.ts';
 
 let one: TestApp;
 let token: string;

@@ -1,9 +1,16 @@
 import { createHmac } from 'node:crypto';
 import { exportJWK, generateKeyPair, importJWK, jwtVerify, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type TestApp, testApp } from '../../test/app.ts';
-import { allow, authorizeUrl, newBrowser, newPkce, obtainCode, postToken } from '../../test/browser.ts';
-import { makeClient, makeUser, REDIRECT, type TestClient, USER } from '../../test/tokens.ts';
+import { type TestApp, testApp } from '../../test/support/app.ts';
+import {
+  allow,
+  authorizeUrl,
+  newBrowser,
+  newPkce,
+  obtainCode,
+  postToken,
+} from '../../test/support/browser.ts';
+import { makeClient, makeUser, REDIRECT, type TestClient, USER } from '../../test/support/tokens.ts';
 
 let one: TestApp;
 let client: TestClient;

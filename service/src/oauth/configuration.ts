@@ -32,7 +32,7 @@ export function configure(ctx: Parts, keys: JWK[]): Configuration {
   const secure = ctx.baseUrl.startsWith('https:');
   const cookie = { httpOnly: true, sameSite: 'lax', signed: true, secure, path: '/' } as const;
   return {
-    adapter: createAdapter({ db: ctx.db, issuer: ctx.baseUrl, tell: ctx.guard.hear }),
+    adapter: createAdapter({ db: ctx.db, issuer: ctx.baseUrl, tell: ctx.guard.applyNotification }),
     jwks: { keys },
     findAccount: (_koa, id) => findAccount(ctx, id),
     claims: { openid: ['sub'], email: ['email', 'email_verified'] },

@@ -1,8 +1,15 @@
 import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type TestApp, testApp, testConfig } from '../../test/app.ts';
-import { authorizeUrl, decideAs, newBrowser, newPkce, obtainCode, postToken } from '../../test/browser.ts';
-import { makeClient, makeUser, REDIRECT, type TestClient, USER } from '../../test/tokens.ts';
+import { type TestApp, testApp, testConfig } from '../../test/support/app.ts';
+import {
+  authorizeUrl,
+  decideAs,
+  newBrowser,
+  newPkce,
+  obtainCode,
+  postToken,
+} from '../../test/support/browser.ts';
+import { makeClient, makeUser, REDIRECT, type TestClient, USER } from '../../test/support/tokens.ts';
 import { PARTNER_SCOPES, SCOPES } from '../http/access.ts';
 import { rotateSigningKey } from './keys.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type TestApp, testApp } from '../../test/app.ts';
-import { makeClient, makeUser, partnerOf, USER } from '../../test/tokens.ts';
+import { type TestApp, testApp } from '../../test/support/app.ts';
+import { makeClient, makeUser, partnerOf, USER } from '../../test/support/tokens.ts';
 import { SCOPES } from '../http/access.ts';
 import { disablePartner, enablePartner, rotateSecret } from '../partners/partner.ts';
 import { createGuard } from './guard.ts';

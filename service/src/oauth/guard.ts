@@ -9,15 +9,15 @@ import { readToken, type VerifiedToken } from './token-check.ts';
 /** The bearer guard, and what introspection needs of the same knowledge. */
 export type TokenGuard = Guard & {
   /** Takes a message of the database before it arrives, from whoever caused it on this node. */
-  hear(message: string): void;
+  applyNotification(message: string): void;
   inspect(token: string): VerifiedToken | null | Promise<VerifiedToken | null>;
   client(clientId: string): RegisteredClient | undefined | Promise<RegisteredClient | undefined>;
 };
 
 type Parts = Pick<Context, 'db' | 'pool' | 'listener' | 'log'>;
 
-const MOST_TOKENS = 50_000;
-const MOST_CLIENTS = 1_000;
+const MAX_TOKENS = 50_000;
+const MAX_CLIENTS = 1_000;
 /** A replaced client secret ends by the clock, of which nobody notifies. */
 const CLIENT_LIFE = 5_000;
 
@@ -28,7 +28,7 @@ const TOKEN = /^[\w-]{43}$/;
  * Verified tokens are kept until they expire or the database says that they ended. That holds while the listening
  * connection stands: without it every check is a read.
  */
-export async function createGuard(ctx: Parts, mostTokens = MOST_TOKENS): Promise<TokenGuard> {
+export async function createGuard(ctx: Parts, mostTokens = MAX_TOKENS): Promise<TokenGuard> {
   const { listener } = ctx;
   const tokens = new Map<string, VerifiedToken>();
   const clients = new Map<string, { client: RegisteredClient; until: number }>();
@@ -54,7 +54,7 @@ export async function createGuard(ctx: Parts, mostTokens = MOST_TOKENS): Promise
     forget();
     refreshOrigins();
   });
-  const hear = (message: string) => {
+  const applyNotification = (message: string) => {
     heard++;
     const [what = '', id = ''] = message.split(' ');
     for (const [token, { tags }] of tokens)
@@ -62,7 +62,7 @@ export async function createGuard(ctx: Parts, mostTokens = MOST_TOKENS): Promise
     if (what === 'client' || what === 'partner') clients.clear();
     if (what === 'partner') refreshOrigins();
   };
-  await listener.on('oauth', hear);
+  await listener.on('oauth', applyNotification);
 
   const load = async (token: string): Promise<VerifiedToken | null> => {
     if (!TOKEN.test(token)) return null;
@@ -83,12 +83,12 @@ export async function createGuard(ctx: Parts, mostTokens = MOST_TOKENS): Promise
     const began = heard;
     const client = await findClient(ctx.db, clientId);
     if (client !== undefined && began === heard && listener.isConnected()) {
-      keep(clients, clientId, { client, until: performance.now() + CLIENT_LIFE }, MOST_CLIENTS);
+      keep(clients, clientId, { client, until: performance.now() + CLIENT_LIFE }, MAX_CLIENTS);
     }
     return client;
   };
   return {
-    hear,
+    applyNotification,
     inspect,
     check: (token): Caller | null | Promise<Caller | null> => {
       const found = inspect(token);

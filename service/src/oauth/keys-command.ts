@@ -1,5 +1,5 @@
 import { type Config, ConfigError } from '../config.ts';
-import { runAsOperator } from '../operations/operator.ts';
+import { runCommand } from '../operations/run-command.ts';
 import { rotatePii } from '../pii/rotate.ts';
 import { resealSigningKeys, rotateSigningKey } from './keys.ts';
 
@@ -7,9 +7,9 @@ import { resealSigningKeys, rotateSigningKey } from './keys.ts';
 export async function runKeys(config: Config, args: string[]): Promise<void> {
   const [command] = args;
   if (args.length === 1 && command === 'rotate-signing') {
-    console.log(JSON.stringify({ kid: await runAsOperator(config, rotateSigningKey) }));
+    console.log(JSON.stringify({ kid: await runCommand(config, rotateSigningKey) }));
   } else if (args.length === 1 && command === 'rotate') {
-    const resealed = await runAsOperator(config, async (ctx) => ({
+    const resealed = await runCommand(config, async (ctx) => ({
       personal_data: await rotatePii(ctx),
       signing_keys: await resealSigningKeys(ctx),
     }));

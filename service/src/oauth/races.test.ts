@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type TestApp, testApp, testConfig } from '../../test/app.ts';
-import { allow, authorizeUrl, newPkce, obtainCode, postToken } from '../../test/browser.ts';
-import { makeClient, makeUser, type TestClient } from '../../test/tokens.ts';
+import { type TestApp, testApp, testConfig } from '../../test/support/app.ts';
+import { allow, authorizeUrl, newPkce, obtainCode, postToken } from '../../test/support/browser.ts';
+import { makeClient, makeUser, type TestClient } from '../../test/support/tokens.ts';
 
 let one: TestApp;
 let two: TestApp;

@@ -95,7 +95,8 @@ export async function createOAuth(ctx: Parts): Promise<OAuth> {
     findPartnerByClient: (clientId) => findClient(ctx.db, clientId),
     listGrants: (userId) => listConnectedApps(ctx.db, userId),
     revokeGrant: async (userId, clientId) => {
-      for (const id of await revokeGrants(ctx.db, userId, clientId)) ctx.guard.hear(`grant ${id}`);
+      for (const id of await revokeGrants(ctx.db, userId, clientId))
+        ctx.guard.applyNotification(`grant ${id}`);
     },
   };
 }

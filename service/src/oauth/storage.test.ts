@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type TestApp, testApp } from '../../test/app.ts';
-import { allow, authorizeUrl, newBrowser, newPkce, postToken } from '../../test/browser.ts';
-import { makeClient, makeUser, type TestClient } from '../../test/tokens.ts';
-import { keepHouse } from '../operations/housekeeping.ts';
+import { type TestApp, testApp } from '../../test/support/app.ts';
+import { allow, authorizeUrl, newBrowser, newPkce, postToken } from '../../test/support/browser.ts';
+import { makeClient, makeUser, type TestClient } from '../../test/support/tokens.ts';
+import { runHousekeeping } from '../jobs/housekeeping.ts';
 import { rotateSecret } from '../partners/partner.ts';
 
 let one: TestApp;
@@ -92,7 +92,7 @@ test('housekeeping deletes what has expired and nothing that lives', async () =>
     `update oauth_grants set revoked_at = now() - interval '2 days' where id = (select grant_id from oauth_tokens where hash = sha256($1::bytea))`,
     [Buffer.from(dead)],
   );
-  await keepHouse(one.ctx);
+  await runHousekeeping(one.ctx);
   expect(await count(`oauth_tokens where expires_at < now()`)).toBe(0);
   expect(await count(`oauth_artifacts where expires_at < now()`)).toBe(0);
   expect(await count(`oauth_grants where revoked_at < now() - interval '1 day'`)).toBe(0);

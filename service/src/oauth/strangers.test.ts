@@ -1,9 +1,9 @@
 import * as oauth4webapi from 'oauth4webapi';
 import * as openidClient from 'openid-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type TestApp, testApp } from '../../test/app.ts';
-import { allow, newBrowser } from '../../test/browser.ts';
-import { makeClient, makeUser, REDIRECT, type TestClient, USER } from '../../test/tokens.ts';
+import { type TestApp, testApp } from '../../test/support/app.ts';
+import { allow, newBrowser } from '../../test/support/browser.ts';
+import { makeClient, makeUser, REDIRECT, type TestClient, USER } from '../../test/support/tokens.ts';
 
 let one: TestApp;
 let client: TestClient;

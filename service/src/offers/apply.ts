@@ -1,12 +1,12 @@
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
-import { type Change, compareDocuments, fromFile, fromStore, type NamedPartner } from './document.ts';
-import * as documents from './document-store.ts';
+import { type Change, compareDocuments, fromFile, fromStore, type NamedPartner } from './definition.ts';
+import * as documents from './definition-store.ts';
 import type { OfferFile } from './file-schema.ts';
+import { findUses, offersOfAsset } from './references-store.ts';
 import { findRefusals } from './refusals.ts';
 import type { Asset } from './schema.ts';
 import { readOfferBySlug } from './store.ts';
-import { findUses, offersOfAsset } from './uses-store.ts';
 
 type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 

@@ -28,7 +28,7 @@ export type Catalogue = {
   of(partnerId: string): PartnerOffers | Promise<PartnerOffers>;
 };
 
-const MOST_PARTNERS = 1_000;
+const MAX_PARTNERS = 1_000;
 
 /**
  * Offers are kept in memory until the database says that they changed. That holds while the listening connection
@@ -55,7 +55,7 @@ export async function createCatalogue({
     const began = heard;
     const found = arrange(await listPublished(db, partnerId));
     if (began === heard && listener.isConnected()) {
-      if (kept.size >= MOST_PARTNERS) kept.clear();
+      if (kept.size >= MAX_PARTNERS) kept.clear();
       kept.set(partnerId, found);
     }
     return found;

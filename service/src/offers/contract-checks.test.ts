@@ -1,11 +1,11 @@
 import { fundSwap } from '@causeway/contracts/abi/fund-swap.ts';
 import { feeOnTransferToken } from '@causeway/contracts/abi/test/fee-on-transfer-token.ts';
-import { roles, testWallets } from '@causeway/sandbox/chains/keys.ts';
+import { roles, testWallets } from '@causeway/sandbox/simulators/chains/keys.ts';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestChain, type TestChain, type TestNode } from '../../test/chain.ts';
-import { saleFile, tokenizedFile } from '../../test/offers.ts';
-import { type Chains, openChains } from '../chain/client.ts';
+import { startTestChain, type TestChain, type TestNode } from '../../test/support/chain.ts';
+import { saleFile, tokenizedFile } from '../../test/support/offers.ts';
+import { type Chains, openChains } from '../chain/evm/client.ts';
 import { checkContracts } from './contract-checks.ts';
 import type { OfferFile } from './file-schema.ts';
 

@@ -1,10 +1,10 @@
 import type { Abi, Hex } from 'viem';
 import { encodeFunctionData, parseAbi } from 'viem/utils';
-import { erc20Abi, fundSwapAbi } from '../chain/abi.ts';
-import type { Chains, EvmChain } from '../chain/client.ts';
-import { findApiError } from '../chain/failures.ts';
-import { contractCall } from '../chain/reads.ts';
-import { describeRevert, revertData } from '../chain/revert.ts';
+import { erc20Abi, fundSwapAbi } from '../chain/evm/abi.ts';
+import type { Chains, EvmChain } from '../chain/evm/client.ts';
+import { findApiError } from '../chain/evm/failures.ts';
+import { contractCall } from '../chain/evm/reads.ts';
+import { describeRevert, revertData } from '../chain/evm/revert.ts';
 import { ApiError } from '../errors.ts';
 import type { OfferFile } from './file-schema.ts';
 

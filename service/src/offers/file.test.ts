@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { saleFile, tokenizedFile } from '../../test/offers.ts';
+import { saleFile, tokenizedFile } from '../../test/support/offers.ts';
 import { OfferFileError, parseOfferFile } from './file.ts';
 
 const YAML = `# yaml-language-server: $schema=../docs/offer.schema.json

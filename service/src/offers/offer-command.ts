@@ -2,14 +2,14 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
-import { openChains } from '../chain/client.ts';
+import { openChains } from '../chain/evm/client.ts';
 import { type Config, ConfigError } from '../config.ts';
-import { type Operator, runAsOperator } from '../operations/operator.ts';
+import { type Operator, runCommand } from '../operations/run-command.ts';
 import { applyOffers, type OfferPlan, OfferRefusedError, planOffers } from './apply.ts';
 import { toOffer } from './catalogue.ts';
 import { checkContracts } from './contract-checks.ts';
-import { fromStore, toFile } from './document.ts';
-import { partnersOf, readAssets } from './document-store.ts';
+import { fromStore, toFile } from './definition.ts';
+import { partnersOf, readAssets } from './definition-store.ts';
 import { OfferFileError, parseOfferFile } from './file.ts';
 import { OfferFile } from './file-schema.ts';
 import { closeOffer, publishOffer } from './lifecycle.ts';
@@ -57,7 +57,7 @@ export async function runOffer(config: Config, args: string[]): Promise<void> {
   if ((words.length === 0) !== (name === 'list') || (name === 'show' && words.length > 1))
     throw new ConfigError([`offer ${name}: the arguments are wrong:\n${OFFER_USAGE}`]);
   try {
-    await runAsOperator(config, (ctx) => action.act(ctx, words, values, config));
+    await runCommand(config, (ctx) => action.act(ctx, words, values, config));
   } catch (error) {
     if (!(error instanceof OfferFileError || error instanceof OfferRefusedError)) throw error;
     console.error(`${error.message}\nNothing was changed.`);

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type TestApp, testApp } from '../../test/app.ts';
-import { ADDRESS, makeOffer, saleFile, tokenizedFile } from '../../test/offers.ts';
-import { partnerOf } from '../../test/tokens.ts';
+import { type TestApp, testApp } from '../../test/support/app.ts';
+import { ADDRESS, makeOffer, saleFile, tokenizedFile } from '../../test/support/offers.ts';
+import { partnerOf } from '../../test/support/tokens.ts';
 import { testClock } from '../clock.ts';
 import { newCaller } from '../http/access.ts';
 import { assertOpen, contractOn, findOffer, findOfferOfSymbol, findOption, offerState } from './offer.ts';

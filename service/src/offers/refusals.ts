@@ -1,6 +1,6 @@
-import type { OfferDocument } from './document.ts';
+import type { OfferDocument } from './definition.ts';
+import type { OfferUses } from './references-store.ts';
 import type { StoredOffer } from './store.ts';
-import type { OfferUses } from './uses-store.ts';
 
 /** Bindings bear a change of contract; money that is under way does not. */
 const BINDINGS = 'option_addresses';

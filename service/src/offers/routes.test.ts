@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type TestApp, testApp } from '../../test/app.ts';
-import { ADDRESS, makeOffer, saleFile, tokenizedFile } from '../../test/offers.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/setup/database.ts';
-import { makeClient } from '../../test/tokens.ts';
+import { type TestApp, testApp } from '../../test/support/app.ts';
+import { ADDRESS, makeOffer, saleFile, tokenizedFile } from '../../test/support/offers.ts';
+import { makeClient } from '../../test/support/tokens.ts';
 import { applyOffers } from './apply.ts';
 import type { OfferFile } from './file-schema.ts';
 import { closeOffer, publishOffer } from './lifecycle.ts';

@@ -1,16 +1,16 @@
 import { multicall3 } from '@causeway/contracts/abi/multicall3.ts';
 import { token } from '@causeway/contracts/abi/token.ts';
-import { MULTICALL_ADDRESS } from '@causeway/sandbox/chains/genesis.ts';
-import { roles } from '@causeway/sandbox/chains/keys.ts';
+import { MULTICALL_ADDRESS } from '@causeway/sandbox/simulators/chains/genesis.ts';
+import { roles } from '@causeway/sandbox/simulators/chains/keys.ts';
 import { createWalletClient, custom, encodeFunctionData, type Hex, parseAbi, parseSignature } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { publishWallets } from '../../test/contract-wallets.ts';
-import { type Sale, saleWorker, startSale, UNIT } from '../../test/sale.ts';
-import { evmWallet } from '../../test/wallets.ts';
-import { readAllowance } from '../chain/erc20.ts';
-import { NodeError } from '../chain/failures.ts';
+import { publishWallets } from '../../test/support/contract-wallets.ts';
+import { type Sale, saleWorker, startSale, UNIT } from '../../test/support/sale.ts';
+import { evmWallet } from '../../test/support/wallets.ts';
+import { readAllowance } from '../chain/evm/erc20.ts';
+import { NodeError } from '../chain/evm/failures.ts';
 import { inspectApprovals } from './approval.ts';
 
 /** Approvals whose transaction does not call the token: they are judged by what happened, not by what was asked for. */

@@ -1,12 +1,12 @@
 import type { Hex } from 'viem';
 import { encodeFunctionData, hexToBigInt, isHex, numberToHex, size, slice } from 'viem/utils';
-import { erc20Abi } from '../chain/abi.ts';
-import type { EvmChain } from '../chain/client.ts';
-import type { RpcReply } from '../chain/endpoint.ts';
-import type { Receipt } from '../chain/follow.ts';
-import { describeRevert, revertData } from '../chain/revert.ts';
-import { readApprovals } from '../chain/sale-fund.ts';
+import { erc20Abi } from '../chain/evm/abi.ts';
+import type { EvmChain } from '../chain/evm/client.ts';
+import type { RpcReply } from '../chain/evm/endpoint.ts';
+import { describeRevert, revertData } from '../chain/evm/revert.ts';
+import { readApprovals } from '../chain/evm/sale-fund.ts';
 import { ApiError } from '../errors.ts';
+import type { Receipt } from '../operator/follow.ts';
 
 /** What has to be approved: `amount` of `token` by `user` for `fund`. */
 export type Wanted = { user: Hex; fund: Hex; token: Hex; amount: bigint; approvalHash: Hex };

@@ -1,8 +1,8 @@
 import type { Hex } from 'viem';
 import { chainFacts } from '../chain/chains.ts';
-import type { EvmChain } from '../chain/client.ts';
-import { contractCall } from '../chain/reads.ts';
-import { minCommitAbi } from '../chain/sale-fund.ts';
+import type { EvmChain } from '../chain/evm/client.ts';
+import { contractCall } from '../chain/evm/reads.ts';
+import { minCommitAbi } from '../chain/evm/sale-fund.ts';
 import type { Context } from '../context.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';

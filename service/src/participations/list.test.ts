@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type TestApp, testApp } from '../../test/app.ts';
-import { makeOffer, saleFile } from '../../test/offers.ts';
-import { makeClient, makeUser, partnerOf } from '../../test/tokens.ts';
-import { userId } from '../../test/wallets.ts';
+import { type TestApp, testApp } from '../../test/support/app.ts';
+import { makeOffer, saleFile } from '../../test/support/offers.ts';
+import { makeClient, makeUser, partnerOf } from '../../test/support/tokens.ts';
+import { userId } from '../../test/support/wallets.ts';
 import type { Filter } from '../http/filters.ts';
 import type { Keyset } from '../http/paging.ts';
 import { listParticipations } from './list-store.ts';

@@ -4,8 +4,8 @@ import { parseArgs } from 'node:util';
 import { chainFacts } from '../chain/chains.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { isId } from '../http/ids.ts';
-import { type Operator, runAsOperator } from '../operations/operator.ts';
-import { requestRemit } from './remit.ts';
+import { type Operator, runCommand } from '../operations/run-command.ts';
+import { requestRemit } from '../settlement/refund.ts';
 import {
   countReports,
   findOfferId,
@@ -48,7 +48,7 @@ export async function runParticipation(config: Config, args: string[]): Promise<
     throw new ConfigError([`--status: must be one of ${STATUSES.join(', ')}`]);
   if (values.partner !== undefined && !isId(values.partner))
     throw new ConfigError(['--partner: must be the id of a partner; see causeway partner list']);
-  await runAsOperator(config, (ctx) => action(ctx, words, values));
+  await runCommand(config, (ctx) => action(ctx, words, values));
 }
 
 function readArguments(args: string[]) {

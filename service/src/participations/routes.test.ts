@@ -1,12 +1,12 @@
 import { token } from '@causeway/contracts/abi/token.ts';
-import { roles, testWallets } from '@causeway/sandbox/chains/keys.ts';
+import { roles, testWallets } from '@causeway/sandbox/simulators/chains/keys.ts';
 import { sql } from 'kysely';
 import { type Hex, parseSignature } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeOffer, saleFile, tokenizedFile } from '../../test/offers.ts';
-import { type Sale, saleWorker, startSale, UNIT } from '../../test/sale.ts';
-import { evmWallet, type Person, person, userId } from '../../test/wallets.ts';
+import { makeOffer, saleFile, tokenizedFile } from '../../test/support/offers.ts';
+import { type Sale, saleWorker, startSale, UNIT } from '../../test/support/sale.ts';
+import { evmWallet, type Person, person, userId } from '../../test/support/wallets.ts';
 
 let sale: Sale;
 let other: Person;

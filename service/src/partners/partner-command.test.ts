@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { type TestApp, testApp } from '../../test/app.ts';
+import { type TestApp, testApp } from '../../test/support/app.ts';
 import type { Config } from '../config.ts';
 import { SCOPES } from '../http/access.ts';
 import { runKeys } from '../oauth/keys-command.ts';

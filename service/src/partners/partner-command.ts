@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type Config, ConfigError } from '../config.ts';
-import { type Operator, runAsOperator } from '../operations/operator.ts';
+import { type Operator, runCommand } from '../operations/run-command.ts';
 import {
   createPartner,
   disablePartner,
@@ -59,7 +59,7 @@ export async function runPartner(config: Config, args: string[]): Promise<void> 
   const takesList = name.startsWith('set-');
   if ((others.length > 0 && !takesList) || (clientId === '' && name !== 'create' && name !== 'list'))
     throw new ConfigError([`partner ${name}: the arguments are wrong:\n${PARTNER_USAGE}`]);
-  const result = await runAsOperator(config, (ctx) => action.act(ctx, clientId, others, values));
+  const result = await runCommand(config, (ctx) => action.act(ctx, clientId, others, values));
   if (result === undefined) console.error('Done; running nodes know within a second.');
   else console.log(JSON.stringify(result, null, 2));
 }

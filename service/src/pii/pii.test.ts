@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { testApp } from '../../test/app.ts';
-import { startWorld, type World } from '../../test/providers.ts';
-import { keepHouse } from '../operations/housekeeping.ts';
+import { testApp } from '../../test/support/app.ts';
+import { startWorld, type World } from '../../test/support/providers.ts';
+import { runHousekeeping } from '../jobs/housekeeping.ts';
 import { createSealing } from '../sealing.ts';
 import { findCountry, toAlpha3 } from './countries.ts';
 import { eraseUser } from './erasure.ts';
@@ -214,10 +214,10 @@ describe('erasure', () => {
     expect((await audit()).at(-1)).toMatchObject({ action: 'restrict' });
     const before = world.clock.now();
     world.clock.set(Date.parse(erasure.keep_until ?? '') - 1);
-    await keepHouse(world.ctx);
+    await runHousekeeping(world.ctx);
     expect(await row()).toBeDefined();
     world.clock.set(Date.parse(erasure.keep_until ?? '') + 1);
-    await keepHouse(world.ctx);
+    await runHousekeeping(world.ctx);
     world.clock.set(before);
     expect(await row()).toBeUndefined();
     expect((await audit()).at(-1)).toMatchObject({ actor: 'retention', action: 'erase' });

@@ -22,7 +22,7 @@ export function openFacts(sealing: Sealing, userId: string, sealed: Buffer): Pii
 /** Opens facts, and remembers what it opened last: they are asked for again and again while a user is at it. */
 export type FactsOpener = (userId: string, sealed: Buffer) => PiiFacts;
 
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 
 export function createFactsOpener(sealing: Sealing): FactsOpener {
   const opened = new Map<string, { sealed: Buffer; facts: PiiFacts }>();
@@ -30,7 +30,7 @@ export function createFactsOpener(sealing: Sealing): FactsOpener {
     const known = opened.get(userId);
     if (known?.sealed.equals(sealed)) return known.facts;
     const facts = openFacts(sealing, userId, sealed);
-    if (opened.size >= MOST_REMEMBERED) opened.clear();
+    if (opened.size >= MAX_REMEMBERED) opened.clear();
     opened.set(userId, { sealed, facts });
     return facts;
   };

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type Config, ConfigError } from '../config.ts';
 import { openDocuseal } from '../documents/docuseal.ts';
-import { type Operator, runAsOperator } from '../operations/operator.ts';
+import { type Operator, runCommand } from '../operations/run-command.ts';
 import { type Erasure, eraseUser } from './erasure.ts';
 
 const USAGE = 'user: there is one command, causeway user erase EMAIL|ID';
@@ -10,7 +10,7 @@ export async function runUser(config: Config, args: string[]): Promise<void> {
   const { positionals } = parseArgs({ args, allowPositionals: true });
   const [command, whom, ...rest] = positionals;
   if (command !== 'erase' || whom === undefined || rest.length > 0) throw new ConfigError([USAGE]);
-  const erasure = await runAsOperator(config, (ctx) => eraseEverywhere(ctx, config, whom));
+  const erasure = await runCommand(config, (ctx) => eraseEverywhere(ctx, config, whom));
   console.log(explain(erasure));
 }
 

@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { Closed, ObjectName } from '../http/wire.ts';
-import { KycLevel } from '../kyc/schema.ts';
+import { KycLevel } from '../identity/schema.ts';
 
 /** What kinds of requirement there are, each with its details. Offer files are written with the same details. */
 export const ExternalWalletDetails = Closed({ protocol: Type.Enum(['ethereum', 'solana']) });

@@ -1,7 +1,7 @@
 import type { UserKind } from '../accounts/store.ts';
 import type { FormType, SubmissionStatus } from '../documents/provider.ts';
 import { formDefect } from '../documents/validity.ts';
-import { type Level, type ReviewStatus, UNDER_REVIEW } from '../kyc/provider.ts';
+import { type Level, type ReviewStatus, UNDER_REVIEW } from '../identity/provider.ts';
 import type { PiiFacts } from '../pii/personal-data.ts';
 import { jurisdictionVerdict } from './jurisdiction.ts';
 import type { Requirement, RequirementStatus } from './schema.ts';

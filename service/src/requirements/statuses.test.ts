@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeOffer, saleFile } from '../../test/offers.ts';
-import { startWorld, type World } from '../../test/providers.ts';
+import { makeOffer, saleFile } from '../../test/support/offers.ts';
+import { startWorld, type World } from '../../test/support/providers.ts';
 import { newCaller } from '../http/access.ts';
 import { isValid } from '../http/validation.ts';
 import type { OfferFile } from '../offers/file-schema.ts';

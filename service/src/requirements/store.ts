@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { UserKind } from '../accounts/store.ts';
 import type { FormType, SubmissionStatus } from '../documents/provider.ts';
-import type { Level, ReviewStatus } from '../kyc/provider.ts';
+import type { Level, ReviewStatus } from '../identity/provider.ts';
 
 export type FactsRow = {
   kind: UserKind;

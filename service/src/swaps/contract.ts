@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
-import { readTokenMetadata } from '../chain/erc20.ts';
-import { readAuthorized, readOutputToken, readPreview, readSwapStatus } from '../chain/fund-swap.ts';
+import { readTokenMetadata } from '../chain/evm/erc20.ts';
+import { readAuthorized, readOutputToken, readPreview, readSwapStatus } from '../chain/evm/fund-swap.ts';
 import type { Context } from '../context.ts';
 import type {
   AuthorizedQuery,

@@ -1,4 +1,4 @@
-import { readAllowance, readBalance } from '../chain/erc20.ts';
+import { readAllowance, readBalance } from '../chain/evm/erc20.ts';
 import type { Context } from '../context.ts';
 import { lower } from './contract.ts';
 import type { AllowanceQuery, BalanceQuery, TokenAllowance, TokenBalance } from './schema.ts';

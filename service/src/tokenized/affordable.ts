@@ -1,6 +1,6 @@
-import { live } from '../chain/client.ts';
-import { readAllowance, readBalance, readDecimals } from '../chain/erc20.ts';
-import { readBlockNumber, readBuyFee, readSwapCount } from '../chain/tokenized-swap.ts';
+import { uncached } from '../chain/evm/client.ts';
+import { readAllowance, readBalance, readDecimals } from '../chain/evm/erc20.ts';
+import { readBlockNumber, readBuyFee, readSwapCount } from '../chain/evm/tokenized-swap.ts';
 import type { Context } from '../context.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import { formatDecimal } from './decimal.ts';
@@ -59,8 +59,8 @@ export async function assertAffordable(ctx: Context, intent: Intent): Promise<Te
   const { chain, contract, token, wallet, gross, offer } = intent;
   const [cost, balance, allowance, fromBlock] = await Promise.all([
     readCost(intent),
-    readBalance(live(chain), token, wallet),
-    readAllowance(live(chain), token, wallet, contract.address),
+    readBalance(uncached(chain), token, wallet),
+    readAllowance(uncached(chain), token, wallet, contract.address),
     readBlockNumber(chain),
   ]);
   const required = gross.toString();

@@ -1,11 +1,11 @@
-import { encodeSwap, findCostProblem, hashRequestIn } from '@causeway/sdk/flows/verify/order.ts';
-import { simulate } from '../chain/allow-list.ts';
-import { readDecimals } from '../chain/erc20.ts';
-import type { Signer } from '../chain/signer.ts';
+import { encodeSwap, findCostProblem, hashRequestIn } from '@causeway/contracts/encodings/tokenized-order.ts';
+import { simulate } from '../chain/evm/allow-list.ts';
+import { readDecimals } from '../chain/evm/erc20.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { toTimestamp } from '../http/wire.ts';
-import { nonsense } from '../outbound.ts';
+import type { Signer } from '../operator/signer.ts';
+import { nonsense } from '../outbound/upstream.ts';
 import type { Cost } from './affordable.ts';
 import { readDomain } from './domain.ts';
 import type { Intent } from './intent.ts';
@@ -19,7 +19,7 @@ type Attested = { id: string; attestation: Attestation; cost: Cost };
  * Signs and encodes an attested order, tries it, and gives it out. The same order gives the same calldata. Should the
  * contract have changed since its cost was read, the trial fails.
  */
-export async function giveCalldata(
+export async function issueCalldata(
   ctx: Context,
   intent: Intent,
   signer: Signer,

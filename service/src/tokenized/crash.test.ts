@@ -4,13 +4,13 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { testApp } from '../../test/app.ts';
 import { TEST_SECRET } from '../../test/setup/secret.ts';
-import { MARKET_OPEN, startTokenizedWorld, type TokenizedWorld } from '../../test/venue.ts';
-import { evmWallet, person } from '../../test/wallets.ts';
-import { deriveSandboxKey } from '../chain/sandbox-keys.ts';
+import { testApp } from '../../test/support/app.ts';
+import { MARKET_OPEN, startTokenizedWorld, type TokenizedWorld } from '../../test/support/venue.ts';
+import { evmWallet, person } from '../../test/support/wallets.ts';
+import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
 
-const ENTRY = fileURLToPath(new URL('../../test/tokenized-node.ts', import.meta.url));
+const ENTRY = fileURLToPath(new URL('../../test/support/tokenized-node.ts', import.meta.url));
 
 /** Stands before a server and does something at one moment of one kind of request. */
 type Gate = { url: string; server: Server; concerns: Concerns; before(): unknown; after(): unknown };

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeOffer } from '../../test/offers.ts';
-import { appleFile, startTokenizedWorld, type TokenizedWorld } from '../../test/venue.ts';
-import { deriveSandboxKey } from '../chain/sandbox-keys.ts';
-import { localSigner } from '../chain/signer.ts';
+import { makeOffer } from '../../test/support/offers.ts';
+import { appleFile, startTokenizedWorld, type TokenizedWorld } from '../../test/support/venue.ts';
+import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
+import { localSigner } from '../operator/signer.ts';
 import { findSwapProblems, readDomain } from './domain.ts';
 
 let world: TokenizedWorld;
@@ -33,7 +33,7 @@ test('a domain that is not the contract’s own is refused before anything is si
   if (contract === undefined) throw new Error('no contract');
   const chain = world.app.ctx.chains.evm('ethereum_sepolia');
   // As if the same contract stood on another chain.
-  const elsewhere = { ...chain, chainId: 1, forGood: <T>(_key: string, ask: () => Promise<T>) => ask() };
+  const elsewhere = { ...chain, chainId: 1, memoize: <T>(_key: string, ask: () => Promise<T>) => ask() };
   await expect(readDomain(elsewhere, contract)).rejects.toThrow('EIP-712 domain');
 });
 

@@ -1,11 +1,11 @@
-import { type Domain, separatorOf, swapDomain } from '@causeway/sdk/flows/verify/order.ts';
+import { type Domain, separatorOf, swapDomain } from '@causeway/contracts/encodings/tokenized-order.ts';
 import type { Hex } from 'viem';
-import type { EvmChain } from '../chain/client.ts';
-import type { Signer } from '../chain/signer.ts';
-import { readDomainName, readDomainSeparator, readOperator } from '../chain/tokenized-swap.ts';
+import type { EvmChain } from '../chain/evm/client.ts';
+import { readDomainName, readDomainSeparator, readOperator } from '../chain/evm/tokenized-swap.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { listAllOffers, type OfferContract } from '../offers/store.ts';
+import type { Signer } from '../operator/signer.ts';
 
 /** The configuration and the contract disagree; nothing may be signed. */
 export class DomainError extends Error {}
@@ -13,7 +13,7 @@ export class DomainError extends Error {}
 /** The domain that requests are signed in, once the contract has confirmed that it is its own. */
 export function readDomain(chain: EvmChain, contract: OfferContract): Promise<Domain & { separator: Hex }> {
   const { address, domain_name } = contract;
-  return chain.forGood(`swap domain ${address} ${domain_name ?? ''}`, async () => {
+  return chain.memoize(`swap domain ${address} ${domain_name ?? ''}`, async () => {
     const [told, separator] = await Promise.all([
       readDomainName(chain, address),
       readDomainSeparator(chain, address),

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
-import { type EvmChain, live } from '../chain/client.ts';
-import { readAuthorized } from '../chain/fund-swap.ts';
+import { type EvmChain, uncached } from '../chain/evm/client.ts';
+import { readAuthorized } from '../chain/evm/fund-swap.ts';
 import type { Context } from '../context.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
@@ -30,7 +30,7 @@ export async function assertEligible(
   const isAllowed = (chain: EvmChain) => readAuthorized(chain, allow_list, wallet);
   const chain = ctx.chains.evm(contract.chain);
   // Before it is turned away: it may have been allowed a moment ago.
-  if (!(await isAllowed(chain)) && !(await isAllowed(live(chain))))
+  if (!(await isAllowed(chain)) && !(await isAllowed(uncached(chain))))
     throw new ApiError('requirements_not_met', { wallet_address: ['the wallet is not allowed yet'] });
 }
 

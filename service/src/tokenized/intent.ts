@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Hex } from 'viem';
-import type { EvmChain } from '../chain/client.ts';
+import type { EvmChain } from '../chain/evm/client.ts';
 import type { Context } from '../context.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';

@@ -1,11 +1,11 @@
 import { tokenizedSwap } from '@causeway/contracts/abi/tokenized-swap.ts';
 import { venueManager } from '@causeway/contracts/abi/venue-manager.ts';
-import type { MarketStatus } from '@causeway/sandbox/venue/calendar.ts';
+import type { MarketStatus } from '@causeway/sandbox/simulators/venue/calendar.ts';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { makeOffer } from '../../test/offers.ts';
-import { appleFile, startTokenizedWorld, type TokenizedWorld } from '../../test/venue.ts';
-import { deriveSandboxKey } from '../chain/sandbox-keys.ts';
+import { makeOffer } from '../../test/support/offers.ts';
+import { appleFile, startTokenizedWorld, type TokenizedWorld } from '../../test/support/venue.ts';
+import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
 
 let world: TokenizedWorld;
 beforeAll(async () => {

@@ -12,7 +12,7 @@ import {
   type UpstreamReply,
   type UpstreamRequest,
   upstreamError,
-} from '../outbound.ts';
+} from '../outbound/upstream.ts';
 import type { VenueSettings } from '../provider-settings.ts';
 import { parseDecimal } from './decimal.ts';
 import * as wire from './ondo-schema.ts';

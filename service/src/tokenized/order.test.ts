@@ -1,3 +1,4 @@
+import { tokenizedSwapAbi, venueManagerAbi } from '@causeway/contracts/encodings/tokenized-abi.ts';
 import {
   findCostProblem,
   hashQuote,
@@ -10,8 +11,7 @@ import {
   separatorOf,
   swapDomain,
   venueDomain,
-} from '@causeway/sdk/flows/verify/order.ts';
-import { tokenizedSwapAbi, venueManagerAbi } from '@causeway/sdk/flows/verify/tokenized-abi.ts';
+} from '@causeway/contracts/encodings/tokenized-order.ts';
 import fc from 'fast-check';
 import { keccak256, toFunctionSelector, toHex } from 'viem/utils';
 import { describe, expect, test } from 'vitest';

@@ -1,13 +1,18 @@
 import { token } from '@causeway/contracts/abi/token.ts';
 import { tokenizedSwap } from '@causeway/contracts/abi/tokenized-swap.ts';
 import { venueConverter } from '@causeway/contracts/abi/venue-converter.ts';
-import { roles } from '@causeway/sandbox/chains/keys.ts';
+import { roles } from '@causeway/sandbox/simulators/chains/keys.ts';
 import fc from 'fast-check';
 import { type Hex, maxUint256 } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeOffer } from '../../test/offers.ts';
-import { appleFile, MARKET_OPEN, startTokenizedWorld, type TokenizedWorld } from '../../test/venue.ts';
-import { deriveSandboxKey } from '../chain/sandbox-keys.ts';
+import { makeOffer } from '../../test/support/offers.ts';
+import {
+  appleFile,
+  MARKET_OPEN,
+  startTokenizedWorld,
+  type TokenizedWorld,
+} from '../../test/support/venue.ts';
+import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
 
 let world: TokenizedWorld;
 let time = MARKET_OPEN;

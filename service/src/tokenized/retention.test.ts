@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type TestApp, testApp } from '../../test/app.ts';
-import { ADDRESS, makeOffer, tokenizedFile } from '../../test/offers.ts';
+import { type TestApp, testApp } from '../../test/support/app.ts';
+import { ADDRESS, makeOffer, tokenizedFile } from '../../test/support/offers.ts';
 import type { TokenizedOrderState } from '../db/tokenized-tables.ts';
 import { newId } from '../http/ids.ts';
-import { keepHouse } from '../operations/housekeeping.ts';
+import { runHousekeeping } from '../jobs/housekeeping.ts';
 
 const DAY = 86_400;
 const STATES: TokenizedOrderState[] = [
@@ -38,7 +38,7 @@ async function writeOrders(): Promise<void> {
 }
 
 async function left(): Promise<{ states: string[]; claimed: string[] }> {
-  await keepHouse(app.ctx);
+  await runHousekeeping(app.ctx);
   const rows = await app.ctx.db
     .selectFrom('tokenized_orders')
     .select(['state', 'claim'])

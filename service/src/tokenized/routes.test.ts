@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { MARKET_OPEN, startTokenizedWorld, type TokenizedWorld } from '../../test/venue.ts';
+import { MARKET_OPEN, startTokenizedWorld, type TokenizedWorld } from '../../test/support/venue.ts';
 import { parseDecimal } from './decimal.ts';
 
 let world: TokenizedWorld;

@@ -1,4 +1,4 @@
-import { readTokenizedStatus } from '../chain/tokenized-swap.ts';
+import { readTokenizedStatus } from '../chain/evm/tokenized-swap.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { Caller } from '../http/access.ts';

@@ -1,10 +1,15 @@
 import { token } from '@causeway/contracts/abi/token.ts';
 import { tokenizedSwap } from '@causeway/contracts/abi/tokenized-swap.ts';
-import { roles, testWallets } from '@causeway/sandbox/chains/keys.ts';
+import { roles, testWallets } from '@causeway/sandbox/simulators/chains/keys.ts';
 import { type Hex, maxUint256 } from 'viem';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { changeEachByte, MARKET_OPEN, startTokenizedWorld, type TokenizedWorld } from '../../test/venue.ts';
-import { deriveSandboxKey } from '../chain/sandbox-keys.ts';
+import {
+  changeEachByte,
+  MARKET_OPEN,
+  startTokenizedWorld,
+  type TokenizedWorld,
+} from '../../test/support/venue.ts';
+import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
 import { settleOrders } from './watch.ts';
 
 let world: TokenizedWorld;

@@ -1,12 +1,12 @@
-import type { Signer } from '../chain/signer.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { newId } from '../http/ids.ts';
 import { toTimestamp } from '../http/wire.ts';
-import { upstreamFailureOf } from '../outbound.ts';
+import type { Signer } from '../operator/signer.ts';
+import { upstreamFailureOf } from '../outbound/upstream.ts';
 import { assertAffordable, assertTradable, type Cost, readCost, type Terms } from './affordable.ts';
-import { giveCalldata } from './calldata.ts';
+import { issueCalldata } from './calldata.ts';
 import { formatDecimal } from './decimal.ts';
 import { assertOperator, readDomain } from './domain.ts';
 import { assertEligible } from './eligibility.ts';
@@ -50,7 +50,7 @@ export async function encodeTransaction(
   const cost = await checkTerms(ctx, intent, signer);
   const id = await writeOrder(ctx, intent, cost);
   const attestation = await attest(ctx, intent, cost, id);
-  return giveCalldata(ctx, intent, signer, { id, attestation, cost });
+  return issueCalldata(ctx, intent, signer, { id, attestation, cost });
 }
 
 /** Asked all at once, because they travel together, and refused in the order of the checks. */
@@ -85,7 +85,7 @@ async function resume(
   { id, state, attestation, expires_at }: StoredOrder,
 ): Promise<SwapTransaction> {
   if (state === 'attested' && attestation !== null && Date.parse(expires_at) > ctx.clock.now())
-    return giveCalldata(ctx, intent, signer, { id, attestation, cost: await readCost(intent) });
+    return issueCalldata(ctx, intent, signer, { id, attestation, cost: await readCost(intent) });
   throw outstanding(
     expires_at,
     'What became of this order is not known. It is over at expires_at; confirm again, with another idempotency key.',

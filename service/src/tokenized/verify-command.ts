@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { type Claimed, verifyCalldata } from '@causeway/sdk/flows';
-import { openRpc } from '../chain/rpc.ts';
+import { openRpc } from '../chain/evm/rpc.ts';
 import { ConfigError } from '../config.ts';
 
 const USAGE =

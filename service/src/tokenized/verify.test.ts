@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { tokenizedSwap } from '@causeway/contracts/abi/tokenized-swap.ts';
-import { testWallets } from '@causeway/sandbox/chains/keys.ts';
+import { testWallets } from '@causeway/sandbox/simulators/chains/keys.ts';
 import { type Claimed, verifyCalldata } from '@causeway/sdk/flows';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { changeEachByte, startTokenizedWorld, type TokenizedWorld } from '../../test/venue.ts';
-import { deriveSandboxKey } from '../chain/sandbox-keys.ts';
+import { changeEachByte, startTokenizedWorld, type TokenizedWorld } from '../../test/support/venue.ts';
+import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
 
 let world: TokenizedWorld;
 let good: Claimed;
@@ -103,9 +103,9 @@ test('it needs viem and nothing else, so that it runs in a browser', () => {
   };
   visit(new URL('../../../sdk/src/flows/verify/verify.ts', import.meta.url));
   expect(foreign).toEqual([]);
-  expect([...seen].map((url) => url.replace(/.*\/src\//, '')).sort()).toEqual([
-    'flows/verify/order.ts',
-    'flows/verify/tokenized-abi.ts',
+  expect([...seen].map((url) => url.replace(/.*\/(src|contracts)\//, '')).sort()).toEqual([
+    'encodings/tokenized-abi.ts',
+    'encodings/tokenized-order.ts',
     'flows/verify/verify.ts',
     'flows/wallet.ts',
   ]);

@@ -1,9 +1,9 @@
 import type { Hex } from 'viem';
-import { readOutcome } from '../chain/tokenized-swap.ts';
+import { readOutcome } from '../chain/evm/tokenized-swap.ts';
 import type { Context } from '../context.ts';
 import { appendEvent } from '../events/event.ts';
 import { toTimestamp } from '../http/wire.ts';
-import { startRepeating } from '../repeat.ts';
+import { startInterval } from '../jobs/interval.ts';
 import { listOpen, moveOrder, releaseOrder, type StoredOrder, saveTransactionHash } from './store.ts';
 
 const EVERY = 2_000;
@@ -79,5 +79,5 @@ function toLookUp({ swap, wallet, token, asset, attestation, from_block }: Store
 }
 
 export function startOrderWatch(ctx: Context): () => Promise<void> {
-  return startRepeating(ctx, EVERY, 'orders could not be looked up', () => settleOrders(ctx));
+  return startInterval(ctx, EVERY, 'orders could not be looked up', () => settleOrders(ctx));
 }

@@ -1,11 +1,11 @@
 import type { Hex } from 'viem';
-import { readChainTime } from '../chain/allow-list.ts';
-import { live } from '../chain/client.ts';
-import { readAuthorized } from '../chain/fund-swap.ts';
+import { readChainTime } from '../chain/evm/allow-list.ts';
+import { uncached } from '../chain/evm/client.ts';
+import { readAuthorized } from '../chain/evm/fund-swap.ts';
 import type { Context } from '../context.ts';
 import type { AllowVerifications } from '../db/wallet-tables.ts';
 import { toTimestamp } from '../http/wire.ts';
-import { startRepeating } from '../repeat.ts';
+import { startInterval } from '../jobs/interval.ts';
 import { finishVerification, listPermitted } from './store.ts';
 
 const EVERY = 5_000;
@@ -38,10 +38,10 @@ async function lookUp(
 ): Promise<'allowed' | 'expired' | null> {
   const chain = ctx.chains.evm(name);
   const isOver = (await readChainTime(chain)) * 1000n > BigInt(Date.parse(deadline));
-  if (await readAuthorized(live(chain), contract as Hex, wallet as Hex)) return 'allowed';
+  if (await readAuthorized(uncached(chain), contract as Hex, wallet as Hex)) return 'allowed';
   return isOver ? 'expired' : null;
 }
 
 export function startAllowWatch(ctx: Context): () => Promise<void> {
-  return startRepeating(ctx, EVERY, 'verifications could not be looked up', () => settleVerifications(ctx));
+  return startInterval(ctx, EVERY, 'verifications could not be looked up', () => settleVerifications(ctx));
 }

@@ -1,14 +1,14 @@
 import { fundSwap } from '@causeway/contracts/abi/fund-swap.ts';
-import { roles } from '@causeway/sandbox/chains/keys.ts';
+import { roles } from '@causeway/sandbox/simulators/chains/keys.ts';
 import fc from 'fast-check';
 import { decodeFunctionData, encodeFunctionData, type Hex, keccak256, toHex, zeroAddress } from 'viem';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type TestApp, testApp, testConfig } from '../../test/app.ts';
-import { startTestChain, type TestChain, type TestNode } from '../../test/chain.ts';
-import { makeOffer, saleFile, tokenizedFile } from '../../test/offers.ts';
-import { evmWallet, type Person, person, solanaWallet, type TestWallet } from '../../test/wallets.ts';
-import { deriveSandboxKey } from '../chain/sandbox-keys.ts';
+import { type TestApp, testApp, testConfig } from '../../test/support/app.ts';
+import { startTestChain, type TestChain, type TestNode } from '../../test/support/chain.ts';
+import { makeOffer, saleFile, tokenizedFile } from '../../test/support/offers.ts';
+import { evmWallet, type Person, person, solanaWallet, type TestWallet } from '../../test/support/wallets.ts';
 import type { Offer } from '../offers/catalogue.ts';
+import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
 import { settleVerifications } from './allow-watch.ts';
 
 let chain: TestChain;

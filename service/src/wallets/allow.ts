@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
-import { simulate } from '../chain/allow-list.ts';
-import { live } from '../chain/client.ts';
-import { readAuthorized } from '../chain/fund-swap.ts';
+import { simulate } from '../chain/evm/allow-list.ts';
+import { uncached } from '../chain/evm/client.ts';
+import { readAuthorized } from '../chain/evm/fund-swap.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
@@ -33,7 +33,7 @@ export async function allowWallet(
   if (contract === null) return {};
   const chain = ctx.chains.evm(input.chain);
   const key = { offer_id: offer.id, user_id: caller.userId, chain: input.chain, contract, wallet };
-  if (await readAuthorized(live(chain), contract, wallet))
+  if (await readAuthorized(uncached(chain), contract, wallet))
     return ctx.commitReply(async (tx) => {
       await finishVerification(tx, key, 'allowed', toTimestamp(ctx.clock.micros()));
       return {};

@@ -4,9 +4,9 @@ import type { Context } from '../context.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { newId } from '../http/ids.ts';
-import { readAsker, refuseAsker } from './asker.ts';
-import { type Asker, asciiName, type MessageFacts, plainMessage, signInMessage } from './message.ts';
+import { asciiName, type MessageFacts, plainMessage, type SiweFields, signInMessage } from './message.ts';
 import type { Challenge, NewChallenge } from './schema.ts';
+import { readSiweFields, refuseAsker } from './siwe-fields.ts';
 import { claimChallenge, putChallenge, releaseChallenge } from './store.ts';
 
 const LIFE = 10 * 60_000;
@@ -83,14 +83,16 @@ function composeMessage(
   const isEvm = chainFacts(input.chain).protocol === 'ethereum';
   if (input.challenge_type === 'siwe') {
     if (!isEvm) throw invalidField('challenge_type', 'siwe is for EVM chains');
-    return signInMessage(facts, readAsker(input));
+    return signInMessage(facts, readSiweFields(input));
   }
   refuseAsker(input);
-  return isEvm ? plainMessage(facts) : signInMessage(facts, ownAsker(ctx, caller, facts.partner, origin));
+  return isEvm
+    ? plainMessage(facts)
+    : signInMessage(facts, ownSiweFields(ctx, caller, facts.partner, origin));
 }
 
 /** Solana wallets compare the domain with the page, so it is the partner's page that asks, if we know it. */
-function ownAsker(ctx: Context, { origins }: UserCaller, partner: string, origin?: string): Asker {
+function ownSiweFields(ctx: Context, { origins }: UserCaller, partner: string, origin?: string): SiweFields {
   const [first] = origins;
   const page = origin !== undefined && origins.has(origin) ? origin : (first ?? ctx.baseUrl);
   const statement = `${partner} asks you to prove that you own this wallet.`;

@@ -1,17 +1,17 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { contractSigner } from '@causeway/contracts/abi/test/contract-signer.ts';
-import { closeServer } from '@causeway/sandbox/ports.ts';
+import { closeServer } from '@causeway/sandbox/simulators/ports.ts';
 import fc from 'fast-check';
 import { type Hex, hashMessage } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { bytesToHex, hexToBytes } from 'viem/utils';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type TestApp, testApp, testConfig } from '../../test/app.ts';
-import { startTestChain, type TestChain, type TestNode } from '../../test/chain.ts';
-import { publishWallets } from '../../test/contract-wallets.ts';
-import { makeOffer, saleFile } from '../../test/offers.ts';
-import { evmWallet, type Person, person, type TestWallet, userId } from '../../test/wallets.ts';
+import { type TestApp, testApp, testConfig } from '../../test/support/app.ts';
+import { startTestChain, type TestChain, type TestNode } from '../../test/support/chain.ts';
+import { publishWallets } from '../../test/support/contract-wallets.ts';
+import { makeOffer, saleFile } from '../../test/support/offers.ts';
+import { evmWallet, type Person, person, type TestWallet, userId } from '../../test/support/wallets.ts';
 
 let chain: TestChain;
 let node: TestNode;

@@ -13,7 +13,7 @@ export type MessageFacts = {
 };
 
 /** Who asks, as wallets compare it with the page. */
-export type Asker = { domain: string; uri: string; statement: string };
+export type SiweFields = { domain: string; uri: string; statement: string };
 
 const NAMES = { ethereum: 'Ethereum', solana: 'Solana' } as const;
 
@@ -23,7 +23,7 @@ function chainId(chain: ChainName): string {
 }
 
 /** ERC-4361, and with `Solana` for `Ethereum` what Sign-In-With-Solana builds; no line but these, in this order. */
-export function signInMessage(facts: MessageFacts, { domain, uri, statement }: Asker): string {
+export function signInMessage(facts: MessageFacts, { domain, uri, statement }: SiweFields): string {
   const { protocol } = chainFacts(facts.chain);
   const address = protocol === 'ethereum' ? getAddress(facts.address) : facts.address;
   return [

@@ -2,12 +2,12 @@ import { sql } from 'kysely';
 import { createSiweMessage, parseSiweMessage } from 'viem/siwe';
 import { getAddress } from 'viem/utils';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { START, type TestApp, testApp } from '../../test/app.ts';
-import { makeOffer, saleFile } from '../../test/offers.ts';
-import { evmWallet, type Person, person, solanaWallet, userId } from '../../test/wallets.ts';
+import { START, type TestApp, testApp } from '../../test/support/app.ts';
+import { makeOffer, saleFile } from '../../test/support/offers.ts';
+import { evmWallet, type Person, person, solanaWallet, userId } from '../../test/support/wallets.ts';
+import { runHousekeeping } from '../jobs/housekeeping.ts';
 import type { toOffer } from '../offers/catalogue.ts';
 import { closeOffer } from '../offers/lifecycle.ts';
-import { keepHouse } from '../operations/housekeeping.ts';
 
 let app: TestApp;
 let user: Person;
@@ -39,7 +39,7 @@ beforeEach(async () => {
 });
 
 async function limits() {
-  const { testConfig } = await import('../../test/app.ts');
+  const { testConfig } = await import('../../test/support/app.ts');
   return testConfig().limits;
 }
 
@@ -204,11 +204,11 @@ describe('challenges', () => {
 
   test('those that are over are swept away', async () => {
     await user.challenge(wallet);
-    await keepHouse(app.ctx);
+    await runHousekeeping(app.ctx);
     const count = () => app.ctx.db.selectFrom('wallet_challenges').select('id').execute();
     expect(await count()).toHaveLength(1);
     app.clock.advance(601);
-    await keepHouse(app.ctx);
+    await runHousekeeping(app.ctx);
     expect(await count()).toHaveLength(0);
   });
 });

@@ -2,9 +2,9 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type TestApp, testApp } from '../../test/app.ts';
-import { makeOffer, saleFile, tokenizedFile } from '../../test/offers.ts';
-import { evmWallet, person, solanaWallet } from '../../test/wallets.ts';
+import { type TestApp, testApp } from '../../test/support/app.ts';
+import { makeOffer, saleFile, tokenizedFile } from '../../test/support/offers.ts';
+import { evmWallet, person, solanaWallet } from '../../test/support/wallets.ts';
 import { openSanctions, parseSanctions } from './sanctions.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'causeway-sanctions-'));

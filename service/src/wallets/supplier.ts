@@ -1,5 +1,5 @@
 import type { Hex } from 'viem';
-import type { EvmChain } from '../chain/client.ts';
+import type { EvmChain } from '../chain/evm/client.ts';
 
 export type AllowRequest = { chain: EvmChain; contract: Hex; wallet: Hex; offerId: string };
 

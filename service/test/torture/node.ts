@@ -1,10 +1,10 @@
-import type { Chains, EvmChain } from '../../src/chain/client.ts';
+import type { Chains, EvmChain } from '../../src/chain/evm/client.ts';
+import { buildContext } from '../../src/compose.ts';
 import { loadConfig } from '../../src/config.ts';
-import { buildContext } from '../../src/context.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { createLog } from '../../src/log.ts';
 import { participationRoutes } from '../../src/participations/routes.ts';
-import { startSettlement } from '../../src/participations/settlement.ts';
+import { startSettlement } from '../../src/settlement/settlement.ts';
 import { DEEPEST_REORGANISATION } from './dice.ts';
 
 /** Deeper than any reorganisation here, as main nets have it. */

@@ -7,7 +7,7 @@ import {
   parseAbi,
   recoverAddress,
 } from 'viem/utils';
-import type { Eip1193Provider } from '../wallet.ts';
+import { tokenizedSwapAbi, venueManagerAbi } from '../../../../contracts/encodings/tokenized-abi.ts';
 import {
   type Domain,
   findCostProblem,
@@ -18,8 +18,8 @@ import {
   separatorOf,
   swapDomain,
   venueDomain,
-} from './order.ts';
-import { tokenizedSwapAbi, venueManagerAbi } from './tokenized-abi.ts';
+} from '../../../../contracts/encodings/tokenized-order.ts';
+import type { Eip1193Provider } from '../wallet.ts';
 
 /** What the transaction endpoint answered, and the wallet that will broadcast it. */
 export type Claimed = {

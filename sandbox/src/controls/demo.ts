@@ -1,0 +1,21 @@
+import type { Context } from '@causeway/service/context.ts';
+import { partnerCredentials } from '../seed/partners.ts';
+import type { ControlGroup } from '../start.ts';
+import type { Demo } from '../start-demo.ts';
+
+/** The demo app with the credentials of its partner, from the moment they are seeded. */
+export function demoControls(ctx: Context, demo: Demo | null): ControlGroup {
+  if (demo === null) return { overview: () => ({ demo_url: null }) };
+  const { client_id, client_secret } = partnerCredentials(ctx);
+  demo.open({
+    baseUrl: ctx.baseUrl,
+    clientId: client_id,
+    clientSecret: client_secret,
+    sessionSecrets: [ctx.sealing.tag('demo sessions', demo.url).toString('base64url')],
+    isSandbox: true,
+  });
+  return {
+    overview: () => ({ demo_url: demo.url }),
+    readyLines: [`  Demo app   ${demo.url}`],
+  };
+}

@@ -1,0 +1,32 @@
+import { invalidField } from '@causeway/service/errors.ts';
+import { publicRoute } from '@causeway/service/http/route.ts';
+import { Closed, ObjectName } from '@causeway/service/http/wire.ts';
+import Type from 'typebox';
+import { FAULT_MODES, type FaultMode } from '../simulators/fault.ts';
+
+/** What can be made to fail, by the name that the control takes. */
+export type FaultTargets = Map<string, (mode: FaultMode, forSeconds?: number) => Promise<unknown>>;
+
+const SetFault = Closed({
+  target: Type.String({ maxLength: 100 }),
+  mode: Type.Enum([...FAULT_MODES]),
+  for_seconds: Type.Optional(Type.Number({ minimum: 0, maximum: 86_400 })),
+});
+
+export function faultRoute(targets: FaultTargets) {
+  return publicRoute({
+    method: 'POST',
+    path: '/sandbox/faults',
+    operationId: 'setFault',
+    summary: 'What the service sees from a provider',
+    body: SetFault,
+    reply: Closed({ object: ObjectName('fault'), target: Type.String(), mode: Type.String() }),
+    errors: ['validation_failed'],
+    handle: async (_ctx, _caller, { body: { target, mode, for_seconds } }) => {
+      const set = targets.get(target);
+      if (set === undefined) throw invalidField('target', `must be one of ${[...targets.keys()].join(', ')}`);
+      await set(mode, for_seconds);
+      return { object: 'fault' as const, target, mode };
+    },
+  });
+}

@@ -1,0 +1,49 @@
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { deriveSandboxKey, type SandboxKeyLabel } from '@causeway/service/operator/sandbox-keys.ts';
+import { base58 } from '@scure/base';
+import { privateKeyToAccount } from 'viem/accounts';
+import { hexToBytes } from 'viem/utils';
+
+// RFC 8410: an Ed25519 private key in PKCS #8 is this prefix and the 32-byte seed.
+const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+export type TestWallet = { address: string; private_key: string; protocol: 'ethereum' | 'solana' };
+
+/** Who plays which part on the embedded chains. */
+export const roles = {
+  deployer: privateKeyToAccount(deriveSandboxKey('deployer')),
+  /** Of funds, swaps and markets. */
+  owner: privateKeyToAccount(deriveSandboxKey('owner')),
+  /** Of the venue's contracts. */
+  venueOwner: privateKeyToAccount(deriveSandboxKey('venue owner')),
+  operator: privateKeyToAccount(deriveSandboxKey('operator')),
+  supplier: privateKeyToAccount(deriveSandboxKey('supplier')),
+  venueSigner: privateKeyToAccount(deriveSandboxKey('venue signer')),
+};
+
+/** Wallets for the users of the sandbox; the EVM ones have gas and test dollars on every embedded chain. */
+export const testWallets: TestWallet[] = [
+  ...(['wallet 1', 'wallet 2', 'wallet 3', 'wallet 4', 'wallet 5', 'wallet 6'] as const).map(evmWallet),
+  ...(['solana wallet 1', 'solana wallet 2'] as const).map(solanaWallet),
+];
+
+function evmWallet(label: SandboxKeyLabel): TestWallet {
+  const key = deriveSandboxKey(label);
+  return { address: privateKeyToAccount(key).address.toLowerCase(), private_key: key, protocol: 'ethereum' };
+}
+
+function solanaWallet(label: SandboxKeyLabel): TestWallet {
+  const seed = hexToBytes(deriveSandboxKey(label));
+  const privateKey = createPrivateKey({
+    key: Buffer.concat([PKCS8_PREFIX, seed]),
+    format: 'der',
+    type: 'pkcs8',
+  });
+  const publicKey = createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).subarray(-32);
+  // Solana wallets export the seed followed by the public key.
+  return {
+    address: base58.encode(publicKey),
+    private_key: base58.encode(Buffer.concat([seed, publicKey])),
+    protocol: 'solana',
+  };
+}

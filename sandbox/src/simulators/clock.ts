@@ -1,0 +1,27 @@
+/** What the parent says of its clock: the time it shows, and whether it moves by itself. */
+export type ClockSetting = { now_ms: number; running: boolean };
+
+export type SimulatorClock = {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  set(setting: ClockSetting): Promise<void>;
+  /** Called, and waited for, after each change. */
+  onChange(listener: () => Promise<void>): void;
+};
+
+export function createClock(initial: ClockSetting): SimulatorClock {
+  const listeners: (() => Promise<void>)[] = [];
+  let setting = initial;
+  let setAt = Date.now();
+  return {
+    now: () => setting.now_ms + (setting.running ? Date.now() - setAt : 0),
+    set: async (next) => {
+      setting = next;
+      setAt = Date.now();
+      for (const listener of listeners) await listener();
+    },
+    onChange: (listener) => {
+      listeners.push(listener);
+    },
+  };
+}

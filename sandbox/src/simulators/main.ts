@@ -1,0 +1,92 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Type } from 'typebox';
+import { startChains } from './chains/simulator.ts';
+import { type ClockSetting, createClock } from './clock.ts';
+import { createControl } from './control.ts';
+import { startDocuments } from './documents/simulator.ts';
+import { startIdentity } from './identity/simulator.ts';
+import { takeLock } from './lock.ts';
+import { closeServer, createListen } from './ports.ts';
+import type { StartSimulator } from './simulator.ts';
+import { startVenue } from './venue/simulator.ts';
+
+/** The providers of the simulated outside world; one more is one more line. */
+const parts = {
+  chains: startChains,
+  identity: startIdentity,
+  signing: startDocuments,
+  venue: startVenue,
+} satisfies Record<string, StartSimulator<unknown>>;
+
+type Parts = typeof parts;
+
+/** The first message of the parent. */
+export type SimulatorsInit = { folder: string; secret: string; clock: ClockSetting };
+
+/** The answer to it, once every provider listens. */
+export type OutsideReady = {
+  control: string;
+  parts: { [Name in keyof Parts]: Awaited<ReturnType<Parts[Name]>>['ready'] };
+};
+
+export type OutsideMessage = { ready: OutsideReady } | { failed: string };
+
+async function startAll({ folder, secret, clock: setting }: SimulatorsInit) {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const clock = createClock(setting);
+  const control = createControl(secret);
+  const listen = await createListen(folder);
+  const controlUrl = await listen('control', control.server);
+  const unlock = await takeLock(join(folder, 'lock'), { url: controlUrl, instance: control.instance });
+  control.on('clock/set', Type.Object({ now_ms: Type.Number(), running: Type.Boolean() }), clock.set);
+
+  const stops: (() => Promise<void>)[] = [];
+  const ready: Record<string, unknown> = {};
+  for (const [name, start] of Object.entries(parts)) {
+    const own = join(folder, name);
+    await mkdir(own, { recursive: true, mode: 0o700 });
+    const started = await start({ folder: own, control, clock, listen, started: ready });
+    stops.unshift(started.stop);
+    ready[name] = started.ready;
+  }
+  const stop = async () => {
+    for (const stopPart of stops) await stopPart();
+    await closeServer(control.server);
+    await unlock();
+  };
+  return { ready: { control: controlUrl, parts: ready as OutsideReady['parts'] }, stop };
+}
+
+function tellParent(message: OutsideMessage): void {
+  process.send?.(message);
+}
+
+function run(): void {
+  let stop = async () => {};
+  let stopping = false;
+  const exit = async () => {
+    if (stopping) return;
+    stopping = true;
+    await stop().catch(() => undefined);
+    process.exit(0);
+  };
+  // Ctrl-C reaches the whole process group, but the service still needs us while it drains.
+  process.on('SIGINT', () => undefined);
+  process.on('SIGTERM', exit);
+  // The channel closes with the parent however it ends, kill -9 included.
+  process.on('disconnect', exit);
+  process.once('message', async (init) => {
+    try {
+      const started = await startAll(init as SimulatorsInit);
+      stop = started.stop;
+      tellParent({ ready: started.ready });
+    } catch (error) {
+      tellParent({ failed: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+      process.exitCode = 1;
+      process.disconnect?.();
+    }
+  });
+}
+
+run();

@@ -1,0 +1,20 @@
+/** What goes wrong with the next request that changes something: once, then all is well again. */
+export const ONE_SHOT_FAULTS = ['none', 'silent_after_effect', 'error_500', 'conflict'] as const;
+export type OneShotFault = (typeof ONE_SHOT_FAULTS)[number];
+
+export type OneShotFaults = { set(quirk: OneShotFault): void; take(method: string): OneShotFault };
+
+export function createOneShotFaults(): OneShotFaults {
+  let next: OneShotFault = 'none';
+  return {
+    set: (quirk) => {
+      next = quirk;
+    },
+    take: (method) => {
+      if (method === 'GET') return 'none';
+      const taken = next;
+      next = 'none';
+      return taken;
+    },
+  };
+}

@@ -1,0 +1,208 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createPublicClient, createWalletClient, type Hex, http } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { sepolia } from 'viem/chains';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { testWallets } from './chains/keys.ts';
+import { type Simulators, startSimulators } from './start.ts';
+
+const friend: Hex = '0x00000000000000000000000000000000000000aa';
+const account = privateKeyToAccount((testWallets[0]?.private_key ?? '0x') as Hex);
+
+let dataDir: string;
+const started: Simulators[] = [];
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'causeway-outside-'));
+});
+afterEach(async () => {
+  for (const outside of started.splice(0)) await outside.stop();
+  await rm(dataDir, { recursive: true });
+});
+
+async function start() {
+  const clock = { now_ms: 1_800_000_000_000, running: false };
+  const outside = await startSimulators({ dataDir, clock });
+  started.push(outside);
+  return outside;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+function connect(outside: Simulators, which: 'rpc_url' | 'service_url' = 'rpc_url') {
+  const transport = http(outside.chains[0]?.[which], { retryCount: 0, timeout: 1000 });
+  return {
+    reader: createPublicClient({ chain: sepolia, transport, cacheTime: 0, pollingInterval: 20 }),
+    writer: createWalletClient({ chain: sepolia, transport, account }),
+  };
+}
+
+it('keeps the chains and their addresses through kill -9', async () => {
+  const first = await start();
+  const { reader, writer } = connect(first);
+  const hash = await writer.sendTransaction({ to: friend, value: 5n });
+  await first.control.call('chains/reorg', { chain: 'ethereum_sepolia', depth: 1 });
+  await first.control.call('chains/mine', { chain: 'ethereum_sepolia', blocks: 2 });
+  const before = [await reader.getBlock(), await reader.getTransactionReceipt({ hash }), first.chains];
+  process.kill(first.pid, 'SIGKILL');
+  await first.exited;
+  const second = await start();
+  const again = connect(second).reader;
+  expect([await again.getBlock(), await again.getTransactionReceipt({ hash }), second.chains]).toEqual(
+    before,
+  );
+});
+
+it('refuses a data folder whose contracts are others', async () => {
+  await (await start()).stop();
+  await writeFile(join(dataDir, 'outside', 'chains', 'base_sepolia.plan'), '0xother');
+  await expect(start()).rejects.toThrow('the contracts have changed since this data folder was made');
+});
+
+it('stops on SIGTERM with code 0', async () => {
+  const outside = await start();
+  await outside.stop();
+  expect(await outside.exited).toBe(0);
+});
+
+it('ends when its parent is killed with kill -9', async () => {
+  const script = `
+    const child = require('node:child_process').fork(process.argv[1], [], { execArgv: [] });
+    child.send(JSON.parse(process.argv[2]));
+    child.on('message', ({ ready }) => console.log(JSON.stringify({ pid: child.pid, ready: ready !== undefined })));
+    setInterval(() => {}, 1000);`;
+  const entry = fileURLToPath(new URL('../../bin/simulators.mjs', import.meta.url));
+  const init = {
+    folder: join(dataDir, 'outside'),
+    secret: 's',
+    clock: { now_ms: 1_800_000_000_000, running: false },
+  };
+  const parent = spawn(process.execPath, ['-e', script, entry, JSON.stringify(init)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = await once(parent.stdout, 'data');
+  const { pid, ready } = JSON.parse(String(line));
+  expect(ready).toBe(true);
+  parent.kill('SIGKILL');
+  await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
+});
+
+it('waits for the one that holds the folder to go', async () => {
+  const first = await start();
+  const second = start();
+  await first.stop();
+  expect((await second).chains).toHaveLength(2);
+});
+
+async function rpc(url: string, body: unknown) {
+  const reply = await fetch(url, {
+    method: 'POST',
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  return { status: reply.status, headers: reply.headers, body: await reply.json() };
+}
+
+describe('while it runs', () => {
+  let outside: Simulators;
+  let own: string;
+  beforeAll(async () => {
+    own = await mkdtemp(join(tmpdir(), 'causeway-outside-'));
+    outside = await startSimulators({ dataDir: own, clock: { now_ms: 1_800_000_000_000, running: false } });
+  });
+  afterAll(async () => {
+    await outside.stop();
+    await rm(own, { recursive: true });
+  });
+
+  it('gives gas by the faucet', async () => {
+    await outside.control.call('chains/faucet', {
+      chain: 'ethereum_sepolia',
+      address: friend,
+      amount: '123',
+    });
+    expect(await connect(outside).reader.getBalance({ address: friend })).toBe(123n);
+  });
+
+  it('refuses what it cannot give, under the codes of the API', async () => {
+    const { control } = outside;
+    const chain = 'ethereum_sepolia';
+    const ask = (input: object) =>
+      control.call('chains/faucet', { chain, address: friend, amount: '1', ...input });
+    await expect(ask({ asset_id: 'gold' })).rejects.toMatchObject({ code: 'validation_failed' });
+    await expect(ask({ amount: '-1' })).rejects.toMatchObject({ code: 'validation_failed' });
+    await expect(ask({ amount: (2n ** 255n).toString() })).rejects.toMatchObject({
+      code: 'validation_failed',
+    });
+    await expect(control.call('chains/reorg', { chain, depth: 1000 })).rejects.toMatchObject({
+      code: 'validation_failed',
+    });
+  });
+
+  it('lets nobody in without the secret', async () => {
+    const { control } = outside;
+    const reply = await fetch(`${control.url}/chains/mine`, { method: 'POST', body: '{}' });
+    expect(reply.status).toBe(401);
+  });
+
+  it('shows a new time to reads as soon as the clock is set', async () => {
+    await outside.control.call('clock/set', { now_ms: 1_900_000_000_000, running: false });
+    expect((await connect(outside).reader.getBlock()).timestamp).toBe(1_900_000_000n);
+  });
+
+  it('faults what the service sees and nothing else', async () => {
+    const service = connect(outside, 'service_url').reader;
+    const partner = connect(outside).reader;
+    await outside.control.call('chains/mine', { chain: 'ethereum_sepolia', blocks: 60 });
+    const head = await partner.getBlockNumber();
+    for (const mode of ['down', 'slow', 'garbage', 'rate_limited'] as const) {
+      await outside.control.call('chains/fault', { chain: 'ethereum_sepolia', mode });
+      await expect(service.getBlockNumber(), mode).rejects.toThrow();
+      expect(await partner.getBlockNumber()).toBe(head);
+    }
+    await outside.control.call('chains/fault', { chain: 'ethereum_sepolia', mode: 'stale' });
+    expect(await service.getBlockNumber()).toBe(head - 50n);
+    expect((await service.getBlock()).number).toBe(head - 50n);
+    await outside.control.call('chains/fault', { chain: 'ethereum_sepolia', mode: 'down', for_seconds: 0 });
+    expect(await service.getBlockNumber()).toBe(head);
+  });
+
+  it('speaks JSON-RPC to a browser: batches, open CORS, no dangerous methods', async () => {
+    const url = outside.chains[0]?.rpc_url ?? '';
+    const call = (id: number, method: string, params: unknown[] = []) => ({
+      jsonrpc: '2.0',
+      id,
+      method,
+      params,
+    });
+    const batch = await rpc(url, [call(1, 'eth_chainId'), call(2, 'nope')]);
+    expect(batch.body).toMatchObject([
+      { id: 1, result: '0xaa36a7' },
+      { id: 2, error: { code: -32601 } },
+    ]);
+    expect(batch.headers.get('access-control-allow-origin')).toBe('*');
+    for (const method of [
+      'evm_mine',
+      'hardhat_setBalance',
+      'eth_sendTransaction',
+      'debug_traceCall',
+      'personal_sign',
+    ]) {
+      expect((await rpc(url, call(1, method))).body).toMatchObject({ error: { code: -32601 } });
+    }
+    expect((await rpc(url, '{')).body).toMatchObject({ error: { code: -32700 } });
+    expect((await rpc(url, 'x'.repeat(2_000_000))).status).toBe(413);
+    expect((await fetch(url, { method: 'OPTIONS' })).status).toBe(204);
+    expect((await rpc(`${url}/wrong-key`, call(1, 'eth_chainId'))).status).toBe(404);
+  });
+});

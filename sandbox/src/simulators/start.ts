@@ -1,0 +1,105 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ChainsControls } from './chains/simulator.ts';
+import type { ClockSetting } from './clock.ts';
+import { ControlError } from './control.ts';
+import type { DocumentControls } from './documents/simulator.ts';
+import type { IdentityControls } from './identity/simulator.ts';
+import type { OutsideMessage, OutsideReady, SimulatorsInit } from './main.ts';
+import type { VenueControls } from './venue/simulator.ts';
+
+/** Each control with what it takes and what it gives; a simulated provider adds its own here. */
+export type SimulatorControls = ChainsControls &
+  IdentityControls &
+  DocumentControls &
+  VenueControls & { 'clock/set': { input: ClockSetting; output: unknown } };
+
+export type SimulatorControl = {
+  url: string;
+  secret: string;
+  call<Name extends keyof SimulatorControls>(
+    name: Name,
+    input: SimulatorControls[Name]['input'],
+  ): Promise<SimulatorControls[Name]['output']>;
+};
+
+export type Simulators = OutsideReady['parts'] & {
+  control: SimulatorControl;
+  pid: number;
+  /** Resolves when the process has gone. */
+  stop(): Promise<void>;
+  /** Resolves with the exit code when the process ends, asked to or not. */
+  exited: Promise<number | null>;
+};
+
+export type OutsideOptions = {
+  dataDir: string;
+  clock: ClockSetting;
+};
+
+const START_TIMEOUT = 60_000;
+const STOP_TIMEOUT = 5_000;
+const CALL_TIMEOUT = 60_000;
+const ENTRY = fileURLToPath(new URL('../../bin/simulators.mjs', import.meta.url));
+
+/** Starts the simulated outside world in a process of its own, which ends with this one. */
+export async function startSimulators({ dataDir, clock }: OutsideOptions): Promise<Simulators> {
+  const secret = randomBytes(32).toString('base64url');
+  const child = fork(ENTRY, [], { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const exited = new Promise<number | null>((done) => child.once('exit', (code) => done(code)));
+  const init: SimulatorsInit = { folder: resolve(dataDir, 'outside'), secret, clock };
+  child.send(init);
+  const ready = await waitUntilReady(child);
+  return {
+    ...ready.parts,
+    control: {
+      url: ready.control,
+      secret,
+      call: (name, input) => callControl(ready.control, secret, name, input),
+    },
+    pid: child.pid ?? 0,
+    stop: () => stopChild(child, exited),
+    exited,
+  };
+}
+
+function waitUntilReady(child: ChildProcess): Promise<OutsideReady> {
+  return new Promise((done, fail) => {
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL');
+      fail(new Error(`the outside world did not start within ${START_TIMEOUT} ms`));
+    }, START_TIMEOUT);
+    child.once('exit', (code) => fail(new Error(`the outside world ended at its start with code ${code}`)));
+    child.once('message', (message: OutsideMessage) => {
+      clearTimeout(timer);
+      if ('ready' in message) done(message.ready);
+      else fail(new Error(`the outside world could not start: ${message.failed}`));
+    });
+  });
+}
+
+async function stopChild(child: ChildProcess, exited: Promise<unknown>): Promise<void> {
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT);
+  await exited;
+  clearTimeout(timer);
+}
+
+async function callControl<Name extends keyof SimulatorControls>(
+  url: string,
+  secret: string,
+  name: Name,
+  input: SimulatorControls[Name]['input'],
+): Promise<SimulatorControls[Name]['output']> {
+  const response = await fetch(`${url}/${name}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify(input),
+    signal: AbortSignal.timeout(CALL_TIMEOUT),
+  });
+  const body = (await response.json()) as Record<string, unknown>;
+  if (response.ok) return body as SimulatorControls[Name]['output'];
+  throw new ControlError(String(body.code), String(body.message), body.details as Record<string, unknown>);
+}

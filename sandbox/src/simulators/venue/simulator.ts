@@ -1,0 +1,71 @@
+import { venueManager } from '@causeway/contracts/abi/venue-manager.ts';
+import { venueOracle } from '@causeway/contracts/abi/venue-oracle.ts';
+import { createPublicClient, createWalletClient, http } from 'viem';
+import { sepolia } from 'viem/chains';
+import { planDeployment } from '../chains/deploy.ts';
+import { EMBEDDED_CHAINS } from '../chains/embedded.ts';
+import { roles } from '../chains/keys.ts';
+import type { ReadyChain } from '../chains/simulator.ts';
+import { createFault } from '../fault.ts';
+import { closeServer } from '../ports.ts';
+import type { StartSimulator } from '../simulator.ts';
+import { addVenueControls } from './controls.ts';
+import { createVenueServer } from './server.ts';
+import { openVenueState } from './state.ts';
+
+export type { VenueControls } from './controls.ts';
+
+export type ReadyVenue = { url: string; api_key: string };
+
+// Posted prices never go stale by themselves, and quotes may be a tenth away from them.
+const FOREVER = 2 ** 32 - 1;
+const DEVIATION_BPS = 1_000;
+const TIMEOUT = 10_000;
+
+/** The pricing venue: quotes, limits and signed attestations for the assets of the embedded chain. */
+export const startVenue: StartSimulator<ReadyVenue> = async ({ folder, control, clock, listen, started }) => {
+  const embedded = EMBEDDED_CHAINS[0];
+  const deployment = planDeployment(embedded).deployment.venue;
+  const rpcUrl = (started.chains as ReadyChain[]).find(({ chain }) => chain === embedded.chain)?.rpc_url;
+  if (deployment === null || rpcUrl === undefined) throw new Error('no chain has a venue on it');
+  const transport = http(rpcUrl, { timeout: TIMEOUT, retryCount: 0 });
+  const batch = { multicall: true };
+  const reader = createPublicClient({ chain: sepolia, transport, batch, cacheTime: 0, pollingInterval: 20 });
+  const owner = createWalletClient({ chain: sepolia, transport, account: roles.venueOwner });
+  const store = openVenueState(folder);
+  const fault = createFault();
+  const server = createVenueServer({
+    store,
+    fault,
+    chain: { chainId: embedded.chainId, deployment },
+    now: clock.now,
+    isExecuted: (id) =>
+      reader.readContract({
+        address: deployment.manager,
+        abi: venueManager.abi,
+        functionName: 'executedAttestationIds',
+        args: [BigInt(id)],
+      }),
+  });
+  addVenueControls(control, {
+    store,
+    fault,
+    symbols: deployment.assets.map(({ symbol }) => symbol),
+    postPrice: async (symbol, price) => {
+      const asset = deployment.assets.find((each) => each.symbol === symbol);
+      if (asset === undefined) return;
+      const hash = await owner.writeContract({
+        address: deployment.oracle,
+        abi: venueOracle.abi,
+        functionName: 'setPrice',
+        args: [asset.address, price, FOREVER, DEVIATION_BPS],
+        gas: 1_000_000n,
+        maxFeePerGas: 1_000_000_000_000n,
+        maxPriorityFeePerGas: 0n,
+      });
+      await reader.waitForTransactionReceipt({ hash, timeout: TIMEOUT });
+    },
+  });
+  const url = await listen('venue', server);
+  return { ready: { url, api_key: store.state.api_key }, stop: () => closeServer(server) };
+};

@@ -1,0 +1,42 @@
+import type { EvmWallet, SolanaWallet, Wallet } from '../../flows/wallet.ts';
+import { useCausewayContext } from '../context.ts';
+import { connectorsFor, type Protocol, type WalletConnector } from '../wallets/connector.ts';
+import { useInjectedWallets } from '../wallets/injected.ts';
+
+type WalletOf<One extends Protocol> = One extends 'ethereum' ? EvmWallet : SolanaWallet;
+
+export type ConnectedWallet<One extends Protocol> = {
+  wallet: WalletOf<One> | undefined;
+  /** The extensions found, and those given to the provider. */
+  connectors: readonly WalletConnector[];
+  connect(connector: WalletConnector): Promise<Wallet>;
+  /** Forgets it on this page; the wallet itself may keep its permission. */
+  disconnect(): void;
+};
+
+/**
+ * The wallet of a protocol that is connected to this page, and the ways to connect one.
+ *
+ * @example
+ * ```tsx
+ * import { useWallet } from '@causeway/sdk/react';
+ *
+ * function Account() {
+ *   const { wallet, connectors, connect, disconnect } = useWallet('ethereum');
+ *   if (wallet) return <button type="button" onClick={disconnect}>{wallet.address}</button>;
+ *   return connectors.map((one) => (
+ *     <button key={one.id} type="button" onClick={() => connect(one)}>{one.name}</button>
+ *   ));
+ * }
+ * ```
+ */
+export function useWallet<One extends Protocol>(protocol: One): ConnectedWallet<One> {
+  const { connected, connectors, connect, disconnect } = useCausewayContext();
+  const injected = useInjectedWallets();
+  return {
+    wallet: connected[protocol] as WalletOf<One> | undefined,
+    connectors: connectorsFor(protocol, injected, connectors),
+    connect,
+    disconnect: () => disconnect(protocol),
+  };
+}

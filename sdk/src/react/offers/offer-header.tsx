@@ -1,0 +1,96 @@
+import type { OfferDetails } from '../../wire.ts';
+import { Countdown } from '../ui/countdown.tsx';
+import { Loading, Skeleton } from '../ui/elements.tsx';
+import { OFFER_TYPES } from '../ui/labels.ts';
+import { OfferBanner } from './offer-card.tsx';
+import { OfferStateBadge, useOfferState } from './offer-state.tsx';
+
+/** Without an offer the parts show that it is loading. */
+export type OfferPartProps = { offer: OfferDetails | undefined };
+
+/**
+ * The banner, name and state of an offer, what it is about, and how long it is open.
+ *
+ * @example
+ * ```tsx
+ * import { OfferHeader, useOffer } from '@causeway/sdk/react';
+ *
+ * function Page() {
+ *   const { data: offer } = useOffer('harbour-quarter');
+ *   return <OfferHeader offer={offer} />;
+ * }
+ * ```
+ */
+export function OfferHeader({ offer }: OfferPartProps) {
+  if (offer === undefined) return <HeaderSkeleton />;
+  const { name, tagline, about, category, asset, logo_url, type } = offer;
+  return (
+    <header className="cw cw-card cw-offer-header">
+      {offer.banner_url !== null && <OfferBanner offer={offer} />}
+      <div className="cw-offer-header-body">
+        <div className="cw-offer-header-line">
+          <img className="cw-logo cw-logo-large" src={logo_url} alt="" width={64} height={64} />
+          <div>
+            <h1 className="cw-headline">{name}</h1>
+            {tagline !== null && <p className="cw-tagline">{tagline}</p>}
+          </div>
+        </div>
+        <div className="cw-row cw-wrap">
+          <OfferStateBadge offer={offer} />
+          <span className="cw-chip">{OFFER_TYPES[type]}</span>
+          {category !== null && category !== OFFER_TYPES[type] && <span className="cw-chip">{category}</span>}
+          <span className="cw-chip">{asset.code}</span>
+          <OfferClock offer={offer} />
+        </div>
+        {about !== null && (
+          <div className="cw-prose">
+            {about
+              .trim()
+              .split(/\n\s*\n/)
+              .map((paragraph) => (
+                <p key={paragraph}>{paragraph}</p>
+              ))}
+          </div>
+        )}
+      </div>
+    </header>
+  );
+}
+
+/** Runs to the beginning, then to the end. */
+function OfferClock({ offer }: { offer: OfferDetails }) {
+  const state = useOfferState(offer);
+  if (state === 'upcoming' && offer.starts_at !== null)
+    return <Countdown to={offer.starts_at} label="Opens in" over="Opening now" />;
+  if (state === 'open' && offer.ends_at !== null)
+    return <Countdown to={offer.ends_at} label="Ends in" over="This offer has ended" />;
+  return null;
+}
+
+function HeaderSkeleton() {
+  return (
+    <header className="cw cw-card cw-offer-header">
+      <Loading what="the offer" />
+      <div className="cw-banner" />
+      <div className="cw-offer-header-body">
+        <div className="cw-offer-header-line">
+          <span className="cw-logo cw-logo-large" />
+          <div className="cw-grow">
+            <p className="cw-headline">
+              <Skeleton width="60%" />
+            </p>
+            <p className="cw-tagline">
+              <Skeleton width="80%" />
+            </p>
+          </div>
+        </div>
+        <div className="cw-row">
+          <Skeleton width="18ch" />
+        </div>
+        <div className="cw-prose">
+          <Skeleton height="6em" />
+        </div>
+      </div>
+    </header>
+  );
+}

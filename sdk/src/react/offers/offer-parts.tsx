@@ -1,0 +1,193 @@
+import type { OfferDetails } from '../../wire.ts';
+import { Skeleton, StatusBadge, type Tone } from '../ui/elements.tsx';
+import { formatDate, formatPrice, groupDigits, isWebAddress, titleOfSlug } from '../ui/format.ts';
+import type { OfferPartProps } from './offer-header.tsx';
+
+/**
+ * The terms of an offer and of its options, or of one of them.
+ *
+ * @example
+ * ```tsx
+ * import { OfferTerms, useOffer } from '@causeway/sdk/react';
+ *
+ * function Page() {
+ *   const { data: offer } = useOffer('harbour-quarter');
+ *   return <OfferTerms offer={offer} optionId={offer?.options[0]?.id} />;
+ * }
+ * ```
+ */
+export function OfferTerms({ offer, optionId }: OfferPartProps & { optionId?: string | undefined }) {
+  if (offer === undefined) return <PartSkeleton title="Terms" lines={4} />;
+  const options = offer.options.filter(({ id }) => optionId === undefined || id === optionId);
+  const shared = [...offer.terms.map(({ key, value }) => [key, value] as const), ...datesOf(offer)];
+  return (
+    <section className="cw cw-card cw-part">
+      <h2 className="cw-title">Terms</h2>
+      {shared.length > 0 && <Facts facts={shared} />}
+      {options.map((option) => {
+        const facts = optionFacts(option, offer);
+        if (facts.length === 0) return null;
+        return (
+          <div key={option.id} className="cw-option-terms">
+            {offer.options.length > 1 && <h3 className="cw-subtitle">{titleOfSlug(option.slug)}</h3>}
+            <Facts facts={facts} />
+            {isWebAddress(option.sale_agreement_url) && (
+              <a className="cw-link" href={option.sale_agreement_url} target="_blank" rel="noreferrer">
+                Read the sale agreement
+              </a>
+            )}
+          </div>
+        );
+      })}
+    </section>
+  );
+}
+
+type Fact = readonly [term: string, value: string];
+
+function datesOf({ starts_at, ends_at }: OfferDetails): Fact[] {
+  return [
+    ...(starts_at === null ? [] : [['Opens', formatDate(starts_at)] as const]),
+    ...(ends_at === null ? [] : [['Ends', formatDate(ends_at)] as const]),
+  ];
+}
+
+function optionFacts(option: OfferDetails['options'][number], { asset }: OfferDetails): Fact[] {
+  const usd = (term: string, value: string | null): Fact[] =>
+    value === null ? [] : [[term, formatPrice(value)]];
+  const supply = option.total_token_supply;
+  return [
+    ...usd(`Price per ${asset.code}`, option.price_usd),
+    ...usd('Floor price', option.floor_price_usd),
+    ...usd('Bid increment', option.bid_increment),
+    ...usd('Minimum purchase', option.minimum_purchase_usd),
+    ...(supply === null ? [] : [['Supply', `${groupDigits(supply)} ${asset.code}`] as const]),
+  ];
+}
+
+function Facts({ facts }: { facts: readonly Fact[] }) {
+  return (
+    <dl className="cw-terms">
+      {facts.map(([term, value]) => (
+        <div key={term}>
+          <dt>{term}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+type Milestone = OfferDetails['milestones'][number];
+const MILESTONES: Record<Milestone['status'], readonly [Tone, string]> = {
+  completed: ['good', 'Completed'],
+  active: ['busy', 'Under way'],
+  upcoming: ['neutral', 'Planned'],
+};
+
+/**
+ * What an offer has reached and plans; nothing when it has no milestones.
+ *
+ * @example
+ * ```tsx
+ * import { OfferMilestones, useOffer } from '@causeway/sdk/react';
+ *
+ * function Page() {
+ *   return <OfferMilestones offer={useOffer('harbour-quarter').data} />;
+ * }
+ * ```
+ */
+export function OfferMilestones({ offer }: OfferPartProps) {
+  if (offer === undefined) return <PartSkeleton title="Milestones" lines={3} />;
+  if (offer.milestones.length === 0) return null;
+  return (
+    <section className="cw cw-card cw-part">
+      <h2 className="cw-title">Milestones</h2>
+      <ol className="cw-milestones">
+        {offer.milestones.map(({ name, schedule, status }) => {
+          const [tone, words] = MILESTONES[status];
+          return (
+            <li key={`${name} ${schedule}`} className={`cw-milestone cw-tone-${tone}`}>
+              <div>
+                <p className="cw-strong">{name}</p>
+                <p className="cw-muted">{schedule}</p>
+              </div>
+              <StatusBadge tone={tone}>{words}</StatusBadge>
+            </li>
+          );
+        })}
+      </ol>
+    </section>
+  );
+}
+
+/**
+ * Questions and answers, one open at a time; nothing when there are none.
+ *
+ * @example
+ * ```tsx
+ * import { OfferFaq, useOffer } from '@causeway/sdk/react';
+ *
+ * function Page() {
+ *   return <OfferFaq offer={useOffer('harbour-quarter').data} />;
+ * }
+ * ```
+ */
+export function OfferFaq({ offer }: OfferPartProps) {
+  if (offer === undefined) return <PartSkeleton title="Questions and answers" lines={3} />;
+  if (offer.faqs.length === 0) return null;
+  return (
+    <section className="cw cw-card cw-part">
+      <h2 className="cw-title">Questions and answers</h2>
+      <div>
+        {offer.faqs.map(({ question, answer }) => (
+          <details key={question} className="cw-faq" name={`cw-faq-${offer.id}`}>
+            <summary>{question}</summary>
+            <p>{answer}</p>
+          </details>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+/**
+ * Where to read more of an offer; nothing when there are no links.
+ *
+ * @example
+ * ```tsx
+ * import { OfferLinks, useOffer } from '@causeway/sdk/react';
+ *
+ * function Page() {
+ *   return <OfferLinks offer={useOffer('harbour-quarter').data} />;
+ * }
+ * ```
+ */
+export function OfferLinks({ offer }: OfferPartProps) {
+  if (offer === undefined) return <PartSkeleton title="Read more" lines={1} />;
+  const links = offer.links.filter(({ url }) => isWebAddress(url));
+  if (links.length === 0) return null;
+  return (
+    <section className="cw cw-card cw-part">
+      <h2 className="cw-title">Read more</h2>
+      <ul className="cw-links">
+        {links.map(({ label, url }) => (
+          <li key={url}>
+            <a className="cw-link" href={url} target="_blank" rel="noreferrer">
+              {label}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function PartSkeleton({ title, lines }: { title: string; lines: number }) {
+  return (
+    <section className="cw cw-card cw-part" aria-busy="true">
+      <h2 className="cw-title">{title}</h2>
+      <Skeleton height={`${lines * 2.6}em`} />
+    </section>
+  );
+}

@@ -1,0 +1,153 @@
+import { useEffect, useId, useRef, useState } from 'react';
+import type { Wallet } from '../../flows/wallet.ts';
+import { useWallet } from '../hooks/use-wallet.ts';
+import { AddressText, Spinner } from '../ui/elements.tsx';
+import { isRejection } from '../ui/errors.ts';
+import type { Protocol, WalletConnector } from './connector.ts';
+
+export type ConnectWalletDialogProps = {
+  protocol: Protocol;
+  open: boolean;
+  onClose(): void;
+  onConnected?: ((wallet: Wallet) => void) | undefined;
+};
+
+type Progress = { connector: WalletConnector; error: unknown | null } | null;
+
+/**
+ * Lets the user choose a wallet: the extensions of this browser and those given to the provider.
+ *
+ * @example
+ * ```tsx
+ * import { ConnectWalletDialog } from '@causeway/sdk/react';
+ * import { useState } from 'react';
+ *
+ * function Connect() {
+ *   const [open, setOpen] = useState(false);
+ *   return (
+ *     <>
+ *       <button type="button" onClick={() => setOpen(true)}>Connect a wallet</button>
+ *       <ConnectWalletDialog protocol="ethereum" open={open} onClose={() => setOpen(false)} />
+ *     </>
+ *   );
+ * }
+ * ```
+ */
+export function ConnectWalletDialog({ protocol, open, onClose, onConnected }: ConnectWalletDialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  const { wallet, connectors, connect, disconnect } = useWallet(protocol);
+  const [progress, setProgress] = useState<Progress>(null);
+  useEffect(() => {
+    const element = dialog.current;
+    if (open && element?.open === false) element.showModal();
+    if (!open && element?.open) element.close();
+    setProgress(null);
+  }, [open]);
+
+  const choose = async (connector: WalletConnector) => {
+    setProgress({ connector, error: null });
+    try {
+      const chosen = await connect(connector);
+      onConnected?.(chosen);
+      onClose();
+    } catch (error) {
+      setProgress({ connector, error });
+    }
+  };
+  const use = () => {
+    if (wallet !== undefined) onConnected?.(wallet);
+    onClose();
+  };
+  return (
+    <dialog
+      ref={dialog}
+      className="cw cw-dialog"
+      aria-labelledby={titleId}
+      onClose={onClose}
+      onClick={(event) => event.target === dialog.current && dialog.current.close()}
+      onKeyDown={(event) => event.stopPropagation()}
+    >
+      <div className="cw-dialog-head">
+        <h2 className="cw-dialog-title" id={titleId}>
+          {wallet === undefined ? 'Connect a wallet' : 'Your wallet'}
+        </h2>
+        <button type="button" className="cw-button cw-button-quiet" onClick={() => dialog.current?.close()}>
+          Close
+        </button>
+      </div>
+      {wallet === undefined ? (
+        <Choices protocol={protocol} connectors={connectors} progress={progress} onChoose={choose} />
+      ) : (
+        <div className="cw-stack">
+          <p className="cw-panel">
+            <AddressText address={wallet.address} />
+          </p>
+          {onConnected !== undefined && (
+            <button type="button" className="cw-button cw-button-main cw-button-wide" onClick={use}>
+              Use this wallet
+            </button>
+          )}
+          <button type="button" className="cw-button cw-button-wide" onClick={disconnect}>
+            Use another one
+          </button>
+        </div>
+      )}
+    </dialog>
+  );
+}
+
+function Choices(props: {
+  protocol: Protocol;
+  connectors: readonly WalletConnector[];
+  progress: Progress;
+  onChoose(connector: WalletConnector): void;
+}) {
+  const { protocol, connectors, progress, onChoose } = props;
+  const isBusy = progress !== null && progress.error === null;
+  if (connectors.length === 0)
+    return (
+      <div className="cw-stack">
+        <p className="cw-strong">
+          No {protocol === 'solana' ? 'Solana ' : ''}wallet was found in this browser.
+        </p>
+        <p className="cw-muted">
+          Install a wallet extension and reload this page, or open this page in the browser of your wallet's
+          app.
+        </p>
+      </div>
+    );
+  return (
+    <div className="cw-stack">
+      <ul className="cw-choices">
+        {connectors.map((one) => (
+          <li key={one.id}>
+            <button type="button" className="cw-choice" disabled={isBusy} onClick={() => onChoose(one)}>
+              {one.icon === undefined ? (
+                <span className="cw-choice-icon" aria-hidden="true">
+                  {one.name.charAt(0)}
+                </span>
+              ) : (
+                <img className="cw-choice-icon" src={one.icon} alt="" width={36} height={36} />
+              )}
+              <span className="cw-grow">{one.name}</span>
+              {isBusy && progress.connector.id === one.id && <Spinner />}
+            </button>
+          </li>
+        ))}
+      </ul>
+      <p className="cw-muted cw-small" aria-live="polite">
+        {isBusy
+          ? `Waiting for ${progress.connector.name}. Confirm there that this page may see your address.`
+          : 'Connecting shows your address to this page. It can move nothing without your consent.'}
+      </p>
+      {progress !== null && progress.error !== null && (
+        <p className="cw-notice cw-tone-bad" role="alert">
+          {isRejection(progress.error)
+            ? `You turned the request down in ${progress.connector.name}. Choose a wallet to try again.`
+            : `${progress.connector.name} could not connect. Unlock it, then choose it again.`}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,127 @@
+import { useState } from 'react';
+import { CHAINS } from '../../chains.ts';
+import type { BindWalletPhase } from '../../flows/bind-wallet.ts';
+import type { Wallet } from '../../flows/wallet.ts';
+import type { DescribedStatus } from '../../requirements.ts';
+import type { Chain, OfferDetails, OptionAddress } from '../../wire.ts';
+import { BIND_PHASES } from '../checkout/phases.ts';
+import { useFlow } from '../checkout/use-flow.ts';
+import { useCauseway } from '../context.ts';
+import { useInvalidate } from '../hooks/use-query.ts';
+import { useConnectedWallets } from '../hooks/use-user.ts';
+import { AddressText, Spinner } from '../ui/elements.tsx';
+import { ErrorNotice } from '../ui/error-notice.tsx';
+import { ConnectWalletDialog } from './connect-wallet-dialog.tsx';
+import type { Protocol } from './connector.ts';
+
+type Props = {
+  offer: OfferDetails;
+  optionId: string;
+  protocol: Protocol;
+  /** How many can be bound; 0 when they are added by another requirement. */
+  maximum: number;
+  /** The one to bind; asked for unless given. */
+  wallet?: Wallet | undefined;
+  status: DescribedStatus;
+  isNext: boolean;
+  onMoved(): void;
+};
+
+/** Connects a wallet, lets it prove that it is the user's, and binds it to the option. */
+export function WalletStep(props: Props) {
+  const { offer, optionId, protocol, maximum, wallet, status, isNext, onMoved } = props;
+  const [isChoosing, setIsChoosing] = useState(false);
+  const { bind, state, chosen } = useBinding({ offer, optionId, protocol, onMoved });
+  const { data: bound = [] } = useConnectedWallets(offer.id, {
+    optionId,
+    enabled: status.status === 'completed',
+  });
+  const mine = bound.filter((one) => one.protocol === protocol);
+  const isDone = status.status === 'completed';
+  const isBusy = state.step === 'running';
+  const canAdd = !isDone || maximum === 1 || mine.length < maximum;
+  return (
+    <div className="cw-requirement-step">
+      {isDone && mine.length > 0 && (
+        <p className="cw-small cw-row cw-wrap">
+          {mine.map(({ id, address }) => (
+            <span key={id} className="cw-chip">
+              <AddressText address={address} />
+            </span>
+          ))}
+          {maximum > 1 && (
+            <span className="cw-muted">
+              {mine.length} of {maximum}
+            </span>
+          )}
+        </p>
+      )}
+      {canAdd && (
+        <button
+          type="button"
+          className={`cw-button ${isNext ? 'cw-button-main' : ''} ${isDone ? 'cw-button-quiet' : ''}`}
+          disabled={isBusy}
+          onClick={() => (wallet === undefined ? setIsChoosing(true) : bind(wallet))}
+        >
+          {labelOf(isDone, maximum, wallet)}
+        </button>
+      )}
+      <p className="cw-small cw-progress-words" role="status">
+        {isBusy && (
+          <>
+            <Spinner /> {state.phase === undefined ? 'Starting…' : BIND_PHASES[state.phase]}
+          </>
+        )}
+      </p>
+      {state.step === 'failed' && (
+        <ErrorNotice
+          error={state.error}
+          retryLabel="Sign again"
+          onRetry={chosen === undefined ? undefined : () => bind(chosen)}
+        />
+      )}
+      <ConnectWalletDialog
+        protocol={protocol}
+        open={isChoosing}
+        onClose={() => setIsChoosing(false)}
+        onConnected={bind}
+      />
+    </div>
+  );
+}
+
+function labelOf(isDone: boolean, maximum: number, wallet: Wallet | undefined): string {
+  if (wallet !== undefined) return 'Register this wallet';
+  if (!isDone) return 'Connect a wallet';
+  return maximum > 1 ? 'Add another wallet' : 'Use another wallet';
+}
+
+function useBinding({
+  offer,
+  optionId,
+  protocol,
+  onMoved,
+}: Pick<Props, 'offer' | 'optionId' | 'protocol' | 'onMoved'>) {
+  const causeway = useCauseway();
+  const invalidate = useInvalidate();
+  const { state, start } = useFlow<BindWalletPhase, OptionAddress>();
+  const [chosen, setChosen] = useState<Wallet>();
+  const bind = (wallet: Wallet) => {
+    setChosen(wallet);
+    start(async (flows, options) => {
+      const input = { offerId: offer.id, optionId, chain: chainFor(offer, protocol), wallet };
+      const result = await flows.proveAndBindWallet(causeway, input, options);
+      invalidate('connectedWallets', 'requirementStatuses');
+      onMoved();
+      return result;
+    });
+  };
+  return { bind, state, chosen };
+}
+
+/** A wallet is proven on a chain of the offer; for Solana on the net of the same kind as these. */
+export function chainFor({ contracts }: OfferDetails, protocol: Protocol): Chain {
+  const first = contracts[0]?.chain ?? 'ethereum_mainnet';
+  if (protocol === 'ethereum') return first;
+  return CHAINS[first].isTest ? 'solana_devnet' : 'solana_mainnet';
+}

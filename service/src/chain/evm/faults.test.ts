@@ -1,0 +1,123 @@
+import type { FaultMode } from '@causeway/sandbox/simulators/fault.ts';
+import { type Hex, numberToHex } from 'viem';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { startTestChain, type TestChain, type TestNode } from '../../../test/support/chain.ts';
+import { type Chains, openChains } from './client.ts';
+import { readBalance } from './erc20.ts';
+import { findApiError } from './failures.ts';
+
+const TIMEOUT = 600;
+const RECOVERY = { timeout: 5_000, interval: 50 };
+
+let world: TestChain;
+let one: TestNode;
+let two: TestNode;
+const opened: Chains[] = [];
+
+beforeAll(async () => {
+  world = await startTestChain();
+  one = await world.addNode();
+  two = await world.addNode();
+  await world.chain.mine(60);
+});
+afterEach(async () => {
+  for (const node of [one, two]) node.fault.set('none');
+  for (const chains of opened.splice(0)) await chains.close();
+});
+afterAll(() => world.close());
+
+function connect(...nodes: TestNode[]) {
+  const chains = openChains({
+    urls: { ethereum_sepolia: nodes.map(({ url }) => url) },
+    timeout: TIMEOUT,
+    freshness: 25,
+  });
+  opened.push(chains);
+  const evm = chains.evm('ethereum_sepolia');
+  const usdc = world.deployment.tokens[0]?.address ?? '0x';
+  let owner = 0;
+  /** Never the same twice, so never answered from memory. */
+  const read = () => readBalance(evm, usdc, numberToHex(++owner + 2 ** 40, { size: 20 }));
+  return { evm, read };
+}
+
+const codeOf = async (read: Promise<unknown>) =>
+  read.then(
+    () => 'ok',
+    (error) => error.code as string,
+  );
+
+const cases: [FaultMode, string][] = [
+  ['down', 'upstream_unavailable'],
+  ['slow', 'upstream_unavailable'],
+  ['garbage', 'upstream_error'],
+  ['rate_limited', 'upstream_unavailable'],
+  ['stale', 'upstream_error'],
+];
+
+it.each(cases)('answers %s by %s again and again, then recovers', async (mode, code) => {
+  const { read } = connect(one);
+  expect(await codeOf(read())).toBe('ok');
+  one.fault.set(mode);
+  for (let i = 0; i < 8; i++) expect(await codeOf(read())).toBe(code);
+  one.fault.set('none');
+  await expect.poll(() => codeOf(read()), RECOVERY).toBe('ok');
+});
+
+it.each(cases)('does not show %s to callers while another node is well', async (mode) => {
+  const { read } = connect(one, two);
+  expect(await codeOf(read())).toBe('ok');
+  one.fault.set(mode);
+  for (let i = 0; i < 8; i++) expect(await codeOf(read())).toBe('ok');
+});
+
+it('names the chain as the upstream, and when to come again', async () => {
+  const { read } = connect(one);
+  one.fault.set('down');
+  await expect(read()).rejects.toMatchObject({
+    details: { upstream: 'rpc:ethereum_sepolia' },
+    headers: { 'retry-after': '1' },
+  });
+});
+
+it('rides out two nodes that fail in turn', async () => {
+  const { read } = connect(one, two);
+  const modes: FaultMode[] = ['down', 'garbage', 'rate_limited', 'stale'];
+  for (let i = 0; i < 40; i++) {
+    const [bad, good] = i % 2 === 0 ? [one, two] : [two, one];
+    good.fault.set('none');
+    bad.fault.set(modes[i % modes.length] ?? 'down');
+    expect(await codeOf(read())).toBe('ok');
+  }
+});
+
+it('does not pile up calls behind a silent node', async () => {
+  const { read } = connect(one);
+  one.fault.set('slow');
+  const before = one.requests();
+  const codes = await Promise.all(Array.from({ length: 6_000 }, () => codeOf(read())));
+  expect(new Set(codes)).toEqual(new Set(['upstream_unavailable']));
+  expect(one.requests() - before).toBeLessThan(300);
+  one.fault.set('none');
+  await expect.poll(() => codeOf(read()), RECOVERY).toBe('ok');
+});
+
+it('gives the same failure to users of the plain client', async () => {
+  const { evm } = connect(one);
+  one.fault.set('garbage');
+  const error = await evm.client.getBlockNumber().catch((thrown: unknown) => thrown);
+  expect(findApiError(error)).toMatchObject({ code: 'upstream_error' });
+});
+
+it('passes on what the node itself refuses', async () => {
+  const { evm } = connect(one);
+  const raw: Hex = '0x02f8';
+  await expect(evm.rpc.request({ method: 'eth_sendRawTransaction', params: [raw] })).rejects.toMatchObject({
+    name: 'NodeError',
+    code: -32602,
+  });
+  await expect(evm.rpc.request({ method: 'eth_nonsense' })).rejects.toMatchObject({
+    name: 'NodeError',
+    code: -32004,
+  });
+});

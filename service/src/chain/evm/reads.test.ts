@@ -1,0 +1,271 @@
+import { fixedPriceMarket } from '@causeway/contracts/abi/fixed-price-market.ts';
+import { fundSwap } from '@causeway/contracts/abi/fund-swap.ts';
+import { token as tokenArtifact } from '@causeway/contracts/abi/token.ts';
+import { roles, testWallets } from '@causeway/sandbox/simulators/chains/keys.ts';
+import fc from 'fast-check';
+import { encodeFunctionData, type Hex, maxUint256, toHex } from 'viem';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { startTestChain, type TestChain, type TestNode } from '../../../test/support/chain.ts';
+import { multicallAbi } from './abi.ts';
+import { type Chains, type EvmChain, openChains, uncached } from './client.ts';
+import { readAllowance, readBalance, readTokenMetadata } from './erc20.ts';
+import { readAuthorized, readOutputToken, readPreview, readSwapStatus } from './fund-swap.ts';
+import { encodeAggregate } from './multicall.ts';
+
+let world: TestChain;
+let node: TestNode;
+let chains: Chains;
+let evm: EvmChain;
+const wallets = testWallets
+  .filter(({ protocol }) => protocol === 'ethereum')
+  .map(({ address }) => address as Hex);
+const nobody: Hex = '0x00000000000000000000000000000000000000aa';
+
+beforeAll(async () => {
+  world = await startTestChain();
+  node = await world.addNode();
+});
+beforeEach(async () => {
+  await chains?.close();
+  chains = openChains({ urls: { ethereum_sepolia: [node.url] }, freshness: 25 });
+  evm = chains.evm('ethereum_sepolia');
+});
+afterAll(async () => {
+  await chains.close();
+  await world.close();
+});
+
+const usdc = () => world.deployment.tokens[0]?.address ?? '0x';
+const sent = async (work: () => Promise<unknown>) => {
+  const before = node.requests();
+  await work();
+  return node.requests() - before;
+};
+
+it('packs calls as the general encoder does', () => {
+  const hex = fc.uint8Array({ maxLength: 200 }).map((bytes) => toHex(bytes));
+  const to = fc.uint8Array({ minLength: 20, maxLength: 20 }).map((bytes) => toHex(bytes));
+  fc.assert(
+    fc.property(fc.array(fc.record({ to, data: hex }), { maxLength: 20 }), (calls) => {
+      const args = [
+        calls.map(({ to: target, data }) => ({ target, allowFailure: true, callData: data })),
+      ] as const;
+      const general = encodeFunctionData({ abi: multicallAbi, functionName: 'aggregate3', args });
+      expect(encodeAggregate(calls)).toBe(general);
+    }),
+  );
+});
+
+it('answers as direct calls do, for generated states', async () => {
+  const { direct, owner, deployment } = world;
+  const { fund_swap } = deployment;
+  const write = async (
+    to: Hex,
+    abi: typeof tokenArtifact.abi | typeof fixedPriceMarket.abi | typeof fundSwap.abi,
+    functionName: string,
+    args: unknown[],
+  ) =>
+    owner.writeContract({ address: to, abi, functionName, args, gas: 1_000_000n } as Parameters<
+      typeof owner.writeContract
+    >[0]);
+  const state = fc.record({
+    price: fc.bigInt({ min: 1n, max: 10n ** 12n }),
+    fee: fc.integer({ min: 0, max: 1000 }),
+    flags: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+    amount: fc.oneof(
+      fc.bigInt({ min: 0n, max: 10n ** 15n }),
+      fc.bigInt({ min: 0n, max: maxUint256 / 10_000n }),
+    ),
+    allowance: fc.bigInt({ min: 0n, max: maxUint256 }),
+    wallet: fc.constantFrom(...wallets, nobody),
+  });
+  await fc.assert(
+    fc.asyncProperty(state, async ({ price, fee, flags, amount, allowance, wallet }) => {
+      await write(fund_swap.market, fixedPriceMarket.abi, 'setPrice', [usdc(), price]);
+      await write(fund_swap.address, fundSwap.abi, 'setFee', [BigInt(fee), roles.owner.address]);
+      await write(fund_swap.address, fundSwap.abi, 'pause', [flags]);
+      await write(usdc(), tokenArtifact.abi, 'approve', [wallet, allowance]);
+      const swap = { address: fund_swap.address, abi: fundSwap.abi } as const;
+      const erc20 = { address: usdc(), abi: tokenArtifact.abi } as const;
+      const [input, cut, output] = await direct.readContract({
+        ...swap,
+        functionName: 'preview',
+        args: [usdc(), amount],
+      });
+      const level = await direct.readContract({ ...swap, functionName: 'SWAP_LEVEL' });
+      expect(
+        await Promise.all([
+          readPreview(evm, fund_swap.address, usdc(), amount),
+          readSwapStatus(evm, fund_swap.address),
+          readAuthorized(evm, fund_swap.address, wallet),
+          readBalance(evm, usdc(), wallet),
+          readAllowance(evm, usdc(), roles.owner.address, wallet),
+        ]),
+      ).toEqual([
+        { input, fee: cut, output },
+        { stopped: BigInt(flags), swapLevel: level },
+        await direct.readContract({ ...swap, functionName: 'authorized', args: [wallet] }),
+        await direct.readContract({ ...erc20, functionName: 'balanceOf', args: [wallet] }),
+        await direct.readContract({
+          ...erc20,
+          functionName: 'allowance',
+          args: [roles.owner.address, wallet],
+        }),
+      ]);
+    }),
+    { numRuns: 30 },
+  );
+  await write(fund_swap.address, fundSwap.abi, 'pause', [0]);
+  await write(fund_swap.market, fixedPriceMarket.abi, 'setPrice', [usdc(), 10_000_000n]);
+});
+
+it('shares one upstream call among identical reads in flight', async () => {
+  const read = () => readBalance(evm, usdc(), nobody);
+  expect(await sent(() => Promise.all(Array.from({ length: 500 }, read)))).toBe(1);
+});
+
+it('sends different reads that arrive together in one multicall', async () => {
+  const amounts = Array.from({ length: 50 }, (_, index) => BigInt(index + 1) * 1_000_000n);
+  const reads = () =>
+    Promise.all(
+      amounts.map((amount) => readPreview(evm, world.deployment.fund_swap.address, usdc(), amount)),
+    );
+  expect(await sent(reads)).toBe(1);
+});
+
+it('serves a flood of readers from what it knows of the head block', async () => {
+  const reader = async () => {
+    for (let i = 0; i < 300; i++) await readBalance(evm, usdc(), nobody);
+  };
+  const requests = await sent(() => Promise.all(Array.from({ length: 64 }, reader)));
+  expect(requests / (64 * 300)).toBeLessThan(0.02);
+});
+
+it('shows the effect of a mined transaction to the next read', async () => {
+  // The crowd of the test before has used up what a quiet reader may ask at once.
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  for (let i = 0; i < 12; i++) {
+    const before = await readAllowance(evm, usdc(), roles.owner.address, nobody);
+    await world.owner.writeContract({
+      address: usdc(),
+      abi: tokenArtifact.abi,
+      functionName: 'approve',
+      args: [nobody, before + 1n],
+    });
+    expect(await readAllowance(evm, usdc(), roles.owner.address, nobody)).toBe(before + 1n);
+  }
+});
+
+it('shows it in the middle of a flood to whoever relies upon it', async () => {
+  let isOver = false;
+  const reader = async () => {
+    while (!isOver) await readAllowance(evm, usdc(), roles.owner.address, nobody);
+  };
+  const flood = Promise.all(Array.from({ length: 8 }, reader));
+  for (let i = 0; i < 12; i++) {
+    const before = await readAllowance(uncached(evm), usdc(), roles.owner.address, nobody);
+    await world.owner.writeContract({
+      address: usdc(),
+      abi: tokenArtifact.abi,
+      functionName: 'approve',
+      args: [nobody, before + 1n],
+    });
+    expect(await readAllowance(uncached(evm), usdc(), roles.owner.address, nobody)).toBe(before + 1n);
+  }
+  isOver = true;
+  await flood;
+});
+
+it('shows what a reorganisation has undone, at the same height', async () => {
+  await world.owner.writeContract({
+    address: usdc(),
+    abi: tokenArtifact.abi,
+    functionName: 'approve',
+    args: [nobody, 77n],
+  });
+  await world.chain.mine(1);
+  await world.owner.writeContract({
+    address: usdc(),
+    abi: tokenArtifact.abi,
+    functionName: 'approve',
+    args: [nobody, 78n],
+  });
+  const read = () => readAllowance(evm, usdc(), roles.owner.address, nobody);
+  expect(await read()).toBe(78n);
+  await world.chain.reorg({ depth: 1, transactions: 'drop' });
+  expect(await read()).toBe(77n);
+  // Also when the flood leaves no room for a question per read.
+  for (let i = 0; i < 200; i++) await read();
+  await world.chain.reorg({ depth: 2, transactions: 'drop' });
+  await expect.poll(read, { timeout: 1000, interval: 20 }).toBe(77n);
+});
+
+it('asks for token metadata once', async () => {
+  const swap = world.deployment.fund_swap.address;
+  const read = async () => readTokenMetadata(evm, await readOutputToken(evm, swap));
+  expect(await read()).toEqual({ name: 'Causeway Treasury Fund', symbol: 'CTF', decimals: 6 });
+  expect(await sent(read)).toBe(0);
+});
+
+it('reads names and symbols kept as bytes32', async () => {
+  const legacy = world.deployment.tokens.find(({ code }) => code === 'LEG')?.address ?? '0x';
+  expect(await readTokenMetadata(evm, legacy)).toEqual({ name: 'Legacy Token', symbol: 'LEG', decimals: 18 });
+});
+
+it('tells a missing contract from one that reverts', async () => {
+  await expect(readBalance(evm, nobody, nobody)).rejects.toMatchObject({ code: 'contract_not_found' });
+  await expect(readTokenMetadata(evm, nobody)).rejects.toMatchObject({ code: 'contract_not_found' });
+  await expect(readTokenMetadata(evm, world.deployment.fund_swap.address)).rejects.toMatchObject({
+    code: 'contract_reverted',
+  });
+  const preview = readPreview(evm, world.deployment.fund_swap.address, nobody, 1n);
+  await expect(preview).rejects.toMatchObject({
+    code: 'contract_reverted',
+    details: { reason: expect.stringMatching(/^TokenNotTaken\(0x0+aa\)$/i) },
+  });
+});
+
+it('refuses a chain without an RPC', () => {
+  expect(() => chains.evm('base_mainnet')).toThrow(expect.objectContaining({ code: 'chain_not_supported' }));
+  expect(() => chains.evm('solana_devnet')).toThrow(expect.objectContaining({ code: 'chain_not_supported' }));
+});
+
+it('lets a contract that burns all gas fail nobody but itself', async () => {
+  // Its whole code is INVALID, which takes all the gas it is given.
+  const hash = await world.owner.sendTransaction({ data: '0x60fe60005360016000f3', gas: 200_000n });
+  const burner = (
+    (await world.direct.getTransactionReceipt({ hash })).contractAddress ?? '0x'
+  ).toLowerCase() as Hex;
+  expect(await world.direct.getCode({ address: burner })).toBe('0xfe');
+  const reads = await Promise.allSettled([
+    readBalance(evm, usdc(), nobody),
+    readBalance(evm, burner, nobody),
+    readBalance(evm, usdc(), wallets[0] ?? '0x'),
+    readPreview(evm, world.deployment.fund_swap.address, usdc(), 1_000_000n),
+    readTokenMetadata(evm, usdc()),
+  ]);
+  expect(reads.map(({ status }) => status)).toEqual([
+    'fulfilled',
+    'rejected',
+    'fulfilled',
+    'fulfilled',
+    'fulfilled',
+  ]);
+  expect(reads[1]).toMatchObject({ reason: { code: 'contract_reverted' } });
+});
+
+it('reads in a JSON-RPC batch where the chain has no multicall contract', async () => {
+  const bare = await startTestChain('base_sepolia', true);
+  const bareNode = await bare.addNode();
+  const address = await bare.create(tokenArtifact, [roles.owner.address, 'Bare', 'BARE', 4]);
+  const own = openChains({ urls: { base_sepolia: [bareNode.url] }, freshness: 25 });
+  const there = own.evm('base_sepolia');
+  expect(await readTokenMetadata(there, address)).toEqual({ name: 'Bare', symbol: 'BARE', decimals: 4 });
+  const before = bareNode.requests();
+  const balances = await Promise.all(wallets.map((wallet) => readBalance(there, address, wallet)));
+  expect(balances).toEqual(wallets.map(() => 0n));
+  expect(bareNode.requests() - before).toBeLessThanOrEqual(2);
+  await expect(readBalance(there, nobody, nobody)).rejects.toMatchObject({ code: 'contract_not_found' });
+  await own.close();
+  await bare.close();
+});

@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto';
+import { openChains } from './chain/evm/client.ts';
+import { createSignatures } from './chain/signatures.ts';
+import { type Clock, realClock } from './clock.ts';
+import type { Config } from './config.ts';
+import type { Context } from './context.ts';
+import { openListener } from './db/listen.ts';
+import { nodeLockStatement } from './db/node.ts';
+import { type Db, openPool } from './db/pool.ts';
+import { openDocuseal } from './documents/docuseal.ts';
+import { noDocumentProvider } from './documents/unconfigured.ts';
+import { createDeadlines } from './http/deadline.ts';
+import type { Random } from './http/ids.ts';
+import { memoryLimiter, postgresLimiter } from './http/limits.ts';
+import { securityHeaders } from './http/replies.ts';
+import { openSumsub } from './identity/sumsub.ts';
+import { noIdentityProvider } from './identity/unconfigured.ts';
+import type { Log } from './log.ts';
+import { createMetrics } from './metrics.ts';
+import { createGuard } from './oauth/guard.ts';
+import { createOAuth } from './oauth/server.ts';
+import { createCatalogue } from './offers/catalogue.ts';
+import { openOperatorKey } from './operator/key.ts';
+import { createFactsOpener } from './pii/sealed.ts';
+import { createSealing } from './sealing.ts';
+import { openOndo } from './tokenized/ondo.ts';
+import { absentVenue, shareVenue } from './tokenized/shared-venue.ts';
+import { permissionSupplier } from './wallets/permission-supplier.ts';
+import { openSanctions, type Sanctions } from './wallets/sanctions.ts';
+
+export type Built = { ctx: Context; close(): Promise<void> };
+
+type Parts = {
+  config: Config;
+  baseUrl: string;
+  databaseUrl: string;
+  log: Log;
+  clock?: Clock;
+  random?: Random;
+};
+
+export async function buildContext({
+  config,
+  baseUrl,
+  databaseUrl,
+  log,
+  clock = realClock(),
+  random = randomBytes,
+}: Parts): Promise<Built> {
+  const { pool, db } = openPool(databaseUrl, {
+    max: config.databasePool,
+    log: (message) => log.warn(message),
+  });
+  const deadlines = createDeadlines();
+  const node = randomBytes(4).readInt32BE() & 0x7fffffff;
+  const warn = (message: string) => log.warn(message);
+  const listener = await openListener(databaseUrl, warn, { opening: nodeLockStatement(node) });
+  const sealing = createSealing(config.secrets, random);
+  const metrics = createMetrics();
+  const identity =
+    config.identity === null ? noIdentityProvider() : openSumsub(config.identity, metrics.registry);
+  const documents =
+    config.documents === null ? noDocumentProvider() : openDocuseal(config.documents, metrics.registry);
+  const chains = openChains({ urls: config.rpcUrls, freshness: config.rpcFreshness });
+  const openVenue = () => (config.venue === null ? absentVenue() : openOndo(config.venue, metrics.registry));
+  const kernel = {
+    config,
+    baseUrl,
+    log,
+    clock,
+    random,
+    sealing,
+    openPiiFacts: createFactsOpener(sealing),
+    pool,
+    db,
+    listener,
+    node,
+    limiter: config.rateLimits === 'postgres' ? postgresLimiter(db) : memoryLimiter(),
+    deadlines,
+    securityHeaders: securityHeaders(baseUrl),
+    metrics,
+    identity,
+    documents,
+    chains,
+    signatures: createSignatures(chains),
+    supplier: permissionSupplier(config.supplierKey, clock),
+    venue: shareVenue(openVenue(), clock),
+    checks: new Map([
+      ['database', async () => void (await pool.query('select 1'))],
+      ...chains
+        .all()
+        .map(
+          ({ name, client }) => [`rpc:${name}`, async () => void (await client.getBlockNumber())] as const,
+        ),
+    ]),
+    commitReply: <T>(work: (tx: Db) => Promise<T>) => db.transaction().execute(work),
+  };
+  let sanctions: Sanctions | undefined;
+  const close = async () => {
+    sanctions?.close();
+    deadlines.stop();
+    await Promise.all([identity.close(), documents.close()]);
+    await listener.close();
+    await chains.close();
+    await kernel.venue.close();
+    await pool.end();
+  };
+  try {
+    sanctions = await openSanctions(config.sanctionsFile, log);
+    const guard = await createGuard(kernel);
+    const ctx: Context = {
+      ...kernel,
+      sanctions,
+      operator: config.operatorKey === null ? null : await openOperatorKey(config.operatorKey, clock),
+      guard,
+      oauth: await createOAuth({ ...kernel, guard }),
+      offers: await createCatalogue(kernel),
+    };
+    return { ctx, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

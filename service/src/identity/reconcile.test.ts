@@ -1,0 +1,222 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { startWorld, type World } from '../../test/support/providers.ts';
+import { checkNext, settleApplicant, startReconciler } from './reconcile.ts';
+
+let world: World;
+let userId: string;
+let token: string;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  ({ userId, token } = await world.newUser());
+});
+
+const level_name = 'BasicKYCLevel';
+const review = async () =>
+  world.ctx.db
+    .selectFrom('identity_reviews')
+    .select(['review_status', 'answer', 'reject_type'])
+    .where('user_id', '=', userId)
+    .executeTakeFirst();
+const move = (input: object) =>
+  world.call('identity/review', {
+    user_id: userId,
+    kind: 'person',
+    email: 'a@b.c',
+    level_name,
+    ...input,
+  } as never);
+const mint = (body: object = {}) =>
+  world.app.inject({
+    method: 'POST',
+    url: '/v1/kyc-token',
+    headers: { authorization: `Bearer ${token}` },
+    payload: body,
+  });
+const country = async () =>
+  (await world.app.inject({ url: '/v1/pii', headers: { authorization: `Bearer ${token}` } })).json()
+    .permanent_address.country;
+
+test('what webhooks failed to say is found out at the next start', async () => {
+  await mint();
+  await world.call('identity/delivery', { mode: 'drop' });
+  await move({ answer: 'GREEN' });
+  await world.call('identity/delivery', { mode: 'normal' });
+  expect(await review()).toBeUndefined();
+  const reconciler = await startReconciler(world.ctx);
+  while ((await review())?.answer !== 'GREEN') await sleep(10);
+  await reconciler.stop();
+  expect(await country()).toBe('DE');
+});
+
+test('a webhook wakes the reconciler, whose reading is what counts', async () => {
+  const reconciler = await startReconciler(world.ctx);
+  await move({ review_status: 'pending' });
+  await world.call('identity/delivery', { mode: 'drop' });
+  await move({ answer: 'RED', reject_type: 'RETRY' });
+  await world.call('identity/delivery', { mode: 'normal' });
+  await world.call('identity/tell', { user_id: userId, type: 'applicantWorkflowCompleted' });
+  while ((await review())?.answer !== 'RED') await sleep(10);
+  await reconciler.stop();
+});
+
+test('the last verdict counts: approved, then found out', async () => {
+  await world.review(userId, { level_name, answer: 'GREEN' });
+  await world.advance(1);
+  await world.review(userId, { level_name, answer: 'RED', reject_type: 'FINAL' });
+  expect(await review()).toEqual({ review_status: 'completed', answer: 'RED', reject_type: 'FINAL' });
+});
+
+test('an old event about a level that the provider has moved on from changes nothing', async () => {
+  await world.call('identity/delivery', { mode: 'reorder' });
+  await move({ review_status: 'pending' });
+  await world.advance(1);
+  await move({ answer: 'GREEN' });
+  await world.advance(1);
+  await move({ level_name: 'Sorting_KYC_Level', review_status: 'pending' });
+  await world.call('identity/delivery', { release: true });
+  await settleApplicant(world.ctx, userId);
+  const rows = await world.ctx.db
+    .selectFrom('identity_reviews')
+    .select(['level_name', 'review_status', 'answer'])
+    .where('user_id', '=', userId)
+    .orderBy('level_name')
+    .execute();
+  expect(rows).toEqual([
+    { level_name: 'BasicKYCLevel', review_status: 'completed', answer: 'GREEN' },
+    { level_name: 'Sorting_KYC_Level', review_status: 'pending', answer: null },
+  ]);
+});
+
+test('personal data that were corrected at the provider are corrected here', async () => {
+  const pii = { first_name: 'A', last_name: 'B', date_of_birth: '1990-01-01', address: { country: 'FR' } };
+  await world.review(userId, { level_name, answer: 'GREEN', pii });
+  expect(await country()).toBe('FR');
+  await world.call('identity/delivery', { mode: 'drop' });
+  await move({ answer: 'GREEN', pii: { ...pii, address: { country: 'ES' } } });
+  await world.call('identity/delivery', { mode: 'normal' });
+  await world.call('identity/tell', { user_id: userId, type: 'applicantPersonalInfoChanged' });
+  await settleApplicant(world.ctx, userId);
+  expect(await country()).toBe('ES');
+});
+
+test('data that are not verified yet do not replace those that are', async () => {
+  const pii = { first_name: 'A', last_name: 'B', date_of_birth: '1990-01-01', address: { country: 'FR' } };
+  await world.review(userId, { level_name, answer: 'GREEN', pii });
+  await world.review(userId, {
+    level_name,
+    review_status: 'pending',
+    pii: { ...pii, address: { country: 'ES' } },
+  });
+  expect(await country()).toBe('FR');
+});
+
+test.each(['down', 'garbage', 'rate_limited'] as const)(
+  'while the provider is %s nothing known is lost, statuses can be read, and afterwards it is made up for',
+  async (mode) => {
+    await world.review(userId, { level_name, review_status: 'pending' });
+    await world.call('identity/fault', { mode });
+    const reply = await mint();
+    expect([reply.statusCode, reply.json().code, reply.json().errors]).toEqual(
+      mode === 'garbage'
+        ? [502, 'upstream_error', { upstream: 'identity' }]
+        : [503, 'upstream_unavailable', { upstream: 'identity' }],
+    );
+    if (mode !== 'garbage') expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
+    await move({ answer: 'GREEN' });
+    await checkNext(world.ctx, userId);
+    // The webhook said so itself; the data have to wait for the reading.
+    expect(await review()).toMatchObject({ answer: 'GREEN' });
+    expect(await country()).toBeNull();
+    await world.call('identity/fault', { mode: 'none' });
+    const reconciler = await startReconciler(world.ctx);
+    while ((await country()) !== 'DE') {
+      await sleep(50);
+      reconciler.wake();
+    }
+    await reconciler.stop();
+  },
+);
+
+test('a reset whose answer was lost can be asked for again', async () => {
+  await world.review(userId, { level_name, answer: 'GREEN' });
+  await world.call('identity/quirk', { quirk: 'silent_after_effect' });
+  expect((await mint({ reset: true, level_name })).json().code).toBe('upstream_unavailable');
+  expect((await mint({ reset: true, level_name })).statusCode).toBe(200);
+  expect(await review()).toMatchObject({ review_status: 'init' });
+});
+
+test('a reset that the provider refuses for a while says when to come back', async () => {
+  await world.review(userId, { level_name, answer: 'GREEN' });
+  await world.call('identity/quirk', { quirk: 'conflict' });
+  const reply = await mint({ reset: true, level_name });
+  expect([reply.json().code, reply.headers['retry-after']]).toEqual(['upstream_unavailable', '10']);
+  expect(await review()).toMatchObject({ answer: 'GREEN' });
+});
+
+test('a reset and a late webhook of the verdict it wiped end in a reset, whichever comes first', async () => {
+  for (let round = 0; round < 5; round++) {
+    await world.call('identity/delivery', { mode: 'reorder' });
+    await move({ answer: 'GREEN' });
+    await world.advance(1);
+    const [reply] = await Promise.all([
+      mint({ reset: true, level_name }),
+      world.call('identity/delivery', { release: true }),
+    ]);
+    expect(reply.statusCode).toBe(200);
+    await settleApplicant(world.ctx, userId);
+    expect(await review()).toMatchObject({ review_status: 'init', answer: null });
+    await world.advance(1);
+  }
+});
+
+test('many resets at once and a verdict leave what the provider has', async () => {
+  await world.review(userId, { level_name, answer: 'GREEN' });
+  await world.advance(1);
+  const replies = await Promise.all([
+    ...Array.from({ length: 8 }, () => mint({ reset: true, level_name })),
+    move({ review_status: 'pending' }).then(() => null),
+  ]);
+  for (const reply of replies) if (reply !== null) expect([200, 409, 503]).toContain(reply.statusCode);
+  await world.advance(1);
+  await world.call('identity/tell', { user_id: userId, type: 'applicantPersonalInfoChanged' });
+  await settleApplicant(world.ctx, userId);
+  const theirs = await world.ctx.identity.findApplicant(userId);
+  expect((await review())?.review_status).toBe(theirs?.review?.status);
+});
+
+test('a deactivated applicant, one whose data were deleted, and one that is gone', async () => {
+  await world.review(userId, { level_name, answer: 'GREEN' });
+  const applicant = () =>
+    world.ctx.db
+      .selectFrom('identity_applicants')
+      .select(['is_active', 'applicant_id'])
+      .where('user_id', '=', userId)
+      .executeTakeFirstOrThrow();
+  const stale = async () =>
+    (await world.ctx.db.selectFrom('pii').select('is_stale').where('user_id', '=', userId).executeTakeFirst())
+      ?.is_stale;
+  await world.call('identity/tell', { user_id: userId, type: 'applicantDeactivated' });
+  expect(await applicant()).toMatchObject({ is_active: false });
+  await world.advance(1);
+  await world.call('identity/tell', { user_id: userId, type: 'applicantActivated' });
+  expect(await applicant()).toMatchObject({ is_active: true });
+  await world.call('identity/tell', { user_id: userId, type: 'applicantPersonalDataDeleted' });
+  expect(await stale()).toBe(true);
+  await world.advance(1);
+  await world.call('identity/tell', { user_id: userId, type: 'applicantDeleted' });
+  expect([await review(), await applicant()]).toMatchObject([
+    { review_status: 'init' },
+    { applicant_id: null },
+  ]);
+});
+
+test('two workers never read one applicant at the same time', async () => {
+  await world.review(userId, { level_name, review_status: 'pending' });
+  await move({ review_status: 'onHold' });
+  const steps = await Promise.all(Array.from({ length: 6 }, () => checkNext(world.ctx, userId)));
+  expect(steps.filter((step) => step === 'worked')).toHaveLength(1);
+});

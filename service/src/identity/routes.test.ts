@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startWorld, type World } from '../../test/support/providers.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+
+const newUser = () => world.newUser();
+const mint = (token: string, body: object = {}) =>
+  world.app.inject({
+    method: 'POST',
+    url: '/v1/kyc-token',
+    headers: { authorization: `Bearer ${token}` },
+    payload: body,
+  });
+const reviews = (userId: string) =>
+  world.ctx.db
+    .selectFrom('identity_reviews')
+    .select(['level_name', 'review_status', 'answer', 'reject_type'])
+    .where('user_id', '=', userId)
+    .orderBy('level_name')
+    .execute();
+const pii = async (token: string) =>
+  (await world.app.inject({ url: '/v1/pii', headers: { authorization: `Bearer ${token}` } })).json();
+
+const level_name = 'Sorting_KYC_Level';
+
+test('a token is minted, by JSON, by form and with nothing said', async () => {
+  const { token } = await newUser();
+  const reply = await mint(token);
+  expect([reply.statusCode, reply.json()]).toEqual([
+    200,
+    { object: 'kyc_token', token: expect.stringMatching(/^_act-sbx-/) },
+  ]);
+  const form = await world.app.inject({
+    method: 'POST',
+    url: '/v1/kyc-token',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-www-form-urlencoded' },
+    payload: 'level_name=BasicKYCLevel&reset=false',
+  });
+  expect(form.statusCode).toBe(200);
+  expect((await mint(token, { level_name: 'Another' })).json().code).toBe('validation_failed');
+});
+
+test('minting makes no applicant, and a reset without one just mints', async () => {
+  const { token, userId } = await newUser();
+  expect((await mint(token, { reset: true })).statusCode).toBe(200);
+  expect(await world.ctx.identity.findApplicant(userId)).toBeNull();
+});
+
+test('what the provider verified is the personal data, joined and in two letters', async () => {
+  const { token, userId } = await newUser();
+  expect(await pii(token)).toEqual({
+    object: 'user_pii',
+    kind: 'person',
+    full_legal_name: null,
+    date_of_birth: null,
+    jurisdiction: null,
+    permanent_address: { street: null, city: null, state: null, postal_code: null, country: null },
+    tax_id: null,
+  });
+  await world.review(userId, {
+    level_name,
+    answer: 'GREEN',
+    pii: {
+      first_name: 'Ada',
+      middle_name: 'King',
+      last_name: 'Lovelace',
+      date_of_birth: '1815-12-10',
+      address: {
+        street: '12 St James Square',
+        city: 'London',
+        state: 'LND',
+        postal_code: 'SW1Y',
+        country: 'GB',
+      },
+      tax_id: 'QQ123456C',
+    },
+  });
+  expect(await pii(token)).toEqual({
+    object: 'user_pii',
+    kind: 'person',
+    full_legal_name: 'Ada King Lovelace',
+    date_of_birth: '1815-12-10',
+    jurisdiction: { iso_2: 'GB', name: 'United Kingdom' },
+    permanent_address: {
+      street: '12 St James Square',
+      city: 'London',
+      state: 'LND',
+      postal_code: 'SW1Y',
+      country: 'GB',
+    },
+    tax_id: 'QQ123456C',
+  });
+});
+
+test('levels are kept apart: a verdict on one stays when the applicant moves to another', async () => {
+  const { userId } = await newUser();
+  await world.review(userId, { level_name, answer: 'GREEN' });
+  await world.review(userId, { level_name: 'BasicKYCLevel', review_status: 'pending' });
+  expect(await reviews(userId)).toEqual([
+    { level_name: 'BasicKYCLevel', review_status: 'pending', answer: null, reject_type: null },
+    { level_name, review_status: 'completed', answer: 'GREEN', reject_type: null },
+  ]);
+});
+
+test.each(['pending', 'prechecked', 'queued', 'onHold', 'awaitingService'] as const)(
+  'a reset while it is %s is refused and nothing is wiped',
+  async (review_status) => {
+    const { token, userId } = await newUser();
+    await world.review(userId, { level_name, review_status });
+    const reply = await mint(token, { reset: true });
+    expect([reply.statusCode, reply.json().code]).toEqual([409, 'kyc_in_review']);
+    expect((await world.ctx.identity.findApplicant(userId))?.review?.status).toBe(review_status);
+  },
+);
+
+test('a reset after a final rejection is refused, after any other verdict it starts over', async () => {
+  const { token, userId } = await newUser();
+  await world.review(userId, { level_name, answer: 'RED', reject_type: 'RETRY' });
+  expect((await mint(token, { reset: true })).statusCode).toBe(200);
+  expect(await reviews(userId)).toMatchObject([{ review_status: 'init', answer: null }]);
+  await world.review(userId, { level_name, answer: 'RED', reject_type: 'FINAL' });
+  const reply = await mint(token, { reset: true });
+  expect([reply.statusCode, reply.json().code]).toEqual([409, 'kyc_final_rejection']);
+  expect((await world.ctx.identity.findApplicant(userId))?.review?.rejectType).toBe('FINAL');
+});
+
+test('without reset an approved applicant is left alone', async () => {
+  const { token, userId } = await newUser();
+  await world.review(userId, { level_name, answer: 'GREEN' });
+  expect((await mint(token)).statusCode).toBe(200);
+  expect(await reviews(userId)).toMatchObject([{ answer: 'GREEN' }]);
+});

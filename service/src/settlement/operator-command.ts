@@ -1,0 +1,71 @@
+import { parseArgs } from 'node:util';
+import { sql } from 'kysely';
+import { openChains } from '../chain/evm/client.ts';
+import { realClock } from '../clock.ts';
+import { type Config, ConfigError } from '../config.ts';
+import { createLog } from '../log.ts';
+import { type Operator, runCommand } from '../operations/run-command.ts';
+import { openOperatorKey } from '../operator/key.ts';
+import { readNonce, readQuantity } from '../operator/sender.ts';
+import { adoptNonce, NotYetDeep } from './adopt.ts';
+
+export const OPERATOR_USAGE = `causeway operator status
+causeway operator adopt CHAIN`;
+
+/** The key that settles: what it has, what it has sent, and how to go on after somebody else has used it. */
+export async function runOperator(config: Config, args: string[]): Promise<void> {
+  const { positionals } = parseArgs({ args, allowPositionals: true });
+  const [name, chain, ...more] = positionals;
+  const isKnown = (name === 'status' && chain === undefined) || (name === 'adopt' && chain !== undefined);
+  if (!isKnown || more.length > 0)
+    throw new ConfigError([`operator ${name ?? ''}: the arguments are wrong:\n${OPERATOR_USAGE}`]);
+  if (config.operatorKey === null)
+    throw new ConfigError(['OPERATOR_KEY: is not set, nor OPERATOR_KEY_FILE, nor OPERATOR_KMS_KEY']);
+  const signer = await openOperatorKey(config.operatorKey, realClock());
+  const chains = openChains({ urls: config.rpcUrls, freshness: config.rpcFreshness });
+  const log = createLog({ level: 'silent', pretty: false });
+  try {
+    await runCommand(config, async (ctx) => {
+      const parts = { ...ctx, log, signer, maxFee: config.operatorMaxFee };
+      if (name === 'adopt' && chain !== undefined) {
+        const next = await adoptNonce(ctx, { ...parts, chain: chains.evm(chain) });
+        console.log(`The next nonce of ${signer.address} on ${chain} is ${next}.`);
+        return;
+      }
+      for (const each of chains.all()) await showStatus(ctx, { ...parts, chain: each });
+    });
+  } catch (error) {
+    if (!(error instanceof NotYetDeep)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
+  } finally {
+    await chains.close();
+  }
+}
+
+async function showStatus({ db }: Operator, operator: Parameters<typeof readNonce>[0]): Promise<void> {
+  const { chain, signer } = operator;
+  const key = await db
+    .selectFrom('operator_keys')
+    .select('next_nonce')
+    .where('chain', '=', chain.name)
+    .where('address', '=', signer.address)
+    .executeTakeFirst();
+  const { rows } = await sql<{ n: bigint }>`
+    select count(*) as n from operator_transactions
+    where chain = ${chain.name} and signer = ${signer.address} and state = 'open'`.execute(db);
+  console.log(
+    JSON.stringify(
+      {
+        chain: chain.name,
+        address: signer.address,
+        balance_wei: String(await readQuantity(chain, 'eth_getBalance', [signer.address, 'latest'])),
+        nonce_on_chain: String(await readNonce(operator, 'latest')),
+        next_nonce: key?.next_nonce === null || key === undefined ? null : String(key.next_nonce),
+        open_transactions: String(rows[0]?.n ?? 0n),
+      },
+      null,
+      2,
+    ),
+  );
+}

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { accountsPlugin } from '../../src/accounts/routes.ts';
+import { type TestClock, testClock } from '../../src/clock.ts';
+import { buildContext } from '../../src/compose.ts';
+import { type Config, loadConfig } from '../../src/config.ts';
+import type { Context } from '../../src/context.ts';
+import type { Caller } from '../../src/http/access.ts';
+import { freePort } from '../../src/http/free-port.ts';
+import type { Random } from '../../src/http/ids.ts';
+import type { Route } from '../../src/http/route.ts';
+import { buildServer, type Plugin } from '../../src/http/server.ts';
+import { createLog } from '../../src/log.ts';
+import { oauthPlugin } from '../../src/oauth/plugin.ts';
+import { apiRoutes } from '../../src/routes.ts';
+import { createTestDatabase } from '../setup/database.ts';
+import { TEST_SECRET } from '../setup/secret.ts';
+import { issueTokenFor } from './tokens.ts';
+
+export const START = Date.parse('2026-03-02T12:00:00Z');
+
+export type TestApp = {
+  app: FastifyInstance;
+  ctx: Context;
+  clock: TestClock;
+  /** Everything the service has logged, as lines of JSON. */
+  logged(): string;
+  /** A real access token of this caller; its partner, client and user are made when they are missing. */
+  tokenFor(caller?: Partial<Caller>): Promise<string>;
+  close(): Promise<void>;
+};
+
+/** Two apps on one database are two nodes: they must not draw the same ids. */
+let count = 0;
+
+type Options = {
+  routes?: readonly Route[];
+  plugins?: readonly ((ctx: Context) => Plugin)[];
+  /** The hosted pages; without them a plugin of the test stands in. */
+  pages?: boolean;
+  config?: Partial<Config>;
+  databaseUrl?: string;
+  /** On a free port of this machine, for clients that bring their own HTTP. */
+  listen?: boolean;
+  /** The service's own address, when it matters which. Listening, its port is filled in. */
+  baseUrl?: string;
+};
+
+/** The real application in this process, on a database of its own, with its own clock and randomness. */
+export async function testApp({
+  routes = apiRoutes,
+  plugins = [],
+  pages = true,
+  config = {},
+  databaseUrl,
+  listen = false,
+  baseUrl = listen ? 'http://127.0.0.1' : 'http://causeway.test',
+}: Options = {}): Promise<TestApp> {
+  const database = databaseUrl === undefined ? await createTestDatabase() : null;
+  const clock = testClock(START);
+  const lines: string[] = [];
+  const log = createLog({
+    level: 'debug',
+    pretty: false,
+    stream: { write: (line) => void lines.push(line) },
+  });
+  const port = listen ? await freePort() : 0;
+  const built = await buildContext({
+    config: { ...testConfig(), ...config },
+    baseUrl: listen ? `${baseUrl}:${port}` : baseUrl,
+    databaseUrl: databaseUrl ?? String(database?.url),
+    log,
+    clock,
+    random: seededRandom(`causeway ${count++}`),
+  });
+  const { ctx } = built;
+  const own = plugins.map((plugin) => plugin(ctx));
+  const app = await buildServer(ctx, routes, [
+    oauthPlugin(ctx),
+    ...(pages ? [accountsPlugin(ctx)] : []),
+    ...own,
+  ]);
+  if (listen) await app.listen({ host: '127.0.0.1', port });
+  return {
+    app,
+    ctx,
+    clock,
+    logged: () => {
+      log.flushRequests();
+      return lines.join('');
+    },
+    tokenFor: (caller = {}) => issueTokenFor(ctx, caller),
+    close: async () => {
+      await app.close();
+      await built.close();
+      await database?.drop();
+    },
+  };
+}
+
+export function testConfig(): Config {
+  return loadConfig({
+    CAUSEWAY_SECRET: TEST_SECRET.toString('base64'),
+    RATE_LIMIT_API: '1000000',
+    RATE_LIMIT_DOCUMENTS: '1000000',
+  });
+}
+
+/** The same bytes in every run, never the same twice in one. */
+export function seededRandom(seed: string): Random {
+  let count = 0;
+  return (size) => {
+    const blocks: Buffer[] = [];
+    for (let length = 0; length < size; length += 32)
+      blocks.push(createHash('sha256').update(`${seed}${count++}`).digest());
+    return Buffer.concat(blocks).subarray(0, size);
+  };
+}

@@ -1,0 +1,137 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClock } from '@causeway/sandbox/simulators/clock.ts';
+import { createControl } from '@causeway/sandbox/simulators/control.ts';
+import { startDocuments } from '@causeway/sandbox/simulators/documents/simulator.ts';
+import { startIdentity } from '@causeway/sandbox/simulators/identity/simulator.ts';
+import { closeServer, createListen } from '@causeway/sandbox/simulators/ports.ts';
+import type { SimulatorControls } from '@causeway/sandbox/simulators/start.ts';
+import type { Config } from '../../src/config.ts';
+import { settleApplicant } from '../../src/identity/reconcile.ts';
+import { START, type TestApp, testApp } from './app.ts';
+
+export type Call = <Name extends keyof SimulatorControls>(
+  name: Name,
+  input: SimulatorControls[Name]['input'],
+) => Promise<SimulatorControls[Name]['output']>;
+
+export type Providers = {
+  settings: Pick<Config, 'identity' | 'documents'>;
+  call: Call;
+  setClock(milliseconds: number): Promise<void>;
+  pages: { identity: string; signing: string };
+  stop(): Promise<void>;
+};
+
+/** The simulated providers in this process, on ports and a folder of their own. */
+export async function startProviders(): Promise<Providers> {
+  const folder = await mkdtemp(join(tmpdir(), 'causeway-providers-'));
+  const control = createControl('secret');
+  const clock = createClock({ now_ms: START, running: false });
+  const listen = await createListen(folder);
+  const controlUrl = await listen('control', control.server);
+  const environment = async (name: string) => {
+    const own = await mkdtemp(join(folder, name));
+    return { folder: own, control, clock, listen, started: {} };
+  };
+  const identity = await startIdentity(await environment('identity'));
+  const signing = await startDocuments(await environment('signing'));
+  return {
+    settings: {
+      identity: {
+        url: identity.ready.url,
+        appToken: identity.ready.app_token,
+        secret: identity.ready.secret,
+        webhookSecrets: [identity.ready.webhook_secret],
+      },
+      documents: {
+        url: signing.ready.url,
+        apiKey: signing.ready.api_key,
+        templates: signing.ready.templates,
+        webhookSecrets: [signing.ready.webhook_secret],
+        webhookHeader: null,
+        linkDays: 30,
+      },
+    },
+    call: (name, input) => callControl(controlUrl, name, input),
+    setClock: (now_ms) => clock.set({ now_ms, running: false }),
+    pages: { identity: identity.ready.url, signing: signing.ready.page_url },
+    stop: async () => {
+      await identity.stop();
+      await signing.stop();
+      await closeServer(control.server);
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+async function callControl<Name extends keyof SimulatorControls>(
+  url: string,
+  name: Name,
+  input: SimulatorControls[Name]['input'],
+): Promise<SimulatorControls[Name]['output']> {
+  const response = await fetch(`${url}/${name}`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer secret' },
+    body: JSON.stringify(input),
+  });
+  const body = (await response.json()) as SimulatorControls[Name]['output'];
+  if (!response.ok) throw new Error(`${name}: ${JSON.stringify(body)}`);
+  return body;
+}
+
+export type World = TestApp & {
+  providers: Providers;
+  call: Call;
+  /** Where the application listens. */
+  url: string;
+  /** Moves the applicant of a user and waits until the service has applied it. */
+  review(
+    userId: string,
+    input: Omit<SimulatorControls['identity/review']['input'], 'user_id' | 'kind' | 'email'> & {
+      kind?: 'person' | 'company';
+    },
+  ): Promise<void>;
+  /** One more user, with a token. */
+  newUser(): Promise<{ userId: string; token: string }>;
+  /** Moves both clocks. */
+  advance(seconds: number): Promise<void>;
+};
+
+/** The application with both providers at the other end of its wires. */
+export async function startWorld(config: Partial<Config> = {}): Promise<World> {
+  const providers = await startProviders();
+  const one = await testApp({ config: { ...providers.settings, ...config } });
+  const url = await one.app.listen({ host: '127.0.0.1', port: 0 });
+  await providers.call('identity/webhook', { url: `${url}/webhooks/identity` });
+  await providers.call('signing/webhook', { url: `${url}/webhooks/documents` });
+  let users = 0;
+  return {
+    ...one,
+    providers,
+    call: providers.call,
+    url,
+    newUser: async () => {
+      const userId = `01890000-0000-7000-8000-${String(++users).padStart(12, '0')}`;
+      return { userId, token: await one.tokenFor({ userId }) };
+    },
+    review: async (userId, { kind = 'person', ...input }) => {
+      await providers.call('identity/review', {
+        user_id: userId,
+        kind,
+        email: `${userId}@user.test`,
+        ...input,
+      });
+      await settleApplicant(one.ctx, userId);
+    },
+    advance: async (seconds) => {
+      one.clock.advance(seconds);
+      await providers.setClock(one.clock.now());
+    },
+    close: async () => {
+      await one.close();
+      await providers.stop();
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const bin = fileURLToPath(new URL('../../bin/causeway.mjs', import.meta.url));
+
+export type Service = {
+  url: string;
+  output(): string;
+  child: ChildProcess;
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+};
+
+/** The service as a person starts it: its own process (and group), on a free port, ready when it says so. */
+export async function startService(env: Record<string, string>): Promise<Service> {
+  const child = spawn(process.execPath, [bin, 'serve'], {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', CAUSEWAY_DEMO: 'off', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (data) => {
+      output += data;
+    });
+  const exited = once(child, 'exit');
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', () => {
+      const found = /Causeway is ready[\s\S]*?API\s+(http\S+)/.exec(output)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    exited.then(([code]) => reject(new Error(`ended with ${code}: ${output}`)));
+  });
+  return {
+    url,
+    child,
+    output: () => output,
+    stop: async (signal = 'SIGTERM') => {
+      // The whole group when it is killed, the process alone when it is asked to stop.
+      process.kill(signal === 'SIGKILL' ? -Number(child.pid) : Number(child.pid), signal);
+      const [code] = await exited;
+      return code;
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import { testClock } from '../../src/clock.ts';
+import { buildContext } from '../../src/compose.ts';
+import { loadConfig } from '../../src/config.ts';
+import { buildServer } from '../../src/http/server.ts';
+import { createLog } from '../../src/log.ts';
+import { apiRoutes } from '../../src/routes.ts';
+
+/** A node of the service in a process of its own, which a test can kill. */
+export type NodeSettings = {
+  env: Record<string, string>;
+  databaseUrl: string;
+  now: number;
+};
+
+process.once('message', async (message) => {
+  const { env, databaseUrl, now } = message as NodeSettings;
+  const log = createLog({ level: 'error', pretty: false });
+  const { ctx } = await buildContext({
+    config: loadConfig(env),
+    baseUrl: 'http://causeway.test',
+    databaseUrl,
+    log,
+    clock: testClock(now),
+  });
+  const app = await buildServer(ctx, apiRoutes, []);
+  process.send?.({ url: await app.listen({ host: '127.0.0.1', port: 0 }) });
+});
+process.on('disconnect', () => process.exit());

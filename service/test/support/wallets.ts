@@ -1,0 +1,92 @@
+import { createHash, createPrivateKey, sign } from 'node:crypto';
+import { base58 } from '@scure/base';
+import type { Hex } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { hashText, signHash } from '../../src/chain/evm/secp256k1.ts';
+import type { TestApp } from './app.ts';
+
+/** Something that owns an address and signs texts for it. */
+export type TestWallet = { address: string; chain: string; sign(text: string): string | Promise<string> };
+
+/** A plain key that follows from its name; signs fast, because races need many. */
+export function evmWallet(name: string, chain = 'ethereum_sepolia'): TestWallet & { key: Hex } {
+  const key: Hex = `0x${createHash('sha256').update(`wallet ${name}`).digest('hex')}`;
+  const sign = (text: string) => signHash(key, `0x${Buffer.from(hashText(text)).toString('hex')}`);
+  return { key, address: privateKeyToAccount(key).address.toLowerCase(), chain, sign };
+}
+
+export function solanaWallet(name: string, chain = 'solana_devnet'): TestWallet {
+  const seed = createHash('sha256').update(`wallet ${name}`).digest();
+  const key = createPrivateKey({
+    key: Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]),
+    format: 'der',
+    type: 'pkcs8',
+  });
+  const { x } = key.export({ format: 'jwk' });
+  return {
+    address: base58.encode(Buffer.from(String(x), 'base64url')),
+    chain,
+    sign: (text) => base58.encode(sign(null, Buffer.from(text), key)),
+  };
+}
+
+export type Answer = { status: number; body: Record<string, unknown> & { code?: string } };
+
+/** A signed-in user of a partner. */
+export type Person = {
+  call(method: 'GET' | 'POST' | 'DELETE', url: string, body?: object, headers?: object): Promise<Answer>;
+  challenge(wallet: TestWallet, more?: object): Promise<string>;
+  /** Gets a challenge, signs it and binds the wallet. */
+  bind(offerId: string, optionId: string, wallet: TestWallet): Promise<Answer>;
+  /** Binds with a signature that is there already. */
+  connect(offerId: string, optionId: string, wallet: TestWallet, signature: string): Promise<Answer>;
+  allow(offerId: string, wallet: TestWallet): Promise<Answer>;
+};
+
+export async function person(
+  { app, tokenFor }: TestApp,
+  who: Parameters<TestApp['tokenFor']>[0] = {},
+): Promise<Person> {
+  const token = await tokenFor(who);
+  return personWith(async (method, url, body, headers) => {
+    const reply = await app.inject({
+      method,
+      url,
+      headers: { authorization: `Bearer ${token}`, ...headers },
+      ...(body !== undefined && { payload: body }),
+    });
+    return { status: reply.statusCode, body: reply.json() };
+  });
+}
+
+export function personWith(call: Person['call']): Person {
+  const challenge: Person['challenge'] = async (wallet, more = {}) => {
+    const { address: wallet_address, chain } = wallet;
+    const { status, body } = await call('POST', '/v1/wallet-ownership', { wallet_address, chain, ...more });
+    if (status !== 200) throw new Error(`no challenge: ${JSON.stringify(body)}`);
+    return String(body.message);
+  };
+  const connect: Person['connect'] = (offerId, offer_option_id, { address, chain }, signature) =>
+    call('POST', `/v1/offers/${offerId}/addresses`, {
+      ...{ chain, offer_option_id, signature },
+      wallet_address: address,
+    });
+  return {
+    call,
+    challenge,
+    connect,
+    bind: async (offerId, optionId, wallet) =>
+      connect(offerId, optionId, wallet, await wallet.sign(await challenge(wallet))),
+    allow: async (offerId, wallet) =>
+      call('POST', `/v1/offers/${offerId}/allow-wallet`, {
+        chain: wallet.chain,
+        wallet_address: wallet.address,
+        signature: await wallet.sign(await challenge(wallet)),
+      }),
+  };
+}
+
+/** Another user for every number. */
+export function userId(n: number): string {
+  return `01890000-0000-7000-8000-${(0xb00000000000 + n).toString(16)}`;
+}
