@@ -8,7 +8,7 @@ export type { Offers } from './offers.ts';
 export type { Page, PageQuery, Pages } from './paging.ts';
 export type { NewParticipation, ParticipationFilter, Participations } from './participations.ts';
 export { type Preloaded, preload } from './preload.ts';
-export type { Ask, Asks, Listed, Resource } from './queries.ts';
+export type { Ask, Asks, Listed, Queries, Query, Resource } from './queries.ts';
 export { redact } from './redact.ts';
 export type { Call, CausewayOptions, RequestOptions, TokenSource } from './request.ts';
 export { type DescribedStatus, describeStatus, type Requirements, type StatusWord } from './requirements.ts';

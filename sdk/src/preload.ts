@@ -1,5 +1,5 @@
 import type { Causeway } from './client.ts';
-import { type Ask, type Asks, asks } from './queries.ts';
+import { type Queries, type Query, queries } from './queries.ts';
 
 /** Answers by the key of what was asked; plain JSON. */
 export type Preloaded = Readonly<Record<string, unknown>>;
@@ -14,17 +14,17 @@ export type Preloaded = Readonly<Record<string, unknown>>;
  * ```ts
  * import { preload } from '@causeway/sdk';
  *
- * const initial = await preload(causeway, (ask) => [ask.offers(), ask.offer('harbour-quarter')]);
+ * const initial = await preload(causeway, (queries) => [queries.offers(), queries.offer('harbour-quarter')]);
  * console.log(Object.keys(initial));
  * ```
  */
 export async function preload(
   client: Causeway,
-  choose: (ask: Asks) => readonly Ask<unknown>[],
+  choose: (available: Queries) => readonly Query<unknown>[],
   { signal }: { signal?: AbortSignal | undefined } = {},
 ): Promise<Preloaded> {
   const settled = await Promise.allSettled(
-    choose(asks).map(async ({ key, load }) => [key, await load(client, signal)] as const),
+    choose(queries).map(async ({ key, load }) => [key, await load(client, signal)] as const),
   );
   return Object.fromEntries(settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])));
 }

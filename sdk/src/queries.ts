@@ -4,9 +4,9 @@ import type { ParticipationFilter } from './participations.ts';
 import type { QuoteQuery, TradingStatusQuery } from './tokenized.ts';
 import type { Operations } from './wire.ts';
 
-/** A read with a name: equal names share one answer. */
-export type Ask<Data> = {
-  /** The resource, a colon, and what is asked of it. */
+/** A read with a cache key; reads with the same key share one result. */
+export type Query<Data> = {
+  /** `resource:parameters`. */
   readonly key: string;
   load(client: Causeway, signal?: AbortSignal): Promise<Data>;
 };
@@ -14,18 +14,18 @@ export type Ask<Data> = {
 /** The first items of a list, and whether there are more. */
 export type Listed<Item> = { items: Item[]; hasMore: boolean };
 
-type Query<Name extends keyof Operations> = Operations[Name] extends { query: infer Asked } ? Asked : never;
+type Params<Name extends keyof Operations> = Operations[Name] extends { query: infer Sent } ? Sent : never;
 
-const LARGEST_PAGE = 100;
+const MAX_PAGE_SIZE = 100;
 
-function ask<Data>(resource: string, asked: unknown, load: Ask<Data>['load']): Ask<Data> {
-  return { key: `${resource}:${JSON.stringify(asked) ?? ''}`, load };
+function defineQuery<Data>(resource: string, params: unknown, load: Query<Data>['load']): Query<Data> {
+  return { key: `${resource}:${JSON.stringify(params) ?? ''}`, load };
 }
 
 /** Walks as many pages as it takes to have `count` items. */
 async function take<Item>(count: number, list: (query: PageQuery) => Pages<Item>): Promise<Listed<Item>> {
   const items: Item[] = [];
-  for await (const page of list({ limit: Math.min(count, LARGEST_PAGE) }).pages()) {
+  for await (const page of list({ limit: Math.min(count, MAX_PAGE_SIZE) }).pages()) {
     items.push(...page.data);
     if (items.length < count && page.starting_after !== undefined) continue;
     return {
@@ -36,20 +36,22 @@ async function take<Item>(count: number, list: (query: PageQuery) => Pages<Item>
   return { items, hasMore: false };
 }
 
-/** What the hooks ask, by their names; for `preload`. */
-export const asks = {
-  offers: (count = LARGEST_PAGE) =>
-    ask('offers', count, (client, signal) => take(count, (page) => client.offers.list(page, { signal }))),
+/** The queries behind the hooks, by resource name; `preload` takes them too. */
+export const queries = {
+  offers: (count = MAX_PAGE_SIZE) =>
+    defineQuery('offers', count, (client, signal) =>
+      take(count, (page) => client.offers.list(page, { signal })),
+    ),
   offer: (idOrSlug: string) =>
-    ask('offer', idOrSlug, (client, signal) => client.offers.get(idOrSlug, { signal })),
+    defineQuery('offer', idOrSlug, (client, signal) => client.offers.get(idOrSlug, { signal })),
   requirements: (offerId: string) =>
-    ask('requirements', offerId, (client, signal) => client.requirements.list(offerId, { signal })),
+    defineQuery('requirements', offerId, (client, signal) => client.requirements.list(offerId, { signal })),
   requirementStatuses: (offerId: string) =>
-    ask('requirementStatuses', offerId, (client, signal) =>
+    defineQuery('requirementStatuses', offerId, (client, signal) =>
       client.requirements.statuses(offerId, { signal }),
     ),
-  connectedWallets: (offerId: string, optionId?: string, count = LARGEST_PAGE) =>
-    ask('connectedWallets', [offerId, optionId ?? null, count], (client, signal) =>
+  connectedWallets: (offerId: string, optionId?: string, count = MAX_PAGE_SIZE) =>
+    defineQuery('connectedWallets', [offerId, optionId ?? null, count], (client, signal) =>
       take(count, (page) =>
         client.wallets.list(offerId, optionId === undefined ? page : { ...page, offer_option_id: optionId }, {
           signal,
@@ -57,30 +59,37 @@ export const asks = {
       ),
     ),
   participations: (filters: readonly ParticipationFilter[] = [], count = 20) =>
-    ask('participations', [filters, count], (client, signal) =>
+    defineQuery('participations', [filters, count], (client, signal) =>
       take(count, (page) => client.participations.list({ ...page, filters }, { signal })),
     ),
   participation: (id: string) =>
-    ask('participation', id, (client, signal) => client.participations.get(id, { signal })),
-  pii: () => ask('pii', '', (client, signal) => client.pii.get({ signal })),
-  swapPreview: (query: Query<'previewSwap'>) =>
-    ask('swapPreview', query, (client, signal) => client.swap.preview(query, { signal })),
-  swapOutputToken: (query: Query<'getSwapOutputToken'>) =>
-    ask('swapOutputToken', query, (client, signal) => client.swap.outputToken(query, { signal })),
-  swapStatus: (query: Query<'getSwapStatus'>) =>
-    ask('swapStatus', query, (client, signal) => client.swap.status(query, { signal })),
-  walletAuthorization: (query: Query<'getWalletAuthorization'>) =>
-    ask('walletAuthorization', query, (client, signal) => client.swap.authorized(query, { signal })),
-  tokenAllowance: (query: Query<'getTokenAllowance'>) =>
-    ask('tokenAllowance', query, (client, signal) => client.token.allowance(query, { signal })),
-  tokenBalance: (query: Query<'getTokenBalance'>) =>
-    ask('tokenBalance', query, (client, signal) => client.token.balance(query, { signal })),
+    defineQuery('participation', id, (client, signal) => client.participations.get(id, { signal })),
+  pii: () => defineQuery('pii', '', (client, signal) => client.pii.get({ signal })),
+  swapPreview: (query: Params<'previewSwap'>) =>
+    defineQuery('swapPreview', query, (client, signal) => client.swap.preview(query, { signal })),
+  swapOutputToken: (query: Params<'getSwapOutputToken'>) =>
+    defineQuery('swapOutputToken', query, (client, signal) => client.swap.outputToken(query, { signal })),
+  swapStatus: (query: Params<'getSwapStatus'>) =>
+    defineQuery('swapStatus', query, (client, signal) => client.swap.status(query, { signal })),
+  walletAuthorization: (query: Params<'getWalletAuthorization'>) =>
+    defineQuery('walletAuthorization', query, (client, signal) => client.swap.authorized(query, { signal })),
+  tokenAllowance: (query: Params<'getTokenAllowance'>) =>
+    defineQuery('tokenAllowance', query, (client, signal) => client.token.allowance(query, { signal })),
+  tokenBalance: (query: Params<'getTokenBalance'>) =>
+    defineQuery('tokenBalance', query, (client, signal) => client.token.balance(query, { signal })),
   quote: (query: QuoteQuery) =>
-    ask('quote', query, (client, signal) => client.tokenized.quote(query, { signal })),
+    defineQuery('quote', query, (client, signal) => client.tokenized.quote(query, { signal })),
   tradingStatus: (query: TradingStatusQuery) =>
-    ask('tradingStatus', query, (client, signal) => client.tokenized.tradingStatus(query, { signal })),
+    defineQuery('tradingStatus', query, (client, signal) =>
+      client.tokenized.tradingStatus(query, { signal }),
+    ),
 } as const;
 
-export type Asks = typeof asks;
-/** Names of what can be asked, which `useInvalidate` takes. */
-export type Resource = keyof Asks;
+export type Queries = typeof queries;
+/** The resource names that `useInvalidate` accepts. */
+export type Resource = keyof Queries;
+
+/** @deprecated Use `Query`. */
+export type Ask<Data> = Query<Data>;
+/** @deprecated Use `Queries`. */
+export type Asks = Queries;

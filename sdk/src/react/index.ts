@@ -1,7 +1,7 @@
 'use client';
 
 export { type Preloaded, preload } from '../preload.ts';
-export type { Ask, Asks, Listed, Resource } from '../queries.ts';
+export type { Ask, Asks, Listed, Queries, Query, Resource } from '../queries.ts';
 export { FundSwapCheckout, type FundSwapCheckoutProps } from './checkout/fund-swap-checkout.tsx';
 export { TokenSaleCheckout, type TokenSaleCheckoutProps } from './checkout/token-sale-checkout.tsx';
 export { TokenizedCheckout, type TokenizedCheckoutProps } from './checkout/tokenized-checkout.tsx';

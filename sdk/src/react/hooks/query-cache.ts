@@ -1,7 +1,7 @@
 import type { Causeway } from '../../client.ts';
 import type { CausewayError } from '../../error.ts';
 import type { Preloaded } from '../../preload.ts';
-import type { Ask } from '../../queries.ts';
+import type { Query } from '../../queries.ts';
 import { toCausewayError } from '../ui/errors.ts';
 import { isVisible, onAttention } from './visibility.ts';
 
@@ -17,7 +17,7 @@ type Entry = {
   state: State<unknown>;
   /** When the last answer came, failed or not; 0 for never. */
   at: number;
-  ask: Ask<unknown> | undefined;
+  ask: Query<unknown> | undefined;
   watchers: Set<Watcher>;
   running: { promise: Promise<void>; controller: AbortController } | undefined;
   timer: ReturnType<typeof setTimeout> | undefined;
@@ -28,8 +28,8 @@ export type Cache = {
   /** As the page began, which is what the server rendered. */
   peekInitial(key: string): State<unknown>;
   /** Loads what is missing or old, and again at a pace; the last to leave stops it. */
-  watch(ask: Ask<unknown>, every: number | undefined, tell: () => void): () => void;
-  refresh(ask: Ask<unknown>): Promise<void>;
+  watch(ask: Query<unknown>, every: number | undefined, tell: () => void): () => void;
+  refresh(ask: Query<unknown>): Promise<void>;
   /** What is on screen is asked again at once, the rest when it is needed. */
   invalidate(concerns: (key: string) => boolean): void;
   /** Begins to follow the window's focus and visibility; gives the way to stop. */
@@ -71,7 +71,7 @@ export function createCache(client: Causeway, initial: Preloaded = {}): Cache {
     for (const { tell } of entry.watchers) tell();
   };
 
-  const load = (entry: Entry, ask: Ask<unknown>): Promise<void> => {
+  const load = (entry: Entry, ask: Query<unknown>): Promise<void> => {
     if (entry.running !== undefined) return entry.running.promise;
     clearTimeout(entry.timer);
     const controller = new AbortController();

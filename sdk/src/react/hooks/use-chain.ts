@@ -1,4 +1,4 @@
-import { type Asks, asks } from '../../queries.ts';
+import { type Queries, queries } from '../../queries.ts';
 import type {
   SwapOutputToken,
   SwapPreview,
@@ -13,7 +13,7 @@ import { given } from './use-offers.ts';
 import { type Answer, type HookOptions, useQuery } from './use-query.ts';
 
 /** What is asked, or null as long as it is not known. */
-type Asked<Name extends keyof Asks> = Parameters<Asks[Name]>[0] | null | undefined;
+type Asked<Name extends keyof Queries> = Parameters<Queries[Name]>[0] | null | undefined;
 
 /** Stands for a question that is not asked. */
 const NOTHING = {} as never;
@@ -35,7 +35,7 @@ const NOTHING = {} as never;
  * ```
  */
 export function useSwapPreview(query: Asked<'swapPreview'>, options?: HookOptions): Answer<SwapPreview> {
-  return useQuery(asks.swapPreview(query ?? NOTHING), given(query, options));
+  return useQuery(queries.swapPreview(query ?? NOTHING), given(query, options));
 }
 
 /**
@@ -54,7 +54,7 @@ export function useSwapOutputToken(
   query: Asked<'swapOutputToken'>,
   options?: HookOptions,
 ): Answer<SwapOutputToken> {
-  return useQuery(asks.swapOutputToken(query ?? NOTHING), given(query, options));
+  return useQuery(queries.swapOutputToken(query ?? NOTHING), given(query, options));
 }
 
 /**
@@ -71,7 +71,7 @@ export function useSwapOutputToken(
  * ```
  */
 export function useSwapStatus(query: Asked<'swapStatus'>, options?: HookOptions): Answer<SwapStatus> {
-  return useQuery(asks.swapStatus(query ?? NOTHING), given(query, options));
+  return useQuery(queries.swapStatus(query ?? NOTHING), given(query, options));
 }
 
 /**
@@ -94,7 +94,7 @@ export function useWalletAuthorization(
   query: Asked<'walletAuthorization'>,
   options?: HookOptions,
 ): Answer<WalletAuthorization> {
-  return useQuery(asks.walletAuthorization(query ?? NOTHING), given(query, options));
+  return useQuery(queries.walletAuthorization(query ?? NOTHING), given(query, options));
 }
 
 /**
@@ -113,7 +113,7 @@ export function useTokenAllowance(
   query: Asked<'tokenAllowance'>,
   options?: HookOptions,
 ): Answer<TokenAllowance> {
-  return useQuery(asks.tokenAllowance(query ?? NOTHING), given(query, options));
+  return useQuery(queries.tokenAllowance(query ?? NOTHING), given(query, options));
 }
 
 /**
@@ -131,7 +131,7 @@ export function useTokenAllowance(
  * ```
  */
 export function useTokenBalance(query: Asked<'tokenBalance'>, options?: HookOptions): Answer<TokenBalance> {
-  return useQuery(asks.tokenBalance(query ?? NOTHING), given(query, options));
+  return useQuery(queries.tokenBalance(query ?? NOTHING), given(query, options));
 }
 
 /**
@@ -148,7 +148,7 @@ export function useTokenBalance(query: Asked<'tokenBalance'>, options?: HookOpti
  * ```
  */
 export function useQuote(query: Asked<'quote'>, options?: HookOptions): Answer<TokenizedSwapQuote> {
-  return useQuery(asks.quote(query ?? NOTHING), given(query, options));
+  return useQuery(queries.quote(query ?? NOTHING), given(query, options));
 }
 
 /**
@@ -168,5 +168,5 @@ export function useTradingStatus(
   query: Asked<'tradingStatus'>,
   options?: HookOptions,
 ): Answer<TokenizedSwapTradingStatus> {
-  return useQuery(asks.tradingStatus(query ?? NOTHING), given(query, options));
+  return useQuery(queries.tradingStatus(query ?? NOTHING), given(query, options));
 }

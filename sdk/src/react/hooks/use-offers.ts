@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { type Ask, asks, type Listed } from '../../queries.ts';
+import { type Listed, type Query, queries } from '../../queries.ts';
 import type { Offer, OfferDetails, OfferRequirements, RequirementStatuses } from '../../wire.ts';
 import { useLast } from './use-last.ts';
 import { type Answer, type HookOptions, useQuery } from './use-query.ts';
@@ -9,7 +9,7 @@ export type ListAnswer<Item> = Answer<Item[]> & { hasMore: boolean; loadMore(): 
 
 /** The list as far as it is asked for; the part that is known stays while more of it is loading. */
 export function useListed<Item>(
-  askFor: (count: number) => Ask<Listed<Item>>,
+  askFor: (count: number) => Query<Listed<Item>>,
   step: number,
   options: HookOptions | undefined,
 ): ListAnswer<Item> {
@@ -39,7 +39,7 @@ export function useListed<Item>(
  * ```
  */
 export function useOffers(options?: HookOptions & { limit?: number | undefined }): ListAnswer<Offer> {
-  return useListed((count) => asks.offers(count), options?.limit ?? 100, options);
+  return useListed((count) => queries.offers(count), options?.limit ?? 100, options);
 }
 
 /**
@@ -56,11 +56,11 @@ export function useOffers(options?: HookOptions & { limit?: number | undefined }
  * ```
  */
 export function useOffer(idOrSlug: string | undefined, options?: HookOptions): Answer<OfferDetails> {
-  return useQuery(asks.offer(idOrSlug ?? ''), given(idOrSlug, options));
+  return useQuery(queries.offer(idOrSlug ?? ''), given(idOrSlug, options));
 }
 
 /**
- * What each option of an offer asks of a user.
+ * What each option of an offer queries of a user.
  *
  * @example
  * ```tsx
@@ -76,7 +76,7 @@ export function useRequirements(
   offerId: string | undefined,
   options?: HookOptions,
 ): Answer<OfferRequirements> {
-  return useQuery(asks.requirements(offerId ?? ''), given(offerId, options));
+  return useQuery(queries.requirements(offerId ?? ''), given(offerId, options));
 }
 
 /**
@@ -98,7 +98,7 @@ export function useRequirementStatuses(
   offerId: string | undefined,
   options?: HookOptions,
 ): Answer<RequirementStatuses> {
-  return useQuery(asks.requirementStatuses(offerId ?? ''), given(offerId, options));
+  return useQuery(queries.requirementStatuses(offerId ?? ''), given(offerId, options));
 }
 
 /** Waits for what is not known yet. */

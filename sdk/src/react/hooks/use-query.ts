@@ -1,12 +1,12 @@
 import { useCallback, useRef, useSyncExternalStore } from 'react';
 import type { CausewayError } from '../../error.ts';
-import type { Ask, Resource } from '../../queries.ts';
+import type { Query, Resource } from '../../queries.ts';
 import { useCausewayContext } from '../context.ts';
 import { IDLE, type State } from './query-cache.ts';
 
-/** How a hook asks. */
+/** How a hook queries. */
 export type HookOptions = {
-  /** Milliseconds after which it asks again, while the page is visible. */
+  /** Milliseconds after which it queries again, while the page is visible. */
   every?: number | undefined;
   /** False waits, for what is not known yet. */
   enabled?: boolean | undefined;
@@ -21,7 +21,7 @@ export type Answer<Data> = {
   refresh(): Promise<void>;
 };
 
-export function useQuery<Data>(ask: Ask<Data>, { every, enabled = true }: HookOptions = {}): Answer<Data> {
+export function useQuery<Data>(ask: Query<Data>, { every, enabled = true }: HookOptions = {}): Answer<Data> {
   const { cache } = useCausewayContext();
   const latest = useRef(ask);
   latest.current = ask;

@@ -1,5 +1,5 @@
 import type { ParticipationFilter } from '../../participations.ts';
-import { asks } from '../../queries.ts';
+import { queries } from '../../queries.ts';
 import type { OptionAddress, Participation, UserPii } from '../../wire.ts';
 import { given, type ListAnswer, useListed } from './use-offers.ts';
 import { type Answer, type HookOptions, useQuery } from './use-query.ts';
@@ -22,7 +22,7 @@ export function useConnectedWallets(
   options?: HookOptions & { optionId?: string | undefined },
 ): ListAnswer<OptionAddress> {
   return useListed(
-    (count) => asks.connectedWallets(offerId ?? '', options?.optionId, count),
+    (count) => queries.connectedWallets(offerId ?? '', options?.optionId, count),
     100,
     given(offerId, options),
   );
@@ -52,7 +52,7 @@ export function useParticipations(
     filters?: readonly ParticipationFilter[] | undefined;
   },
 ): ListAnswer<Participation> {
-  return useListed((count) => asks.participations(options?.filters, count), options?.limit ?? 20, options);
+  return useListed((count) => queries.participations(options?.filters, count), options?.limit ?? 20, options);
 }
 
 /**
@@ -69,7 +69,7 @@ export function useParticipations(
  * ```
  */
 export function useParticipation(id: string | undefined, options?: HookOptions): Answer<Participation> {
-  return useQuery(asks.participation(id ?? ''), given(id, options));
+  return useQuery(queries.participation(id ?? ''), given(id, options));
 }
 
 /**
@@ -85,5 +85,5 @@ export function useParticipation(id: string | undefined, options?: HookOptions):
  * ```
  */
 export function usePii(options?: HookOptions): Answer<UserPii> {
-  return useQuery(asks.pii(), options);
+  return useQuery(queries.pii(), options);
 }
