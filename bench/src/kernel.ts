@@ -1,5 +1,5 @@
 import { compare, startTarget } from './load.ts';
-import type { Result } from './main.ts';
+import type { Result } from './result.ts';
 
 /** What the kernel costs: the same 2 KB list from a bare Fastify route and from a declared route with everything on. */
 export async function run(): Promise<Result> {
@@ -10,7 +10,7 @@ export async function run(): Promise<Result> {
     const ratio = figures.ours.requestsPerSecond / figures.bare.requestsPerSecond;
     return {
       name: 'The kernel: access, limits, request id, ETag, metrics and log',
-      bars: [{ says: 'throughput against the bare route', reached: ratio, least: 0.6, goal: 0.7 }],
+      bars: [{ label: 'throughput against the bare route', value: ratio, min: 0.6, goal: 0.7 }],
       figures,
     };
   } finally {

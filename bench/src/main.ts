@@ -1,19 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-
-/** A figure that must be at least, or at most, so much. */
-export type Bar = { says: string; reached: number; goal?: number } & ({ least: number } | { most: number });
-
-/** What a benchmark found; `figures` are printed and kept as they are. */
-export type Result = {
-  name: string;
-  bars: Bar[];
-  figures: Record<string, unknown>;
-};
-
-/** `--rows`: how long the lists are, for benchmarks that have any. */
-export type Options = { rows?: number };
+import type { Bar, Options, Result } from './result.ts';
 
 const BENCHMARKS: Record<string, (options: Options) => Promise<Result>> = {
   kernel: async () => (await import('./kernel.ts')).run(),
@@ -48,9 +36,9 @@ for (const name of names) {
 }
 
 function describeBar(bar: Bar): string {
-  const { says, reached, goal } = bar;
-  const isReached = 'least' in bar ? reached >= bar.least : reached <= bar.most;
-  const limit = 'least' in bar ? `at least ${bar.least}` : `at most ${bar.most}`;
-  const wish = goal === undefined ? '' : `, goal ${goal}`;
-  return `${says}: ${reached.toFixed(reached < 0.1 ? 4 : 2)} (${limit}${wish}: ${isReached ? 'reached' : 'MISSED'})`;
+  const { label, value, goal } = bar;
+  const isMet = 'min' in bar ? value >= bar.min : value <= bar.max;
+  const limit = 'min' in bar ? `min ${bar.min}` : `max ${bar.max}`;
+  const target = goal === undefined ? '' : `, goal ${goal}`;
+  return `${label}: ${value.toFixed(value < 0.1 ? 4 : 2)} (${limit}${target}: ${isMet ? 'met' : 'MISSED'})`;
 }

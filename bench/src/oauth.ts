@@ -1,6 +1,6 @@
 import { compare, startTarget, type Target } from './load.ts';
-import type { Result } from './main.ts';
 import type { OurTargets } from './oauth-ours.ts';
+import type { Result } from './result.ts';
 
 /** Introspection against the library's own with its in-memory store, and what the bearer guard costs a GET. */
 export async function run(): Promise<Result> {
@@ -25,8 +25,8 @@ export async function run(): Promise<Result> {
     return {
       name: 'Sign-in: introspection and the bearer guard',
       bars: [
-        { says: 'introspection against oidc-provider in memory', reached: ratio, least: 2 },
-        { says: 'an authenticated GET against an unauthenticated one', reached: kept, least: 0.85 },
+        { label: 'introspection against oidc-provider in memory', value: ratio, min: 2 },
+        { label: 'an authenticated GET against an unauthenticated one', value: kept, min: 0.85 },
       ],
       figures: { ...introspection, ...guard },
     };

@@ -1,6 +1,6 @@
 import { compare, type Load, startTarget } from './load.ts';
-import type { Options, Result } from './main.ts';
 import type { GasFigures } from './participations-gas.ts';
+import type { Options, Result } from './result.ts';
 
 type Ready = {
   token: string;
@@ -43,15 +43,15 @@ export async function run({ rows = 1_000_000 }: Options): Promise<Result> {
     name: `Participations: the list at ${rows.toLocaleString('en')} rows, and settlement`,
     bars: [
       {
-        says: 'throughput of the slowest filter against a bare route',
-        reached: Math.min(...ratios),
-        least: 0.6,
+        label: 'throughput of the slowest filter against a bare route',
+        value: Math.min(...ratios),
+        min: 0.6,
       },
-      { says: 'latency of the deepest page against the first', reached: depth, most: 1.3 },
+      { label: 'latency of the deepest page against the first', value: depth, max: 1.3 },
       {
-        says: 'gas of a participation in batches against single commits',
-        reached: gas.batched / gas.single,
-        most: 0.7,
+        label: 'gas of a participation in batches against single commits',
+        value: gas.batched / gas.single,
+        max: 0.7,
       },
     ],
     figures,

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startSimulators } from '@causeway/sandbox/simulators/start.ts';
 import { compare, load, startTarget, type Target } from './load.ts';
-import type { Result } from './main.ts';
 import { askNode, previewPath, type ReadsSetting } from './reads-targets.ts';
+import type { Result } from './result.ts';
 
 const SECONDS = 10;
 const COLD_READS = 200;
@@ -56,13 +56,13 @@ async function measure(setting: ReadsSetting, { viem, viemMulticall, ours }: Con
     name: 'On-chain reads: 64 clients poll 20 previews',
     bars: [
       {
-        says: 'throughput against viem per request',
-        reached: figures.ours.requestsPerSecond / figures.viem.requestsPerSecond,
-        least: 7,
+        label: 'throughput against viem per request',
+        value: figures.ours.requestsPerSecond / figures.viem.requestsPerSecond,
+        min: 7,
         goal: 10,
       },
-      { says: 'RPC requests per served read', reached: perRead, most: 0.02 },
-      { says: 'milliseconds that a cold read adds to the RPC', reached: cold.ours - cold.node, most: 2 },
+      { label: 'RPC requests per served read', value: perRead, max: 0.02 },
+      { label: 'milliseconds that a cold read adds to the RPC', value: cold.ours - cold.node, max: 2 },
     ],
     figures: { ...figures, coldMedianMs: cold },
   };

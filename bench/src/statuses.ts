@@ -1,5 +1,5 @@
 import { compare, startTarget } from './load.ts';
-import type { Result } from './main.ts';
+import type { Result } from './result.ts';
 
 /** What a page polls while a user goes through the steps: 4 options of 7 requirements, against a bare route with the same query. */
 export async function run(): Promise<Result> {
@@ -12,9 +12,9 @@ export async function run(): Promise<Result> {
       name: 'GET /v1/offers/{offer_id}/requirements/statuses, one round trip',
       bars: [
         {
-          says: 'throughput against a bare route with the same query',
-          reached: ratio,
-          least: 0.6,
+          label: 'throughput against a bare route with the same query',
+          value: ratio,
+          min: 0.6,
           goal: 0.75,
         },
       ],

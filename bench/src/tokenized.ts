@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startSimulators } from '@causeway/sandbox/simulators/start.ts';
 import { compare, startTarget, type Target } from './load.ts';
-import type { Result } from './main.ts';
+import type { Result } from './result.ts';
 import { type Measured, measureTransactions, readStats } from './tokenized-orders.ts';
 
 const QUOTES = Array.from(
@@ -54,35 +54,35 @@ export async function run(): Promise<Result> {
       name: 'Tokenized swaps: 64 clients that poll 10 quotes, and the transaction',
       bars: [
         {
-          says: 'throughput against a bare route that asks the venue each time, by fetch',
-          reached: over('ours', 'asks by fetch'),
-          ...{ least: 6, goal: 10 },
+          label: 'throughput against a bare route that asks the venue each time, by fetch',
+          value: over('ours', 'asks by fetch'),
+          ...{ min: 6, goal: 10 },
         },
         {
-          says: 'the same, where that route keeps a pool of connections',
-          reached: over('ours', 'asks by a pool'),
-          ...{ least: 6, goal: 10 },
+          label: 'the same, where that route keeps a pool of connections',
+          value: over('ours', 'asks by a pool'),
+          ...{ min: 6, goal: 10 },
         },
         {
-          says: `the same, with a pool and the venue ${DISTANCE} ms away`,
-          reached: over('ours, far away', 'asks far away'),
-          ...{ least: 6, goal: 10 },
+          label: `the same, with a pool and the venue ${DISTANCE} ms away`,
+          value: over('ours, far away', 'asks far away'),
+          ...{ min: 6, goal: 10 },
         },
         {
-          says: 'throughput against a route that asks nobody, the most there is to reach',
-          reached: over('ours', 'asks nobody'),
-          least: 0.6,
+          label: 'throughput against a route that asks nobody, the most there is to reach',
+          value: over('ours', 'asks nobody'),
+          min: 0.6,
         },
-        { says: 'quotes served for each call of the venue', reached: 1 / perQuote, least: 20 },
+        { label: 'quotes served for each call of the venue', value: 1 / perQuote, min: 20 },
         {
-          says: 'milliseconds of CPU for a transaction, twenty at once',
-          reached: cost.atOnce,
-          most: CPU_BUDGET,
+          label: 'milliseconds of CPU for a transaction, twenty at once',
+          value: cost.atOnce,
+          max: CPU_BUDGET,
         },
         {
-          says: 'milliseconds of CPU for a transaction, one at a time',
-          reached: cost.mean,
-          most: CPU_BUDGET,
+          label: 'milliseconds of CPU for a transaction, one at a time',
+          value: cost.mean,
+          max: CPU_BUDGET,
         },
       ],
       figures: {

@@ -6,7 +6,7 @@ import { signHash } from '@causeway/service/chain/evm/secp256k1.ts';
 import { Pool } from 'undici';
 import { type Hex, hashMessage } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import type { Result } from './main.ts';
+import type { Result } from './result.ts';
 
 const SECONDS = 10;
 
@@ -22,13 +22,13 @@ export async function run(): Promise<Result> {
   return {
     name: 'Wallets: verification of plain keys, and challenge with bind through HTTP',
     bars: [
-      { says: 'verification against viem verifyMessage', reached: ours.perSecond / viem.perSecond, least: 5 },
+      { label: 'verification against viem verifyMessage', value: ours.perSecond / viem.perSecond, min: 5 },
       {
-        says: '20 ms over the p99 delay of the event loop, verifying',
-        reached: 20 / ours.delayP99,
-        least: 1,
+        label: '20 ms over the p99 delay of the event loop, verifying',
+        value: 20 / ours.delayP99,
+        min: 1,
       },
-      { says: '20 ms over the p99 delay of the event loop, binding', reached: 20 / http.delayP99, least: 1 },
+      { label: '20 ms over the p99 delay of the event loop, binding', value: 20 / http.delayP99, min: 1 },
     ],
     figures: {
       'an idle process': { delayP99: middle(alone.idle).delayP99 },

@@ -1,9 +1,10 @@
 import type { Account, Configuration, JWK } from 'oidc-provider';
-import type { Context } from '../context.ts';
 import { SCOPES } from '../http/access.ts';
 import { isId } from '../http/ids.ts';
+import type { Kernel } from '../kernel.ts';
 import { createAdapter } from './adapter.ts';
 import { OWN_METADATA } from './client.ts';
+import type { TokenGuard } from './guard.ts';
 import { keepOfflineAccess } from './scopes.ts';
 
 const DAY = 24 * 60 * 60;
@@ -24,7 +25,7 @@ export const LIFETIMES = {
 /** Near the end of its life a refresh token is replaced, in percent of that life. */
 const ROTATE_FROM = 70;
 
-type Parts = Pick<Context, 'db' | 'baseUrl' | 'sealing' | 'guard'>;
+type Parts = Pick<Kernel, 'db' | 'baseUrl' | 'sealing'> & { guard: TokenGuard };
 
 /** The library, told what the contract asks of it. Whatever the contract does not name is switched off. */
 export function configure(ctx: Parts, keys: JWK[]): Configuration {

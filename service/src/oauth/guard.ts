@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { realTime } from '../clock.ts';
-import type { Context } from '../context.ts';
 import type { Caller, Guard } from '../http/access.ts';
+import type { Kernel } from '../kernel.ts';
 import { findClient, type RegisteredClient } from './client.ts';
 import { hashSecret } from './secrets.ts';
 import { readToken, type VerifiedToken } from './token-check.ts';
@@ -14,7 +14,7 @@ export type TokenGuard = Guard & {
   client(clientId: string): RegisteredClient | undefined | Promise<RegisteredClient | undefined>;
 };
 
-type Parts = Pick<Context, 'db' | 'pool' | 'listener' | 'log'>;
+type Parts = Pick<Kernel, 'db' | 'pool' | 'listener' | 'log'>;
 
 const MAX_TOKENS = 50_000;
 const MAX_CLIENTS = 1_000;

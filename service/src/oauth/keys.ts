@@ -2,13 +2,13 @@ import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import type { JWK } from 'oidc-provider';
-import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
+import type { Kernel } from '../kernel.ts';
 
 /** A retired key stays published until the last ID token that it signed has long expired. */
 const PUBLISHED_AFTER = '1 day';
 
-type Keys = Pick<Context, 'db' | 'sealing' | 'random'>;
+type Keys = Pick<Kernel, 'db' | 'sealing' | 'random'>;
 
 /** The published keys, the one that signs first; made when there is none yet. */
 export async function loadSigningKeys(ctx: Keys): Promise<JWK[]> {
@@ -60,7 +60,7 @@ async function lockKeys(tx: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('oauth_signing_keys'))`.execute(tx);
 }
 
-export async function deleteOldKeys(ctx: Pick<Context, 'db'>): Promise<void> {
+export async function deleteOldKeys(ctx: Pick<Kernel, 'db'>): Promise<void> {
   await sql`delete from oauth_signing_keys where retired_at < now() - ${PUBLISHED_AFTER}::interval`.execute(
     ctx.db,
   );

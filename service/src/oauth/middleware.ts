@@ -1,14 +1,14 @@
 import type Koa from 'koa';
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import type { Context } from '../context.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
+import type { Kernel } from '../kernel.ts';
 import type { OwnMetadata } from './client.ts';
+import type { OAuthHooks } from './hooks.ts';
 import { originOf } from './library-request.ts';
 import { defaultScope } from './scopes.ts';
-import type { OAuthHooks } from './server.ts';
 
-type Parts = Pick<Context, 'baseUrl' | 'securityHeaders'>;
+type Parts = Pick<Kernel, 'baseUrl' | 'securityHeaders'>;
 
 /** Around the library: requests as it wants them, replies as the contract wants them. */
 export function adaptReplies(ctx: Parts, provider: Provider, hooks: OAuthHooks) {

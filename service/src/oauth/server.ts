@@ -4,12 +4,14 @@ import type Provider from 'oidc-provider';
 import type { AccountClaims, ErrorOut, InteractionResults, KoaContextWithOIDC } from 'oidc-provider';
 import { CustomOIDCProviderError } from 'oidc-provider/lib/helpers/errors.js';
 import { Provider as LibraryProvider } from 'oidc-provider/lib/provider.js';
-import type { Context } from '../context.ts';
+import type { Kernel } from '../kernel.ts';
 import { pageHeaders } from '../pages/headers.ts';
 import { findClient, type OwnMetadata, type RegisteredClient } from './client.ts';
 import { configure, findAccount } from './configuration.ts';
 import { plainErrorPage } from './error-page.ts';
 import { allowConsent, type ConnectedApp, listConnectedApps, revokeGrants } from './grants.ts';
+import type { TokenGuard } from './guard.ts';
+import type { OAuthHooks } from './hooks.ts';
 import { loadSigningKeys } from './keys.ts';
 import { libraryRequest } from './library-request.ts';
 import { adaptReplies } from './middleware.ts';
@@ -38,30 +40,10 @@ export type OAuth = {
 
 export type Interaction = InstanceType<Provider['Interaction']>;
 
-/** What the hosted pages bring in. */
-export type OAuthHooks = {
-  /**
-   * The user whom the pages hold for signed in, by the browser's cookies. When set, the library's own session
-   * follows it: who signs out or changes the account there has done so here.
-   */
-  signedInUser: ((cookies: string | undefined) => Promise<string | null>) | null;
-  /** The page for a sign-in that cannot be sent back to the partner. */
-  errorPage(description: string): string;
-};
-
 type Parts = Pick<
-  Context,
-  | 'db'
-  | 'baseUrl'
-  | 'sealing'
-  | 'random'
-  | 'log'
-  | 'limiter'
-  | 'config'
-  | 'listener'
-  | 'securityHeaders'
-  | 'guard'
->;
+  Kernel,
+  'db' | 'baseUrl' | 'sealing' | 'random' | 'log' | 'limiter' | 'config' | 'listener' | 'securityHeaders'
+> & { guard: TokenGuard };
 
 export async function createOAuth(ctx: Parts): Promise<OAuth> {
   const hooks: OAuthHooks = { signedInUser: null, errorPage: plainErrorPage };

@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { Kernel } from '../kernel.ts';
 import type { OfferRequirements } from '../requirements/schema.ts';
 import type { OfferDetails, OfferList, OfferSummary } from './schema.ts';
 import { listPublished, type StoredOffer } from './store.ts';
@@ -34,10 +34,7 @@ const MAX_PARTNERS = 1_000;
  * Offers are kept in memory until the database says that they changed. That holds while the listening connection
  * stands: without it every question is a read.
  */
-export async function createCatalogue({
-  db,
-  listener,
-}: Pick<Context, 'db' | 'listener'>): Promise<Catalogue> {
+export async function createCatalogue({ db, listener }: Pick<Kernel, 'db' | 'listener'>): Promise<Catalogue> {
   const kept = new Map<string, PartnerOffers>();
   const loading = new Map<string, Promise<PartnerOffers>>();
   // Counts what was heard: a read that began before a message may bring back what the message ended.

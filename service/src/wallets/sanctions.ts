@@ -1,7 +1,6 @@
 import { unwatchFile, watchFile } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { decodeBase58 } from '../chain/address.ts';
-import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { Log } from '../log.ts';
 
@@ -60,6 +59,6 @@ function toKey(address: string): string {
 }
 
 /** To be called at every use of a wallet, whatever it is used for. */
-export function assertNotSanctioned({ sanctions }: Pick<Context, 'sanctions'>, address: string): void {
+export function assertNotSanctioned({ sanctions }: { sanctions: Sanctions }, address: string): void {
   if (sanctions.has(address)) throw new ApiError('wallet_sanctioned');
 }

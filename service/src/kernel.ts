@@ -1,0 +1,31 @@
+import type pg from 'pg';
+import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import type { Listener } from './db/listen.ts';
+import type { Db } from './db/pool.ts';
+import type { Deadlines } from './http/deadline.ts';
+import type { Random } from './http/ids.ts';
+import type { Limiter } from './http/limits.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import type { Sealing } from './sealing.ts';
+
+/** The part of `Context` that features are built from. It knows no feature, so a feature's own type can depend on it. */
+export type Kernel = {
+  config: Config;
+  /** The public base URL, without a trailing slash. */
+  baseUrl: string;
+  log: Log;
+  clock: Clock;
+  random: Random;
+  sealing: Sealing;
+  pool: pg.Pool;
+  db: Db;
+  listener: Listener;
+  /** The id of this process among the nodes that share the database. */
+  node: number;
+  limiter: Limiter;
+  deadlines: Deadlines;
+  securityHeaders: Record<string, string>;
+  metrics: Metrics;
+};
