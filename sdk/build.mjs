@@ -1,14 +1,19 @@
 /**
- * Makes what is published, in `dist` or the folder given: ES modules and CommonJS with types for each, file by file, so
- * that a bundler takes only what is used. The entry points are those of package.json, whose `exports` name the sources.
+ * Builds the published package into `dist`, or into the directory given as the first argument: ES modules and CommonJS
+ * with declarations for each, one file per module so that bundlers can drop unused ones. The entry points are the
+ * `exports` of package.json.
+ *
+ * The sources import `@causeway/contracts/encodings/*`, which is not published. The build therefore compiles a staged
+ * copy that has the encodings inside the package and imports them by relative path.
  */
 import { execFileSync } from 'node:child_process';
-import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
+const root = dirname(here);
 const out = resolve(process.argv[2] ?? join(here, 'dist'));
 const source = JSON.parse(await readFile(join(here, 'package.json'), 'utf8'));
 const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
@@ -16,48 +21,77 @@ const COMMONJS = ['--module', 'commonjs', '--moduleResolution', 'bundler', '--ve
 
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
-compile('esm', []);
-compile('cjs', COMMONJS);
-for (const folder of ['esm', 'cjs']) await finish(folder);
+const staging = await stageSources();
+try {
+  compile('esm', []);
+  compile('cjs', COMMONJS);
+} finally {
+  await rm(staging, { recursive: true, force: true });
+}
+for (const format of ['esm', 'cjs']) await finishOutput(format);
 await cp(join(here, 'src/react/styles.css'), join(out, 'styles.css'));
 await cp(join(here, 'README.md'), join(out, 'README.md'));
-await cp(join(here, '../LICENSE'), join(out, 'LICENSE'));
-await writeJson('cjs/package.json', { type: 'commonjs' });
-await writeJson('package.json', published());
-console.log(`@causeway/sdk ${source.version} is in ${relative(process.cwd(), out) || '.'}`);
+await cp(join(root, 'LICENSE'), join(out, 'LICENSE'));
+await writeJson(join(out, 'cjs/package.json'), { type: 'commonjs' });
+await writeJson(join(out, 'package.json'), publishedManifest());
+console.log(`Built @causeway/sdk ${source.version} in ${relative(process.cwd(), out) || '.'}`);
 
-function compile(folder, more) {
-  const target = ['--outDir', join(out, folder), '--tsBuildInfoFile', 'null'];
-  execFileSync(process.execPath, [compiler, '-p', join(here, 'tsconfig.build.json'), ...target, ...more], {
-    stdio: 'inherit',
+/** Stages inside the repository, so that the compiler finds viem and React. */
+async function stageSources() {
+  await mkdir(join(root, 'artifacts'), { recursive: true });
+  const folder = await mkdtemp(join(root, 'artifacts/sdk-build-'));
+  const src = join(folder, 'src');
+  await cp(join(here, 'src'), src, { recursive: true, filter: (path) => !/\.test\.tsx?$/.test(path) });
+  await cp(join(root, 'contracts/encodings'), join(src, 'encodings'), {
+    recursive: true,
+    filter: (path) => !/\.test\.ts$/.test(path),
   });
+  for (const name of await readdir(src, { recursive: true }))
+    if (/\.tsx?$/.test(name)) await rewriteFile(join(src, name), (text) => useStagedEncodings(text, name));
+  await writeJson(join(folder, 'package.json'), { type: 'module' });
+  await writeJson(join(folder, 'tsconfig.json'), {
+    extends: join(here, 'tsconfig.build.json'),
+    compilerOptions: { rootDir: src },
+    include: [src],
+  });
+  return folder;
 }
 
-async function finish(folder) {
-  for (const name of await readdir(join(out, folder), { recursive: true })) {
-    const file = join(out, folder, name);
-    if (name.endsWith('.d.ts')) await rewrite(file, pointAtModules);
-    else if (name.endsWith('.js')) await rewrite(file, putDirectiveFirst);
+function useStagedEncodings(text, name) {
+  const up = relative(dirname(name), '.') || '.';
+  return text.replaceAll("'@causeway/contracts/encodings/", `'${up}/encodings/`);
+}
+
+function compile(format, options) {
+  const target = ['--outDir', join(out, format), '--tsBuildInfoFile', 'null'];
+  execFileSync(process.execPath, [compiler, '-p', staging, ...target, ...options], { stdio: 'inherit' });
+}
+
+async function finishOutput(format) {
+  for (const name of await readdir(join(out, format), { recursive: true })) {
+    const file = join(out, format, name);
+    if (name.endsWith('.d.ts')) await rewriteFile(file, importCompiledModules);
+    else if (name.endsWith('.js')) await rewriteFile(file, putClientDirectiveFirst);
   }
 }
 
-/** The compiler leaves the names of the sources in declarations. */
-function pointAtModules(text) {
+/** The compiler leaves `.ts` in the imports of declarations. */
+function importCompiledModules(text) {
   return text.replace(/(\bfrom |\bimport\()(['"])(\.{1,2}\/[^'"]+)\.tsx?\2/g, '$1$2$3.js$2');
 }
 
-/** Where the compiler puts `'use strict'` before it, some tools would not see `'use client'`. */
-function putDirectiveFirst(text) {
+/** The compiler puts `'use strict'` first, and some bundlers then miss `'use client'`. */
+function putClientDirectiveFirst(text) {
   return text.replace(/^(['"]use strict['"];)\s*(['"]use client['"];)/, '$2\n$1');
 }
 
-async function rewrite(file, change) {
+async function rewriteFile(file, change) {
   const text = await readFile(file, 'utf8');
   const changed = change(text);
   if (changed !== text) await writeFile(file, changed);
 }
 
-function published() {
+function publishedManifest() {
   const { private: _private, scripts: _scripts, devDependencies: _dev, exports: entries, ...kept } = source;
   return {
     ...kept,
@@ -65,29 +99,24 @@ function published() {
     module: './esm/index.js',
     types: './cjs/index.d.ts',
     exports: {
-      ...Object.fromEntries(
-        // Those with a pattern are for the other packages of this repository.
-        Object.entries(entries).flatMap(([name, path]) =>
-          name.includes('*') ? [] : [[name, entryOf(path)]],
-        ),
-      ),
+      ...Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, entryOf(path)])),
       './package.json': './package.json',
     },
     files: ['esm', 'cjs', 'styles.css'],
   };
 }
 
-/** Types come first: whoever reads the conditions in order must meet them before the code. */
+/** Puts `types` before `default`: resolvers take the first condition that matches. */
 function entryOf(path) {
   if (path.endsWith('.css')) return './styles.css';
   const module = path.replace('./src/', '').replace(/\.tsx?$/, '');
-  const kind = (folder) => ({
-    types: `./${folder}/${module}.d.ts`,
-    default: `./${folder}/${module}.js`,
+  const kind = (format) => ({
+    types: `./${format}/${module}.d.ts`,
+    default: `./${format}/${module}.js`,
   });
   return { import: kind('esm'), require: kind('cjs') };
 }
 
-async function writeJson(name, value) {
-  await writeFile(join(out, name), `${JSON.stringify(value, null, 2)}\n`);
+async function writeJson(file, value) {
+  await writeFile(file, `${JSON.stringify(value, null, 2)}\n`);
 }

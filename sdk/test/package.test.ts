@@ -69,9 +69,18 @@ describe('the package', () => {
       undefined,
       undefined,
     ]);
-    for (const name of files.filter((one) => /\.(js|d\.ts)$/.test(one)))
-      expect(await readFile(join(unpacked, name), 'utf8')).not.toMatch(
-        /(from|import\(|require\() ?['"]\.[^'"]*\.tsx?['"]/,
+    for (const name of files.filter((one) => /\.(js|d\.ts)$/.test(one))) {
+      const text = await readFile(join(unpacked, name), 'utf8');
+      expect(text, name).not.toMatch(/(from|import\(|require\() ?['"]\.[^'"]*\.tsx?['"]/);
+      // An example in a comment may import the package itself; the code must not import a workspace package.
+      expect(text, name).not.toMatch(/^(?! \*).*(from|import\(|require\() ?['"]@causeway\//m);
+    }
+    for (const format of ['esm', 'cjs'])
+      expect(files).toEqual(
+        expect.arrayContaining([
+          `${format}/encodings/tokenized-order.js`,
+          `${format}/encodings/tokenized-order.d.ts`,
+        ]),
       );
   });
 

@@ -98,6 +98,8 @@ test('it needs viem and nothing else, so that it runs in a browser', () => {
     const source = readFileSync(url, 'utf8');
     for (const [, target = ''] of source.matchAll(/^(?! \*).*from '([^']+)'/gm))
       if (target.startsWith('.')) visit(new URL(target, url));
+      else if (target.startsWith('@causeway/contracts/encodings/'))
+        visit(new URL(import.meta.resolve(target)));
       else if (target !== 'viem' && target !== 'viem/utils') foreign.push(target);
     if (/\b(Buffer|process|global|require)\b/.test(source)) foreign.push(url.pathname);
   };

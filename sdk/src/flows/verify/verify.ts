@@ -1,13 +1,4 @@
-import type { Hex } from 'viem';
-import {
-  decodeFunctionData,
-  decodeFunctionResult,
-  encodeFunctionData,
-  isAddress,
-  parseAbi,
-  recoverAddress,
-} from 'viem/utils';
-import { tokenizedSwapAbi, venueManagerAbi } from '../../../../contracts/encodings/tokenized-abi.ts';
+import { tokenizedSwapAbi, venueManagerAbi } from '@causeway/contracts/encodings/tokenized-abi.ts';
 import {
   type Domain,
   findCostProblem,
@@ -18,7 +9,16 @@ import {
   separatorOf,
   swapDomain,
   venueDomain,
-} from '../../../../contracts/encodings/tokenized-order.ts';
+} from '@causeway/contracts/encodings/tokenized-order.ts';
+import type { Hex } from 'viem';
+import {
+  decodeFunctionData,
+  decodeFunctionResult,
+  encodeFunctionData,
+  isAddress,
+  parseAbi,
+  recoverAddress,
+} from 'viem/utils';
 import type { Eip1193Provider } from '../wallet.ts';
 
 /** What the transaction endpoint answered, and the wallet that will broadcast it. */
