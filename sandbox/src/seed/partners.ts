@@ -1,8 +1,8 @@
 import type { Context } from '@causeway/service/context.ts';
 import { SCOPES } from '@causeway/service/http/access.ts';
 import { findClient } from '@causeway/service/oauth/client.ts';
-import { hashSecret } from '@causeway/service/oauth/secrets.ts';
 import { upsertPartner } from '@causeway/service/partners/store.ts';
+import { hashSecret } from '@causeway/service/secret-hash.ts';
 import { tokenRoute } from '../controls/token.ts';
 import type { ControlGroup } from '../start.ts';
 

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { isId } from '../http/ids.ts';
 import { accountPage } from '../pages/account-page.ts';
 import type { Answer, PageInput } from './page-route.ts';
-import { deletePasskey, selectPasskeys } from './passkey-store.ts';
+import { deletePasskey, listPasskeys } from './passkey-store.ts';
 import { hasPasskeys } from './passkeys.ts';
 import type { Visit } from './visit.ts';
 
@@ -21,10 +21,7 @@ export async function showAccount(
 ): Promise<Answer> {
   if (session === null) return SIGN_IN;
   const { user } = session;
-  const [apps, passkeys] = await Promise.all([
-    ctx.oauth.listGrants(user.id),
-    selectPasskeys(ctx.db, user.id),
-  ]);
+  const [apps, passkeys] = await Promise.all([ctx.oauth.listGrants(user.id), listPasskeys(ctx.db, user.id)]);
   const message = MESSAGES.get(String(query.notice));
   const page = accountPage({
     csrf,

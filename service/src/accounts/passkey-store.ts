@@ -1,41 +1,45 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
-import { hashSecret } from './secrets.ts';
+import { hashSecret } from '../secret-hash.ts';
 
 export type Passkey = { id: string; name: string; inserted_at: string; last_used_at: string | null };
 
-type Purpose = 'add' | 'sign_in';
+type ChallengePurpose = 'add' | 'sign_in';
 
-const CHALLENGE_LIFE = '5 minutes';
+const CHALLENGE_TTL = '5 minutes';
 
 export async function insertChallenge(
   db: Db,
   challenge: string,
-  purpose: Purpose,
-  browser: string,
+  purpose: ChallengePurpose,
+  cookie: string,
 ): Promise<void> {
   await sql`
     insert into passkey_challenges (hash, purpose, browser, expires_at)
-    values (${hashSecret(challenge)}, ${purpose}, ${hashSecret(browser)}, now() + ${CHALLENGE_LIFE}::interval)`.execute(
+    values (${hashSecret(challenge)}, ${purpose}, ${hashSecret(cookie)}, now() + ${CHALLENGE_TTL}::interval)`.execute(
     db,
   );
 }
 
-/** Of many answers to one challenge, one gets true. */
+/** Deletes the challenge. Of several concurrent calls, one returns true. */
 export async function consumeChallenge(
   db: Db,
   challenge: string,
-  purpose: Purpose,
-  browser: string,
+  purpose: ChallengePurpose,
+  cookie: string,
 ): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('passkey_challenges')
     .where('hash', '=', hashSecret(challenge))
     .where('purpose', '=', purpose)
-    .where('browser', '=', hashSecret(browser))
+    .where('browser', '=', hashSecret(cookie))
     .where('expires_at', '>', sql<string>`now()`)
     .executeTakeFirst();
   return numDeletedRows === 1n;
+}
+
+export async function deleteExpiredChallenges(db: Db): Promise<void> {
+  await sql`delete from passkey_challenges where expires_at < now()`.execute(db);
 }
 
 type NewPasskey = {
@@ -48,7 +52,7 @@ type NewPasskey = {
   name: string;
 };
 
-/** False when the credential is known already. */
+/** Returns false if the credential is already registered. */
 export async function insertPasskey(db: Db, passkey: NewPasskey): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('passkeys')
@@ -66,6 +70,7 @@ export async function findPasskey(db: Db, credentialId: Buffer) {
     .executeTakeFirst();
 }
 
+/** Records a use of the passkey with the authenticator's new signature counter. */
 export async function touchPasskey(db: Db, id: string, signCount: number): Promise<void> {
   await db
     .updateTable('passkeys')
@@ -74,7 +79,7 @@ export async function touchPasskey(db: Db, id: string, signCount: number): Promi
     .execute();
 }
 
-export async function selectCredentialIds(db: Db, userId: string): Promise<Buffer[]> {
+export async function listCredentialIds(db: Db, userId: string): Promise<Buffer[]> {
   const rows = await db
     .selectFrom('passkeys')
     .select('credential_id')
@@ -83,7 +88,7 @@ export async function selectCredentialIds(db: Db, userId: string): Promise<Buffe
   return rows.map((row) => row.credential_id);
 }
 
-export async function selectPasskeys(db: Db, userId: string): Promise<Passkey[]> {
+export async function listPasskeys(db: Db, userId: string): Promise<Passkey[]> {
   return db
     .selectFrom('passkeys')
     .select(['id', 'name', 'inserted_at', 'last_used_at'])
@@ -92,11 +97,10 @@ export async function selectPasskeys(db: Db, userId: string): Promise<Passkey[]>
     .execute();
 }
 
-export async function deletePasskey(db: Db, userId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('passkeys')
-    .where('id', '=', id)
-    .where('user_id', '=', userId)
-    .executeTakeFirst();
-  return numDeletedRows === 1n;
+export async function deletePasskey(db: Db, userId: string, id: string): Promise<void> {
+  await db.deleteFrom('passkeys').where('id', '=', id).where('user_id', '=', userId).execute();
+}
+
+export async function deletePasskeysOf(db: Db, userId: string): Promise<void> {
+  await db.deleteFrom('passkeys').where('user_id', '=', userId).execute();
 }

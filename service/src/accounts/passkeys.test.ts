@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../../test/support/app.ts';
 import { makeUser } from '../../test/support/tokens.ts';
+import { newSecret } from '../secret-hash.ts';
 import { consumeChallenge, insertChallenge } from './passkey-store.ts';
 import { addPasskey, challengePasskey, hasPasskeys, offerPasskey, signInWithPasskey } from './passkeys.ts';
-import { newSecret } from './secrets.ts';
 
 let app: TestApp;
 

@@ -16,7 +16,7 @@ import {
   findPasskey,
   insertChallenge,
   insertPasskey,
-  selectCredentialIds,
+  listCredentialIds,
   touchPasskey,
 } from './passkey-store.ts';
 import { startSession } from './sessions.ts';
@@ -29,7 +29,7 @@ export function hasPasskeys({ baseUrl }: Context): boolean {
 
 /** What the browser needs to make a passkey for a signed-in user. */
 export async function offerPasskey(ctx: Context, browser: string, user: User) {
-  const known = await selectCredentialIds(ctx.db, user.id);
+  const known = await listCredentialIds(ctx.db, user.id);
   const options = await generateRegistrationOptions({
     rpName: 'Causeway',
     rpID: rpIdOf(ctx.baseUrl),

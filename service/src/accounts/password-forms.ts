@@ -2,12 +2,12 @@ import type { Context } from '../context.ts';
 import { messagePage } from '../pages/message-page.ts';
 import { forgotPage, resetPage } from '../pages/password-pages.ts';
 import { checkMailPage } from '../pages/register-pages.ts';
-import { findResetLink } from './links.ts';
+import { isSecret, newSecret } from '../secret-hash.ts';
+import { findResetLink } from './mail-links.ts';
 import type { Answer, PageInput } from './page-route.ts';
 import { isEmail } from './register.ts';
 import { askForReset, resetPassword } from './reset.ts';
 import { readNext } from './return-path.ts';
-import { isSecret, newSecret } from './secrets.ts';
 import type { Visit } from './visit.ts';
 
 const GONE: Answer = {

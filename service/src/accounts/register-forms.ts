@@ -1,11 +1,11 @@
 import type { Context } from '../context.ts';
 import { messagePage } from '../pages/message-page.ts';
 import { checkMailPage, confirmPage, registerPage } from '../pages/register-pages.ts';
+import { isSecret } from '../secret-hash.ts';
 import { findSignInRequest } from './interaction.ts';
 import type { Answer, PageInput } from './page-route.ts';
 import { confirmRegistration, findPendingRegistration, register } from './register.ts';
 import { readNext } from './return-path.ts';
-import { isSecret } from './secrets.ts';
 import type { Visit } from './visit.ts';
 
 const GONE: Answer = {

@@ -2,10 +2,10 @@ import type { Context } from '../context.ts';
 import { newId } from '../http/ids.ts';
 import { FORMATS } from '../http/wire.ts';
 import { sendMail } from '../mail/outbox.ts';
-import { consumeLink, findConfirmLink, insertConfirmLink } from './links.ts';
+import { hashSecret } from '../secret-hash.ts';
+import { consumeLink, createConfirmLink, findConfirmLink } from './mail-links.ts';
 import { confirmMail, knownAddressMail } from './mails.ts';
 import { findPasswordProblem, hashPassword, isPassword } from './password.ts';
-import { hashSecret } from './secrets.ts';
 import { startSession } from './sessions.ts';
 import { findUserByEmail, insertUser, type UserKind } from './store.ts';
 import { takeAttempt, takeMail } from './throttle.ts';
@@ -34,7 +34,11 @@ export async function register(
     const user = await findUserByEmail(tx, email);
     if (user !== undefined) return sendMail(ctx, tx, knownAddressMail(ctx, user.email));
     const registration = { email, kind, passwordHash };
-    const secret = await insertConfirmLink(ctx, tx, { registration, browser, continueTo: input.continueTo });
+    const secret = await createConfirmLink(ctx, tx, {
+      registration,
+      cookie: browser,
+      continueTo: input.continueTo,
+    });
     await sendMail(ctx, tx, confirmMail(ctx, email, secret));
   });
   return null;

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { sendMail } from '../mail/outbox.ts';
 import { revokeGrants } from '../oauth/grants.ts';
 
-import { consumeLink, findResetLink, insertResetLink } from './links.ts';
+import { consumeLink, createResetLink, findResetLink } from './mail-links.ts';
 import { passwordChangedMail, resetMail, unknownAddressMail } from './mails.ts';
 import { findPasswordProblem, hashPassword } from './password.ts';
 import { endSessionsOf } from './sessions.ts';
@@ -16,7 +16,7 @@ export async function askForReset(ctx: Context, address: string): Promise<void> 
   await ctx.db.transaction().execute(async (tx) => {
     const user = await findUserByEmail(tx, email);
     if (user === undefined) return sendMail(ctx, tx, unknownAddressMail(ctx, email));
-    await sendMail(ctx, tx, resetMail(ctx, user.email, await insertResetLink(ctx, tx, user.id)));
+    await sendMail(ctx, tx, resetMail(ctx, user.email, await createResetLink(ctx, tx, user.id)));
   });
 }
 

@@ -1,10 +1,10 @@
 import type { Context } from '../context.ts';
 import { signInPage } from '../pages/sign-in-page.ts';
+import { newSecret } from '../secret-hash.ts';
 import { findSignInRequest } from './interaction.ts';
 import type { Answer, PageInput } from './page-route.ts';
 import { hasPasskeys } from './passkeys.ts';
 import { readNext } from './return-path.ts';
-import { newSecret } from './secrets.ts';
 import { endSession } from './sessions.ts';
 import { signInWithPassword } from './sign-in.ts';
 import type { Visit } from './visit.ts';

@@ -7,9 +7,9 @@ export type User = { id: string; email: string; kind: UserKind };
 
 export type NewUser = User & { password_hash: string | null };
 
-const USER = ['id', 'email', 'kind'] as const;
+const USER_COLUMNS = ['id', 'email', 'kind'] as const;
 
-/** False when the address has an account already. */
+/** Returns false if the address already has an account. */
 export async function insertUser(db: Db, user: NewUser): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('users')
@@ -20,17 +20,23 @@ export async function insertUser(db: Db, user: NewUser): Promise<boolean> {
 }
 
 export async function findUser(db: Db, id: string): Promise<User | undefined> {
-  return db.selectFrom('users').select(USER).where('id', '=', id).executeTakeFirst();
+  return db.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).executeTakeFirst();
 }
 
 export async function findUserByEmail(db: Db, email: string) {
   return db
     .selectFrom('users')
-    .select([...USER, 'password_hash'])
+    .select([...USER_COLUMNS, 'password_hash'])
     .where(sql`lower(email)`, '=', sql`lower(${email})`)
     .executeTakeFirst();
 }
 
 export async function setPasswordHash(db: Db, userId: string, passwordHash: string): Promise<void> {
   await db.updateTable('users').set({ password_hash: passwordHash }).where('id', '=', userId).execute();
+}
+
+/** Replaces the address with a unique placeholder and removes the password. Other tables keep pointing at the row. */
+export async function anonymizeUser(db: Db, userId: string): Promise<void> {
+  await sql`update users set email = ${`erased-${userId}@erased.invalid`}, password_hash = null
+    where id = ${userId}`.execute(db);
 }

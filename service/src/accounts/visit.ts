@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { isSecret, newSecret } from './secrets.ts';
+import { isSecret, newSecret } from '../secret-hash.ts';
 import { readSession, type Session } from './sessions.ts';
 
 /** A browser at one of our pages. Every browser has a cookie; being signed in is a matter of the database. */

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import { InvalidGrant } from 'oidc-provider/lib/helpers/errors.js';
 import type { Db } from '../db/pool.ts';
+import { hashSecret } from '../secret-hash.ts';
 import { findClientMetadata } from './client.ts';
-import { hashSecret } from './secrets.ts';
 
 /**
  * How long a rotated refresh token still counts as the same request sent again: replies get lost and clients

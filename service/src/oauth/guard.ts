@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { realTime } from '../clock.ts';
 import type { Caller, Guard } from '../http/access.ts';
 import type { Kernel } from '../kernel.ts';
+import { hashSecret } from '../secret-hash.ts';
 import { findClient, type RegisteredClient } from './client.ts';
-import { hashSecret } from './secrets.ts';
 import { readToken, type VerifiedToken } from './token-check.ts';
 
 /** The bearer guard, and what introspection needs of the same knowledge. */

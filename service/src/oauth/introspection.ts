@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
+import { matchesSecret } from '../secret-hash.ts';
 import type { RegisteredClient } from './client.ts';
 import type { Introspect, Introspection } from './schema.ts';
-import { matchesSecret } from './secrets.ts';
 import type { VerifiedToken } from './token-check.ts';
 
 type Asked = { body: Introspect; authorization: string | undefined; address: string };

@@ -6,6 +6,7 @@ import { CustomOIDCProviderError } from 'oidc-provider/lib/helpers/errors.js';
 import { Provider as LibraryProvider } from 'oidc-provider/lib/provider.js';
 import type { Kernel } from '../kernel.ts';
 import { pageHeaders } from '../pages/headers.ts';
+import { matchesSecret } from '../secret-hash.ts';
 import { findClient, type OwnMetadata, type RegisteredClient } from './client.ts';
 import { configure, findAccount } from './configuration.ts';
 import { plainErrorPage } from './error-page.ts';
@@ -16,7 +17,6 @@ import { loadSigningKeys } from './keys.ts';
 import { libraryRequest } from './library-request.ts';
 import { adaptReplies } from './middleware.ts';
 import { partnerTokenGrant } from './scopes.ts';
-import { matchesSecret } from './secrets.ts';
 
 /** The authorization server as the rest of the service uses it. */
 export type OAuth = {

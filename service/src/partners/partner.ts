@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { invalidField } from '../errors.ts';
 import { SCOPES } from '../http/access.ts';
 import { newId } from '../http/ids.ts';
-import { hashSecret, newClientSecret } from '../oauth/secrets.ts';
+import { hashSecret, newSecret } from '../secret-hash.ts';
 import * as store from './store.ts';
 
 type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
@@ -28,7 +28,7 @@ export async function createPartner(ctx: Parts, input: NewPartner): Promise<Cred
       throw invalidField('scopes', `${scope} is not a scope; there are ${Object.keys(SCOPES).join(', ')}`);
   if (logoUrl !== null && !isWebUrl(logoUrl))
     throw invalidField('logo', 'must be a URL that begins with https://');
-  const secret = newClientSecret(ctx.random);
+  const secret = newClientSecret(ctx);
   const partner = {
     id: newId(ctx.clock, ctx.random),
     name: name.trim(),
@@ -48,7 +48,7 @@ export async function createPartner(ctx: Parts, input: NewPartner): Promise<Cred
 
 /** A new secret works at once; the one before it for as long as told, any older one no more. */
 export async function rotateSecret(ctx: Parts, clientId: string, graceSeconds: number): Promise<string> {
-  const secret = newClientSecret(ctx.random);
+  const secret = newClientSecret(ctx);
   await store.replaceSecret(ctx.db, clientId, hashSecret(secret), graceSeconds);
   return secret;
 }
@@ -68,6 +68,11 @@ export async function disablePartner(ctx: Parts, clientId: string): Promise<void
 
 export async function enablePartner(ctx: Parts, clientId: string): Promise<void> {
   await store.updatePartner(ctx.db, clientId, { disabled_at: null });
+}
+
+/** The prefix lets secret scanners recognise a leaked secret. */
+function newClientSecret({ random }: Parts): string {
+  return `cws_${newSecret(random)}`;
 }
 
 function clientIdFor(name: string, { random }: Parts): string {

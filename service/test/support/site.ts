@@ -14,7 +14,7 @@ import { SCOPES } from '../../src/http/access.ts';
 import { newId } from '../../src/http/ids.ts';
 import { smtpMailer } from '../../src/mail/smtp.ts';
 import { startMailWorker } from '../../src/mail/worker.ts';
-import { hashSecret } from '../../src/oauth/secrets.ts';
+import { hashSecret } from '../../src/secret-hash.ts';
 import { type TestApp, testApp, testConfig } from './app.ts';
 
 export const PASSWORD = 'quiet harbour lantern';

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { Context } from '../../src/context.ts';
 import { type Caller, SCOPES } from '../../src/http/access.ts';
 import { issueUserTokens } from '../../src/oauth/issue.ts';
-import { hashSecret } from '../../src/oauth/secrets.ts';
+import { hashSecret } from '../../src/secret-hash.ts';
 
 export const USER = '01890000-0000-7000-8000-0000000000aa';
 export const REDIRECT = 'https://app.partner.test/callback';

@@ -1,0 +1,73 @@
+import { sql } from 'kysely';
+import type { Db } from '../db/pool.ts';
+
+export type LinkPurpose = 'confirm' | 'reset';
+
+const CONFIRM_LINK_TTL = '24 hours';
+const RESET_LINK_TTL = '1 hour';
+
+type ConfirmLinkRow = {
+  hash: Buffer;
+  /** The sealed registration. */
+  registration: Buffer;
+  /** The hash of the registering browser's cookie. */
+  browser: Buffer;
+  continue_to: string | null;
+};
+
+export async function insertConfirmLink(db: Db, link: ConfirmLinkRow): Promise<void> {
+  const { hash, registration, browser, continue_to } = link;
+  await sql`
+    insert into mail_links (hash, purpose, registration, browser, continue_to, expires_at)
+    values (${hash}, 'confirm', ${registration}, ${browser}, ${continue_to}, now() + ${CONFIRM_LINK_TTL}::interval)`.execute(
+    db,
+  );
+}
+
+export async function insertResetLink(db: Db, hash: Buffer, userId: string): Promise<void> {
+  await sql`
+    insert into mail_links (hash, purpose, user_id, expires_at)
+    values (${hash}, 'reset', ${userId}, now() + ${RESET_LINK_TTL}::interval)`.execute(db);
+}
+
+export async function findConfirmLink(db: Db, hash: Buffer) {
+  return db
+    .selectFrom('mail_links')
+    .select(['registration', 'browser', 'continue_to'])
+    .where('hash', '=', hash)
+    .where('purpose', '=', 'confirm')
+    .where('expires_at', '>', sql<string>`now()`)
+    .executeTakeFirst();
+}
+
+export async function findResetLink(
+  db: Db,
+  hash: Buffer,
+): Promise<{ userId: string; email: string } | undefined> {
+  return db
+    .selectFrom('mail_links as l')
+    .innerJoin('users as u', 'u.id', 'l.user_id')
+    .select(['u.id as userId', 'u.email'])
+    .where('l.hash', '=', hash)
+    .where('l.expires_at', '>', sql<string>`now()`)
+    .executeTakeFirst();
+}
+
+/** Deletes the link. Of several concurrent calls, one returns true. */
+export async function consumeLink(db: Db, purpose: LinkPurpose, hash: Buffer): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('mail_links')
+    .where('hash', '=', hash)
+    .where('purpose', '=', purpose)
+    .where('expires_at', '>', sql<string>`now()`)
+    .executeTakeFirst();
+  return numDeletedRows === 1n;
+}
+
+export async function deleteLinksOf(db: Db, userId: string): Promise<void> {
+  await db.deleteFrom('mail_links').where('user_id', '=', userId).execute();
+}
+
+export async function deleteExpiredLinks(db: Db): Promise<void> {
+  await sql`delete from mail_links where expires_at < now()`.execute(db);
+}

@@ -1,0 +1,57 @@
+import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import { hashSecret, newSecret } from '../secret-hash.ts';
+import * as store from './mail-link-store.ts';
+import type { UserKind } from './store.ts';
+
+/** A registration that waits for its email address to be confirmed; stored sealed in the link. */
+export type Registration = { email: string; kind: UserKind; passwordHash: string };
+
+export type ConfirmLink = { registration: Registration; browser: Buffer | null; continueTo: string | null };
+
+/** Creates a confirmation link and returns its secret. */
+export async function createConfirmLink(
+  ctx: Context,
+  tx: Db,
+  link: { registration: Registration; cookie: string; continueTo: string | null },
+): Promise<string> {
+  const secret = newSecret(ctx.random);
+  const hash = hashSecret(secret);
+  const plain = Buffer.from(JSON.stringify(link.registration));
+  await store.insertConfirmLink(tx, {
+    hash,
+    registration: ctx.sealing.seal('registration', plain, hash.toString('hex')),
+    browser: hashSecret(link.cookie),
+    continue_to: link.continueTo,
+  });
+  return secret;
+}
+
+/** Creates a password reset link, replaces the user's older ones, and returns its secret. */
+export async function createResetLink(ctx: Context, tx: Db, userId: string): Promise<string> {
+  const secret = newSecret(ctx.random);
+  await store.deleteLinksOf(tx, userId);
+  await store.insertResetLink(tx, hashSecret(secret), userId);
+  return secret;
+}
+
+/** Reads the link without consuming it: mail scanners open every link in a mail. */
+export async function findConfirmLink(ctx: Context, secret: string): Promise<ConfirmLink | null> {
+  const hash = hashSecret(secret);
+  const row = await store.findConfirmLink(ctx.db, hash);
+  if (!row?.registration) return null;
+  const plain = ctx.sealing.open('registration', row.registration, hash.toString('hex'));
+  return { registration: JSON.parse(plain.toString()), browser: row.browser, continueTo: row.continue_to };
+}
+
+export async function findResetLink(
+  { db }: Context,
+  secret: string,
+): Promise<{ userId: string; email: string } | null> {
+  return (await store.findResetLink(db, hashSecret(secret))) ?? null;
+}
+
+/** Consumes the link. Of several concurrent calls, one returns true. */
+export function consumeLink(tx: Db, purpose: store.LinkPurpose, secret: string): Promise<boolean> {
+  return store.consumeLink(tx, purpose, hashSecret(secret));
+}

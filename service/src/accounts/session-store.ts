@@ -1,0 +1,49 @@
+import { sql } from 'kysely';
+import type { Db } from '../db/pool.ts';
+import type { User } from './store.ts';
+
+export type SignInMethod = 'password' | 'passkey';
+
+/** A signed-in browser. */
+export type Session = { user: User; method: SignInMethod; signed_in_at: string };
+
+const SESSION_TTL = '12 hours';
+
+/** Uses the wall clock, not the start of the transaction: `max_age` is compared with the time of sign-in. */
+export async function insertSession(
+  db: Db,
+  hash: Buffer,
+  userId: string,
+  method: SignInMethod,
+): Promise<void> {
+  await sql`
+    insert into browser_sessions (hash, user_id, method, signed_in_at, expires_at)
+    values (${hash}, ${userId}, ${method}, clock_timestamp(), clock_timestamp() + ${SESSION_TTL}::interval)`.execute(
+    db,
+  );
+}
+
+export async function findSession(db: Db, hash: Buffer): Promise<Session | null> {
+  const row = await db
+    .selectFrom('browser_sessions as s')
+    .innerJoin('users as u', 'u.id', 's.user_id')
+    .select(['u.id', 'u.email', 'u.kind', 's.method', 's.signed_in_at'])
+    .where('s.hash', '=', hash)
+    .where('s.expires_at', '>', sql<string>`now()`)
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  const { method, signed_in_at, ...user } = row;
+  return { user, method, signed_in_at };
+}
+
+export async function deleteSession(db: Db, hash: Buffer): Promise<void> {
+  await db.deleteFrom('browser_sessions').where('hash', '=', hash).execute();
+}
+
+export async function deleteSessionsOf(db: Db, userId: string): Promise<void> {
+  await db.deleteFrom('browser_sessions').where('user_id', '=', userId).execute();
+}
+
+export async function deleteExpiredSessions(db: Db): Promise<void> {
+  await sql`delete from browser_sessions where expires_at < now()`.execute(db);
+}

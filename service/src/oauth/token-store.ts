@@ -1,0 +1,81 @@
+import { sql } from 'kysely';
+import type { AdapterPayload } from 'oidc-provider';
+import type pg from 'pg';
+import type { Db } from '../db/pool.ts';
+
+export type NewToken = {
+  hash: Buffer;
+  clientId: string | undefined;
+  grantId: string | null;
+  userId: string | null;
+  scope: string;
+  /** JSON. */
+  payload: string;
+  /** Unix time. */
+  iat: number | undefined;
+  exp: number | undefined;
+};
+
+export async function insertToken(db: Db, token: NewToken): Promise<void> {
+  const { hash, clientId, grantId, userId, scope, payload, iat, exp } = token;
+  await sql`insert into oauth_tokens (hash, client_id, grant_id, user_id, scope, payload, issued_at, expires_at)
+    values (${hash}, ${clientId}, ${grantId}, ${userId}, ${scope}, ${payload},
+      to_timestamp(${iat}), to_timestamp(${exp}))`.execute(db);
+}
+
+export async function findTokenPayload(
+  db: Db,
+  kind: string,
+  hash: Buffer,
+): Promise<AdapterPayload | undefined> {
+  const { rows } = await sql<{ payload: AdapterPayload }>`
+    select t.payload from oauth_tokens t left join oauth_grants g on g.id = t.grant_id
+    where t.hash = ${hash} and t.payload ->> 'kind' = ${kind}
+      and (t.grant_id is null or g.revoked_at is null)`.execute(db);
+  return rows[0]?.payload;
+}
+
+export async function deleteToken(db: Db, hash: Buffer): Promise<void> {
+  await db.deleteFrom('oauth_tokens').where('hash', '=', hash).execute();
+}
+
+export async function deleteTokensOf(db: Db, userId: string): Promise<void> {
+  await sql`delete from oauth_tokens where user_id = ${userId}`.execute(db);
+}
+
+export async function deleteExpiredTokens(db: Db, retention: string): Promise<void> {
+  await sql`delete from oauth_tokens where expires_at < now() - ${retention}::interval`.execute(db);
+}
+
+export type ActiveToken = {
+  client_id: string;
+  partner_id: string;
+  origins: string[];
+  user_id: string | null;
+  grant_id: string | null;
+  email: string | null;
+  scope: string;
+  /** Unix time. */
+  iat: number;
+  exp: number;
+};
+
+/** One read by primary keys: the token, its client and partner, and for users the grant and the account. */
+const FIND_ACTIVE_TOKEN = {
+  name: 'oauth_token_check',
+  text: `select t.client_id, c.partner_id, p.origins, t.user_id, t.grant_id, u.email, t.scope,
+      extract(epoch from t.issued_at)::float8 as iat, extract(epoch from t.expires_at)::float8 as exp
+    from oauth_tokens t
+    join oauth_clients c on c.client_id = t.client_id
+    join partners p on p.id = c.partner_id
+    left join oauth_grants g on g.id = t.grant_id
+    left join users u on u.id = t.user_id
+    where t.hash = $1 and t.expires_at > now() and p.disabled_at is null
+      and (t.grant_id is null or (g.revoked_at is null and u.id is not null))`,
+};
+
+/** Returns the token if it is unexpired and unrevoked, and its partner is enabled. */
+export async function findActiveToken(pool: pg.Pool, hash: Buffer): Promise<ActiveToken | undefined> {
+  const { rows } = await pool.query<ActiveToken>({ ...FIND_ACTIVE_TOKEN, values: [hash] });
+  return rows[0];
+}
