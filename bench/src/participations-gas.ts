@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
 import { token } from '@causeway/contracts/abi/token.ts';
-import { roles } from '@causeway/sandbox/simulators/chains/keys.ts';
+import { roles } from '@causeway/sandbox/seed/keys.ts';
 import { newId } from '@causeway/service/http/ids.ts';
 import { toTimestamp } from '@causeway/service/http/wire.ts';
 import { deriveSandboxKey } from '@causeway/service/operator/sandbox-keys.ts';

@@ -13,13 +13,13 @@ const BLOCK_INTERVAL = 2_000;
 /** 64 clients poll 20 previews while the chain goes on: a route on plain viem, one on viem's multicall batching, ours. */
 export async function run(): Promise<Result> {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-'));
-  const outside = await startSimulators({ dataDir, clock: { now_ms: Date.now(), running: true } });
-  const stops = [outside.stop];
+  const simulators = await startSimulators({ dataDir, clock: { now_ms: Date.now(), running: true } });
+  const stops = [simulators.stop];
   try {
-    const [chain] = outside.chains;
+    const [chain] = simulators.chains;
     const usdc = chain?.deployment.tokens[0];
-    if (chain === undefined || usdc === undefined) throw new Error('the outside world has no chain');
-    await outside.control.call('chains/interval', { chain: chain.chain, milliseconds: BLOCK_INTERVAL });
+    if (chain === undefined || usdc === undefined) throw new Error('the simulators have no chain');
+    await simulators.control.call('chains/interval', { chain: chain.chain, milliseconds: BLOCK_INTERVAL });
     const setting = { rpcUrl: chain.rpc_url, swap: chain.deployment.fund_swap.address, token: usdc.address };
     const start = async (file: string, ...args: string[]) => {
       const { target, stop } = await startTarget(file, [JSON.stringify(setting), ...args]);

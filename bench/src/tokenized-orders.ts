@@ -28,17 +28,20 @@ const abi = parseAbi(['function approve(address spender, uint256 amount)']);
  * the round before, so that no answer of the chain or the venue is left over from it. What the process costs while
  * nobody asks for anything is measured too and taken off.
  */
-export async function measureTransactions(outside: Simulators, target: Measured): Promise<TransactionCost> {
+export async function measureTransactions(
+  simulators: Simulators,
+  target: Measured,
+): Promise<TransactionCost> {
   const wallets: Hex[] = [];
-  for (let count = 0; count < WALLETS; count++) wallets.push(await makeWallet(outside));
+  for (let count = 0; count < WALLETS; count++) wallets.push(await makeWallet(simulators));
   let now = Date.now();
   const runRounds = async (rounds: number, orderAll: () => Promise<unknown>) => {
     const costs: number[] = [];
     let busy = 0;
     for (let round = 0; round < rounds; round++) {
       now += STEP;
-      await outside.control.call('clock/set', { now_ms: now, running: true });
-      await outside.control.call('chains/mine', { chain: CHAIN, blocks: 1 });
+      await simulators.control.call('clock/set', { now_ms: now, running: true });
+      await simulators.control.call('chains/mine', { chain: CHAIN, blocks: 1 });
       await fetch(`${target.statsUrl}/reset`);
       const start = performance.now();
       await orderAll();

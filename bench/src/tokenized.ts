@@ -16,20 +16,20 @@ const DISTANCE = 50;
 
 /** Quotes that many poll, against routes that ask the venue each time; and what a transaction costs us. */
 export async function run(): Promise<Result> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-outside-'));
-  const outside = await startSimulators({ dataDir, clock: { now_ms: Date.now(), running: true } });
-  await outside.control.call('venue/set', { session: 'regular' });
-  const venue = [outside.venue.url, outside.venue.api_key];
-  const rest = [outside.chains[0]?.service_url ?? '', JSON.stringify(offerFile(outside))];
-  const stops = [outside.stop];
+  const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-simulators-'));
+  const simulators = await startSimulators({ dataDir, clock: { now_ms: Date.now(), running: true } });
+  await simulators.control.call('venue/set', { session: 'regular' });
+  const venue = [simulators.venue.url, simulators.venue.api_key];
+  const rest = [simulators.chains[0]?.service_url ?? '', JSON.stringify(offerFile(simulators))];
+  const stops = [simulators.stop];
   try {
     const start = async <T = Target>(file: string, args: string[]): Promise<T> => {
       const { target, stop } = await startTarget<T>(file, args);
       stops.unshift(stop);
       return target;
     };
-    const { url: farUrl } = await start('./tokenized-far.ts', [outside.venue.url, String(DISTANCE)]);
-    const far = [farUrl, outside.venue.api_key];
+    const { url: farUrl } = await start('./tokenized-far.ts', [simulators.venue.url, String(DISTANCE)]);
+    const far = [farUrl, simulators.venue.api_key];
     const bare = async (...args: string[]) => ({
       ...(await start('./tokenized-bare.ts', args)),
       paths: QUOTES,
@@ -49,7 +49,7 @@ export async function run(): Promise<Result> {
     const perQuote = (after.venue - before.venue) / (after.served - before.served);
     const over = (mine: keyof typeof figures, theirs: keyof typeof figures) =>
       figures[mine].requestsPerSecond / figures[theirs].requestsPerSecond;
-    const cost = await measureTransactions(outside, ours);
+    const cost = await measureTransactions(simulators, ours);
     return {
       name: 'Tokenized swaps: 64 clients that poll 10 quotes, and the transaction',
       bars: [

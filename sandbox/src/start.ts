@@ -11,9 +11,10 @@ import { clockRoutes } from './controls/clock.ts';
 import { demoControls } from './controls/demo.ts';
 import { type FaultTargets, faultRoute } from './controls/faults.ts';
 import { overviewRoute } from './controls/overview.ts';
-import { participationControls, sandboxOperatorKey } from './controls/participations.ts';
-import { providerSettings, providersShare, rememberCountry, signingMails } from './controls/providers.ts';
+import { participationControls } from './controls/participations.ts';
+import { documentMails, providerSettings, providersShare, rememberCountry } from './controls/providers.ts';
 import { venueControls } from './controls/venue.ts';
+import { sandboxOperatorKey } from './seed/keys.ts';
 import { offersShare } from './seed/offers.ts';
 import { partnersShare } from './seed/partners.ts';
 import { startMailServer } from './simulators/mail-server.ts';
@@ -30,46 +31,52 @@ export type ControlGroup = {
   readyLines?: string[];
 };
 
-export type Sandbox = { routes: Route[]; plugins: Plugin[]; readyLines: string[] };
+export type Controls = { routes: Route[]; plugins: Plugin[]; readyLines: string[] };
 
 /**
- * The simulated outside world: first its servers, whose addresses the service is configured with as an
+ * The simulated providers: first its servers, whose addresses the service is configured with as an
  * operator would; then, once the service's parts live, the seeds and the controls.
  */
-export type World = {
+export type Sandbox = {
   settings: Partial<Config>;
-  join(ctx: Context): Promise<Sandbox>;
+  attach(ctx: Context): Promise<Controls>;
   stop(): Promise<void>;
 };
 
-export async function startWorld(config: Config, clock: Clock, say: (text: string) => void): Promise<World> {
-  say('Starting the simulated outside world …');
+export async function startSandbox(
+  config: Config,
+  clock: Clock,
+  say: (text: string) => void,
+): Promise<Sandbox> {
+  say('Starting the simulated providers …');
   const mailServer = await startMailServer(join(config.dataDir, 'outside', 'mail.jsonl'));
   const setting = { now_ms: clock.now(), running: config.clock === 'real' };
-  const [outside, demo] = await Promise.all([
+  const [simulators, demo] = await Promise.all([
     startSimulators({ dataDir: config.dataDir, clock: setting }),
     startDemoIfWanted(config, say),
   ]);
-  const rpcUrls = Object.fromEntries(outside.chains.map(({ chain, service_url }) => [chain, [service_url]]));
+  const rpcUrls = Object.fromEntries(
+    simulators.chains.map(({ chain, service_url }) => [chain, [service_url]]),
+  );
   return {
     settings: {
       smtpUrl: config.smtpUrl ?? mailServer.smtpUrl,
       rpcUrls: { ...rpcUrls, ...config.rpcUrls },
       operatorKey: config.operatorKey ?? sandboxOperatorKey(),
       supplierKey: config.supplierKey ?? deriveSandboxKey('supplier'),
-      venue: config.venue ?? { url: outside.venue.url, apiKey: outside.venue.api_key },
-      ...providerSettings(config, outside),
+      venue: config.venue ?? { url: simulators.venue.url, apiKey: simulators.venue.api_key },
+      ...providerSettings(config, simulators),
     },
-    join: async (ctx) => {
-      const moved = () => outside.control.call('clock/set', { now_ms: ctx.clock.now(), running: false });
+    attach: async (ctx) => {
+      const moved = () => simulators.control.call('clock/set', { now_ms: ctx.clock.now(), running: false });
       const shares = [
         await partnersShare(ctx, appOf(demo)),
         demoControls(ctx, demo),
-        await accountControls(ctx, mailServer, rememberCountry(outside), () => signingMails(outside)),
-        chainControls(outside),
-        await providersShare(ctx, outside),
-        venueControls(outside, ctx),
-        await offersShare(ctx, outside.chains),
+        await accountControls(ctx, mailServer, rememberCountry(simulators), () => documentMails(simulators)),
+        chainControls(simulators),
+        await providersShare(ctx, simulators),
+        venueControls(simulators, ctx),
+        await offersShare(ctx, simulators.chains),
         { routes: clockRoutes(moved) },
         { routes: participationControls },
       ];
@@ -77,7 +84,7 @@ export async function startWorld(config: Config, clock: Clock, say: (text: strin
     },
     stop: async () => {
       await demo?.stop();
-      await outside.stop();
+      await simulators.stop();
       await mailServer.stop();
     },
   };
@@ -96,7 +103,7 @@ function appOf(demo: Demo | null) {
   return demo === null ? {} : { redirectUris: [`${demo.url}/callback`], origins: [demo.url] };
 }
 
-function putTogether(ctx: Context, shares: ControlGroup[]): Sandbox {
+function putTogether(ctx: Context, shares: ControlGroup[]): Controls {
   const overview = async () =>
     Object.assign(
       { base_url: ctx.baseUrl, docs_url: `${ctx.baseUrl}/docs` },

@@ -61,17 +61,17 @@ async function start(
   started: Started,
 ): Promise<string> {
   const clock = config.clock === 'test' ? testClock(Date.now()) : realClock();
-  const [databaseUrl, world] = await settleAll([
+  const [databaseUrl, sandbox] = await settleAll([
     openDatabase(config, say, started),
-    config.profile === 'sandbox' ? startWorld(config, clock, say, started) : null,
+    config.profile === 'sandbox' ? startSandbox(config, clock, say, started) : null,
   ]);
   const port = config.port === 0 ? await freePort(config.host) : config.port;
   const baseUrl = config.publicUrl ?? `http://${config.host}:${port}`;
-  const parts = { config: { ...config, ...world?.settings }, baseUrl, databaseUrl, log, clock };
+  const parts = { config: { ...config, ...sandbox?.settings }, baseUrl, databaseUrl, log, clock };
   const { ctx, close } = await buildContext(parts);
   started.push(close);
 
-  const sandbox = (await world?.join(ctx)) ?? null;
+  const controls = (await sandbox?.attach(ctx)) ?? null;
   started.push((await startMailWorker(ctx, smtpMailer(ctx.config.smtpUrl ?? '', config.mailFrom))).stop);
   started.push((await startReconciler(ctx)).stop);
   started.push((await startDocumentReconciler(ctx)).stop);
@@ -82,24 +82,24 @@ async function start(
   if (problems.length > 0) throw new ConfigError(problems);
   started.push(startOrderWatch(ctx));
   process.on('SIGHUP', () => void ctx.sanctions.reload());
-  const routes = [...apiRoutes, ...(sandbox?.routes ?? [])];
+  const routes = [...apiRoutes, ...(controls?.routes ?? [])];
   const plugins = [
     ...[referencePlugin(ctx, apiRoutes), oauthPlugin(ctx), accountsPlugin(ctx)],
-    ...(sandbox?.plugins ?? []),
+    ...(controls?.plugins ?? []),
   ];
   const app = await buildServer(ctx, routes, plugins);
   await app.listen({ host: config.host, port });
   started.push(() => app.close());
   const metrics = await serveMetrics(ctx.metrics, config.metrics);
   started.push(metrics.close);
-  return readyBlock(baseUrl, metrics.url, ctx.operator?.address ?? null, sandbox?.readyLines ?? []);
+  return readyBlock(baseUrl, metrics.url, ctx.operator?.address ?? null, controls?.readyLines ?? []);
 }
 
 /** Loaded in the sandbox profile alone. */
-async function startWorld(config: Config, clock: Clock, say: (text: string) => void, started: Started) {
-  const world = await (await import('@causeway/sandbox/start.ts')).startWorld(config, clock, say);
-  started.push(world.stop);
-  return world;
+async function startSandbox(config: Config, clock: Clock, say: (text: string) => void, started: Started) {
+  const sandbox = await (await import('@causeway/sandbox/start.ts')).startSandbox(config, clock, say);
+  started.push(sandbox.stop);
+  return sandbox;
 }
 
 /** Like `Promise.all`, but waits for every part, so that a failure of one does not leave another starting. */

@@ -82,14 +82,14 @@ async function useEverything(): Promise<void> {
   await submit({ ...FORM, Country: 'United States' });
   await submit({ ...FORM, Signature: `${FORM.Signature} ${'?'.repeat(100)}` });
   for (const mode of ['garbage', 'down'] as const) {
-    await world.call('signing/fault', { mode });
+    await world.call('documents/fault', { mode });
     await world.call('identity/fault', { mode });
     await submit();
     await call('POST', '/v1/kyc-token', {});
   }
-  await world.call('signing/fault', { mode: 'none' });
+  await world.call('documents/fault', { mode: 'none' });
   await world.call('identity/fault', { mode: 'none' });
-  await world.call('signing/quirk', { quirk: 'error_500' });
+  await world.call('documents/one-shot-fault', { fault: 'error_500' });
   await submit();
   await world.advance(61);
   let sent = await submit(FORM, { 'idempotency-key': 'k2' });
@@ -105,8 +105,8 @@ async function useEverything(): Promise<void> {
     .select('id')
     .where('user_id', '=', USER)
     .executeTakeFirstOrThrow();
-  await world.call('signing/act', { external_id: id, action: 'view' });
-  await world.call('signing/act', { external_id: id, action: 'sign' });
+  await world.call('documents/act', { external_id: id, action: 'view' });
+  await world.call('documents/act', { external_id: id, action: 'sign' });
   await submit();
 }
 

@@ -86,7 +86,7 @@ describe('the signing page', () => {
     await post(token, '/v1/documents/tax_certification/submission', {
       'Full Name': '"><script>alert(1)</script>',
     });
-    const { mails } = await world.call('signing/mails', { to: `${userId}@user.test` });
+    const { mails } = await world.call('documents/mails', { to: `${userId}@user.test` });
     const status = async () =>
       (
         await world.ctx.db
@@ -114,8 +114,8 @@ describe('the signing page', () => {
     expect((await page(`${link}/decline`, { reason: 'no' })).title).toBe('This form was declined');
     expect(await status()).toBe('DECLINED');
     expect((await page(link)).title).toBe('This form was declined');
-    expect((await page(`${world.providers.pages.signing}/s/unknown`)).status).toBe(404);
-    expect((await page(world.providers.pages.signing)).text).toContain(link);
+    expect((await page(`${world.providers.pages.documents}/s/unknown`)).status).toBe(404);
+    expect((await page(world.providers.pages.documents)).text).toContain(link);
   });
 });
 

@@ -1,4 +1,4 @@
-import { testWallets } from '../simulators/chains/keys.ts';
+import { testWallets } from '../seed/keys.ts';
 import type { Simulators } from '../simulators/start.ts';
 import type { ControlGroup } from '../start.ts';
 import { chainRoutes } from './chain-routes.ts';

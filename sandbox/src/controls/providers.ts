@@ -15,7 +15,7 @@ import type { ControlGroup } from '../start.ts';
 import { passErrors } from './pass-errors.ts';
 
 /** What an operator would set, unless the operator has set something else. */
-export function providerSettings(config: Config, { identity, signing }: Simulators): Partial<Config> {
+export function providerSettings(config: Config, { identity, documents }: Simulators): Partial<Config> {
   return {
     identity: config.identity ?? {
       url: identity.url,
@@ -24,10 +24,10 @@ export function providerSettings(config: Config, { identity, signing }: Simulato
       webhookSecrets: [identity.webhook_secret],
     },
     documents: config.documents ?? {
-      url: signing.url,
-      apiKey: signing.api_key,
-      templates: signing.templates,
-      webhookSecrets: [signing.webhook_secret],
+      url: documents.url,
+      apiKey: documents.api_key,
+      templates: documents.templates,
+      webhookSecrets: [documents.webhook_secret],
       webhookHeader: null,
       linkDays: 30,
     },
@@ -39,8 +39,8 @@ export const rememberCountry =
   async ({ id, country }: { id: string; country: string | null }) =>
     country === null ? undefined : control.call('identity/country', { user_id: id, country });
 
-export async function signingMails({ control }: Simulators) {
-  const { mails } = await control.call('signing/mails', {});
+export async function documentMails({ control }: Simulators) {
+  const { mails } = await control.call('documents/mails', {});
   return mails.map(({ to, subject, link, at }) => ({
     to,
     subject,
@@ -52,19 +52,19 @@ export async function signingMails({ control }: Simulators) {
 /** The providers of identity and signatures: where they are, and what moves them. */
 export async function providersShare(
   ctx: Context,
-  { control, identity, signing }: Simulators,
+  { control, identity, documents }: Simulators,
 ): Promise<ControlGroup> {
   await control.call('identity/webhook', { url: `${ctx.baseUrl}/webhooks/identity` });
-  await control.call('signing/webhook', { url: `${ctx.baseUrl}/webhooks/documents` });
+  await control.call('documents/webhook', { url: `${ctx.baseUrl}/webhooks/documents` });
   return {
     overview: () => ({
       identity_flow_url: `${identity.url}/flow?token={kyc_token}`,
-      signing_mails_url: signing.page_url,
+      signing_mails_url: documents.page_url,
     }),
     routes: [reviewRoute(control), documentRoute(control)],
     faults: new Map([
       ['identity', (mode, for_seconds) => control.call('identity/fault', fault(mode, for_seconds))],
-      ['documents', (mode, for_seconds) => control.call('signing/fault', fault(mode, for_seconds))],
+      ['documents', (mode, for_seconds) => control.call('documents/fault', fault(mode, for_seconds))],
     ]),
   };
 }
@@ -131,7 +131,7 @@ function documentRoute(control: Simulators['control']) {
     errors: ['not_found', 'validation_failed'],
     handle: async (ctx, _caller, { body: { email, document_type, action } }) => {
       const submission = await findLast(ctx, email, document_type);
-      await passErrors(control.call('signing/act', { external_id: submission.id, action }));
+      await passErrors(control.call('documents/act', { external_id: submission.id, action }));
       const { form_type, status } = await findLast(ctx, email, document_type);
       return { object: 'document_submission' as const, form_type, status };
     },

@@ -10,9 +10,9 @@ import type { OfferFile } from '@causeway/service/offers/file-schema.ts';
 import { publishOffer } from '@causeway/service/offers/lifecycle.ts';
 import { offerState } from '@causeway/service/offers/offer.ts';
 import { listPublished } from '@causeway/service/offers/store.ts';
-import { roles } from '../simulators/chains/keys.ts';
 import type { ReadyChain } from '../simulators/chains/simulator.ts';
 import type { ControlGroup } from '../start.ts';
+import { roles } from './keys.ts';
 import { partnerIds } from './partners.ts';
 
 /** Oldest first: the list of offers begins with the last. */

@@ -12,25 +12,28 @@ import type { StartSimulator } from './simulator.ts';
 import { startVenue } from './venue/simulator.ts';
 
 /** The providers of the simulated outside world; one more is one more line. */
-const parts = {
+const simulators = {
   chains: startChains,
   identity: startIdentity,
-  signing: startDocuments,
+  documents: startDocuments,
   venue: startVenue,
 } satisfies Record<string, StartSimulator<unknown>>;
 
-type Parts = typeof parts;
+type Simulators = typeof simulators;
+
+/** `signing` is the folder's name in existing data folders, which must still open. */
+const FOLDERS: Partial<Record<string, string>> = { documents: 'signing' };
 
 /** The first message of the parent. */
 export type SimulatorsInit = { folder: string; secret: string; clock: ClockSetting };
 
 /** The answer to it, once every provider listens. */
-export type OutsideReady = {
+export type SimulatorsReady = {
   control: string;
-  parts: { [Name in keyof Parts]: Awaited<ReturnType<Parts[Name]>>['ready'] };
+  simulators: { [Name in keyof Simulators]: Awaited<ReturnType<Simulators[Name]>>['ready'] };
 };
 
-export type OutsideMessage = { ready: OutsideReady } | { failed: string };
+export type SimulatorsMessage = { ready: SimulatorsReady } | { failed: string };
 
 async function startAll({ folder, secret, clock: setting }: SimulatorsInit) {
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -43,22 +46,22 @@ async function startAll({ folder, secret, clock: setting }: SimulatorsInit) {
 
   const stops: (() => Promise<void>)[] = [];
   const ready: Record<string, unknown> = {};
-  for (const [name, start] of Object.entries(parts)) {
-    const own = join(folder, name);
+  for (const [name, start] of Object.entries(simulators)) {
+    const own = join(folder, FOLDERS[name] ?? name);
     await mkdir(own, { recursive: true, mode: 0o700 });
     const started = await start({ folder: own, control, clock, listen, started: ready });
     stops.unshift(started.stop);
     ready[name] = started.ready;
   }
   const stop = async () => {
-    for (const stopPart of stops) await stopPart();
+    for (const stopSimulator of stops) await stopSimulator();
     await closeServer(control.server);
     await unlock();
   };
-  return { ready: { control: controlUrl, parts: ready as OutsideReady['parts'] }, stop };
+  return { ready: { control: controlUrl, simulators: ready as SimulatorsReady['simulators'] }, stop };
 }
 
-function tellParent(message: OutsideMessage): void {
+function tellParent(message: SimulatorsMessage): void {
   process.send?.(message);
 }
 

@@ -8,7 +8,7 @@ import { createPublicClient, createWalletClient, type Hex, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { testWallets } from './chains/keys.ts';
+import { testWallets } from '../seed/keys.ts';
 import { type Simulators, startSimulators } from './start.ts';
 
 const friend: Hex = '0x00000000000000000000000000000000000000aa';
@@ -21,15 +21,15 @@ beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'causeway-outside-'));
 });
 afterEach(async () => {
-  for (const outside of started.splice(0)) await outside.stop();
+  for (const simulators of started.splice(0)) await simulators.stop();
   await rm(dataDir, { recursive: true });
 });
 
 async function start() {
   const clock = { now_ms: 1_800_000_000_000, running: false };
-  const outside = await startSimulators({ dataDir, clock });
-  started.push(outside);
-  return outside;
+  const simulators = await startSimulators({ dataDir, clock });
+  started.push(simulators);
+  return simulators;
 }
 
 function isAlive(pid: number): boolean {
@@ -40,8 +40,8 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function connect(outside: Simulators, which: 'rpc_url' | 'service_url' = 'rpc_url') {
-  const transport = http(outside.chains[0]?.[which], { retryCount: 0, timeout: 1000 });
+function connect(simulators: Simulators, which: 'rpc_url' | 'service_url' = 'rpc_url') {
+  const transport = http(simulators.chains[0]?.[which], { retryCount: 0, timeout: 1000 });
   return {
     reader: createPublicClient({ chain: sepolia, transport, cacheTime: 0, pollingInterval: 20 }),
     writer: createWalletClient({ chain: sepolia, transport, account }),
@@ -71,9 +71,9 @@ it('refuses a data folder whose contracts are others', async () => {
 });
 
 it('stops on SIGTERM with code 0', async () => {
-  const outside = await start();
-  await outside.stop();
-  expect(await outside.exited).toBe(0);
+  const simulators = await start();
+  await simulators.stop();
+  expect(await simulators.exited).toBe(0);
 });
 
 it('ends when its parent is killed with kill -9', async () => {
@@ -114,28 +114,31 @@ async function rpc(url: string, body: unknown) {
 }
 
 describe('while it runs', () => {
-  let outside: Simulators;
+  let simulators: Simulators;
   let own: string;
   beforeAll(async () => {
     own = await mkdtemp(join(tmpdir(), 'causeway-outside-'));
-    outside = await startSimulators({ dataDir: own, clock: { now_ms: 1_800_000_000_000, running: false } });
+    simulators = await startSimulators({
+      dataDir: own,
+      clock: { now_ms: 1_800_000_000_000, running: false },
+    });
   });
   afterAll(async () => {
-    await outside.stop();
+    await simulators.stop();
     await rm(own, { recursive: true });
   });
 
   it('gives gas by the faucet', async () => {
-    await outside.control.call('chains/faucet', {
+    await simulators.control.call('chains/faucet', {
       chain: 'ethereum_sepolia',
       address: friend,
       amount: '123',
     });
-    expect(await connect(outside).reader.getBalance({ address: friend })).toBe(123n);
+    expect(await connect(simulators).reader.getBalance({ address: friend })).toBe(123n);
   });
 
   it('refuses what it cannot give, under the codes of the API', async () => {
-    const { control } = outside;
+    const { control } = simulators;
     const chain = 'ethereum_sepolia';
     const ask = (input: object) =>
       control.call('chains/faucet', { chain, address: friend, amount: '1', ...input });
@@ -150,35 +153,39 @@ describe('while it runs', () => {
   });
 
   it('lets nobody in without the secret', async () => {
-    const { control } = outside;
+    const { control } = simulators;
     const reply = await fetch(`${control.url}/chains/mine`, { method: 'POST', body: '{}' });
     expect(reply.status).toBe(401);
   });
 
   it('shows a new time to reads as soon as the clock is set', async () => {
-    await outside.control.call('clock/set', { now_ms: 1_900_000_000_000, running: false });
-    expect((await connect(outside).reader.getBlock()).timestamp).toBe(1_900_000_000n);
+    await simulators.control.call('clock/set', { now_ms: 1_900_000_000_000, running: false });
+    expect((await connect(simulators).reader.getBlock()).timestamp).toBe(1_900_000_000n);
   });
 
   it('faults what the service sees and nothing else', async () => {
-    const service = connect(outside, 'service_url').reader;
-    const partner = connect(outside).reader;
-    await outside.control.call('chains/mine', { chain: 'ethereum_sepolia', blocks: 60 });
+    const service = connect(simulators, 'service_url').reader;
+    const partner = connect(simulators).reader;
+    await simulators.control.call('chains/mine', { chain: 'ethereum_sepolia', blocks: 60 });
     const head = await partner.getBlockNumber();
     for (const mode of ['down', 'slow', 'garbage', 'rate_limited'] as const) {
-      await outside.control.call('chains/fault', { chain: 'ethereum_sepolia', mode });
+      await simulators.control.call('chains/fault', { chain: 'ethereum_sepolia', mode });
       await expect(service.getBlockNumber(), mode).rejects.toThrow();
       expect(await partner.getBlockNumber()).toBe(head);
     }
-    await outside.control.call('chains/fault', { chain: 'ethereum_sepolia', mode: 'stale' });
+    await simulators.control.call('chains/fault', { chain: 'ethereum_sepolia', mode: 'stale' });
     expect(await service.getBlockNumber()).toBe(head - 50n);
     expect((await service.getBlock()).number).toBe(head - 50n);
-    await outside.control.call('chains/fault', { chain: 'ethereum_sepolia', mode: 'down', for_seconds: 0 });
+    await simulators.control.call('chains/fault', {
+      chain: 'ethereum_sepolia',
+      mode: 'down',
+      for_seconds: 0,
+    });
     expect(await service.getBlockNumber()).toBe(head);
   });
 
   it('speaks JSON-RPC to a browser: batches, open CORS, no dangerous methods', async () => {
-    const url = outside.chains[0]?.rpc_url ?? '';
+    const url = simulators.chains[0]?.rpc_url ?? '';
     const call = (id: number, method: string, params: unknown[] = []) => ({
       jsonrpc: '2.0',
       id,

@@ -7,7 +7,7 @@ import type { ClockSetting } from './clock.ts';
 import { ControlError } from './control.ts';
 import type { DocumentControls } from './documents/simulator.ts';
 import type { IdentityControls } from './identity/simulator.ts';
-import type { OutsideMessage, OutsideReady, SimulatorsInit } from './main.ts';
+import type { SimulatorsInit, SimulatorsMessage, SimulatorsReady } from './main.ts';
 import type { VenueControls } from './venue/simulator.ts';
 
 /** Each control with what it takes and what it gives; a simulated provider adds its own here. */
@@ -25,7 +25,7 @@ export type SimulatorControl = {
   ): Promise<SimulatorControls[Name]['output']>;
 };
 
-export type Simulators = OutsideReady['parts'] & {
+export type Simulators = SimulatorsReady['simulators'] & {
   control: SimulatorControl;
   pid: number;
   /** Resolves when the process has gone. */
@@ -34,7 +34,7 @@ export type Simulators = OutsideReady['parts'] & {
   exited: Promise<number | null>;
 };
 
-export type OutsideOptions = {
+export type SimulatorsOptions = {
   dataDir: string;
   clock: ClockSetting;
 };
@@ -45,7 +45,7 @@ const CALL_TIMEOUT = 60_000;
 const ENTRY = fileURLToPath(new URL('../../bin/simulators.mjs', import.meta.url));
 
 /** Starts the simulated outside world in a process of its own, which ends with this one. */
-export async function startSimulators({ dataDir, clock }: OutsideOptions): Promise<Simulators> {
+export async function startSimulators({ dataDir, clock }: SimulatorsOptions): Promise<Simulators> {
   const secret = randomBytes(32).toString('base64url');
   const child = fork(ENTRY, [], { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const exited = new Promise<number | null>((done) => child.once('exit', (code) => done(code)));
@@ -53,7 +53,7 @@ export async function startSimulators({ dataDir, clock }: OutsideOptions): Promi
   child.send(init);
   const ready = await waitUntilReady(child);
   return {
-    ...ready.parts,
+    ...ready.simulators,
     control: {
       url: ready.control,
       secret,
@@ -65,14 +65,14 @@ export async function startSimulators({ dataDir, clock }: OutsideOptions): Promi
   };
 }
 
-function waitUntilReady(child: ChildProcess): Promise<OutsideReady> {
+function waitUntilReady(child: ChildProcess): Promise<SimulatorsReady> {
   return new Promise((done, fail) => {
     const timer = setTimeout(() => {
       child.kill('SIGKILL');
       fail(new Error(`the outside world did not start within ${START_TIMEOUT} ms`));
     }, START_TIMEOUT);
     child.once('exit', (code) => fail(new Error(`the outside world ended at its start with code ${code}`)));
-    child.once('message', (message: OutsideMessage) => {
+    child.once('message', (message: SimulatorsMessage) => {
       clearTimeout(timer);
       if ('ready' in message) done(message.ready);
       else fail(new Error(`the outside world could not start: ${message.failed}`));

@@ -1,6 +1,6 @@
 import { fixedPriceMarket } from '@causeway/contracts/abi/fixed-price-market.ts';
 import { fundSwap } from '@causeway/contracts/abi/fund-swap.ts';
-import { roles } from '@causeway/sandbox/simulators/chains/keys.ts';
+import { roles } from '@causeway/sandbox/seed/keys.ts';
 import { createPublicClient, createWalletClient, http, parseAbi } from 'viem';
 import { sepolia } from 'viem/chains';
 import { decodeFunctionData, encodeFunctionData } from 'viem/utils';

@@ -1,5 +1,5 @@
+import { roles, testWallets } from '@causeway/sandbox/seed/keys.ts';
 import { EMBEDDED_CHAINS } from '@causeway/sandbox/simulators/chains/embedded.ts';
-import { roles, testWallets } from '@causeway/sandbox/simulators/chains/keys.ts';
 import { expect, it } from 'vitest';
 import { CHAINS, EVM_CHAINS } from '../http/wire.ts';
 import { deriveSandboxKey, isSandboxKey, SANDBOX_KEY_LABELS } from '../operator/sandbox-keys.ts';

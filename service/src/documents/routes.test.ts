@@ -30,7 +30,7 @@ const outcome = async (user: User, body: object = FORM) => {
   return [reply.statusCode, reply.json().code ?? reply.json().status];
 };
 const mails = async ({ userId }: User) =>
-  (await world.call('signing/mails', { to: `${userId}@user.test` })).mails.length;
+  (await world.call('documents/mails', { to: `${userId}@user.test` })).mails.length;
 const rows = ({ userId }: User) =>
   world.ctx.db
     .selectFrom('document_submissions')
@@ -40,7 +40,7 @@ const rows = ({ userId }: User) =>
     .execute();
 const act = async (user: User, action: 'view' | 'sign' | 'decline' | 'expire') => {
   const external_id = (await rows(user)).at(-1)?.id ?? '';
-  expect(await world.call('signing/act', { external_id, action })).toEqual({ delivered: true });
+  expect(await world.call('documents/act', { external_id, action })).toEqual({ delivered: true });
 };
 const statuses = async (user: User) => (await rows(user)).map(({ status }) => status);
 
@@ -160,29 +160,29 @@ test('twelve posts at once send one mail', async () => {
 
 test('an answer that was lost after the mail went out is found again, without a second mail', async () => {
   const user = await newUser();
-  await world.call('signing/quirk', { quirk: 'silent_after_effect' });
+  await world.call('documents/one-shot-fault', { fault: 'silent_after_effect' });
   expect(await outcome(user)).toEqual([200, 'SENT']);
   expect(await mails(user)).toBe(1);
 });
 
 test('an answer that is lost for longer leaves the form open until it is found', async () => {
   const user = await newUser();
-  await world.call('signing/quirk', { quirk: 'silent_after_effect' });
+  await world.call('documents/one-shot-fault', { fault: 'silent_after_effect' });
   const posting = outcome(user);
   while ((await mails(user)) === 0) await sleep(5);
-  await world.call('signing/fault', { mode: 'garbage' });
+  await world.call('documents/fault', { mode: 'garbage' });
   expect(await posting).toEqual([503, 'upstream_unavailable']);
   expect(await statuses(user)).toEqual(['INITIALIZED']);
-  await world.call('signing/fault', { mode: 'none' });
+  await world.call('documents/fault', { mode: 'none' });
   expect(await outcome(user)).toEqual([200, 'SENT']);
   expect(await mails(user)).toBe(1);
 });
 
 test('a form whose creation was never answered is asked after, and given up when it was never made', async () => {
   const user = await newUser();
-  await world.call('signing/fault', { mode: 'garbage' });
+  await world.call('documents/fault', { mode: 'garbage' });
   expect(await outcome(user)).toEqual([502, 'upstream_error']);
-  await world.call('signing/fault', { mode: 'none' });
+  await world.call('documents/fault', { mode: 'none' });
   const [row] = await rows(user);
   const makeDue = () =>
     world.ctx.db
@@ -202,9 +202,9 @@ test('a form whose creation was never answered is asked after, and given up when
 test('a webhook that was lost is made up for by asking', async () => {
   const user = await newUser();
   await post(user);
-  await world.call('signing/delivery', { mode: 'drop' });
+  await world.call('documents/delivery', { mode: 'drop' });
   await act(user, 'sign');
-  await world.call('signing/delivery', { mode: 'normal' });
+  await world.call('documents/delivery', { mode: 'normal' });
   expect(await statuses(user)).toEqual(['SENT']);
   await world.ctx.db
     .updateTable('document_submissions')
@@ -218,9 +218,9 @@ test('a webhook that was lost is made up for by asking', async () => {
 test('a form that was signed unheard of is found out by the next post', async () => {
   const user = await newUser();
   await post(user);
-  await world.call('signing/delivery', { mode: 'drop' });
+  await world.call('documents/delivery', { mode: 'drop' });
   await act(user, 'sign');
-  await world.call('signing/delivery', { mode: 'normal' });
+  await world.call('documents/delivery', { mode: 'normal' });
   await world.advance(61);
   expect(await outcome(user)).toEqual([409, 'document_completed']);
   expect(await mails(user)).toBe(1);
@@ -230,14 +230,14 @@ test.each(['down', 'rate_limited', 'garbage'] as const)(
   'while the provider is %s the error says so, and afterwards the next post goes through',
   async (mode) => {
     const user = await newUser();
-    await world.call('signing/fault', { mode });
+    await world.call('documents/fault', { mode });
     const reply = await post(user);
     expect([reply.statusCode, reply.json().errors]).toEqual([
       mode === 'garbage' ? 502 : 503,
       { upstream: 'documents' },
     ]);
     if (mode !== 'garbage') expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
-    await world.call('signing/fault', { mode: 'none' });
+    await world.call('documents/fault', { mode: 'none' });
     // A provider that asked to be left alone is left alone for a second.
     let last = await outcome(user);
     while (last[0] === 503) {
@@ -252,10 +252,10 @@ test.each(['down', 'rate_limited', 'garbage'] as const)(
 test('events out of order never move a form back', async () => {
   const user = await newUser();
   await post(user);
-  await world.call('signing/delivery', { mode: 'reorder' });
+  await world.call('documents/delivery', { mode: 'reorder' });
   await act(user, 'view');
   await act(user, 'sign');
-  await world.call('signing/delivery', { release: true });
+  await world.call('documents/delivery', { release: true });
   expect(await statuses(user)).toEqual(['COMPLETED']);
 });
 
@@ -263,10 +263,10 @@ test('late events of an old form do not touch the new one', async () => {
   const user = await newUser();
   await post(user);
   const [old] = await rows(user);
-  await world.call('signing/delivery', { mode: 'reorder' });
-  await world.call('signing/act', { external_id: old?.id ?? '', action: 'decline' });
+  await world.call('documents/delivery', { mode: 'reorder' });
+  await world.call('documents/act', { external_id: old?.id ?? '', action: 'decline' });
   await world.advance(61);
   expect(await outcome(user)).toEqual([200, 'SENT']);
-  await world.call('signing/delivery', { release: true });
+  await world.call('documents/delivery', { release: true });
   expect(await statuses(user)).toEqual(['DECLINED', 'SENT']);
 });

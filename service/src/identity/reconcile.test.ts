@@ -58,7 +58,7 @@ test('a webhook wakes the reconciler, whose reading is what counts', async () =>
   await world.call('identity/delivery', { mode: 'drop' });
   await move({ answer: 'RED', reject_type: 'RETRY' });
   await world.call('identity/delivery', { mode: 'normal' });
-  await world.call('identity/tell', { user_id: userId, type: 'applicantWorkflowCompleted' });
+  await world.call('identity/send-webhook', { user_id: userId, type: 'applicantWorkflowCompleted' });
   while ((await review())?.answer !== 'RED') await sleep(10);
   await reconciler.stop();
 });
@@ -98,7 +98,7 @@ test('personal data that were corrected at the provider are corrected here', asy
   await world.call('identity/delivery', { mode: 'drop' });
   await move({ answer: 'GREEN', pii: { ...pii, address: { country: 'ES' } } });
   await world.call('identity/delivery', { mode: 'normal' });
-  await world.call('identity/tell', { user_id: userId, type: 'applicantPersonalInfoChanged' });
+  await world.call('identity/send-webhook', { user_id: userId, type: 'applicantPersonalInfoChanged' });
   await settleApplicant(world.ctx, userId);
   expect(await country()).toBe('ES');
 });
@@ -143,7 +143,7 @@ test.each(['down', 'garbage', 'rate_limited'] as const)(
 
 test('a reset whose answer was lost can be asked for again', async () => {
   await world.review(userId, { level_name, answer: 'GREEN' });
-  await world.call('identity/quirk', { quirk: 'silent_after_effect' });
+  await world.call('identity/one-shot-fault', { fault: 'silent_after_effect' });
   expect((await mint({ reset: true, level_name })).json().code).toBe('upstream_unavailable');
   expect((await mint({ reset: true, level_name })).statusCode).toBe(200);
   expect(await review()).toMatchObject({ review_status: 'init' });
@@ -151,7 +151,7 @@ test('a reset whose answer was lost can be asked for again', async () => {
 
 test('a reset that the provider refuses for a while says when to come back', async () => {
   await world.review(userId, { level_name, answer: 'GREEN' });
-  await world.call('identity/quirk', { quirk: 'conflict' });
+  await world.call('identity/one-shot-fault', { fault: 'conflict' });
   const reply = await mint({ reset: true, level_name });
   expect([reply.json().code, reply.headers['retry-after']]).toEqual(['upstream_unavailable', '10']);
   expect(await review()).toMatchObject({ answer: 'GREEN' });
@@ -182,7 +182,7 @@ test('many resets at once and a verdict leave what the provider has', async () =
   ]);
   for (const reply of replies) if (reply !== null) expect([200, 409, 503]).toContain(reply.statusCode);
   await world.advance(1);
-  await world.call('identity/tell', { user_id: userId, type: 'applicantPersonalInfoChanged' });
+  await world.call('identity/send-webhook', { user_id: userId, type: 'applicantPersonalInfoChanged' });
   await settleApplicant(world.ctx, userId);
   const theirs = await world.ctx.identity.findApplicant(userId);
   expect((await review())?.review_status).toBe(theirs?.review?.status);
@@ -199,15 +199,15 @@ test('a deactivated applicant, one whose data were deleted, and one that is gone
   const stale = async () =>
     (await world.ctx.db.selectFrom('pii').select('is_stale').where('user_id', '=', userId).executeTakeFirst())
       ?.is_stale;
-  await world.call('identity/tell', { user_id: userId, type: 'applicantDeactivated' });
+  await world.call('identity/send-webhook', { user_id: userId, type: 'applicantDeactivated' });
   expect(await applicant()).toMatchObject({ is_active: false });
   await world.advance(1);
-  await world.call('identity/tell', { user_id: userId, type: 'applicantActivated' });
+  await world.call('identity/send-webhook', { user_id: userId, type: 'applicantActivated' });
   expect(await applicant()).toMatchObject({ is_active: true });
-  await world.call('identity/tell', { user_id: userId, type: 'applicantPersonalDataDeleted' });
+  await world.call('identity/send-webhook', { user_id: userId, type: 'applicantPersonalDataDeleted' });
   expect(await stale()).toBe(true);
   await world.advance(1);
-  await world.call('identity/tell', { user_id: userId, type: 'applicantDeleted' });
+  await world.call('identity/send-webhook', { user_id: userId, type: 'applicantDeleted' });
   expect([await review(), await applicant()]).toMatchObject([
     { review_status: 'init' },
     { applicant_id: null },

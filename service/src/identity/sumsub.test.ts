@@ -199,13 +199,13 @@ describe('against the provider', () => {
 
   test('an answer of 5xx and a conflict are told apart from success', async () => {
     const provider = open();
-    await providers.call('identity/quirk', { quirk: 'error_500' });
+    await providers.call('identity/one-shot-fault', { fault: 'error_500' });
     await expect(
       provider.mintToken({ userId: 'u', level: 'BasicKYCLevel', email: 'x@y.z' }),
     ).rejects.toMatchObject({
       code: 'upstream_error',
     });
-    await providers.call('identity/quirk', { quirk: 'conflict' });
+    await providers.call('identity/one-shot-fault', { fault: 'conflict' });
     expect(await provider.resetApplicant('000000000000000000000000')).toBe(false);
     await provider.close();
   });

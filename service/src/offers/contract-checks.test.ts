@@ -1,6 +1,6 @@
 import { fundSwap } from '@causeway/contracts/abi/fund-swap.ts';
 import { feeOnTransferToken } from '@causeway/contracts/abi/test/fee-on-transfer-token.ts';
-import { roles, testWallets } from '@causeway/sandbox/simulators/chains/keys.ts';
+import { roles, testWallets } from '@causeway/sandbox/seed/keys.ts';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestChain, type TestChain, type TestNode } from '../../test/support/chain.ts';

@@ -1,7 +1,7 @@
 import { multicall3 } from '@causeway/contracts/abi/multicall3.ts';
 import { token } from '@causeway/contracts/abi/token.ts';
+import { roles } from '@causeway/sandbox/seed/keys.ts';
 import { MULTICALL_ADDRESS } from '@causeway/sandbox/simulators/chains/genesis.ts';
-import { roles } from '@causeway/sandbox/simulators/chains/keys.ts';
 import { createWalletClient, custom, encodeFunctionData, type Hex, parseAbi, parseSignature } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';

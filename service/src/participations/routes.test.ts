@@ -1,5 +1,5 @@
 import { token } from '@causeway/contracts/abi/token.ts';
-import { roles, testWallets } from '@causeway/sandbox/simulators/chains/keys.ts';
+import { roles, testWallets } from '@causeway/sandbox/seed/keys.ts';
 import { sql } from 'kysely';
 import { type Hex, parseSignature } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';

@@ -113,7 +113,7 @@ test('from nothing to everything: one flat map over all options', async () => {
     .select('id')
     .where('user_id', '=', userId)
     .executeTakeFirstOrThrow();
-  await world.call('signing/act', { external_id: id, action: 'sign' });
+  await world.call('documents/act', { external_id: id, action: 'sign' });
   await world.ctx.db
     .insertInto('option_addresses')
     .values({
@@ -174,9 +174,9 @@ test('no provider is asked: with both down statuses are as they were', async () 
   const { token, userId } = await newUser();
   await world.review(userId, { level_name: 'BasicKYCLevel', ...GREEN });
   const before = await statuses(token);
-  for (const name of ['identity/fault', 'signing/fault'] as const) await world.call(name, { mode: 'down' });
+  for (const name of ['identity/fault', 'documents/fault'] as const) await world.call(name, { mode: 'down' });
   expect(await statuses(token)).toEqual(before);
-  for (const name of ['identity/fault', 'signing/fault'] as const) await world.call(name, { mode: 'none' });
+  for (const name of ['identity/fault', 'documents/fault'] as const) await world.call(name, { mode: 'none' });
 });
 
 test('everything comes in one round trip', async () => {

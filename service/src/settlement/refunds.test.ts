@@ -1,6 +1,6 @@
 import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
 import { token } from '@causeway/contracts/abi/token.ts';
-import { roles } from '@causeway/sandbox/simulators/chains/keys.ts';
+import { roles } from '@causeway/sandbox/seed/keys.ts';
 import { sql } from 'kysely';
 import { toHex } from 'viem/utils';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';

@@ -1,5 +1,5 @@
 import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
-import { roles } from '@causeway/sandbox/simulators/chains/keys.ts';
+import { roles } from '@causeway/sandbox/seed/keys.ts';
 import type { Hex } from 'viem';
 import { keccak256, toHex } from 'viem/utils';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -4,7 +4,7 @@ import { fundSwap } from '@causeway/contracts/abi/fund-swap.ts';
 import { fundSwapV1 } from '@causeway/contracts/abi/fund-swap-v1.ts';
 import { tetherLikeToken } from '@causeway/contracts/abi/tether-like-token.ts';
 import { token } from '@causeway/contracts/abi/token.ts';
-import { roles } from '@causeway/sandbox/simulators/chains/keys.ts';
+import { roles } from '@causeway/sandbox/seed/keys.ts';
 import { type Address, getAddress, type Hex, maxUint256, stringToHex, zeroAddress } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../../test/support/app.ts';

@@ -1,7 +1,7 @@
 import { token } from '@causeway/contracts/abi/token.ts';
 import { tokenizedSwap } from '@causeway/contracts/abi/tokenized-swap.ts';
 import { venueConverter } from '@causeway/contracts/abi/venue-converter.ts';
-import { roles } from '@causeway/sandbox/simulators/chains/keys.ts';
+import { roles } from '@causeway/sandbox/seed/keys.ts';
 import fc from 'fast-check';
 import { type Hex, maxUint256 } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 import { token } from '@causeway/contracts/abi/token.ts';
 import { tokenizedSwap } from '@causeway/contracts/abi/tokenized-swap.ts';
-import { roles, testWallets } from '@causeway/sandbox/simulators/chains/keys.ts';
+import { roles, testWallets } from '@causeway/sandbox/seed/keys.ts';
 import { type Hex, maxUint256 } from 'viem';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {

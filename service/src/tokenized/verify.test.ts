@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { tokenizedSwap } from '@causeway/contracts/abi/tokenized-swap.ts';
-import { testWallets } from '@causeway/sandbox/simulators/chains/keys.ts';
+import { testWallets } from '@causeway/sandbox/seed/keys.ts';
 import { type Claimed, verifyCalldata } from '@causeway/sdk/flows';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';

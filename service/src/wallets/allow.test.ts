@@ -1,5 +1,5 @@
 import { fundSwap } from '@causeway/contracts/abi/fund-swap.ts';
-import { roles } from '@causeway/sandbox/simulators/chains/keys.ts';
+import { roles } from '@causeway/sandbox/seed/keys.ts';
 import fc from 'fast-check';
 import { decodeFunctionData, encodeFunctionData, type Hex, keccak256, toHex, zeroAddress } from 'viem';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';

@@ -20,7 +20,7 @@ export type Providers = {
   settings: Pick<Config, 'identity' | 'documents'>;
   call: Call;
   setClock(milliseconds: number): Promise<void>;
-  pages: { identity: string; signing: string };
+  pages: { identity: string; documents: string };
   stop(): Promise<void>;
 };
 
@@ -36,7 +36,7 @@ export async function startProviders(): Promise<Providers> {
     return { folder: own, control, clock, listen, started: {} };
   };
   const identity = await startIdentity(await environment('identity'));
-  const signing = await startDocuments(await environment('signing'));
+  const documents = await startDocuments(await environment('documents'));
   return {
     settings: {
       identity: {
@@ -46,20 +46,20 @@ export async function startProviders(): Promise<Providers> {
         webhookSecrets: [identity.ready.webhook_secret],
       },
       documents: {
-        url: signing.ready.url,
-        apiKey: signing.ready.api_key,
-        templates: signing.ready.templates,
-        webhookSecrets: [signing.ready.webhook_secret],
+        url: documents.ready.url,
+        apiKey: documents.ready.api_key,
+        templates: documents.ready.templates,
+        webhookSecrets: [documents.ready.webhook_secret],
         webhookHeader: null,
         linkDays: 30,
       },
     },
     call: (name, input) => callControl(controlUrl, name, input),
     setClock: (now_ms) => clock.set({ now_ms, running: false }),
-    pages: { identity: identity.ready.url, signing: signing.ready.page_url },
+    pages: { identity: identity.ready.url, documents: documents.ready.page_url },
     stop: async () => {
       await identity.stop();
-      await signing.stop();
+      await documents.stop();
       await closeServer(control.server);
       await rm(folder, { recursive: true });
     },
@@ -105,7 +105,7 @@ export async function startWorld(config: Partial<Config> = {}): Promise<World> {
   const one = await testApp({ config: { ...providers.settings, ...config } });
   const url = await one.app.listen({ host: '127.0.0.1', port: 0 });
   await providers.call('identity/webhook', { url: `${url}/webhooks/identity` });
-  await providers.call('signing/webhook', { url: `${url}/webhooks/documents` });
+  await providers.call('documents/webhook', { url: `${url}/webhooks/documents` });
   let users = 0;
   return {
     ...one,

@@ -1,7 +1,7 @@
 import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
 import { token } from '@causeway/contracts/abi/token.ts';
+import { roles, testWallets } from '@causeway/sandbox/seed/keys.ts';
 import type { ChainDeployment } from '@causeway/sandbox/simulators/chains/deploy.ts';
-import { roles, testWallets } from '@causeway/sandbox/simulators/chains/keys.ts';
 import { createWalletClient, custom, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';

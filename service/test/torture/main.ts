@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { token } from '@causeway/contracts/abi/token.ts';
-import { roles } from '@causeway/sandbox/simulators/chains/keys.ts';
+import { roles } from '@causeway/sandbox/seed/keys.ts';
 import { nextNonce, transact } from '@causeway/sandbox/simulators/chains/transact.ts';
 import { encodeFunctionData } from 'viem/utils';
 import { type Client, countAcknowledged, createClient } from './client.ts';

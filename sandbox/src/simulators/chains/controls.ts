@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
 import type { Hex } from 'viem';
 import { encodeFunctionData, parseAbi } from 'viem/utils';
+import { roles } from '../../seed/keys.ts';
 import { type Control, ControlError } from '../control.ts';
 import { FAULT_MODES, type FaultMode } from '../fault.ts';
 import { type Chain, ReorgTooDeep } from './chain.ts';
 import type { ChainDeployment } from './deploy.ts';
 import { EMBEDDED_CHAINS, type EmbeddedChain, type EmbeddedChainName } from './embedded.ts';
 import { RpcError } from './evm.ts';
-import { roles } from './keys.ts';
 import type { ServedChain } from './rpc-server.ts';
 import { nextNonce, type PlannedTransaction, transact } from './transact.ts';
 

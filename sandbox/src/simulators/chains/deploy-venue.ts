@@ -8,7 +8,7 @@ import { venueOracle } from '@causeway/contracts/abi/venue-oracle.ts';
 import { venueRegistry } from '@causeway/contracts/abi/venue-registry.ts';
 import type { Hex } from 'viem';
 import { keccak256, toHex } from 'viem/utils';
-import { roles } from './keys.ts';
+import { roles } from '../../seed/keys.ts';
 import type { Planner } from './plan.ts';
 
 export type DeployedAsset = {

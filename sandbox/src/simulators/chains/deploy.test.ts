@@ -18,11 +18,11 @@ import {
 import { privateKeyToAccount } from 'viem/accounts';
 import { sepolia as viemSepolia } from 'viem/chains';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { roles, testWallets } from '../../seed/keys.ts';
 import { type Chain, openChain } from './chain.ts';
 import { deploy, planDeployment } from './deploy.ts';
 import { EMBEDDED_CHAINS } from './embedded.ts';
 import { chainGenesis, GENESIS_TIMESTAMP } from './genesis.ts';
-import { roles, testWallets } from './keys.ts';
 
 const [sepolia, base] = EMBEDDED_CHAINS;
 let folder: string;

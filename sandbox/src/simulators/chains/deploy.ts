@@ -7,11 +7,11 @@ import { tetherLikeToken } from '@causeway/contracts/abi/tether-like-token.ts';
 import { token } from '@causeway/contracts/abi/token.ts';
 import type { Hex } from 'viem';
 import { keccak256, stringToHex, toHex } from 'viem/utils';
+import { roles, testWallets } from '../../seed/keys.ts';
 import type { Chain } from './chain.ts';
 import { planVenue, type VenueDeployment } from './deploy-venue.ts';
 import type { EmbeddedChain } from './embedded.ts';
 import { MULTICALL_ADDRESS } from './genesis.ts';
-import { roles, testWallets } from './keys.ts';
 import { createPlanner, type PlannedStep, type Planner } from './plan.ts';
 import { nextNonce, transact } from './transact.ts';
 

@@ -1,7 +1,7 @@
 import { multicall3 } from '@causeway/contracts/abi/multicall3.ts';
 import type { Hex } from 'viem';
+import { roles, testWallets } from '../../seed/keys.ts';
 import type { ChainOptions } from './chain.ts';
-import { roles, testWallets } from './keys.ts';
 
 /** Before any service ran, and the same everywhere. */
 export const GENESIS_TIMESTAMP = 1_735_689_600;

@@ -5,7 +5,7 @@ import {
   encodeFunctionData,
   getContractAddress,
 } from 'viem/utils';
-import { roles } from './keys.ts';
+import { roles } from '../../seed/keys.ts';
 import type { PlannedTransaction } from './transact.ts';
 
 export type Role = keyof typeof roles;

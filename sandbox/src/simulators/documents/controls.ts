@@ -10,12 +10,12 @@ export const DOCUMENT_ACTIONS = ['view', 'sign', 'decline', 'expire'] as const;
 export type DocumentAction = (typeof DOCUMENT_ACTIONS)[number];
 
 export type DocumentControls = {
-  'signing/act': { input: { external_id: string; action: DocumentAction }; output: { delivered: boolean } };
-  'signing/webhook': { input: { url: string }; output: unknown };
-  'signing/mails': { input: { to?: string }; output: { mails: SentMail[] } };
-  'signing/delivery': { input: { mode?: DeliveryMode; release?: boolean }; output: unknown };
-  'signing/quirk': { input: { quirk: OneShotFault }; output: unknown };
-  'signing/fault': { input: { mode: FaultMode; for_seconds?: number }; output: unknown };
+  'documents/act': { input: { external_id: string; action: DocumentAction }; output: { delivered: boolean } };
+  'documents/webhook': { input: { url: string }; output: unknown };
+  'documents/mails': { input: { to?: string }; output: { mails: SentMail[] } };
+  'documents/delivery': { input: { mode?: DeliveryMode; release?: boolean }; output: unknown };
+  'documents/one-shot-fault': { input: { fault: OneShotFault }; output: unknown };
+  'documents/fault': { input: { mode: FaultMode; for_seconds?: number }; output: unknown };
 };
 
 const literals = <T extends string>(values: readonly T[]) =>
@@ -27,31 +27,31 @@ export function addSigningControls(
     office,
     sender,
     fault,
-    quirks,
-  }: { office: Office; sender: WebhookSender; fault: Fault; quirks: OneShotFaults },
+    oneShotFaults,
+  }: { office: Office; sender: WebhookSender; fault: Fault; oneShotFaults: OneShotFaults },
 ): void {
   control.on(
-    'signing/act',
+    'documents/act',
     Type.Object({ external_id: Type.String(), action: literals(DOCUMENT_ACTIONS) }),
     ({ external_id, action }) => act(office, external_id, action as DocumentAction),
   );
-  control.on('signing/webhook', Type.Object({ url: Type.String() }), async ({ url }) => sender.target(url));
-  control.on('signing/mails', Type.Object({ to: Type.Optional(Type.String()) }), async ({ to }) => ({
+  control.on('documents/webhook', Type.Object({ url: Type.String() }), async ({ url }) => sender.target(url));
+  control.on('documents/mails', Type.Object({ to: Type.Optional(Type.String()) }), async ({ to }) => ({
     mails: office.state.mails.filter((mail) => to === undefined || mail.to === to).reverse(),
   }));
   control.on(
-    'signing/delivery',
+    'documents/delivery',
     Type.Object({ mode: Type.Optional(literals(DELIVERY_MODES)), release: Type.Optional(Type.Boolean()) }),
     async ({ mode, release }) => {
       if (mode !== undefined) sender.mode(mode as DeliveryMode);
       if (release === true) await sender.release();
     },
   );
-  control.on('signing/quirk', Type.Object({ quirk: literals(ONE_SHOT_FAULTS) }), async ({ quirk }) =>
-    quirks.set(quirk as OneShotFault),
+  control.on('documents/one-shot-fault', Type.Object({ fault: literals(ONE_SHOT_FAULTS) }), async (input) =>
+    oneShotFaults.set(input.fault as OneShotFault),
   );
   control.on(
-    'signing/fault',
+    'documents/fault',
     Type.Object({ mode: literals(FAULT_MODES), for_seconds: Type.Optional(Type.Number({ minimum: 0 })) }),
     async ({ mode, for_seconds }) => fault.set(mode as FaultMode, for_seconds),
   );

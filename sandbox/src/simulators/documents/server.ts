@@ -9,7 +9,7 @@ import { answerSigner, showMails } from './sign-page.ts';
 
 const BODY_LIMIT = 1_048_576;
 
-type Parts = { office: Office; apiKey: string; fault: Fault; quirks: OneShotFaults };
+type Parts = { office: Office; apiKey: string; fault: Fault; oneShotFaults: OneShotFaults };
 
 /** The provider's API under `/api`, the signing pages under `/s`, and its outgoing mails at `/`. */
 export function createSigningServer(parts: Parts): Server {
@@ -19,7 +19,7 @@ export function createSigningServer(parts: Parts): Server {
 }
 
 async function serve(
-  { office, apiKey, fault, quirks }: Parts,
+  { office, apiKey, fault, oneShotFaults }: Parts,
   request: IncomingMessage,
   response: ServerResponse,
 ) {
@@ -33,10 +33,10 @@ async function serve(
     return send(response, { status: 401, body: { error: 'Not authenticated' } });
   const body = parse(text);
   if (body === undefined) return send(response, { status: 422, body: { error: 'Unable to parse the JSON' } });
-  const quirk = quirks.take(method);
-  if (quirk === 'error_500') return send(response, { status: 500, body: { error: 'Internal error' } });
+  const oneShot = oneShotFaults.take(method);
+  if (oneShot === 'error_500') return send(response, { status: 500, body: { error: 'Internal error' } });
   const answer = await answerApi(office, { method, path, query: new URLSearchParams(search), body });
-  if (quirk !== 'silent_after_effect') send(response, answer);
+  if (oneShot !== 'silent_after_effect') send(response, answer);
 }
 
 function isKey(expected: string, given: string | string[] | undefined): boolean {

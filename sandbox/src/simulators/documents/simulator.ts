@@ -54,7 +54,7 @@ export const startDocuments: StartSimulator<ReadyDocuments> = async ({ folder, c
     office: createOffice(state, sender, clock.now, () => url),
     sender,
     fault: createFault(),
-    quirks: createOneShotFaults(),
+    oneShotFaults: createOneShotFaults(),
     apiKey: api_key,
   };
   addSigningControls(control, parts);

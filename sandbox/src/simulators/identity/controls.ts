@@ -48,7 +48,7 @@ export type IdentityControls = {
   'identity/review': { input: MoveReview; output: { applicant_id: string; delivered: boolean } };
   'identity/webhook': { input: { url: string }; output: unknown };
   'identity/country': { input: { user_id: string; country: string }; output: unknown };
-  'identity/tell': {
+  'identity/send-webhook': {
     input: { user_id: string; type: string; more?: Record<string, unknown> };
     output: { delivered: boolean };
   };
@@ -56,15 +56,15 @@ export type IdentityControls = {
     input: { mode?: DeliveryMode; release?: boolean; stale_verdicts?: boolean };
     output: unknown;
   };
-  'identity/quirk': { input: { quirk: OneShotFault }; output: unknown };
+  'identity/one-shot-fault': { input: { fault: OneShotFault }; output: unknown };
   'identity/fault': { input: { mode: FaultMode; for_seconds?: number }; output: unknown };
 };
 
 export function addIdentityControls(
   control: Control,
-  parts: { cases: Cases; sender: WebhookSender; fault: Fault; quirks: OneShotFaults },
+  parts: { cases: Cases; sender: WebhookSender; fault: Fault; oneShotFaults: OneShotFaults },
 ): void {
-  const { cases, sender, fault, quirks } = parts;
+  const { cases, sender, fault, oneShotFaults } = parts;
   control.on('identity/review', MoveReview, (input) => moveReview(cases, input as MoveReview));
   control.on('identity/webhook', Type.Object({ url: Type.String() }), async ({ url }) => sender.target(url));
   control.on(
@@ -76,7 +76,7 @@ export function addIdentityControls(
     },
   );
   control.on(
-    'identity/tell',
+    'identity/send-webhook',
     Type.Object({
       user_id: Type.String(),
       type: Type.String(),
@@ -101,8 +101,8 @@ export function addIdentityControls(
       if (release === true) await sender.release();
     },
   );
-  control.on('identity/quirk', Type.Object({ quirk: literals(ONE_SHOT_FAULTS) }), async ({ quirk }) =>
-    quirks.set(quirk as OneShotFault),
+  control.on('identity/one-shot-fault', Type.Object({ fault: literals(ONE_SHOT_FAULTS) }), async (input) =>
+    oneShotFaults.set(input.fault as OneShotFault),
   );
   control.on(
     'identity/fault',

@@ -15,7 +15,7 @@ type Parts = {
   cases: Cases;
   credentials: Credentials;
   fault: Fault;
-  quirks: OneShotFaults;
+  oneShotFaults: OneShotFaults;
   now: () => number;
 };
 
@@ -46,16 +46,16 @@ async function serve(
     return send(response, failed(status, description, more));
   }
   if (!buckets.take(method)) return send(response, failed(429, 'Too many requests'));
-  const quirk = parts.quirks.take(method);
-  if (quirk === 'error_500') return send(response, failed(500, 'Internal error'));
-  if (quirk === 'conflict')
+  const oneShot = parts.oneShotFaults.take(method);
+  if (oneShot === 'error_500') return send(response, failed(500, 'Internal error'));
+  if (oneShot === 'conflict')
     return send(response, { ...failed(409, 'Try again later'), headers: { 'retry-after': '3' } });
   const answer = await answerApi(
     parts.cases,
     { method, path, query: new URLSearchParams(search), body: parse(text) },
     parts.now(),
   );
-  if (quirk === 'silent_after_effect') return;
+  if (oneShot === 'silent_after_effect') return;
   send(response, answer);
 }
 

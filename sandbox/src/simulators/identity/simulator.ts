@@ -46,7 +46,7 @@ export const startIdentity: StartSimulator<ReadyIdentity> = async ({ folder, con
     cases: createCases(state, sender, clock.now),
     sender,
     fault: createFault(),
-    quirks: createOneShotFaults(),
+    oneShotFaults: createOneShotFaults(),
     credentials: { appToken: app_token, secret },
     now: clock.now,
   };

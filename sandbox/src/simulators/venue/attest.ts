@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Hex } from 'viem';
+import { roles } from '../../seed/keys.ts';
 import type { DeployedAsset, VenueDeployment } from '../chains/deploy-venue.ts';
-import { roles } from '../chains/keys.ts';
 import { parseScaled } from './decimals.ts';
 import { type Market, VenueError } from './market.ts';
 import { type Duration, pricedAt, type Side } from './prices.ts';

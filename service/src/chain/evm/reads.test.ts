@@ -1,7 +1,7 @@
 import { fixedPriceMarket } from '@causeway/contracts/abi/fixed-price-market.ts';
 import { fundSwap } from '@causeway/contracts/abi/fund-swap.ts';
 import { token as tokenArtifact } from '@causeway/contracts/abi/token.ts';
-import { roles, testWallets } from '@causeway/sandbox/simulators/chains/keys.ts';
+import { roles, testWallets } from '@causeway/sandbox/seed/keys.ts';
 import fc from 'fast-check';
 import { encodeFunctionData, type Hex, maxUint256, toHex } from 'viem';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';

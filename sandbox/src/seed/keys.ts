@@ -1,4 +1,5 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
+import type { OperatorKey } from '@causeway/service/operator/key.ts';
 import { deriveSandboxKey, type SandboxKeyLabel } from '@causeway/service/operator/sandbox-keys.ts';
 import { base58 } from '@scure/base';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -20,6 +21,11 @@ export const roles = {
   supplier: privateKeyToAccount(deriveSandboxKey('supplier')),
   venueSigner: privateKeyToAccount(deriveSandboxKey('venue signer')),
 };
+
+/** The operator's key as the service's configuration holds it. */
+export function sandboxOperatorKey(): OperatorKey {
+  return { kind: 'local', privateKey: Buffer.from(deriveSandboxKey('operator').slice(2), 'hex') };
+}
 
 /** Wallets for the users of the sandbox; the EVM ones have gas and test dollars on every embedded chain. */
 export const testWallets: TestWallet[] = [
