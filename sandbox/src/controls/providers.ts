@@ -1,4 +1,4 @@
-import { findUserByEmail } from '@causeway/service/accounts/store.ts';
+import { findUserByEmail } from '@causeway/service/accounts/user.ts';
 import type { Config } from '@causeway/service/config.ts';
 import type { Context } from '@causeway/service/context.ts';
 import { DOCUMENT_TYPES } from '@causeway/service/documents/submission.ts';

@@ -1,4 +1,4 @@
-import { findUserByEmail } from '@causeway/service/accounts/store.ts';
+import { findUserByEmail } from '@causeway/service/accounts/user.ts';
 import type { Context } from '@causeway/service/context.ts';
 import { invalidField } from '@causeway/service/errors.ts';
 import { publicRoute } from '@causeway/service/http/route.ts';

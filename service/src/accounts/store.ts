@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
+import { isId } from '../http/ids.ts';
 
 export type UserKind = 'person' | 'company';
 
@@ -28,6 +29,20 @@ export async function findUserByEmail(db: Db, email: string) {
     .selectFrom('users')
     .select([...USER_COLUMNS, 'password_hash'])
     .where(sql`lower(email)`, '=', sql`lower(${email})`)
+    .executeTakeFirst();
+}
+
+export async function lockUser(
+  tx: Db,
+  idOrEmail: string,
+): Promise<{ id: string; email: string } | undefined> {
+  return tx
+    .selectFrom('users')
+    .select(['id', 'email'])
+    .where((eb) =>
+      isId(idOrEmail) ? eb('id', '=', idOrEmail) : eb(sql`lower(email)`, '=', idOrEmail.toLowerCase()),
+    )
+    .forUpdate()
     .executeTakeFirst();
 }
 

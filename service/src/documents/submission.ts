@@ -1,4 +1,4 @@
-import { findUser } from '../accounts/store.ts';
+import { findUser } from '../accounts/user.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';

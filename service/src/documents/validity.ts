@@ -1,4 +1,4 @@
-import type { UserKind } from '../accounts/store.ts';
+import type { UserKind } from '../accounts/user.ts';
 import type { FormType } from './provider.ts';
 
 export const FORM_OF_KIND: Record<UserKind, FormType> = { person: 'w8_ben', company: 'w8_ben_e' };

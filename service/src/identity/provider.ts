@@ -1,4 +1,4 @@
-import type { UserKind } from '../accounts/store.ts';
+import type { UserKind } from '../accounts/user.ts';
 import type { PersonalData } from '../pii/personal-data.ts';
 
 export const LEVELS = [

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import type { UserKind } from '../accounts/store.ts';
+import type { UserKind } from '../accounts/user.ts';
 import type { IdentityReviews } from '../db/identity-tables.ts';
 import type { Db } from '../db/pool.ts';
 import { toTimestamp } from '../http/wire.ts';

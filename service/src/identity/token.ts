@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { findUser } from '../accounts/store.ts';
+import { findUser } from '../accounts/user.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';

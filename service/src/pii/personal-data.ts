@@ -1,4 +1,4 @@
-import type { UserKind } from '../accounts/store.ts';
+import type { UserKind } from '../accounts/user.ts';
 import { UNITED_STATES } from './united-states.ts';
 
 /** Personal data as we keep it; countries by two letters, null for what is not known. */

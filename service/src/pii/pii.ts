@@ -1,4 +1,4 @@
-import { findUser } from '../accounts/store.ts';
+import { findUser } from '../accounts/user.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { ApiError } from '../errors.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { UserKind } from '../accounts/store.ts';
+import type { UserKind } from '../accounts/user.ts';
 import type { PiiAudit } from '../db/identity-tables.ts';
 import type { Db } from '../db/pool.ts';
 import type { SealedPii } from './sealed.ts';

@@ -1,4 +1,4 @@
-import type { UserKind } from '../accounts/store.ts';
+import type { UserKind } from '../accounts/user.ts';
 import type { FormType, SubmissionStatus } from '../documents/provider.ts';
 import { formDefect } from '../documents/validity.ts';
 import { type Level, type ReviewStatus, UNDER_REVIEW } from '../identity/provider.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { UserKind } from '../accounts/store.ts';
+import type { UserKind } from '../accounts/user.ts';
 import type { FormType, SubmissionStatus } from '../documents/provider.ts';
 import type { Level, ReviewStatus } from '../identity/provider.ts';
 

@@ -1,0 +1,18 @@
+import type { Db } from '../db/pool.ts';
+import * as store from './store.ts';
+
+export type { User, UserKind } from './store.ts';
+
+export function findUser(db: Db, id: string): Promise<store.User | undefined> {
+  return store.findUser(db, id);
+}
+
+/** Finds a user by email address, ignoring case. */
+export function findUserByEmail(db: Db, email: string) {
+  return store.findUserByEmail(db, email);
+}
+
+/** Finds a user by id or email address and locks the row until the transaction ends. */
+export function lockUser(tx: Db, idOrEmail: string): Promise<{ id: string; email: string } | undefined> {
+  return store.lockUser(tx, idOrEmail);
+}
