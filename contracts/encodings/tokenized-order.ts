@@ -2,7 +2,10 @@ import { domainSeparator, type Hex } from 'viem';
 import { encodeAbiParameters, encodeFunctionData, hashStruct, hashTypedData, keccak256 } from 'viem/utils';
 import { tokenizedSwapAbi } from './tokenized-abi.ts';
 
-/** Encodings of the two signed messages and of the call that carries them (EIP-712 and the contract's interface). */
+/**
+ * EIP-712 encodings of the two signed messages of a tokenized-asset trade (the venue's quote signature and the
+ * operator's request signature) and of the swap call that carries both.
+ */
 
 export const QUOTE_TYPES = {
   Quote: [
@@ -34,7 +37,7 @@ export const REQUEST_TYPEHASH: Hex = '0xbc80a36b87b5bb1806c854856f3085b7cf8ffe21
 
 export const SIGNER_ROLE: Hex = '0x023d9737d781c665e5048e4dfd034f07fec540e8ecb2336b3d85a375b90a3a35';
 
-/** What the venue signs, in the order of the contract's tuple. */
+/** The quote that the venue signs, in the order of the contract's tuple. */
 export type QuoteTuple = {
   chainId: bigint;
   attestationId: bigint;
@@ -48,7 +51,7 @@ export type QuoteTuple = {
   additionalData: Hex;
 };
 
-/** What the operator signs: this wallet may pay this much for this pair, once, until then. */
+/** The request that the operator signs: allows `sender` one trade of `amount` for this pair until `expiry`. */
 export type VerifyRequest = {
   side: number;
   inputToken: Hex;
@@ -87,7 +90,7 @@ export function hashRequest(domain: Domain, message: VerifyRequest): Hex {
 
 const REQUEST_WORDS = [{ type: 'bytes32' }, ...REQUEST_TYPES.VerifyRequest] as const;
 
-/** The same for a domain whose separator is known, without hashing names and types anew. */
+/** Same as `hashRequest` for a known domain separator; skips hashing the domain and the types. */
 export function hashRequestIn(separator: Hex, message: VerifyRequest): Hex {
   const { side, inputToken, outputToken, sender, nonce, expiry, amount } = message;
   const words = [REQUEST_TYPEHASH, side, inputToken, outputToken, sender, nonce, expiry, amount] as const;
@@ -95,7 +98,7 @@ export function hashRequestIn(separator: Hex, message: VerifyRequest): Hex {
   return keccak256(`0x1901${separator.slice(2)}${struct.slice(2)}`);
 }
 
-// With the selector given, viem does not hash the signature again for every call.
+// A selector as the function name keeps viem from hashing the signature on every call.
 const SWAP = { abi: [tokenizedSwapAbi[0]] as const, functionName: '0x5dcce09f' as const };
 
 export function encodeSwap(
@@ -109,9 +112,9 @@ export function encodeSwap(
 }
 
 const UNIT = 10n ** 18n;
-const TOLERANCE = 10n ** 16n;
+const CENT = 10n ** 16n;
 
-/** The contract's guard of a buy: what is paid covers the cost, and by less than a cent. Null when it would pass. */
+/** Mirrors the contract's check of a buy: the payment covers the cost, and exceeds it by less than a cent. Returns null if it passes. */
 export function findCostProblem(
   { quantity, price }: Pick<QuoteTuple, 'quantity' | 'price'>,
   net: bigint,
@@ -119,6 +122,6 @@ export function findCostProblem(
 ): string | null {
   if (tokenDecimals > 18) return 'the funding token has more than 18 decimals';
   const surplus = net * 10n ** BigInt(18 - tokenDecimals) - (quantity * price) / UNIT;
-  if (surplus < 0n) return 'the quote costs more than what is paid';
-  return surplus < TOLERANCE ? null : 'the quote costs a cent or more less than what is paid';
+  if (surplus < 0n) return 'the payment does not cover the quote';
+  return surplus < CENT ? null : 'the payment exceeds the quote by a cent or more';
 }

@@ -21,13 +21,13 @@ export async function entryPoints(): Promise<Map<string, string>> {
 
 /** Every value that an entry point exports, with the examples in its comment. */
 export async function documentedExports(file: string): Promise<Map<string, Example[]>> {
-  const names = Object.keys((await import(/* @vite-ignore */ file)) as object);
+  const names = Object.keys((await import(/* @vite-ignore */ file)) as object).sort();
   const text = await readFile(file, 'utf8');
   const origins = new Map<string, { original: string; from: string }>();
   for (const [, list = '', from = ''] of text.matchAll(/export \{([^}]*)\} from '([^']+)'/g))
     for (const item of list.split(',').map((one) => one.trim())) {
       const [original = '', name = original] = item.split(' as ');
-      if (!item.startsWith('type ')) origins.set(name, { original, from: join(dirname(file), from) });
+      if (!item.startsWith('type ')) origins.set(name, { original, from: resolveFile(file, from) });
     }
   const found = await Promise.all(
     names.map(async (name): Promise<[string, Example[]]> => {
@@ -37,6 +37,12 @@ export async function documentedExports(file: string): Promise<Map<string, Examp
     }),
   );
   return new Map(found);
+}
+
+function resolveFile(importer: string, target: string): string {
+  return target.startsWith('.')
+    ? join(dirname(importer), target)
+    : fileURLToPath(import.meta.resolve(target));
 }
 
 function commentOf(source: string, name: string): string {

@@ -1,4 +1,10 @@
 export {
+  type CalldataClaim,
+  type Finding,
+  type Verdict,
+  verifyCalldata,
+} from '@causeway/contracts/encodings/verify-calldata.ts';
+export {
   type AllowWalletInput,
   type AllowWalletPhase,
   allowWallet,
@@ -16,6 +22,5 @@ export { type FundSwapInput, type FundSwapPhase, swapFund } from './fund-swap.ts
 export type { SwapResult } from './outcome.ts';
 export { buyTokenSale, type TokenSaleInput, type TokenSalePhase } from './token-sale.ts';
 export { buyTokenized, type TokenizedInput, type TokenizedPhase } from './tokenized-purchase.ts';
-export { type Claimed, type Finding, type Verdict, verifyCalldata } from './verify/verify.ts';
 export type { Eip1193Provider, EvmWallet, SolanaWallet, Wallet } from './wallet.ts';
 export { type WatchedQuote, type WatchOptions, watchQuotes } from './watch-quotes.ts';

@@ -1,10 +1,10 @@
+import { verifyCalldata } from '@causeway/contracts/encodings/verify-calldata.ts';
 import { isCausewayError } from '../error.ts';
 import type { TokenizedSwapTransaction } from '../wire.ts';
 import { Stop } from './flow.ts';
 import { compareToDecimal } from './money.ts';
 import type { Place } from './offer-contract.ts';
 import { readNode, type Session } from './session.ts';
-import { verifyCalldata } from './verify/verify.ts';
 
 /** What the venue refuses is told before anyone pays for an approval. */
 export async function assertTradable(

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { type Claimed, verifyCalldata } from '@causeway/sdk/flows';
+import { type CalldataClaim, verifyCalldata } from '@causeway/contracts/encodings/verify-calldata.ts';
 import { openRpc } from '../chain/evm/rpc.ts';
 import { ConfigError } from '../config.ts';
 
@@ -27,12 +27,18 @@ export async function runVerify(args: string[]): Promise<void> {
   const { to, data } = reply;
   if (!isHex(to, 40) || !isHex(data)) throw new ConfigError([USAGE]);
   const name = values['domain-name'];
-  const claimed = { ...reply, to, data, wallet, ...(name !== undefined && { domain_name: name }) } as Claimed;
+  const claimed = {
+    ...reply,
+    to,
+    data,
+    wallet,
+    ...(name !== undefined && { domain_name: name }),
+  } as CalldataClaim;
   const rpc = openRpc({ chain: 'the given node', urls: [url], timeout: TIMEOUT });
   try {
     const { ok, findings } = await verifyCalldata(rpc, claimed);
-    for (const { check, ok: passed, says } of findings)
-      process.stdout.write(`${passed ? 'ok    ' : 'WRONG '} ${check.padEnd(22)} ${says}\n`);
+    for (const { check, ok: passed, description } of findings)
+      process.stdout.write(`${passed ? 'ok    ' : 'WRONG '} ${check.padEnd(22)} ${description}\n`);
     process.stdout.write(ok ? '\nThe calldata is what it claims to be.\n' : '\nDo not send this calldata.\n');
     if (!ok) process.exitCode = 1;
   } finally {
@@ -40,10 +46,10 @@ export async function runVerify(args: string[]): Promise<void> {
   }
 }
 
-async function readReply(path: string): Promise<Partial<Claimed>> {
+async function readReply(path: string): Promise<Partial<CalldataClaim>> {
   const text = path === '-' ? await readAll() : await readFile(path, 'utf8');
   try {
-    return JSON.parse(text) as Partial<Claimed>;
+    return JSON.parse(text) as Partial<CalldataClaim>;
   } catch {
     throw new ConfigError([`--reply: ${path} is not JSON`]);
   }

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { tokenizedSwap } from '@causeway/contracts/abi/tokenized-swap.ts';
+import { type CalldataClaim, verifyCalldata } from '@causeway/contracts/encodings/verify-calldata.ts';
 import { testWallets } from '@causeway/sandbox/seed/keys.ts';
-import { type Claimed, verifyCalldata } from '@causeway/sdk/flows';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { changeEachByte, startTokenizedWorld, type TokenizedWorld } from '../../test/support/venue.ts';
 import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
 
 let world: TokenizedWorld;
-let good: Claimed;
+let good: CalldataClaim;
 const folder = mkdtempSync(join(tmpdir(), 'causeway-verify-'));
 beforeAll(async () => {
   world = await startTokenizedWorld();
@@ -23,7 +23,7 @@ beforeAll(async () => {
     wallet_address: world.wallet.address,
   });
   expect(status).toBe(200);
-  good = { ...(body as unknown as Claimed), wallet: world.wallet.address };
+  good = { ...(body as unknown as CalldataClaim), wallet: world.wallet.address };
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true });
@@ -33,7 +33,7 @@ afterAll(async () => {
 const node = () => ({
   request: (call: { method: string; params?: unknown }) => world.chain.chain.request(call),
 });
-const wrong = async (change: Partial<Claimed>) =>
+const wrong = async (change: Partial<CalldataClaim>) =>
   (await verifyCalldata(node(), { ...good, ...change })).findings
     .filter(({ ok }) => !ok)
     .map(({ check }) => check);
@@ -48,7 +48,7 @@ test('calldata as we gave it stands every check', async () => {
   expect(await wrong({})).toEqual([]);
 });
 
-test.each<[string, () => Partial<Claimed>, string]>([
+test.each<[string, () => Partial<CalldataClaim>, string]>([
   ['another wallet', () => ({ wallet: String(testWallets[1]?.address) }), 'operator signature'],
   ['another amount', () => ({ pay_input_amount: '1' }), 'pay_input_amount'],
   ['another fee', () => ({ fee: '1' }), 'fee'],
@@ -98,18 +98,15 @@ test('it needs viem and nothing else, so that it runs in a browser', () => {
     const source = readFileSync(url, 'utf8');
     for (const [, target = ''] of source.matchAll(/^(?! \*).*from '([^']+)'/gm))
       if (target.startsWith('.')) visit(new URL(target, url));
-      else if (target.startsWith('@causeway/contracts/encodings/'))
-        visit(new URL(import.meta.resolve(target)));
       else if (target !== 'viem' && target !== 'viem/utils') foreign.push(target);
     if (/\b(Buffer|process|global|require)\b/.test(source)) foreign.push(url.pathname);
   };
-  visit(new URL('../../../sdk/src/flows/verify/verify.ts', import.meta.url));
+  visit(new URL('../../../contracts/encodings/verify-calldata.ts', import.meta.url));
   expect(foreign).toEqual([]);
-  expect([...seen].map((url) => url.replace(/.*\/(src|contracts)\//, '')).sort()).toEqual([
+  expect([...seen].map((url) => url.replace(/.*\/contracts\//, '')).sort()).toEqual([
     'encodings/tokenized-abi.ts',
     'encodings/tokenized-order.ts',
-    'flows/verify/verify.ts',
-    'flows/wallet.ts',
+    'encodings/verify-calldata.ts',
   ]);
 });
 

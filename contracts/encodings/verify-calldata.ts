@@ -1,4 +1,13 @@
-import { tokenizedSwapAbi, venueManagerAbi } from '@causeway/contracts/encodings/tokenized-abi.ts';
+import type { Hex } from 'viem';
+import {
+  decodeFunctionData,
+  decodeFunctionResult,
+  encodeFunctionData,
+  isAddress,
+  parseAbi,
+  recoverAddress,
+} from 'viem/utils';
+import { tokenizedSwapAbi, venueManagerAbi } from './tokenized-abi.ts';
 import {
   type Domain,
   findCostProblem,
@@ -9,20 +18,13 @@ import {
   separatorOf,
   swapDomain,
   venueDomain,
-} from '@causeway/contracts/encodings/tokenized-order.ts';
-import type { Hex } from 'viem';
-import {
-  decodeFunctionData,
-  decodeFunctionResult,
-  encodeFunctionData,
-  isAddress,
-  parseAbi,
-  recoverAddress,
-} from 'viem/utils';
-import type { Eip1193Provider } from '../wallet.ts';
+} from './tokenized-order.ts';
 
-/** What the transaction endpoint answered, and the wallet that will broadcast it. */
-export type Claimed = {
+/** An EIP-1193 connection to a node that the caller trusts. */
+type NodeConnection = { request(call: { method: string; params?: unknown }): Promise<unknown> };
+
+/** The reply of the transaction endpoint, and the wallet that will broadcast it. */
+export type CalldataClaim = {
   to: string;
   data: string;
   wallet: string;
@@ -31,18 +33,18 @@ export type Claimed = {
   fee?: string | undefined;
   notional_value?: string | undefined;
   receive_output_amount?: string | undefined;
-  /** The token that is paid with, and the one that is bought, where you know which they must be. */
+  /** The expected payment token and the expected asset; checked only if given. */
   funding_token?: string | undefined;
   asset?: string | undefined;
-  /** The domain name, for a contract that does not tell it. */
+  /** The EIP-712 domain name, for a contract without `eip712Domain()`. */
   domain_name?: string | undefined;
 };
 
-export type Finding = { check: string; ok: boolean; says: string };
+export type Finding = { check: string; ok: boolean; description: string };
 export type Verdict = { ok: boolean; findings: Finding[] };
 
-type Note = (check: string, ok: boolean, says: string) => void;
-/** Undefined when the contract does not answer as such a contract does. */
+type Note = (check: string, ok: boolean, description: string) => void;
+/** Returns undefined if the call reverts or its result does not decode. */
 type Read = (to: Hex, functionName: string, args?: unknown[]) => Promise<unknown>;
 type Swap = {
   quote: QuoteTuple;
@@ -52,19 +54,21 @@ type Swap = {
   operatorSignature: Hex;
   isCanonical: boolean;
 };
-type Subject = { claimed: Claimed; swap: Hex; wallet: Hex; chainId: number; call: Swap };
+type Subject = { claim: CalldataClaim; swap: Hex; wallet: Hex; chainId: number; call: Swap };
 
 const abi = [
   ...tokenizedSwapAbi,
   ...venueManagerAbi,
   ...parseAbi(['function decimals() view returns (uint8)']),
 ];
-const LAST_DATE = 8_640_000_000_000n;
+/** Checksums are optional in claims. */
+const LOOSE = { strict: false };
+/** The last second that a JavaScript date can hold. */
+const MAX_DATE_S = 8_640_000_000_000n;
 
 /**
- * Whether calldata does what its reply says, asked of the chain alone: who signed it, for which wallet, what it costs,
- * what it gives and until when. Depends on nothing of the service, so that partners can run it anywhere. Throws only
- * when the node (one that you trust, in the shape of EIP-1193) does not answer.
+ * Checks tokenized-asset calldata against the chain: who signed it, for which wallet, its cost, its output and its
+ * expiry. Needs viem and an EIP-1193 node only, so it runs anywhere. Throws only if the node fails.
  *
  * @example
  * ```ts
@@ -79,20 +83,24 @@ const LAST_DATE = 8_640_000_000_000n;
  * }
  * ```
  */
-export async function verifyCalldata(node: Eip1193Provider, claimed: Claimed): Promise<Verdict> {
+export async function verifyCalldata(node: NodeConnection, claim: CalldataClaim): Promise<Verdict> {
   const findings: Finding[] = [];
-  const note: Note = (check, ok, says) => void findings.push({ check, ok, says });
-  const call = decodeSwap(claimed.data);
-  if (call === null || !isAddress(claimed.to, LOOSE) || !isAddress(claimed.wallet, LOOSE)) {
-    note('calldata', false, 'is no call of swap(…), or its wallet or contract is no address');
+  const note: Note = (check, ok, description) => void findings.push({ check, ok, description });
+  const call = decodeSwap(claim.data);
+  if (call === null || !isAddress(claim.to, LOOSE) || !isAddress(claim.wallet, LOOSE)) {
+    note('calldata', false, 'is not a swap(…) call, or the wallet or contract is not an address');
     return { ok: false, findings };
   }
-  note('calldata', call.isCanonical, call.isCanonical ? 'calls swap(…)' : 'holds bytes that mean nothing');
+  note(
+    'calldata',
+    call.isCanonical,
+    call.isCanonical ? 'calls swap(…)' : 'has bytes beyond the canonical encoding',
+  );
   const subject: Subject = {
-    claimed,
+    claim,
     call,
-    swap: claimed.to.toLowerCase() as Hex,
-    wallet: claimed.wallet.toLowerCase() as Hex,
+    swap: claim.to.toLowerCase() as Hex,
+    wallet: claim.wallet.toLowerCase() as Hex,
     chainId: Number(await node.request({ method: 'eth_chainId' })),
   };
   const read: Read = (to, functionName, args = []) => readContract(node, to, functionName, args);
@@ -103,32 +111,34 @@ export async function verifyCalldata(node: Eip1193Provider, claimed: Claimed): P
   return { ok: findings.every(({ ok }) => ok), findings };
 }
 
-const LOOSE = { strict: false };
-
 async function checkVenue(read: Read, { call, swap, chainId }: Subject, note: Note): Promise<void> {
   const { quote, venueSignature } = call;
   note(
     'chain',
     quote.chainId === BigInt(chainId),
-    `the quote is for ${quote.chainId}, the node is on ${chainId}`,
+    `the quote is for chain ${quote.chainId}, the node is on chain ${chainId}`,
   );
   const manager = await read(swap, 'manager');
-  if (typeof manager !== 'string') return note('venue domain', false, `${swap} is no swap contract`);
+  if (typeof manager !== 'string') return note('venue domain', false, `${swap} is not a swap contract`);
   const venue = venueDomain(chainId, manager as Hex);
   const separator = await read(manager as Hex, 'getDomainSeparator');
   note('venue domain', separatorOf(venue) === separator, `the venue's manager is ${manager}`);
   const signer = await recover(hashQuote(venue, quote), venueSignature);
   const isVenue = signer !== null && (await read(manager as Hex, 'hasRole', [SIGNER_ROLE, signer])) === true;
-  note('venue signature', isVenue, `the quote is signed by ${signer ?? 'nobody'}`);
+  note(
+    'venue signature',
+    isVenue,
+    signer === null ? 'the quote signature is invalid' : `the quote is signed by ${signer}`,
+  );
   const executed = await read(manager as Hex, 'executedAttestationIds', [quote.attestationId]);
-  note('unused', executed === false, `the attestation was ${executed === false ? 'not ' : ''}executed yet`);
+  note('unused', executed === false, `the attestation is ${executed === false ? 'unused' : 'already used'}`);
 }
 
 async function checkOperator(read: Read, subject: Subject, note: Note): Promise<void> {
   const { call, swap, wallet } = subject;
   const { quote, token, amount, operatorSignature } = call;
   const domain = await readDomain(read, subject);
-  note('swap domain', domain !== null, domain ? `is ${domain.name}` : 'is not what the contract says');
+  note('swap domain', domain !== null, domain ? `is ${domain.name}` : 'does not match the contract');
   const [inputToken, outputToken] = quote.side === 0 ? [token, quote.asset] : [quote.asset, token];
   const totals = await read(swap, 'totals', [wallet, inputToken, outputToken]);
   const nonce = Array.isArray(totals) ? (totals[3] as bigint) : 0n;
@@ -139,43 +149,43 @@ async function checkOperator(read: Read, subject: Subject, note: Note): Promise<
   note('operator signature', signer?.toLowerCase() === operator, `for ${wallet} at its nonce ${nonce}`);
 }
 
-async function checkMoney(read: Read, { claimed, call, swap }: Subject, note: Note): Promise<void> {
+async function checkMoney(read: Read, { claim, call, swap }: Subject, note: Note): Promise<void> {
   const { quote, token, amount } = call;
-  const same = (check: string, said: string | undefined, is: bigint) =>
-    note(check, said === undefined || said === is.toString(), `is ${is}`);
-  const named = (check: string, said: string | undefined, is: Hex) => {
-    if (said !== undefined) note(check, said.toLowerCase() === is, `is ${is}`);
+  const compareAmount = (check: string, claimed: string | undefined, actual: bigint) =>
+    note(check, claimed === undefined || claimed === actual.toString(), `is ${actual}`);
+  const compareAddress = (check: string, expected: string | undefined, actual: Hex) => {
+    if (expected !== undefined) note(check, expected.toLowerCase() === actual, `is ${actual}`);
   };
-  named('funding token', claimed.funding_token, token);
-  named('asset', claimed.asset, quote.asset);
-  note('side', quote.side === 0, quote.side === 0 ? 'buys' : 'does not buy');
-  same('pay_input_amount', claimed.pay_input_amount, amount);
-  same('receive_output_amount', claimed.receive_output_amount, quote.quantity);
+  compareAddress('funding token', claim.funding_token, token);
+  compareAddress('asset', claim.asset, quote.asset);
+  note('side', quote.side === 0, quote.side === 0 ? 'is a buy' : 'is not a buy');
+  compareAmount('pay_input_amount', claim.pay_input_amount, amount);
+  compareAmount('receive_output_amount', claim.receive_output_amount, quote.quantity);
   const [split, decimals] = [await read(swap, 'fee', [quote.side, amount]), await read(token, 'decimals')];
   if (!Array.isArray(split) || typeof decimals !== 'number')
-    return note('fee', false, 'the contract or the funding token does not answer');
+    return note('fee', false, 'cannot be read from the contract or the funding token');
   const [fee, net] = split as [bigint, bigint];
-  same('fee', claimed.fee, fee);
-  same('notional_value', claimed.notional_value, net);
+  compareAmount('fee', claim.fee, fee);
+  compareAmount('notional_value', claim.notional_value, net);
   const problem = findCostProblem(quote, net, decimals);
-  note('price', problem === null, problem ?? `${quote.price} (1e18) for each whole token`);
+  note('price', problem === null, problem ?? `is ${quote.price} (18 decimals) per whole token`);
 }
 
-async function checkTime(node: Eip1193Provider, { claimed, call }: Subject, note: Note): Promise<void> {
+async function checkTime(node: NodeConnection, { claim, call }: Subject, note: Note): Promise<void> {
   const { expiration } = call.quote;
-  const isDate = expiration <= LAST_DATE;
-  const says = isDate ? new Date(Number(expiration) * 1000).toISOString() : `${expiration}`;
-  const said = claimed.expires_at;
-  const isSame = said === undefined || BigInt(Date.parse(said) || 0) === expiration * 1000n;
-  note('expires_at', isDate && isSame, `is ${says}`);
+  const isDate = expiration <= MAX_DATE_S;
+  const printed = isDate ? new Date(Number(expiration) * 1000).toISOString() : `${expiration}`;
+  const claimed = claim.expires_at;
+  const isSame = claimed === undefined || BigInt(Date.parse(claimed) || 0) === expiration * 1000n;
+  note('expires_at', isDate && isSame, `is ${printed}`);
   const block = await node.request({ method: 'eth_getBlockByNumber', params: ['latest', false] });
   const now = BigInt((block as { timestamp: Hex }).timestamp);
-  note('in time', now <= expiration, `the chain is at ${now}`);
+  note('in time', now <= expiration, `the latest block is from ${now}`);
 }
 
-async function readDomain(read: Read, { claimed, chainId, swap }: Subject): Promise<Domain | null> {
-  const told = await read(swap, 'eip712Domain');
-  const name = Array.isArray(told) ? String(told[1]) : (claimed.domain_name ?? '');
+async function readDomain(read: Read, { claim, chainId, swap }: Subject): Promise<Domain | null> {
+  const published = await read(swap, 'eip712Domain');
+  const name = Array.isArray(published) ? String(published[1]) : (claim.domain_name ?? '');
   const domain = swapDomain(name, chainId, swap);
   return separatorOf(domain) === (await read(swap, 'domainSeparator')) ? domain : null;
 }
@@ -202,7 +212,7 @@ async function recover(hash: Hex, signature: Hex): Promise<Hex | null> {
 }
 
 async function readContract(
-  node: Eip1193Provider,
+  node: NodeConnection,
   to: Hex,
   functionName: string,
   args: unknown[],
@@ -214,14 +224,14 @@ async function readContract(
     throw error;
   });
   try {
-    const answer = { abi, functionName, data } as Parameters<typeof decodeFunctionResult>[0];
-    return decodeFunctionResult(answer);
+    const result = { abi, functionName, data } as Parameters<typeof decodeFunctionResult>[0];
+    return decodeFunctionResult(result);
   } catch {
     return undefined;
   }
 }
 
-/** Nodes and wallets say it in several ways: code 3, with the data, or in words. */
+/** Nodes and wallets report a revert as code 3, as revert data, or only in the message. */
 function isRevert(error: unknown): boolean {
   const { code, data, message } = error as { code?: unknown; data?: unknown; message?: unknown };
   return code === 3 || typeof data === 'string' || /revert|invalid opcode|out of gas/i.test(String(message));
