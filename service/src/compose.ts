@@ -8,13 +8,13 @@ import { openListener } from './db/listen.ts';
 import { nodeLockStatement } from './db/node.ts';
 import { type Db, openPool } from './db/pool.ts';
 import { openDocuseal } from './documents/docuseal.ts';
-import { noDocumentProvider } from './documents/unconfigured.ts';
+import { unconfiguredDocuments } from './documents/unconfigured.ts';
 import { createDeadlines } from './http/deadline.ts';
 import type { Random } from './http/ids.ts';
 import { memoryLimiter, postgresLimiter } from './http/limits.ts';
 import { securityHeaders } from './http/replies.ts';
 import { openSumsub } from './identity/sumsub.ts';
-import { noIdentityProvider } from './identity/unconfigured.ts';
+import { unconfiguredIdentity } from './identity/unconfigured.ts';
 import type { Log } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { createGuard } from './oauth/guard.ts';
@@ -24,7 +24,8 @@ import { openOperatorKey } from './operator/key.ts';
 import { createFactsOpener } from './pii/sealed.ts';
 import { createSealing } from './sealing.ts';
 import { openOndo } from './tokenized/ondo.ts';
-import { absentVenue, shareVenue } from './tokenized/shared-venue.ts';
+import { shareVenue } from './tokenized/shared-venue.ts';
+import { unconfiguredVenue } from './tokenized/unconfigured.ts';
 import { permissionSupplier } from './wallets/permission-supplier.ts';
 import { openSanctions, type Sanctions } from './wallets/sanctions.ts';
 
@@ -58,11 +59,12 @@ export async function buildContext({
   const sealing = createSealing(config.secrets, random);
   const metrics = createMetrics();
   const identity =
-    config.identity === null ? noIdentityProvider() : openSumsub(config.identity, metrics.registry);
+    config.identity === null ? unconfiguredIdentity() : openSumsub(config.identity, metrics.registry);
   const documents =
-    config.documents === null ? noDocumentProvider() : openDocuseal(config.documents, metrics.registry);
+    config.documents === null ? unconfiguredDocuments() : openDocuseal(config.documents, metrics.registry);
   const chains = openChains({ urls: config.rpcUrls, freshness: config.rpcFreshness });
-  const openVenue = () => (config.venue === null ? absentVenue() : openOndo(config.venue, metrics.registry));
+  const openVenue = () =>
+    config.venue === null ? unconfiguredVenue() : openOndo(config.venue, metrics.registry);
   const kernel = {
     config,
     baseUrl,
@@ -111,7 +113,10 @@ export async function buildContext({
     const ctx: Context = {
       ...kernel,
       sanctions,
-      operator: config.operatorKey === null ? null : await openOperatorKey(config.operatorKey, clock),
+      operator:
+        config.operatorKey === null
+          ? null
+          : await openOperatorKey(config.operatorKey, clock, metrics.registry),
       guard,
       oauth: await createOAuth({ ...kernel, guard }),
       offers: await createCatalogue(kernel),

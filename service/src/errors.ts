@@ -1,58 +1,64 @@
-/** The one table of failures: every code the API can answer, its status and its default message. */
+/** Every error code of the API with its HTTP status and default message. */
 export const ERRORS = {
-  malformed_request: [400, 'The request cannot be parsed.'],
+  malformed_request: [400, 'The request could not be parsed.'],
   unauthorized: [401, 'The access token is missing, unknown, expired or revoked.'],
-  insufficient_scope: [403, 'The access token lacks the scope this endpoint needs.'],
-  user_token_required: [403, 'This endpoint needs a token of a signed-in user.'],
-  requirements_not_met: [403, 'Not all requirements of the offer option are completed.'],
+  insufficient_scope: [403, 'The access token lacks a scope that this endpoint requires.'],
+  user_token_required: [403, 'This endpoint requires the token of a signed-in user.'],
+  requirements_not_met: [403, 'The user has not completed all requirements of this offer option.'],
   wallet_sanctioned: [403, 'This wallet cannot be used.'],
-  forged_form: [403, 'This form is too old or was not opened here. Go back, reload the page and try again.'],
-  not_found: [404, 'There is nothing here, or nothing that you may see.'],
-  method_not_allowed: [405, 'This method is not allowed here.'],
-  max_wallets_reached: [409, 'The option already has as many wallets as it allows.'],
+  forged_form: [
+    403,
+    'This form has expired or was opened elsewhere. Go back, reload the page and try again.',
+  ],
+  not_found: [404, 'Not found.'],
+  method_not_allowed: [405, 'This endpoint does not support this method.'],
+  max_wallets_reached: [409, 'The maximum number of wallets for this option is reached.'],
   offer_ended: [409, 'The offer has ended.'],
   offer_not_started: [409, 'The offer has not started.'],
-  wallet_already_bound: [409, 'The wallet is bound to another user on this option.'],
-  approval_already_used: [409, 'The approval transaction was used by another participation.'],
-  document_completed: [409, 'The signed form is still valid.'],
-  kyc_in_review: [409, 'The identity provider is reviewing this applicant.'],
-  kyc_final_rejection: [409, 'The identity provider has rejected this applicant for good.'],
-  order_outstanding: [409, 'A live order exists for this wallet and asset.'],
+  wallet_already_bound: [409, 'The wallet is connected to another user on this option.'],
+  approval_already_used: [409, 'Another participation already uses this approval transaction.'],
+  document_completed: [409, 'The user has already signed this form, and it is still valid.'],
+  kyc_in_review: [409, 'The identity provider is still reviewing this user.'],
+  kyc_final_rejection: [409, 'The identity provider has permanently rejected this user.'],
+  order_outstanding: [409, 'This wallet already has an open order for this asset.'],
   market_closed: [409, 'The market is closed.'],
   market_paused: [409, 'The market is paused.'],
-  asset_paused: [409, 'Trading of this asset is paused.'],
-  side_not_allowed: [409, 'The current session does not allow this side.'],
-  limit_reached: [409, 'The order exceeds what the venue accepts now.'],
-  idempotency_in_progress: [409, 'The first request with this idempotency key is still running.'],
+  asset_paused: [409, 'Trading in this asset is paused.'],
+  side_not_allowed: [409, 'The current trading session does not allow this side.'],
+  limit_reached: [409, "The order exceeds the venue's current limit."],
+  idempotency_in_progress: [409, 'A request with this idempotency key is still in progress.'],
   payload_too_large: [413, 'The request is too large.'],
-  unsupported_media_type: [415, 'The content type is not supported here.'],
+  unsupported_media_type: [415, 'This endpoint does not support this content type.'],
   validation_failed: [422, 'The request has invalid fields.'],
-  idempotency_key_reused: [422, 'The idempotency key was used with another request.'],
-  passkey_refused: [422, 'The passkey was not accepted.'],
-  challenge_invalid: [422, 'There is no valid challenge for this wallet and chain, or the signature fails.'],
-  chain_not_supported: [422, 'The chain is not supported here.'],
-  offer_type_mismatch: [422, 'This offer is of another type.'],
-  approval_invalid: [422, 'The approval transaction does not approve what is needed.'],
-  insufficient_allowance: [422, 'The allowance is too small.'],
-  insufficient_balance: [422, 'The balance is too small.'],
-  contract_not_found: [422, 'There is no contract at this address.'],
+  idempotency_key_reused: [422, 'This idempotency key was already used with a different request.'],
+  passkey_refused: [422, 'The passkey could not be verified.'],
+  challenge_invalid: [
+    422,
+    'No valid challenge exists for this wallet and chain, or the signature is invalid.',
+  ],
+  chain_not_supported: [422, 'This chain is not supported.'],
+  offer_type_mismatch: [422, 'This endpoint does not support offers of this type.'],
+  approval_invalid: [422, 'The transaction is not a valid approval for this participation.'],
+  insufficient_allowance: [422, 'Insufficient allowance.'],
+  insufficient_balance: [422, 'Insufficient balance.'],
+  contract_not_found: [422, 'No contract exists at this address.'],
   contract_reverted: [422, 'The contract call reverted.'],
   tax_form_not_applicable: [422, 'This form does not apply to the user.'],
-  symbol_not_found: [422, 'The symbol is unknown.'],
+  symbol_not_found: [422, 'Unknown symbol.'],
   rate_limited: [429, 'Too many requests.'],
-  internal_error: [500, 'Something went wrong on our side.'],
-  upstream_error: [502, 'A system we depend on gave a bad answer.'],
-  upstream_unavailable: [503, 'A system we depend on does not answer.'],
+  internal_error: [500, 'Internal error.'],
+  upstream_error: [502, 'An external service returned an invalid response.'],
+  upstream_unavailable: [503, 'An external service is unavailable. Try again later.'],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** Details for the caller: per field a list of messages, or what the code's documentation says. */
+/** Details for the caller: a list of messages per field, or the members documented for the code. */
 export type ErrorDetails = Record<string, unknown>;
 
 type Options = { message?: string; headers?: Record<string, string>; cause?: unknown };
 
-/** The only error that reaches a caller as it is; everything else is `internal_error`. */
+/** The only error whose code and message reach the caller; any other error becomes `internal_error`. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly details: ErrorDetails;
@@ -71,7 +77,7 @@ export class ApiError extends Error {
   }
 }
 
-/** `validation_failed` for one field. */
+/** Returns a `validation_failed` error for one field. */
 export function invalidField(field: string, message: string): ApiError {
   return new ApiError('validation_failed', { [field]: [message] });
 }

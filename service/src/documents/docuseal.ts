@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client';
 import Type, { type Static } from 'typebox';
-import { nonsense, openUpstream, readAs, type UpstreamReply } from '../outbound/upstream.ts';
+import { invalidResponse } from '../outbound/failure.ts';
+import { openUpstream, parseBody, type UpstreamReply } from '../outbound/upstream.ts';
 import type { DocumentSettings } from '../provider-settings.ts';
 import { readDocusealWebhook } from './docuseal-webhook.ts';
 import type { DocumentProvider, Signing, SubmissionStatus } from './provider.ts';
@@ -35,7 +36,7 @@ export function openDocuseal(settings: DocumentSettings, registry?: Registry): D
   const upstream = openUpstream({
     name: UPSTREAM,
     url: settings.url,
-    timeout: TIMEOUT,
+    timeoutMs: TIMEOUT,
     ...(registry && { registry }),
   });
   const headers = () => ({ 'x-auth-token': settings.apiKey });
@@ -48,7 +49,7 @@ export function openDocuseal(settings: DocumentSettings, registry?: Registry): D
     });
   const read = async (submissionId: number): Promise<Signing> => {
     const { body } = expectSuccess(await send('GET', `/submissions/${submissionId}`), 'reading a submission');
-    return toSigning(readAs(UPSTREAM, Submission, body));
+    return toSigning(parseBody(UPSTREAM, Submission, body));
   };
 
   return {
@@ -61,8 +62,9 @@ export function openDocuseal(settings: DocumentSettings, registry?: Registry): D
       });
       if (reply.status === 422) return { refused: isAboutTemplate(reply) ? 'setup' : 'values' };
       if (reply.status >= 400 && reply.status < 500) return { refused: 'setup' };
-      const [submitter] = readAs(UPSTREAM, Submitters, expectSuccess(reply, 'creating a submission').body);
-      if (submitter?.submission_id === undefined) throw nonsense(UPSTREAM, 'a submission without its number');
+      const [submitter] = parseBody(UPSTREAM, Submitters, expectSuccess(reply, 'creating a submission').body);
+      if (submitter?.submission_id === undefined)
+        throw invalidResponse(UPSTREAM, 'a submission without its number');
       return {
         submissionId: submitter.submission_id,
         submitterId: submitter.id,
@@ -73,7 +75,7 @@ export function openDocuseal(settings: DocumentSettings, registry?: Registry): D
     find: async (externalId) => {
       const query = `external_id=${encodeURIComponent(externalId)}&limit=1`;
       const { body } = expectSuccess(await send('GET', `/submitters?${query}`), 'looking for a submission');
-      const [submitter] = readAs(UPSTREAM, Found, body).data;
+      const [submitter] = parseBody(UPSTREAM, Found, body).data;
       // A submitter never says that the link has expired, or that it was taken back: the submission does.
       return submitter?.submission_id === undefined ? null : read(submitter.submission_id);
     },
@@ -95,17 +97,17 @@ export function openDocuseal(settings: DocumentSettings, registry?: Registry): D
 
 function expectSuccess(reply: UpstreamReply, doing: string): UpstreamReply {
   if (reply.status >= 200 && reply.status < 300) return reply;
-  throw nonsense(UPSTREAM, `HTTP ${reply.status} when ${doing}`);
+  throw invalidResponse(UPSTREAM, `HTTP ${reply.status} when ${doing}`);
 }
 
 /** Whether our own configuration is at fault, and not what the user filled in. */
 function isAboutTemplate({ body }: UpstreamReply): boolean {
-  return /^template/i.test(readAs(UPSTREAM, Refusal, body).error);
+  return /^template/i.test(parseBody(UPSTREAM, Refusal, body).error);
 }
 
 function toSigning({ id, status, archived_at, submitters }: Static<typeof Submission>): Signing {
   const [submitter] = submitters;
-  if (submitter === undefined) throw nonsense(UPSTREAM, 'a submission of nobody');
+  if (submitter === undefined) throw invalidResponse(UPSTREAM, 'a submission of nobody');
   const own = submitterStatus(submitter);
   const isOver = own === 'COMPLETED' || own === 'DECLINED';
   const isDead = status === 'expired' || (archived_at ?? null) !== null;
@@ -128,7 +130,7 @@ const SUBMITTER_STATUSES = new Map<string, SubmissionStatus>([
 function submitterStatus({ status, completed_at }: Submitter): SubmissionStatus {
   const known = SUBMITTER_STATUSES.get(status);
   if (known === undefined || (known === 'COMPLETED' && readTime(completed_at) === null))
-    throw nonsense(UPSTREAM, 'a status of no meaning');
+    throw invalidResponse(UPSTREAM, 'a status of no meaning');
   return known;
 }
 

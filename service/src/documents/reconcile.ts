@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { timestampOf } from '../http/wire.ts';
 import { type QueueWorker, type Step, startQueueWorker } from '../jobs/queue-worker.ts';
-import { upstreamFailureOf } from '../outbound/upstream.ts';
+import { upstreamFailureOf } from '../outbound/failure.ts';
 import type { Signing } from './provider.ts';
 import {
   advanceSubmission,
@@ -40,11 +40,11 @@ export async function checkNextSubmission(ctx: Context): Promise<Step> {
     return 'worked';
   } catch (err) {
     const failure = upstreamFailureOf(err);
-    await finishDueSubmission(ctx.db, row.id, Math.max(60, failure?.retryAfter ?? 0));
+    await finishDueSubmission(ctx.db, row.id, Math.max(60, failure?.retryAfterSeconds ?? 0));
     ctx.log.warn({ err, submission_id: row.id }, 'a form cannot be asked after');
-    return failure === undefined || failure.kind === 'nonsense'
+    return failure === undefined || failure.kind === 'invalid_response'
       ? 'worked'
-      : { pause: failure.retryAfter * 1000 };
+      : { pause: failure.retryAfterSeconds * 1000 };
   }
 }
 

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { timestampOf } from '../http/wire.ts';
-import { nonsense, upstreamFailureOf } from '../outbound/upstream.ts';
+import { invalidResponse, upstreamFailureOf } from '../outbound/failure.ts';
 import { type Claim, claimSubmission, type Request } from './claim.ts';
 import type { FormValues, Signing } from './provider.ts';
 import type { DocumentSubmission } from './schema.ts';
@@ -48,7 +48,7 @@ export async function submitDocument(
     if (signing.status === 'COMPLETED') throw new ApiError('document_completed');
     if (!isOver) return commitSigning(ctx, claim.row.id, signing);
   }
-  throw nonsense('documents', 'a form that is over as soon as it is sent');
+  throw invalidResponse('documents', 'a form that is over as soon as it is sent');
 }
 
 async function actOn(
@@ -80,16 +80,17 @@ async function create(
       throw new ApiError('validation_failed', {
         body: ['the signing provider refused what the form is filled with'],
       });
-    throw nonsense('documents', 'the form cannot be created as it is set up');
+    throw invalidResponse('documents', 'the form cannot be created as it is set up');
   } catch (error) {
     const failure = upstreamFailureOf(error);
-    if (failure?.kind === 'refused' || failure?.kind === 'limited') await withdrawSubmission(ctx.db, row.id);
-    if (failure?.kind !== 'silent' && failure?.kind !== 'nonsense') throw error;
+    if (failure?.kind === 'not_sent' || failure?.kind === 'rate_limited')
+      await withdrawSubmission(ctx.db, row.id);
+    if (failure?.kind !== 'no_response' && failure?.kind !== 'invalid_response') throw error;
     // Nobody knows whether the mail went out. Where that cannot be found out now, the reconciler will.
     const found = await ctx.documents.find(row.id).catch(() => null);
     if (found !== null) return found;
     // While the other end may still be at it nobody tries again; otherwise the next post looks first, and at once.
-    if (!failure.isLate) await giveBack(ctx, row, LONG_AGO);
+    if (!failure.timedOut) await giveBack(ctx, row, LONG_AGO);
     throw error;
   }
 }
@@ -121,7 +122,7 @@ async function resend(
     return await ctx.documents.read(current.submissionId);
   } catch (error) {
     const kind = upstreamFailureOf(error)?.kind;
-    if (kind === 'refused' || kind === 'limited') await giveBack(ctx, row, previousClaim);
+    if (kind === 'not_sent' || kind === 'rate_limited') await giveBack(ctx, row, previousClaim);
     throw error;
   }
 }

@@ -1,10 +1,10 @@
-import { UpstreamFailure, upstreamError } from '../outbound/upstream.ts';
+import { notConfigured } from '../outbound/failure.ts';
 import type { DocumentProvider } from './provider.ts';
 
-/** For commands and tools that run without a signing provider: everything asked of it is unavailable. */
-export function noDocumentProvider(): DocumentProvider {
+/** Returns a provider that refuses every call, for commands and tests that run without one. */
+export function unconfiguredDocuments(): DocumentProvider {
   const refuse = async (): Promise<never> => {
-    throw upstreamError('documents', new UpstreamFailure('refused', 'none is configured'));
+    throw notConfigured('documents', 'DOCUSEAL_URL');
   };
   return {
     create: refuse,
@@ -13,7 +13,7 @@ export function noDocumentProvider(): DocumentProvider {
     resend: refuse,
     archive: refuse,
     readWebhook: () => {
-      throw upstreamError('documents', new UpstreamFailure('refused', 'none is configured'));
+      throw notConfigured('documents', 'DOCUSEAL_URL');
     },
     close: async () => {},
   };

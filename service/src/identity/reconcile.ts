@@ -4,7 +4,7 @@ import type { Db } from '../db/pool.ts';
 import { ApiError } from '../errors.ts';
 import { timestampOf } from '../http/wire.ts';
 import { type QueueWorker, type Step, startQueueWorker } from '../jobs/queue-worker.ts';
-import { upstreamFailureOf } from '../outbound/upstream.ts';
+import { upstreamFailureOf } from '../outbound/failure.ts';
 import { savePersonalData } from '../pii/pii.ts';
 import { markPiiStale } from '../pii/store.ts';
 import { type Applicant, LEVELS, UNDER_REVIEW } from './provider.ts';
@@ -50,11 +50,11 @@ export async function checkNext(ctx: Context, only: string | null = null): Promi
   } catch (err) {
     const failure = upstreamFailureOf(err);
     const backoff = Math.min(2 ** Math.min(due.attempts, 12), LONGEST_BACKOFF);
-    await postponeCheck(ctx.db, due.user_id, Math.max(backoff, failure?.retryAfter ?? 0));
+    await postponeCheck(ctx.db, due.user_id, Math.max(backoff, failure?.retryAfterSeconds ?? 0));
     ctx.log.warn({ err, user_id: due.user_id }, 'an applicant cannot be read');
-    return failure === undefined || failure.kind === 'nonsense'
+    return failure === undefined || failure.kind === 'invalid_response'
       ? 'worked'
-      : { pause: failure.retryAfter * 1000 };
+      : { pause: failure.retryAfterSeconds * 1000 };
   }
 }
 

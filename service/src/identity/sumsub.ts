@@ -1,14 +1,8 @@
 import Type from 'typebox';
 import { realTime } from '../clock.ts';
 import { createCallRate } from '../outbound/call-rate.ts';
-import {
-  nonsense,
-  openUpstream,
-  readAs,
-  type Upstream,
-  UpstreamFailure,
-  upstreamError,
-} from '../outbound/upstream.ts';
+import { invalidResponse, UpstreamFailure, upstreamError } from '../outbound/failure.ts';
+import { openUpstream, parseBody, type Upstream } from '../outbound/upstream.ts';
 import type { IdentitySettings } from '../provider-settings.ts';
 import type { Applicant, IdentityProvider } from './provider.ts';
 import { SumsubApplicant, toApplicant } from './sumsub-applicant.ts';
@@ -36,7 +30,7 @@ export function openSumsub(
   const upstream = openUpstream({
     name: UPSTREAM,
     url: settings.url,
-    timeout: TIMEOUT,
+    timeoutMs: TIMEOUT,
     ...(registry && { registry }),
   });
   const call = createCall(settings, upstream);
@@ -58,7 +52,7 @@ export function openSumsub(
         isRepeatable: true,
       });
       expectSuccess(reply.status, 'minting a token');
-      return readAs(UPSTREAM, Token, reply.body).token;
+      return parseBody(UPSTREAM, Token, reply.body).token;
     },
     findApplicant: async (userId) => findApplicant(call, userId),
     resetApplicant: async (applicantId) => {
@@ -81,7 +75,7 @@ function createCall(settings: IdentitySettings, upstream: Upstream) {
     if (!(await (method === 'GET' ? reads : writes).take(TIMEOUT)))
       throw upstreamError(
         UPSTREAM,
-        new UpstreamFailure('refused', 'too many calls are waiting', { retryAfter: 5 }),
+        new UpstreamFailure('not_sent', 'too many calls are waiting', { retryAfterSeconds: 5 }),
       );
     return upstream.request({ ...request, headers: () => signedHeaders(settings, method, path, body) });
   };
@@ -102,14 +96,14 @@ async function findApplicant(call: ReturnType<typeof createCall>, userId: string
   const id = encodeURIComponent(userId);
   const reply = await call({ method: 'GET', path: `/resources/applicants/-/byExternalUserId/${id}` });
   expectSuccess(reply.status, 'looking for an applicant');
-  const { exists, applicant } = readAs(UPSTREAM, Existence, reply.body);
+  const { exists, applicant } = parseBody(UPSTREAM, Existence, reply.body);
   if (!exists) return null;
   if (applicant?.review !== undefined) return toApplicant(applicant);
   const one = await call({ method: 'GET', path: `/resources/applicants/-;externalUserId=${id}/one` });
   expectSuccess(one.status, 'reading an applicant');
-  return toApplicant(readAs(UPSTREAM, SumsubApplicant, one.body));
+  return toApplicant(parseBody(UPSTREAM, SumsubApplicant, one.body));
 }
 
 function expectSuccess(status: number, doing: string): void {
-  if (status < 200 || status >= 300) throw nonsense(UPSTREAM, `HTTP ${status} when ${doing}`);
+  if (status < 200 || status >= 300) throw invalidResponse(UPSTREAM, `HTTP ${status} when ${doing}`);
 }

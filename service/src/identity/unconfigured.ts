@@ -1,10 +1,10 @@
-import { UpstreamFailure, upstreamError } from '../outbound/upstream.ts';
+import { notConfigured } from '../outbound/failure.ts';
 import type { IdentityProvider } from './provider.ts';
 
-/** For commands and tools that run without an identity provider: everything asked of it is unavailable. */
-export function noIdentityProvider(): IdentityProvider {
+/** Returns a provider that refuses every call, for commands and tests that run without one. */
+export function unconfiguredIdentity(): IdentityProvider {
   const refuse = async (): Promise<never> => {
-    throw upstreamError('identity', new UpstreamFailure('refused', 'none is configured'));
+    throw notConfigured('identity', 'SUMSUB_APP_TOKEN');
   };
   return {
     isSandbox: false,
@@ -12,7 +12,7 @@ export function noIdentityProvider(): IdentityProvider {
     findApplicant: refuse,
     resetApplicant: refuse,
     readWebhook: () => {
-      throw upstreamError('identity', new UpstreamFailure('refused', 'none is configured'));
+      throw notConfigured('identity', 'SUMSUB_APP_TOKEN');
     },
     close: async () => {},
   };

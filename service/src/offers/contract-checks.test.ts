@@ -157,7 +157,7 @@ test('a chain without a node, or with a silent one, is a refusal and not a pass'
   node.fault.set('down');
   try {
     expect(await check(sale())).toContainEqual(
-      expect.stringContaining('address: A system we depend on does not answer.'),
+      expect.stringContaining('address: An external service is unavailable. Try again later.'),
     );
   } finally {
     node.fault.set('none');

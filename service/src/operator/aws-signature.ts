@@ -8,14 +8,19 @@ export type AwsCredentials = {
 
 type Request = {
   url: URL;
-  /** In lower case; all of them are signed. */
+  /** Names in lower case; all headers are signed. */
   headers: Record<string, string>;
   body: string;
 };
 
-type Scope = { region: string; service: string /** Milliseconds since the epoch. */; now: number };
+type Scope = {
+  region: string;
+  service: string;
+  /** Milliseconds since the epoch. */
+  now: number;
+};
 
-/** The headers of a POST, with the authorization of AWS Signature Version 4 among them. */
+/** Returns the headers of a POST request, including the AWS Signature Version 4 authorization. */
 export function signAwsRequest(
   { url, headers, body }: Request,
   credentials: AwsCredentials,

@@ -1,23 +1,23 @@
-/** Spreads calls so that no more than `count` begin within any `window` milliseconds; the others wait for their turn. */
+/** Limits calls to `maxCalls` per sliding window; later calls wait for their slot. */
 export type CallRate = {
-  /** Resolves when the call may begin; false when that would be later than `patience` milliseconds from now. */
-  take(patience: number): Promise<boolean>;
+  /** Resolves to true when the call may start, or to false at once if its slot is more than `maxWaitMs` away. */
+  take(maxWaitMs: number): Promise<boolean>;
 };
 
 export function createCallRate(
-  count: number,
-  window: number,
+  maxCalls: number,
+  windowMs: number,
   now: () => number = () => performance.now(),
 ): CallRate {
-  /** When each of the last `count` calls began or will begin, in order. */
+  /** Start times of the most recent calls, including reserved future ones, in order. */
   const starts: number[] = [];
   return {
-    take: async (patience) => {
+    take: async (maxWaitMs) => {
       const time = now();
-      while (starts.length > 0 && (starts[0] ?? 0) <= time - window) starts.shift();
-      const before = starts[starts.length - count];
-      const start = before === undefined ? time : Math.max(time, before + window);
-      if (start - time > patience) return false;
+      while (starts.length > 0 && (starts[0] ?? 0) <= time - windowMs) starts.shift();
+      const before = starts[starts.length - maxCalls];
+      const start = before === undefined ? time : Math.max(time, before + windowMs);
+      if (start - time > maxWaitMs) return false;
       starts.push(start);
       if (start > time) await new Promise((resolve) => setTimeout(resolve, start - time));
       return true;

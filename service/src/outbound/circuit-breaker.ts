@@ -1,51 +1,69 @@
-/** Whether an upstream may be asked now. Silence closes the way for a while; the first request after that is a probe. */
+/**
+ * Stops calls to an upstream that does not respond. Repeated failures open the circuit for a while; the first call
+ * after that is a probe, and other calls keep waiting until it settles.
+ */
 export type CircuitBreaker = {
-  /** Milliseconds until it is worth asking again; 0 = go ahead. The one who gets 0 after a pause is the probe. */
+  /** Milliseconds until a call may be made; 0 = now. A caller that gets 0 while the circuit is open makes the probe. */
   wait(): number;
+  /** Whether calls flow freely. */
+  isClosed(): boolean;
   succeed(): void;
-  /** It was silent. */
+  /** Records a call without a response. */
   fail(): void;
-  /** It asked to be left alone for so long. */
+  /** Opens the circuit for as long as the upstream asked for. */
   pause(milliseconds: number): void;
 };
 
-const FAILURES_TO_OPEN = 5;
-const FIRST_PAUSE = 250;
-const LONGEST_PAUSE = 2_000;
-/** A probe that never came back must not keep the way closed. */
-const LONGEST_PROBE = 30_000;
+export type CircuitBreakerOptions = {
+  /** Consecutive failures that open the circuit. Default: 5. */
+  failuresToOpen?: number;
+  /** Upper bound of `pause`. Default: 60,000. */
+  maxPauseMs?: number;
+  /** Monotonic real time in milliseconds, independent of the application clock. */
+  now?: () => number;
+};
 
-/** `now` is monotonic real time, whatever clock the rules run by. */
-export function createCircuitBreaker(now: () => number = () => performance.now()): CircuitBreaker {
+const MIN_OPEN_MS = 250;
+const MAX_OPEN_MS = 2_000;
+/** Releases the probe slot if a probe never settles. */
+const PROBE_TIMEOUT_MS = 30_000;
+
+export function createCircuitBreaker({
+  failuresToOpen = 5,
+  maxPauseMs = 60_000,
+  now = () => performance.now(),
+}: CircuitBreakerOptions = {}): CircuitBreaker {
   let failures = 0;
-  let pause = FIRST_PAUSE;
-  let closedUntil = 0;
-  let probingUntil = 0;
+  let openMs = MIN_OPEN_MS;
+  /** 0 = closed. */
+  let openUntil = 0;
+  let probeUntil = 0;
   return {
     wait: () => {
-      if (closedUntil === 0) return 0;
+      if (openUntil === 0) return 0;
       const time = now();
-      const left = Math.max(closedUntil, probingUntil) - time;
-      if (left > 0) return left;
-      probingUntil = time + LONGEST_PROBE;
+      const remaining = Math.max(openUntil, probeUntil) - time;
+      if (remaining > 0) return remaining;
+      probeUntil = time + PROBE_TIMEOUT_MS;
       return 0;
     },
+    isClosed: () => openUntil === 0,
     succeed: () => {
       failures = 0;
-      pause = FIRST_PAUSE;
-      closedUntil = 0;
-      probingUntil = 0;
+      openMs = MIN_OPEN_MS;
+      openUntil = 0;
+      probeUntil = 0;
     },
     fail: () => {
       failures += 1;
-      probingUntil = 0;
-      if (failures < FAILURES_TO_OPEN) return;
-      closedUntil = now() + pause;
-      pause = Math.min(pause * 2, LONGEST_PAUSE);
+      probeUntil = 0;
+      if (failures < failuresToOpen) return;
+      openUntil = now() + openMs;
+      openMs = Math.min(openMs * 2, MAX_OPEN_MS);
     },
     pause: (milliseconds) => {
-      probingUntil = 0;
-      closedUntil = now() + Math.min(Math.max(milliseconds, FIRST_PAUSE), 60_000);
+      probeUntil = 0;
+      openUntil = now() + Math.min(Math.max(milliseconds, MIN_OPEN_MS), maxPauseMs);
     },
   };
 }

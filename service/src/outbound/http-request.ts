@@ -6,27 +6,28 @@ export type HttpRequest = {
   path: string;
   headers: Record<string, string>;
   body?: string;
-  /** Milliseconds until the answer has to be here, its last byte included. */
-  timeout: number;
-  /** The most bytes of an answer. */
-  limit: number;
+  /** Time limit until the last byte of the response has arrived. */
+  timeoutMs: number;
+  /** Maximum size of the response body. */
+  maxBytes: number;
 };
 
 export type HttpResponse = { status: number; headers: IncomingHttpHeaders; text: string };
 
-/** There was no whole answer in time. */
+/** The response was not complete within the time limit. */
 export class TimeoutError extends Error {}
 
-/** The answer is longer than anybody wants to read. */
+/** The response body exceeds the size limit. */
 export class ResponseTooLargeError extends Error {}
 
 /**
- * A small request and its whole answer as text. Straight on the dispatcher: the streams and signals that a general
- * client makes for each request cost more than the request. Throws what the connection throws.
+ * Sends a request and returns the whole response as text. It uses the dispatcher directly: the streams and abort
+ * signals that a general-purpose client creates per request cost more than the request itself. Connection errors are
+ * thrown unchanged.
  */
 export function sendHttpRequest(
   pool: Pool,
-  { timeout, limit, ...request }: HttpRequest,
+  { timeoutMs, maxBytes, ...request }: HttpRequest,
 ): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -34,19 +35,19 @@ export function sendHttpRequest(
     let status = 0;
     let headers: IncomingHttpHeaders = {};
     let running: Dispatcher.DispatchController | undefined;
-    let ended: Error | undefined;
-    const end = (error: Error) => {
-      ended = error;
+    let failure: Error | undefined;
+    const abort = (error: Error) => {
+      failure = error;
       running?.abort(error);
       clearTimeout(timer);
       reject(error);
     };
-    const timer = setTimeout(() => end(new TimeoutError(`no answer within ${timeout} ms`)), timeout);
+    const timer = setTimeout(() => abort(new TimeoutError(`no response within ${timeoutMs} ms`)), timeoutMs);
     pool.dispatch(request, {
       onRequestStart: (controller) => {
         running = controller;
-        // Its time was over before it had a connection.
-        if (ended !== undefined) controller.abort(ended);
+        // The time limit may pass while the request still waits for a connection.
+        if (failure !== undefined) controller.abort(failure);
       },
       onResponseStart: (_controller, code, received) => {
         status = code;
@@ -54,7 +55,7 @@ export function sendHttpRequest(
       },
       onResponseData: (_controller, chunk) => {
         size += chunk.length;
-        if (size > limit) end(new ResponseTooLargeError(`an answer of more than ${limit} bytes`));
+        if (size > maxBytes) abort(new ResponseTooLargeError(`response exceeds ${maxBytes} bytes`));
         else chunks.push(chunk);
       },
       onResponseEnd: () => {

@@ -4,15 +4,16 @@ import { Registry } from 'prom-client';
 import Type from 'typebox';
 import { afterEach, expect, test } from 'vitest';
 import { createCircuitBreaker } from './circuit-breaker.ts';
-import { openUpstream, readAs, type Upstream, upstreamFailureOf } from './upstream.ts';
+import { upstreamFailureOf } from './failure.ts';
+import { openUpstream, parseBody, type Upstream } from './upstream.ts';
 
 const open: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of open.splice(0)) await close();
 });
 
-async function listen(answer: RequestListener): Promise<{ url: string; server: Server }> {
-  const server = createServer(answer);
+async function listen(handler: RequestListener): Promise<{ url: string; server: Server }> {
+  const server = createServer(handler);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   open.push(async () => {
     server.closeAllConnections();
@@ -21,30 +22,30 @@ async function listen(answer: RequestListener): Promise<{ url: string; server: S
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
 }
 
-async function upstreamOf(answer: RequestListener, path = ''): Promise<Upstream & { seen: string[] }> {
+async function startUpstream(handler: RequestListener, path = ''): Promise<Upstream & { seen: string[] }> {
   const seen: string[] = [];
   const { url } = await listen((request, response) => {
     seen.push(`${request.method} ${request.url}`);
-    answer(request, response);
+    handler(request, response);
   });
   const upstream = openUpstream({
     name: 'venue',
     url: `${url}${path}`,
-    timeout: 400,
+    timeoutMs: 400,
     registry: new Registry(),
   });
   open.push(upstream.close);
   return Object.assign(upstream, { seen });
 }
 
-const kindOf = (call: Promise<unknown>) =>
+const outcomeOf = (call: Promise<unknown>) =>
   call.then(
     () => 'answered',
     (error) => `${error.code} ${error.details.upstream} ${upstreamFailureOf(error)?.kind}`,
   );
 
-test('answers of any status with JSON are given back, below the base path', async () => {
-  const upstream = await upstreamOf((_, response) => {
+test('returns JSON responses of any status and prefixes the base path', async () => {
+  const upstream = await startUpstream((_, response) => {
     response.writeHead(422, { 'x-odd': 'yes' }).end('{"error":"no"}');
   }, '/api');
   const reply = await upstream.request({ method: 'POST', path: '/things?a=%20b', body: '{}' });
@@ -52,17 +53,17 @@ test('answers of any status with JSON are given back, below the base path', asyn
   expect(upstream.seen).toEqual(['POST /api/things?a=%20b']);
 });
 
-test('a request that may change something is sent once, whatever happens to its answer', async () => {
-  const upstream = await upstreamOf((request) => request.socket.destroy());
-  expect(await kindOf(upstream.request({ method: 'POST', path: '/' }))).toBe(
-    'upstream_unavailable venue silent',
+test('sends a request that is not repeatable only once', async () => {
+  const upstream = await startUpstream((request) => request.socket.destroy());
+  expect(await outcomeOf(upstream.request({ method: 'POST', path: '/' }))).toBe(
+    'upstream_unavailable venue no_response',
   );
   expect(upstream.seen).toHaveLength(1);
 });
 
-test('a read is tried once more, with headers made anew', async () => {
+test('retries a GET once, with fresh headers', async () => {
   let count = 0;
-  const upstream = await upstreamOf((request, response) => {
+  const upstream = await startUpstream((request, response) => {
     if (count++ === 0) request.socket.destroy();
     else response.end(JSON.stringify({ sign: request.headers.sign }));
   });
@@ -76,35 +77,41 @@ test('a read is tried once more, with headers made anew', async () => {
 });
 
 test.each([
-  ['silence', () => {}, 'upstream_unavailable venue silent'],
+  ['no response', () => {}, 'upstream_unavailable venue no_response'],
   [
     '502',
     (_: unknown, r: { writeHead(s: number): { end(t?: string): void } }) => r.writeHead(502).end('{}'),
-    'upstream_unavailable venue silent',
+    'upstream_unavailable venue no_response',
   ],
-  ['HTML', (_: unknown, r: { end(t: string): void }) => r.end('<html>'), 'upstream_error venue nonsense'],
   [
-    'too much',
-    (_: unknown, r: { end(t: string): void }) => r.end(`"${'x'.repeat(3_000_000)}"`),
-    'upstream_error venue nonsense',
+    'HTML',
+    (_: unknown, r: { end(t: string): void }) => r.end('<html>'),
+    'upstream_error venue invalid_response',
   ],
-] as const)('%s is a coded error that names the upstream', async (_name, answer, expected) => {
-  const upstream = await upstreamOf(answer as unknown as RequestListener);
-  expect(await kindOf(upstream.request({ method: 'POST', path: '/' }))).toBe(expected);
+  [
+    'a response that is too large',
+    (_: unknown, r: { end(t: string): void }) => r.end(`"${'x'.repeat(3_000_000)}"`),
+    'upstream_error venue invalid_response',
+  ],
+] as const)('maps %s to an error code and names the upstream', async (_name, handler, expected) => {
+  const upstream = await startUpstream(handler as unknown as RequestListener);
+  expect(await outcomeOf(upstream.request({ method: 'POST', path: '/' }))).toBe(expected);
 });
 
-test('nobody there means that nothing happened', async () => {
+test('reports a refused connection as not sent', async () => {
   const { url, server } = await listen(() => {});
   await new Promise((resolve) => server.close(resolve));
-  const upstream = openUpstream({ name: 'venue', url, timeout: 400 });
+  const upstream = openUpstream({ name: 'venue', url, timeoutMs: 400 });
   open.push(upstream.close);
-  expect(await kindOf(upstream.request({ method: 'POST', path: '/' }))).toBe(
-    'upstream_unavailable venue refused',
+  expect(await outcomeOf(upstream.request({ method: 'POST', path: '/' }))).toBe(
+    'upstream_unavailable venue not_sent',
   );
 });
 
-test('who asks to be left alone is left alone for as long, and callers learn for how long', async () => {
-  const upstream = await upstreamOf((_, response) => response.writeHead(429, { 'retry-after': '7' }).end());
+test('honours Retry-After and passes it on to callers', async () => {
+  const upstream = await startUpstream((_, response) =>
+    response.writeHead(429, { 'retry-after': '7' }).end(),
+  );
   const first = upstream.request({ method: 'GET', path: '/' });
   await expect(first).rejects.toMatchObject({ headers: { 'retry-after': '7' } });
   await expect(upstream.request({ method: 'GET', path: '/' })).rejects.toMatchObject({
@@ -114,8 +121,8 @@ test('who asks to be left alone is left alone for as long, and callers learn for
   expect(upstream.seen).toHaveLength(1);
 });
 
-test('errors carry nothing of what was sent or received', async () => {
-  const upstream = await upstreamOf((_, response) => response.end('<secret-received>'));
+test('keeps the request and the response out of errors', async () => {
+  const upstream = await startUpstream((_, response) => response.end('<secret-received>'));
   const error = await upstream
     .request({
       method: 'POST',
@@ -124,19 +131,21 @@ test('errors carry nothing of what was sent or received', async () => {
       body: 'secret-sent',
     })
     .catch((thrown) => thrown);
-  const told = JSON.stringify([error.message, error.details, error.cause.message, error.cause.stack]);
-  expect(told).not.toMatch(/secret-(path|header|sent|received)/);
+  const shown = JSON.stringify([error.message, error.details, error.cause.message, error.cause.stack]);
+  expect(shown).not.toMatch(/secret-(path|header|sent|received)/);
 });
 
-test('an answer of another shape is upstream_error', () => {
+test('parseBody throws upstream_error for an unexpected shape', () => {
   const schema = Type.Object({ token: Type.String() });
-  expect(readAs('venue', schema, { token: 'x' })).toEqual({ token: 'x' });
-  expect(() => readAs('venue', schema, { token: 1 })).toThrow('A system we depend on gave a bad answer.');
+  expect(parseBody('venue', schema, { token: 'x' })).toEqual({ token: 'x' });
+  expect(() => parseBody('venue', schema, { token: 1 })).toThrow(
+    'An external service returned an invalid response.',
+  );
 });
 
-test('the circuit opens after five silences, lets one probe through, and closes when that succeeds', () => {
+test('the circuit opens after five failures, lets one probe through and closes when it succeeds', () => {
   let now = 0;
-  const circuit = createCircuitBreaker(() => now);
+  const circuit = createCircuitBreaker({ now: () => now });
   for (let i = 0; i < 4; i++) circuit.fail();
   expect(circuit.wait()).toBe(0);
   circuit.fail();

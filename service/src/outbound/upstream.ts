@@ -1,14 +1,21 @@
 import { Counter, type Registry } from 'prom-client';
 import type { Static, TSchema } from 'typebox';
 import { Pool } from 'undici';
-import { ApiError } from '../errors.ts';
 import { isValid } from '../http/validation.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
-import { ResponseTooLargeError, sendHttpRequest, TimeoutError } from './http-request.ts';
+import {
+  failureOfError,
+  failureOfStatus,
+  invalidResponse,
+  UpstreamFailure,
+  type UpstreamFailureKind,
+  upstreamError,
+} from './failure.ts';
+import { sendHttpRequest } from './http-request.ts';
 
 /**
- * The one way out to providers over HTTP. Every call has a deadline; only calls that may be repeated are tried twice;
- * after repeated silence nobody waits for it any more (`circuit.ts`). Errors tell nothing of what was sent or received.
+ * An HTTP API of an external provider. Every call has a time limit, only repeatable calls are retried, and a circuit
+ * breaker stops calls to a provider that does not respond. Errors contain nothing of the request or the response.
  */
 export type Upstream = {
   name: string;
@@ -18,80 +25,57 @@ export type Upstream = {
 
 export type UpstreamRequest = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With the query, percent-encoded, as it goes over the wire. */
+  /** Includes the query, percent-encoded. */
   path: string;
-  /** Made anew for every attempt, because signatures age. */
+  /** Called for every attempt, because signatures expire. */
   headers?: () => Record<string, string>;
   body?: string;
-  /** Milliseconds for all attempts; the upstream's own unless told. */
-  timeout?: number;
-  /** Whether a second attempt can do no harm; GETs unless told. */
+  /** Time limit for all attempts together. Default: the upstream's. */
+  timeoutMs?: number;
+  /** Whether a second attempt is safe. Default: true for GET. */
   isRepeatable?: boolean;
 };
 
-/** Any answer that is JSON (or empty), whatever its status; 429, 502, 503 and 504 are failures instead. */
+/** Any JSON or empty response, whatever its status; 429, 502, 503 and 504 are failures instead. */
 export type UpstreamReply = { status: number; headers: Record<string, string>; body: unknown };
 
 export type UpstreamOptions = {
-  /** As `errors.upstream` names it to callers. */
+  /** Reported to callers as `errors.upstream`. */
   name: string;
   url: string;
-  timeout: number;
+  timeoutMs: number;
   registry?: Registry;
 };
 
-/** `refused`: it was not asked, so nothing happened. `silent`: nobody knows whether something happened. */
-export type UpstreamFailureKind = 'refused' | 'silent' | 'limited' | 'nonsense';
+const MAX_CONNECTIONS = 32;
+const MAX_RESPONSE_BYTES = 2 * 1_048_576;
 
-/** The cause of the `ApiError` that a failing call throws. */
-export class UpstreamFailure extends Error {
-  readonly kind: UpstreamFailureKind;
-  readonly retryAfter: number;
-  /** Time ran out: the other end may still be at it. */
-  readonly isLate: boolean;
-  constructor(
-    kind: UpstreamFailureKind,
-    message: string,
-    options: { cause?: unknown; retryAfter?: number; isLate?: boolean } = {},
-  ) {
-    super(message, options.cause === undefined ? {} : { cause: options.cause });
-    this.name = 'UpstreamFailure';
-    this.kind = kind;
-    this.retryAfter = Math.max(1, Math.ceil(options.retryAfter ?? 1));
-    this.isLate = options.isLate ?? false;
-  }
-}
-
-const CONNECTIONS = 32;
-const BODY_LIMIT = 2 * 1_048_576;
-const NEVER_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
-
-export function openUpstream({ name, url, timeout, registry }: UpstreamOptions): Upstream {
+export function openUpstream({ name, url, timeoutMs, registry }: UpstreamOptions): Upstream {
   const { origin, pathname } = new URL(url);
-  const base = pathname === '/' ? '' : pathname;
+  const basePath = pathname === '/' ? '' : pathname;
   const pool = new Pool(origin, {
-    connections: CONNECTIONS,
+    connections: MAX_CONNECTIONS,
     pipelining: 1,
     keepAliveTimeout: 4_000,
-    connectTimeout: timeout,
+    connectTimeout: timeoutMs,
   });
   const circuit = createCircuitBreaker();
   const count = outcomeCounter(registry, name);
 
   async function attempt(request: UpstreamRequest, deadline: number): Promise<UpstreamReply> {
     const wait = circuit.wait();
-    if (wait > 0) throw new UpstreamFailure('refused', 'its circuit is open', { retryAfter: wait / 1000 });
+    if (wait > 0) throw new UpstreamFailure('not_sent', 'circuit open', { retryAfterSeconds: wait / 1000 });
     try {
-      const reply = await ask(pool, base, request, deadline);
+      const reply = await send(pool, basePath, request, deadline);
       circuit.succeed();
       count('answered');
       return reply;
     } catch (error) {
-      const failure = toFailure(error);
-      if (failure.kind === 'limited') circuit.pause(failure.retryAfter * 1000);
-      else if (failure.kind === 'nonsense') circuit.succeed();
+      const failure = failureOfError(error);
+      if (failure.kind === 'rate_limited') circuit.pause(failure.retryAfterSeconds * 1000);
+      else if (failure.kind === 'invalid_response') circuit.succeed();
       else circuit.fail();
-      count(failure.kind);
+      count(OUTCOMES[failure.kind]);
       throw failure;
     }
   }
@@ -99,12 +83,12 @@ export function openUpstream({ name, url, timeout, registry }: UpstreamOptions):
   return {
     name,
     request: async (request) => {
-      const deadline = performance.now() + (request.timeout ?? timeout);
-      const mayRepeat = request.isRepeatable ?? request.method === 'GET';
+      const deadline = performance.now() + (request.timeoutMs ?? timeoutMs);
+      const isRepeatable = request.isRepeatable ?? request.method === 'GET';
       try {
         return await attempt(request, deadline).catch((failure: UpstreamFailure) => {
-          const isWorthIt = failure.kind === 'silent' && deadline - performance.now() > timeout / 4;
-          if (mayRepeat && isWorthIt) return attempt(request, deadline);
+          const hasTime = deadline - performance.now() > timeoutMs / 4;
+          if (isRepeatable && hasTime && failure.kind === 'no_response') return attempt(request, deadline);
           throw failure;
         });
       } catch (failure) {
@@ -115,88 +99,58 @@ export function openUpstream({ name, url, timeout, registry }: UpstreamOptions):
   };
 }
 
-async function ask(
+async function send(
   pool: Pool,
-  base: string,
+  basePath: string,
   { method, path, headers, body }: UpstreamRequest,
   deadline: number,
 ): Promise<UpstreamReply> {
-  const {
-    status,
-    headers: told,
-    text,
-  } = await sendHttpRequest(pool, {
+  const response = await sendHttpRequest(pool, {
     method,
-    path: `${base}${path}`,
+    path: `${basePath}${path}`,
     headers: {
       accept: 'application/json',
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...headers?.(),
     },
     ...(body !== undefined && { body }),
-    timeout: Math.max(1, deadline - performance.now()),
-    limit: BODY_LIMIT,
+    timeoutMs: Math.max(1, deadline - performance.now()),
+    maxBytes: MAX_RESPONSE_BYTES,
   });
-  const plain = flatten(told);
-  if (status === 429)
-    throw new UpstreamFailure('limited', 'HTTP 429', { retryAfter: Number(plain['retry-after']) || 1 });
-  if (status === 502 || status === 503 || status === 504)
-    throw new UpstreamFailure('silent', `HTTP ${status}`, { isLate: status === 504 });
-  return { status, headers: plain, body: parse(text, status) };
+  const { status, text } = response;
+  const failure = failureOfStatus(status, response.headers);
+  if (failure !== undefined) throw failure;
+  return { status, headers: flatten(response.headers), body: parseJson(text, status) };
 }
 
-/** An unreadable success may have had its effect; what cannot be read in a refusal does not matter. */
-function parse(text: string, status: number): unknown {
+/** An unreadable success may have had an effect, so it is a failure; the body of a 4xx does not matter. */
+function parseJson(text: string, status: number): unknown {
   if (text === '') return null;
   try {
     return JSON.parse(text);
   } catch {
     if (status >= 400 && status < 500) return null;
-    throw new UpstreamFailure('nonsense', `HTTP ${status} with an answer that is not JSON`);
+    throw new UpstreamFailure('invalid_response', `HTTP ${status} with a body that is not JSON`);
   }
-}
-
-function toFailure(error: unknown): UpstreamFailure {
-  if (error instanceof UpstreamFailure) return error;
-  const { code } = error as { code?: string };
-  if (NEVER_CONNECTED.has(String(code)))
-    return new UpstreamFailure('refused', 'no connection', { cause: error });
-  if (error instanceof ResponseTooLargeError) return new UpstreamFailure('nonsense', error.message);
-  const isLate = error instanceof TimeoutError;
-  return new UpstreamFailure('silent', isLate ? 'no answer in time' : 'the connection broke', {
-    cause: error,
-    isLate,
-  });
 }
 
 function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([key, value]) => [key, String(value ?? '')]));
 }
 
-/** What the caller of the API hears. */
-export function upstreamError(name: string, failure: UpstreamFailure): ApiError {
-  const details = { upstream: name };
-  if (failure.kind === 'nonsense') return new ApiError('upstream_error', details, { cause: failure });
-  const headers = { 'retry-after': String(failure.retryAfter) };
-  return new ApiError('upstream_unavailable', details, { cause: failure, headers });
-}
-
-/** An answer that was read but is not what it should be. */
-export function nonsense(name: string, message: string): ApiError {
-  return upstreamError(name, new UpstreamFailure('nonsense', message));
-}
-
-/** How a call failed; undefined for errors of another kind. */
-export function upstreamFailureOf(error: unknown): UpstreamFailure | undefined {
-  const cause = error instanceof ApiError ? error.cause : error;
-  return cause instanceof UpstreamFailure ? cause : undefined;
-}
-
-/** The body in the shape it must have; `upstream_error` otherwise. */
-export function readAs<S extends TSchema>(upstream: string, schema: S, body: unknown): Static<S> {
+/** Returns the body typed by its schema. Throws `upstream_error` if it does not match. */
+export function parseBody<S extends TSchema>(upstream: string, schema: S, body: unknown): Static<S> {
   if (isValid(schema, body)) return body as Static<S>;
-  throw nonsense(upstream, 'an answer of another shape');
+  throw invalidResponse(upstream, 'unexpected response shape');
 }
+
+/** Label values of the outcome metric, which dashboards refer to. */
+const OUTCOMES: Record<UpstreamFailureKind, string> = {
+  not_sent: 'refused',
+  no_response: 'silent',
+  rate_limited: 'limited',
+  invalid_response: 'nonsense',
+};
 
 function outcomeCounter(registry: Registry | undefined, upstream: string): (outcome: string) => void {
   if (registry === undefined) return () => {};
@@ -206,7 +160,7 @@ function outcomeCounter(registry: Registry | undefined, upstream: string): (outc
     known ??
     new Counter({
       name,
-      help: 'Requests to providers by outcome.',
+      help: 'Requests to external providers by outcome.',
       labelNames: ['upstream', 'outcome'],
       registers: [registry],
     });

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { toTimestamp } from '../http/wire.ts';
 import type { Signer } from '../operator/signer.ts';
-import { nonsense } from '../outbound/upstream.ts';
+import { invalidResponse } from '../outbound/failure.ts';
 import type { Cost } from './affordable.ts';
 import { readDomain } from './domain.ts';
 import type { Intent } from './intent.ts';
@@ -35,7 +35,7 @@ export async function issueCalldata(
   const problem = findProblem(ctx, intent, attestation) ?? findCostProblem(attestation, net, decimals);
   if (problem !== null) {
     await fail();
-    throw nonsense('venue', problem);
+    throw invalidResponse('venue', problem);
   }
   const message = {
     ...{ side: 0, inputToken: token, outputToken: asset, sender: wallet, nonce, amount: gross },

@@ -4,15 +4,8 @@ import type { Hex } from 'viem';
 import { bytesToHex, padHex } from 'viem/utils';
 import { ApiError } from '../errors.ts';
 import { isValid } from '../http/validation.ts';
-import {
-  nonsense,
-  openUpstream,
-  readAs,
-  UpstreamFailure,
-  type UpstreamReply,
-  type UpstreamRequest,
-  upstreamError,
-} from '../outbound/upstream.ts';
+import { invalidResponse, UpstreamFailure, upstreamError } from '../outbound/failure.ts';
+import { openUpstream, parseBody, type UpstreamReply, type UpstreamRequest } from '../outbound/upstream.ts';
 import type { VenueSettings } from '../provider-settings.ts';
 import { parseDecimal } from './decimal.ts';
 import * as wire from './ondo-schema.ts';
@@ -63,7 +56,7 @@ const OPERATOR_FAULTS =
 
 /** Ondo Global Markets, by its REST interface. */
 export function openOndo({ url, apiKey }: VenueSettings, registry?: Registry): Venue {
-  const upstream = openUpstream({ name: NAME, url, timeout: TIMEOUT, ...(registry && { registry }) });
+  const upstream = openUpstream({ name: NAME, url, timeoutMs: TIMEOUT, ...(registry && { registry }) });
   const headers = () => ({ 'x-api-key': apiKey });
 
   async function get<S extends TSchema>(path: string, schema: S): Promise<Static<S>> {
@@ -87,7 +80,7 @@ export function openOndo({ url, apiKey }: VenueSettings, registry?: Registry): V
       const body = { chainId: PRICED_CHAIN, ...order };
       const reply = await post('/v1/attestations/soft', body, wire.SoftQuote, true);
       if (reply.chainId !== '1' || reply.symbol !== order.symbol || SIDES[reply.side] !== order.side)
-        throw nonsense(NAME, 'a quote for something else');
+        throw invalidResponse(NAME, 'a quote for something else');
       return {
         chainId: reply.chainId,
         symbol: reply.symbol,
@@ -136,7 +129,7 @@ export function openOndo({ url, apiKey }: VenueSettings, registry?: Registry): V
     decimals: async (symbol) => {
       const addresses = await get(`/v1/assets/${encodeURIComponent(symbol)}/addresses`, wire.Addresses);
       const found = addresses.find(({ networkChainId }) => [PRICED_CHAIN, '1'].includes(networkChainId));
-      if (found === undefined) throw nonsense(NAME, 'an asset without an address');
+      if (found === undefined) throw invalidResponse(NAME, 'an asset without an address');
       return found.decimals;
     },
     close: () => upstream.close(),
@@ -144,8 +137,8 @@ export function openOndo({ url, apiKey }: VenueSettings, registry?: Registry): V
 }
 
 function accept<S extends TSchema>({ status, body }: UpstreamReply, schema: S): Static<S> {
-  if (status >= 200 && status < 300) return readAs(NAME, schema, body);
-  if (status >= 500) throw upstreamError(NAME, new UpstreamFailure('silent', `HTTP ${status}`));
+  if (status >= 200 && status < 300) return parseBody(NAME, schema, body);
+  if (status >= 500) throw upstreamError(NAME, new UpstreamFailure('no_response', `HTTP ${status}`));
   const code = isValid(wire.Failure, body) ? (body as Static<typeof wire.Failure>).code : null;
   // The gateway refuses a wrong key without a code; that says nothing of the market.
   if (code === null || status === 401 || OPERATOR_FAULTS.test(code)) throw operatorFault(status, code);
@@ -186,10 +179,11 @@ async function readLimits(ask: () => Promise<Static<typeof wire.TradingLimitsRep
 function readAttestation(reply: wire.FirmQuote, chainId: number, order: Order): Attestation {
   const side: Side = SIDES[reply.side];
   if (reply.chainId !== String(chainId) || reply.symbol !== order.symbol || side !== order.side)
-    throw nonsense(NAME, 'an attestation of something else');
+    throw invalidResponse(NAME, 'an attestation of something else');
   const signature = Buffer.from(reply.signature, 'base64');
   const extra = Buffer.from(reply.additionalData ?? '', 'base64');
-  if (signature.length !== 65 || extra.length > 32) throw nonsense(NAME, 'an attestation of another shape');
+  if (signature.length !== 65 || extra.length > 32)
+    throw invalidResponse(NAME, 'an attestation of another shape');
   return {
     chainId: BigInt(reply.chainId),
     attestationId: BigInt(reply.attestationId),
@@ -207,7 +201,7 @@ function readAttestation(reply: wire.FirmQuote, chainId: number, order: Order): 
 
 function scaled(text: string): bigint {
   const value = parseDecimal(text, 18);
-  if (value === null) throw nonsense(NAME, 'a number that is none');
+  if (value === null) throw invalidResponse(NAME, 'a number that is none');
   return value;
 }
 

@@ -1,7 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import { testClock } from '../clock.ts';
 import type { IndicativeQuote } from './provider.ts';
-import { absentVenue, type SharedVenue, shareVenue } from './shared-venue.ts';
+import { type SharedVenue, shareVenue } from './shared-venue.ts';
+import { unconfiguredVenue } from './unconfigured.ts';
 
 type Question = { answer(price: bigint): void; fail(): void };
 
@@ -20,7 +21,7 @@ beforeEach(() => {
       const answer = (price: bigint) => resolve({ price } as IndicativeQuote);
       asked.push({ answer, fail: () => reject(new Error('no answer')) });
     });
-  venue = shareVenue({ ...absentVenue(), quote }, clock, () => time);
+  venue = shareVenue({ ...unconfiguredVenue(), quote }, clock, () => time);
 });
 
 const ask = () => venue.quote(order);

@@ -1,5 +1,4 @@
 import type { Clock } from '../clock.ts';
-import { ApiError } from '../errors.ts';
 import type { IndicativeQuote, Order, Venue } from './provider.ts';
 
 /** Answers at once what it knows. */
@@ -96,27 +95,5 @@ export function shareVenue(
     assetPauses: () => share('pauses', LIFE.status, () => venue.assetPauses()),
     decimals: (symbol) => shareAtOnce(`decimals ${symbol}`, LIFE.asset, () => venue.decimals(symbol)),
     forget: () => kept.clear(),
-  };
-}
-
-/** For an installation that serves no tokenized swaps. */
-export function absentVenue(): Venue {
-  const refuse = () =>
-    Promise.reject(
-      new ApiError(
-        'upstream_unavailable',
-        { upstream: 'venue' },
-        { cause: new Error('ONDO_API_KEY is not set'), headers: { 'retry-after': '3600' } },
-      ),
-    );
-  return {
-    quote: refuse,
-    attest: refuse,
-    tradingLimits: refuse,
-    sessionLimits: refuse,
-    marketState: refuse,
-    assetPauses: refuse,
-    decimals: refuse,
-    close: async () => {},
   };
 }

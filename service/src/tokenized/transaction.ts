@@ -4,7 +4,7 @@ import type { UserCaller } from '../http/access.ts';
 import { newId } from '../http/ids.ts';
 import { toTimestamp } from '../http/wire.ts';
 import type { Signer } from '../operator/signer.ts';
-import { upstreamFailureOf } from '../outbound/upstream.ts';
+import { upstreamFailureOf } from '../outbound/failure.ts';
 import { assertAffordable, assertTradable, type Cost, readCost, type Terms } from './affordable.ts';
 import { issueCalldata } from './calldata.ts';
 import { formatDecimal } from './decimal.ts';
@@ -152,7 +152,7 @@ async function attest(
 function wasRefused(error: unknown): boolean {
   if (error instanceof VenueRefusal || (error as Error).cause instanceof VenueFault) return true;
   const kind = upstreamFailureOf(error)?.kind;
-  return kind === 'refused' || kind === 'limited';
+  return kind === 'not_sent' || kind === 'rate_limited';
 }
 
 function iso(time: number): string {

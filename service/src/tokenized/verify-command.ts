@@ -34,7 +34,7 @@ export async function runVerify(args: string[]): Promise<void> {
     wallet,
     ...(name !== undefined && { domain_name: name }),
   } as CalldataClaim;
-  const rpc = openRpc({ chain: 'the given node', urls: [url], timeout: TIMEOUT });
+  const rpc = openRpc({ chain: 'the given node', urls: [url], timeoutMs: TIMEOUT });
   try {
     const { ok, findings } = await verifyCalldata(rpc, claimed);
     for (const { check, ok: passed, description } of findings)

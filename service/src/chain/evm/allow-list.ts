@@ -1,8 +1,9 @@
 import type { Hex } from 'viem';
 import { hashTypedData, parseAbi } from 'viem/utils';
 import { ApiError } from '../../errors.ts';
+import { UpstreamFailure } from '../../outbound/failure.ts';
 import type { EvmChain } from './client.ts';
-import { EndpointFailure, upstreamFailure } from './failures.ts';
+import { rpcError } from './failures.ts';
 import { contractCall } from './reads.ts';
 import { describeRevert, revertData } from './revert.ts';
 
@@ -46,7 +47,7 @@ export async function readChainTime(chain: EvmChain): Promise<bigint> {
   const block = await call(chain, 'eth_getBlockByNumber', ['latest', false]);
   const timestamp = (block as { timestamp?: unknown } | null)?.timestamp;
   if (typeof timestamp === 'string' && /^0x[0-9a-f]+$/i.test(timestamp)) return BigInt(timestamp);
-  throw upstreamFailure(chain.name, new EndpointFailure('nonsense', 'a block without a time'));
+  throw rpcError(chain.name, new UpstreamFailure('invalid_response', 'a block without a time'));
 }
 
 /** Throws `contract_reverted` when the transaction would fail now. */
@@ -64,6 +65,6 @@ async function call({ rpc, name }: EvmChain, method: string, params: unknown[]):
     if (error instanceof ApiError) throw error;
     const data = revertData(error);
     if (data !== undefined) throw new ApiError('contract_reverted', { reason: describeRevert(data) });
-    throw upstreamFailure(name, new EndpointFailure('nonsense', `${method} was refused`, { cause: error }));
+    throw rpcError(name, new UpstreamFailure('invalid_response', `${method} was refused`, { cause: error }));
   }
 }

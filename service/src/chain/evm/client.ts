@@ -69,7 +69,7 @@ function openChain(
   const facts = chainFacts(name);
   const { blockTime, multicall } = facts;
   const chainId = facts.chainId ?? 0;
-  const rpc = openRpc({ chain: name, urls, timeout });
+  const rpc = openRpc({ chain: name, urls, timeoutMs: timeout });
   const chain = defineChain({
     id: chainId,
     name,

@@ -2,8 +2,9 @@ import type { Hex } from 'viem';
 import { erc6492SignatureValidatorAbi, erc6492SignatureValidatorByteCode } from 'viem';
 import { bytesToHex, encodeDeployData, isErc6492Signature, toHex } from 'viem/utils';
 import { ApiError } from '../../errors.ts';
+import { UpstreamFailure } from '../../outbound/failure.ts';
 import type { EvmChain } from './client.ts';
-import { EndpointFailure, upstreamFailure } from './failures.ts';
+import { rpcError } from './failures.ts';
 import { revertData } from './revert.ts';
 
 /** Enough for a Safe with many owners or a passkey checked in Solidity; a signature can make the node run any code. */
@@ -30,7 +31,7 @@ export async function isSignedByContract(
   const answer = await ask(chain, 'eth_call', [{ data, gas: GAS }, 'latest']);
   if (answer === '0x01') return true;
   if (answer === '0x00' || answer === REVERTED) return false;
-  throw upstreamFailure(chain.name, new EndpointFailure('nonsense', 'neither yes nor no to a signature'));
+  throw rpcError(chain.name, new UpstreamFailure('invalid_response', 'neither yes nor no to a signature'));
 }
 
 const REVERTED = Symbol('reverted');
@@ -41,6 +42,6 @@ async function ask({ rpc, name }: EvmChain, method: string, params: unknown[]): 
   } catch (error) {
     if (error instanceof ApiError) throw error;
     if (revertData(error) !== undefined) return REVERTED;
-    throw upstreamFailure(name, new EndpointFailure('nonsense', `${method} was refused`, { cause: error }));
+    throw rpcError(name, new UpstreamFailure('invalid_response', `${method} was refused`, { cause: error }));
   }
 }

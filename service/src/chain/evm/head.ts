@@ -1,4 +1,4 @@
-import { EndpointFailure } from './failures.ts';
+import { UpstreamFailure } from '../../outbound/failure.ts';
 import type { BlockSeen } from './multicall.ts';
 
 /** The newest block that reads have seen, and since when it is known to be the newest. */
@@ -33,7 +33,10 @@ export function createHead(maxAge: number): Head {
     },
     check: (block) => {
       if (block.number < number - BEHIND && remembers(performance.now())) {
-        throw new EndpointFailure('nonsense', `the node is at block ${block.number}, the chain at ${number}`);
+        throw new UpstreamFailure(
+          'invalid_response',
+          `the node is at block ${block.number}, the chain at ${number}`,
+        );
       }
     },
   };

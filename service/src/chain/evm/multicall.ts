@@ -1,8 +1,8 @@
 import type { Hex } from 'viem';
 import { decodeFunctionResult, encodeFunctionData, isHex, numberToHex } from 'viem/utils';
+import { UpstreamFailure } from '../../outbound/failure.ts';
 import { multicallAbi } from './abi.ts';
 import type { RpcReply } from './endpoint.ts';
-import { EndpointFailure } from './failures.ts';
 import { revertData } from './revert.ts';
 import type { Rpc } from './rpc.ts';
 
@@ -14,7 +14,7 @@ export type BlockSeen = { number: number; id: string };
 
 export type Answer = { block: BlockSeen; results: RawResult[] };
 
-/** Throws `EndpointFailure` when the node that saw this block must not be believed. */
+/** Throws `UpstreamFailure` when the node that saw this block must not be believed. */
 export type CheckBlock = (block: BlockSeen) => void;
 
 /** Runs calls on one block, the latest. */
@@ -100,7 +100,7 @@ function readAggregate(reply: RpcReply | undefined, count: number): Answer | 'no
       .map(({ success, returnData }) => ({ success, data: returnData }));
     return { block: { number: Number(identity[0]), id: identity.join() }, results: rest };
   } catch (cause) {
-    throw new EndpointFailure('nonsense', 'the answer to aggregate3 cannot be read', { cause });
+    throw new UpstreamFailure('invalid_response', 'the answer to aggregate3 cannot be read', { cause });
   }
 }
 
@@ -126,7 +126,8 @@ async function askBatch(rpc: Rpc, calls: RawCall[], checkBlock: CheckBlock): Pro
 function readBlock(reply: RpcReply | undefined): BlockSeen {
   const block =
     reply && 'result' in reply ? (reply.result as { number?: unknown; hash?: unknown } | null) : null;
-  if (!isHex(block?.number) || !isHex(block?.hash)) throw new EndpointFailure('nonsense', 'no latest block');
+  if (!isHex(block?.number) || !isHex(block?.hash))
+    throw new UpstreamFailure('invalid_response', 'no latest block');
   return { number: Number(block.number), id: block.hash };
 }
 
@@ -149,11 +150,11 @@ function min(a: bigint, b: bigint): bigint {
 
 function readCall(reply: RpcReply): RawResult {
   if ('result' in reply) {
-    if (!isHex(reply.result)) throw new EndpointFailure('nonsense', 'eth_call did not answer bytes');
+    if (!isHex(reply.result)) throw new UpstreamFailure('invalid_response', 'eth_call did not answer bytes');
     return { success: true, data: reply.result };
   }
   const data = revertData(reply.error);
   if (data === undefined)
-    throw new EndpointFailure('nonsense', `eth_call was refused: ${reply.error.message}`);
+    throw new UpstreamFailure('invalid_response', `eth_call was refused: ${reply.error.message}`);
   return { success: false, data };
 }

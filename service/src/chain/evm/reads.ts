@@ -8,8 +8,9 @@ import {
 } from 'viem';
 import { decodeFunctionResult, encodeFunctionData } from 'viem/utils';
 import { ApiError } from '../../errors.ts';
+import { UpstreamFailure } from '../../outbound/failure.ts';
 import { createTokenBucket } from '../token-bucket.ts';
-import { EndpointFailure, upstreamFailure } from './failures.ts';
+import { rpcError } from './failures.ts';
 import { createHead } from './head.ts';
 import { createAskAll, type RawResult } from './multicall.ts';
 import { describeRevert } from './revert.ts';
@@ -80,7 +81,7 @@ export function createReader({ chain, rpc, multicall, freshness }: ReaderOptions
   function ask(call: Call<unknown>): Promise<Outcome> {
     if (waiting >= WAITING_LIMIT)
       return Promise.reject(
-        upstreamFailure(chain, new EndpointFailure('silent', 'too many reads are waiting')),
+        rpcError(chain, new UpstreamFailure('no_response', 'too many reads are waiting')),
       );
     const data = call.encode();
     waiting += 1;
@@ -140,7 +141,7 @@ export function createReader({ chain, rpc, multicall, freshness }: ReaderOptions
 
   async function interpret({ to, decode }: Call<unknown>, result: RawResult | undefined): Promise<Outcome> {
     if (result === undefined)
-      throw upstreamFailure(chain, new EndpointFailure('nonsense', 'a result is missing'));
+      throw rpcError(chain, new UpstreamFailure('invalid_response', 'a result is missing'));
     if (!result.success) return { error: reverted(describeRevert(result.data)) };
     if (result.data === '0x' && !(await hasCode(to)))
       return { error: new ApiError('contract_not_found', { address: to }) };

@@ -1,16 +1,17 @@
+import { UpstreamFailure } from '../../outbound/failure.ts';
 import { type Endpoint, openEndpoint, type RpcCall, type RpcReply } from './endpoint.ts';
-import { EndpointFailure, upstreamFailure } from './failures.ts';
+import { rpcError } from './failures.ts';
 
-/** Checks an answer that has the right form; throws `EndpointFailure` when another endpoint should be asked. */
+/** Checks well-formed replies. Throws `UpstreamFailure` to have another endpoint tried. */
 export type Accept = (replies: RpcReply[]) => void;
 
-/** Calls to the nodes of one chain. Reads and `eth_sendRawTransaction` may be repeated, so every call may be. */
+/** JSON-RPC to the nodes of one chain. Reads and `eth_sendRawTransaction` are idempotent, so every call may be retried. */
 export type Rpc = {
-  /** One call; throws `NodeError` when the node refuses it, `ApiError` when no node answers. */
+  /** Makes one call. Throws `NodeError` if the node rejects it, `ApiError` if no node responds. */
   request(call: { method: string; params?: unknown }): Promise<unknown>;
-  /** Several calls in one HTTP request. */
+  /** Makes several calls in one HTTP request. */
   batch(calls: RpcCall[], accept?: Accept): Promise<RpcReply[]>;
-  /** HTTP requests sent so far. */
+  /** The number of HTTP requests sent so far. */
   sent(): number;
   close(): Promise<void>;
 };
@@ -18,60 +19,60 @@ export type Rpc = {
 export type RpcOptions = {
   chain: string;
   urls: readonly string[];
-  /** Milliseconds for one call, all attempts included. */
-  timeout: number;
+  /** Time limit for one call, all attempts included. */
+  timeoutMs: number;
 };
 
-const WAITING_LIMIT = 1_000;
+const MAX_WAITING = 1_000;
 
-/** The endpoints are asked in the order they are configured, those in trouble last. */
-export function openRpc({ chain, urls, timeout }: RpcOptions): Rpc {
+/** Endpoints are tried in the configured order, failing ones last. */
+export function openRpc({ chain, urls, timeoutMs }: RpcOptions): Rpc {
   const endpoints = urls.map((url) => openEndpoint(url));
-  // One more than there are endpoints: a kept-alive connection may turn out to be closed only when it is used.
-  const attempts = endpoints.length + 1;
+  // One more than there are endpoints: a kept-alive connection can turn out to be closed only when it is used.
+  const maxAttempts = endpoints.length + 1;
   let sent = 0;
   let waiting = 0;
 
   async function batch(calls: RpcCall[], accept?: Accept): Promise<RpcReply[]> {
-    if (waiting >= WAITING_LIMIT)
-      throw upstreamFailure(chain, new EndpointFailure('silent', 'too many calls are waiting'));
+    if (waiting >= MAX_WAITING)
+      throw rpcError(chain, new UpstreamFailure('no_response', 'too many calls are waiting'));
     waiting += 1;
     try {
-      return await tryInTurn(calls, accept);
+      return await tryEndpoints(calls, accept);
     } finally {
       waiting -= 1;
     }
   }
 
-  async function tryInTurn(calls: RpcCall[], accept?: Accept): Promise<RpcReply[]> {
-    const deadline = performance.now() + timeout;
-    const tried = new Map<Endpoint, number>();
-    let failure: EndpointFailure | undefined;
-    for (let attempt = 0; attempt < attempts; attempt++) {
+  async function tryEndpoints(calls: RpcCall[], accept?: Accept): Promise<RpcReply[]> {
+    const deadline = performance.now() + timeoutMs;
+    const tries = new Map<Endpoint, number>();
+    let failure: UpstreamFailure | undefined;
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const now = performance.now();
-      const left = deadline - now;
-      if (left < timeout / 8) break;
-      const endpoint = pick(endpoints, tried, now);
+      const remaining = deadline - now;
+      if (remaining < timeoutMs / 8) break;
+      const endpoint = pickEndpoint(endpoints, tries, now);
       if (endpoint === undefined) break;
-      tried.set(endpoint, (tried.get(endpoint) ?? 0) + 1);
+      tries.set(endpoint, (tries.get(endpoint) ?? 0) + 1);
       try {
         sent += 1;
-        const replies = await endpoint.post(calls, Math.min(left, timeout / 2));
+        const replies = await endpoint.post(calls, Math.min(remaining, timeoutMs / 2));
         acceptOrDistrust(endpoint, replies, accept);
         return replies;
       } catch (error) {
-        if (!(error instanceof EndpointFailure)) throw error;
+        if (!(error instanceof UpstreamFailure)) throw error;
         failure = error;
       }
     }
-    throw upstreamFailure(chain, failure ?? new EndpointFailure('silent', 'the circuit is open'));
+    throw rpcError(chain, failure ?? new UpstreamFailure('no_response', 'circuit open'));
   }
 
   return {
     batch,
     request: async ({ method, params = [] }) => {
       const [reply] = await batch([{ method, params }]);
-      if (reply === undefined) throw upstreamFailure(chain, new EndpointFailure('nonsense', 'no reply'));
+      if (reply === undefined) throw rpcError(chain, new UpstreamFailure('invalid_response', 'no reply'));
       if ('error' in reply) throw reply.error;
       return reply.result;
     },
@@ -90,21 +91,25 @@ function acceptOrDistrust(endpoint: Endpoint, replies: RpcReply[], accept?: Acce
 }
 
 /**
- * The least tried, then the trusted, then the first configured. Once an endpoint has failed this call, others are asked
- * even while their circuit is open: it saves time, but an answer is worth more.
+ * Picks the least tried endpoint, then a trusted one, then the first configured. Once an endpoint has failed this call,
+ * untried ones are used even if their circuit is open: a response is worth more than the time saved.
  */
-function pick(endpoints: Endpoint[], tried: Map<Endpoint, number>, now: number): Endpoint | undefined {
+function pickEndpoint(
+  endpoints: Endpoint[],
+  tries: Map<Endpoint, number>,
+  now: number,
+): Endpoint | undefined {
   const [first] = endpoints;
-  if (tried.size === 0 && first?.isTrusted(now) && first.isOpen(now)) return first;
-  const times = (endpoint: Endpoint) => tried.get(endpoint) ?? 0;
+  if (tries.size === 0 && first?.isTrusted(now) && first.isAvailable()) return first;
+  const triesOf = (endpoint: Endpoint) => tries.get(endpoint) ?? 0;
   const ranked = endpoints
-    .map((endpoint, place) => ({
+    .map((endpoint, position) => ({
       endpoint,
-      place,
-      rank: times(endpoint) * 2 + (endpoint.isTrusted(now) ? 0 : 1),
+      position,
+      rank: triesOf(endpoint) * 2 + (endpoint.isTrusted(now) ? 0 : 1),
     }))
-    .sort((a, b) => a.rank - b.rank || a.place - b.place)
+    .sort((a, b) => a.rank - b.rank || a.position - b.position)
     .map(({ endpoint }) => endpoint);
-  const untried = tried.size > 0 ? ranked.find((endpoint) => times(endpoint) === 0) : undefined;
-  return untried ?? ranked.find((endpoint) => endpoint.isOpen(now));
+  const untried = tries.size > 0 ? ranked.find((endpoint) => triesOf(endpoint) === 0) : undefined;
+  return untried ?? ranked.find((endpoint) => endpoint.isAvailable());
 }

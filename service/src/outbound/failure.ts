@@ -1,0 +1,78 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { ApiError } from '../errors.ts';
+import { ResponseTooLargeError, TimeoutError } from './http-request.ts';
+
+/**
+ * How a call to an external system failed. `not_sent`: the request never reached it, so nothing happened.
+ * `no_response`: it may or may not have acted. `rate_limited`: it refused the call for now. `invalid_response`: it
+ * answered with something unusable.
+ */
+export type UpstreamFailureKind = 'not_sent' | 'no_response' | 'rate_limited' | 'invalid_response';
+
+type FailureOptions = { cause?: unknown; retryAfterSeconds?: number; timedOut?: boolean };
+
+/** The cause of the `ApiError` that a failed call throws. Its message never quotes the request or the response. */
+export class UpstreamFailure extends Error {
+  readonly kind: UpstreamFailureKind;
+  readonly retryAfterSeconds: number;
+  /** Whether the deadline passed, in which case the other end may still be working on the request. */
+  readonly timedOut: boolean;
+
+  constructor(kind: UpstreamFailureKind, message: string, options: FailureOptions = {}) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.name = 'UpstreamFailure';
+    this.kind = kind;
+    this.retryAfterSeconds = Math.max(1, Math.ceil(options.retryAfterSeconds ?? 1));
+    this.timedOut = options.timedOut ?? false;
+  }
+}
+
+/** Maps a failure of the upstream called `name` to the error that API callers receive. */
+export function upstreamError(name: string, failure: UpstreamFailure): ApiError {
+  const details = { upstream: name };
+  if (failure.kind === 'invalid_response') return new ApiError('upstream_error', details, { cause: failure });
+  const headers = { 'retry-after': String(failure.retryAfterSeconds) };
+  return new ApiError('upstream_unavailable', details, { cause: failure, headers });
+}
+
+/** Returns the error for a response that was read but does not make sense. */
+export function invalidResponse(name: string, message: string): ApiError {
+  return upstreamError(name, new UpstreamFailure('invalid_response', message));
+}
+
+/** Returns the error for a call to a provider that this installation does not configure. */
+export function notConfigured(name: string, setting: string): ApiError {
+  const failure = new UpstreamFailure('not_sent', `${setting} is not set`, { retryAfterSeconds: 3600 });
+  return upstreamError(name, failure);
+}
+
+/** Returns the upstream failure behind an error, or undefined if it has another cause. */
+export function upstreamFailureOf(error: unknown): UpstreamFailure | undefined {
+  const cause = error instanceof ApiError ? error.cause : error;
+  return cause instanceof UpstreamFailure ? cause : undefined;
+}
+
+const CONNECT_ERRORS = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
+
+/** Converts an error thrown by `sendHttpRequest`. */
+export function failureOfError(error: unknown): UpstreamFailure {
+  if (error instanceof UpstreamFailure) return error;
+  const { code } = error as { code?: string };
+  if (CONNECT_ERRORS.has(String(code)))
+    return new UpstreamFailure('not_sent', 'connection failed', { cause: error });
+  if (error instanceof ResponseTooLargeError) return new UpstreamFailure('invalid_response', error.message);
+  const timedOut = error instanceof TimeoutError;
+  const message = timedOut ? error.message : 'connection lost';
+  return new UpstreamFailure('no_response', message, { cause: error, timedOut });
+}
+
+/** Returns the failure that a response status stands for, or undefined if the response should be read. */
+export function failureOfStatus(status: number, headers: IncomingHttpHeaders): UpstreamFailure | undefined {
+  if (status === 429) {
+    const retryAfterSeconds = Number(headers['retry-after']) || 1;
+    return new UpstreamFailure('rate_limited', 'HTTP 429', { retryAfterSeconds });
+  }
+  if (status === 502 || status === 503 || status === 504)
+    return new UpstreamFailure('no_response', `HTTP ${status}`, { timedOut: status === 504 });
+  return undefined;
+}
