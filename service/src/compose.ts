@@ -21,10 +21,10 @@ import { createGuard } from './oauth/guard.ts';
 import { createOAuth } from './oauth/server.ts';
 import { createCatalogue } from './offers/catalogue.ts';
 import { openOperatorKey } from './operator/key.ts';
-import { createFactsOpener } from './pii/sealed.ts';
+import { createFactsOpener } from './pii/sealed-data.ts';
 import { createSealing } from './sealing.ts';
+import { cacheVenue } from './tokenized/cached-venue.ts';
 import { openOndo } from './tokenized/ondo.ts';
-import { shareVenue } from './tokenized/shared-venue.ts';
 import { unconfiguredVenue } from './tokenized/unconfigured.ts';
 import { permissionSupplier } from './wallets/permission-supplier.ts';
 import { openSanctions, type Sanctions } from './wallets/sanctions.ts';
@@ -86,7 +86,7 @@ export async function buildContext({
     chains,
     signatures: createSignatures(chains),
     supplier: permissionSupplier(config.supplierKey, clock),
-    venue: shareVenue(openVenue(), clock),
+    venue: cacheVenue(openVenue(), clock),
     checks: new Map([
       ['database', async () => void (await pool.query('select 1'))],
       ...chains

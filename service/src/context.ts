@@ -8,10 +8,10 @@ import type { TokenGuard } from './oauth/guard.ts';
 import type { OAuth } from './oauth/server.ts';
 import type { Catalogue } from './offers/catalogue.ts';
 import type { Signer } from './operator/signer.ts';
-import type { FactsOpener } from './pii/sealed.ts';
-import type { SharedVenue } from './tokenized/shared-venue.ts';
+import type { FactsOpener } from './pii/sealed-data.ts';
+import type { CachedVenue } from './tokenized/cached-venue.ts';
+import type { Supplier } from './wallets/allow-list-supplier.ts';
 import type { Sanctions } from './wallets/sanctions.ts';
-import type { Supplier } from './wallets/supplier.ts';
 
 /** Every long-lived object of a node. `compose.ts` builds it once; functions receive it as an argument. */
 export type Context = Kernel & {
@@ -27,7 +27,7 @@ export type Context = Kernel & {
   supplier: Supplier;
   /** Signs the operator's transactions. Null if this process has no operator key and settles nothing. */
   operator: Signer | null;
-  venue: SharedVenue;
+  venue: CachedVenue;
   /** The readiness checks of `/health/ready`; each throws if its dependency is unavailable. */
   checks: Map<string, () => Promise<void>>;
   /**

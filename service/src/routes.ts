@@ -1,6 +1,6 @@
 import { documentRoutes, documentWebhookRoutes } from './documents/routes.ts';
 import type { Route } from './http/route.ts';
-import { identityWebhookRoutes, kycRoutes } from './identity/routes.ts';
+import { identityRoutes, identityWebhookRoutes } from './identity/routes.ts';
 import { oauthRoutes } from './oauth/routes.ts';
 import { offerRoutes } from './offers/routes.ts';
 import { healthRoutes } from './operations/health.ts';
@@ -15,7 +15,7 @@ import { walletRoutes } from './wallets/routes.ts';
 export const apiRoutes: readonly Route[] = [
   ...offerRoutes,
   ...requirementRoutes,
-  ...kycRoutes,
+  ...identityRoutes,
   ...piiRoutes,
   ...documentRoutes,
   ...identityWebhookRoutes,

@@ -8,7 +8,7 @@ import { openPool } from './db/pool.ts';
 import { startDocumentReconciler } from './documents/reconcile.ts';
 import { freePort } from './http/free-port.ts';
 import { buildServer } from './http/server.ts';
-import { startReconciler } from './identity/reconcile.ts';
+import { startIdentityReconciler } from './identity/reconcile.ts';
 import { startHousekeeping } from './jobs/housekeeping.ts';
 import { createLog, type Log } from './log.ts';
 import { smtpMailer } from './mail/smtp.ts';
@@ -18,9 +18,9 @@ import { serveMetrics } from './operations/metrics-server.ts';
 import { referencePlugin } from './operations/reference.ts';
 import { apiRoutes } from './routes.ts';
 import { startSettlement } from './settlement/settlement.ts';
-import { findSwapProblems } from './tokenized/domain.ts';
+import { findSwapProblems } from './tokenized/swap-domain.ts';
 import { startOrderWatch } from './tokenized/watch.ts';
-import { startAllowWatch } from './wallets/allow-watch.ts';
+import { startAllowListWatch } from './wallets/allow-list-watch.ts';
 
 const STOP_WITHIN = 9_000;
 
@@ -73,10 +73,10 @@ async function start(
 
   const controls = (await sandbox?.attach(ctx)) ?? null;
   started.push((await startMailWorker(ctx, smtpMailer(ctx.config.smtpUrl ?? '', config.mailFrom))).stop);
-  started.push((await startReconciler(ctx)).stop);
+  started.push((await startIdentityReconciler(ctx)).stop);
   started.push((await startDocumentReconciler(ctx)).stop);
   started.push(startHousekeeping(ctx));
-  started.push(startAllowWatch(ctx));
+  started.push(startAllowListWatch(ctx));
   started.push((await startSettlement(ctx)).stop);
   const problems = await findSwapProblems(ctx);
   if (problems.length > 0) throw new ConfigError(problems);

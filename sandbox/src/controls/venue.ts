@@ -53,7 +53,7 @@ export function venueControls({ control }: Simulators, ctx: Context): ControlGro
         handle: async (_ctx, _caller, { body }) => {
           const view = await passErrors(control.call('venue/set', body as VenueSetting));
           // Whoever has moved the market wants to see it moved.
-          ctx.venue.forget();
+          ctx.venue.clear();
           return { object: 'venue' as const, ...view };
         },
       }),
@@ -63,7 +63,7 @@ export function venueControls({ control }: Simulators, ctx: Context): ControlGro
         'venue',
         async (mode, for_seconds) => {
           await control.call('venue/fault', { mode, ...(for_seconds !== undefined && { for_seconds }) });
-          ctx.venue.forget();
+          ctx.venue.clear();
         },
       ],
     ]),

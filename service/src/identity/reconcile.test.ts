@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startWorld, type World } from '../../test/support/providers.ts';
-import { checkNext, settleApplicant, startReconciler } from './reconcile.ts';
+import { checkNext, settleApplicant, startIdentityReconciler } from './reconcile.ts';
 
 let world: World;
 let userId: string;
@@ -46,14 +46,14 @@ test('what webhooks failed to say is found out at the next start', async () => {
   await move({ answer: 'GREEN' });
   await world.call('identity/delivery', { mode: 'normal' });
   expect(await review()).toBeUndefined();
-  const reconciler = await startReconciler(world.ctx);
+  const reconciler = await startIdentityReconciler(world.ctx);
   while ((await review())?.answer !== 'GREEN') await sleep(10);
   await reconciler.stop();
   expect(await country()).toBe('DE');
 });
 
 test('a webhook wakes the reconciler, whose reading is what counts', async () => {
-  const reconciler = await startReconciler(world.ctx);
+  const reconciler = await startIdentityReconciler(world.ctx);
   await move({ review_status: 'pending' });
   await world.call('identity/delivery', { mode: 'drop' });
   await move({ answer: 'RED', reject_type: 'RETRY' });
@@ -132,7 +132,7 @@ test.each(['down', 'garbage', 'rate_limited'] as const)(
     expect(await review()).toMatchObject({ answer: 'GREEN' });
     expect(await country()).toBeNull();
     await world.call('identity/fault', { mode: 'none' });
-    const reconciler = await startReconciler(world.ctx);
+    const reconciler = await startIdentityReconciler(world.ctx);
     while ((await country()) !== 'DE') {
       await sleep(50);
       reconciler.wake();

@@ -28,7 +28,7 @@ const LONGEST_BACKOFF = HOUR;
 const SETTLED_WITHIN = 8_000;
 
 /** Reads every applicant that a webhook told of, that has been silent for long, and at the start all open cases. */
-export async function startReconciler(ctx: Context): Promise<QueueWorker> {
+export async function startIdentityReconciler(ctx: Context): Promise<QueueWorker> {
   await markOpenCasesDue(ctx.db);
   return startQueueWorker(ctx, {
     name: 'identity',

@@ -1,9 +1,9 @@
 import { publicRoute, userRoute } from '../http/route.ts';
 import { KycToken, NewKycToken, WebhookReceipt } from './schema.ts';
-import { mintKycToken } from './token.ts';
+import { createKycToken } from './token.ts';
 import { receiveIdentityEvent } from './webhook.ts';
 
-export const kycRoutes = [
+export const identityRoutes = [
   userRoute('identity:write', {
     method: 'POST',
     path: '/v1/kyc-token',
@@ -14,7 +14,7 @@ export const kycRoutes = [
     limit: 'kyc_token',
     reply: KycToken,
     errors: ['not_found', 'kyc_in_review', 'kyc_final_rejection', 'upstream_error', 'upstream_unavailable'],
-    handle: (ctx, caller, { body }) => mintKycToken(ctx, caller, body),
+    handle: (ctx, caller, { body }) => createKycToken(ctx, caller, body),
   }),
 ];
 

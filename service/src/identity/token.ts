@@ -9,7 +9,7 @@ import type { KycToken, NewKycToken } from './schema.ts';
 import { expectApplicant, findReview, lockApplicant, markDue, saveReview } from './store.ts';
 
 /** A token for the identity provider's flow. With `reset` the applicant starts over, unless the provider is at work or has decided for good. */
-export async function mintKycToken(
+export async function createKycToken(
   ctx: Context,
   { userId }: UserCaller,
   { level_name: level = 'Sorting_KYC_Level', reset = false }: Static<typeof NewKycToken>,

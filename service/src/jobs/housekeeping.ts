@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { deleteExpiredGrants } from '../oauth/housekeeping.ts';
 import { erasePiiPastRetention } from '../pii/erasure.ts';
-import { dropOldOrders } from '../tokenized/retention.ts';
+import { deleteOldOrders } from '../tokenized/retention.ts';
 import { startInterval } from './interval.ts';
 
 const EVERY = 10 * 60_000;
@@ -20,7 +20,7 @@ export async function runHousekeeping(ctx: Context): Promise<void> {
   );
   await sql`delete from webhook_receipts where received_at < now() - interval '60 days'`.execute(ctx.db);
   await erasePiiPastRetention(ctx);
-  await dropOldOrders(ctx);
+  await deleteOldOrders(ctx);
   await sql`delete from browser_sessions where expires_at < now()`.execute(ctx.db);
 }
 

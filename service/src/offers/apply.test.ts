@@ -7,8 +7,8 @@ import { validFiles } from '../../test/support/offer-files.ts';
 import { ADDRESS, makeOffer, saleFile, tokenizedFile } from '../../test/support/offers.ts';
 import { makeClient } from '../../test/support/tokens.ts';
 import { applyOffers, OfferRefusedError, planOffers } from './apply.ts';
-import { fromStore, toFile } from './definition.ts';
-import { partnersOf } from './definition-store.ts';
+import { definitionFromOffer, definitionToFile } from './definition.ts';
+import { listOfferPartners } from './definition-store.ts';
 import { parseOfferFile } from './file.ts';
 import type { OfferFile } from './file-schema.ts';
 import { readOfferBySlug } from './store.ts';
@@ -161,7 +161,7 @@ describe('applying a file', () => {
     const partners = ['Partner partner-one', 'partner-one', '01890000-0000-7000-8000-000000000001'];
     const offer = await makeOffer(one.ctx, saleFile({ slug: 'by-name' }));
     await applyOffers(one.ctx, [saleFile({ slug: 'by-name', partners })]);
-    expect(await partnersOf(one.ctx.db, offer.id)).toHaveLength(1);
+    expect(await listOfferPartners(one.ctx.db, offer.id)).toHaveLength(1);
     await sql`insert into partners (id, name) values (gen_random_uuid(), 'Twin'), (gen_random_uuid(), 'Twin')`.execute(
       one.ctx.db,
     );
@@ -305,7 +305,9 @@ test('any valid file applied twice changes nothing, and what is shown of it is t
       expect(again).toMatchObject({ isNew: false, changes: [], refusals: [] });
       const stored = await readOfferBySlug(one.ctx.db, parsed.slug);
       if (stored === null) throw new Error('the offer was not made');
-      const shown = stringify(toFile(fromStore(stored, await partnersOf(one.ctx.db, stored.id))));
+      const shown = stringify(
+        definitionToFile(definitionFromOffer(stored, await listOfferPartners(one.ctx.db, stored.id))),
+      );
       const [same] = await planOffers(one.ctx, [parseOfferFile(shown, { name: 'shown.yaml' })]);
       expect(same).toMatchObject({ changes: [], refusals: [] });
     }),

@@ -1,9 +1,15 @@
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
-import { type Change, compareDocuments, fromFile, fromStore, type NamedPartner } from './definition.ts';
+import {
+  type Change,
+  compareDefinitions,
+  definitionFromFile,
+  definitionFromOffer,
+  type NamedPartner,
+} from './definition.ts';
 import * as documents from './definition-store.ts';
 import type { OfferFile } from './file-schema.ts';
-import { findUses, offersOfAsset } from './references-store.ts';
+import { findReferences, listOffersUsingAsset } from './references-store.ts';
 import { findRefusals } from './refusals.ts';
 import type { Asset } from './schema.ts';
 import { readOfferBySlug } from './store.ts';
@@ -80,12 +86,13 @@ async function changeOffer(ctx: Parts, tx: Db, file: OfferFile): Promise<OfferPl
   const partners = await resolvePartners(tx, file, refusals);
   const assets = await changeAssets(tx, file, refusals);
   const before = await readOfferBySlug(tx, slug);
-  const document = fromFile(file, partners);
-  const known = before === null ? null : fromStore(before, await documents.partnersOf(tx, before.id));
-  const changes = [...assets.changes, ...compareDocuments(known, document)];
+  const document = definitionFromFile(file, partners);
+  const known =
+    before === null ? null : definitionFromOffer(before, await documents.listOfferPartners(tx, before.id));
+  const changes = [...assets.changes, ...compareDefinitions(known, document)];
   if (before !== null) {
     const optionIds = before.options.map(({ id }) => id);
-    refusals.push(...findRefusals(before, document, await findUses(tx, before.id, optionIds)));
+    refusals.push(...findRefusals(before, document, await findReferences(tx, before.id, optionIds)));
   }
   if (refusals.length === 0 && changes.length > assets.changes.length) {
     await documents.writeOffer(ctx, tx, document, before, assets.known);
@@ -119,7 +126,7 @@ async function changeAssets(tx: Db, file: OfferFile, refusals: string[]) {
     const wanted: Asset = { id, code, name, fractional_digits };
     const found = compareAssets(known.get(id), wanted);
     if (found.length === 0) continue;
-    const users = known.has(id) ? await offersOfAsset(tx, id) : [];
+    const users = known.has(id) ? await listOffersUsingAsset(tx, id) : [];
     if (users.length > 0 && found.some(({ path }) => path.endsWith('fractional_digits')))
       refusals.push(
         `${file.slug}: assets.${id}.fractional_digits: cannot be changed: offers use it (${users.join(', ')})`,

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { newId } from '../http/ids.ts';
 import { toTimestamp } from '../http/wire.ts';
-import type { NamedPartner, OfferDocument } from './definition.ts';
+import type { NamedPartner, OfferDefinition } from './definition.ts';
 import { requirementKey } from './file-rules.ts';
 import type { OfferFile } from './file-schema.ts';
 import type { Asset } from './schema.ts';
@@ -26,7 +26,7 @@ export async function findPartners(db: Db, word: string): Promise<NamedPartner[]
   return rows;
 }
 
-export async function partnersOf(db: Db, offerId: string): Promise<NamedPartner[]> {
+export async function listOfferPartners(db: Db, offerId: string): Promise<NamedPartner[]> {
   return db
     .selectFrom('offer_partners as o')
     .innerJoin('partners as p', 'p.id', 'o.partner_id')
@@ -74,7 +74,7 @@ export async function findSymbolClashes(
 export async function writeOffer(
   ctx: Ids,
   tx: Db,
-  document: OfferDocument,
+  document: OfferDefinition,
   before: StoredOffer | null,
   digits: ReadonlyMap<string, Asset>,
 ): Promise<void> {
@@ -130,7 +130,7 @@ async function writeOptions(
   ctx: Ids,
   tx: Db,
   offer_id: string,
-  options: OfferDocument['options'],
+  options: OfferDefinition['options'],
   before: StoredOffer | null,
 ): Promise<void> {
   const known = new Map(before?.options.map((option) => [option.slug, option]));
@@ -170,7 +170,7 @@ async function writeRequirements(
 async function writeContracts(
   tx: Db,
   offer_id: string,
-  { type, contracts, funding_assets }: OfferDocument,
+  { type, contracts, funding_assets }: OfferDefinition,
   assets: ReadonlyMap<string, Asset>,
 ): Promise<void> {
   const kind = type === 'platform::token_sale' ? 'fund' : 'swap';

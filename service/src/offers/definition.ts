@@ -14,14 +14,14 @@ type Contract = {
 };
 
 /** An offer as its file says, in the one form that can be compared: what is wanted, or what there is. */
-export type OfferDocument = Omit<OfferFile, 'partners' | 'assets' | 'contracts'> & {
+export type OfferDefinition = Omit<OfferFile, 'partners' | 'assets' | 'contracts'> & {
   partners: NamedPartner[];
   contracts: Contract[];
 };
 
 export type Change = { path: string; from: string | null; to: string | null };
 
-export function fromFile(file: OfferFile, partners: NamedPartner[]): OfferDocument {
+export function definitionFromFile(file: OfferFile, partners: NamedPartner[]): OfferDefinition {
   const { assets: _, ...offer } = file;
   return {
     ...offer,
@@ -47,7 +47,7 @@ function allowListOf({ allow_list, address }: OfferFile['contracts'][number]): s
   return (allow_list === true ? address : String(allow_list)).toLowerCase();
 }
 
-export function fromStore(offer: StoredOffer, partners: NamedPartner[]): OfferDocument {
+export function definitionFromOffer(offer: StoredOffer, partners: NamedPartner[]): OfferDefinition {
   const { slug, type, name, tagline, about, category, starts_at, logo_url, banner_url, symbol, fee_bps } =
     offer;
   return {
@@ -84,7 +84,11 @@ export function fromStore(offer: StoredOffer, partners: NamedPartner[]): OfferDo
 }
 
 /** The file that would say what there is. */
-export function toFile({ partners, contracts, ...offer }: OfferDocument): Omit<OfferFile, 'assets'> {
+export function definitionToFile({
+  partners,
+  contracts,
+  ...offer
+}: OfferDefinition): Omit<OfferFile, 'assets'> {
   return {
     ...offer,
     partners: partners.map(({ id }) => id),
@@ -96,7 +100,7 @@ export function toFile({ partners, contracts, ...offer }: OfferDocument): Omit<O
   };
 }
 
-export function compareDocuments(before: OfferDocument | null, after: OfferDocument): Change[] {
+export function compareDefinitions(before: OfferDefinition | null, after: OfferDefinition): Change[] {
   const old = before === null ? new Map<string, string>() : flatten(before);
   const wanted = flatten(after);
   return [...new Set([...old.keys(), ...wanted.keys()])]
@@ -105,7 +109,7 @@ export function compareDocuments(before: OfferDocument | null, after: OfferDocum
 }
 
 /** Every fact of a document by its path. Members of lists are named by what they are known by, not by their place. */
-function flatten({ options, contracts, partners, ...offer }: OfferDocument): Map<string, string> {
+function flatten({ options, contracts, partners, ...offer }: OfferDefinition): Map<string, string> {
   const facts = new Map<string, string>();
   const add = (path: string, value: unknown) => void (value !== null && facts.set(path, toText(value)));
   for (const [field, value] of Object.entries(offer)) add(field, value);

@@ -8,8 +8,8 @@ import { type Operator, runCommand } from '../operations/run-command.ts';
 import { applyOffers, type OfferPlan, OfferRefusedError, planOffers } from './apply.ts';
 import { toOffer } from './catalogue.ts';
 import { checkContracts } from './contract-checks.ts';
-import { fromStore, toFile } from './definition.ts';
-import { partnersOf, readAssets } from './definition-store.ts';
+import { definitionFromOffer, definitionToFile } from './definition.ts';
+import { listOfferPartners, readAssets } from './definition-store.ts';
 import { OfferFileError, parseOfferFile } from './file.ts';
 import { OfferFile } from './file-schema.ts';
 import { closeOffer, publishOffer } from './lifecycle.ts';
@@ -162,7 +162,7 @@ async function list({ db, clock }: Operator): Promise<void> {
       type: offer.type,
       state: offerState(toOffer(offer), clock.now()),
       published_at: offer.published_at,
-      partners: (await partnersOf(db, offer.id)).map(({ name }) => name),
+      partners: (await listOfferPartners(db, offer.id)).map(({ name }) => name),
     })),
   );
   console.log(JSON.stringify(rows, null, 2));
@@ -173,7 +173,9 @@ async function show({ db }: Operator, [slug = '']: string[]): Promise<void> {
   const offer = await readOfferBySlug(db, slug);
   if (offer === null) throw new ConfigError([`${slug}: there is no such offer`]);
   process.stdout.write(
-    stringify(toFile(fromStore(offer, await partnersOf(db, offer.id))), { lineWidth: 110 }),
+    stringify(definitionToFile(definitionFromOffer(offer, await listOfferPartners(db, offer.id))), {
+      lineWidth: 110,
+    }),
   );
 }
 

@@ -5,7 +5,7 @@ import { ADDRESS, makeOffer, saleFile, tokenizedFile } from '../../test/support/
 import { partnerOf } from '../../test/support/tokens.ts';
 import { testClock } from '../clock.ts';
 import { newCaller } from '../http/access.ts';
-import { assertOpen, contractOn, findOffer, findOfferOfSymbol, findOption, offerState } from './offer.ts';
+import { assertOpen, contractOn, findOffer, findOfferBySymbol, findOption, offerState } from './offer.ts';
 
 let one: TestApp;
 beforeAll(async () => {
@@ -60,10 +60,10 @@ test('a symbol leads to the offer that is open, else to one that is not', async 
   );
   await makeOffer(one.ctx, tokenizedFile({ slug: 'theirs', symbol: 'THEIRSon', partners: ['partner-two'] }));
   while ((await one.ctx.offers.of(caller.partnerId)).byKey.get('stock-gone') === undefined) await sleep(5);
-  expect((await findOfferOfSymbol(one.ctx, caller, 'HBRon')).slug).toBe('stock-now');
-  expect((await findOfferOfSymbol(one.ctx, caller, 'GONEon')).slug).toBe('stock-gone');
+  expect((await findOfferBySymbol(one.ctx, caller, 'HBRon')).slug).toBe('stock-now');
+  expect((await findOfferBySymbol(one.ctx, caller, 'GONEon')).slug).toBe('stock-gone');
   for (const symbol of ['THEIRSon', 'hbron', 'NOPE'])
-    await expect((async () => findOfferOfSymbol(one.ctx, caller, symbol))()).rejects.toMatchObject({
+    await expect((async () => findOfferBySymbol(one.ctx, caller, symbol))()).rejects.toMatchObject({
       code: 'symbol_not_found',
     });
   expect((await findOffer(one.ctx, caller, 'stock-now')).symbol).toBe('HBRon');

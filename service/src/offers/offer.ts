@@ -16,7 +16,7 @@ export async function findOffer(ctx: Context, caller: Caller, idOrSlug: string):
 }
 
 /** The tokenized swap of this symbol; `symbol_not_found` when the caller sees none. At once when the offers are known. */
-export function findOfferOfSymbol(ctx: Context, caller: Caller, symbol: string): Offer | Promise<Offer> {
+export function findOfferBySymbol(ctx: Context, caller: Caller, symbol: string): Offer | Promise<Offer> {
   const known = ctx.offers.of(caller.partnerId);
   const now = ctx.clock.now();
   if (known instanceof Promise) return known.then((found) => pickSymbol(found, symbol, now));

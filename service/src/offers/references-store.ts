@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 
 /** Which tables have rows that depend on an offer, and on each of its options. */
-export type OfferUses = { offer: Set<string>; options: Map<string, Set<string>> };
+export type OfferReferences = { offer: Set<string>; options: Map<string, Set<string>> };
 
 type Reference = { table: string; column: string; target: 'offers' | 'offer_options' };
 
@@ -10,8 +10,15 @@ type Reference = { table: string; column: string; target: 'offers' | 'offer_opti
  * Whoever depends on an offer or an option says so by a foreign key, so the schema itself knows where to look. The
  * tables that make up an offer do not count.
  */
-export async function findUses(db: Db, offerId: string, optionIds: readonly string[]): Promise<OfferUses> {
-  const uses: OfferUses = { offer: new Set(), options: new Map(optionIds.map((id) => [id, new Set()])) };
+export async function findReferences(
+  db: Db,
+  offerId: string,
+  optionIds: readonly string[],
+): Promise<OfferReferences> {
+  const uses: OfferReferences = {
+    offer: new Set(),
+    options: new Map(optionIds.map((id) => [id, new Set()])),
+  };
   for (const { table, column, target } of await listReferences(db)) {
     const wanted = target === 'offers' ? [offerId] : optionIds;
     const { rows } = await sql<{ id: string }>`
@@ -40,7 +47,7 @@ async function listReferences(db: Db): Promise<Reference[]> {
 }
 
 /** The offers that are made of an asset. */
-export async function offersOfAsset(db: Db, assetId: string): Promise<string[]> {
+export async function listOffersUsingAsset(db: Db, assetId: string): Promise<string[]> {
   const { rows } = await sql<{ slug: string }>`
     select o.slug from offers o where o.asset_id = ${assetId} or exists (
       select from offer_funding_assets f where f.offer_id = o.id and f.asset_id = ${assetId}) order by o.slug`.execute(

@@ -1,12 +1,12 @@
-import type { OfferDocument } from './definition.ts';
-import type { OfferUses } from './references-store.ts';
+import type { OfferDefinition } from './definition.ts';
+import type { OfferReferences } from './references-store.ts';
 import type { StoredOffer } from './store.ts';
 
 /** Bindings bear a change of contract; money that is under way does not. */
 const BINDINGS = 'option_addresses';
 
 /** Why a change cannot be made: what depends on the offer would no longer mean what it meant. */
-export function findRefusals(before: StoredOffer, after: OfferDocument, uses: OfferUses): string[] {
+export function findRefusals(before: StoredOffer, after: OfferDefinition, uses: OfferReferences): string[] {
   const refusals: string[] = [];
   const refuse = (path: string, tables: Iterable<string>, what: string) =>
     void refusals.push(`${before.slug}: ${path}: ${what}: it is in use (${[...tables].sort().join(', ')})`);
@@ -32,7 +32,7 @@ export function findRefusals(before: StoredOffer, after: OfferDocument, uses: Of
 }
 
 /** What says where money is and what it buys. Adding to it is no change of what there is. */
-function movedMoney(before: StoredOffer, after: OfferDocument): string[] {
+function movedMoney(before: StoredOffer, after: OfferDefinition): string[] {
   const paths: string[] = [];
   if (before.asset.id !== after.asset) paths.push('asset');
   if (before.symbol !== after.symbol) paths.push('symbol');

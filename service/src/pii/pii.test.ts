@@ -10,7 +10,7 @@ import { eraseUser } from './erasure.ts';
 import { NO_DATA } from './personal-data.ts';
 import { savePersonalData } from './pii.ts';
 import { rotatePii } from './rotate.ts';
-import { openPii } from './sealed.ts';
+import { openPii } from './sealed-data.ts';
 
 let world: World;
 let userId: string;

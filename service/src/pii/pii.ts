@@ -6,7 +6,7 @@ import type { UserCaller } from '../http/access.ts';
 import { findCountry } from './countries.ts';
 import { changedFields, factsOf, NO_DATA, type PersonalData, PII_FIELDS } from './personal-data.ts';
 import type { UserPii } from './schema.ts';
-import { openPii, sealPii } from './sealed.ts';
+import { openPii, sealPii } from './sealed-data.ts';
 import { insertAudit, isErased, lockPii, readSealedPii, upsertPii } from './store.ts';
 
 /** What a partner is shown; the two fields that only serve the rules stay inside. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { UserKind } from '../accounts/user.ts';
 import type { PiiAudit } from '../db/identity-tables.ts';
 import type { Db } from '../db/pool.ts';
-import type { SealedPii } from './sealed.ts';
+import type { SealedPii } from './sealed-data.ts';
 
 export type AuditEntry = Pick<PiiAudit, 'user_id' | 'actor' | 'action' | 'fields'>;
 

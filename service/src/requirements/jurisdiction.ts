@@ -6,7 +6,7 @@ import type { JurisdictionDetails } from './schema.ts';
  * Whether an address passes. `unknown` when it does not say enough to tell: no country, or no region where the country
  * is listed by its regions. Nobody passes for want of an answer.
  */
-export function jurisdictionVerdict(
+export function checkJurisdiction(
   { filter_type, filters }: Static<typeof JurisdictionDetails>,
   country: string | null,
   region: string | null,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SUBMISSION_STATUSES, type SubmissionStatus } from '../documents/provider.ts';
-import { jurisdictionVerdict } from './jurisdiction.ts';
+import { checkJurisdiction } from './jurisdiction.ts';
 import type { Requirement } from './schema.ts';
 import { type DocumentFacts, type ReviewFacts, requirementStatus, type UserFacts } from './status.ts';
 
@@ -224,7 +224,7 @@ describe('jurisdiction', () => {
     };
     const [country = '', ...words] = address.split(' ');
     const at = words.length === 0 ? null : words.join(' ');
-    expect(jurisdictionVerdict(details, country === 'none' ? null : country, at)).toBe(expected);
+    expect(checkJurisdiction(details, country === 'none' ? null : country, at)).toBe(expected);
   });
 
   test('what the verdict becomes', () => {
@@ -261,7 +261,7 @@ describe('jurisdiction', () => {
     fc.assert(
       fc.property(filters, fc.option(country), fc.option(region), (list, at, part) => {
         const verdicts = (['allow', 'reject'] as const).map((filter_type) =>
-          jurisdictionVerdict({ filter_type, filters: list }, at, part),
+          checkJurisdiction({ filter_type, filters: list }, at, part),
         );
         expect([
           ['passes', 'fails'].join(),

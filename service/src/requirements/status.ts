@@ -3,7 +3,7 @@ import type { FormType, SubmissionStatus } from '../documents/provider.ts';
 import { formDefect } from '../documents/validity.ts';
 import { type Level, type ReviewStatus, UNDER_REVIEW } from '../identity/provider.ts';
 import type { PiiFacts } from '../pii/personal-data.ts';
-import { jurisdictionVerdict } from './jurisdiction.ts';
+import { checkJurisdiction } from './jurisdiction.ts';
 import type { Requirement, RequirementStatus } from './schema.ts';
 
 /** Everything that the status of any requirement follows from. */
@@ -124,10 +124,10 @@ function signedStatus(form: DocumentFacts, { kind, pii }: UserFacts, now: number
 }
 
 function jurisdictionStatus(
-  details: Parameters<typeof jurisdictionVerdict>[0],
+  details: Parameters<typeof checkJurisdiction>[0],
   { pii }: UserFacts,
 ): RequirementStatus {
-  switch (jurisdictionVerdict(details, pii?.country ?? null, pii?.region ?? null)) {
+  switch (checkJurisdiction(details, pii?.country ?? null, pii?.region ?? null)) {
     case 'passes':
       return 'completed';
     case 'fails':

@@ -6,12 +6,12 @@ import { ApiError } from '../errors.ts';
 import { toTimestamp } from '../http/wire.ts';
 import type { Signer } from '../operator/signer.ts';
 import { invalidResponse } from '../outbound/failure.ts';
-import type { Cost } from './affordable.ts';
-import { readDomain } from './domain.ts';
 import type { Intent } from './intent.ts';
+import type { Cost } from './order-checks.ts';
 import type { Attestation } from './provider.ts';
 import type { SwapTransaction } from './schema.ts';
 import { moveOrder } from './store.ts';
+import { readDomain } from './swap-domain.ts';
 
 type Attested = { id: string; attestation: Attestation; cost: Cost };
 

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import type { Offer } from '../offers/catalogue.ts';
-import { assertOpen, contractOn, findOfferOfSymbol } from '../offers/offer.ts';
+import { assertOpen, contractOn, findOfferBySymbol } from '../offers/offer.ts';
 import type { OfferContract } from '../offers/store.ts';
 import type { NewTransaction } from './schema.ts';
 
@@ -33,7 +33,7 @@ export async function readIntent(
 ): Promise<Intent> {
   const gross = BigInt(input.amount);
   if (gross === 0n) throw invalidField('amount', 'must be more than zero');
-  const offer = await findOfferOfSymbol(ctx, caller, input.symbol);
+  const offer = await findOfferBySymbol(ctx, caller, input.symbol);
   const contract = contractOn(offer, input.chain);
   const chain = ctx.chains.evm(input.chain);
   assertOpen(offer, ctx.clock);

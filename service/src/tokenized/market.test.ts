@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(() => {
   Object.assign(world.venue.state, { session: null, assets: {}, live: [], executed: [] });
-  world.app.ctx.venue.forget();
+  world.app.ctx.venue.clear();
 });
 
 type Told = { tradable: boolean; quote: string; transaction: string; until: unknown };

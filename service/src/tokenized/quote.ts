@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import type { Caller } from '../http/access.ts';
-import { findOfferOfSymbol } from '../offers/offer.ts';
+import { findOfferBySymbol } from '../offers/offer.ts';
 import { formatDecimal } from './decimal.ts';
 import type { IndicativeQuote, Order } from './provider.ts';
 import { orRefuse } from './refusal.ts';
@@ -13,7 +13,7 @@ const written = new WeakMap<IndicativeQuote, SwapQuote>();
 /** An indicative price for this size and side; spends nothing. At once when it is known. */
 export function quoteSwap(ctx: Context, caller: Caller, query: QuoteQuery): SwapQuote | Promise<SwapQuote> {
   const order = toOrder(query);
-  const offer = findOfferOfSymbol(ctx, caller, query.symbol);
+  const offer = findOfferBySymbol(ctx, caller, query.symbol);
   if (offer instanceof Promise) return offer.then(() => askVenue(ctx, query, order));
   return askVenue(ctx, query, order);
 }

@@ -8,7 +8,7 @@ const UNTRADED = 90 * DAY;
 export const KEY_LIFE = DAY;
 
 /** Trades are kept for good, as business records; what never became one goes. Orders without an outcome are not touched. */
-export async function dropOldOrders(ctx: Context): Promise<void> {
+export async function deleteOldOrders(ctx: Context): Promise<void> {
   const before = (age: number) => new Date(ctx.clock.now() - age).toISOString();
   await deleteUntraded(ctx.db, before(UNTRADED));
   await forgetClaims(ctx.db, before(KEY_LIFE));

@@ -11,7 +11,7 @@ beforeEach(() => {
   world.app.clock.set(MARKET_OPEN);
   Object.assign(world.venue.state, { session: null, assets: {} });
   world.venue.fault.set('none');
-  world.app.ctx.venue.forget();
+  world.app.ctx.venue.clear();
 });
 
 const quote = (query: string) => world.user.call('GET', `/v1/tokenized/swap/quote?${query}`);

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { Caller } from '../http/access.ts';
 import type { Offer } from '../offers/catalogue.ts';
-import { findOfferOfSymbol, offerState } from '../offers/offer.ts';
+import { findOfferBySymbol, offerState } from '../offers/offer.ts';
 import type { OfferContract } from '../offers/store.ts';
 import { formatDecimal } from './decimal.ts';
 import { grossUp } from './fee.ts';
@@ -17,7 +17,7 @@ export async function readTradingStatus(
   caller: Caller,
   { symbol, side }: StatusQuery,
 ): Promise<TradingStatus> {
-  const offer = await findOfferOfSymbol(ctx, caller, symbol);
+  const offer = await findOfferBySymbol(ctx, caller, symbol);
   const [limits, isRunning] = await Promise.all([
     orRefuse(ctx, symbol, ctx.venue.tradingLimits(symbol, side), 'symbol'),
     hasRunningContract(ctx, offer, side),

@@ -25,7 +25,7 @@ beforeEach(async () => {
   await world.chain.chain.mine(1);
   Object.assign(world.venue.state, { session: 'regular', assets: {} });
   world.venue.fault.set('none');
-  world.app.ctx.venue.forget();
+  world.app.ctx.venue.clear();
 });
 
 const other = () => {

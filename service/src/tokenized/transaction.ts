@@ -5,12 +5,11 @@ import { newId } from '../http/ids.ts';
 import { toTimestamp } from '../http/wire.ts';
 import type { Signer } from '../operator/signer.ts';
 import { upstreamFailureOf } from '../outbound/failure.ts';
-import { assertAffordable, assertTradable, type Cost, readCost, type Terms } from './affordable.ts';
 import { issueCalldata } from './calldata.ts';
 import { formatDecimal } from './decimal.ts';
-import { assertOperator, readDomain } from './domain.ts';
 import { assertEligible } from './eligibility.ts';
 import { type Intent, readIntent } from './intent.ts';
+import { assertAffordable, assertTradable, type Cost, readCost, type Terms } from './order-checks.ts';
 import { type Attestation, VenueFault, VenueRefusal } from './provider.ts';
 import { orRefuse } from './refusal.ts';
 import { KEY_LIFE } from './retention.ts';
@@ -24,6 +23,7 @@ import {
   type StoredOrder,
   saveAttestation,
 } from './store.ts';
+import { assertOperator, readDomain } from './swap-domain.ts';
 import { releaseIfExecuted } from './watch.ts';
 
 /** No attestation is known to live longer: an unknown one holds its place for so many seconds. */

@@ -9,7 +9,7 @@ import { makeOffer, saleFile, tokenizedFile } from '../../test/support/offers.ts
 import { evmWallet, type Person, person, solanaWallet, type TestWallet } from '../../test/support/wallets.ts';
 import type { Offer } from '../offers/catalogue.ts';
 import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
-import { settleVerifications } from './allow-watch.ts';
+import { settleVerifications } from './allow-list-watch.ts';
 
 let chain: TestChain;
 let node: TestNode;

@@ -4,7 +4,7 @@ import { allowListAbi, hashPermission, readChainTime } from '../chain/evm/allow-
 import { signHash } from '../chain/evm/secp256k1.ts';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors.ts';
-import type { Supplier } from './supplier.ts';
+import type { Supplier } from './allow-list-supplier.ts';
 
 const LIFE = 60n * 60n;
 

@@ -171,7 +171,7 @@ export async function startTokenizedWorld(config: object = {}): Promise<Tokenize
         ...venue.state.assets[symbol],
         price: `${price / 10n ** 18n}.${(price % 10n ** 18n).toString().padStart(18, '0')}`,
       };
-      app.ctx.venue.forget();
+      app.ctx.venue.clear();
     },
     close: async () => {
       await app.close();

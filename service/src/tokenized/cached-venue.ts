@@ -2,11 +2,11 @@ import type { Clock } from '../clock.ts';
 import type { IndicativeQuote, Order, Venue } from './provider.ts';
 
 /** Answers at once what it knows. */
-export type SharedVenue = Omit<Venue, 'quote' | 'decimals'> & {
+export type CachedVenue = Omit<Venue, 'quote' | 'decimals'> & {
   quote(order: Order): IndicativeQuote | Promise<IndicativeQuote>;
   decimals(symbol: string): number | Promise<number>;
   /** Drops what is known, for whoever has just changed the market. */
-  forget(): void;
+  clear(): void;
 };
 
 /** How long the venue itself keeps such an answer; milliseconds. */
@@ -29,11 +29,11 @@ type Kept = {
  * Limits are shared on their way only, because every order changes them; attestations never. `now` is monotonic real
  * time, whatever clock the rules run by.
  */
-export function shareVenue(
+export function cacheVenue(
   venue: Venue,
   clock: Clock,
   now: () => number = () => performance.now(),
-): SharedVenue {
+): CachedVenue {
   const kept = new Map<string, Kept>();
 
   /** What is known of it, or undefined when nobody may rely on it any more. */
@@ -94,6 +94,6 @@ export function shareVenue(
     marketState: () => share('market', LIFE.status, () => venue.marketState()),
     assetPauses: () => share('pauses', LIFE.status, () => venue.assetPauses()),
     decimals: (symbol) => shareAtOnce(`decimals ${symbol}`, LIFE.asset, () => venue.decimals(symbol)),
-    forget: () => kept.clear(),
+    clear: () => kept.clear(),
   };
 }

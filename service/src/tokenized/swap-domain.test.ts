@@ -3,7 +3,7 @@ import { makeOffer } from '../../test/support/offers.ts';
 import { appleFile, startTokenizedWorld, type TokenizedWorld } from '../../test/support/venue.ts';
 import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
 import { localSigner } from '../operator/signer.ts';
-import { findSwapProblems, readDomain } from './domain.ts';
+import { findSwapProblems, readDomain } from './swap-domain.ts';
 
 let world: TokenizedWorld;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { testClock } from '../clock.ts';
+import { type CachedVenue, cacheVenue } from './cached-venue.ts';
 import type { IndicativeQuote } from './provider.ts';
-import { type SharedVenue, shareVenue } from './shared-venue.ts';
 import { unconfiguredVenue } from './unconfigured.ts';
 
 type Question = { answer(price: bigint): void; fail(): void };
@@ -9,7 +9,7 @@ type Question = { answer(price: bigint): void; fail(): void };
 const order = { symbol: 'AAPLon', side: 'buy', tokenAmount: '1' } as const;
 let time = 0;
 let asked: Question[] = [];
-let venue: SharedVenue;
+let venue: CachedVenue;
 let clock = testClock(0);
 
 beforeEach(() => {
@@ -21,7 +21,7 @@ beforeEach(() => {
       const answer = (price: bigint) => resolve({ price } as IndicativeQuote);
       asked.push({ answer, fail: () => reject(new Error('no answer')) });
     });
-  venue = shareVenue({ ...unconfiguredVenue(), quote }, clock, () => time);
+  venue = cacheVenue({ ...unconfiguredVenue(), quote }, clock, () => time);
 });
 
 const ask = () => venue.quote(order);
@@ -90,7 +90,7 @@ test('what was on its way when the market was moved is not believed, nor what a 
   await begin();
   time += 800;
   ask();
-  venue.forget();
+  venue.clear();
   asked[1]?.answer(2n);
   await Promise.resolve();
   const moved = ask();

@@ -42,6 +42,6 @@ async function lookUp(
   return isOver ? 'expired' : null;
 }
 
-export function startAllowWatch(ctx: Context): () => Promise<void> {
+export function startAllowListWatch(ctx: Context): () => Promise<void> {
   return startInterval(ctx, EVERY, 'verifications could not be looked up', () => settleVerifications(ctx));
 }
