@@ -51,11 +51,11 @@ export type Introspection = {
   /** Unix time. */
   iat?: number | undefined;
   iss?: string | undefined;
-  /** Separated by spaces. */
+  /** Space-separated. */
   scope?: string | undefined;
-  /** The user; absent for a token of the partner alone. */
+  /** User id. Absent for partner tokens. */
   sub?: string | undefined;
-  /** The user's e-mail address. */
+  /** The user's email address. */
   username?: string | undefined;
 };
 

@@ -39,7 +39,7 @@ type Asked = Static<typeof IssueToken> & { client_id: string };
 async function issueToken(ctx: Context, { email, scope, client_id }: Asked) {
   const user = await findUserByEmail(ctx.db, email);
   if (user === undefined) throw invalidField('email', 'has no account; POST /sandbox/users makes one');
-  const client = await ctx.oauth.findPartnerByClient(client_id);
+  const client = await ctx.oauth.findClient(client_id);
   if (client === undefined)
     throw invalidField('client_id', 'is not registered; GET /sandbox names two that are');
   const asked = scope?.split(' ').filter((one) => one !== '') ?? client.scopes;

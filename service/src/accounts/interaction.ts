@@ -32,7 +32,7 @@ async function describeSignInRequest(
   { params }: Pick<Interaction, 'params'>,
 ): Promise<SignInRequest> {
   const clientId = String(params.client_id);
-  const client = await oauth.findPartnerByClient(clientId);
+  const client = await oauth.findClient(clientId);
   return {
     app: client?.name ?? clientId,
     logoUrl: client?.logo_url ?? null,

@@ -1,7 +1,6 @@
 import type { Context } from '../context.ts';
 import { sendMail } from '../mail/outbox.ts';
-import { revokeGrants } from '../oauth/grants.ts';
-
+import { revokeUserGrants } from '../oauth/revocation.ts';
 import { consumeLink, createResetLink, findResetLink } from './mail-links.ts';
 import { passwordChangedMail, resetMail, unknownAddressMail } from './mails.ts';
 import { findPasswordProblem, hashPassword } from './password.ts';
@@ -33,7 +32,7 @@ export async function resetPassword(ctx: Context, secret: string, password: stri
     if (!(await consumeLink(tx, 'reset', secret))) return false;
     await setPasswordHash(tx, link.userId, passwordHash);
     await endSessionsOf(tx, link.userId);
-    await revokeGrants(tx, link.userId);
+    await revokeUserGrants(tx, link.userId);
     await sendMail(ctx, tx, passwordChangedMail(ctx, link.email));
     return true;
   });

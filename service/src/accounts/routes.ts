@@ -2,8 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
 import { toApiError } from '../http/failure.ts';
 import { serveAssets } from '../pages/assets.ts';
-import { renderPage } from '../pages/layout.ts';
-import { errorPage, signInFailedPage } from '../pages/message-page.ts';
+import { errorPage } from '../pages/message-page.ts';
 import { disconnectApp, removePasskey, showAccount } from './account.ts';
 import { decideInteraction, showInteraction } from './interaction.ts';
 import { addPage, sendPage } from './page-route.ts';
@@ -21,7 +20,6 @@ export function accountsPlugin(ctx: Context) {
     const secret = readCookie(ctx, { headers: { cookie } });
     return secret === null ? null : ((await readSession(ctx, secret))?.user.id ?? null);
   };
-  ctx.oauth.hooks.errorPage = (description) => renderPage(signInFailedPage(description));
   return async (app: FastifyInstance): Promise<void> => {
     serveAssets(app);
     await app.register(async (scope) => addPasskeyRoutes(scope, ctx));

@@ -290,7 +290,7 @@ describe('alg games', () => {
           ? await new SignJWT(claims())
               .setProtectedHeader({ alg: 'ES256' })
               .sign((await generateKeyPair('ES256')).privateKey)
-          : hmac(kind.includes('placeholder') ? 'kept as a hash' : JSON.stringify(key));
+          : hmac(kind.includes('placeholder') ? 'stored as a hash' : JSON.stringify(key));
     const reply = await assertion(jwt);
     expect([400, 401]).toContain(reply.statusCode);
     expect(reply.json()).not.toHaveProperty('access_token');

@@ -1,41 +1,38 @@
-import type { Account, Configuration, JWK } from 'oidc-provider';
+import type { Configuration, JWK } from 'oidc-provider';
 import { SCOPES } from '../http/access.ts';
-import { isId } from '../http/ids.ts';
 import type { Kernel } from '../kernel.ts';
+import { findAccount } from './account.ts';
 import { createAdapter } from './adapter.ts';
-import { OWN_METADATA } from './client.ts';
+import { EXTRA_METADATA } from './client.ts';
 import type { TokenGuard } from './guard.ts';
+import { shouldRotate } from './refresh-rotation.ts';
 import { keepOfflineAccess } from './scopes.ts';
 
-const DAY = 24 * 60 * 60;
+const DAY_SECONDS = 24 * 60 * 60;
 
-/** Seconds. */
-export const LIFETIMES = {
+const TTL_SECONDS = {
   AuthorizationCode: 60,
   AccessToken: 900,
   ClientCredentials: 900,
-  RefreshToken: 30 * DAY,
+  RefreshToken: 30 * DAY_SECONDS,
   IdToken: 3600,
   Interaction: 3600,
-  Session: 14 * DAY,
-  // Longer than any chain of refreshes; housekeeping deletes a grant when its last token has expired.
-  Grant: 3650 * DAY,
+  Session: 14 * DAY_SECONDS,
+  // Outlives any chain of refreshes. Housekeeping deletes a grant once its last token has expired.
+  Grant: 3650 * DAY_SECONDS,
 } as const;
 
-/** Near the end of its life a refresh token is replaced, in percent of that life. */
-const ROTATE_FROM = 70;
+type Dependencies = Pick<Kernel, 'db' | 'baseUrl' | 'sealing'> & { guard: TokenGuard };
 
-type Parts = Pick<Kernel, 'db' | 'baseUrl' | 'sealing'> & { guard: TokenGuard };
-
-/** The library, told what the contract asks of it. Whatever the contract does not name is switched off. */
-export function configure(ctx: Parts, keys: JWK[]): Configuration {
-  const off = { enabled: false } as const;
+/** Configures oidc-provider to match the API contract. Everything that the contract does not name is disabled. */
+export function configure(ctx: Dependencies, keys: JWK[]): Configuration {
+  const disabled = { enabled: false } as const;
   const secure = ctx.baseUrl.startsWith('https:');
-  const cookie = { httpOnly: true, sameSite: 'lax', signed: true, secure, path: '/' } as const;
+  const cookie = { httpOnly: true, sameSite: 'lax', signed: true, secure } as const;
   return {
-    adapter: createAdapter({ db: ctx.db, issuer: ctx.baseUrl, tell: ctx.guard.applyNotification }),
+    adapter: createAdapter({ db: ctx.db, issuer: ctx.baseUrl, notify: ctx.guard.applyNotification }),
     jwks: { keys },
-    findAccount: (_koa, id) => findAccount(ctx, id),
+    findAccount: (_koa, id) => findAccount(ctx.db, id),
     claims: { openid: ['sub'], email: ['email', 'email_verified'] },
     conformIdTokenClaims: false,
     scopes: Object.keys(SCOPES),
@@ -45,29 +42,29 @@ export function configure(ctx: Parts, keys: JWK[]): Configuration {
       token_endpoint_auth_method: 'client_secret_basic',
       id_token_signed_response_alg: 'RS256',
     },
-    extraClientMetadata: { properties: [...OWN_METADATA] },
+    extraClientMetadata: { properties: [...EXTRA_METADATA] },
     enabledJWA: { idTokenSigningAlgValues: ['RS256'], userinfoSigningAlgValues: ['RS256'] },
     pkce: { required: () => true },
     allowOmittingSingleRegisteredRedirectUri: false,
     clockTolerance: 0,
-    ttl: LIFETIMES,
-    // Tokens of a connected app end when the user disconnects it, not when a browser signs out.
+    ttl: TTL_SECONDS,
+    // A connected app keeps its tokens until the user disconnects it, not until a browser signs out.
     expiresWithSession: async () => false,
     issueRefreshToken: async (_koa, client) => client.grantTypeAllowed('refresh_token'),
-    rotateRefreshToken: ({ oidc }) => (oidc.entities.RefreshToken?.ttlPercentagePassed() ?? 0) >= ROTATE_FROM,
+    rotateRefreshToken: shouldRotate,
     extraParams: { offline: keepOfflineAccess },
-    // Our own reply headers decide (see `cors.ts`); the library must not refuse on top of it.
+    // `setCors` in the middleware decides; oidc-provider must not reject requests on top of it.
     clientBasedCORS: () => true,
     cookies: {
       keys: [ctx.sealing.tag('oauth cookies', 'keys').toString('base64url')],
-      // The prefixes make browsers insist on TLS and, for the session, on this very host (RFC 6265bis §4.1.3).
+      // The prefixes make browsers require TLS and, for the session, this exact host (RFC 6265bis §4.1.3).
       names: {
         session: `${secure ? '__Host-' : ''}causeway_oauth`,
         interaction: `${secure ? '__Secure-' : ''}causeway_interaction`,
         resume: `${secure ? '__Secure-' : ''}causeway_resume`,
       },
-      long: cookie,
-      short: { httpOnly: true, sameSite: 'lax', signed: true, secure },
+      long: { ...cookie, path: '/' },
+      short: cookie,
     },
     interactions: { url: (_koa, interaction) => `/interaction/${interaction.uid}` },
     routes: {
@@ -85,21 +82,11 @@ export function configure(ctx: Parts, keys: JWK[]): Configuration {
         allowedPolicy: async (_koa, client, token) => token.clientId === client.clientId,
       },
       userinfo: { enabled: true },
-      devInteractions: off,
-      dPoP: off,
-      pushedAuthorizationRequests: off,
-      resourceIndicators: off,
-      rpInitiatedLogout: off,
+      devInteractions: disabled,
+      dPoP: disabled,
+      pushedAuthorizationRequests: disabled,
+      resourceIndicators: disabled,
+      rpInitiatedLogout: disabled,
     },
-  };
-}
-
-export async function findAccount({ db }: Pick<Parts, 'db'>, id: string): Promise<Account | undefined> {
-  if (!isId(id)) return undefined;
-  const user = await db.selectFrom('users').select(['id', 'email']).where('id', '=', id).executeTakeFirst();
-  if (user === undefined) return undefined;
-  return {
-    accountId: user.id,
-    claims: async () => ({ sub: user.id, email: user.email, email_verified: true }),
   };
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { AdapterPayload } from 'oidc-provider';
 import type { Db } from '../db/pool.ts';
+import type { ConnectedApp } from './connected-app.ts';
 
 export type NewGrant = {
   id: string;
@@ -49,16 +50,6 @@ export async function revokeGrantOfArtifact(db: Db, kind: string, hash: Buffer):
   );
   return rows.map(({ id }) => id);
 }
-
-/** An app that a user has connected. */
-export type ConnectedApp = {
-  client_id: string;
-  name: string;
-  logo_url: string | null;
-  scopes: string[];
-  /** When the user first allowed it. */
-  connected_at: string;
-};
 
 /** Merges the grants of each app: a user who allowed an app in several browsers has one grant per browser. */
 export async function listConnectedApps(db: Db, userId: string): Promise<ConnectedApp[]> {

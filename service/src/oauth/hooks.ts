@@ -1,10 +1,8 @@
-/** What the hosted pages bring in. */
+/** Callbacks that the hosted pages register with the authorization server. */
 export type OAuthHooks = {
   /**
-   * The user whom the pages hold for signed in, by the browser's cookies. When set, the library's own session
-   * follows it: who signs out or changes the account there has done so here.
+   * Returns the user who is signed in to the hosted pages, by the browser's cookies. When set, oidc-provider's
+   * session follows it: signing out or switching accounts on the pages does the same here.
    */
   signedInUser: ((cookies: string | undefined) => Promise<string | null>) | null;
-  /** The page for a sign-in that cannot be sent back to the partner. */
-  errorPage(description: string): string;
 };

@@ -2,7 +2,7 @@ import { realTime } from '../clock.ts';
 import type { Context } from '../context.ts';
 import { SCOPES } from '../http/access.ts';
 
-/** The token reply of the code flow. */
+/** The token response of the code flow. */
 export type TokenReply = {
   access_token: string;
   token_type: 'Bearer';
@@ -12,16 +12,16 @@ export type TokenReply = {
   scope: string;
 };
 
-type Issue = { clientId: string; userId: string; scopes: readonly string[] };
+type TokenRequest = { clientId: string; userId: string; scopes: readonly string[] };
 
-/** What a completed sign-in gives, without a browser: a grant of the user and real tokens on it. */
+/** Issues the tokens of a completed sign-in without a browser: creates a grant and real tokens on it. */
 export async function issueUserTokens(
   { oauth }: Pick<Context, 'oauth'>,
-  { clientId, userId, scopes }: Issue,
+  { clientId, userId, scopes }: TokenRequest,
 ): Promise<TokenReply> {
   const provider = oauth.provider();
   const client = await provider.Client.find(clientId);
-  if (client === undefined) throw new Error('there is no such client');
+  if (client === undefined) throw new Error(`client ${clientId} not found`);
   const scope = Object.keys(SCOPES)
     .filter((one) => scopes.includes(one))
     .join(' ');
@@ -46,17 +46,17 @@ export async function issueUserTokens(
     : reply;
 }
 
-type Library = ReturnType<Context['oauth']['provider']>;
-type LibraryClient = NonNullable<Awaited<ReturnType<Library['Client']['find']>>>;
+type Provider = ReturnType<Context['oauth']['provider']>;
+type Client = NonNullable<Awaited<ReturnType<Provider['Client']['find']>>>;
 
-/** By the library that knows the client: there can be another one by now, when the keys have changed meanwhile. */
+/** Takes the provider that found the client: a key rotation may have replaced `oauth.provider()` in the meantime. */
 async function issueIdToken(
-  { IdToken }: Library,
+  { IdToken }: Provider,
   claims: Awaited<ReturnType<Context['oauth']['accountClaims']>>,
   scope: string,
-  client: LibraryClient,
+  client: Client,
 ): Promise<string> {
-  // The types ask for the context of a request, which the library itself leaves out for logout tokens.
+  // The types require a request context, which oidc-provider itself omits for logout tokens.
   const token = new IdToken(claims, { client } as unknown as ConstructorParameters<typeof IdToken>[1]);
   return Object.assign(token, { scope }).issue({ use: 'idtoken' });
 }

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { type Query, refuseMalformed } from '../http/query-string.ts';
 import { requestRecorder } from '../http/request-log.ts';
-import { libraryRequest } from './library-request.ts';
+import { oidcRequest } from './oidc-request.ts';
 
 const ENDPOINTS = [
   ['GET', '/oauth/authorize'],
@@ -17,7 +17,7 @@ const ENDPOINTS = [
   ['GET', '/.well-known/oauth-authorization-server'],
 ] as const;
 
-/** The library's endpoints: it writes the replies itself, we hand it the requests. */
+/** Registers oidc-provider's endpoints. It writes the replies itself. */
 export function oauthPlugin(ctx: Context) {
   return (app: FastifyInstance): void => {
     for (const [method, path] of ENDPOINTS) {
@@ -35,19 +35,19 @@ export function oauthPlugin(ctx: Context) {
           record(request, reply.raw.statusCode);
           done();
         },
-        handler: (request, reply) => answer(ctx, request, reply),
+        handler: (request, reply) => forward(ctx, request, reply),
       });
     }
   };
 }
 
-function answer(ctx: Context, request: FastifyRequest, reply: FastifyReply): void {
+function forward(ctx: Context, request: FastifyRequest, reply: FastifyReply): void {
   const form = request.method === 'POST' ? toForm(request.body) : undefined;
   reply.hijack();
-  void ctx.oauth.provider().callback()(libraryRequest(request, ctx.baseUrl, form), reply.raw);
+  void ctx.oauth.provider().callback()(oidcRequest(request, ctx.baseUrl, form), reply.raw);
 }
 
-/** Every parameter of OAuth is a string. */
+/** Converts a JSON or form body to a form. Every OAuth parameter is a string. */
 function toForm(body: unknown): string {
   const form = new URLSearchParams();
   for (const [name, value] of Object.entries(body ?? {})) {

@@ -7,9 +7,9 @@ export const oauthRoutes = [
     method: 'POST',
     path: '/oauth/introspect',
     operationId: 'introspectToken',
-    summary: 'Tells what an access token is worth',
+    summary: 'Introspect an access token',
     description:
-      'Credentials are optional, in the body or by HTTP Basic. With them they must be right, and tokens of other clients are inactive. Without them few requests a minute are answered.',
+      'Client credentials are optional, in the body or as HTTP Basic. If present, they must be valid, and tokens of other clients are reported as inactive. Without them, requests are limited per IP address.',
     body: Introspect,
     forms: true,
     reply: Introspection,

@@ -15,9 +15,9 @@ export const Introspection = Closed(
     exp: Type.Optional(Type.Integer({ description: 'Unix time.' })),
     iat: Type.Optional(Type.Integer({ description: 'Unix time.' })),
     iss: Type.Optional(Type.String()),
-    scope: Type.Optional(Type.String({ description: 'Separated by spaces.' })),
-    sub: Type.Optional(Type.String({ description: 'The user; absent for a token of the partner alone.' })),
-    username: Type.Optional(Type.String({ description: "The user's e-mail address." })),
+    scope: Type.Optional(Type.String({ description: 'Space-separated.' })),
+    sub: Type.Optional(Type.String({ description: 'User id. Absent for partner tokens.' })),
+    username: Type.Optional(Type.String({ description: "The user's email address." })),
   },
   { title: 'Introspection' },
 );

@@ -3,7 +3,7 @@ import type { KoaContextWithOIDC, TokenEndpointGrantContext } from 'oidc-provide
 import { InvalidScope } from 'oidc-provider/lib/helpers/errors.js';
 import { PARTNER_SCOPES } from '../http/access.ts';
 
-/** No scope asked means all that the client is registered for. */
+/** Returns all scopes of the client if the request names none; undefined if it names some. */
 export async function defaultScope(
   provider: Provider,
   query: Record<string, unknown>,
@@ -14,14 +14,14 @@ export async function defaultScope(
 }
 
 /**
- * The library drops `offline_access` unless the request has `prompt=consent` (OpenID Connect Core 1.0 §11). Here
- * every user has consented to it by name, so it is put back. Runs as the check of a made-up parameter, the one
- * place after the library's own look at the scopes.
+ * Restores `offline_access`, which oidc-provider drops unless the request has `prompt=consent` (OpenID Connect Core
+ * 1.0 §11). Our consent page names the scope, so every user has consented to it. Runs as the check of a made-up
+ * parameter: the only hook after oidc-provider has filtered the scopes.
  */
 export function keepOfflineAccess(ctx: KoaContextWithOIDC): void {
   const { params, client } = ctx.oidc;
-  const asked = String(ctx.query.scope ?? '').split(' ');
-  if (params === undefined || !asked.includes('offline_access')) return;
+  const requested = String(ctx.query.scope ?? '').split(' ');
+  if (params === undefined || !requested.includes('offline_access')) return;
   if (!client?.scope?.split(' ').includes('offline_access'))
     throw new InvalidScope('requested scope is not allowed', 'offline_access');
   const scopes = new Set(
@@ -32,19 +32,18 @@ export function keepOfflineAccess(ctx: KoaContextWithOIDC): void {
   params.scope = [...scopes.add('offline_access')].join(' ');
 }
 
-/** `client_credentials`, narrowed to what a partner can hold without a user. */
+/** Handles the `client_credentials` grant, limited to the scopes that need no user. */
 export function partnerTokenGrant(provider: Provider) {
   return async (ctx: TokenEndpointGrantContext<{ scope?: string }>): Promise<void> => {
     const { client, params } = ctx.oidc;
     const registered = new Set(client.scope?.split(' '));
     const allowed = PARTNER_SCOPES.filter((scope) => registered.has(scope));
-    const asked = params.scope?.split(' ').filter(Boolean) ?? [];
-    const refused = asked.find((scope) => !allowed.some((one) => one === scope));
-    if (refused !== undefined)
-      throw new InvalidScope('a partner cannot hold this scope without a user', refused);
+    const requested = params.scope?.split(' ').filter(Boolean) ?? [];
+    const forbidden = requested.find((scope) => !allowed.some((known) => known === scope));
+    if (forbidden !== undefined) throw new InvalidScope('this scope requires a user', forbidden);
     const token = new provider.ClientCredentials({
       client,
-      scope: [...new Set(asked.length > 0 ? asked : allowed)].join(' '),
+      scope: [...new Set(requested.length > 0 ? requested : allowed)].join(' '),
     });
     ctx.oidc.entity('ClientCredentials', token);
     const value = await token.save();

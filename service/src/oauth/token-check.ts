@@ -1,50 +1,23 @@
 import type pg from 'pg';
 import { type Caller, newCaller } from '../http/access.ts';
+import { findActiveToken } from './token-store.ts';
 
-/** An access token that was found good, with all that a check or an introspection tells of it. */
+/** A valid access token, with everything that a bearer check or an introspection needs to know about it. */
 export type VerifiedToken = {
   caller: Caller;
   scope: string;
-  /** The user's e-mail address. */
+  /** The user's email address. */
   username: string | null;
-  /** Seconds. */
+  /** Unix time. */
   iat: number;
   exp: number;
-  /** Milliseconds. */
-  expiresAt: number;
-  /** By what it can end early, as the database's messages name it. */
+  expiresAtMs: number;
+  /** The ids whose revocation ends the token, as notifications name them. */
   tags: { token: string; grant: string | null; client: string; partner: string; user: string | null };
 };
 
-type Row = {
-  client_id: string;
-  partner_id: string;
-  origins: string[];
-  user_id: string | null;
-  grant_id: string | null;
-  email: string | null;
-  scope: string;
-  iat: number;
-  exp: number;
-};
-
-/** One read by primary keys: the token, its client and partner, and for users the grant and the account. */
-const CHECK = {
-  name: 'oauth_token_check',
-  text: `select t.client_id, c.partner_id, p.origins, t.user_id, t.grant_id, u.email, t.scope,
-      extract(epoch from t.issued_at)::float8 as iat, extract(epoch from t.expires_at)::float8 as exp
-    from oauth_tokens t
-    join oauth_clients c on c.client_id = t.client_id
-    join partners p on p.id = c.partner_id
-    left join oauth_grants g on g.id = t.grant_id
-    left join users u on u.id = t.user_id
-    where t.hash = $1 and t.expires_at > now() and p.disabled_at is null
-      and (t.grant_id is null or (g.revoked_at is null and u.id is not null))`,
-};
-
-export async function readToken(pool: pg.Pool, hash: Buffer): Promise<VerifiedToken | null> {
-  const { rows } = await pool.query<Row>({ ...CHECK, values: [hash] });
-  const row = rows[0];
+export async function verifyToken(pool: pg.Pool, hash: Buffer): Promise<VerifiedToken | null> {
+  const row = await findActiveToken(pool, hash);
   if (row === undefined) return null;
   return {
     caller: newCaller({
@@ -58,7 +31,7 @@ export async function readToken(pool: pg.Pool, hash: Buffer): Promise<VerifiedTo
     username: row.email,
     iat: row.iat,
     exp: row.exp,
-    expiresAt: row.exp * 1000,
+    expiresAtMs: row.exp * 1000,
     tags: {
       token: `\\x${hash.toString('hex')}`,
       grant: row.grant_id,

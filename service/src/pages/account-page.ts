@@ -1,4 +1,4 @@
-import type { ConnectedApp } from '../oauth/grants.ts';
+import type { ConnectedApp } from '../oauth/connected-app.ts';
 import { partnerLogo, scopeWords } from './consent-page.ts';
 import { hiddenField, notice } from './fields.ts';
 import { type Html, html } from './html.ts';

@@ -1,0 +1,15 @@
+import type { Account } from 'oidc-provider';
+import { findUser } from '../accounts/user.ts';
+import type { Db } from '../db/pool.ts';
+import { isId } from '../http/ids.ts';
+
+/** Returns the user in oidc-provider's terms. Every account has a confirmed email address. */
+export async function findAccount(db: Db, id: string): Promise<Account | undefined> {
+  if (!isId(id)) return undefined;
+  const user = await findUser(db, id);
+  if (user === undefined) return undefined;
+  return {
+    accountId: user.id,
+    claims: async () => ({ sub: user.id, email: user.email, email_verified: true }),
+  };
+}

@@ -1,0 +1,75 @@
+import { sql } from 'kysely';
+import type { AdapterPayload } from 'oidc-provider';
+import type { Db } from '../db/pool.ts';
+
+/** Authorization codes, refresh tokens, browser sessions and interactions share one table, told apart by `kind`. */
+export type NewArtifact = {
+  kind: string;
+  hash: Buffer;
+  grantId: string | null;
+  uid: string | null;
+  /** JSON. */
+  payload: string;
+  /** Unix time. */
+  exp: number | undefined;
+};
+
+/** `consumed` is the Unix time at which the artifact stopped being valid; null while it is valid. */
+export type StoredArtifact = { payload: AdapterPayload; consumed: number | null };
+
+export async function upsertArtifact(db: Db, artifact: NewArtifact): Promise<void> {
+  const { kind, hash, grantId, uid, payload, exp } = artifact;
+  await sql`insert into oauth_artifacts (kind, hash, grant_id, uid, payload, expires_at)
+    values (${kind}, ${hash}, ${grantId}, ${uid}, ${payload}, to_timestamp(${exp}))
+    on conflict (kind, hash) do update set payload = excluded.payload, expires_at = excluded.expires_at`.execute(
+    db,
+  );
+}
+
+/** Reads an artifact. It counts as consumed only once `leewaySeconds` have passed since it was. */
+export async function findArtifact(
+  db: Db,
+  kind: string,
+  hash: Buffer,
+  leewaySeconds: number,
+): Promise<StoredArtifact | undefined> {
+  const end = sql`(a.consumed_at + make_interval(secs => ${leewaySeconds}))`;
+  const { rows } = await sql<StoredArtifact>`
+    select a.payload, case when ${end} <= now() then extract(epoch from ${end})::float8 end as consumed
+    from oauth_artifacts a where kind = ${kind} and hash = ${hash}`.execute(db);
+  return rows[0];
+}
+
+export async function findArtifactByUid(
+  db: Db,
+  kind: string,
+  uid: string,
+): Promise<StoredArtifact | undefined> {
+  const { rows } = await sql<StoredArtifact>`select payload, null::float8 as consumed from oauth_artifacts
+    where kind = ${kind} and uid = ${uid} order by expires_at desc limit 1`.execute(db);
+  return rows[0];
+}
+
+/** Marks the artifact as consumed. Of several concurrent calls, one returns true. */
+export async function consumeArtifact(db: Db, kind: string, hash: Buffer): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('oauth_artifacts')
+    .set({ consumed_at: sql`now()` })
+    .where('kind', '=', kind)
+    .where('hash', '=', hash)
+    .where('consumed_at', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+export async function deleteArtifact(db: Db, kind: string, hash: Buffer): Promise<void> {
+  await db.deleteFrom('oauth_artifacts').where('kind', '=', kind).where('hash', '=', hash).execute();
+}
+
+export async function deleteArtifactByUid(db: Db, kind: string, uid: string): Promise<void> {
+  await db.deleteFrom('oauth_artifacts').where('kind', '=', kind).where('uid', '=', uid).execute();
+}
+
+export async function deleteExpiredArtifacts(db: Db, retention: string): Promise<void> {
+  await sql`delete from oauth_artifacts where expires_at < now() - ${retention}::interval`.execute(db);
+}

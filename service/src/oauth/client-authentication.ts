@@ -1,0 +1,35 @@
+import type Provider from 'oidc-provider';
+import { CustomOIDCProviderError } from 'oidc-provider/lib/helpers/errors.js';
+import { Provider as OidcProvider } from 'oidc-provider/lib/provider.js';
+import type { Kernel } from '../kernel.ts';
+import { matchesSecret } from '../secret-hash.ts';
+import type { ExtraMetadata } from './client.ts';
+
+/**
+ * Compares client secrets by hash. Token requests are counted only after the client has authenticated, so nobody
+ * else can use up its rate limit.
+ */
+export function authenticateByHash(
+  { limiter, config }: Pick<Kernel, 'limiter' | 'config'>,
+  provider: Provider,
+): void {
+  provider.Client.prototype.compareClientSecret = async function (secret: string): Promise<boolean> {
+    const { secret_hashes } = this as unknown as ExtraMetadata;
+    const hashes = secret_hashes.map((hash) => Buffer.from(hash, 'hex'));
+    if (!matchesSecret(secret, hashes)) return false;
+    const koa = OidcProvider.ctx;
+    if (koa === undefined || koa.oidc.route !== 'token') return true;
+    const taken = await limiter.take(`oauth_token ${this.clientId}`, config.limits.oauth_token);
+    koa.set({
+      'ratelimit-limit': `${taken.limit}`,
+      'ratelimit-remaining': `${taken.remaining}`,
+      'ratelimit-reset': `${taken.resetSeconds}`,
+    });
+    if (taken.allowed) return true;
+    koa.set('retry-after', String(taken.resetSeconds));
+    throw Object.assign(new CustomOIDCProviderError('temporarily_unavailable', 'too many token requests'), {
+      status: 429,
+      statusCode: 429,
+    });
+  };
+}

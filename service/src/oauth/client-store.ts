@@ -1,0 +1,33 @@
+import { sql } from 'kysely';
+import type { Db } from '../db/pool.ts';
+
+export type ClientRow = {
+  client_id: string;
+  partner_id: string;
+  name: string;
+  logo_url: string | null;
+  origins: string[];
+  redirect_uris: string[];
+  scopes: string[];
+  secret_hash: Buffer;
+  /** The previous secret while its grace period lasts. */
+  previous_hash: Buffer | null;
+};
+
+/** Returns undefined for unknown clients and for clients of disabled partners. */
+export async function selectClient(db: Db, clientId: string): Promise<ClientRow | undefined> {
+  const { rows } = await sql<ClientRow>`
+    select c.client_id, c.partner_id, p.name, p.logo_url, p.origins, c.redirect_uris, c.scopes, c.secret_hash,
+      case when c.previous_secret_until > now() then c.previous_secret_hash end as previous_hash
+    from oauth_clients c join partners p on p.id = c.partner_id
+    where c.client_id = ${clientId} and p.disabled_at is null`.execute(db);
+  return rows[0];
+}
+
+/** Returns the web origins of all enabled partners. */
+export async function listOrigins(db: Db): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{
+    origin: string;
+  }>`select distinct unnest(origins) as origin from partners where disabled_at is null`.execute(db);
+  return new Set(rows.map(({ origin }) => origin));
+}

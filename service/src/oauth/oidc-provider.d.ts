@@ -1,0 +1,13 @@
+/** Modules behind the package's entry point, which prints a warning on Node versions below 22. */
+declare module 'oidc-provider/lib/provider.js' {
+  import Provider from 'oidc-provider';
+
+  export { Provider };
+}
+
+declare module 'oidc-provider/lib/helpers/errors.js' {
+  import { errors } from 'oidc-provider';
+  export import CustomOIDCProviderError = errors.CustomOIDCProviderError;
+  export import InvalidGrant = errors.InvalidGrant;
+  export import InvalidScope = errors.InvalidScope;
+}

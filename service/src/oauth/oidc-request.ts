@@ -1,0 +1,49 @@
+import { IncomingMessage } from 'node:http';
+import type { FastifyRequest } from 'fastify';
+
+/** Facts about the original request that the middleware around oidc-provider needs. */
+export type RequestFacts = { id: string; origin: string | undefined };
+
+const FACTS = Symbol('facts');
+
+export type OidcRequest = IncomingMessage & { [FACTS]: RequestFacts };
+
+export function requestFacts(request: IncomingMessage): RequestFacts {
+  return (request as OidcRequest)[FACTS];
+}
+
+/**
+ * Copies the request for oidc-provider: addressed to our public URL, whatever the proxy in front of us sent, and
+ * with a form body, whatever content type the client sent.
+ */
+export function oidcRequest(request: FastifyRequest, baseUrl: string, form?: string): OidcRequest {
+  const { raw } = request;
+  const copy = new IncomingMessage(raw.socket) as OidcRequest;
+  const { protocol, host } = new URL(baseUrl);
+  const {
+    'content-type': _type,
+    'content-length': _length,
+    'transfer-encoding': _encoding,
+    ...headers
+  } = raw.headers;
+  copy.headers = {
+    ...headers,
+    host,
+    'x-forwarded-host': host,
+    'x-forwarded-proto': protocol.slice(0, -1),
+    'x-forwarded-for': request.ip,
+  };
+  if (form !== undefined) {
+    copy.headers['content-type'] = 'application/x-www-form-urlencoded';
+    copy.headers['content-length'] = String(Buffer.byteLength(form));
+    copy.push(form);
+  }
+  copy.push(null);
+  copy.method = raw.method ?? 'GET';
+  copy.url = raw.url ?? '/';
+  copy.httpVersion = raw.httpVersion;
+  // Otherwise Node takes the end of this copy for an aborted request and closes the client's socket.
+  copy.complete = true;
+  copy[FACTS] = { id: request.id, origin: raw.headers.origin };
+  return copy;
+}

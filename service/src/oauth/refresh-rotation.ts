@@ -1,0 +1,22 @@
+import type { KoaContextWithOIDC } from 'oidc-provider';
+import type { Db } from '../db/pool.ts';
+import { hashSecret } from '../secret-hash.ts';
+import { consumeArtifact } from './artifact-store.ts';
+
+/** A refresh token is replaced once this share of its lifetime has passed. */
+const ROTATE_AFTER_PERCENT = 70;
+
+/**
+ * How long a rotated refresh token is still accepted: replies get lost and clients refresh in parallel. Using it
+ * later counts as theft and revokes the grant.
+ */
+export const REFRESH_LEEWAY_SECONDS = 30;
+
+export function shouldRotate({ oidc }: KoaContextWithOIDC): boolean {
+  return (oidc.entities.RefreshToken?.ttlPercentagePassed() ?? 0) >= ROTATE_AFTER_PERCENT;
+}
+
+/** Starts the leeway on first use. Every use within the leeway gets its own successor in the same grant. */
+export async function consumeRefreshToken(db: Db, token: string): Promise<void> {
+  await consumeArtifact(db, 'RefreshToken', hashSecret(token));
+}

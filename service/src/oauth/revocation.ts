@@ -1,0 +1,46 @@
+import { InvalidGrant } from 'oidc-provider/lib/helpers/errors.js';
+import type { Db } from '../db/pool.ts';
+import { hashSecret } from '../secret-hash.ts';
+import { consumeArtifact } from './artifact-store.ts';
+import * as grants from './grant-store.ts';
+import { deleteToken } from './token-store.ts';
+
+/**
+ * Where revocations are stored and announced. Triggers notify every node, but this node must know before it
+ * replies, so the same message is also passed to its own guard.
+ */
+export type Revoker = { db: Db; notify(message: string): void };
+
+/** One row decides for every token of the grant, including those being issued: each token check joins it. */
+export async function revokeGrant({ db, notify }: Revoker, id: string): Promise<void> {
+  await grants.revokeGrant(db, id);
+  notify(`grant ${id}`);
+}
+
+/** Disconnects one app from the user, or all of them. */
+export async function disconnectApps(
+  { db, notify }: Revoker,
+  userId: string,
+  clientId?: string,
+): Promise<void> {
+  for (const id of await grants.revokeUserGrants(db, userId, clientId)) notify(`grant ${id}`);
+}
+
+/** Revokes the user's grants inside a transaction; other nodes and this one learn of it at commit. */
+export async function revokeUserGrants(tx: Db, userId: string): Promise<void> {
+  await grants.revokeUserGrants(tx, userId);
+}
+
+export async function revokeToken({ db, notify }: Revoker, token: string): Promise<void> {
+  const hash = hashSecret(token);
+  await deleteToken(db, hash);
+  notify(`token \\x${hash.toString('hex')}`);
+}
+
+/** Consumes an authorization code. Only one of several requests succeeds; any other is a replay and revokes the grant. */
+export async function consumeCode({ db, notify }: Revoker, kind: string, code: string): Promise<void> {
+  const hash = hashSecret(code);
+  if (await consumeArtifact(db, kind, hash)) return;
+  for (const id of await grants.revokeGrantOfArtifact(db, kind, hash)) notify(`grant ${id}`);
+  throw new InvalidGrant('already consumed');
+}
