@@ -96,7 +96,7 @@ test('a mail that did not go is tried again later under the same id, and the log
   await expect.poll(waiting).toBe(0);
   expect(recording.ids[0]).toBe(recording.ids[1]);
   expect(recording.sent).toHaveLength(2);
-  expect(app.logged()).toContain('a mail could not be sent');
+  expect(app.logged()).toContain('sending mail failed');
   expect(app.logged()).not.toContain(MAIL.to);
   await worker.stop();
 });

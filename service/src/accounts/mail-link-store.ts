@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Db } from '../db/pool.ts';
 
 export type LinkPurpose = 'confirm' | 'reset';
@@ -68,6 +69,6 @@ export async function deleteLinksOf(db: Db, userId: string): Promise<void> {
   await db.deleteFrom('mail_links').where('user_id', '=', userId).execute();
 }
 
-export async function deleteExpiredLinks(db: Db): Promise<void> {
-  await sql`delete from mail_links where expires_at < now()`.execute(db);
+export async function deleteExpiredLinks({ db }: { db: Db }): Promise<void> {
+  await deleteInBatches(db, 'mail_links', sql`expires_at < now()`);
 }

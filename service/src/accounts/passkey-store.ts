@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Db } from '../db/pool.ts';
 import { hashSecret } from '../secret-hash.ts';
 
@@ -38,8 +39,8 @@ export async function consumeChallenge(
   return numDeletedRows === 1n;
 }
 
-export async function deleteExpiredChallenges(db: Db): Promise<void> {
-  await sql`delete from passkey_challenges where expires_at < now()`.execute(db);
+export async function deleteExpiredChallenges({ db }: { db: Db }): Promise<void> {
+  await deleteInBatches(db, 'passkey_challenges', sql`expires_at < now()`);
 }
 
 type NewPasskey = {

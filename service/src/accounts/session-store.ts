@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Db } from '../db/pool.ts';
 import type { User } from './store.ts';
 
@@ -44,6 +45,6 @@ export async function deleteSessionsOf(db: Db, userId: string): Promise<void> {
   await db.deleteFrom('browser_sessions').where('user_id', '=', userId).execute();
 }
 
-export async function deleteExpiredSessions(db: Db): Promise<void> {
-  await sql`delete from browser_sessions where expires_at < now()`.execute(db);
+export async function deleteExpiredSessions({ db }: { db: Db }): Promise<void> {
+  await deleteInBatches(db, 'browser_sessions', sql`expires_at < now()`);
 }

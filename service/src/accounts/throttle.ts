@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
-import { sql } from 'kysely';
 import type { LimitName } from '../config.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
+import { countSignInFailure, deleteSignInFailures } from './throttle-store.ts';
 
 /** Wrong passwords an hour: a minute's budget alone would let a patient guesser go on all day. */
 const FAILURES_PER_HOUR = 50;
@@ -16,19 +16,13 @@ export async function takeFromAddress(ctx: Context, ip: string): Promise<void> {
 export async function takeAttempt(ctx: Context, email: string): Promise<{ forgive(): Promise<void> }> {
   const account = accountKey(ctx, email);
   await take(ctx, 'sign_in', account.toString('hex'));
-  const { rows } = await sql<{ count: number; left: number }>`
-    insert into sign_in_failures as f (account, count, window_end) values (${account}, 1, now() + interval '1 hour')
-    on conflict (account) do update set
-      count = case when f.window_end <= now() then 1 else f.count + 1 end,
-      window_end = case when f.window_end <= now() then excluded.window_end else f.window_end end
-    returning count, extract(epoch from window_end - now())::float8 as left`.execute(ctx.db);
-  const row = rows[0];
-  if (row === undefined || row.count > FAILURES_PER_HOUR) throw tooMany(Math.ceil(row?.left ?? 60));
+  const { count, remainingSeconds } = await countSignInFailure(ctx.db, account);
+  if (count > FAILURES_PER_HOUR) throw tooMany(remainingSeconds);
   return { forgive: () => forgiveFailures(ctx, email) };
 }
 
 export async function forgiveFailures(ctx: Context, email: string): Promise<void> {
-  await ctx.db.deleteFrom('sign_in_failures').where('account', '=', accountKey(ctx, email)).execute();
+  await deleteSignInFailures(ctx.db, accountKey(ctx, email));
 }
 
 /** Nobody's mailbox is filled through us. */

@@ -1,10 +1,19 @@
+import { type RawBuilder, sql } from 'kysely';
+
 /**
- * A running node holds the advisory lock (NODE_LOCK_CLASS, its number) on its listening connection; whoever
- * finds that lock free knows that the node is gone.
+ * A running node holds the shared advisory lock (NODE_LOCK_CLASS, node id) on its listening connection, so PostgreSQL
+ * releases it as soon as the node is gone.
  */
 export const NODE_LOCK_CLASS = 0x6361;
 
-/** What takes the lock; `node` is a whole number of ours. */
+/** Returns the statement that takes the lock of `node`, which must be an integer. */
 export function nodeLockStatement(node: number): string {
   return `select pg_advisory_lock_shared(${NODE_LOCK_CLASS}, ${node})`;
+}
+
+/** SQL condition: the node whose id is in `column` is running. */
+export function nodeIsAlive(column: string): RawBuilder<boolean> {
+  return sql<boolean>`exists (select from pg_locks where locktype = 'advisory' and classid = ${NODE_LOCK_CLASS}
+    and objid = ${sql.ref(column)}::oid and granted
+    and database = (select oid from pg_database where datname = current_database()))`;
 }

@@ -21,7 +21,7 @@ export function startDocumentReconciler(ctx: Context): Promise<QueueWorker> {
   return startQueueWorker(ctx, {
     name: 'documents',
     channel: DOCUMENTS_CHANNEL,
-    every: EVERY,
+    intervalMs: EVERY,
     concurrency: 1,
     step: () => checkNextSubmission(ctx),
   });

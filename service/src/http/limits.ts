@@ -1,15 +1,15 @@
-import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
+import { countRequest } from './rate-limit-store.ts';
 
-/** What one request took from its budget. */
+/** The state of a rate limit after counting one request. */
 export type Taken = { allowed: boolean; limit: number; remaining: number; resetSeconds: number };
 
-/** Counts requests per key. A window begins with the key's first request and lasts a minute. */
+/** Counts requests per key in fixed one-minute windows; a window starts with the key's first request. */
 export type Limiter = { take(key: string, perMinute: number): Taken | Promise<Taken> };
 
-const WINDOW = 60_000;
+const WINDOW_MS = 60_000;
 
-/** Counts in this process; `now` is monotonic real time, whatever clock the rules run by. */
+/** Counts in this process. `now` is monotonic real time, independent of the application clock. */
 export function memoryLimiter(now: () => number = () => performance.now(), maxKeys = 200_000): Limiter {
   const windows = new Map<string, { count: number; end: number }>();
   return {
@@ -17,10 +17,10 @@ export function memoryLimiter(now: () => number = () => performance.now(), maxKe
       const time = now();
       let window = windows.get(key);
       if (window === undefined || window.end <= time) {
-        if (window === undefined && windows.size >= maxKeys) makeRoom(windows, time);
-        // Deleting first moves the key to the end: the map stays ordered by the windows' ends.
+        if (window === undefined && windows.size >= maxKeys) evict(windows, time);
+        // Deleting first moves the key to the end, which keeps the map ordered by window end.
         windows.delete(key);
-        window = { count: 0, end: time + WINDOW };
+        window = { count: 0, end: time + WINDOW_MS };
         windows.set(key, window);
       }
       window.count++;
@@ -29,38 +29,31 @@ export function memoryLimiter(now: () => number = () => performance.now(), maxKe
   };
 }
 
-/** The oldest windows come first: drop those that are over, and at least one. */
-function makeRoom(windows: Map<string, { end: number }>, time: number): void {
-  let dropped = 0;
+/** Removes the expired windows, which come first, or the oldest one if none has expired. */
+function evict(windows: Map<string, { end: number }>, time: number): void {
+  let removed = 0;
   for (const [key, { end }] of windows) {
-    if (dropped > 0 && end > time) break;
+    if (removed > 0 && end > time) break;
     windows.delete(key);
-    dropped++;
+    removed++;
   }
 }
 
-/** Counts in PostgreSQL, for several nodes behind one address: one statement a request. */
+/** Counts in PostgreSQL, for several nodes behind one address. Costs one statement per request. */
 export function postgresLimiter(db: Db): Limiter {
   return {
     take: async (key, perMinute) => {
-      const { rows } = await sql<{ count: number; left: number }>`
-        insert into rate_limits as r (key, count, window_end) values (${key}, 1, clock_timestamp() + interval '1 minute')
-        on conflict (key) do update set
-          count = case when r.window_end <= clock_timestamp() then 1 else r.count + 1 end,
-          window_end = case when r.window_end <= clock_timestamp() then excluded.window_end else r.window_end end
-        returning count, extract(epoch from window_end - clock_timestamp())::float8 as left`.execute(db);
-      const row = rows[0];
-      if (row === undefined) throw new Error('the rate limit statement returned no row');
-      return taken(row.count, perMinute, row.left * 1000);
+      const { count, remainingMs } = await countRequest(db, key);
+      return taken(count, perMinute, remainingMs);
     },
   };
 }
 
-function taken(count: number, limit: number, leftMilliseconds: number): Taken {
+function taken(count: number, limit: number, remainingMs: number): Taken {
   return {
     allowed: count <= limit,
     limit,
     remaining: Math.max(0, limit - count),
-    resetSeconds: Math.max(1, Math.ceil(leftMilliseconds / 1000)),
+    resetSeconds: Math.max(1, Math.ceil(remainingMs / 1000)),
   };
 }

@@ -33,7 +33,7 @@ export async function startIdentityReconciler(ctx: Context): Promise<QueueWorker
   return startQueueWorker(ctx, {
     name: 'identity',
     channel: IDENTITY_CHANNEL,
-    every: EVERY,
+    intervalMs: EVERY,
     concurrency: LANES,
     step: () => checkNext(ctx),
   });

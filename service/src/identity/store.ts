@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { UserKind } from '../accounts/user.ts';
+import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { IdentityReviews } from '../db/identity-tables.ts';
 import type { Db } from '../db/pool.ts';
 import { toTimestamp } from '../http/wire.ts';
@@ -137,6 +138,11 @@ export async function isSettled(db: Db, userId: string): Promise<boolean> {
   const { rows } = await sql`select from identity_applicants
     where user_id = ${userId} and (due_at <= now() or lease_until is not null or attempts > 0)`.execute(db);
   return rows.length === 0;
+}
+
+/** Deletes receipts that are older than any redelivery of their event. */
+export async function deleteOldReceipts({ db }: { db: Db }): Promise<void> {
+  await deleteInBatches(db, 'webhook_receipts', sql`received_at < now() - interval '60 days'`);
 }
 
 /** False when this event was taken before. */

@@ -1,29 +1,46 @@
-import { sql } from 'kysely';
+import { deleteExpiredLinks } from '../accounts/mail-link-store.ts';
+import { deleteExpiredChallenges } from '../accounts/passkey-store.ts';
+import { deleteExpiredSessions } from '../accounts/session-store.ts';
+import { deleteExpiredSignInFailures } from '../accounts/throttle-store.ts';
 import type { Context } from '../context.ts';
+import { deleteExpiredIdempotencyKeys } from '../http/idempotency-store.ts';
+import { deleteExpiredRateLimits } from '../http/rate-limit-store.ts';
+import { deleteOldReceipts } from '../identity/store.ts';
 import { deleteExpiredGrants } from '../oauth/housekeeping.ts';
 import { erasePiiPastRetention } from '../pii/erasure.ts';
 import { deleteOldOrders } from '../tokenized/retention.ts';
+import { deleteExpiredWalletChallenges } from '../wallets/housekeeping.ts';
 import { startInterval } from './interval.ts';
 
-const EVERY = 10 * 60_000;
+const INTERVAL_MS = 10 * 60_000;
 
-/** Deletes what has outlived its use. Any number of nodes may do it at once. */
-export async function runHousekeeping(ctx: Context): Promise<void> {
-  await sql`delete from idempotency_keys where inserted_at < now() - interval '24 hours'`.execute(ctx.db);
-  await sql`delete from rate_limits where window_end < now()`.execute(ctx.db);
-  await deleteExpiredGrants(ctx);
-  await sql`delete from sign_in_failures where window_end < now()`.execute(ctx.db);
-  await sql`delete from mail_links where expires_at < now()`.execute(ctx.db);
-  await sql`delete from passkey_challenges where expires_at < now()`.execute(ctx.db);
-  await sql`delete from wallet_challenges where expires_at < ${new Date(ctx.clock.now()).toISOString()}`.execute(
-    ctx.db,
-  );
-  await sql`delete from webhook_receipts where received_at < now() - interval '60 days'`.execute(ctx.db);
-  await erasePiiPastRetention(ctx);
-  await deleteOldOrders(ctx);
-  await sql`delete from browser_sessions where expires_at < now()`.execute(ctx.db);
+export type HousekeepingSteps = Record<string, (ctx: Context) => Promise<unknown>>;
+
+const STEPS: HousekeepingSteps = {
+  'idempotency keys': deleteExpiredIdempotencyKeys,
+  'rate limits': deleteExpiredRateLimits,
+  'OAuth grants': deleteExpiredGrants,
+  'sign-in failures': deleteExpiredSignInFailures,
+  'mail links': deleteExpiredLinks,
+  'passkey challenges': deleteExpiredChallenges,
+  'browser sessions': deleteExpiredSessions,
+  'wallet challenges': deleteExpiredWalletChallenges,
+  'webhook receipts': deleteOldReceipts,
+  'personal data': erasePiiPastRetention,
+  'tokenized orders': deleteOldOrders,
+};
+
+/** Deletes expired data. Each step runs even if an earlier one fails, and any number of nodes may run at once. */
+export async function runHousekeeping(ctx: Context, steps: HousekeepingSteps = STEPS): Promise<void> {
+  for (const [step, run] of Object.entries(steps)) {
+    try {
+      await run(ctx);
+    } catch (err) {
+      ctx.log.warn({ err, step }, 'housekeeping step failed');
+    }
+  }
 }
 
 export function startHousekeeping(ctx: Context): () => Promise<void> {
-  return startInterval(ctx, EVERY, 'housekeeping failed', () => runHousekeeping(ctx));
+  return startInterval(ctx, INTERVAL_MS, 'housekeeping failed', () => runHousekeeping(ctx));
 }

@@ -1,20 +1,20 @@
-import type { Context } from '../context.ts';
+import type { Kernel } from '../kernel.ts';
 
-/** Does some work every so many milliseconds, never twice at once. Answers what ends it, once the last time is over. */
+/** Runs `work` every `intervalMs`; runs never overlap. Returns a function that stops it and waits for the current run. */
 export function startInterval(
-  { log }: Pick<Context, 'log'>,
-  every: number,
-  complaint: string,
+  { log }: Pick<Kernel, 'log'>,
+  intervalMs: number,
+  failureMessage: string,
   work: () => Promise<void>,
 ): () => Promise<void> {
   let running: Promise<void> | undefined;
   const timer = setInterval(() => {
     running ??= work()
-      .catch((err: unknown) => log.warn({ err }, complaint))
+      .catch((err: unknown) => log.warn({ err }, failureMessage))
       .finally(() => {
         running = undefined;
       });
-  }, every);
+  }, intervalMs);
   timer.unref();
   return async () => {
     clearInterval(timer);

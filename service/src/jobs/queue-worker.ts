@@ -1,31 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Context } from '../context.ts';
+import type { Kernel } from '../kernel.ts';
 
-/** What one step found: work done, nothing to do, or a reason to leave everything alone for so many milliseconds. */
+/** The outcome of one step: a row was processed, nothing was due, or the worker should pause for some milliseconds. */
 export type Step = 'worked' | 'idle' | { pause: number };
 
 export type QueueWork = {
   name: string;
-  /** Woken by this notification, and every so often without it. */
+  /** The notification channel that wakes the worker. */
   channel: string;
-  every: number;
-  /** How many steps run at once. */
+  /** How often the worker looks for due rows without a notification. */
+  intervalMs: number;
+  /** How many steps run in parallel. */
   concurrency: number;
   step(): Promise<Step>;
 };
 
 export type QueueWorker = { wake(): void; stop(): Promise<void> };
 
-/** Works off the rows of a table that are due: at once when told of a new one, and again and again what did not work. */
+/** Processes the due rows of a table: when notified, at start, after a lost connection, and at the interval. */
 export async function startQueueWorker(
-  ctx: Pick<Context, 'log' | 'listener'>,
+  ctx: Pick<Kernel, 'log' | 'listener'>,
   work: QueueWork,
 ): Promise<QueueWorker> {
   const stopping = new AbortController();
   let running: Promise<void> | null = null;
-  let again = false;
+  let isWoken = false;
 
-  const lane = async (): Promise<void> => {
+  const runLane = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       const step = await work.step();
       if (step === 'idle') return;
@@ -33,21 +34,21 @@ export async function startQueueWorker(
     }
   };
   const run = async (): Promise<void> => {
-    while (again && !stopping.signal.aborted) {
-      again = false;
-      await Promise.all(Array.from({ length: work.concurrency }, lane)).catch((err: unknown) =>
-        ctx.log.warn({ err }, `${work.name}: the queue cannot be worked off`),
+    while (isWoken && !stopping.signal.aborted) {
+      isWoken = false;
+      await Promise.all(Array.from({ length: work.concurrency }, runLane)).catch((err: unknown) =>
+        ctx.log.warn({ err, worker: work.name }, 'queue worker failed'),
       );
     }
   };
   const wake = (): void => {
-    again = true;
+    isWoken = true;
     running ??= run().finally(() => {
       running = null;
-      if (again && !stopping.signal.aborted) wake();
+      if (isWoken && !stopping.signal.aborted) wake();
     });
   };
-  const timer = setInterval(wake, work.every);
+  const timer = setInterval(wake, work.intervalMs);
   timer.unref();
   await ctx.listener.on(work.channel, wake);
   ctx.listener.onRestored(wake);

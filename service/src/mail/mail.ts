@@ -1,9 +1,9 @@
-/** A mail as the service writes it: plain text, links spelled out. */
+/** A plain-text mail; links are spelled out. */
 export type Mail = { to: string; subject: string; text: string };
 
-/** The port to the world's mail. Rejects when the mail was not taken; then it is tried again. */
+/** The port to a mail server. */
 export type Mailer = {
-  /** `id` stays the same when a mail is tried again, so that a second copy can be known as one. */
+  /** Rejects if the server did not accept the mail. `id` is the same on every attempt, so that recipients can drop duplicates. */
   send(id: string, mail: Mail): Promise<void>;
   close(): void;
 };

@@ -1,23 +1,23 @@
 import { createTransport } from 'nodemailer';
 import type { Mailer } from './mail.ts';
 
-const TIMEOUT = 10_000;
+const TIMEOUT_MS = 10_000;
 
-/** Sends through an SMTP server (`smtp://` or `smtps://`, credentials in the URL). */
+/** Sends through an SMTP server: `smtp://` or `smtps://`, with the credentials in the URL. */
 export function smtpMailer(url: string, from: string): Mailer {
   const transport = createTransport({
     url,
-    connectionTimeout: TIMEOUT,
-    greetingTimeout: TIMEOUT,
-    socketTimeout: TIMEOUT,
-    dnsTimeout: TIMEOUT,
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
+    dnsTimeout: TIMEOUT_MS,
     disableFileAccess: true,
     disableUrlAccess: true,
   });
   const host = from.replace(/>$/, '').split('@').at(-1) ?? 'localhost';
   return {
     send: async (id, { to, subject, text }) => {
-      // As an object, so that nothing in the address can add a second recipient.
+      // An object, because an address given as text could contain a second recipient.
       await transport.sendMail({
         from,
         to: { name: '', address: to },

@@ -1,18 +1,22 @@
 import type { Context } from '../context.ts';
 import { startQueueWorker } from '../jobs/queue-worker.ts';
 import type { Mailer } from './mail.ts';
-import { deleteMail, MAIL_CHANNEL, takeMailToSend } from './outbox.ts';
+import { takeMailToSend } from './outbox.ts';
+import { deleteMail, MAIL_CHANNEL } from './store.ts';
 
-const EVERY = 15_000;
-/** About a day with the delays of the outbox; by then every link in a mail has expired. */
+const POLL_INTERVAL_MS = 15_000;
+/** About a day with the outbox's retry delays; by then every link in a mail has expired. */
 const MAX_ATTEMPTS = 28;
 
 export type MailWorker = { stop(): Promise<void> };
 
-/** Sends what is in the outbox: at once when told of a new mail, and again and again what did not go. */
+/** Sends the mails in the outbox and retries failed ones. */
 export async function startMailWorker(ctx: Context, mailer: Mailer): Promise<MailWorker> {
   const worker = await startQueueWorker(ctx, {
-    ...{ name: 'mail', channel: MAIL_CHANNEL, every: EVERY, concurrency: 1 },
+    name: 'mail',
+    channel: MAIL_CHANNEL,
+    intervalMs: POLL_INTERVAL_MS,
+    concurrency: 1,
     step: async () => ((await sendNext(ctx, mailer)) ? 'worked' : 'idle'),
   });
   return {
@@ -23,7 +27,7 @@ export async function startMailWorker(ctx: Context, mailer: Mailer): Promise<Mai
   };
 }
 
-/** False when there is nothing to send. */
+/** Attempts one mail. Returns false if none is due. */
 async function sendNext(ctx: Context, mailer: Mailer): Promise<boolean> {
   const attempt = await takeMailToSend(ctx);
   if (attempt === null) return false;
@@ -31,13 +35,11 @@ async function sendNext(ctx: Context, mailer: Mailer): Promise<boolean> {
   try {
     await mailer.send(id, mail);
   } catch (err) {
-    const isLast = attempts >= MAX_ATTEMPTS;
-    ctx.log[isLast ? 'error' : 'warn'](
-      { err, mail_id: id, attempts },
-      isLast ? 'a mail was given up' : 'a mail could not be sent',
-    );
-    if (isLast) await deleteMail(ctx.db, id);
-    return true;
+    if (attempts < MAX_ATTEMPTS) {
+      ctx.log.warn({ err, mail_id: id, attempts }, 'sending mail failed');
+      return true;
+    }
+    ctx.log.error({ err, mail_id: id, attempts }, 'mail discarded after the last attempt');
   }
   await deleteMail(ctx.db, id);
   return true;

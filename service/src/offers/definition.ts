@@ -1,3 +1,4 @@
+import { stableJson } from '../stable-json.ts';
 import { requirementKey } from './file-rules.ts';
 import type { FileRequirement, OfferFile } from './file-schema.ts';
 import type { StoredOffer } from './store.ts';
@@ -143,13 +144,7 @@ function flatten({ options, contracts, partners, ...offer }: OfferDefinition): M
 
 function toText(value: unknown): string {
   if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value.join(', ');
-  return typeof value === 'string' ? value : JSON.stringify(value, sortMembers);
-}
-
-/** The database keeps the members of an object in an order of its own. */
-function sortMembers(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return typeof value === 'string' ? value : stableJson(value);
 }
 
 function toWireTime(text: string | null): string | null {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { NODE_LOCK_CLASS } from '../db/node.ts';
+import { nodeIsAlive } from '../db/node.ts';
 import type { Db } from '../db/pool.ts';
 
 /** The right to extend the nonce sequence of one key on one chain. */
@@ -34,9 +34,7 @@ export async function takeLease(db: Db, { chain, address, node }: Wanted): Promi
     values (${chain}, ${address}, 1, ${node}, now() + ${LIFE}::interval)
     on conflict (chain, address) do update set node = excluded.node, lease_until = excluded.lease_until,
       epoch = case when k.node = excluded.node then k.epoch else k.epoch + 1 end
-    where k.node = excluded.node or k.lease_until < now() or not exists (
-      select from pg_locks where locktype = 'advisory' and classid = ${NODE_LOCK_CLASS}
-        and objid = k.node::oid and granted and database = (select oid from pg_database where datname = current_database()))
+    where k.node = excluded.node or k.lease_until < now() or not ${nodeIsAlive('k.node')}
     returning epoch, next_nonce`.execute(db);
   const [row] = rows;
   return row === undefined ? null : { chain, address, node, epoch: row.epoch, nextNonce: row.next_nonce };

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Hex } from 'viem';
+import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Db } from '../db/pool.ts';
 import type { TokenizedOrderState } from '../db/tokenized-tables.ts';
 import type { Attestation } from './provider.ts';
@@ -145,8 +146,8 @@ export async function releaseOrder(db: Db, id: string, now: string): Promise<voi
 
 /** Those that ended before then without a trade. */
 export async function deleteUntraded(db: Db, before: string): Promise<void> {
-  await sql`delete from tokenized_orders where state in ('refused', 'failed', 'abandoned', 'expired')
-    and not holding and updated_at < ${before}`.execute(db);
+  const ended = sql`state in ('refused', 'failed', 'abandoned', 'expired') and not holding and updated_at < ${before}`;
+  await deleteInBatches(db, 'tokenized_orders', ended);
 }
 
 /** A trade outlives the idempotency key of its request. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { ChainName } from '../chain/chains.ts';
+import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Db } from '../db/pool.ts';
 import type { AllowVerifications, WalletChallenges } from '../db/wallet-tables.ts';
 import type { Keyset } from '../http/paging.ts';
@@ -44,6 +45,11 @@ export async function releaseChallenge(db: Db, key: ChallengeKey, id: string, no
       and address = ${key.address} and id = ${id} and expires_at > ${new Date(now).toISOString()}`.execute(
     db,
   );
+}
+
+/** Deletes challenges that expired before `now`, used or not. */
+export async function deleteExpiredChallenges(db: Db, now: string): Promise<void> {
+  await deleteInBatches(db, 'wallet_challenges', sql`expires_at < ${now}`);
 }
 
 /** A bound wallet as lists and replies need it. */

@@ -1,0 +1,63 @@
+import { sql } from 'kysely';
+import { deleteInBatches } from '../db/delete-in-batches.ts';
+import { nodeIsAlive } from '../db/node.ts';
+import type { Db } from '../db/pool.ts';
+
+const LEASE_TTL = '60 seconds';
+const KEY_TTL = '24 hours';
+
+/** The right of one node to handle the requests with a key. */
+export type Claim = { id: Buffer; node: number };
+
+/**
+ * Claims a key and returns true, or returns false if another request holds it. Expired keys can be claimed again, and
+ * so can unfinished ones whose node is gone or whose lease has expired.
+ */
+export async function insertClaim(db: Db, { id, node }: Claim, requestTag: Buffer): Promise<boolean> {
+  const { rows } = await sql`
+    insert into idempotency_keys as k (id, request_tag, node, lease_until)
+    values (${id}, ${requestTag}, ${node}, now() + ${LEASE_TTL}::interval)
+    on conflict (id) do update set request_tag = excluded.request_tag, node = excluded.node,
+      lease_until = excluded.lease_until, outcome = null, inserted_at = now()
+    where k.inserted_at < now() - ${KEY_TTL}::interval
+      or (k.outcome is null and k.request_tag = excluded.request_tag
+        and (k.lease_until < now() or not ${nodeIsAlive('k.node')}))
+    returning id`.execute(db);
+  return rows.length > 0;
+}
+
+export async function findKey(
+  db: Db,
+  id: Buffer,
+): Promise<{ request_tag: Buffer; outcome: Buffer | null } | undefined> {
+  return db
+    .selectFrom('idempotency_keys')
+    .select(['request_tag', 'outcome'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** Stores the outcome. Returns false if the claim was lost to another node. */
+export async function updateOutcome(db: Db, { id, node }: Claim, outcome: Buffer): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('idempotency_keys')
+    .set({ outcome })
+    .where('id', '=', id)
+    .where('node', '=', node)
+    .where('outcome', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+export async function deleteClaim(db: Db, { id, node }: Claim): Promise<void> {
+  await db
+    .deleteFrom('idempotency_keys')
+    .where('id', '=', id)
+    .where('node', '=', node)
+    .where('outcome', 'is', null)
+    .execute();
+}
+
+export async function deleteExpiredIdempotencyKeys({ db }: { db: Db }): Promise<void> {
+  await deleteInBatches(db, 'idempotency_keys', sql`inserted_at < now() - ${KEY_TTL}::interval`);
+}

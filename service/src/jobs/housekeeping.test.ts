@@ -1,0 +1,60 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type TestApp, testApp } from '../../test/support/app.ts';
+import { deleteInBatches } from '../db/delete-in-batches.ts';
+import { runHousekeeping } from './housekeeping.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await testApp();
+});
+afterAll(() => app.close());
+
+describe('housekeeping', () => {
+  test('a failing step is logged by name and does not stop the later ones', async () => {
+    const ran: string[] = [];
+    await runHousekeeping(app.ctx, {
+      first: async () => void ran.push('first'),
+      broken: async () => {
+        throw new Error('out of disk');
+      },
+      last: async () => void ran.push('last'),
+    });
+    expect(ran).toEqual(['first', 'last']);
+    const line = app
+      .logged()
+      .split('\n')
+      .find((text) => text.includes('housekeeping step failed'));
+    expect(JSON.parse(line ?? '{}')).toMatchObject({ step: 'broken', err: { message: 'out of disk' } });
+  });
+
+  test('every step succeeds on an empty database', async () => {
+    await runHousekeeping(app.ctx);
+    expect(app.logged().match(/housekeeping step failed/g)).toHaveLength(1);
+  });
+
+  test('deletes every expired row of a table with more rows than a batch, and no other', async () => {
+    const { db } = app.ctx;
+    await sql`insert into rate_limits (key, count, window_end)
+      select 'expired ' || i, 1, now() - interval '1 second' from generate_series(1, 12000) i`.execute(db);
+    await sql`insert into rate_limits values ('current', 1, now() + interval '1 hour')`.execute(db);
+    await runHousekeeping(app.ctx);
+    expect((await sql`select key from rate_limits`.execute(db)).rows).toEqual([{ key: 'current' }]);
+  });
+});
+
+describe('deleteInBatches', () => {
+  test('returns the number of deleted rows, also when two nodes delete at once', async () => {
+    const { db } = app.ctx;
+    await sql`insert into rate_limits (key, count, window_end)
+      select 'old ' || i, 1, now() from generate_series(1, 1000) i`.execute(db);
+    const condition = sql`key like 'old %'`;
+    const deleted = await Promise.all([
+      deleteInBatches(db, 'rate_limits', condition, 70),
+      deleteInBatches(db, 'rate_limits', condition, 70),
+    ]);
+    expect(deleted[0] + deleted[1]).toBe(1000);
+    const { rows } = await sql`select from rate_limits where ${condition}`.execute(db);
+    expect(rows).toEqual([]);
+  });
+});

@@ -1,0 +1,32 @@
+import { sql } from 'kysely';
+import type { Db } from '../db/pool.ts';
+
+export const MAIL_CHANNEL = 'mail_outbox';
+
+export type ClaimedMail = { id: string; mail: Buffer; attempts: number };
+
+/**
+ * Time until the next attempt: 1, 2, 4 … minutes, at most an hour. It doubles as the lease of the current attempt, so
+ * it is longer than any timeout of an attempt.
+ */
+const RETRY_DELAY = sql.raw("least(interval '1 minute' * power(2, least(attempts, 6)), interval '1 hour')");
+
+/** Inserts a sealed mail and notifies the workers when the transaction commits. */
+export async function insertMail(db: Db, id: string, mail: Buffer): Promise<void> {
+  await db.insertInto('mail_outbox').values({ id, mail }).execute();
+  await sql`select pg_notify(${MAIL_CHANNEL}, '')`.execute(db);
+}
+
+/** Claims the mail that is due first; no other worker gets it before its next attempt. */
+export async function claimDueMail(db: Db): Promise<ClaimedMail | undefined> {
+  const { rows } = await sql<ClaimedMail>`
+    update mail_outbox set attempts = attempts + 1, next_attempt_at = now() + ${RETRY_DELAY}
+    where id = (select id from mail_outbox where next_attempt_at <= now() order by next_attempt_at
+      for update skip locked limit 1)
+    returning id, mail, attempts`.execute(db);
+  return rows[0];
+}
+
+export async function deleteMail(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('mail_outbox').where('id', '=', id).execute();
+}
