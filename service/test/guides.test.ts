@@ -46,7 +46,7 @@ describe('the commands in the guides', () => {
       const env = { CAUSEWAY_DATA: dataDir, METRICS_URL: metrics };
       expect(await runGuide(guide, { directory, url: service.url, env })).toEqual([]);
     },
-    150_000,
+    300_000,
   );
 
   test(`${TESTING_GUIDE} starts, uses and stops a sandbox`, async () => {
@@ -58,7 +58,7 @@ describe('the commands in the guides', () => {
       env: { PORT: String(port), TMPDIR: dataDir, CAUSEWAY_REPO: ROOT },
     };
     expect(await runGuide(TESTING_GUIDE, run)).toEqual([]);
-  }, 150_000);
+  }, 300_000);
 
   test('the TypeScript blocks compile', async () => {
     const tsconfig = {

@@ -7,7 +7,7 @@ export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** The address that guides are written with; a run replaces it with the address of its own sandbox. */
 const WRITTEN_ADDRESS = 'http://127.0.0.1:8080';
-const GUIDE_TIMEOUT_MS = 120_000;
+const GUIDE_TIMEOUT_MS = 240_000;
 
 /**
  * A fenced block of a guide, with what the HTML comments directly above it declare:
