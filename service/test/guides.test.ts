@@ -125,6 +125,12 @@ describe('a guide', () => {
 });
 
 describe('documentation', () => {
+  test('README.md has the commands that start and test everything', async () => {
+    const commands = (await readGuide('README.md')).map(({ code }) => code);
+    expect(commands).toContain('npm ci && npm start\n');
+    expect(commands).toContain('npm ci && npm test\n');
+  });
+
   test('every path named in ARCHITECTURE.md exists', async () => {
     const text = await readFile(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
     const named = [...text.matchAll(/`((?:[\w.-]+\/)+[\w.-]*|[\w-]+\.(?:ts|md|json|mjs))`/g)].map(
