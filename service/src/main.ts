@@ -1,116 +1,139 @@
-import { parseArgs } from 'node:util';
 import { ConfigError, loadConfig } from './config.ts';
+import { type Command, formatHelp, UsageError } from './operations/command.ts';
 
-type Command = { usage: string; says: string; run(args: string[]): Promise<void> };
+type Entry = { summary: string; load(): Promise<Command> };
 
-/** Each command loads what it needs, so that `--help` and small commands start at once. */
-const COMMANDS: Record<string, Command> = {
+/** Every command. Each is loaded when it is used, so that help and small commands start quickly. */
+const COMMANDS: Record<string, Entry> = {
   serve: {
-    usage: 'serve',
-    says: 'run the service; without further settings, the whole sandbox on this machine',
-    run: async () => (await import('./serve.ts')).serve(loadConfig(process.env)),
+    summary: 'Run the service; without settings, a complete sandbox on this machine',
+    load: async () => {
+      const { SERVE_HELP, serve } = await import('./serve.ts');
+      return { help: SERVE_HELP, run: () => serve(loadConfig()) };
+    },
   },
   migrate: {
-    usage: 'migrate [--check]',
-    says: 'bring the database schema up to date, or only tell what is missing',
-    run: async (args) => {
-      const { values } = parseArgs({ args, options: { check: { type: 'boolean', default: false } } });
-      await (await import('./operations/migrate-command.ts')).runMigrate(
-        loadConfig(process.env),
-        values.check,
-      );
-    },
-  },
-  openapi: {
-    usage: 'openapi [--write FILE]',
-    says: 'print the OpenAPI document, or write it to a file',
-    run: async (args) => {
-      const { values } = parseArgs({ args, options: { write: { type: 'string' } } });
-      await (await import('./operations/openapi-command.ts')).runOpenApi(values.write);
-    },
-  },
-  errors: {
-    usage: 'errors [--write FILE]',
-    says: 'print the catalogue of errors, or write it to a file',
-    run: async (args) => {
-      const { values } = parseArgs({ args, options: { write: { type: 'string' } } });
-      await (await import('./operations/errors-command.ts')).runErrors(values.write);
+    summary: 'Apply pending database migrations',
+    load: async () => {
+      const { MIGRATE_HELP, runMigrate } = await import('./operations/migrate-command.ts');
+      return { help: MIGRATE_HELP, run: (args) => runMigrate(loadConfig(), args) };
     },
   },
   partner: {
-    usage: 'partner create|list|…',
-    says: 'register partners, replace their secrets, set redirects and origins, disable them',
-    run: async (args) =>
-      (await import('./partners/partner-command.ts')).runPartner(loadConfig(process.env), args),
+    summary: 'Register partners and manage their credentials',
+    load: async () => {
+      const { PARTNER_HELP, runPartner } = await import('./partners/partner-command.ts');
+      return { help: PARTNER_HELP, run: (args) => runPartner(loadConfig(), args) };
+    },
   },
   offer: {
-    usage: 'offer apply|diff|list|…',
-    says: 'make offers from files, compare, list, show, publish and close them',
-    run: async (args) => (await import('./offers/offer-command.ts')).runOffer(loadConfig(process.env), args),
-  },
-  'verify-calldata': {
-    usage: 'verify-calldata --rpc URL …',
-    says: 'check calldata of a tokenized swap against a node of your choice',
-    run: async (args) => (await import('./tokenized/verify-command.ts')).runVerify(args),
+    summary: 'Create offers from files, compare, publish and close them',
+    load: async () => {
+      const { OFFER_HELP, runOffer } = await import('./offers/offer-command.ts');
+      return { help: OFFER_HELP, run: (args) => runOffer(loadConfig(), args) };
+    },
   },
   participation: {
-    usage: 'participation list|show|…',
-    says: 'list, show and export participations, and give money back',
-    run: async (args) =>
-      (await import('./participations/participation-command.ts')).runParticipation(
-        loadConfig(process.env),
-        args,
-      ),
+    summary: 'List, inspect and export participations, and request refunds',
+    load: async () => {
+      const { PARTICIPATION_HELP, runParticipation } = await import(
+        './participations/participation-command.ts'
+      );
+      return { help: PARTICIPATION_HELP, run: (args) => runParticipation(loadConfig(), args) };
+    },
   },
   operator: {
-    usage: 'operator status|adopt CHAIN',
-    says: 'what the settling key has and has sent; go on after somebody else has used it',
-    run: async (args) =>
-      (await import('./settlement/operator-command.ts')).runOperator(loadConfig(process.env), args),
-  },
-  keys: {
-    usage: 'keys rotate|rotate-signing',
-    says: 'seal stored data anew under the newest secret; or sign ID tokens with a new key from now on',
-    run: async (args) => (await import('./oauth/keys-command.ts')).runKeys(loadConfig(process.env), args),
+    summary: "Show the operator key's balance and nonces, or adopt a new nonce",
+    load: async () => {
+      const { OPERATOR_HELP, runOperator } = await import('./settlement/operator-command.ts');
+      return { help: OPERATOR_HELP, run: (args) => runOperator(loadConfig(), args) };
+    },
   },
   user: {
-    usage: 'user erase EMAIL|ID',
-    says: 'forget a user as far as the law allows, and tell what is kept and why',
-    run: async (args) => (await import('./pii/user-command.ts')).runUser(loadConfig(process.env), args),
+    summary: "Erase a user's personal data",
+    load: async () => {
+      const { USER_HELP, runUser } = await import('./pii/user-command.ts');
+      return { help: USER_HELP, run: (args) => runUser(loadConfig(), args) };
+    },
+  },
+  keys: {
+    summary: 'Re-encrypt stored data under a new secret, or rotate the ID token signing key',
+    load: async () => {
+      const { KEYS_HELP, runKeys } = await import('./oauth/keys-command.ts');
+      return { help: KEYS_HELP, run: (args) => runKeys(loadConfig(), args) };
+    },
+  },
+  'verify-calldata': {
+    summary: 'Verify the calldata of a tokenized swap against a node of your choice',
+    load: async () => {
+      const { VERIFY_HELP, runVerify } = await import('./tokenized/verify-command.ts');
+      return { help: VERIFY_HELP, run: runVerify };
+    },
+  },
+  openapi: {
+    summary: 'Print the OpenAPI document',
+    load: async () => {
+      const { OPENAPI_HELP, runOpenApi } = await import('./operations/openapi-command.ts');
+      return { help: OPENAPI_HELP, run: runOpenApi };
+    },
+  },
+  errors: {
+    summary: 'Print the catalogue of API errors',
+    load: async () => {
+      const { ERRORS_HELP, runErrors } = await import('./operations/errors-command.ts');
+      return { help: ERRORS_HELP, run: runErrors };
+    },
+  },
+  settings: {
+    summary: 'Print the reference of all settings',
+    load: async () => {
+      const { SETTINGS_HELP, runSettings } = await import('./operations/settings-command.ts');
+      return { help: SETTINGS_HELP, run: runSettings };
+    },
   },
 };
 
-const HELP = `causeway: investments for partner applications
+const OVERVIEW = `causeway: offer investments to the users of partner applications
 
-${Object.values(COMMANDS)
-  .map(({ usage, says }) => `  causeway ${usage.padEnd(26)} ${says}`)
+Usage:
+  causeway COMMAND [ARGUMENTS]
+
+Commands:
+${Object.entries(COMMANDS)
+  .map(([name, { summary }]) => `  causeway ${name.padEnd(16)} ${summary}`)
   .join('\n')}
 
-Settings come from the environment; the README lists them.
+"causeway COMMAND --help" explains a command. Settings are environment variables; "causeway settings" lists them.
 `;
 
-async function main([name, ...args]: string[]): Promise<void> {
-  if (
-    name === undefined ||
-    name === '--help' ||
-    name === '-h' ||
-    name === 'help' ||
-    args.includes('--help')
-  ) {
-    process.stdout.write(HELP);
+const HELP_FLAGS = ['--help', '-h'];
+
+async function main(argv: string[]): Promise<void> {
+  const [name, ...args] = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
+  if (name === undefined || HELP_FLAGS.includes(name)) {
+    process.stdout.write(OVERVIEW);
     return;
   }
-  const command = COMMANDS[name];
-  if (command === undefined)
-    throw new ConfigError([`${name}: there is no such command; see causeway --help`]);
-  await command.run(args);
+  const entry = COMMANDS[name];
+  if (entry === undefined)
+    throw new UsageError(`unknown command ${name}; causeway --help lists the commands`);
+  const command = await entry.load();
+  if (args.some((arg) => HELP_FLAGS.includes(arg))) process.stdout.write(formatHelp(command.help));
+  else await command.run(args);
 }
 
+function isUsageError(error: unknown): error is Error {
+  const { code } = error as { code?: string };
+  return error instanceof UsageError || code?.startsWith('ERR_PARSE_ARGS') === true;
+}
+
+const argv = process.argv.slice(2);
 try {
-  await main(process.argv.slice(2));
+  await main(argv);
 } catch (error) {
-  const isUsage =
-    error instanceof ConfigError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS') === true;
-  console.error(isUsage ? (error as Error).message : error);
-  process.exit(isUsage ? 2 : 1);
+  if (isUsageError(error)) {
+    const hint = argv[0] !== undefined && argv[0] in COMMANDS ? `\nSee causeway ${argv[0]} --help.` : '';
+    console.error(`causeway: ${error.message}${hint}`);
+  } else console.error(error instanceof ConfigError ? error.message : error);
+  process.exit(isUsageError(error) || error instanceof ConfigError ? 2 : 1);
 }

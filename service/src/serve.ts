@@ -14,6 +14,7 @@ import { createLog, type Log } from './log.ts';
 import { smtpMailer } from './mail/smtp.ts';
 import { startMailWorker } from './mail/worker.ts';
 import { oauthPlugin } from './oauth/plugin.ts';
+import type { CommandHelp } from './operations/command.ts';
 import { serveMetrics } from './operations/metrics-server.ts';
 import { referencePlugin } from './operations/reference.ts';
 import { apiRoutes } from './routes.ts';
@@ -22,13 +23,20 @@ import { findSwapProblems } from './tokenized/swap-domain.ts';
 import { startOrderWatch } from './tokenized/watch.ts';
 import { startAllowListWatch } from './wallets/allow-list-watch.ts';
 
-const STOP_WITHIN = 9_000;
+export const SERVE_HELP: CommandHelp = {
+  usage: ['serve'],
+  description:
+    'Runs the service until it receives SIGTERM or SIGINT, then finishes open requests and exits. Without settings it starts a complete sandbox: an embedded PostgreSQL, local chains, simulated providers, sample data and the demo app. Production needs CAUSEWAY_PROFILE=production and the settings in docs/configuration.md.',
+  examples: { serve: 'Start the sandbox on port 8080 (set PORT and CAUSEWAY_DATA to change it)' },
+};
 
-/** Runs until it is told to stop; everything that was started is stopped again, in the reverse order. */
+const STOP_TIMEOUT_MS = 9_000;
+
+/** Runs until SIGTERM or SIGINT, then stops everything it started in reverse order. */
 export async function serve(config: Config): Promise<void> {
   const isSandbox = config.profile === 'sandbox';
   const log = createLog({ level: config.logLevel, pretty: isSandbox });
-  const say = isSandbox
+  const print = isSandbox
     ? (text: string) => void process.stdout.write(`${text}\n`)
     : (text: string) => log.info(text);
   const started: Started = [];
@@ -36,7 +44,7 @@ export async function serve(config: Config): Promise<void> {
   const stop = () => (stopping ??= stopAll(started));
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
-      setTimeout(() => process.exit(1), STOP_WITHIN).unref();
+      setTimeout(() => process.exit(1), STOP_TIMEOUT_MS).unref();
       stop().then(
         () => process.exit(0),
         () => process.exit(1),
@@ -44,26 +52,26 @@ export async function serve(config: Config): Promise<void> {
     });
   }
   try {
-    say(await start(config, say, log, started));
+    print(await start(config, print, log, started));
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-/** What a part leaves behind to be undone. */
+/** Functions that stop what was started, in order of starting. */
 type Started = (() => Promise<unknown>)[];
 
 async function start(
   config: Config,
-  say: (text: string) => void,
+  print: (text: string) => void,
   log: Log,
   started: Started,
 ): Promise<string> {
   const clock = config.clock === 'test' ? testClock(Date.now()) : realClock();
   const [databaseUrl, sandbox] = await settleAll([
-    openDatabase(config, say, started),
-    config.profile === 'sandbox' ? startSandbox(config, clock, say, started) : null,
+    openDatabase(config, print, started),
+    config.profile === 'sandbox' ? startSandbox(config, clock, print, started) : null,
   ]);
   const port = config.port === 0 ? await freePort(config.host) : config.port;
   const baseUrl = config.publicUrl ?? `http://${config.host}:${port}`;
@@ -95,39 +103,46 @@ async function start(
   return readyBlock(baseUrl, metrics.url, ctx.operator?.address ?? null, controls?.readyLines ?? []);
 }
 
-/** Loaded in the sandbox profile alone. */
-async function startSandbox(config: Config, clock: Clock, say: (text: string) => void, started: Started) {
-  const sandbox = await (await import('@causeway/sandbox/start.ts')).startSandbox(config, clock, say);
+/** Loads the sandbox package, which no other profile may import. */
+async function startSandbox(config: Config, clock: Clock, print: (text: string) => void, started: Started) {
+  const sandbox = await (await import('@causeway/sandbox/start.ts')).startSandbox(config, clock, print);
   started.push(sandbox.stop);
   return sandbox;
 }
 
-/** Like `Promise.all`, but waits for every part, so that a failure of one does not leave another starting. */
+/** Like `Promise.all`, but waits for all parts, so that a failure does not leave another part starting. */
 async function settleAll<A, B>(parts: [Promise<A>, Promise<B> | null]): Promise<[A, B | null]> {
   const results = await Promise.allSettled(parts);
   for (const result of results) if (result.status === 'rejected') throw result.reason;
   return Promise.all(parts);
 }
 
-async function openDatabase(config: Config, say: (text: string) => void, started: Started): Promise<string> {
-  const url = config.databaseUrl ?? (await startDatabase(config, say, started));
-  await bringUpToDate(url, say);
+async function openDatabase(
+  config: Config,
+  print: (text: string) => void,
+  started: Started,
+): Promise<string> {
+  const url = config.databaseUrl ?? (await startDatabase(config, print, started));
+  await applyMigrations(url, print);
   return url;
 }
 
-async function startDatabase(config: Config, say: (text: string) => void, started: Started): Promise<string> {
-  say('Starting the embedded PostgreSQL …');
-  const database = await startEmbedded({ dataDir: config.dataDir, log: say });
+async function startDatabase(
+  config: Config,
+  print: (text: string) => void,
+  started: Started,
+): Promise<string> {
+  print('Starting the embedded PostgreSQL …');
+  const database = await startEmbedded({ dataDir: config.dataDir, log: print });
   started.push(database.stop);
   return database.url;
 }
 
-/** In the sandbox the other end of each wire is ours. */
-async function bringUpToDate(databaseUrl: string, say: (text: string) => void): Promise<void> {
+async function applyMigrations(databaseUrl: string, print: (text: string) => void): Promise<void> {
   const { pool } = openPool(databaseUrl, { max: 1 });
   try {
     const applied = await migrate(pool);
-    if (applied.length > 0) say(`Applied ${applied.length} migration${applied.length === 1 ? '' : 's'}.`);
+    if (applied.length > 0) print(`Applied ${applied.length} migration${applied.length === 1 ? '' : 's'}.`);
   } finally {
     await pool.end();
   }
@@ -146,7 +161,7 @@ function readyBlock(
     `  API        ${baseUrl}`,
     `  Reference  ${baseUrl}/docs`,
     `  Metrics    ${metricsUrl}`,
-    `  Operator   ${operator ?? 'no key: nothing is settled by this process'}`,
+    `  Operator   ${operator ?? 'no key: this process settles nothing'}`,
     ...(lines.length > 0 ? lines : ['', `  curl ${baseUrl}/health/ready`]),
     '',
   ].join('\n');

@@ -23,7 +23,7 @@ const get = async (path: string) => {
 };
 
 describe('the running service', () => {
-  test('says that it lives, and that what it needs answers', async () => {
+  test('reports that it is alive and that its dependencies are ready', async () => {
     expect(JSON.parse((await get('/health')).text)).toEqual({ object: 'health', status: 'ok' });
     expect(JSON.parse((await get('/health/ready')).text)).toMatchObject({
       object: 'readiness',
@@ -31,18 +31,18 @@ describe('the running service', () => {
     });
   });
 
-  test('prints a curl that works when pasted', async () => {
+  test('prints a curl command that works when pasted', async () => {
     const line = /^ {2}(curl .*)$/m.exec(service.output())?.[1] ?? '';
     const { stdout } = await promisify(execFile)('bash', ['-c', line]);
     expect(JSON.parse(stdout)).toHaveProperty('object');
   });
 
-  test('serves the same OpenAPI document that is committed', async () => {
+  test('serves the committed OpenAPI document', async () => {
     const committed = await import('../../openapi.json', { with: { type: 'json' } });
     expect(JSON.parse((await get('/openapi.json')).text)).toEqual(committed.default);
   });
 
-  test('serves a reference that loads nothing from elsewhere', async () => {
+  test('serves an API reference that loads nothing from other hosts', async () => {
     const page = await get('/docs');
     expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
     expect(page.text).not.toMatch(/https?:\/\//);
@@ -50,19 +50,19 @@ describe('the running service', () => {
     expect([script.status, script.text.length > 1_000_000]).toEqual([200, true]);
   });
 
-  test('gives metrics on a port of their own only', async () => {
+  test('serves metrics only on their own port', async () => {
     const metrics = /Metrics\s+(\S+)/.exec(service.output())?.[1] ?? '';
     expect(await (await fetch(metrics)).text()).toContain('causeway_http_request_duration_seconds_bucket');
     expect((await get('/metrics')).status).toBe(404);
   });
 
-  test('stops in order when asked, and starts again on the same data', async () => {
+  test('exits with 0 on SIGTERM and starts again on the same data', async () => {
     expect(await service.stop('SIGTERM')).toBe(0);
     service = await startService({ CAUSEWAY_DATA: dataDir });
     expect((await get('/health/ready')).status).toBe(200);
   });
 
-  test('starts again after everything was killed at once', async () => {
+  test('starts again after all its processes were killed at once', async () => {
     await service.stop('SIGKILL');
     service = await startService({ CAUSEWAY_DATA: dataDir });
     expect((await get('/health/ready')).status).toBe(200);
@@ -78,21 +78,55 @@ const run = (args: string[], env: Record<string, string> = {}) =>
     (error) => ({ code: error.code as number, text: String(error.stderr) }),
   );
 
+const COMMANDS = [
+  'serve',
+  'migrate',
+  'partner',
+  'offer',
+  'participation',
+  'operator',
+  'user',
+  'keys',
+  'verify-calldata',
+  'openapi',
+  'errors',
+  'settings',
+];
+
 describe('the command line', () => {
-  test('--help lists the commands', async () => {
+  test('--help lists exactly the commands, each with a summary', async () => {
     const { code, text } = await run(['--help']);
     expect(code).toBe(0);
-    for (const command of ['serve', 'migrate', 'openapi']) expect(text).toContain(`causeway ${command}`);
+    const listed = [...text.matchAll(/^ {2}causeway ([a-z-]+) +\S.*$/gm)].map(([, name]) => name);
+    expect(listed).toEqual(COMMANDS);
   });
 
-  test.each([[['dance']], [['migrate', '--sideways']], [['migrate']]])(
-    '%j is refused in one sentence with exit code 2',
-    async (args) => {
-      const { code, text } = await run(args);
-      expect(code).toBe(2);
-      expect(text).not.toContain('    at ');
-    },
-  );
+  test.each(COMMANDS)('%s --help prints its own usage, description and an example', async (name) => {
+    const { code, text } = await run([name, '--help']);
+    expect(code).toBe(0);
+    expect(text).toMatch(new RegExp(`^Usage:\\n  causeway ${name}\\b`));
+    expect(text).toMatch(/\n\n[A-Za-z][^\n]{30,}/);
+    expect(text).toMatch(new RegExp(`\\nExamples:\\n  # .+\\n  causeway ${name}\\b`));
+  });
+
+  test('help COMMAND and COMMAND SUBCOMMAND --help print the help of the command', async () => {
+    const { text } = await run(['partner', '--help']);
+    expect(text).toContain('--grace-hours HOURS');
+    expect(await run(['help', 'partner'])).toEqual({ code: 0, text });
+    expect(await run(['partner', 'create', '-h'])).toEqual({ code: 0, text });
+  });
+
+  test.each([
+    [['dance'], 'unknown command dance; causeway --help lists the commands'],
+    [['migrate', '--sideways'], 'See causeway migrate --help.'],
+    [['migrate'], 'DATABASE_URL: is required by migrate'],
+    [['participation', 'export'], 'participation export requires --csv, the only supported format'],
+  ])('%j exits with 2 and says what to do', async (args, message) => {
+    const { code, text } = await run(args);
+    expect(code).toBe(2);
+    expect(text).toContain(message);
+    expect(text).not.toContain('    at ');
+  });
 
   test('production names every missing setting and starts nothing', async () => {
     const { code, text } = await run(['serve'], { CAUSEWAY_PROFILE: 'production' });

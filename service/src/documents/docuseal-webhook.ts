@@ -1,12 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import Type, { type Static } from 'typebox';
 import { realTime } from '../clock.ts';
+import type { DocumentSettings } from '../config/provider-settings.ts';
 import { ApiError } from '../errors.ts';
 import { unauthorized } from '../http/access.ts';
 import { isId } from '../http/ids.ts';
 import { isValid } from '../http/validation.ts';
 import type { WebhookHeaders } from '../identity/provider.ts';
-import type { DocumentSettings } from '../provider-settings.ts';
 import type { DocumentEvent, SubmissionStatus } from './provider.ts';
 
 const TOLERANCE = 300;

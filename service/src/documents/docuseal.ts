@@ -1,8 +1,8 @@
 import type { Registry } from 'prom-client';
 import Type, { type Static } from 'typebox';
+import type { DocumentSettings } from '../config/provider-settings.ts';
 import { invalidResponse } from '../outbound/failure.ts';
 import { openUpstream, parseBody, type UpstreamReply } from '../outbound/upstream.ts';
-import type { DocumentSettings } from '../provider-settings.ts';
 import { readDocusealWebhook } from './docuseal-webhook.ts';
 import type { DocumentProvider, Signing, SubmissionStatus } from './provider.ts';
 

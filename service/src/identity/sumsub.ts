@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { realTime } from '../clock.ts';
+import type { IdentitySettings } from '../config/provider-settings.ts';
 import { createCallRate } from '../outbound/call-rate.ts';
 import { invalidResponse, UpstreamFailure, upstreamError } from '../outbound/failure.ts';
 import { openUpstream, parseBody, type Upstream } from '../outbound/upstream.ts';
-import type { IdentitySettings } from '../provider-settings.ts';
 import type { Applicant, IdentityProvider } from './provider.ts';
 import { SumsubApplicant, toApplicant } from './sumsub-applicant.ts';
 import { signRequest } from './sumsub-signature.ts';

@@ -1,11 +1,21 @@
-import { type Config, ConfigError } from '../config.ts';
+import type { Config } from '../config.ts';
+import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { runCommand } from '../operations/run-command.ts';
 import { rotatePii } from '../pii/rotate.ts';
 import { resealSigningKeys, rotateSigningKey } from './keys.ts';
 
-/** `rotate` follows a new secret in front of CAUSEWAY_SECRET, once every node runs with it. */
+export const KEYS_HELP: CommandHelp = {
+  usage: ['keys rotate', 'keys rotate-signing'],
+  description:
+    'rotate re-encrypts personal data and signing keys under the first secret in CAUSEWAY_SECRET; run it after every node has restarted with the new secret, and remove the old secret afterwards. rotate-signing creates a new key for ID tokens; the previous one stays published for a day.',
+  examples: {
+    'keys rotate': 'Finish the rotation of CAUSEWAY_SECRET',
+    'keys rotate-signing': 'Sign ID tokens with a new key',
+  },
+};
+
 export async function runKeys(config: Config, args: string[]): Promise<void> {
-  const [command] = args;
+  const [command = ''] = args;
   if (args.length === 1 && command === 'rotate-signing') {
     console.log(JSON.stringify({ kid: await runCommand(config, rotateSigningKey) }));
   } else if (args.length === 1 && command === 'rotate') {
@@ -14,6 +24,5 @@ export async function runKeys(config: Config, args: string[]): Promise<void> {
       signing_keys: await resealSigningKeys(ctx),
     }));
     console.log(JSON.stringify({ resealed }));
-  } else
-    throw new ConfigError(['keys: the commands are causeway keys rotate and causeway keys rotate-signing']);
+  } else throw new UsageError('keys requires one of the commands rotate and rotate-signing');
 }

@@ -6,7 +6,8 @@ import { stringify } from 'yaml';
 import { type TestApp, testApp } from '../../test/support/app.ts';
 import { saleFile } from '../../test/support/offers.ts';
 import { makeClient } from '../../test/support/tokens.ts';
-import { type Config, ConfigError } from '../config.ts';
+import type { Config } from '../config.ts';
+import { UsageError } from '../operations/command.ts';
 import { runOffer } from './offer-command.ts';
 import { readOfferBySlug } from './store.ts';
 
@@ -83,9 +84,9 @@ test('list, publish and close tell and set the state', async () => {
   const row = async () =>
     JSON.parse((await run('list')).out).find(({ slug }: { slug: string }) => slug === 'by-command');
   expect(await row()).toMatchObject({ state: 'open', published_at: null, partners: ['Partner partner-one'] });
-  expect((await run('publish', 'by-command')).said).toBe('by-command: is published');
-  expect((await run('publish', 'by-command')).said).toBe('by-command: was published already');
-  expect((await run('close', 'by-command')).said).toBe('by-command: is closed');
+  expect((await run('publish', 'by-command')).said).toBe('by-command: published');
+  expect((await run('publish', 'by-command')).said).toBe('by-command: already published');
+  expect((await run('close', 'by-command')).said).toBe('by-command: closed');
   expect(await row()).toMatchObject({ state: 'ended', published_at: expect.any(String) });
 });
 
@@ -97,7 +98,7 @@ test.each([
   ['a file that is not there', ['apply', '/nowhere/offer.yaml']],
   ['a variable without a value', ['diff', 'x.yaml', '--set', 'city']],
 ])('%s is refused', async (_what, args) => {
-  await expect(run(...args)).rejects.toThrow(ConfigError);
+  await expect(run(...args)).rejects.toThrow(UsageError);
 });
 
 test('the schema for editors asks only for what has no default', async () => {

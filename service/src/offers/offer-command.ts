@@ -1,10 +1,12 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
 import { openChains } from '../chain/evm/client.ts';
-import { type Config, ConfigError } from '../config.ts';
-import { type Operator, runCommand } from '../operations/run-command.ts';
+import type { Config } from '../config.ts';
+import { type CommandHelp, UsageError } from '../operations/command.ts';
+import { type CommandContext, runCommand } from '../operations/run-command.ts';
+import { writeOutput } from '../operations/write-output.ts';
 import { applyOffers, type OfferPlan, OfferRefusedError, planOffers } from './apply.ts';
 import { toOffer } from './catalogue.ts';
 import { checkContracts } from './contract-checks.ts';
@@ -17,13 +19,32 @@ import { offerState } from './offer.ts';
 import { describePlans } from './plan-text.ts';
 import { listAllOffers, readOfferBySlug } from './store.ts';
 
-export const OFFER_USAGE = `causeway offer diff FILE … [--set NAME=VALUE …]
-causeway offer apply FILE … [--set NAME=VALUE …] [--yes] [--no-chain-checks] [--operator ADDRESS]
-causeway offer list
-causeway offer show SLUG
-causeway offer publish SLUG …
-causeway offer close SLUG …
-causeway offer schema [--write FILE]`;
+export const OFFER_HELP: CommandHelp = {
+  usage: [
+    'offer diff FILE … [--set NAME=VALUE …]',
+    'offer apply FILE … [--set NAME=VALUE …] [--yes] [--no-chain-checks] [--operator ADDRESS]',
+    'offer list',
+    'offer show SLUG',
+    'offer publish SLUG …',
+    'offer close SLUG …',
+    'offer schema [--write FILE]',
+  ],
+  description:
+    'Manages offers, which are described by YAML files. diff prints what apply would change and exits with 1 if there are changes; apply validates the files, checks their contracts on chain, asks for confirmation and changes all offers in one transaction; show prints an offer as a file. New offers are hidden until publish. schema prints the JSON schema of offer files for editors.',
+  options: {
+    '--set NAME=VALUE': 'The value of the variable NAME in the files. Repeatable.',
+    '--yes': 'Apply without asking for confirmation.',
+    '--no-chain-checks': 'Do not check the contracts on chain.',
+    '--operator ADDRESS':
+      'Check that the contracts accept this operator; by default the operator is not checked.',
+    '--write FILE': 'Write the schema to FILE instead of standard output.',
+  },
+  examples: {
+    'offer apply offers/harbour-sale.yaml': 'Create or change an offer',
+    'offer publish harbour-sale': 'Make it visible to its partners',
+    'offer diff offers/*.yaml --set ENV=staging': 'Compare all files with the database',
+  },
+};
 
 const options = {
   set: { type: 'string', multiple: true },
@@ -34,15 +55,18 @@ const options = {
 } as const;
 
 type Values = ReturnType<typeof readArguments>['values'];
-type Action = (ctx: Operator, words: string[], values: Values, config: Config) => Promise<void>;
+type Action = (ctx: CommandContext, words: string[], values: Values, config: Config) => Promise<void>;
 
-const ACTIONS: Record<string, { takes: readonly (keyof typeof options)[]; act: Action }> = {
-  diff: { takes: ['set'], act: diff },
-  apply: { takes: ['set', 'yes', 'no-chain-checks', 'operator'], act: apply },
-  list: { takes: [], act: list },
-  show: { takes: [], act: show },
-  publish: { takes: [], act: (ctx, slugs) => each(slugs, (slug) => publishOffer(ctx, slug), 'published') },
-  close: { takes: [], act: (ctx, slugs) => each(slugs, (slug) => closeOffer(ctx, slug), 'closed') },
+const ACTIONS: Record<string, { allowed: readonly (keyof typeof options)[]; run: Action }> = {
+  diff: { allowed: ['set'], run: diff },
+  apply: { allowed: ['set', 'yes', 'no-chain-checks', 'operator'], run: apply },
+  list: { allowed: [], run: list },
+  show: { allowed: [], run: show },
+  publish: {
+    allowed: [],
+    run: (ctx, slugs) => forEach(slugs, (slug) => publishOffer(ctx, slug), 'published'),
+  },
+  close: { allowed: [], run: (ctx, slugs) => forEach(slugs, (slug) => closeOffer(ctx, slug), 'closed') },
 };
 
 export async function runOffer(config: Config, args: string[]): Promise<void> {
@@ -51,13 +75,21 @@ export async function runOffer(config: Config, args: string[]): Promise<void> {
   if (name === 'schema') return writeSchema(values.write);
   const action = ACTIONS[name];
   if (action === undefined)
-    throw new ConfigError([`offer ${name}: there is no such command:\n${OFFER_USAGE}`]);
-  const stray = Object.keys(values).find((option) => !action.takes.some((taken) => taken === option));
-  if (stray !== undefined) throw new ConfigError([`--${stray}: is not for offer ${name}:\n${OFFER_USAGE}`]);
-  if ((words.length === 0) !== (name === 'list') || (name === 'show' && words.length > 1))
-    throw new ConfigError([`offer ${name}: the arguments are wrong:\n${OFFER_USAGE}`]);
+    throw new UsageError(
+      `unknown command offer ${name}; use one of ${Object.keys(ACTIONS).join(', ')}, schema`,
+    );
+  const unexpected = Object.keys(values).find((option) => !action.allowed.some((each) => each === option));
+  if (unexpected !== undefined) throw new UsageError(`offer ${name} does not take --${unexpected}`);
+  if (name === 'list' && words.length > 0) throw new UsageError('offer list takes no arguments');
+  if (name !== 'list' && words.length === 0)
+    throw new UsageError(
+      name === 'diff' || name === 'apply'
+        ? `offer ${name} requires at least one file`
+        : `offer ${name} requires a slug; causeway offer list shows them`,
+    );
+  if (name === 'show' && words.length > 1) throw new UsageError('offer show takes a single slug');
   try {
-    await runCommand(config, (ctx) => action.act(ctx, words, values, config));
+    await runCommand(config, (ctx) => action.run(ctx, words, values, config));
   } catch (error) {
     if (!(error instanceof OfferFileError || error instanceof OfferRefusedError)) throw error;
     console.error(`${error.message}\nNothing was changed.`);
@@ -69,14 +101,14 @@ function readArguments(args: string[]) {
   return parseArgs({ args, options, allowPositionals: true });
 }
 
-/** Like `diff`: 1 when there is a difference. */
-async function diff(ctx: Operator, names: string[], values: Values): Promise<void> {
+/** Exits with 1 if there are changes, like diff(1). */
+async function diff(ctx: CommandContext, names: string[], values: Values): Promise<void> {
   const plans = await planOffers(ctx, await readFiles(names, values));
   console.log(describePlans(plans));
   if (plans.some(({ changes }) => changes.length > 0)) process.exitCode = 1;
 }
 
-async function apply(ctx: Operator, names: string[], values: Values, config: Config): Promise<void> {
+async function apply(ctx: CommandContext, names: string[], values: Values, config: Config): Promise<void> {
   const files = await readFiles(names, values);
   const plans = await planOffers(ctx, files);
   console.log(describePlans(plans));
@@ -85,20 +117,20 @@ async function apply(ctx: Operator, names: string[], values: Values, config: Con
   if (plans.every(({ changes }) => changes.length === 0)) return;
   if (values['no-chain-checks'] !== true) await checkOnChain(ctx, files, plans, config, values.operator);
   if (values.yes !== true && !(await confirm()))
-    throw new OfferRefusedError(['Nobody said yes; --yes answers the question.']);
+    throw new OfferRefusedError(['Not confirmed. Use --yes to apply without asking.']);
   await applyOffers(ctx, files, plans);
-  console.error('Done; running nodes know within a second.');
+  console.error('Done. Running nodes apply the change within a second.');
 }
 
 async function checkOnChain(
-  { db }: Operator,
+  { db }: CommandContext,
   files: readonly OfferFile[],
   plans: readonly OfferPlan[],
   config: Config,
   operator: string | undefined,
 ): Promise<void> {
   if (operator !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(operator))
-    throw new ConfigError(['--operator: must be 0x and 40 hexadecimal digits']);
+    throw new UsageError('--operator must be an address: 0x and 40 hexadecimal digits');
   const chains = openChains({ urls: config.rpcUrls, freshness: config.rpcFreshness });
   try {
     const changed = files.filter((_, index) => plans[index]?.changes.length !== 0);
@@ -111,14 +143,14 @@ async function checkOnChain(
     if (problems.length > 0)
       throw new OfferRefusedError([
         ...problems,
-        'These are what the chains say; --no-chain-checks leaves them out.',
+        'These problems were found on chain. Use --no-chain-checks to skip the checks.',
       ]);
   } finally {
     await chains.close();
   }
 }
 
-async function digitsOf(db: Operator['db'], files: readonly OfferFile[]): Promise<Map<string, number>> {
+async function digitsOf(db: CommandContext['db'], files: readonly OfferFile[]): Promise<Map<string, number>> {
   const named = files.flatMap((file) => [file.asset, ...file.funding_assets]);
   const known = [...(await readAssets(db, named)).values()];
   const described = files.flatMap(({ assets }) =>
@@ -132,14 +164,14 @@ async function readFiles(names: string[], { set = [] }: Values): Promise<OfferFi
     set.map((pair) => {
       const [name = '', ...value] = pair.split('=');
       if (name === '' || value.length === 0)
-        throw new ConfigError([`--set ${pair}: must be like NAME=VALUE`]);
+        throw new UsageError(`--set ${pair} must have the form NAME=VALUE`);
       return [name, value.join('=')];
     }),
   );
   return Promise.all(
     names.map(async (name) => {
       const text = await readFile(name, 'utf8').catch((error: Error) => {
-        throw new ConfigError([`${name}: cannot be read: ${error.message}`]);
+        throw new UsageError(`${name} cannot be read: ${error.message}`);
       });
       return parseOfferFile(text, { name, variables });
     }),
@@ -149,12 +181,12 @@ async function readFiles(names: string[], { set = [] }: Values): Promise<OfferFi
 async function confirm(): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   const lines = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await lines.question('Change this? [y/N] ');
+  const answer = await lines.question('Apply these changes? [y/N] ');
   lines.close();
   return /^y(es)?$/i.test(answer.trim());
 }
 
-async function list({ db, clock }: Operator): Promise<void> {
+async function list({ db, clock }: CommandContext): Promise<void> {
   const offers = await listAllOffers(db);
   const rows = await Promise.all(
     offers.map(async (offer) => ({
@@ -168,10 +200,11 @@ async function list({ db, clock }: Operator): Promise<void> {
   console.log(JSON.stringify(rows, null, 2));
 }
 
-/** The file that would make this offer. */
-async function show({ db }: Operator, [slug = '']: string[]): Promise<void> {
+/** Prints the file that would create this offer. */
+async function show({ db }: CommandContext, [slug = '']: string[]): Promise<void> {
   const offer = await readOfferBySlug(db, slug);
-  if (offer === null) throw new ConfigError([`${slug}: there is no such offer`]);
+  if (offer === null)
+    throw new UsageError(`offer ${slug} does not exist; causeway offer list shows all offers`);
   process.stdout.write(
     stringify(definitionToFile(definitionFromOffer(offer, await listOfferPartners(db, offer.id))), {
       lineWidth: 110,
@@ -179,28 +212,31 @@ async function show({ db }: Operator, [slug = '']: string[]): Promise<void> {
   );
 }
 
-async function each(slugs: string[], act: (slug: string) => Promise<boolean>, done: string): Promise<void> {
-  for (const slug of slugs)
-    console.error(`${slug}: ${(await act(slug)) ? `is ${done}` : `was ${done} already`}`);
+async function forEach(
+  slugs: string[],
+  change: (slug: string) => Promise<boolean>,
+  state: string,
+): Promise<void> {
+  for (const slug of slugs) console.error(`${slug}: ${(await change(slug)) ? state : `already ${state}`}`);
 }
 
 async function writeSchema(file: string | undefined): Promise<void> {
-  const schema = { $schema: 'https://json-schema.org/draft/2020-12/schema', ...asWritten(OfferFile) };
-  const text = `${JSON.stringify(schema, null, 2)}\n`;
-  if (file === undefined) process.stdout.write(text);
-  else await writeFile(file, text);
+  const schema = { $schema: 'https://json-schema.org/draft/2020-12/schema', ...toAuthorSchema(OfferFile) };
+  await writeOutput(file, `${JSON.stringify(schema, null, 2)}\n`);
 }
 
-/** The schema as people write to it: what has a default may be left out. */
-function asWritten<T>(schema: T): T {
-  if (Array.isArray(schema)) return schema.map(asWritten) as T;
+/** Returns the schema for authors: members with a default are optional. */
+function toAuthorSchema<T>(schema: T): T {
+  if (Array.isArray(schema)) return schema.map(toAuthorSchema) as T;
   if (typeof schema !== 'object' || schema === null) return schema;
   const {
     required,
     properties = {},
     ...rest
   } = schema as { required?: string[]; properties?: Record<string, object> };
-  const members = Object.fromEntries(Object.entries(rest).map(([key, member]) => [key, asWritten(member)]));
+  const members = Object.fromEntries(
+    Object.entries(rest).map(([key, member]) => [key, toAuthorSchema(member)]),
+  );
   const needed = required?.filter((name) => !('default' in (properties[name] ?? {})));
   return {
     ...members,
@@ -210,5 +246,7 @@ function asWritten<T>(schema: T): T {
 }
 
 function mapMembers(properties: Record<string, object>): Record<string, object> {
-  return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, asWritten(schema)]));
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [name, toAuthorSchema(schema)]),
+  );
 }

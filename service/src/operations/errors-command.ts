@@ -1,20 +1,29 @@
-import { writeFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
 import { ERRORS } from '../errors.ts';
+import type { CommandHelp } from './command.ts';
+import { writeOutput } from './write-output.ts';
 
-const HEAD = `# Errors
+export const ERRORS_HELP: CommandHelp = {
+  usage: ['errors [--write FILE]'],
+  description: 'Prints the catalogue of API errors as Markdown. docs/errors.md is generated from it.',
+  options: { '--write FILE': 'Write to FILE instead of standard output.' },
+  examples: { 'errors --write docs/errors.md': 'Regenerate the error catalogue' },
+};
 
-Generated from \`service/src/errors.ts\`. Every failure is one JSON object: \`message\` for people, \`type\` = \`api_error\`,
-\`code\` for programs, \`errors\` with details (per field a list of messages), and \`event_id\`, which finds the log line.
+const INTRODUCTION = `# Errors
+
+Generated from \`service/src/errors.ts\` by \`npm run generate\`. Every failed request returns one JSON object: \`message\` for
+people, \`type\` = \`api_error\`, \`code\` for programs, \`errors\` with details (a list of messages per field), and \`event_id\`,
+which identifies the request in the logs.
 
 | HTTP | code | message |
 |---|---|---|
 `;
 
-export async function runErrors(file: string | undefined): Promise<void> {
+export async function runErrors(args: string[]): Promise<void> {
+  const { values } = parseArgs({ args, options: { write: { type: 'string' } } });
   const rows = Object.entries(ERRORS).map(
     ([code, [status, message]]) => `| ${status} | \`${code}\` | ${message} |`,
   );
-  const text = `${HEAD}${rows.join('\n')}\n`;
-  if (file === undefined) process.stdout.write(text);
-  else await writeFile(file, text);
+  await writeOutput(values.write, `${INTRODUCTION}${rows.join('\n')}\n`);
 }

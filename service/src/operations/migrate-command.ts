@@ -1,19 +1,34 @@
+import { parseArgs } from 'node:util';
 import { type Config, ConfigError } from '../config.ts';
 import { migrate, pendingMigrations } from '../db/migrate.ts';
 import { openPool } from '../db/pool.ts';
+import type { CommandHelp } from './command.ts';
 
-export async function runMigrate(config: Config, isCheck: boolean): Promise<void> {
+export const MIGRATE_HELP: CommandHelp = {
+  usage: ['migrate [--check]'],
+  description:
+    'Applies pending migrations to the database in DATABASE_URL. Safe to run from several machines at once. The service also migrates when it starts, and the embedded database is only migrated there.',
+  options: {
+    '--check': 'Change nothing; list the pending migrations and exit with 1 if there are any.',
+  },
+  examples: {
+    migrate: 'Bring the schema up to date',
+    'migrate --check': 'Check in a deployment pipeline whether migrations are pending',
+  },
+};
+
+export async function runMigrate(config: Config, args: string[]): Promise<void> {
+  const { values } = parseArgs({ args, options: { check: { type: 'boolean', default: false } } });
   if (config.databaseUrl === null)
-    throw new ConfigError(['DATABASE_URL: is required here; the embedded database is migrated by `serve`']);
+    throw new ConfigError([
+      'DATABASE_URL: is required by migrate; causeway serve migrates the embedded database',
+    ]);
   const { pool } = openPool(config.databaseUrl, { max: 2 });
   try {
-    const names = isCheck ? await pendingMigrations(pool) : await migrate(pool);
-    console.log(
-      names.length === 0
-        ? 'The schema is up to date.'
-        : `${isCheck ? 'Missing' : 'Applied'}: ${names.join(', ')}`,
-    );
-    if (isCheck && names.length > 0) process.exitCode = 1;
+    const names = values.check ? await pendingMigrations(pool) : await migrate(pool);
+    const label = values.check ? 'Pending' : 'Applied';
+    console.log(names.length === 0 ? 'The schema is up to date.' : `${label}: ${names.join(', ')}`);
+    if (values.check && names.length > 0) process.exitCode = 1;
   } finally {
     await pool.end();
   }

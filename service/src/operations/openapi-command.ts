@@ -1,10 +1,18 @@
-import { writeFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
 import { openApiDocument } from '../http/openapi.ts';
 import { apiRoutes } from '../routes.ts';
+import type { CommandHelp } from './command.ts';
 import { VERSION } from './reference.ts';
+import { writeOutput } from './write-output.ts';
 
-export async function runOpenApi(file: string | undefined): Promise<void> {
-  const text = `${JSON.stringify(openApiDocument(apiRoutes, VERSION), null, 2)}\n`;
-  if (file === undefined) process.stdout.write(text);
-  else await writeFile(file, text);
+export const OPENAPI_HELP: CommandHelp = {
+  usage: ['openapi [--write FILE]'],
+  description: 'Prints the OpenAPI 3.1 document of the partner API. openapi.json is generated from it.',
+  options: { '--write FILE': 'Write to FILE instead of standard output.' },
+  examples: { 'openapi --write openapi.json': 'Regenerate the OpenAPI document' },
+};
+
+export async function runOpenApi(args: string[]): Promise<void> {
+  const { values } = parseArgs({ args, options: { write: { type: 'string' } } });
+  await writeOutput(values.write, `${JSON.stringify(openApiDocument(apiRoutes, VERSION), null, 2)}\n`);
 }

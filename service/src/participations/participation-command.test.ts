@@ -45,7 +45,7 @@ test('list shows the newest first, narrowed as asked', async () => {
   const completed = await run('list', '--status', 'completed', '--offer', 'harbour-sale');
   expect(completed).toContain('1.25 USDC');
   expect(await run('list', '--status', 'remitted')).toBe('');
-  await expect(run('list', '--offer', 'nonsense')).rejects.toThrow('there is no offer nonsense');
+  await expect(run('list', '--offer', 'nonsense')).rejects.toThrow('--offer nonsense does not exist');
 });
 
 test('show tells everything of one, with its transactions and its history', async () => {
@@ -57,7 +57,7 @@ test('show tells everything of one, with its transactions and its history', asyn
     'submitted',
     'completed',
   ]);
-  await expect(run('show', 'nonsense')).rejects.toThrow('there is no such participation');
+  await expect(run('show', 'nonsense')).rejects.toThrow('participation nonsense does not exist');
 });
 
 test('export writes every row once, as CSV', async () => {

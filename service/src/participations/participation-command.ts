@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { chainFacts } from '../chain/chains.ts';
-import { type Config, ConfigError } from '../config.ts';
+import type { Config } from '../config.ts';
 import { isId } from '../http/ids.ts';
-import { type Operator, runCommand } from '../operations/run-command.ts';
+import { type CommandHelp, UsageError } from '../operations/command.ts';
+import { type CommandContext, runCommand } from '../operations/run-command.ts';
 import { requestRemit } from '../settlement/refund.ts';
 import {
   countReports,
@@ -17,10 +18,29 @@ import {
 import { CSV_HEADER, showProgress, toCsv, toLine } from './report-text.ts';
 import { STATUSES } from './schema.ts';
 
-export const PARTICIPATION_USAGE = `causeway participation list [--partner ID] [--offer SLUG] [--status STATUS] [--limit N]
-causeway participation show ID
-causeway participation export --csv [--partner ID] [--offer SLUG] [--status STATUS] [--write FILE]
-causeway participation remit ID …`;
+export const PARTICIPATION_HELP: CommandHelp = {
+  usage: [
+    'participation list [--partner ID] [--offer SLUG] [--status STATUS] [--limit N]',
+    'participation show ID …',
+    'participation export --csv [--partner ID] [--offer SLUG] [--status STATUS] [--write FILE]',
+    'participation remit ID …',
+  ],
+  description:
+    'Reports on participations and requests refunds. list prints the newest participations, one per line; show prints everything about one as JSON, with its transactions and history; export streams all of them; remit requests the refund of completed participations, which the settlement worker then sends.',
+  options: {
+    '--partner ID': 'Only participations of this partner.',
+    '--offer SLUG': 'Only participations in this offer.',
+    '--status STATUS': `Only participations with this status: ${STATUSES.join(', ')}.`,
+    '--limit N': 'The number of participations to list, 1 to 10000. Default: 50.',
+    '--csv': 'The export format, and the only one.',
+    '--write FILE': 'Write the export to FILE instead of standard output.',
+  },
+  examples: {
+    'participation list --offer harbour-sale --status failed': 'Find failed participations',
+    'participation export --csv --write participations.csv': 'Export everything',
+    'participation remit 01890000-0000-7000-8000-000000000001': 'Refund a participation',
+  },
+};
 
 const options = {
   partner: { type: 'string' },
@@ -32,59 +52,67 @@ const options = {
 } as const;
 
 type Values = ReturnType<typeof readArguments>['values'];
-type Action = (ctx: Operator, words: string[], values: Values) => Promise<void>;
+type Action = (ctx: CommandContext, ids: string[], values: Values) => Promise<void>;
 
 const ACTIONS: Record<string, Action> = { list, show, export: exportAll, remit };
-const PAGE = 1_000;
+const PAGE_SIZE = 1_000;
 
 export async function runParticipation(config: Config, args: string[]): Promise<void> {
   const { values, positionals } = readArguments(args);
-  const [name = '', ...words] = positionals;
+  const [name = '', ...ids] = positionals;
   const action = ACTIONS[name];
+  if (action === undefined)
+    throw new UsageError(
+      `unknown command participation ${name}; use one of ${Object.keys(ACTIONS).join(', ')}`,
+    );
   const takesIds = name === 'show' || name === 'remit';
-  if (action === undefined || takesIds === (words.length === 0))
-    throw new ConfigError([`participation ${name}: the arguments are wrong:\n${PARTICIPATION_USAGE}`]);
+  if (takesIds && ids.length === 0)
+    throw new UsageError(`participation ${name} requires at least one participation id`);
+  if (!takesIds && ids.length > 0)
+    throw new UsageError(`participation ${name} takes no arguments besides options`);
   if (values.status !== undefined && !STATUSES.some((status) => status === values.status))
-    throw new ConfigError([`--status: must be one of ${STATUSES.join(', ')}`]);
+    throw new UsageError(`--status must be one of ${STATUSES.join(', ')}`);
   if (values.partner !== undefined && !isId(values.partner))
-    throw new ConfigError(['--partner: must be the id of a partner; see causeway partner list']);
-  await runCommand(config, (ctx) => action(ctx, words, values));
+    throw new UsageError('--partner must be a partner id; causeway partner list shows them');
+  await runCommand(config, (ctx) => action(ctx, ids, values));
 }
 
 function readArguments(args: string[]) {
   return parseArgs({ args, options, allowPositionals: true });
 }
 
-async function readFilter({ db }: Operator, { partner, offer, status }: Values): Promise<ReportFilter> {
+async function readFilter({ db }: CommandContext, { partner, offer, status }: Values): Promise<ReportFilter> {
   const offerId = offer === undefined ? null : await findOfferId(db, offer);
   if (offer !== undefined && offerId === null)
-    throw new ConfigError([`--offer: there is no offer ${offer}; see causeway offer list`]);
+    throw new UsageError(`--offer ${offer} does not exist; causeway offer list shows all offers`);
   return { partnerId: partner ?? null, offerId, status: status ?? null };
 }
 
 /** Newest first. */
-async function list(ctx: Operator, _words: string[], values: Values): Promise<void> {
+async function list(ctx: CommandContext, _ids: string[], values: Values): Promise<void> {
   const limit = Number(values.limit ?? 50);
   if (!Number.isInteger(limit) || limit < 1 || limit > 10_000)
-    throw new ConfigError(['--limit: must be a whole number from 1 to 10000']);
+    throw new UsageError('--limit must be an integer from 1 to 10000');
   const rows = await listReports(ctx.db, await readFilter(ctx, values), null, limit);
   for (const row of rows) console.log(toLine(row));
-  if (rows.length === limit) console.error(`The newest ${limit}; --limit shows more, export shows all.`);
+  if (rows.length === limit)
+    console.error(`Only the newest ${limit} are shown; use --limit for more, or export for all.`);
 }
 
-async function show({ db }: Operator, words: string[]): Promise<void> {
-  for (const id of words) {
+async function show({ db }: CommandContext, ids: string[]): Promise<void> {
+  for (const id of ids) {
     const report = isId(id) ? await readReport(db, id) : null;
-    if (report === null) throw new ConfigError([`${id}: there is no such participation`]);
+    if (report === null) throw new UsageError(`participation ${id} does not exist`);
     console.log(JSON.stringify(report, null, 2));
   }
 }
 
-/** Row by row in the order of the list, so that memory does not grow with what there is. */
-async function exportAll(ctx: Operator, _words: string[], values: Values): Promise<void> {
-  if (values.csv !== true) throw new ConfigError(['--csv: is the one form that can be exported; say it']);
+/** Streams page by page, so that memory use does not depend on the number of rows. */
+async function exportAll(ctx: CommandContext, _ids: string[], values: Values): Promise<void> {
+  if (values.csv !== true)
+    throw new UsageError('participation export requires --csv, the only supported format');
   const filter = await readFilter(ctx, values);
-  // Counting takes a while where there is much, and only who sees the bar needs it.
+  // Counting is slow on large tables, and only the progress bar needs it.
   const total = process.stderr.isTTY ? await countReports(ctx.db, filter) : 0;
   const out = values.write === undefined ? process.stdout : createWriteStream(values.write, { mode: 0o600 });
   const write = async (text: string) => void (out.write(text) || (await once(out, 'drain')));
@@ -93,22 +121,22 @@ async function exportAll(ctx: Operator, _words: string[], values: Values): Promi
   let done = 0;
   let after: ReportRow | null = null;
   for (;;) {
-    const rows: ReportRow[] = await listReports(ctx.db, filter, after, PAGE);
+    const rows: ReportRow[] = await listReports(ctx.db, filter, after, PAGE_SIZE);
     await write(rows.map(toCsv).join(''));
     done += rows.length;
     progress.at(done);
     after = rows.at(-1) ?? null;
-    if (rows.length < PAGE) break;
+    if (rows.length < PAGE_SIZE) break;
   }
   progress.end();
   if (out !== process.stdout) await new Promise<void>((resolve) => void out.end(resolve));
 }
 
-async function remit(ctx: Operator, words: string[]): Promise<void> {
-  for (const id of words) {
+async function remit(ctx: CommandContext, ids: string[]): Promise<void> {
+  for (const id of ids) {
     const { status, chain } = await requestRemit(ctx, id);
     const { refundDepth } = chainFacts(chain);
-    const when = refundDepth > 1 ? `, sent when its commit lies ${refundDepth} blocks deep` : '';
-    console.log(`${id} ${status}${status === 'remit_submitted' ? when : ''}`);
+    const note = refundDepth > 1 ? `, will be sent once its commit is ${refundDepth} blocks deep` : '';
+    console.log(`${id} ${status}${status === 'remit_submitted' ? note : ''}`);
   }
 }

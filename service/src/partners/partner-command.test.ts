@@ -130,7 +130,7 @@ test.each([
   [['disable', 'nobody', '--name', 'X']],
 ])('%j is refused and changes nothing', async (args) => {
   const before = await run('list');
-  await expect(run(...args)).rejects.toMatchObject({ name: 'ConfigError' });
+  await expect(run(...args)).rejects.toMatchObject({ name: 'UsageError' });
   expect(await run('list')).toEqual(before);
 });
 
@@ -139,5 +139,5 @@ test('keys rotate-signing makes another key sign', async () => {
   await runKeys(config, ['rotate-signing']);
   const { kid } = JSON.parse(String(said.mock.calls[0]?.[0]));
   await expect.poll(async () => (await one.app.inject('/oauth/jwks')).json().keys[0].kid).toBe(kid);
-  await expect(runKeys(config, ['burn'])).rejects.toMatchObject({ name: 'ConfigError' });
+  await expect(runKeys(config, ['burn'])).rejects.toMatchObject({ name: 'UsageError' });
 });

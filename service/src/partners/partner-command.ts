@@ -1,23 +1,44 @@
 import { parseArgs } from 'node:util';
-import { type Config, ConfigError } from '../config.ts';
-import { type Operator, runCommand } from '../operations/run-command.ts';
+import type { Config } from '../config.ts';
+import { type CommandHelp, UsageError } from '../operations/command.ts';
+import { type CommandContext, runCommand } from '../operations/run-command.ts';
 import {
   createPartner,
   disablePartner,
   enablePartner,
+  listPartners,
   rotateSecret,
   setOrigins,
   setRedirects,
 } from './partner.ts';
-import { listPartners } from './store.ts';
 
-export const PARTNER_USAGE = `causeway partner create --name NAME --redirect URI … [--origin ORIGIN …] [--scope SCOPE …] [--logo URL]
-causeway partner list
-causeway partner rotate-secret CLIENT_ID [--grace-hours 168]
-causeway partner set-redirects CLIENT_ID URI …
-causeway partner set-origins CLIENT_ID ORIGIN …
-causeway partner disable CLIENT_ID
-causeway partner enable CLIENT_ID`;
+export const PARTNER_HELP: CommandHelp = {
+  usage: [
+    'partner create --name NAME --redirect URI … [--origin ORIGIN …] [--scope SCOPE …] [--logo URL]',
+    'partner list',
+    'partner rotate-secret CLIENT_ID [--grace-hours HOURS]',
+    'partner set-redirects CLIENT_ID URI …',
+    'partner set-origins CLIENT_ID ORIGIN …',
+    'partner disable CLIENT_ID',
+    'partner enable CLIENT_ID',
+  ],
+  description:
+    'Registers partners and manages their OAuth clients. Results are printed as JSON. A client secret is shown once, when it is created or rotated. Running nodes apply changes within a second. Disabling a partner revokes all its tokens and keeps its data.',
+  options: {
+    '--name NAME': 'The name shown to users on the consent page.',
+    '--redirect URI': 'A redirect URI: https, or http on localhost. Repeatable.',
+    '--origin ORIGIN': 'An origin of the web app that may call the API from browsers. Repeatable.',
+    '--scope SCOPE': 'A scope the partner may request. Repeatable. Default: all scopes.',
+    '--logo URL': 'A logo for the consent page, over https.',
+    '--grace-hours HOURS': 'How long the previous secret keeps working, 0 to 8760. Default: 168.',
+  },
+  examples: {
+    'partner create --name "Acme Invest" --redirect https://acme.example/callback --origin https://acme.example':
+      'Register a partner',
+    'partner rotate-secret acme-invest-0a1b2c3d4e5f --grace-hours 24':
+      'Replace a client secret; the old one works for another day',
+  },
+};
 
 const options = {
   name: { type: 'string' },
@@ -29,38 +50,55 @@ const options = {
 } as const;
 
 type Values = ReturnType<typeof readArguments>['values'];
-type Action = (ctx: Operator, clientId: string, rest: string[], values: Values) => Promise<unknown>;
+type Input = { clientId: string; rest: string[]; values: Values };
 
-/** Which options each takes; all but the first two name a client. */
-const ACTIONS: Record<string, { takes: readonly (keyof typeof options)[]; act: Action }> = {
-  create: {
-    takes: ['name', 'redirect', 'origin', 'scope', 'logo'],
-    act: (ctx, _id, _rest, values) => create(ctx, values),
-  },
-  list: { takes: [], act: ({ db }) => listPartners(db) },
-  'rotate-secret': { takes: ['grace-hours'], act: rotate },
-  'set-redirects': { takes: [], act: (ctx, id, uris) => setRedirects(ctx, id, uris) },
-  'set-origins': { takes: [], act: (ctx, id, origins) => setOrigins(ctx, id, origins) },
-  disable: { takes: [], act: (ctx, id) => disablePartner(ctx, id) },
-  enable: { takes: [], act: (ctx, id) => enablePartner(ctx, id) },
+type Action = {
+  allowed: readonly (keyof typeof options)[];
+  /** The positional arguments: none, a client id, or a client id and a list. */
+  takes: 'nothing' | 'client' | 'client and list';
+  run(ctx: CommandContext, input: Input): Promise<unknown>;
 };
 
-/** What a command gives goes to standard output as JSON; what is said about it, to standard error. */
+const ACTIONS: Record<string, Action> = {
+  create: {
+    allowed: ['name', 'redirect', 'origin', 'scope', 'logo'],
+    takes: 'nothing',
+    run: (ctx, { values }) => create(ctx, values),
+  },
+  list: { allowed: [], takes: 'nothing', run: (ctx) => listPartners(ctx) },
+  'rotate-secret': { allowed: ['grace-hours'], takes: 'client', run: rotate },
+  'set-redirects': {
+    allowed: [],
+    takes: 'client and list',
+    run: (ctx, { clientId, rest }) => setRedirects(ctx, clientId, rest),
+  },
+  'set-origins': {
+    allowed: [],
+    takes: 'client and list',
+    run: (ctx, { clientId, rest }) => setOrigins(ctx, clientId, rest),
+  },
+  disable: { allowed: [], takes: 'client', run: (ctx, { clientId }) => disablePartner(ctx, clientId) },
+  enable: { allowed: [], takes: 'client', run: (ctx, { clientId }) => enablePartner(ctx, clientId) },
+};
+
+/** Prints results as JSON to standard output and notes to standard error. */
 export async function runPartner(config: Config, args: string[]): Promise<void> {
   const { values, positionals } = readArguments(args);
-  const [name = '', ...rest] = positionals;
+  const [name = '', ...words] = positionals;
   const action = ACTIONS[name];
   if (action === undefined)
-    throw new ConfigError([`partner ${name}: there is no such command:\n${PARTNER_USAGE}`]);
-  const stray = Object.keys(values).find((option) => !action.takes.some((taken) => taken === option));
-  if (stray !== undefined)
-    throw new ConfigError([`--${stray}: is not for partner ${name}:\n${PARTNER_USAGE}`]);
-  const [clientId = '', ...others] = name === 'create' || name === 'list' ? ['', ...rest] : rest;
-  const takesList = name.startsWith('set-');
-  if ((others.length > 0 && !takesList) || (clientId === '' && name !== 'create' && name !== 'list'))
-    throw new ConfigError([`partner ${name}: the arguments are wrong:\n${PARTNER_USAGE}`]);
-  const result = await runCommand(config, (ctx) => action.act(ctx, clientId, others, values));
-  if (result === undefined) console.error('Done; running nodes know within a second.');
+    throw new UsageError(`unknown command partner ${name}; use one of ${Object.keys(ACTIONS).join(', ')}`);
+  const unexpected = Object.keys(values).find((option) => !action.allowed.some((each) => each === option));
+  if (unexpected !== undefined) throw new UsageError(`partner ${name} does not take --${unexpected}`);
+  const [clientId = '', ...rest] = words;
+  if (action.takes === 'nothing' && words.length > 0)
+    throw new UsageError(`partner ${name} takes no arguments besides options`);
+  if (action.takes !== 'nothing' && clientId === '')
+    throw new UsageError(`partner ${name} requires a client id; causeway partner list shows them`);
+  if (action.takes === 'client' && rest.length > 0)
+    throw new UsageError(`partner ${name} takes a single client id`);
+  const result = await runCommand(config, (ctx) => action.run(ctx, { clientId, rest, values }));
+  if (result === undefined) console.error('Done. Running nodes apply the change within a second.');
   else console.log(JSON.stringify(result, null, 2));
 }
 
@@ -68,9 +106,9 @@ function readArguments(args: string[]) {
   return parseArgs({ args, options, allowPositionals: true });
 }
 
-async function create(ctx: Operator, values: Values) {
+async function create(ctx: CommandContext, values: Values) {
   if (values.name === undefined || values.redirect === undefined)
-    throw new ConfigError(['partner create: needs --name and at least one --redirect']);
+    throw new UsageError('partner create requires --name and at least one --redirect');
   const created = await createPartner(ctx, {
     name: values.name,
     redirectUris: values.redirect,
@@ -78,15 +116,17 @@ async function create(ctx: Operator, values: Values) {
     ...(values.origin && { origins: values.origin }),
     ...(values.logo && { logoUrl: values.logo }),
   });
-  console.error('The secret is shown this once; only its hash is kept.');
+  console.error('Store the secret now: it is not shown again.');
   return created;
 }
 
-async function rotate(ctx: Operator, clientId: string, _rest: string[], values: Values) {
+async function rotate(ctx: CommandContext, { clientId, values }: Input) {
   const hours = Number(values['grace-hours'] ?? 168);
   if (!Number.isInteger(hours) || hours < 0 || hours > 8760)
-    throw new ConfigError(['--grace-hours: must be a whole number from 0 to 8760']);
+    throw new UsageError('--grace-hours must be an integer from 0 to 8760');
   const client_secret = await rotateSecret(ctx, clientId, hours * 3600);
-  console.error(`The secret is shown this once. The one before it works for another ${hours} hours.`);
+  console.error(
+    `Store the secret now: it is not shown again. The previous secret works for another ${hours} hours.`,
+  );
   return { client_id: clientId, client_secret };
 }

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { invalidField } from '../errors.ts';
 import { SCOPES } from '../http/access.ts';
@@ -11,13 +10,13 @@ type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 export type NewPartner = {
   name: string;
   redirectUris: readonly string[];
-  /** All unless told. */
+  /** Default: all scopes. */
   scopes?: readonly string[];
   origins?: readonly string[];
   logoUrl?: string | null;
 };
 
-/** What the partner needs; the secret is shown here and never again. */
+/** The partner's credentials. Only a hash of the secret is stored. */
 export type Credentials = { partner_id: string; client_id: string; client_secret: string };
 
 export async function createPartner(ctx: Parts, input: NewPartner): Promise<Credentials> {
@@ -25,9 +24,9 @@ export async function createPartner(ctx: Parts, input: NewPartner): Promise<Cred
   if (name.trim() === '' || name.length > 100) throw invalidField('name', 'must be 1 to 100 characters');
   for (const scope of scopes)
     if (!(scope in SCOPES))
-      throw invalidField('scopes', `${scope} is not a scope; there are ${Object.keys(SCOPES).join(', ')}`);
+      throw invalidField('scopes', `${scope} is not a scope; use ${Object.keys(SCOPES).join(', ')}`);
   if (logoUrl !== null && !isWebUrl(logoUrl))
-    throw invalidField('logo', 'must be a URL that begins with https://');
+    throw invalidField('logo', 'must be a URL that starts with https://');
   const secret = newClientSecret(ctx);
   const partner = {
     id: newId(ctx.clock, ctx.random),
@@ -46,7 +45,7 @@ export async function createPartner(ctx: Parts, input: NewPartner): Promise<Cred
   return { partner_id: partner.id, client_id: client.client_id, client_secret: secret };
 }
 
-/** A new secret works at once; the one before it for as long as told, any older one no more. */
+/** Replaces the secret. The previous one works for `graceSeconds` more, older ones stop working. */
 export async function rotateSecret(ctx: Parts, clientId: string, graceSeconds: number): Promise<string> {
   const secret = newClientSecret(ctx);
   await store.replaceSecret(ctx.db, clientId, hashSecret(secret), graceSeconds);
@@ -61,18 +60,22 @@ export async function setOrigins(ctx: Parts, clientId: string, origins: readonly
   await store.updatePartner(ctx.db, clientId, { origins: origins.map(checkOrigin) });
 }
 
-/** Ends every token of the partner on every node; its data stays. */
+/** Revokes every token of the partner on every node. Its data is kept. */
 export async function disablePartner(ctx: Parts, clientId: string): Promise<void> {
-  await store.updatePartner(ctx.db, clientId, { disabled_at: sql`now()` });
+  await store.updatePartner(ctx.db, clientId, { isDisabled: true });
 }
 
 export async function enablePartner(ctx: Parts, clientId: string): Promise<void> {
-  await store.updatePartner(ctx.db, clientId, { disabled_at: null });
+  await store.updatePartner(ctx.db, clientId, { isDisabled: false });
 }
 
 /** The prefix lets secret scanners recognise a leaked secret. */
 function newClientSecret({ random }: Parts): string {
   return `cws_${newSecret(random)}`;
+}
+
+export function listPartners({ db }: Pick<Parts, 'db'>): Promise<store.ListedPartner[]> {
+  return store.listPartners(db);
 }
 
 function clientIdFor(name: string, { random }: Parts): string {
@@ -84,19 +87,22 @@ function clientIdFor(name: string, { random }: Parts): string {
   return `${slug === '' ? 'partner' : slug}-${random(6).toString('hex')}`;
 }
 
-/** Redirects are compared as text, so what is stored must be what a browser would send. */
+/** Redirect URIs are compared as text, so the stored form must be what a browser sends. */
 function checkRedirect(uri: string): string {
   if (!isWebUrl(uri))
     throw invalidField(
       'redirect',
-      `${uri} must begin with https:// (http:// on this machine only), without user, fragment or wildcard`,
+      `${uri} must start with https:// (or http:// on localhost) and have no user, fragment or wildcard`,
     );
   return uri;
 }
 
 function checkOrigin(origin: string): string {
   if (!isWebUrl(origin) || new URL(origin).origin !== origin)
-    throw invalidField('origin', `${origin} must be like https://app.example.com, without a path`);
+    throw invalidField(
+      'origin',
+      `${origin} must be an origin such as https://app.example.com, without a path`,
+    );
   return origin;
 }
 

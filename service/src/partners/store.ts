@@ -25,7 +25,7 @@ export async function insertPartner(
   });
 }
 
-/** For seeds: made when it is missing; a known one gets this secret and keeps what was added to it. */
+/** Inserts a seeded partner. An existing one gets this secret and keeps its added origins and redirects. */
 export async function upsertPartner(
   db: Db,
   partner: { id: string; name: string; origins: string[] },
@@ -82,12 +82,19 @@ export async function updateClient(
   requireOne(numUpdatedRows);
 }
 
-type PartnerChange = { origins?: string[]; disabled_at?: ReturnType<typeof sql> | null };
+type PartnerChange = { origins?: string[]; isDisabled?: boolean };
 
-export async function updatePartner(db: Db, clientId: string, change: PartnerChange): Promise<void> {
+export async function updatePartner(
+  db: Db,
+  clientId: string,
+  { origins, isDisabled }: PartnerChange,
+): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable('partners')
-    .set(change as Updateable<Partners>)
+    .set({
+      ...(origins !== undefined && { origins }),
+      ...(isDisabled !== undefined && { disabled_at: isDisabled ? sql<string>`now()` : null }),
+    })
     .where('id', '=', (query) =>
       query.selectFrom('oauth_clients').select('partner_id').where('client_id', '=', clientId),
     )

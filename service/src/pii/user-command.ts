@@ -1,47 +1,53 @@
 import { parseArgs } from 'node:util';
-import { type Config, ConfigError } from '../config.ts';
+import type { Config } from '../config.ts';
 import { openDocuseal } from '../documents/docuseal.ts';
-import { type Operator, runCommand } from '../operations/run-command.ts';
+import { type CommandHelp, UsageError } from '../operations/command.ts';
+import { type CommandContext, runCommand } from '../operations/run-command.ts';
 import { type Erasure, eraseUser } from './erasure.ts';
 
-const USAGE = 'user: there is one command, causeway user erase EMAIL|ID';
+export const USER_HELP: CommandHelp = {
+  usage: ['user erase EMAIL|ID'],
+  description:
+    'Erases a user. The account is closed at once. Records that the law requires are kept, unreadable, until their retention period ends; everything else is deleted. The command lists what was erased, what is kept and why, and what to request from external providers.',
+  examples: { 'user erase ada@example.com': 'Handle an erasure request' },
+};
 
 export async function runUser(config: Config, args: string[]): Promise<void> {
   const { positionals } = parseArgs({ args, allowPositionals: true });
-  const [command, whom, ...rest] = positionals;
-  if (command !== 'erase' || whom === undefined || rest.length > 0) throw new ConfigError([USAGE]);
-  const erasure = await runCommand(config, (ctx) => eraseEverywhere(ctx, config, whom));
-  console.log(explain(erasure));
+  const [command, emailOrId, ...rest] = positionals;
+  if (command !== 'erase' || emailOrId === undefined || rest.length > 0)
+    throw new UsageError('user requires the command erase with one email address or user id');
+  console.log(describe(await runCommand(config, (ctx) => eraseEverywhere(ctx, config, emailOrId))));
 }
 
-type Report = Erasure & { unreachable: string[] };
+type Report = Erasure & { pending: string[] };
 
-/** Links that were mailed must stop working too; that the signing provider does not answer stops nothing here. */
-async function eraseEverywhere(ctx: Operator, config: Config, whom: string): Promise<Report> {
-  const erasure = await eraseUser(ctx, whom);
-  const links = erasure.openSubmissions;
-  const unreachable: string[] = [];
-  if (config.documents !== null && links.length > 0) {
-    const signing = openDocuseal(config.documents);
-    for (const id of links)
-      await signing.archive(id).catch(() => unreachable.push(`signing provider: submission ${id}`));
-    await signing.close();
-  } else unreachable.push(...links.map((id) => `signing provider: submission ${id}`));
-  return { ...erasure, unreachable };
+/** Also archives open signing links. Links that could not be archived are reported, and do not stop the erasure. */
+async function eraseEverywhere(ctx: CommandContext, config: Config, emailOrId: string): Promise<Report> {
+  const erasure = await eraseUser(ctx, emailOrId);
+  const pending = (id: number) => `signing provider: archive submission ${id}`;
+  const { openSubmissions } = erasure;
+  if (config.documents === null) return { ...erasure, pending: openSubmissions.map(pending) };
+  if (openSubmissions.length === 0) return { ...erasure, pending: [] };
+  const failed: number[] = [];
+  const signing = openDocuseal(config.documents);
+  for (const id of openSubmissions) await signing.archive(id).catch(() => failed.push(id));
+  await signing.close();
+  return { ...erasure, pending: failed.map(pending) };
 }
 
-function explain({ user_id, erased, kept, keep_until, applicantId, unreachable }: Report): string {
+function describe({ user_id, erased, kept, keep_until, applicantId, pending }: Report): string {
   const list = (lines: string[]) => lines.map((line) => `  - ${line}`).join('\n');
-  const elsewhere = [
+  const requests = [
     ...(applicantId === null
       ? []
-      : [`identity provider: applicant ${applicantId}; it keeps what its own duties ask for`]),
-    ...unreachable,
+      : [`identity provider: delete applicant ${applicantId}, as far as its own obligations allow`]),
+    ...pending,
   ];
   return [
-    `User ${user_id} is erased.`,
+    `Erased user ${user_id}.`,
     `Erased:\n${list(erased)}`,
-    `Kept${keep_until === null ? '' : `, until ${keep_until.slice(0, 10)}`}:\n${list(kept)}`,
-    ...(elsewhere.length > 0 ? [`Still to be asked for at others:\n${list(elsewhere)}`] : []),
+    `Kept${keep_until === null ? '' : ` until ${keep_until.slice(0, 10)}`}:\n${list(kept)}`,
+    ...(requests.length > 0 ? [`Still to be requested from external providers:\n${list(requests)}`] : []),
   ].join('\n');
 }

@@ -4,30 +4,41 @@ import { openChains } from '../chain/evm/client.ts';
 import { realClock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { createLog } from '../log.ts';
-import { type Operator, runCommand } from '../operations/run-command.ts';
+import { type CommandHelp, UsageError } from '../operations/command.ts';
+import { type CommandContext, runCommand } from '../operations/run-command.ts';
 import { openOperatorKey } from '../operator/key.ts';
 import { readNonce, readQuantity } from '../operator/sender.ts';
 import { adoptNonce, NotYetDeep } from './adopt.ts';
 
-export const OPERATOR_USAGE = `causeway operator status
-causeway operator adopt CHAIN`;
+export const OPERATOR_HELP: CommandHelp = {
+  usage: ['operator status', 'operator adopt CHAIN'],
+  description:
+    "status prints, for every configured chain, the operator key's balance, its nonce on chain, the next nonce the service will use, and the number of open transactions. adopt resumes settlement after another program has used the key: it continues from the chain's nonce once the foreign transactions are final.",
+  examples: {
+    'operator status': 'Check the balance and the nonces',
+    'operator adopt ethereum_mainnet': 'Continue after a transaction was sent by hand',
+  },
+};
 
-/** The key that settles: what it has, what it has sent, and how to go on after somebody else has used it. */
 export async function runOperator(config: Config, args: string[]): Promise<void> {
   const { positionals } = parseArgs({ args, allowPositionals: true });
-  const [name, chain, ...more] = positionals;
-  const isKnown = (name === 'status' && chain === undefined) || (name === 'adopt' && chain !== undefined);
-  if (!isKnown || more.length > 0)
-    throw new ConfigError([`operator ${name ?? ''}: the arguments are wrong:\n${OPERATOR_USAGE}`]);
+  const [name = '', chain, ...more] = positionals;
+  if (name !== 'status' && name !== 'adopt')
+    throw new UsageError('operator requires one of the commands status and adopt');
+  if (name === 'status' && chain !== undefined) throw new UsageError('operator status takes no arguments');
+  if (name === 'adopt' && (chain === undefined || more.length > 0))
+    throw new UsageError('operator adopt requires one chain, such as ethereum_mainnet');
   if (config.operatorKey === null)
-    throw new ConfigError(['OPERATOR_KEY: is not set, nor OPERATOR_KEY_FILE, nor OPERATOR_KMS_KEY']);
+    throw new ConfigError([
+      'OPERATOR_KEY: is required by operator; set OPERATOR_KEY, OPERATOR_KEY_FILE or OPERATOR_KMS_KEY',
+    ]);
   const signer = await openOperatorKey(config.operatorKey, realClock());
   const chains = openChains({ urls: config.rpcUrls, freshness: config.rpcFreshness });
   const log = createLog({ level: 'silent', pretty: false });
   try {
     await runCommand(config, async (ctx) => {
       const parts = { ...ctx, log, signer, maxFee: config.operatorMaxFee };
-      if (name === 'adopt' && chain !== undefined) {
+      if (chain !== undefined) {
         const next = await adoptNonce(ctx, { ...parts, chain: chains.evm(chain) });
         console.log(`The next nonce of ${signer.address} on ${chain} is ${next}.`);
         return;
@@ -43,7 +54,7 @@ export async function runOperator(config: Config, args: string[]): Promise<void>
   }
 }
 
-async function showStatus({ db }: Operator, operator: Parameters<typeof readNonce>[0]): Promise<void> {
+async function showStatus({ db }: CommandContext, operator: Parameters<typeof readNonce>[0]): Promise<void> {
   const { chain, signer } = operator;
   const key = await db
     .selectFrom('operator_keys')

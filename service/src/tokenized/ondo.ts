@@ -2,11 +2,11 @@ import type { Registry } from 'prom-client';
 import type { Static, TSchema } from 'typebox';
 import type { Hex } from 'viem';
 import { bytesToHex, padHex } from 'viem/utils';
+import type { VenueSettings } from '../config/provider-settings.ts';
 import { ApiError } from '../errors.ts';
 import { isValid } from '../http/validation.ts';
 import { invalidResponse, UpstreamFailure, upstreamError } from '../outbound/failure.ts';
 import { openUpstream, parseBody, type UpstreamReply, type UpstreamRequest } from '../outbound/upstream.ts';
-import type { VenueSettings } from '../provider-settings.ts';
 import { parseDecimal } from './decimal.ts';
 import * as wire from './ondo-schema.ts';
 import {

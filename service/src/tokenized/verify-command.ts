@@ -2,13 +2,31 @@ import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { type CalldataClaim, verifyCalldata } from '@causeway/contracts/encodings/verify-calldata.ts';
 import { openRpc } from '../chain/evm/rpc.ts';
-import { ConfigError } from '../config.ts';
+import { type CommandHelp, UsageError } from '../operations/command.ts';
 
-const USAGE =
-  'verify-calldata --rpc URL --wallet ADDRESS (--reply FILE | --to ADDRESS --data HEX) [--domain-name NAME]';
-const TIMEOUT = 20_000;
+export const VERIFY_HELP: CommandHelp = {
+  usage: [
+    'verify-calldata --rpc URL --wallet ADDRESS --reply FILE [--domain-name NAME]',
+    'verify-calldata --rpc URL --wallet ADDRESS --to ADDRESS --data HEX [--domain-name NAME]',
+  ],
+  description:
+    'Verifies the calldata of a tokenized swap before it is signed, against an Ethereum node of your choice and without trusting this service. Prints one line per check and exits with 1 if any check fails.',
+  options: {
+    '--rpc URL': 'The JSON-RPC URL of the node.',
+    '--wallet ADDRESS': 'The wallet that will send the transaction.',
+    '--reply FILE': 'The JSON reply of POST /v1/tokenized/swap/transaction; - reads standard input.',
+    '--to ADDRESS': 'The contract that the transaction calls, if there is no reply file.',
+    '--data HEX': 'The calldata, if there is no reply file.',
+    '--domain-name NAME': 'The EIP-712 domain name of the venue, if it differs from the default.',
+  },
+  examples: {
+    'verify-calldata --rpc https://eth.example --wallet 0x1f9840a85d5aF5bf1D1762F925BDADdC4201F984 --reply reply.json':
+      'Verify a saved reply',
+  },
+};
 
-/** Prints what it found and fails when anything is not as it should be. `--reply -` reads the standard input. */
+const TIMEOUT_MS = 20_000;
+
 export async function runVerify(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
@@ -22,10 +40,13 @@ export async function runVerify(args: string[]): Promise<void> {
     },
   });
   const { rpc: url, wallet } = values;
-  if (url === undefined || !URL.canParse(url) || !isHex(wallet, 40)) throw new ConfigError([USAGE]);
+  if (url === undefined || !URL.canParse(url))
+    throw new UsageError('verify-calldata requires --rpc with a URL');
+  if (!isHex(wallet, 40)) throw new UsageError('verify-calldata requires --wallet with an address');
   const reply = values.reply === undefined ? values : await readReply(values.reply);
   const { to, data } = reply;
-  if (!isHex(to, 40) || !isHex(data)) throw new ConfigError([USAGE]);
+  if (!isHex(to, 40) || !isHex(data))
+    throw new UsageError('verify-calldata requires --reply, or both --to and --data');
   const name = values['domain-name'];
   const claimed = {
     ...reply,
@@ -34,12 +55,12 @@ export async function runVerify(args: string[]): Promise<void> {
     wallet,
     ...(name !== undefined && { domain_name: name }),
   } as CalldataClaim;
-  const rpc = openRpc({ chain: 'the given node', urls: [url], timeoutMs: TIMEOUT });
+  const rpc = openRpc({ chain: 'node', urls: [url], timeoutMs: TIMEOUT_MS });
   try {
     const { ok, findings } = await verifyCalldata(rpc, claimed);
     for (const { check, ok: passed, description } of findings)
-      process.stdout.write(`${passed ? 'ok    ' : 'WRONG '} ${check.padEnd(22)} ${description}\n`);
-    process.stdout.write(ok ? '\nThe calldata is what it claims to be.\n' : '\nDo not send this calldata.\n');
+      process.stdout.write(`${passed ? 'ok    ' : 'FAILED'} ${check.padEnd(22)} ${description}\n`);
+    process.stdout.write(ok ? '\nThe calldata is correct.\n' : '\nDo not send this calldata.\n');
     if (!ok) process.exitCode = 1;
   } finally {
     await rpc.close();
@@ -47,15 +68,15 @@ export async function runVerify(args: string[]): Promise<void> {
 }
 
 async function readReply(path: string): Promise<Partial<CalldataClaim>> {
-  const text = path === '-' ? await readAll() : await readFile(path, 'utf8');
+  const text = path === '-' ? await readStandardInput() : await readFile(path, 'utf8');
   try {
     return JSON.parse(text) as Partial<CalldataClaim>;
   } catch {
-    throw new ConfigError([`--reply: ${path} is not JSON`]);
+    throw new UsageError(`--reply ${path} must contain JSON`);
   }
 }
 
-async function readAll(): Promise<string> {
+async function readStandardInput(): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString();

@@ -1,0 +1,49 @@
+import { existsSync, readFileSync } from 'node:fs';
+import type { OperatorKey } from '../operator/key.ts';
+import { privateKey } from './parsers.ts';
+import type { Source } from './read.ts';
+
+/** Reads `OPERATOR_KEY`, `OPERATOR_KEY_FILE` or `OPERATOR_KMS_KEY`; null if none is set. */
+export function readOperatorKey(source: Source): OperatorKey | null {
+  const { read, problems } = source;
+  const key = read('OPERATOR_KEY');
+  const file = read('OPERATOR_KEY_FILE');
+  const kmsKey = read('OPERATOR_KMS_KEY');
+  if ([key, file, kmsKey].filter((value) => value !== null).length > 1)
+    problems.push('OPERATOR_KEY: set only one of OPERATOR_KEY, OPERATOR_KEY_FILE and OPERATOR_KMS_KEY');
+  if (kmsKey !== null) return readKmsKey(source, kmsKey);
+  if (file !== null) return readKeyFile(source, file);
+  return key === null ? null : localKey(key);
+}
+
+function readKeyFile({ problems, isProduction }: Source, file: string): OperatorKey | null {
+  if (!existsSync(file)) {
+    problems.push(`OPERATOR_KEY_FILE: must be an existing file; ${file} does not exist`);
+    return null;
+  }
+  const key = privateKey.parse(readFileSync(file, 'utf8').trim(), isProduction);
+  if (key !== undefined) return localKey(key);
+  const { expects } = privateKey;
+  const expected = typeof expects === 'string' ? expects : expects(isProduction);
+  problems.push(`OPERATOR_KEY_FILE: must contain ${expected}`);
+  return null;
+}
+
+function localKey(key: string): OperatorKey {
+  return { kind: 'local', privateKey: Buffer.from(key.slice(2), 'hex') };
+}
+
+function readKmsKey({ read, problems }: Source, keyId: string): OperatorKey {
+  const required = (name: 'AWS_REGION' | 'AWS_ACCESS_KEY_ID' | 'AWS_SECRET_ACCESS_KEY') => {
+    const value = read(name);
+    if (value === null) problems.push(`${name}: is required with OPERATOR_KMS_KEY`);
+    return value ?? '';
+  };
+  const region = required('AWS_REGION');
+  const credentials = {
+    accessKeyId: required('AWS_ACCESS_KEY_ID'),
+    secretAccessKey: required('AWS_SECRET_ACCESS_KEY'),
+    sessionToken: read('AWS_SESSION_TOKEN'),
+  };
+  return { kind: 'kms', key: { keyId, region, endpoint: read('OPERATOR_KMS_ENDPOINT'), credentials } };
+}

@@ -1,0 +1,105 @@
+import { resolve } from 'node:path';
+import { isPrivate } from 'tiny-secp256k1';
+import type { Hex } from 'viem';
+import { isSandboxKey } from '../operator/sandbox-keys.ts';
+
+/** Reads the text of a setting. `expects` completes the sentence "NAME: must be …". */
+export type Parser<T> = {
+  expects: string | ((isProduction: boolean) => string);
+  /** Returns undefined if the text is invalid. */
+  parse(text: string, isProduction: boolean): T | undefined;
+};
+
+export const text: Parser<string> = { expects: 'text', parse: (value) => value };
+
+/** A path, made absolute. */
+export const path: Parser<string> = { expects: 'a path', parse: (value) => resolve(value) };
+
+export function oneOf<const T extends string>(...allowed: T[]): Parser<T> {
+  return {
+    expects: `one of ${allowed.join(', ')}`,
+    parse: (value) => allowed.find((each) => each === value),
+  };
+}
+
+export function integer(min: number, max: number): Parser<number> {
+  return {
+    expects: `an integer from ${min} to ${max}`,
+    parse: (value) => {
+      const number = Number(value);
+      return /^\d{1,9}$/.test(value) && number >= min && number <= max ? number : undefined;
+    },
+  };
+}
+
+/** A URL without its trailing slash. `sandbox` lists protocols that only the sandbox accepts. */
+export function url(protocols: readonly string[], sandbox: readonly string[] = []): Parser<string> {
+  const allowed = (isProduction: boolean) => (isProduction ? protocols : [...protocols, ...sandbox]);
+  return {
+    expects: (isProduction) => `a URL that starts with ${allowed(isProduction).join('// or ')}//`,
+    parse: (value, isProduction) =>
+      URL.canParse(value) && allowed(isProduction).includes(new URL(value).protocol)
+        ? value.replace(/\/$/, '')
+        : undefined,
+  };
+}
+
+/** A URL that must use TLS in production. */
+export const providerUrl = url(['https:'], ['http:']);
+
+/** Comma-separated values, trimmed; empty ones are dropped. */
+export const list: Parser<string[]> = { expects: 'a comma-separated list', parse: splitList };
+
+export const urlList: Parser<string[]> = {
+  expects: 'a comma-separated list of URLs that start with https:// or http://',
+  parse: (value) => {
+    const urls = splitList(value);
+    return urls.every((each) => URL.canParse(each) && /^https?:$/.test(new URL(each).protocol))
+      ? urls
+      : undefined;
+  },
+};
+
+export const mailAddress: Parser<string> = {
+  expects: 'an email address, such as Causeway <no-reply@example.com>',
+  parse: (value) =>
+    /^([^<>\r\n]+ <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/.test(value) ? value : undefined,
+};
+
+export const privateKey: Parser<Hex> = {
+  expects: (isProduction) =>
+    `a private key: 0x and 64 hexadecimal digits${isProduction ? ' that is not one of the published sandbox keys' : ''}`,
+  parse: (value, isProduction) => {
+    if (!/^0x[0-9a-fA-F]{64}$/.test(value) || !isPrivate(Buffer.from(value.slice(2), 'hex')))
+      return undefined;
+    return isProduction && isSandboxKey(value) ? undefined : (value as Hex);
+  },
+};
+
+/** Base64 secrets of at least 32 bytes, newest first. */
+export const secrets: Parser<Buffer[]> = {
+  expects:
+    '32 random bytes in base64 (openssl rand -base64 32), or a comma-separated list of them, newest first',
+  parse: (value) => {
+    const parsed = value.split(',').map((part) => Buffer.from(part.trim(), 'base64'));
+    return parsed.every((secret) => secret.length >= 32) ? parsed : undefined;
+  },
+};
+
+/** `Name: value`. */
+export const header: Parser<{ name: string; value: string }> = {
+  expects: 'a header whose value has at least 16 characters, such as X-Key: 0123456789abcdef',
+  parse: (value) => {
+    const match = /^([A-Za-z0-9-]{1,100}):\s*(\S.{15,})$/.exec(value);
+    return match === null
+      ? undefined
+      : { name: String(match[1]).toLowerCase(), value: String(match[2]).trim() };
+  },
+};
+
+function splitList(value: string): string[] {
+  return value
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}

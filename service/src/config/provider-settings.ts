@@ -1,0 +1,79 @@
+import type { Source } from './read.ts';
+import type { SettingName } from './settings.ts';
+
+export type IdentitySettings = {
+  url: string;
+  appToken: string;
+  secret: string;
+  /** A webhook may be signed with any of these, so that one can be replaced. */
+  webhookSecrets: readonly string[];
+};
+
+export type DocumentSettings = {
+  url: string;
+  apiKey: string;
+  templates: { w8_ben: number; w8_ben_e: number };
+  /** If there is a secret, webhooks must be signed; the plain header is for older installations. */
+  webhookSecrets: readonly string[];
+  webhookHeader: { name: string; value: string } | null;
+  /** How long a signing link is valid. */
+  linkDays: number;
+};
+
+export type VenueSettings = { url: string; apiKey: string };
+
+/** Returns null in a sandbox that uses its own provider. */
+export function readIdentitySettings(source: Source): IdentitySettings | null {
+  const { read, problems, isProduction } = source;
+  const url = read('SUMSUB_URL');
+  const appToken = read('SUMSUB_APP_TOKEN') ?? '';
+  if (appToken === '' && !isProduction) return null;
+  if (isProduction && appToken.startsWith('sbx:'))
+    problems.push('SUMSUB_APP_TOKEN: must be a production token, which starts with prd:');
+  const secret = readRequired(source, 'SUMSUB_SECRET', 'SUMSUB_APP_TOKEN');
+  const webhookSecrets = readRequired(source, 'SUMSUB_WEBHOOK_SECRET', 'SUMSUB_APP_TOKEN');
+  return { url, appToken, secret: secret ?? '', webhookSecrets: webhookSecrets ?? [] };
+}
+
+/** Returns null in a sandbox that uses its own provider. */
+export function readDocumentSettings(source: Source): DocumentSettings | null {
+  const { read, problems } = source;
+  const url = read('DOCUSEAL_URL');
+  if (url === null) return null;
+  const template = (name: 'DOCUSEAL_TEMPLATE_W8_BEN' | 'DOCUSEAL_TEMPLATE_W8_BEN_E') =>
+    readRequired(source, name, 'DOCUSEAL_URL') ?? 0;
+  const webhookSecrets = read('DOCUSEAL_WEBHOOK_SECRET') ?? [];
+  const webhookHeader = read('DOCUSEAL_WEBHOOK_HEADER');
+  if (webhookSecrets.length === 0 && webhookHeader === null)
+    problems.push(
+      'DOCUSEAL_WEBHOOK_SECRET: is required with DOCUSEAL_URL, or DOCUSEAL_WEBHOOK_HEADER for installations that do not sign webhooks',
+    );
+  return {
+    url,
+    apiKey: readRequired(source, 'DOCUSEAL_API_KEY', 'DOCUSEAL_URL') ?? '',
+    templates: {
+      w8_ben: template('DOCUSEAL_TEMPLATE_W8_BEN'),
+      w8_ben_e: template('DOCUSEAL_TEMPLATE_W8_BEN_E'),
+    },
+    webhookSecrets,
+    webhookHeader,
+    linkDays: read('DOCUMENT_LINK_DAYS'),
+  };
+}
+
+/** Returns null if no venue is configured; the service then refuses to start with offers of tokenized swaps. */
+export function readVenueSettings({ read, problems }: Source): VenueSettings | null {
+  const url = read('ONDO_URL');
+  const apiKey = read('ONDO_API_KEY');
+  if (url !== null && apiKey === null) problems.push('ONDO_API_KEY: is required with ONDO_URL');
+  return apiKey === null ? null : { url: url ?? 'https://api.gm.ondo.finance', apiKey };
+}
+
+/** Reads a setting that is required whenever `other` is set. In production `read` reports it already. */
+function readRequired<N extends SettingName>(source: Source, name: N, other: SettingName) {
+  const before = source.problems.length;
+  const value = source.read(name);
+  if (value === null && source.problems.length === before)
+    source.problems.push(`${name}: is required with ${other}`);
+  return value;
+}

@@ -1,0 +1,31 @@
+import { SETTINGS, type Setting, type SettingName, type SettingValue } from './settings.ts';
+
+export type Environment = Record<string, string | undefined>;
+
+/** Reads one setting. Problems are collected, so that all of them are reported at once. */
+export type Read = <N extends SettingName>(name: N) => SettingValue<N>;
+
+export type Source = { read: Read; problems: string[]; isProduction: boolean };
+
+/** Problems name the variable and the expected form, but never repeat a value: it may be a secret. */
+export function openSource(env: Environment, isProduction: boolean): Source {
+  const problems: string[] = [];
+  const read: Read = (name) => {
+    const setting: Setting = SETTINGS[name];
+    const given = env[name] === '' ? undefined : env[name];
+    const text = given ?? (isProduction ? setting.production : setting.sandbox);
+    if (text === undefined) {
+      if (isProduction && setting.required === true)
+        problems.push(`${name}: is required in production and must be ${expected(setting, isProduction)}`);
+      return null as never;
+    }
+    const value = setting.parse(text, isProduction);
+    if (value === undefined) problems.push(`${name}: must be ${expected(setting, isProduction)}`);
+    return (value ?? null) as never;
+  };
+  return { read, problems, isProduction };
+}
+
+function expected({ expects }: Setting, isProduction: boolean): string {
+  return typeof expects === 'string' ? expects : expects(isProduction);
+}

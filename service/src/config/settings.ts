@@ -1,0 +1,276 @@
+import { EVM_CHAIN_NAMES } from '../chain/chains.ts';
+import * as parsers from './parsers.ts';
+import { integer, oneOf, type Parser, url } from './parsers.ts';
+
+/** One environment variable. Parsing and `docs/configuration.md` both come from this description. */
+export type Setting<T = unknown> = Parser<T> & {
+  /** Markdown, a sentence or two. */
+  description: string;
+  /** The value if the variable is unset or empty, as text, per profile. */
+  sandbox?: string;
+  production?: string;
+  /** Replaces the default in the documentation, for behaviour that no text can express. */
+  defaultNote?: string;
+  /** `true` if production does not start without it, or the condition under which it is required. */
+  required?: true | string;
+};
+
+type Options = Omit<Setting, 'expects' | 'parse' | 'description'> & { default?: string };
+
+/** `default` is the same in both profiles. */
+function setting<T, const O extends Options>(parser: Parser<T>, description: string, options: O) {
+  const { default: both, ...rest } = options;
+  const defaults = both === undefined ? {} : { sandbox: both, production: both };
+  const hasDefault = both !== undefined || rest.sandbox !== undefined;
+  return { ...parser, description, ...defaults, ...rest, hasDefault } as unknown as Setting<T> & {
+    hasDefault: O extends { default: string } | { sandbox: string } ? true : false;
+  };
+}
+
+const SERVICE = {
+  CAUSEWAY_PROFILE: setting(
+    oneOf('sandbox', 'production'),
+    '`sandbox` runs everything on this machine with simulated providers; `production` refuses every part of the sandbox.',
+    { default: 'sandbox' },
+  ),
+  HOST: setting(parsers.text, 'The address that the API listens on.', { default: '127.0.0.1' }),
+  PORT: setting(integer(0, 65535), 'The port that the API listens on. `0` picks a free one.', {
+    default: '8080',
+  }),
+  PUBLIC_URL: setting(
+    url(['https:'], ['http:']),
+    'The base URL under which partners and users reach the service.',
+    { required: true, defaultNote: 'the listening address' },
+  ),
+  TRUST_PROXY: setting(
+    oneOf('true', 'false'),
+    'Set to `true` behind a reverse proxy that sets `X-Forwarded-For`.',
+    { default: 'false' },
+  ),
+  METRICS_HOST: setting(parsers.text, 'The address that the Prometheus metrics listen on.', {
+    default: '127.0.0.1',
+  }),
+  METRICS_PORT: setting(integer(0, 65535), 'The port of the Prometheus metrics. `0` picks a free one.', {
+    sandbox: '0',
+    production: '9464',
+  }),
+  LOG_LEVEL: setting(
+    oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    'The least severe level that is logged: `fatal`, `error`, `warn`, `info`, `debug`, `trace`, or `silent` for none.',
+    { default: 'info' },
+  ),
+  CAUSEWAY_SECRET: setting(
+    parsers.secrets,
+    'The secret that stored data is encrypted with: 32 random bytes in base64 (`openssl rand -base64 32`). To rotate it, put the new secret first, separated by a comma, and run `causeway keys rotate`.',
+    { required: true, defaultNote: 'generated in the data directory' },
+  ),
+};
+
+const DATABASE = {
+  DATABASE_URL: setting(
+    url(['postgres:', 'postgresql:']),
+    'The PostgreSQL database. Any number of nodes can share one; each applies pending migrations under a lock when it starts.',
+    { required: true, defaultNote: 'an embedded PostgreSQL' },
+  ),
+  DATABASE_POOL: setting(integer(2, 500), 'Connections per node.', { default: '10' }),
+};
+
+const SANDBOX = {
+  CAUSEWAY_DATA: setting(
+    parsers.path,
+    'The data directory: the embedded database, the sandbox state and the generated secret.',
+    { default: '.causeway' },
+  ),
+  CAUSEWAY_CLOCK: setting(
+    oneOf('real', 'test'),
+    '`test` starts with a stopped clock that only `POST /sandbox/clock` moves. Not allowed in production.',
+    { default: 'real' },
+  ),
+  CAUSEWAY_DEMO: setting(
+    oneOf('on', 'off'),
+    'Whether the sandbox also starts the demo app, on port 3000 or the next free one. Not allowed in production.',
+    { sandbox: 'on', production: 'off' },
+  ),
+};
+
+const MAIL = {
+  SMTP_URL: setting(
+    url(['smtp:', 'smtps:']),
+    'The mail server, with credentials in the URL: `smtps://user:password@mail.example.com`.',
+    { required: true, defaultNote: 'the sandbox mailbox' },
+  ),
+  MAIL_FROM: setting(parsers.mailAddress, 'The sender of all mail.', {
+    sandbox: 'Causeway <causeway@sandbox.test>',
+    required: true,
+  }),
+};
+
+const chains = EVM_CHAIN_NAMES.map((chain) => {
+  const description = `RPC URLs of \`${chain}\`, comma-separated, in order of preference. Without one the chain is not supported.`;
+  const options = chain.endsWith('sepolia') ? { defaultNote: 'an embedded chain' } : {};
+  return [`RPC_URL_${chain.toUpperCase()}`, setting(parsers.urlList, description, options)] as const;
+});
+
+const CHAINS = Object.fromEntries(chains) as Record<
+  `RPC_URL_${Uppercase<(typeof EVM_CHAIN_NAMES)[number]>}`,
+  (typeof chains)[number][1]
+>;
+
+const KEYS = {
+  OPERATOR_KEY: setting(
+    parsers.privateKey,
+    'The private key that commits and refunds participations on sale funds. Set at most one of `OPERATOR_KEY`, `OPERATOR_KEY_FILE` and `OPERATOR_KMS_KEY`; without any, this process settles nothing.',
+    { defaultNote: 'a sandbox key', required: 'tokenized swaps are offered' },
+  ),
+  OPERATOR_KEY_FILE: setting(parsers.path, 'A file that contains the operator key.', {}),
+  OPERATOR_KMS_KEY: setting(
+    parsers.text,
+    'The id, alias or ARN of an AWS KMS key (`ECC_SECG_P256K1`, `SIGN_VERIFY`) to use as the operator key.',
+    {},
+  ),
+  OPERATOR_KMS_ENDPOINT: setting(
+    url(['https:', 'http:']),
+    'A KMS endpoint other than the one of the region.',
+    {
+      defaultNote: "the region's endpoint",
+    },
+  ),
+  AWS_REGION: setting(parsers.text, 'The region of the KMS key.', { required: '`OPERATOR_KMS_KEY` is set' }),
+  AWS_ACCESS_KEY_ID: setting(parsers.text, 'The AWS access key.', { required: '`OPERATOR_KMS_KEY` is set' }),
+  AWS_SECRET_ACCESS_KEY: setting(parsers.text, 'The AWS secret key.', {
+    required: '`OPERATOR_KMS_KEY` is set',
+  }),
+  AWS_SESSION_TOKEN: setting(parsers.text, 'The session token of temporary AWS credentials.', {}),
+  OPERATOR_MAX_FEE_GWEI: setting(
+    integer(1, 1_000_000),
+    'The maximum fee per unit of gas that the operator pays, in gwei.',
+    { default: '500' },
+  ),
+  SUPPLIER_KEY: setting(
+    parsers.privateKey,
+    'The private key that allow-list contracts accept as their supplier. Without it no wallet can be allowed.',
+    { defaultNote: 'a sandbox key' },
+  ),
+  SANCTIONS_FILE: setting(
+    parsers.path,
+    'A file with one blocked wallet address per line. It is reloaded when it changes and on SIGHUP.',
+    {},
+  ),
+};
+
+const PROVIDERS = {
+  SUMSUB_URL: setting(parsers.providerUrl, 'The Sumsub API. Its webhooks go to `/webhooks/identity`.', {
+    default: 'https://api.sumsub.com',
+  }),
+  SUMSUB_APP_TOKEN: setting(
+    parsers.text,
+    'The Sumsub app token; production needs one that starts with `prd:`.',
+    {
+      required: true,
+      defaultNote: 'the sandbox provider',
+    },
+  ),
+  SUMSUB_SECRET: setting(parsers.text, 'The secret of the app token.', { required: true }),
+  SUMSUB_WEBHOOK_SECRET: setting(
+    parsers.list,
+    'The secrets that Sumsub signs webhooks with, comma-separated, so that one can be replaced.',
+    { required: true },
+  ),
+  DOCUSEAL_URL: setting(parsers.providerUrl, 'The DocuSeal API. Its webhooks go to `/webhooks/documents`.', {
+    required: true,
+    defaultNote: 'the sandbox provider',
+  }),
+  DOCUSEAL_API_KEY: setting(parsers.text, 'The DocuSeal API key.', { required: true }),
+  DOCUSEAL_TEMPLATE_W8_BEN: setting(integer(1, 999_999_999), 'The id of the W-8BEN template.', {
+    required: true,
+  }),
+  DOCUSEAL_TEMPLATE_W8_BEN_E: setting(integer(1, 999_999_999), 'The id of the W-8BEN-E template.', {
+    required: true,
+  }),
+  DOCUSEAL_WEBHOOK_SECRET: setting(
+    parsers.list,
+    'The secrets that DocuSeal signs webhooks with, comma-separated.',
+    { required: '`DOCUSEAL_WEBHOOK_HEADER` is not set' },
+  ),
+  DOCUSEAL_WEBHOOK_HEADER: setting(
+    parsers.header,
+    'A header `Name: value` that authenticates the webhooks of older DocuSeal installations, which do not sign them.',
+    {},
+  ),
+  DOCUMENT_LINK_DAYS: setting(integer(1, 365), 'How many days a signing link is valid.', { default: '30' }),
+  ONDO_API_KEY: setting(parsers.text, 'The API key of Ondo Global Markets, the pricing venue.', {
+    defaultNote: 'the sandbox venue',
+    required: 'tokenized swaps are offered',
+  }),
+  ONDO_URL: setting(parsers.providerUrl, 'The Ondo Global Markets API.', {
+    defaultNote: '`https://api.gm.ondo.finance`',
+  }),
+};
+
+/** Requests per minute and key, with what each limit counts. */
+const LIMITS = {
+  api: [1200, 'All requests of one caller: a partner, or one of its users.'],
+  kyc_token: [30, 'Identity verification tokens per caller.'],
+  documents: [10, 'Document submissions per caller.'],
+  tokenized_transaction: [30, 'Tokenized swap transactions per caller.'],
+  wallet_ownership: [60, 'Wallet challenges per caller.'],
+  oauth_token: [120, 'Token requests per client.'],
+  introspection: [60, 'Introspection requests per client.'],
+  sign_in: [10, 'Sign-in attempts per account.'],
+  account_mail: [3, 'Mails per recipient.'],
+  account_forms: [60, 'Form posts per network address.'],
+} as const;
+
+export type LimitName = keyof typeof LIMITS;
+
+export const LIMIT_NAMES = Object.keys(LIMITS) as LimitName[];
+
+const LIMIT_SETTINGS = Object.fromEntries(
+  Object.entries(LIMITS).map(([name, [limit, description]]) => [
+    `RATE_LIMIT_${name.toUpperCase()}`,
+    setting(integer(1, 1_000_000), description, { default: String(limit) }),
+  ]),
+) as Record<`RATE_LIMIT_${Uppercase<LimitName>}`, Setting<number> & { hasDefault: true }>;
+
+const RATE_LIMITS = {
+  RATE_LIMITS: setting(
+    oneOf('memory', 'postgres'),
+    '`memory` counts per node; `postgres` shares the counters between nodes at the cost of one statement per request.',
+    { default: 'memory' },
+  ),
+  ...LIMIT_SETTINGS,
+};
+
+/** Every setting, in the order of the documentation. */
+export const SETTING_GROUPS = {
+  Service: SERVICE,
+  Database: DATABASE,
+  Sandbox: SANDBOX,
+  Mail: MAIL,
+  Chains: CHAINS,
+  'Keys and wallets': KEYS,
+  Providers: PROVIDERS,
+  'Rate limits (requests per minute)': RATE_LIMITS,
+} satisfies Record<string, Record<string, Setting>>;
+
+export const SETTINGS = {
+  ...SERVICE,
+  ...DATABASE,
+  ...SANDBOX,
+  ...MAIL,
+  ...CHAINS,
+  ...KEYS,
+  ...PROVIDERS,
+  ...RATE_LIMITS,
+};
+
+export type SettingName = keyof typeof SETTINGS;
+
+/** The parsed type of a setting; null if it is unset and has no default. */
+export type SettingValue<N extends SettingName> = (typeof SETTINGS)[N] extends Setting<infer T> & {
+  hasDefault: infer D;
+}
+  ? D extends true
+    ? T
+    : T | null
+  : never;

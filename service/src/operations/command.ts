@@ -1,0 +1,63 @@
+/** The help of one command: `causeway NAME --help`. */
+export type CommandHelp = {
+  /** One line per form, without the program name. */
+  usage: readonly string[];
+  /** One paragraph. */
+  description: string;
+  /** Option with its placeholder, such as `--write FILE`, and its meaning. */
+  options?: Readonly<Record<string, string>>;
+  /** Command lines with a comment each, without the program name. */
+  examples: Readonly<Record<string, string>>;
+};
+
+export type Command = { help: CommandHelp; run(args: string[]): Promise<void> };
+
+/** Wrong arguments. The message says what is wrong and what to do. */
+export class UsageError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'UsageError';
+  }
+}
+
+const WIDTH = 100;
+
+export function formatHelp({ usage, description, options = {}, examples }: CommandHelp): string {
+  const flags = Object.entries(options);
+  const column = Math.max(0, ...flags.map(([flag]) => flag.length)) + 2;
+  const sections = [
+    ['Usage:', ...usage.map((line) => `  causeway ${line}`)],
+    wrap(description, WIDTH),
+    flags.length === 0
+      ? []
+      : [
+          'Options:',
+          ...flags.flatMap(([flag, meaning]) =>
+            wrap(meaning, WIDTH - column - 2).map(
+              (line, index) => `  ${(index === 0 ? flag : '').padEnd(column)}${line}`,
+            ),
+          ),
+        ],
+    [
+      'Examples:',
+      ...Object.entries(examples).flatMap(([line, comment]) => [`  # ${comment}`, `  causeway ${line}`]),
+    ],
+  ];
+  return `${sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')}\n`;
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = '';
+    }
+    line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+}

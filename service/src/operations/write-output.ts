@@ -1,0 +1,7 @@
+import { writeFile } from 'node:fs/promises';
+
+/** Writes generated text to a file, or to standard output without one. */
+export async function writeOutput(file: string | undefined, text: string): Promise<void> {
+  if (file === undefined) process.stdout.write(text);
+  else await writeFile(file, text);
+}
