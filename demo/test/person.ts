@@ -10,7 +10,7 @@ export async function newUser(world: World, fields: object = {}): Promise<User> 
 /** Signs in from the front page and allows the app what it asks. */
 export async function signIn(world: World, page: Page, { email, password }: User): Promise<void> {
   await toSignIn(world, page);
-  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('button', { name: 'Allow' }).click();
@@ -31,11 +31,11 @@ export async function register(
 ): Promise<void> {
   await toSignIn(world, page);
   await page.getByRole('link', { name: 'Create an account' }).click();
-  await page.getByLabel('A person').check();
-  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Individual').check();
+  await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password').fill('walk-along-the-quay');
   await page.getByRole('button', { name: 'Create account' }).click();
-  await page.getByRole('heading', { name: 'Check your mail' }).waitFor();
+  await page.getByRole('heading', { name: 'Check your email' }).waitFor();
   const mail = await context.newPage();
   await mail.goto(`${world.url}/mail`);
   const link = mail
@@ -44,7 +44,7 @@ export async function register(
     .getByRole('link', { name: 'Open the link' });
   await page.goto(String(await link.getAttribute('href')));
   await mail.close();
-  await page.getByRole('button', { name: 'Confirm and go on' }).click();
+  await page.getByRole('button', { name: 'Confirm email' }).click();
 }
 
 export const wallet = (page: Page) => page.locator('dialog.approval');

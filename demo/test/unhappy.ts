@@ -19,7 +19,7 @@ export function unhappyWays(world: () => World): void {
       world().visit(async (page) => {
         const user = await person.newUser(world());
         await person.toSignIn(world(), page);
-        await page.getByLabel('E-mail').fill(user.email);
+        await page.getByLabel('Email').fill(user.email);
         await page.getByLabel('Password').fill(user.password);
         await page.getByRole('button', { name: 'Sign in', exact: true }).click();
         await page.getByRole('button', { name: 'Deny' }).click();

@@ -26,7 +26,7 @@ describe('a new user walks through the whole of it', () => {
 
         const email = 'walker@walk.test';
         await person.register(world, page, context, email);
-        await page.getByRole('heading', { name: 'Harbour Invest wants to use your account' }).waitFor();
+        await page.getByRole('heading', { name: 'Harbour Invest wants to access your account' }).waitFor();
         await page.getByRole('button', { name: 'Allow' }).click();
         await page
           .getByRole('link', { name: /Harbour Quarter|working harbour/ })

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testConfig } from './support/app.ts';
 import { linkIn, PASSWORD, type Site, startSite } from './support/site.ts';
-import { visitor } from './support/visitor.ts';
+import { newVisitor } from './support/visitor.ts';
 
 let site: Site;
 
@@ -15,22 +15,22 @@ afterAll(() => site.close());
 
 const credentials = { email: 'victim@user.test', password: PASSWORD };
 
-/** At the consent page. */
-async function consenting(email = 'victim@user.test') {
-  const who = visitor(site.app);
-  await who.open(site.authorizeUrl().url.slice(site.url.length));
+/** Signs in and opens the consent page. */
+async function openConsent(email = 'victim@user.test') {
+  const visitor = newVisitor(site.app);
+  await visitor.open(site.authorizeUrl().url.slice(site.url.length));
   const next =
     /name="next" value="([^"]+)"/.exec(
-      (await who.open(site.authorizeUrl().url.slice(site.url.length))).body,
+      (await visitor.open(site.authorizeUrl().url.slice(site.url.length))).body,
     )?.[1] ?? '';
-  const reply = await who.post('/sign-in', { email, password: PASSWORD, next });
-  const page = await who.open(String(reply.headers.location));
+  const reply = await visitor.post('/sign-in', { email, password: PASSWORD, next });
+  const page = await visitor.open(String(reply.headers.location));
   const path = /action="(\/interaction\/[^"]+)"/.exec(page.body)?.[1] ?? '';
-  expect(page.body).toContain('wants to use your account');
-  return { who, path };
+  expect(page.body).toContain('wants to access your account');
+  return { visitor, path };
 }
 
-describe('forged forms', () => {
+describe('CSRF', () => {
   test.each([
     '/sign-in',
     '/register',
@@ -38,64 +38,64 @@ describe('forged forms', () => {
     '/sign-out',
     '/account/disconnect',
     '/account/passkeys/remove',
-  ])('%s: no form without the token of this browser', async (path) => {
-    const who = visitor(site.app);
-    await who.get('/sign-in');
-    const other = visitor(site.app);
+  ])('%s rejects forms without the token of this browser', async (path) => {
+    const visitor = newVisitor(site.app);
+    await visitor.get('/sign-in');
+    const other = newVisitor(site.app);
     await other.get('/sign-in');
-    for (const csrf of ['', 'x', other.csrf(), who.csrf().slice(0, 8)]) {
-      const reply = await who.post(path, { csrf });
+    for (const csrf of ['', 'x', other.csrf(), visitor.csrf().slice(0, 8)]) {
+      const reply = await visitor.post(path, { csrf });
       expect(reply.statusCode).toBe(403);
       expect(reply.headers['content-type']).toContain('text/html');
     }
   });
 
-  test('a sign-in that another site posts is refused even with a right token', async () => {
-    const who = visitor(site.app);
-    await who.get('/sign-in');
+  test('a cross-site sign-in is rejected even with a valid token', async () => {
+    const visitor = newVisitor(site.app);
+    await visitor.get('/sign-in');
     for (const headers of [
       { origin: 'https://evil.test' },
       { origin: 'null' },
       { 'sec-fetch-site': 'cross-site' },
       { 'sec-fetch-site': 'same-site' },
     ]) {
-      expect((await who.post('/sign-in', credentials, headers)).statusCode).toBe(403);
+      expect((await visitor.post('/sign-in', credentials, headers)).statusCode).toBe(403);
     }
     expect(
-      (await who.post('/sign-in', credentials, { origin: site.url, 'sec-fetch-site': 'same-origin' }))
+      (await visitor.post('/sign-in', credentials, { origin: site.url, 'sec-fetch-site': 'same-origin' }))
         .statusCode,
     ).toBe(303);
   });
 
-  test('consent: neither a missing token, nor one from before signing in, nor another browser can allow', async () => {
-    const { who, path } = await consenting();
-    const right = who.csrf();
-    const other = visitor(site.app);
+  test('consent requires this browser and its current token', async () => {
+    const { visitor, path } = await openConsent();
+    const valid = visitor.csrf();
+    const other = newVisitor(site.app);
     await other.get('/sign-in');
     for (const csrf of ['', other.csrf()])
-      expect((await who.post(path, { csrf, decision: 'allow' })).statusCode).toBe(403);
+      expect((await visitor.post(path, { csrf, decision: 'allow' })).statusCode).toBe(403);
     expect((await other.post(path, { decision: 'allow' })).statusCode).toBe(400);
-    expect((await who.post(path, { csrf: right, decision: 'allow' })).statusCode).toBe(303);
+    expect((await visitor.post(path, { csrf: valid, decision: 'allow' })).statusCode).toBe(303);
   });
 
-  test('a passkey call needs the token too, and takes no form', async () => {
-    const who = visitor(site.app);
-    await who.get('/sign-in');
+  test('passkey calls require the token and reject forms', async () => {
+    const visitor = newVisitor(site.app);
+    await visitor.get('/sign-in');
     const call = (payload: object) =>
       site.app.inject({
         method: 'POST',
         url: '/passkeys/sign-in/options',
-        headers: { cookie: `causeway=${who.cookie()}` },
+        headers: { cookie: `causeway=${visitor.cookie()}` },
         payload,
       });
     expect((await call({ csrf: 'x' })).json()).toMatchObject({ code: 'forged_form' });
-    expect((await call({ csrf: who.csrf() })).statusCode).toBe(200);
-    expect((await who.post('/passkeys/sign-in/options')).statusCode).toBe(415);
+    expect((await call({ csrf: visitor.csrf() })).statusCode).toBe(200);
+    expect((await visitor.post('/passkeys/sign-in/options')).statusCode).toBe(415);
   });
 });
 
-test('clickjacking: no page can be framed, and none runs or loads what is not ours', async () => {
-  const { who, path } = await consenting();
+test('no page can be framed or load foreign scripts', async () => {
+  const { visitor, path } = await openConsent();
   for (const page of [
     '/sign-in',
     '/register',
@@ -105,7 +105,7 @@ test('clickjacking: no page can be framed, and none runs or loads what is not ou
     '/reset?token=x',
     path,
   ]) {
-    const { headers } = await who.get(page);
+    const { headers } = await visitor.get(page);
     expect(headers['x-frame-options'], page).toBe('DENY');
     const policy = String(headers['content-security-policy']);
     expect(policy).toContain("default-src 'none'");
@@ -115,42 +115,42 @@ test('clickjacking: no page can be framed, and none runs or loads what is not ou
   }
 });
 
-test('session fixation: the cookie from before signing in never becomes a session', async () => {
-  const who = visitor(site.app);
-  await who.get('/sign-in');
-  const planted = String(who.cookie());
-  await who.post('/sign-in', credentials);
-  expect(who.cookie()).not.toBe(planted);
-  const attacker = visitor(site.app);
+test('session fixation: a cookie set before sign-in never becomes a session', async () => {
+  const visitor = newVisitor(site.app);
+  await visitor.get('/sign-in');
+  const planted = String(visitor.cookie());
+  await visitor.post('/sign-in', credentials);
+  expect(visitor.cookie()).not.toBe(planted);
+  const attacker = newVisitor(site.app);
   attacker.setCookie(planted);
   expect((await attacker.get('/account')).headers.location).toBe('/sign-in');
-  expect((await who.get('/account')).statusCode).toBe(200);
+  expect((await visitor.get('/account')).statusCode).toBe(200);
 });
 
-test('signing in again ends the session that the browser had', async () => {
-  const who = visitor(site.app);
-  await who.get('/sign-in');
-  await who.post('/sign-in', credentials);
-  const before = String(who.cookie());
-  await who.get('/account');
-  await who.post('/sign-in', credentials);
-  const old = visitor(site.app);
-  old.setCookie(before);
+test('signing in again ends the previous session of the browser', async () => {
+  const visitor = newVisitor(site.app);
+  await visitor.get('/sign-in');
+  await visitor.post('/sign-in', credentials);
+  const previous = String(visitor.cookie());
+  await visitor.get('/account');
+  await visitor.post('/sign-in', credentials);
+  const old = newVisitor(site.app);
+  old.setCookie(previous);
   expect((await old.get('/account')).headers.location).toBe('/sign-in');
 });
 
 describe('user enumeration', () => {
-  const plain = (body: string, email: string) =>
+  const normalize = (body: string, email: string) =>
     body
       .replaceAll(email, 'EMAIL')
       .replace(/name="csrf" value="[^"]+"/g, '')
       .replace(/data-csrf="[^"]+"/g, '');
 
-  async function ask(path: string, fields: Record<string, string>) {
-    const who = visitor(site.app);
-    await who.get(path);
+  async function submit(path: string, fields: Record<string, string>) {
+    const visitor = newVisitor(site.app);
+    await visitor.get(path);
     const before = (await site.ctx.metrics.passwordChecks.get()).values[0]?.value ?? 0;
-    const reply = await who.post(path, fields);
+    const reply = await visitor.post(path, fields);
     const checks = ((await site.ctx.metrics.passwordChecks.get()).values[0]?.value ?? 0) - before;
     const {
       date: _date,
@@ -159,19 +159,23 @@ describe('user enumeration', () => {
       'set-cookie': _cookie,
       ...headers
     } = reply.headers;
-    return { status: reply.statusCode, headers, body: plain(reply.body, fields.email ?? ''), checks };
+    return { status: reply.statusCode, headers, body: normalize(reply.body, fields.email ?? ''), checks };
   }
 
-  test('sign-in: a wrong password and an unknown address answer the same after the same work', async () => {
-    const known = await ask('/sign-in', { email: 'victim@user.test', password: 'wrong harbour' });
-    const unknown = await ask('/sign-in', { email: 'nobody@user.test', password: 'wrong harbour' });
+  test('sign-in treats a wrong password and an unknown address alike, at equal cost', async () => {
+    const known = await submit('/sign-in', { email: 'victim@user.test', password: 'wrong harbour' });
+    const unknown = await submit('/sign-in', { email: 'nobody@user.test', password: 'wrong harbour' });
     expect(known.checks).toBe(1);
     expect(unknown).toEqual(known);
   });
 
-  test('registration: a known address answers the same and gets another mail', async () => {
-    const known = await ask('/register', { email: 'victim@user.test', password: PASSWORD, kind: 'person' });
-    const unknown = await ask('/register', {
+  test('registration replies alike for a known address, whose owner gets a different mail', async () => {
+    const known = await submit('/register', {
+      email: 'victim@user.test',
+      password: PASSWORD,
+      kind: 'person',
+    });
+    const unknown = await submit('/register', {
       email: 'stranger@user.test',
       password: PASSWORD,
       kind: 'person',
@@ -181,12 +185,12 @@ describe('user enumeration', () => {
     await site.mailTo('stranger@user.test', /Confirm/);
   });
 
-  test('forgotten password: an unknown address answers the same and gets a mail as well', async () => {
-    const known = await ask('/forgot', { email: 'victim@user.test' });
-    const unknown = await ask('/forgot', { email: 'unheard@user.test' });
+  test('password reset replies alike for an unknown address, which gets a mail too', async () => {
+    const known = await submit('/forgot', { email: 'victim@user.test' });
+    const unknown = await submit('/forgot', { email: 'unregistered@user.test' });
     expect(unknown).toEqual(known);
     await site.mailTo('victim@user.test', /Set a new/);
-    expect((await site.mailTo('unheard@user.test', /no account/)).text).not.toContain('token=');
+    expect((await site.mailTo('unregistered@user.test', /no account/)).text).not.toContain('token=');
   });
 });
 
@@ -200,10 +204,10 @@ describe('mass assignment', () => {
     'is_admin',
     '__proto__',
     'constructor',
-  ])('register refuses the field %s', async (name) => {
-    const who = visitor(site.app);
-    await who.get('/register');
-    const reply = await who.post('/register', {
+  ])('registration rejects the field %s', async (name) => {
+    const visitor = newVisitor(site.app);
+    await visitor.get('/register');
+    const reply = await visitor.post('/register', {
       email: 'mass@user.test',
       password: PASSWORD,
       kind: 'person',
@@ -212,14 +216,17 @@ describe('mass assignment', () => {
     expect(reply.statusCode).toBe(422);
   });
 
-  test('a field that stands twice is refused', async () => {
-    const who = visitor(site.app);
-    await who.get('/register');
-    const payload = `csrf=${who.csrf()}&email=a%40user.test&email=b%40user.test&password=${PASSWORD}&kind=person`;
+  test('a repeated field is rejected', async () => {
+    const visitor = newVisitor(site.app);
+    await visitor.get('/register');
+    const payload = `csrf=${visitor.csrf()}&email=a%40user.test&email=b%40user.test&password=${PASSWORD}&kind=person`;
     const reply = await site.app.inject({
       method: 'POST',
       url: '/register',
-      headers: { cookie: `causeway=${who.cookie()}`, 'content-type': 'application/x-www-form-urlencoded' },
+      headers: {
+        cookie: `causeway=${visitor.cookie()}`,
+        'content-type': 'application/x-www-form-urlencoded',
+      },
       payload,
     });
     expect(reply.statusCode).toBe(400);
@@ -236,29 +243,29 @@ test.each([
   'javascript:alert(1)',
   '/account@evil.test',
   '',
-])('open redirects: %s leads to the account', async (next) => {
-  const who = visitor(site.app);
-  const page = await who.get(`/sign-in?next=${encodeURIComponent(next)}`);
+])('open redirects: %s redirects to the account page', async (next) => {
+  const visitor = newVisitor(site.app);
+  const page = await visitor.get(`/sign-in?next=${encodeURIComponent(next)}`);
   expect(page.body).not.toContain('evil');
-  expect((await who.post('/sign-in', { ...credentials, next })).headers.location).toBe('/account');
-  await who.get('/account');
-  expect((await who.post('/sign-out', { next })).headers.location).toBe('/sign-in');
+  expect((await visitor.post('/sign-in', { ...credentials, next })).headers.location).toBe('/account');
+  await visitor.get('/account');
+  expect((await visitor.post('/sign-out', { next })).headers.location).toBe('/sign-in');
 });
 
-test('markup in what a visitor sends comes back as text', async () => {
-  const who = visitor(site.app);
-  await who.get('/sign-in');
+test('submitted markup is escaped', async () => {
+  const visitor = newVisitor(site.app);
+  await visitor.get('/sign-in');
   const attack = '"><script>alert(1)</script>\'<img src=x onerror=alert(1)>';
   for (const [path, fields] of [
     ['/sign-in', { email: attack, password: 'x' }],
     ['/register', { email: attack, password: 'x', kind: attack }],
     ['/forgot', { email: attack }],
   ] as const) {
-    const { body } = await who.post(path, fields);
+    const { body } = await visitor.post(path, fields);
     expect(body).not.toMatch(/<script>|<img src=x/);
     expect(body).toContain('&lt;script&gt;');
   }
-  const hinted = await who.open(site.authorizeUrl({ login_hint: attack }).url.slice(site.url.length));
+  const hinted = await visitor.open(site.authorizeUrl({ login_hint: attack }).url.slice(site.url.length));
   expect(hinted.body).not.toContain('<script>alert');
 });
 
@@ -272,60 +279,61 @@ describe('throttling', () => {
   });
   afterAll(() => strict.close());
 
-  test('an account takes so many attempts a minute, the right password or not, and no other account suffers', async () => {
+  test('sign-in attempts are limited per account, and other accounts are unaffected', async () => {
     await strict.makeUser('bystander@user.test');
-    const who = visitor(strict.app);
-    await who.get('/sign-in');
-    const attempt = (email: string, password: string) => who.post('/sign-in', { email, password });
+    const visitor = newVisitor(strict.app);
+    await visitor.get('/sign-in');
+    const attempt = (email: string, password: string) => visitor.post('/sign-in', { email, password });
     for (let i = 0; i < 3; i++)
       expect((await attempt('target@user.test', 'wrong harbour')).statusCode).toBe(422);
-    const refused = await attempt('Target@user.test', PASSWORD);
-    expect(refused.statusCode).toBe(429);
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    const limited = await attempt('Target@user.test', PASSWORD);
+    expect(limited.statusCode).toBe(429);
+    expect(Number(limited.headers['retry-after'])).toBeGreaterThan(0);
     expect((await attempt('bystander@user.test', PASSWORD)).statusCode).toBe(303);
   });
 
-  test('nobody is mailed more than so many times a minute', async () => {
-    const who = visitor(strict.app);
-    await who.get('/forgot');
+  test('mails are limited per recipient', async () => {
+    const visitor = newVisitor(strict.app);
+    await visitor.get('/forgot');
     const statuses = [];
     for (let i = 0; i < 3; i++)
-      statuses.push((await who.post('/forgot', { email: 'filled@user.test' })).statusCode);
+      statuses.push((await visitor.post('/forgot', { email: 'flooded@user.test' })).statusCode);
     expect(statuses).toEqual([200, 200, 429]);
   });
 
-  test('an address gets so many forms a minute, whatever they are', async () => {
-    const who = visitor(strict.app);
-    await who.get('/sign-in');
+  test('forms are limited per IP address', async () => {
+    const visitor = newVisitor(strict.app);
+    await visitor.get('/sign-in');
     let last = 0;
     for (let i = 0; i < 30; i++)
-      last = (await who.post('/sign-in', { email: `n${i}@user.test`, password: 'x' })).statusCode;
+      last = (await visitor.post('/sign-in', { email: `n${i}@user.test`, password: 'x' })).statusCode;
     expect(last).toBe(429);
   });
 
-  test('a patient guesser is stopped after fifty failures an hour, until the owner sets a new password', async () => {
+  test('fifty failures an hour lock the account until the owner resets the password', async () => {
     await site.makeUser('patient@user.test');
-    const who = visitor(site.app);
-    await who.get('/sign-in');
+    const visitor = newVisitor(site.app);
+    await visitor.get('/sign-in');
     await sql`insert into sign_in_failures (account, count, window_end)
       values (${site.ctx.sealing.tag('account', 'patient@user.test')}, 50, now() + interval '1 hour')`.execute(
       site.ctx.db,
     );
-    expect((await who.post('/sign-in', { email: 'patient@user.test', password: PASSWORD })).statusCode).toBe(
-      429,
-    );
-    await who.post('/forgot', { email: 'patient@user.test' });
+    expect(
+      (await visitor.post('/sign-in', { email: 'patient@user.test', password: PASSWORD })).statusCode,
+    ).toBe(429);
+    await visitor.post('/forgot', { email: 'patient@user.test' });
     const token =
       new URL(linkIn(await site.mailTo('patient@user.test', /Set a new/))).searchParams.get('token') ?? '';
-    await who.post('/reset', { token, password: 'patience rewarded' });
-    await who.get('/sign-in');
+    await visitor.post('/reset', { token, password: 'patience rewarded' });
+    await visitor.get('/sign-in');
     expect(
-      (await who.post('/sign-in', { email: 'patient@user.test', password: 'patience rewarded' })).statusCode,
+      (await visitor.post('/sign-in', { email: 'patient@user.test', password: 'patience rewarded' }))
+        .statusCode,
     ).toBe(303);
   });
 });
 
-test('what users type never reaches the log', async () => {
+test('user input never reaches the log', async () => {
   const logged = site.logged();
   expect(logged).toContain('"route":"/sign-in"');
   for (const secret of [PASSWORD, 'victim@user.test', 'stranger@user.test', 'wrong harbour'])

@@ -38,18 +38,18 @@ async function withPage(
 async function register(
   page: Page,
   email: string,
-  kind: 'A person' | 'A company' = 'A person',
+  kind: 'Individual' | 'Company' = 'Individual',
 ): Promise<void> {
   await page.getByRole('link', { name: 'Create an account' }).click();
   await page.getByLabel(kind).check();
-  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Create account' }).click();
-  await page.getByRole('heading', { name: 'Check your mail' }).waitFor();
+  await page.getByRole('heading', { name: 'Check your email' }).waitFor();
 }
 
 async function signIn(page: Page, email: string, password = PASSWORD): Promise<void> {
-  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
@@ -71,9 +71,9 @@ async function exchange(code: string, verifier: string): Promise<Response> {
 
 const callbackOf = (page: Page) => new URL(page.url()).searchParams;
 
-describe('the whole sign-in', () => {
+describe('sign-in in a browser', () => {
   test.each([true, false])(
-    'register, confirm by the mail, consent, and back with a code that buys a token (JavaScript: %s)',
+    'a new user registers, confirms, consents and returns with a code for tokens (JavaScript: %s)',
     async (javaScriptEnabled) => {
       await withPage(
         async (page) => {
@@ -82,12 +82,12 @@ describe('the whole sign-in', () => {
           await page.goto(url);
           await register(page, email);
           await page.goto(linkIn(await site.mailTo(email, /Confirm/)));
-          await page.getByRole('button', { name: 'Confirm and go on' }).click();
+          await page.getByRole('button', { name: 'Confirm email' }).click();
 
-          await page.getByRole('heading', { name: 'Harbour Invest wants to use your account' }).waitFor();
+          await page.getByRole('heading', { name: 'Harbour Invest wants to access your account' }).waitFor();
           await expect(page.getByText(email).innerText()).resolves.toBe(email);
-          const asked = await page.locator('.grants li').allInnerTexts();
-          expect(asked).toContain('Invest in offers on your behalf');
+          const scopes = await page.locator('.grants li').allInnerTexts();
+          expect(scopes).toContain('Invest in offers on your behalf');
           await page.getByRole('button', { name: 'Allow' }).click();
           await page.waitForURL(`${site.partner.redirectUri}?**`);
 
@@ -106,7 +106,7 @@ describe('the whole sign-in', () => {
     },
   );
 
-  test('a denied consent goes back as access_denied and grants nothing', async () => {
+  test('denying consent returns access_denied and creates no grant', async () => {
     await withPage(async (page) => {
       const user = await site.makeUser('denier@user.test');
       const { url, state } = site.authorizeUrl();
@@ -121,7 +121,7 @@ describe('the whole sign-in', () => {
     });
   });
 
-  test('a code that has expired buys nothing', async () => {
+  test('an expired code is rejected', async () => {
     await withPage(async (page) => {
       await site.makeUser('late@user.test');
       const { url, verifier } = site.authorizeUrl();
@@ -139,19 +139,19 @@ describe('the whole sign-in', () => {
   });
 
   test.each([
-    ['an unregistered redirect', { redirect_uri: 'http://localhost:1/elsewhere' }],
+    ['an unregistered redirect URI', { redirect_uri: 'http://localhost:1/elsewhere' }],
     ['an unknown client', { client_id: 'nobody' }],
-  ])('%s stays here, on a page that says so', async (_name, parameters) => {
+  ])('%s shows an error page instead of redirecting', async (_name, parameters) => {
     await withPage(async (page) => {
       const response = await page.goto(site.authorizeUrl(parameters).url);
       expect(response?.status()).toBe(400);
       expect(new URL(page.url()).origin).toBe(site.url);
-      await page.getByRole('heading', { name: 'This sign-in cannot go on' }).waitFor();
+      await page.getByRole('heading', { name: 'We couldn’t sign you in' }).waitFor();
       expect(response?.headers()['content-security-policy']).toContain("frame-ancestors 'none'");
     });
   });
 
-  test('a second sign-in of a connected app asks nothing, and after signing out it asks who it is', async () => {
+  test('a connected app signs in silently until the user signs out', async () => {
     await withPage(async (page) => {
       await site.makeUser('again@user.test');
       await page.goto(site.authorizeUrl().url);
@@ -171,7 +171,7 @@ describe('the whole sign-in', () => {
     });
   });
 
-  test('at the consent page another user can sign in instead', async () => {
+  test('another user can sign in from the consent page', async () => {
     await withPage(async (page) => {
       await site.makeUser('first@user.test');
       const second = await site.makeUser('second@user.test');
@@ -186,7 +186,7 @@ describe('the whole sign-in', () => {
     });
   });
 
-  test('an app that asks for a fresh sign-in gets one', async () => {
+  test('prompt=login makes the user sign in again', async () => {
     await withPage(async (page) => {
       await site.makeUser('fresh@user.test');
       await page.goto(site.authorizeUrl().url);
@@ -203,8 +203,8 @@ describe('the whole sign-in', () => {
   });
 });
 
-describe('the account', () => {
-  test('a disconnected app loses its tokens and has to ask again', async () => {
+describe('the account page', () => {
+  test('disconnecting an app revokes its tokens, and the app needs consent again', async () => {
     await withPage(async (page) => {
       await site.makeUser('leaver@user.test');
       const { url, verifier } = site.authorizeUrl();
@@ -221,14 +221,14 @@ describe('the account', () => {
 
       await page.goto(`${site.url}/account`);
       await page.getByRole('button', { name: 'Disconnect Harbour Invest' }).click();
-      await page.getByText('No app can use your account.').waitFor();
+      await page.getByText('You haven’t connected any apps.').waitFor();
       await expect.poll(async () => (await userinfo()).status).toBe(401);
       await page.goto(site.authorizeUrl().url);
       await page.getByRole('button', { name: 'Allow' }).waitFor();
     });
   });
 
-  test('a passkey made in the account signs in without a password', async () => {
+  test('a passkey added on the account page signs in without a password', async () => {
     await withPage(async (page, context) => {
       const cdp = await context.newCDPSession(page);
       await cdp.send('WebAuthn.enable');
@@ -246,7 +246,7 @@ describe('the account', () => {
       await page.goto(`${site.url}/sign-in`);
       await signIn(page, 'keys@user.test');
       await page.getByRole('button', { name: 'Add a passkey' }).click();
-      await page.getByText('The passkey is added.').waitFor();
+      await page.getByText('Passkey added.').waitFor();
       await site.mailTo('keys@user.test', /passkey was added/);
       await page.getByRole('button', { name: 'Sign out' }).click();
 
@@ -258,14 +258,14 @@ describe('the account', () => {
 
       await page.goto(`${site.url}/account`);
       await page.getByRole('button', { name: 'Remove' }).click();
-      await page.getByText('The passkey is removed.').waitFor();
+      await page.getByText('Passkey removed.').waitFor();
       await page.getByRole('button', { name: 'Sign out' }).click();
       await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
-      await page.getByText('The passkey was not accepted.').waitFor();
+      await page.getByText('That passkey didn’t work.').waitFor();
     });
   });
 
-  test('a forgotten password is set anew by mail, which ends every session', async () => {
+  test('resetting the password by mail ends every session', async () => {
     await withPage(async (page) => {
       await site.makeUser('forgetful@user.test');
       await withPage(async (other) => {
@@ -274,26 +274,26 @@ describe('the account', () => {
         await other.getByRole('heading', { name: 'Your account' }).waitFor();
 
         await page.goto(`${site.url}/sign-in`);
-        await page.getByRole('link', { name: 'Forgotten?' }).click();
-        await page.getByLabel('E-mail').fill('forgetful@user.test');
-        await page.getByRole('button', { name: 'Send the link' }).click();
+        await page.getByRole('link', { name: 'Forgot password?' }).click();
+        await page.getByLabel('Email').fill('forgetful@user.test');
+        await page.getByRole('button', { name: 'Send link' }).click();
         await page.goto(linkIn(await site.mailTo('forgetful@user.test', /Set a new password/)));
         await page.getByLabel('New password').fill('another quiet harbour');
         await page.getByRole('button', { name: 'Set password' }).click();
-        await page.getByText('Your new password is set.').waitFor();
+        await page.getByText('Your password was changed.').waitFor();
         await signIn(page, 'forgetful@user.test', 'another quiet harbour');
         await page.getByRole('heading', { name: 'Your account' }).waitFor();
 
         await other.goto(`${site.url}/account`);
         await other.getByRole('heading', { name: 'Sign in' }).waitFor();
         await signIn(other, 'forgetful@user.test');
-        await other.getByText('The e-mail or the password is wrong.').waitFor();
+        await other.getByText('Incorrect email or password.').waitFor();
       });
     });
   });
 });
 
-describe('how the pages look', () => {
+describe('page screenshots', () => {
   const folder = new URL('../../artifacts/pages/', import.meta.url).pathname;
   const VIEWS = [
     { name: 'phone-light', viewport: { width: 390, height: 844 }, colorScheme: 'light' },
@@ -303,17 +303,17 @@ describe('how the pages look', () => {
   ] as const;
 
   test.each(VIEWS)(
-    '$name: every page fits its screen, and nothing on it is unlabelled',
+    '$name: every page fits the screen, labels its inputs and has one heading',
     async ({ name, viewport, colorScheme }) => {
       mkdirSync(folder, { recursive: true });
       const context = await browser.newContext({ viewport, colorScheme, deviceScaleFactor: 1 });
       const page = await context.newPage();
       context.setDefaultTimeout(10_000);
       const email = `${name}@user.test`;
-      const shoot = async (what: string) => {
-        await page.screenshot({ path: `${folder}${what}-${name}.png`, fullPage: true });
+      const capture = async (pageName: string) => {
+        await page.screenshot({ path: `${folder}${pageName}-${name}.png`, fullPage: true });
         const width = await page.evaluate('document.documentElement.scrollWidth');
-        expect(width, `${what} is wider than the screen`).toBeLessThanOrEqual(viewport.width);
+        expect(width, `${pageName} is wider than the screen`).toBeLessThanOrEqual(viewport.width);
         const unlabelled = await page
           .locator('input:not([type=hidden]):visible')
           .evaluateAll(
@@ -322,44 +322,44 @@ describe('how the pages look', () => {
                 (input) => (input as unknown as { labels: { length: number } }).labels.length === 0,
               ).length,
           );
-        expect(unlabelled, `${what} has inputs without labels`).toBe(0);
-        expect(await page.locator('h1').count(), `${what} has one heading`).toBe(1);
+        expect(unlabelled, `${pageName} has inputs without labels`).toBe(0);
+        expect(await page.locator('h1').count(), `${pageName} must have one heading`).toBe(1);
       };
       await page.goto(site.authorizeUrl().url);
-      await shoot('1-sign-in');
+      await capture('1-sign-in');
       await signIn(page, 'nobody@user.test');
-      await shoot('2-sign-in-wrong');
+      await capture('2-sign-in-wrong');
       await page.getByRole('link', { name: 'Create an account' }).click();
-      await shoot('3-register');
-      await page.getByLabel('E-mail').fill(email);
+      await capture('3-register');
+      await page.getByLabel('Email').fill(email);
       await page.getByLabel('Password').fill('aaaaaaaaaaaa');
       await page.getByRole('button', { name: 'Create account' }).click();
-      await shoot('4-register-wrong');
+      await capture('4-register-wrong');
       await page.getByLabel('Password').fill(PASSWORD);
       await page.getByRole('button', { name: 'Create account' }).click();
-      await shoot('5-check-mail');
+      await capture('5-check-mail');
       const link = linkIn(await site.mailTo(email, /Confirm/));
-      await withPage(async (elsewhere) => {
-        await elsewhere.setViewportSize(viewport);
-        await elsewhere.emulateMedia({ colorScheme });
-        await elsewhere.goto(link);
-        await elsewhere.screenshot({ path: `${folder}6-confirm-elsewhere-${name}.png`, fullPage: true });
+      await withPage(async (otherPage) => {
+        await otherPage.setViewportSize(viewport);
+        await otherPage.emulateMedia({ colorScheme });
+        await otherPage.goto(link);
+        await otherPage.screenshot({ path: `${folder}6-confirm-elsewhere-${name}.png`, fullPage: true });
       });
       await page.goto(link);
-      await shoot('6-confirm');
-      await page.getByRole('button', { name: 'Confirm and go on' }).click();
-      await shoot('7-consent');
+      await capture('6-confirm');
+      await page.getByRole('button', { name: 'Confirm email' }).click();
+      await capture('7-consent');
       await page.getByRole('button', { name: 'Allow' }).click();
       await page.waitForURL(`${site.partner.redirectUri}?**`);
       await page.goto(`${site.url}/account`);
       await page.locator('summary').click();
-      await shoot('8-account');
+      await capture('8-account');
       await page.goto(link);
-      await shoot('9-gone');
+      await capture('9-gone');
       await page.goto(`${site.url}/forgot`);
-      await shoot('a-forgot');
+      await capture('a-forgot');
       await page.goto(site.authorizeUrl({ client_id: 'nobody' }).url);
-      await shoot('b-error');
+      await capture('b-error');
       await context.close();
     },
   );

@@ -2,40 +2,41 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { pluginHooks } from '../http/request-log.ts';
-import { pageHeaders } from '../pages/headers.ts';
+import { type PageSources, pageHeaders } from '../pages/headers.ts';
 import { type Page, renderPage } from '../pages/layout.ts';
-import { takeFromAddress } from './throttle.ts';
-import { checkForgery, openVisit, setCookie, type Visit } from './visit.ts';
+import { type Browser, identifyBrowser } from './browser.ts';
+import { setCookie } from './cookie.ts';
+import { checkCsrf } from './csrf.ts';
+import { throttleAddress } from './throttle.ts';
 
-export type PageInput = {
+export type PageRequest = {
   query: Record<string, unknown>;
   form: Record<string, string>;
   request: FastifyRequest;
-  reply: FastifyReply;
 };
 
-export type Answer = { cookie?: string } & (
+/** A page or a redirect; `cookie` replaces the browser's cookie. */
+export type PageResponse = { cookie?: string } & (
   | { redirect: string }
-  | {
-      page: Page;
-      status?: number;
-      /** Where the answer to the form may redirect to, beside ourselves. */
-      leadsTo?: readonly string[];
-      /** Pictures of partners on the page. */
-      images?: readonly (string | null)[];
-    }
+  | ({ page: Page; status?: number } & PageSources)
 );
+
+export type PageHandler = (
+  ctx: Context,
+  browser: Browser,
+  request: PageRequest,
+) => Promise<PageResponse> | PageResponse;
 
 type PageRoute = {
   method: 'GET' | 'POST';
   path: string;
-  /** All that a form may send; anything else is refused. */
+  /** The allowed form fields, besides the CSRF token. */
   fields?: readonly string[];
-  handle(visit: Visit, input: PageInput): Promise<Answer> | Answer;
+  handle: PageHandler;
 };
 
-/** Registers a page or the form on one: throttled, safe from forgery, and with the headers of a page. */
-export function addPage(
+/** Registers a page or a form. Forms are rate limited and checked for CSRF. */
+export function addPageRoute(
   app: FastifyInstance,
   ctx: Context,
   { method, path, fields = [], handle }: PageRoute,
@@ -46,41 +47,41 @@ export function addPage(
     config: { access: { who: 'public' }, ...(method === 'POST' && { forms: true as const }) },
     ...pluginHooks(ctx, method, path),
     handler: async (request, reply) => {
-      if (method === 'POST') await takeFromAddress(ctx, request.ip);
-      const visit = await openVisit(ctx, request, reply);
+      if (method === 'POST') await throttleAddress(ctx, request.ip);
+      const browser = await identifyBrowser(ctx, request, reply);
       const query = request.query as Record<string, unknown>;
       const form = method === 'POST' ? readForm(request.body, fields) : {};
-      if (method === 'POST') checkForgery(ctx, request, visit, form.csrf);
-      return sendAnswer(ctx, reply, await handle(visit, { query, form, request, reply }));
+      if (method === 'POST') checkCsrf(ctx, request, browser, form.csrf);
+      return sendResponse(ctx, reply, await handle(ctx, browser, { query, form, request }));
     },
   });
 }
 
 function readForm(body: unknown, fields: readonly string[]): Record<string, string> {
-  const sent = Object.entries((body ?? {}) as Record<string, unknown>);
-  const unknown = sent.filter(
+  const entries = Object.entries((body ?? {}) as Record<string, unknown>);
+  const unknown = entries.filter(
     ([name, value]) => (name !== 'csrf' && !fields.includes(name)) || typeof value !== 'string',
   );
-  if (unknown.length === 0) return Object.fromEntries(sent) as Record<string, string>;
+  if (unknown.length === 0) return Object.fromEntries(entries) as Record<string, string>;
   const problems = Object.fromEntries(unknown.map(([name]) => [name, ['is not a known field']]));
   throw new ApiError('validation_failed', problems);
 }
 
-function sendAnswer(ctx: Context, reply: FastifyReply, answer: Answer): FastifyReply {
-  if (answer.cookie !== undefined) setCookie(ctx, reply, answer.cookie);
-  if ('redirect' in answer)
-    return reply.headers(pageHeaders()).code(303).header('location', answer.redirect).send();
-  return sendPage(reply, answer.page, answer.status ?? 200, answer);
+function sendResponse(ctx: Context, reply: FastifyReply, response: PageResponse): FastifyReply {
+  if (response.cookie !== undefined) setCookie(ctx, reply, response.cookie);
+  if ('redirect' in response)
+    return reply.headers(pageHeaders()).code(303).header('location', response.redirect).send();
+  return sendPage(reply, response.page, response.status ?? 200, response);
 }
 
 export function sendPage(
   reply: FastifyReply,
   page: Page,
   status: number,
-  also: { leadsTo?: readonly string[]; images?: readonly (string | null)[] } = {},
+  { formTargets = [], images = [] }: PageSources = {},
 ): FastifyReply {
   return reply
-    .headers(pageHeaders({ ...also, scripts: page.passkeys === true }))
+    .headers(pageHeaders({ formTargets, images, scripts: page.passkeys === true }))
     .code(status)
     .type('text/html; charset=utf-8')
     .send(renderPage(page));

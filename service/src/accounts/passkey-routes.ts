@@ -5,65 +5,68 @@ import { ApiError } from '../errors.ts';
 import { pluginHooks } from '../http/request-log.ts';
 import { Closed } from '../http/wire.ts';
 import { pageHeaders } from '../pages/headers.ts';
-import { addPasskey, challengePasskey, offerPasskey, signInWithPasskey } from './passkeys.ts';
-import { readNext } from './return-path.ts';
+import { type Browser, identifyBrowser } from './browser.ts';
+import { setCookie } from './cookie.ts';
+import { checkCsrf } from './csrf.ts';
+import { addPasskey, addPasskeyOptions, signInOptions, signInWithPasskey } from './passkeys.ts';
+import { parseReturnPath } from './return-path.ts';
 import type { User } from './store.ts';
-import { takeFromAddress } from './throttle.ts';
-import { checkForgery, openVisit, setCookie, type Visit } from './visit.ts';
+import { throttleAddress } from './throttle.ts';
 
-const Ask = Closed({ csrf: Type.String({ maxLength: 100 }) });
-const Answer = Closed({
+const OptionsRequest = Closed({ csrf: Type.String({ maxLength: 100 }) });
+const CredentialRequest = Closed({
   csrf: Type.String({ maxLength: 100 }),
   next: Type.Optional(Type.String({ maxLength: 200 })),
   response: Type.Object({}, { additionalProperties: true }),
 });
 
 type Body = { csrf: string; next?: string; response?: unknown };
-type Handle = (visit: Visit, body: Body, reply: FastifyReply) => Promise<object>;
+type Handle = (browser: Browser, body: Body, reply: FastifyReply) => Promise<object>;
 
-/** What the script of the pages calls: the two halves of making a passkey and of signing in with one. */
+/** Registers the calls of `passkeys.js`: the options and the result of each WebAuthn ceremony. */
 export function addPasskeyRoutes(app: FastifyInstance, ctx: Context): void {
-  const add = (path: string, schema: typeof Ask | typeof Answer, handle: Handle) =>
+  const post = (path: string, schema: typeof OptionsRequest | typeof CredentialRequest, handle: Handle) =>
     app.route({
       method: 'POST',
       url: path,
       config: { access: { who: 'public' } },
       schema: { body: schema },
       ...pluginHooks(ctx, 'POST', path),
-      handler: (request, reply) => answer(ctx, request, reply, handle),
+      handler: (request, reply) => handleCall(ctx, request, reply, handle),
     });
 
-  add('/passkeys/sign-in/options', Ask, ({ browser }) => challengePasskey(ctx, browser));
-  add('/passkeys/sign-in', Answer, async ({ browser }, { response, next }, reply) => {
-    const cookie = await signInWithPasskey(ctx, browser, response);
-    if (cookie === null) throw new ApiError('passkey_refused');
-    setCookie(ctx, reply, cookie);
-    return { location: readNext(next) ?? '/account' };
+  post('/passkeys/sign-in/options', OptionsRequest, ({ cookie }) => signInOptions(ctx, cookie));
+  post('/passkeys/sign-in', CredentialRequest, async ({ cookie }, { response, next }, reply) => {
+    const newCookie = await signInWithPasskey(ctx, cookie, response);
+    if (newCookie === null) throw new ApiError('passkey_refused');
+    setCookie(ctx, reply, newCookie);
+    return { location: parseReturnPath(next) ?? '/account' };
   });
-  add('/account/passkeys/options', Ask, ({ browser, session }) =>
-    offerPasskey(ctx, browser, userOf(session)),
+  post('/account/passkeys/options', OptionsRequest, ({ cookie, session }) =>
+    addPasskeyOptions(ctx, cookie, requireUser(session)),
   );
-  add('/account/passkeys', Answer, async ({ browser, session }, { response }) => {
-    if (!(await addPasskey(ctx, browser, userOf(session), response))) throw new ApiError('passkey_refused');
+  post('/account/passkeys', CredentialRequest, async ({ cookie, session }, { response }) => {
+    if (!(await addPasskey(ctx, cookie, requireUser(session), response)))
+      throw new ApiError('passkey_refused');
     return { location: '/account?notice=passkey_added' };
   });
 }
 
-async function answer(
+async function handleCall(
   ctx: Context,
   request: FastifyRequest,
   reply: FastifyReply,
   handle: Handle,
 ): Promise<object> {
   reply.headers(pageHeaders()).header('x-request-id', request.id);
-  await takeFromAddress(ctx, request.ip);
-  const visit = await openVisit(ctx, request, reply);
+  await throttleAddress(ctx, request.ip);
+  const browser = await identifyBrowser(ctx, request, reply);
   const body = request.body as Body;
-  checkForgery(ctx, request, visit, body.csrf);
-  return handle(visit, body, reply);
+  checkCsrf(ctx, request, browser, body.csrf);
+  return handle(browser, body, reply);
 }
 
-function userOf(session: Visit['session']): User {
+function requireUser(session: Browser['session']): User {
   if (session === null) throw new ApiError('unauthorized');
   return session.user;
 }

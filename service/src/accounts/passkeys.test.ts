@@ -3,7 +3,13 @@ import { type TestApp, testApp } from '../../test/support/app.ts';
 import { makeUser } from '../../test/support/tokens.ts';
 import { newSecret } from '../secret-hash.ts';
 import { consumeChallenge, insertChallenge } from './passkey-store.ts';
-import { addPasskey, challengePasskey, hasPasskeys, offerPasskey, signInWithPasskey } from './passkeys.ts';
+import {
+  addPasskey,
+  addPasskeyOptions,
+  signInOptions,
+  signInWithPasskey,
+  supportsPasskeys,
+} from './passkeys.ts';
 
 let app: TestApp;
 
@@ -13,30 +19,30 @@ beforeAll(async () => {
 
 afterAll(() => app.close());
 
-describe('a challenge', () => {
-  test('serves one of fifty answers', async () => {
-    const browser = newSecret(app.ctx.random);
-    await insertChallenge(app.ctx.db, 'once', 'sign_in', browser);
-    const taken = await Promise.all(
-      Array.from({ length: 50 }, () => consumeChallenge(app.ctx.db, 'once', 'sign_in', browser)),
+describe('passkey challenges', () => {
+  test('one of fifty concurrent responses consumes the challenge', async () => {
+    const cookie = newSecret(app.ctx.random);
+    await insertChallenge(app.ctx.db, 'once', 'sign_in', cookie);
+    const consumed = await Promise.all(
+      Array.from({ length: 50 }, () => consumeChallenge(app.ctx.db, 'once', 'sign_in', cookie)),
     );
-    expect(taken.filter(Boolean)).toHaveLength(1);
+    expect(consumed.filter(Boolean)).toHaveLength(1);
   });
 
-  test('serves neither another browser, nor another purpose, nor after its time', async () => {
-    const browser = newSecret(app.ctx.random);
-    await insertChallenge(app.ctx.db, 'bound', 'sign_in', browser);
+  test('another browser, another purpose or a late response cannot consume the challenge', async () => {
+    const cookie = newSecret(app.ctx.random);
+    await insertChallenge(app.ctx.db, 'bound', 'sign_in', cookie);
     expect(await consumeChallenge(app.ctx.db, 'bound', 'sign_in', newSecret(app.ctx.random))).toBe(false);
-    expect(await consumeChallenge(app.ctx.db, 'bound', 'add', browser)).toBe(false);
+    expect(await consumeChallenge(app.ctx.db, 'bound', 'add', cookie)).toBe(false);
     await app.ctx.pool.query(`update passkey_challenges set expires_at = now() - interval '1 second'`);
-    expect(await consumeChallenge(app.ctx.db, 'bound', 'sign_in', browser)).toBe(false);
+    expect(await consumeChallenge(app.ctx.db, 'bound', 'sign_in', cookie)).toBe(false);
   });
 
-  test('is spent by an answer that does not verify', async () => {
-    const browser = newSecret(app.ctx.random);
+  test('a response that fails verification consumes the challenge', async () => {
+    const cookie = newSecret(app.ctx.random);
     const id = await makeUser(app.ctx);
     const user = { id, email: 'a@user.test', kind: 'person' } as const;
-    const { challenge } = await offerPasskey(app.ctx, browser, user);
+    const { challenge } = await addPasskeyOptions(app.ctx, cookie, user);
     const clientData = { type: 'webauthn.create', challenge, origin: app.ctx.baseUrl };
     const clientDataJSON = Buffer.from(JSON.stringify(clientData)).toString('base64url');
     const forged = {
@@ -45,8 +51,8 @@ describe('a challenge', () => {
       type: 'public-key',
       response: { clientDataJSON, attestationObject: 'oA' },
     };
-    expect(await addPasskey(app.ctx, browser, user, forged)).toBe(false);
-    expect(await consumeChallenge(app.ctx.db, challenge, 'add', browser)).toBe(false);
+    expect(await addPasskey(app.ctx, cookie, user, forged)).toBe(false);
+    expect(await consumeChallenge(app.ctx.db, challenge, 'add', cookie)).toBe(false);
   });
 });
 
@@ -58,19 +64,19 @@ test.each([
   { id: 'AAAA' },
   { id: 'AAAA', response: {} },
   { id: 'AAAA', response: { clientDataJSON: '%%%' } },
-])('an answer that is none signs nobody in: %j', async (answer) => {
-  const browser = newSecret(app.ctx.random);
-  await challengePasskey(app.ctx, browser);
-  expect(await signInWithPasskey(app.ctx, browser, answer)).toBeNull();
+])('a malformed response does not sign in: %j', async (response) => {
+  const cookie = newSecret(app.ctx.random);
+  await signInOptions(app.ctx, cookie);
+  expect(await signInWithPasskey(app.ctx, cookie, response)).toBeNull();
 });
 
-test('passkeys are offered where browsers allow them: under a name, not an address', () => {
-  const at = (baseUrl: string) => hasPasskeys({ ...app.ctx, baseUrl });
+test('passkeys are offered on domain names, not on IP addresses', () => {
+  const at = (baseUrl: string) => supportsPasskeys({ ...app.ctx, baseUrl });
   expect([at('https://id.example.com'), at('http://localhost:8080')]).toEqual([true, true]);
   expect([at('http://127.0.0.1:8080'), at('http://[::1]:8080')]).toEqual([false, false]);
 });
 
-test('over TLS every cookie is bound to this host and to TLS', async () => {
+test('over TLS the cookie is Secure and bound to this host', async () => {
   const secure = await testApp({ baseUrl: 'https://causeway.test' });
   const { headers } = await secure.app.inject({ url: '/sign-in' });
   expect(headers['set-cookie']).toMatch(

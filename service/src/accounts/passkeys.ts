@@ -22,14 +22,14 @@ import {
 import { startSession } from './sessions.ts';
 import type { User } from './store.ts';
 
-/** WebAuthn knows names only: on a bare IP address browsers refuse it. */
-export function hasPasskeys({ baseUrl }: Context): boolean {
+/** WebAuthn requires a domain name; browsers reject it on a bare IP address. */
+export function supportsPasskeys({ baseUrl }: Context): boolean {
   return isIP(rpIdOf(baseUrl).replace(/^\[|\]$/g, '')) === 0;
 }
 
-/** What the browser needs to make a passkey for a signed-in user. */
-export async function offerPasskey(ctx: Context, browser: string, user: User) {
-  const known = await listCredentialIds(ctx.db, user.id);
+/** Returns the WebAuthn options for adding a passkey to the user's account. */
+export async function addPasskeyOptions(ctx: Context, cookie: string, user: User) {
+  const credentialIds = await listCredentialIds(ctx.db, user.id);
   const options = await generateRegistrationOptions({
     rpName: 'Causeway',
     rpID: rpIdOf(ctx.baseUrl),
@@ -37,24 +37,24 @@ export async function offerPasskey(ctx: Context, browser: string, user: User) {
     userDisplayName: user.email,
     userID: new Uint8Array(Buffer.from(user.id)),
     challenge: new Uint8Array(ctx.random(32)),
-    excludeCredentials: known.map((id) => ({ id: id.toString('base64url') })),
+    excludeCredentials: credentialIds.map((id) => ({ id: id.toString('base64url') })),
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   });
-  await insertChallenge(ctx.db, options.challenge, 'add', browser);
+  await insertChallenge(ctx.db, options.challenge, 'add', cookie);
   return options;
 }
 
-/** False when the answer is not one to a challenge of ours, or the passkey is known already. */
+/** Returns false if the response answers no challenge of ours, or if the passkey is already registered. */
 export async function addPasskey(
   ctx: Context,
-  browser: string,
+  cookie: string,
   user: User,
   response: unknown,
 ): Promise<boolean> {
   if (!isCredential(response)) return false;
   const challenge = readChallenge(response);
-  if (!(await consumeChallenge(ctx.db, challenge, 'add', browser))) return false;
-  const verified = await attempt(() =>
+  if (!(await consumeChallenge(ctx.db, challenge, 'add', cookie))) return false;
+  const verified = await orNull(() =>
     verifyRegistrationResponse({
       response: response as RegistrationResponseJSON,
       expectedChallenge: challenge,
@@ -72,7 +72,7 @@ export async function addPasskey(
     public_key: Buffer.from(credential.publicKey),
     sign_count: credential.counter,
     transports: credential.transports ?? [],
-    name: verified.registrationInfo.credentialBackedUp ? 'Synced passkey' : 'Passkey on one device',
+    name: verified.registrationInfo.credentialBackedUp ? 'Synced passkey' : 'Single-device passkey',
   };
   return ctx.db.transaction().execute(async (tx) => {
     const added = await insertPasskey(tx, passkey);
@@ -81,36 +81,37 @@ export async function addPasskey(
   });
 }
 
-export async function challengePasskey(ctx: Context, browser: string) {
+/** Returns the WebAuthn options for signing in with any passkey. */
+export async function signInOptions(ctx: Context, cookie: string) {
   const options = await generateAuthenticationOptions({
     rpID: rpIdOf(ctx.baseUrl),
     challenge: new Uint8Array(ctx.random(32)),
     userVerification: 'required',
   });
-  await insertChallenge(ctx.db, options.challenge, 'sign_in', browser);
+  await insertChallenge(ctx.db, options.challenge, 'sign_in', cookie);
   return options;
 }
 
-/** The new cookie, or null for any answer that is not of a known passkey to a fresh challenge. */
+/** Returns the new cookie, or null unless a registered passkey signed a fresh challenge. */
 export async function signInWithPasskey(
   ctx: Context,
-  browser: string,
+  cookie: string,
   response: unknown,
 ): Promise<string | null> {
   if (!isCredential(response)) return null;
-  const answer = response as AuthenticationResponseJSON;
-  const passkey = await findPasskey(ctx.db, Buffer.from(answer.id, 'base64url'));
-  const challenge = readChallenge(answer);
-  if (!(await consumeChallenge(ctx.db, challenge, 'sign_in', browser)) || passkey === undefined) return null;
-  const verified = await attempt(() =>
+  const credential = response as AuthenticationResponseJSON;
+  const passkey = await findPasskey(ctx.db, Buffer.from(credential.id, 'base64url'));
+  const challenge = readChallenge(credential);
+  if (!(await consumeChallenge(ctx.db, challenge, 'sign_in', cookie)) || passkey === undefined) return null;
+  const verified = await orNull(() =>
     verifyAuthenticationResponse({
-      response: answer,
+      response: credential,
       expectedChallenge: challenge,
       expectedOrigin: originOf(ctx.baseUrl),
       expectedRPID: rpIdOf(ctx.baseUrl),
       requireUserVerification: true,
       credential: {
-        id: answer.id,
+        id: credential.id,
         publicKey: new Uint8Array(passkey.public_key),
         counter: Number(passkey.sign_count),
         transports: passkey.transports,
@@ -120,12 +121,12 @@ export async function signInWithPasskey(
   if (!verified?.verified) return null;
   return ctx.db.transaction().execute(async (tx) => {
     await touchPasskey(tx, passkey.id, verified.authenticationInfo.newCounter);
-    return startSession(ctx, tx, browser, passkey.user_id, 'passkey');
+    return startSession(ctx, tx, cookie, passkey.user_id, 'passkey');
   });
 }
 
-/** The library throws for whatever is wrong with an answer. */
-async function attempt<T>(verify: () => Promise<T>): Promise<T | null> {
+/** SimpleWebAuthn throws on every invalid response. */
+async function orNull<T>(verify: () => Promise<T>): Promise<T | null> {
   try {
     return await verify();
   } catch {
@@ -133,7 +134,7 @@ async function attempt<T>(verify: () => Promise<T>): Promise<T | null> {
   }
 }
 
-/** The challenge that the browser says it answers: used up before anything is verified, so that it serves once. */
+/** Reads the challenge that the response claims to answer. It is consumed before verification, so it works once. */
 function readChallenge({ response }: { response: object }): string {
   try {
     const { clientDataJSON } = response as { clientDataJSON?: unknown };

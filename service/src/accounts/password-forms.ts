@@ -3,44 +3,55 @@ import { messagePage } from '../pages/message-page.ts';
 import { forgotPage, resetPage } from '../pages/password-pages.ts';
 import { checkMailPage } from '../pages/register-pages.ts';
 import { isSecret, newSecret } from '../secret-hash.ts';
+import type { Browser } from './browser.ts';
 import { findResetLink } from './mail-links.ts';
-import type { Answer, PageInput } from './page-route.ts';
-import { isEmail } from './register.ts';
-import { askForReset, resetPassword } from './reset.ts';
-import { readNext } from './return-path.ts';
-import type { Visit } from './visit.ts';
+import type { PageRequest, PageResponse } from './page-route.ts';
+import { requestPasswordReset, resetPassword } from './password-reset.ts';
+import { INVALID_EMAIL, isEmail } from './registration.ts';
+import { parseReturnPath } from './return-path.ts';
 
-const GONE: Answer = {
+const GONE: PageResponse = {
   status: 410,
   page: messagePage({
     title: 'This link no longer works',
-    text: 'It was used already, has expired, or a newer one was sent. Ask for another.',
+    text: 'It has already been used, has expired, or was replaced by a newer one.',
     action: { label: 'Send a new link', href: '/forgot' },
   }),
 };
 
-export function showForgot({ csrf, session }: Visit, { query }: PageInput): Answer {
+export function showForgot(_ctx: Context, { csrf, session }: Browser, { query }: PageRequest): PageResponse {
   const email = session?.user.email;
-  return { page: forgotPage({ csrf, next: readNext(query.next), ...(email !== undefined && { email }) }) };
+  const returnPath = parseReturnPath(query.next);
+  return { page: forgotPage({ csrf, returnPath, ...(email !== undefined && { email }) }) };
 }
 
-export async function postForgot(ctx: Context, { csrf }: Visit, { form }: PageInput): Promise<Answer> {
+export async function postForgot(
+  ctx: Context,
+  { csrf }: Browser,
+  { form }: PageRequest,
+): Promise<PageResponse> {
   const email = (form.email ?? '').trim();
-  if (!isEmail(email)) {
-    const problem = 'Enter an e-mail address, such as name@example.com.';
-    return { status: 422, page: forgotPage({ csrf, next: null, email, problem }) };
-  }
-  await askForReset(ctx, email);
+  if (!isEmail(email))
+    return { status: 422, page: forgotPage({ csrf, returnPath: null, email, problem: INVALID_EMAIL }) };
+  await requestPasswordReset(ctx, email);
   return { page: checkMailPage(email, '/forgot') };
 }
 
-export async function showReset(ctx: Context, { csrf }: Visit, { query }: PageInput): Promise<Answer> {
+export async function showReset(
+  ctx: Context,
+  { csrf }: Browser,
+  { query }: PageRequest,
+): Promise<PageResponse> {
   const token = String(query.token ?? '');
   const link = isSecret(token) ? await findResetLink(ctx, token) : null;
   return link === null ? GONE : { page: resetPage({ csrf, token, email: link.email }) };
 }
 
-export async function postReset(ctx: Context, { csrf }: Visit, { form }: PageInput): Promise<Answer> {
+export async function postReset(
+  ctx: Context,
+  { csrf }: Browser,
+  { form }: PageRequest,
+): Promise<PageResponse> {
   const { token = '', password = '' } = form;
   const link = isSecret(token) ? await findResetLink(ctx, token) : null;
   if (link === null) return GONE;

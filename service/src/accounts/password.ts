@@ -2,45 +2,46 @@ import { hash, verify } from '@node-rs/argon2';
 import type { Context } from '../context.ts';
 import { COMMON_PASSWORDS } from './common-passwords.ts';
 
-/** Argon2id with the first set of parameters that OWASP recommends. */
+/** Argon2id with the first parameter set that OWASP recommends. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
-const CURRENT = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=${COST.parallelism}$`;
+const CURRENT_PREFIX = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=${COST.parallelism}$`;
 
-/** A hash of bytes that nobody has: what is checked when there is no account, so that it takes as long. */
-const NOBODY = `${CURRENT}c29kaXVtIGNobG9yaWRl$AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8`;
+/** A hash that no password matches. Verified for unknown accounts, so that the response takes equally long. */
+const DUMMY_HASH = `${CURRENT_PREFIX}c29kaXVtIGNobG9yaWRl$AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8`;
 
-const SHORTEST = 10;
-const LONGEST = 128;
+const MIN_LENGTH = 10;
+const MAX_LENGTH = 128;
 
 export function hashPassword(ctx: Context, password: string): Promise<string> {
   return hash(password.normalize('NFKC'), { ...COST, salt: ctx.random(16) });
 }
 
-/** Takes the same time whether there is a hash or not. */
-export async function isPassword(
+/** Takes the same time whether or not there is a hash. */
+export async function verifyPassword(
   ctx: Context,
   passwordHash: string | null | undefined,
   password: string,
 ): Promise<boolean> {
   ctx.metrics.passwordChecks.inc();
-  const matches = await verify(passwordHash ?? NOBODY, password.normalize('NFKC'));
+  const matches = await verify(passwordHash ?? DUMMY_HASH, password.normalize('NFKC'));
   return matches && typeof passwordHash === 'string';
 }
 
-/** Whether the hash was made with other parameters than a new one would be. */
-export function isOutdated(passwordHash: string): boolean {
-  return !passwordHash.startsWith(CURRENT);
+/** Whether the hash was made with parameters other than the current ones. */
+export function needsRehash(passwordHash: string): boolean {
+  return !passwordHash.startsWith(CURRENT_PREFIX);
 }
 
-/** What is wrong with a new password, in words for its owner; null when nothing is. */
+/** Returns what is wrong with a new password, as text for the form, or null. */
 export function findPasswordProblem(password: string, email: string): string | null {
   const length = [...password].length;
-  if (length < SHORTEST) return `Use at least ${SHORTEST} characters.`;
-  if (length > LONGEST) return `Use at most ${LONGEST} characters.`;
-  const plain = password.normalize('NFKC').toLowerCase();
+  if (length < MIN_LENGTH) return `Use at least ${MIN_LENGTH} characters.`;
+  if (length > MAX_LENGTH) return `Use at most ${MAX_LENGTH} characters.`;
+  const normalized = password.normalize('NFKC').toLowerCase();
   const address = email.toLowerCase();
-  if (plain === address || plain === address.split('@', 1)[0])
-    return 'Use something other than your e-mail address.';
-  if (new Set(plain).size < 4 || COMMON_PASSWORDS.has(plain)) return 'This password is too easy to guess.';
+  if (normalized === address || normalized === address.split('@', 1)[0])
+    return 'Use a password other than your email address.';
+  if (new Set(normalized).size < 4 || COMMON_PASSWORDS.has(normalized))
+    return 'This password is too easy to guess.';
   return null;
 }

@@ -2,70 +2,69 @@ import type { Context } from '../context.ts';
 import { messagePage } from '../pages/message-page.ts';
 import { checkMailPage, confirmPage, registerPage } from '../pages/register-pages.ts';
 import { isSecret } from '../secret-hash.ts';
-import { findSignInRequest } from './interaction.ts';
-import type { Answer, PageInput } from './page-route.ts';
-import { confirmRegistration, findPendingRegistration, register } from './register.ts';
-import { readNext } from './return-path.ts';
-import type { Visit } from './visit.ts';
+import type { Browser } from './browser.ts';
+import type { PageRequest, PageResponse } from './page-route.ts';
+import { confirmRegistration, findPendingRegistration, startRegistration } from './registration.ts';
+import { parseReturnPath } from './return-path.ts';
+import { findSignInRequest } from './sign-in-request.ts';
 
-const GONE: Answer = {
+const GONE: PageResponse = {
   status: 410,
   page: messagePage({
     title: 'This link no longer works',
-    text: 'It was used already, or it has expired. If your address is confirmed, sign in; if not, create the account again.',
+    text: 'It has already been used or has expired. If you confirmed your email, sign in. Otherwise, create your account again.',
     action: { label: 'Sign in', href: '/sign-in' },
   }),
 };
 
 export async function showRegister(
   ctx: Context,
-  { session, csrf }: Visit,
-  { query }: PageInput,
-): Promise<Answer> {
-  const next = readNext(query.next);
-  if (session !== null) return { redirect: next ?? '/account' };
-  const errand = await findSignInRequest(ctx, next);
-  return { page: registerPage({ csrf, next, app: errand?.app ?? null }) };
+  { session, csrf }: Browser,
+  { query }: PageRequest,
+): Promise<PageResponse> {
+  const returnPath = parseReturnPath(query.next);
+  if (session !== null) return { redirect: returnPath ?? '/account' };
+  const signIn = await findSignInRequest(ctx, returnPath);
+  return { page: registerPage({ csrf, returnPath, app: signIn?.app ?? null }) };
 }
 
 export async function postRegister(
   ctx: Context,
-  { browser, csrf }: Visit,
-  { form }: PageInput,
-): Promise<Answer> {
+  { cookie, csrf }: Browser,
+  { form }: PageRequest,
+): Promise<PageResponse> {
   const { email = '', password = '', kind = '' } = form;
-  const next = readNext(form.next);
-  const problems = await register(ctx, browser, { email, password, kind, continueTo: next });
+  const returnPath = parseReturnPath(form.next);
+  const problems = await startRegistration(ctx, cookie, { email, password, kind, continueTo: returnPath });
   if (problems === null) return { page: checkMailPage(email.trim(), '/register') };
-  const errand = await findSignInRequest(ctx, next);
-  return { status: 422, page: registerPage({ csrf, next, app: errand?.app ?? null, email, kind, problems }) };
+  const signIn = await findSignInRequest(ctx, returnPath);
+  const page = registerPage({ csrf, returnPath, app: signIn?.app ?? null, email, kind, problems });
+  return { status: 422, page };
 }
 
 export async function showConfirm(
   ctx: Context,
-  { browser, csrf }: Visit,
-  { query }: PageInput,
-): Promise<Answer> {
+  { cookie, csrf }: Browser,
+  { query }: PageRequest,
+): Promise<PageResponse> {
   const token = String(query.token ?? '');
-  const pending = isSecret(token) ? await findPendingRegistration(ctx, browser, token) : null;
+  const pending = isSecret(token) ? await findPendingRegistration(ctx, cookie, token) : null;
   return pending === null ? GONE : { page: confirmPage({ csrf, token, ...pending }) };
 }
 
 export async function postConfirm(
   ctx: Context,
-  { browser, csrf }: Visit,
-  { form }: PageInput,
-): Promise<Answer> {
+  { cookie, csrf }: Browser,
+  { form }: PageRequest,
+): Promise<PageResponse> {
   const { token = '', password = '' } = form;
-  const pending = isSecret(token) ? await findPendingRegistration(ctx, browser, token) : null;
+  const pending = isSecret(token) ? await findPendingRegistration(ctx, cookie, token) : null;
   if (pending === null) return GONE;
-  const confirmed = await confirmRegistration(ctx, browser, token, password);
-  if (confirmed.outcome === 'gone') return GONE;
-  if (confirmed.outcome === 'wrong_password') {
-    return {
-      status: 422,
-      page: confirmPage({ csrf, token, ...pending, problem: 'This is not the password that was chosen.' }),
-    };
+  const confirmation = await confirmRegistration(ctx, cookie, token, password);
+  if (confirmation.outcome === 'gone') return GONE;
+  if (confirmation.outcome === 'wrong_password') {
+    const problem = 'Incorrect password. Enter the one you chose when you signed up.';
+    return { status: 422, page: confirmPage({ csrf, token, ...pending, problem }) };
   }
-  return { cookie: confirmed.cookie, redirect: confirmed.continueTo ?? '/account' };
+  return { cookie: confirmation.cookie, redirect: confirmation.continueTo ?? '/account' };
 }

@@ -1,14 +1,14 @@
-const INTERACTION = /^\/interaction\/([A-Za-z0-9_-]{1,64})$/;
+const INTERACTION_PATH = /^\/interaction\/([A-Za-z0-9_-]{1,64})$/;
 
-/** Where a visit may go on to: a sign-in that an app has begun. Anything else is not ours to redirect to. */
-export function readNext(value: unknown): string | null {
-  return typeof value === 'string' && INTERACTION.test(value) ? value : null;
+/** Parses the `next` parameter. Only an app's pending sign-in is allowed; anything else would be an open redirect. */
+export function parseReturnPath(next: unknown): string | null {
+  return typeof next === 'string' && INTERACTION_PATH.test(next) ? next : null;
 }
 
 export function interactionPath(uid: string): string {
   return `/interaction/${uid}`;
 }
 
-export function interactionUid(next: string | null): string | null {
-  return next === null ? null : (INTERACTION.exec(next)?.[1] ?? null);
+export function interactionUid(returnPath: string | null): string | null {
+  return returnPath === null ? null : (INTERACTION_PATH.exec(returnPath)?.[1] ?? null);
 }

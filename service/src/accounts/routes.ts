@@ -3,22 +3,21 @@ import type { Context } from '../context.ts';
 import { toApiError } from '../http/failure.ts';
 import { serveAssets } from '../pages/assets.ts';
 import { errorPage } from '../pages/message-page.ts';
-import { disconnectApp, removePasskey, showAccount } from './account.ts';
+import { disconnectApp, removePasskey, showAccount } from './account-forms.ts';
+import { readCookie } from './cookie.ts';
 import { decideInteraction, showInteraction } from './interaction.ts';
-import { addPage, sendPage } from './page-route.ts';
+import { addPageRoute, type PageHandler, sendPage } from './page-route.ts';
 import { addPasskeyRoutes } from './passkey-routes.ts';
 import { postForgot, postReset, showForgot, showReset } from './password-forms.ts';
 import { postConfirm, postRegister, showConfirm, showRegister } from './register-forms.ts';
 import { readSession } from './sessions.ts';
 import { postSignIn, postSignOut, showSignIn } from './sign-in-forms.ts';
-import { readCookie } from './visit.ts';
 
-/** The hosted pages: everything a user does here in a browser. */
+/** The hosted pages: sign-in, registration, consent and the user's account. */
 export function accountsPlugin(ctx: Context) {
-  // The authorization server asks the pages who is signed in, so that signing out here ends it there.
-  ctx.oauth.hooks.signedInUser = async (cookie) => {
-    const secret = readCookie(ctx, { headers: { cookie } });
-    return secret === null ? null : ((await readSession(ctx, secret))?.user.id ?? null);
+  ctx.oauth.hooks.signedInUser = async (cookies) => {
+    const cookie = readCookie(ctx, { headers: { cookie: cookies } });
+    return cookie === null ? null : ((await readSession(ctx, cookie))?.user.id ?? null);
   };
   return async (app: FastifyInstance): Promise<void> => {
     serveAssets(app);
@@ -35,98 +34,33 @@ function addPages(app: FastifyInstance, ctx: Context): void {
   app.setErrorHandler((thrown, request, reply) => {
     const error = toApiError(thrown);
     if (error.status >= 500)
-      ctx.log.error({ err: error.cause ?? error, request_id: request.id, code: error.code }, 'a page failed');
+      ctx.log.error({ err: error.cause ?? error, request_id: request.id, code: error.code }, 'page failed');
     reply.headers(error.headers);
     return sendPage(reply, errorPage(error, request.id), error.status);
   });
 
-  addPage(app, ctx, {
-    method: 'GET',
-    path: '/sign-in',
-    handle: (visit, input) => showSignIn(ctx, visit, input),
-  });
-  addPage(app, ctx, {
-    method: 'POST',
-    path: '/sign-in',
-    fields: ['email', 'password', 'next'],
-    handle: (visit, input) => postSignIn(ctx, visit, input),
-  });
-  addPage(app, ctx, {
-    method: 'POST',
-    path: '/sign-out',
-    fields: ['next'],
-    handle: (visit, input) => postSignOut(ctx, visit, input),
-  });
+  const get = (path: string, handle: PageHandler) => addPageRoute(app, ctx, { method: 'GET', path, handle });
+  const post = (path: string, fields: readonly string[], handle: PageHandler) =>
+    addPageRoute(app, ctx, { method: 'POST', path, fields, handle });
 
-  addPage(app, ctx, {
-    method: 'GET',
-    path: '/register',
-    handle: (visit, input) => showRegister(ctx, visit, input),
-  });
-  addPage(app, ctx, {
-    method: 'POST',
-    path: '/register',
-    fields: ['email', 'password', 'kind', 'next'],
-    handle: (visit, input) => postRegister(ctx, visit, input),
-  });
-  addPage(app, ctx, {
-    method: 'GET',
-    path: '/confirm',
-    handle: (visit, input) => showConfirm(ctx, visit, input),
-  });
-  addPage(app, ctx, {
-    method: 'POST',
-    path: '/confirm',
-    fields: ['token', 'password'],
-    handle: (visit, input) => postConfirm(ctx, visit, input),
-  });
+  get('/sign-in', showSignIn);
+  post('/sign-in', ['email', 'password', 'next'], postSignIn);
+  post('/sign-out', ['next'], postSignOut);
 
-  addPage(app, ctx, { method: 'GET', path: '/forgot', handle: (visit, input) => showForgot(visit, input) });
-  addPage(app, ctx, {
-    method: 'POST',
-    path: '/forgot',
-    fields: ['email'],
-    handle: (visit, input) => postForgot(ctx, visit, input),
-  });
-  addPage(app, ctx, {
-    method: 'GET',
-    path: '/reset',
-    handle: (visit, input) => showReset(ctx, visit, input),
-  });
-  addPage(app, ctx, {
-    method: 'POST',
-    path: '/reset',
-    fields: ['token', 'password'],
-    handle: (visit, input) => postReset(ctx, visit, input),
-  });
+  get('/register', showRegister);
+  post('/register', ['email', 'password', 'kind', 'next'], postRegister);
+  get('/confirm', showConfirm);
+  post('/confirm', ['token', 'password'], postConfirm);
 
-  addPage(app, ctx, {
-    method: 'GET',
-    path: '/interaction/:uid',
-    handle: (visit, input) => showInteraction(ctx, visit, input),
-  });
-  addPage(app, ctx, {
-    method: 'POST',
-    path: '/interaction/:uid',
-    fields: ['decision'],
-    handle: (visit, input) => decideInteraction(ctx, visit, input),
-  });
+  get('/forgot', showForgot);
+  post('/forgot', ['email'], postForgot);
+  get('/reset', showReset);
+  post('/reset', ['token', 'password'], postReset);
 
-  addPage(app, ctx, {
-    method: 'GET',
-    path: '/account',
-    handle: (visit, input) => showAccount(ctx, visit, input),
-  });
-  addPage(app, ctx, {
-    method: 'POST',
-    path: '/account/disconnect',
-    fields: ['client_id'],
-    handle: (visit, input) => disconnectApp(ctx, visit, input),
-  });
-  addPage(app, ctx, {
-    method: 'POST',
-    path: '/account/passkeys/remove',
-    fields: ['id'],
-    handle: (visit, input) => removePasskey(ctx, visit, input),
-  });
+  get('/interaction/:uid', showInteraction);
+  post('/interaction/:uid', ['decision'], decideInteraction);
+
+  get('/account', showAccount);
+  post('/account/disconnect', ['client_id'], disconnectApp);
+  post('/account/passkeys/remove', ['id'], removePasskey);
 }

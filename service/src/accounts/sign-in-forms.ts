@@ -1,59 +1,62 @@
 import type { Context } from '../context.ts';
 import { signInPage } from '../pages/sign-in-page.ts';
 import { newSecret } from '../secret-hash.ts';
-import { findSignInRequest } from './interaction.ts';
-import type { Answer, PageInput } from './page-route.ts';
-import { hasPasskeys } from './passkeys.ts';
-import { readNext } from './return-path.ts';
+import type { Browser } from './browser.ts';
+import type { PageRequest, PageResponse } from './page-route.ts';
+import { supportsPasskeys } from './passkeys.ts';
+import { parseReturnPath } from './return-path.ts';
 import { endSession } from './sessions.ts';
 import { signInWithPassword } from './sign-in.ts';
-import type { Visit } from './visit.ts';
+import { findSignInRequest } from './sign-in-request.ts';
 
 const HOME = '/account';
 
 export async function showSignIn(
   ctx: Context,
-  { session, csrf }: Visit,
-  { query }: PageInput,
-): Promise<Answer> {
-  const next = readNext(query.next);
-  if (session !== null) return { redirect: next ?? HOME };
-  const errand = await findSignInRequest(ctx, next);
-  const message = query.notice === 'password_set' ? 'Your new password is set. Sign in with it.' : undefined;
+  { session, csrf }: Browser,
+  { query }: PageRequest,
+): Promise<PageResponse> {
+  const returnPath = parseReturnPath(query.next);
+  if (session !== null) return { redirect: returnPath ?? HOME };
+  const signIn = await findSignInRequest(ctx, returnPath);
+  const message =
+    query.notice === 'password_set' ? 'Your password was changed. Sign in with the new one.' : undefined;
   const page = signInPage({
     csrf,
-    next,
-    app: errand?.app ?? null,
-    passkeys: hasPasskeys(ctx),
+    returnPath,
+    app: signIn?.app ?? null,
+    passkeys: supportsPasskeys(ctx),
     ...(message !== undefined && { message }),
   });
-  return { page, leadsTo: errand?.leadsTo ?? [] };
+  return { page, formTargets: signIn?.formTargets ?? [] };
 }
 
 export async function postSignIn(
   ctx: Context,
-  { browser, csrf }: Visit,
-  { form }: PageInput,
-): Promise<Answer> {
+  { cookie, csrf }: Browser,
+  { form }: PageRequest,
+): Promise<PageResponse> {
   const { email = '', password = '' } = form;
-  const next = readNext(form.next);
-  const cookie = await signInWithPassword(ctx, browser, email, password);
-  if (cookie !== null) return { cookie, redirect: next ?? HOME };
-  const errand = await findSignInRequest(ctx, next);
-  const problem =
-    'The e-mail or the password is wrong. If you have just registered, open the link in our mail first.';
+  const returnPath = parseReturnPath(form.next);
+  const newCookie = await signInWithPassword(ctx, cookie, email, password);
+  if (newCookie !== null) return { cookie: newCookie, redirect: returnPath ?? HOME };
+  const signIn = await findSignInRequest(ctx, returnPath);
   const page = signInPage({
     csrf,
-    next,
-    app: errand?.app ?? null,
+    returnPath,
+    app: signIn?.app ?? null,
     email,
-    problem,
-    passkeys: hasPasskeys(ctx),
+    problem: 'Incorrect email or password. If you just signed up, confirm your email first.',
+    passkeys: supportsPasskeys(ctx),
   });
-  return { status: 422, page, leadsTo: errand?.leadsTo ?? [] };
+  return { status: 422, page, formTargets: signIn?.formTargets ?? [] };
 }
 
-export async function postSignOut(ctx: Context, { browser }: Visit, { form }: PageInput): Promise<Answer> {
-  await endSession(ctx.db, browser);
-  return { cookie: newSecret(ctx.random), redirect: readNext(form.next) ?? '/sign-in' };
+export async function postSignOut(
+  ctx: Context,
+  { cookie }: Browser,
+  { form }: PageRequest,
+): Promise<PageResponse> {
+  await endSession(ctx.db, cookie);
+  return { cookie: newSecret(ctx.random), redirect: parseReturnPath(form.next) ?? '/sign-in' };
 }

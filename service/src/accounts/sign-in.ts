@@ -1,22 +1,22 @@
 import type { Context } from '../context.ts';
-import { hashPassword, isOutdated, isPassword } from './password.ts';
+import { hashPassword, needsRehash, verifyPassword } from './password.ts';
 import { startSession } from './sessions.ts';
 import { findUserByEmail, setPasswordHash } from './store.ts';
-import { takeAttempt } from './throttle.ts';
+import { throttleAttempt } from './throttle.ts';
 
-/** The new cookie, or null: an unknown address and a wrong password cannot be told apart. */
+/** Returns the new cookie, or null for a wrong password or an unknown address; the two are indistinguishable. */
 export async function signInWithPassword(
   ctx: Context,
-  browser: string,
+  cookie: string,
   email: string,
   password: string,
 ): Promise<string | null> {
-  const attempt = await takeAttempt(ctx, email);
+  const attempts = await throttleAttempt(ctx, email);
   const user = await findUserByEmail(ctx.db, email.trim());
-  if (!(await isPassword(ctx, user?.password_hash, password)) || user === undefined) return null;
-  await attempt.forgive();
-  if (user.password_hash !== null && isOutdated(user.password_hash)) {
+  if (!(await verifyPassword(ctx, user?.password_hash, password)) || user === undefined) return null;
+  await attempts.clear();
+  if (user.password_hash !== null && needsRehash(user.password_hash)) {
     await setPasswordHash(ctx.db, user.id, await hashPassword(ctx, password));
   }
-  return ctx.db.transaction().execute((tx) => startSession(ctx, tx, browser, user.id, 'password'));
+  return ctx.db.transaction().execute((tx) => startSession(ctx, tx, cookie, user.id, 'password'));
 }

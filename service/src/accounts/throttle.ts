@@ -4,46 +4,49 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { countSignInFailure, deleteSignInFailures } from './throttle-store.ts';
 
-/** Wrong passwords an hour: a minute's budget alone would let a patient guesser go on all day. */
-const FAILURES_PER_HOUR = 50;
+/** The limit per minute alone would let a patient attacker keep guessing all day. */
+const MAX_FAILURES_PER_HOUR = 50;
 
-/** Every form and passkey call takes from the budget of the network it comes from. */
-export async function takeFromAddress(ctx: Context, ip: string): Promise<void> {
+/** Limits forms and passkey calls per network. */
+export async function throttleAddress(ctx: Context, ip: string): Promise<void> {
   await take(ctx, 'account_forms', networkOf(ip));
 }
 
-/** Counts an attempt at an account, existing or not; `forgive` when it turned out to be its owner. */
-export async function takeAttempt(ctx: Context, email: string): Promise<{ forgive(): Promise<void> }> {
+/**
+ * Counts a password attempt, whether or not the account exists. Throws `rate_limited` if there were too many.
+ * The caller calls `clear` once the password proves right.
+ */
+export async function throttleAttempt(ctx: Context, email: string): Promise<{ clear(): Promise<void> }> {
   const account = accountKey(ctx, email);
   await take(ctx, 'sign_in', account.toString('hex'));
   const { count, remainingSeconds } = await countSignInFailure(ctx.db, account);
-  if (count > FAILURES_PER_HOUR) throw tooMany(remainingSeconds);
-  return { forgive: () => forgiveFailures(ctx, email) };
+  if (count > MAX_FAILURES_PER_HOUR) throw rateLimited(remainingSeconds);
+  return { clear: () => clearFailures(ctx, email) };
 }
 
-export async function forgiveFailures(ctx: Context, email: string): Promise<void> {
+export async function clearFailures(ctx: Context, email: string): Promise<void> {
   await deleteSignInFailures(ctx.db, accountKey(ctx, email));
 }
 
-/** Nobody's mailbox is filled through us. */
-export async function takeMail(ctx: Context, email: string): Promise<void> {
+/** Limits how many mails an address receives, so that nobody can flood a mailbox through us. */
+export async function throttleMail(ctx: Context, email: string): Promise<void> {
   await take(ctx, 'account_mail', accountKey(ctx, email).toString('hex'));
 }
 
 async function take(ctx: Context, limit: LimitName, key: string): Promise<void> {
   const { allowed, resetSeconds } = await ctx.limiter.take(`${limit} ${key}`, ctx.config.limits[limit]);
-  if (!allowed) throw tooMany(resetSeconds);
+  if (!allowed) throw rateLimited(resetSeconds);
 }
 
-function tooMany(seconds: number): ApiError {
-  return new ApiError('rate_limited', {}, { headers: { 'retry-after': String(seconds) } });
+function rateLimited(retryAfterSeconds: number): ApiError {
+  return new ApiError('rate_limited', {}, { headers: { 'retry-after': String(retryAfterSeconds) } });
 }
 
 function accountKey({ sealing }: Context, email: string): Buffer {
   return sealing.tag('account', email.trim().toLowerCase());
 }
 
-/** One IPv6 customer has at least a /64. */
+/** Returns an IPv6 address's /64, because every customer has at least that, and an IPv4 address unchanged. */
 export function networkOf(ip: string): string {
   if (!isIPv6(ip) || ip.includes('.')) return ip;
   const [head = '', tail = ''] = ip.split('::', 2);

@@ -12,25 +12,25 @@ import {
 } from '../../test/support/browser.ts';
 import { makeClient, makeUser, REDIRECT, type TestClient, USER } from '../../test/support/tokens.ts';
 
-let one: TestApp;
+let node: TestApp;
 let client: TestClient;
 let other: TestClient;
 beforeAll(async () => {
-  one = await testApp({ pages: false, plugins: [allow], config: {} });
-  client = await makeClient(one.ctx);
-  other = await makeClient(one.ctx, { clientId: 'partner-two' });
-  await makeUser(one.ctx);
+  node = await testApp({ pages: false, plugins: [allow], config: {} });
+  client = await makeClient(node.ctx);
+  other = await makeClient(node.ctx, { clientId: 'partner-two' });
+  await makeUser(node.ctx);
 });
-afterAll(() => one.close());
+afterAll(() => node.close());
 
 const authorize = (changes: Record<string, string | undefined>, pkce = newPkce()) =>
-  newBrowser(one.app).open(authorizeUrl(client.clientId, pkce, changes));
+  newBrowser(node.app).open(authorizeUrl(client.clientId, pkce, changes));
 
 async function signIn(changes: Record<string, string | undefined> = {}) {
   const pkce = newPkce();
-  const code = await obtainCode(one.app, authorizeUrl(client.clientId, pkce, changes));
+  const code = await obtainCode(node.app, authorizeUrl(client.clientId, pkce, changes));
   const exchange = (params: Record<string, string | undefined> = {}, as = client) =>
-    postToken(one.app, as, {
+    postToken(node.app, as, {
       grant_type: 'authorization_code',
       code,
       code_verifier: pkce.verifier,
@@ -41,7 +41,7 @@ async function signIn(changes: Record<string, string | undefined> = {}) {
 
 const introspect = async (token: string, credentials: Record<string, string> = {}) =>
   (
-    await one.app.inject({
+    await node.app.inject({
       method: 'POST',
       url: '/oauth/introspect',
       payload: { token, client_id: client.clientId, client_secret: client.secret, ...credentials },
@@ -49,18 +49,18 @@ const introspect = async (token: string, credentials: Record<string, string> = {
   ).json();
 
 const refresh = (refresh_token: string, as = client) =>
-  postToken(one.app, as, { grant_type: 'refresh_token', refresh_token, redirect_uri: undefined });
+  postToken(node.app, as, { grant_type: 'refresh_token', refresh_token, redirect_uri: undefined });
 
 describe('PKCE', () => {
   test.each([
     ['no challenge', { code_challenge: undefined, code_challenge_method: undefined }],
     ['the plain method', { code_challenge_method: 'plain' }],
     ['no method, which would mean plain', { code_challenge_method: undefined }],
-    ['a challenge that is no hash', { code_challenge: 'short' }],
-  ])('%s is refused before the user is asked', async (_name, changes) => {
+    ['a challenge that is not a hash', { code_challenge: 'short' }],
+  ])('%s is rejected before the user sees a page', async (_name, changes) => {
     const { callback } = await authorize(changes);
     expect(callback?.searchParams.get('error')).toBe('invalid_request');
-    expect(callback?.searchParams.get('state')).toBe('kept');
+    expect(callback?.searchParams.get('state')).toBe('test-state');
     expect(callback?.searchParams.has('code')).toBe(false);
   });
 
@@ -68,27 +68,27 @@ describe('PKCE', () => {
     ['a missing', undefined],
     ['a wrong', newPkce().verifier],
     ['an empty', ''],
-  ])('%s verifier gets no token, and the right one afterwards does', async (_name, code_verifier) => {
+  ])('%s verifier is rejected, and the code still works with the right one', async (_name, code_verifier) => {
     const { exchange } = await signIn();
     const reply = await exchange({ code_verifier });
     expect([reply.statusCode, reply.json().error]).toEqual([400, 'invalid_grant']);
     expect((await exchange()).statusCode).toBe(200);
   });
 
-  test('the challenge itself is not taken for the verifier', async () => {
+  test('the challenge is not accepted as the verifier', async () => {
     const { exchange, pkce } = await signIn();
     expect((await exchange({ code_verifier: pkce.challenge })).json().error).toBe('invalid_grant');
   });
 });
 
-describe('codes', () => {
-  test('a code injected into another client is worth nothing there', async () => {
+describe('authorization codes', () => {
+  test('another client cannot redeem the code', async () => {
     const { exchange } = await signIn();
     const reply = await exchange({}, other);
     expect([reply.statusCode, reply.json().error]).toEqual([400, 'invalid_grant']);
   });
 
-  test('a replayed code is refused and ends what it gave', async () => {
+  test('a replayed code is rejected and its tokens are revoked', async () => {
     const { exchange } = await signIn();
     const tokens = (await exchange()).json();
     expect((await introspect(tokens.access_token)).active).toBe(true);
@@ -96,38 +96,38 @@ describe('codes', () => {
     expect(await introspect(tokens.access_token)).toEqual({ active: false });
     expect((await refresh(tokens.refresh_token)).json().error).toBe('invalid_grant');
     const headers = { authorization: `Bearer ${tokens.access_token}` };
-    expect((await one.app.inject({ url: '/oauth/userinfo', headers })).statusCode).toBe(401);
+    expect((await node.app.inject({ url: '/oauth/userinfo', headers })).statusCode).toBe(401);
   });
 
   test('a code expires after 60 seconds', async () => {
     const { code, exchange } = await signIn();
     const row = `kind = 'AuthorizationCode' and hash = sha256('${code}')`;
-    const { rows } = await one.ctx.pool.query(`select payload from oauth_artifacts where ${row}`);
+    const { rows } = await node.ctx.pool.query(`select payload from oauth_artifacts where ${row}`);
     expect(rows[0].payload.exp - rows[0].payload.iat).toBe(60);
-    await one.ctx.pool.query(
+    await node.ctx.pool.query(
       `update oauth_artifacts set payload = payload || jsonb_build_object('exp', (payload ->> 'iat')::int - 1) where ${row}`,
     );
     expect((await exchange()).json().error).toBe('invalid_grant');
   });
 
-  test('a code is bound to the redirect it was sent to', async () => {
+  test('a code is bound to its redirect URI', async () => {
     const { exchange } = await signIn();
     expect((await exchange({ redirect_uri: `${REDIRECT}2` })).json().error).toBe('invalid_grant');
     expect((await exchange({ redirect_uri: undefined })).json().error).toBe('invalid_request');
   });
 });
 
-describe('redirects that are not registered get an error page, never a redirect', () => {
+describe('an unregistered redirect URI gets an error page, never a redirect', () => {
   test.each([
     ['a longer path', `${REDIRECT}/more`],
     ['a shorter path', 'https://app.partner.test/'],
     ['another port', 'https://app.partner.test:8443/callback'],
     ['the default port spelled out', 'https://app.partner.test:443/callback'],
     ['another scheme', 'http://app.partner.test/callback'],
-    ['a script', 'javascript:alert(1)//https://app.partner.test/callback'],
+    ['a script URL', 'javascript:alert(1)//https://app.partner.test/callback'],
     ['a fragment', `${REDIRECT}#x`],
     ['a query', `${REDIRECT}?x=1`],
-    ['a user', 'https://app.partner.test@evil.test/callback'],
+    ['user info', 'https://app.partner.test@evil.test/callback'],
     ['a subdomain', 'https://evil.app.partner.test/callback'],
     ['a longer host', 'https://app.partner.test.evil.test/callback'],
     ['upper case', 'https://APP.partner.test/callback'],
@@ -135,7 +135,7 @@ describe('redirects that are not registered get an error page, never a redirect'
     ['an encoded slash', 'https://app.partner.test%2fcallback'],
     ['a backslash', 'https://evil.test\\@app.partner.test/callback'],
     ['no scheme', '//app.partner.test/callback'],
-    ['nothing', ''],
+    ['an empty value', ''],
   ])('%s', async (_name, redirect_uri) => {
     const { callback, reply } = await authorize({ redirect_uri });
     expect(callback).toBeNull();
@@ -144,7 +144,7 @@ describe('redirects that are not registered get an error page, never a redirect'
     expect(reply?.headers['content-security-policy']).toContain("frame-ancestors 'none'");
   });
 
-  test('an unknown client gets none either, and no word of the request comes back as markup', async () => {
+  test('an unknown client gets the error page too, and its name is escaped', async () => {
     const { callback, reply } = await authorize({ client_id: '<script>alert(1)</script>' });
     expect([callback, reply?.statusCode]).toEqual([null, 400]);
     expect(reply?.body).not.toContain('<script>');
@@ -165,45 +165,45 @@ describe('redirects that are not registered get an error page, never a redirect'
   });
 });
 
-test('mix-up: every reply names its issuer, success, refusal and error alike', async () => {
+test('mix-up: success and error responses name the issuer', async () => {
   for (const changes of [
     {},
     { code_challenge: undefined, code_challenge_method: undefined },
     { prompt: 'none' },
   ]) {
     const { callback } = await authorize(changes);
-    expect(callback?.searchParams.get('iss')).toBe(one.ctx.baseUrl);
-    expect(callback?.searchParams.get('state')).toBe('kept');
+    expect(callback?.searchParams.get('iss')).toBe(node.ctx.baseUrl);
+    expect(callback?.searchParams.get('state')).toBe('test-state');
   }
 });
 
 describe('refresh tokens', () => {
   const rotateNow = () =>
-    one.ctx.pool.query(
+    node.ctx.pool.query(
       `update oauth_artifacts set payload = payload || jsonb_build_object('iat', extract(epoch from now())::int - 2000000, 'exp', extract(epoch from now())::int + 500000) where kind = 'RefreshToken' and consumed_at is null`,
     );
 
-  test('far from its expiry the same token comes back; near it a new one does', async () => {
+  test('the token is kept far from its expiry and rotated near it', async () => {
     const { refresh_token } = (await (await signIn()).exchange()).json();
     expect((await refresh(refresh_token)).json().refresh_token).toBe(refresh_token);
     await rotateNow();
     expect((await refresh(refresh_token)).json().refresh_token).not.toBe(refresh_token);
   });
 
-  test('a reply lost at the rotation loses nothing: the same request again gets a successor', async () => {
+  test('a retry after a lost rotation reply gets a successor', async () => {
     const { refresh_token } = (await (await signIn()).exchange()).json();
     await rotateNow();
     const first = (await refresh(refresh_token)).json();
-    const again = (await refresh(refresh_token)).json();
-    for (const { refresh_token: successor } of [first, again])
+    const retried = (await refresh(refresh_token)).json();
+    for (const { refresh_token: successor } of [first, retried])
       expect((await refresh(successor)).statusCode).toBe(200);
   });
 
-  test('a rotated token used later is theft: the grant and all of its tokens end', async () => {
+  test('late use of a rotated token revokes the grant and all its tokens', async () => {
     const { refresh_token, access_token } = (await (await signIn()).exchange()).json();
     await rotateNow();
     const rotated = (await refresh(refresh_token)).json();
-    await one.ctx.pool.query(
+    await node.ctx.pool.query(
       `update oauth_artifacts set consumed_at = consumed_at - interval '1 minute' where consumed_at is not null`,
     );
     expect((await refresh(refresh_token)).json().error).toBe('invalid_grant');
@@ -212,15 +212,15 @@ describe('refresh tokens', () => {
       expect(await introspect(token)).toEqual({ active: false });
   });
 
-  test("another client's is worth nothing, and its owner keeps it", async () => {
+  test('another client cannot use the token, and its owner still can', async () => {
     const { refresh_token } = (await (await signIn()).exchange()).json();
     expect((await refresh(refresh_token, other)).json().error).toBe('invalid_grant');
     expect((await refresh(refresh_token)).statusCode).toBe(200);
   });
 
-  test('cannot widen the scope that was granted', async () => {
+  test('a refresh cannot widen the granted scope', async () => {
     const { refresh_token } = (await (await signIn({ scope: 'offers:read' })).exchange()).json();
-    const reply = await postToken(one.app, client, {
+    const reply = await postToken(node.app, client, {
       grant_type: 'refresh_token',
       refresh_token,
       scope: 'offers:read pii:read',
@@ -228,10 +228,10 @@ describe('refresh tokens', () => {
     expect(reply.json().error).toBe('invalid_scope');
   });
 
-  test('is no access token', async () => {
+  test('a refresh token is not accepted as an access token', async () => {
     const { refresh_token } = (await (await signIn()).exchange()).json();
     expect(await introspect(refresh_token)).toEqual({ active: false });
-    const reply = await one.app.inject({
+    const reply = await node.app.inject({
       url: '/oauth/userinfo',
       headers: { authorization: `Bearer ${refresh_token}` },
     });
@@ -240,11 +240,11 @@ describe('refresh tokens', () => {
 });
 
 describe("another client's token", () => {
-  test('is inactive under its own credentials, and cannot be revoked', async () => {
+  test('is reported as inactive and cannot be revoked', async () => {
     const { access_token } = (await (await signIn()).exchange()).json();
     const theirs = { client_id: other.clientId, client_secret: other.secret };
     expect(await introspect(access_token, theirs)).toEqual({ active: false });
-    const revoked = await one.app.inject({
+    const revoked = await node.app.inject({
       method: 'POST',
       url: '/oauth/revoke',
       payload: { token: access_token, ...theirs },
@@ -254,9 +254,9 @@ describe("another client's token", () => {
   });
 });
 
-describe('alg games', () => {
+describe('JWT algorithm attacks', () => {
   const assertion = (jwt: string) =>
-    postToken(one.app, client, {
+    postToken(node.app, client, {
       grant_type: 'client_credentials',
       client_id: client.clientId,
       client_secret: undefined,
@@ -266,7 +266,7 @@ describe('alg games', () => {
   const claims = () => ({
     iss: client.clientId,
     sub: client.clientId,
-    aud: one.ctx.baseUrl,
+    aud: node.ctx.baseUrl,
     jti: String(Math.random()),
     exp: Math.floor(Date.now() / 1000) + 60,
   });
@@ -276,9 +276,9 @@ describe('alg games', () => {
     'none',
     'HS256 with the placeholder secret',
     'HS256 with the public key',
-    'ES256 with a key of its own',
-  ])('a client assertion by %s authenticates nobody', async (kind) => {
-    const [key] = (await one.app.inject('/oauth/jwks')).json().keys;
+    'ES256 with an unknown key',
+  ])('a client assertion signed with %s is rejected', async (kind) => {
+    const [key] = (await node.app.inject('/oauth/jwks')).json().keys;
     const hmac = (secret: string) => {
       const text = `${encode({ alg: 'HS256' })}.${encode(claims())}`;
       return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
@@ -296,17 +296,17 @@ describe('alg games', () => {
     expect(reply.json()).not.toHaveProperty('access_token');
   });
 
-  test('an ID token is RS256 by a published key; hints with another alg are refused', async () => {
+  test('ID tokens are RS256 by a published key, and forged hints are rejected', async () => {
     const { exchange } = await signIn({ scope: 'openid' });
     const { id_token } = (await exchange()).json();
-    const [key] = (await one.app.inject('/oauth/jwks')).json().keys;
+    const [key] = (await node.app.inject('/oauth/jwks')).json().keys;
     const { protectedHeader } = await jwtVerify(id_token, await importJWK(key, 'RS256'), {
-      issuer: one.ctx.baseUrl,
+      issuer: node.ctx.baseUrl,
       audience: client.clientId,
     });
     expect(protectedHeader).toMatchObject({ alg: 'RS256', kid: key.kid });
     const forger = await generateKeyPair('RS256', { extractable: true });
-    const hint = { sub: USER, iss: one.ctx.baseUrl, aud: client.clientId, iat: 1, exp: 2_000_000_000 };
+    const hint = { sub: USER, iss: node.ctx.baseUrl, aud: client.clientId, iat: 1, exp: 2_000_000_000 };
     const none = `${encode({ alg: 'none' })}.${encode(hint)}.`;
     const forged = await new SignJWT(hint)
       .setProtectedHeader({ alg: 'RS256', kid: key.kid, jwk: await exportJWK(forger.publicKey) })
@@ -318,7 +318,7 @@ describe('alg games', () => {
   });
 
   test.each(['request', 'request_uri', 'registration', 'claims'])(
-    'the parameter %s opens no side door',
+    'the parameter %s cannot change the redirect',
     async (name) => {
       const value =
         name === 'claims'
@@ -331,12 +331,12 @@ describe('alg games', () => {
   );
 });
 
-describe('scanning', () => {
-  test('introspection without credentials ends at the limit of its address; with them it goes on', async () => {
+describe('token scanning', () => {
+  test('introspection without credentials is limited per address; with credentials it is not', async () => {
     const statuses: number[] = [];
     let last = null;
     for (let i = 0; i < 61; i++) {
-      last = await one.app.inject({
+      last = await node.app.inject({
         method: 'POST',
         url: '/oauth/introspect',
         payload: { token: `${'x'.repeat(40)}${100 + i}` },
@@ -352,10 +352,10 @@ describe('scanning', () => {
 
   test.each([
     ['a wrong secret', { client_secret: 'cws_wrong' }],
-    ['half of a pair', { client_secret: undefined }],
+    ['a missing secret', { client_secret: undefined }],
     ['an unknown client', { client_id: 'nobody' }],
-  ])('%s is 401, not an answer', async (_name, changes) => {
-    const reply = await one.app.inject({
+  ])('introspection with %s is 401', async (_name, changes) => {
+    const reply = await node.app.inject({
       method: 'POST',
       url: '/oauth/introspect',
       payload: {
@@ -374,10 +374,10 @@ describe('scanning', () => {
   });
 });
 
-test('the way back from an interaction belongs to the browser that began it', async () => {
-  const started = await one.app.inject(authorizeUrl(client.clientId, newPkce()));
+test('another browser cannot resume an interaction', async () => {
+  const started = await node.app.inject(authorizeUrl(client.clientId, newPkce()));
   const uid = String(started.headers.location).split('/').at(-1);
-  const stranger = await one.app.inject({ url: `/oauth/authorize/${uid}` });
+  const stranger = await node.app.inject({ url: `/oauth/authorize/${uid}` });
   expect([stranger.statusCode, stranger.headers.location]).toEqual([400, undefined]);
-  expect((await one.app.inject(`/interaction/${uid}`)).headers.location).toBeUndefined();
+  expect((await node.app.inject(`/interaction/${uid}`)).headers.location).toBeUndefined();
 });

@@ -13,15 +13,15 @@ import { makeClient, makeUser, REDIRECT, type TestClient, USER } from '../../tes
 import { PARTNER_SCOPES, SCOPES } from '../http/access.ts';
 import { rotateSigningKey } from './keys.ts';
 
-let one: TestApp;
+let node: TestApp;
 let client: TestClient;
 let decision: 'deny' | { user: string } = { user: USER };
 beforeAll(async () => {
-  one = await testApp({ pages: false, plugins: [decideAs(() => decision)] });
-  client = await makeClient(one.ctx, { origins: ['https://app.partner.test'] });
-  await makeUser(one.ctx);
+  node = await testApp({ pages: false, plugins: [decideAs(() => decision)] });
+  client = await makeClient(node.ctx, { origins: ['https://app.partner.test'] });
+  await makeUser(node.ctx);
 });
-afterAll(() => one.close());
+afterAll(() => node.close());
 
 const FORM = 'application/x-www-form-urlencoded';
 const basic = ({ clientId, secret }: TestClient) =>
@@ -31,16 +31,16 @@ const credentials = () => ({ client_id: client.clientId, client_secret: client.s
 
 async function signIn(changes: Record<string, string | undefined> = {}, as = client) {
   const pkce = newPkce();
-  const code = await obtainCode(one.app, authorizeUrl(as.clientId, pkce, changes));
+  const code = await obtainCode(node.app, authorizeUrl(as.clientId, pkce, changes));
   return (
-    await postToken(one.app, as, { grant_type: 'authorization_code', code, code_verifier: pkce.verifier })
+    await postToken(node.app, as, { grant_type: 'authorization_code', code, code_verifier: pkce.verifier })
   ).json();
 }
 
-describe('bodies and credentials', () => {
+describe('request bodies and client credentials', () => {
   test.each<[string, () => InjectOptions]>([
     [
-      'a form with credentials in it',
+      'a form with credentials',
       () => ({
         payload: form({ grant_type: 'client_credentials', ...credentials() }),
         headers: { 'content-type': FORM },
@@ -53,16 +53,13 @@ describe('bodies and credentials', () => {
         headers: { 'content-type': FORM, authorization: basic(client) },
       }),
     ],
-    [
-      'JSON with credentials in it',
-      () => ({ payload: { grant_type: 'client_credentials', ...credentials() } }),
-    ],
+    ['JSON with credentials', () => ({ payload: { grant_type: 'client_credentials', ...credentials() } })],
     [
       'JSON with HTTP Basic',
       () => ({ payload: { grant_type: 'client_credentials' }, headers: { authorization: basic(client) } }),
     ],
-  ])('/oauth/token takes %s', async (_name, options) => {
-    const reply = await one.app.inject({ method: 'POST', url: '/oauth/token', ...options() });
+  ])('/oauth/token accepts %s', async (_name, options) => {
+    const reply = await node.app.inject({ method: 'POST', url: '/oauth/token', ...options() });
     expect(reply.statusCode).toBe(200);
     expect(reply.json()).toEqual({
       access_token: expect.stringMatching(/^[\w-]{43}$/),
@@ -74,7 +71,7 @@ describe('bodies and credentials', () => {
   });
 
   test.each(['/oauth/revoke', '/oauth/introspect'])(
-    '%s takes JSON and a form, credentials in the body or by Basic',
+    '%s accepts JSON and forms, with credentials in the body or as HTTP Basic',
     async (url) => {
       const token = 'x'.repeat(43);
       for (const options of [
@@ -83,14 +80,14 @@ describe('bodies and credentials', () => {
         { payload: form({ token, ...credentials() }), headers: { 'content-type': FORM } },
         { payload: form({ token }), headers: { 'content-type': FORM, authorization: basic(client) } },
       ])
-        expect((await one.app.inject({ method: 'POST', url, ...options })).statusCode).toBe(200);
+        expect((await node.app.inject({ method: 'POST', url, ...options })).statusCode).toBe(200);
     },
   );
 
   test.each(['unknown', 'a.b.c', 'eyJhbGciOiJub25lIn0.e30.', ''.padEnd(500, 'x')])(
-    'revoking %j is 200',
+    'revoking the unknown token %j is 200',
     async (token) => {
-      const reply = await one.app.inject({
+      const reply = await node.app.inject({
         method: 'POST',
         url: '/oauth/revoke',
         payload: { token, ...credentials() },
@@ -100,7 +97,7 @@ describe('bodies and credentials', () => {
   );
 });
 
-describe('every failure has the error object and the members of RFC 6749', () => {
+describe('every error has the API error object and the members of RFC 6749', () => {
   const post = (url: string, payload: InjectOptions['payload'], headers = {}): InjectOptions => ({
     method: 'POST',
     url,
@@ -128,7 +125,7 @@ describe('every failure has the error object and the members of RFC 6749', () =>
       'invalid_client',
     ],
     [
-      'no client',
+      'no client credentials',
       () => post('/oauth/token', { grant_type: 'client_credentials' }),
       400,
       'malformed_request',
@@ -170,14 +167,14 @@ describe('every failure has the error object and the members of RFC 6749', () =>
       'invalid_request',
     ],
     [
-      'a number where text belongs',
+      'a number instead of a string',
       () => post('/oauth/token', { grant_type: 7 }),
       400,
       'malformed_request',
       'invalid_request',
     ],
     [
-      'a form that repeats a name',
+      'a form with a repeated field',
       () => post('/oauth/token', 'grant_type=a&grant_type=b', { 'content-type': FORM }),
       400,
       'malformed_request',
@@ -198,7 +195,7 @@ describe('every failure has the error object and the members of RFC 6749', () =>
       'invalid_request',
     ],
     [
-      'revocation by nobody',
+      'revocation without credentials',
       () => post('/oauth/revoke', { token: 'x' }),
       400,
       'malformed_request',
@@ -212,7 +209,7 @@ describe('every failure has the error object and the members of RFC 6749', () =>
       'invalid_client',
     ],
     [
-      'introspection of nothing',
+      'introspection without a token',
       () => post('/oauth/introspect', {}),
       422,
       'validation_failed',
@@ -235,14 +232,14 @@ describe('every failure has the error object and the members of RFC 6749', () =>
     ],
     ['an unknown path', () => ({ url: '/oauth/nothing' }), 404, 'not_found', 'invalid_request'],
     [
-      'an unknown client at the door',
+      'an unknown client at /oauth/authorize',
       () => ({ url: '/oauth/authorize?client_id=no' }),
       400,
       'malformed_request',
       'invalid_client',
     ],
   ])('%s', async (_name, options, status, code, error) => {
-    const reply = await one.app.inject(options());
+    const reply = await node.app.inject(options());
     expect([reply.statusCode, reply.json().code, reply.json().error]).toEqual([status, code, error]);
     expect(reply.json()).toMatchObject({
       type: 'api_error',
@@ -257,7 +254,7 @@ describe('every failure has the error object and the members of RFC 6749', () =>
 
   test('userinfo without the scope openid is 403', async () => {
     const { access_token } = await signIn({ scope: 'offers:read' });
-    const reply = await one.app.inject({
+    const reply = await node.app.inject({
       url: '/oauth/userinfo',
       headers: { authorization: `Bearer ${access_token}` },
     });
@@ -265,7 +262,7 @@ describe('every failure has the error object and the members of RFC 6749', () =>
   });
 
   test("the caller's request id comes back", async () => {
-    const reply = await one.app.inject({
+    const reply = await node.app.inject({
       method: 'POST',
       url: '/oauth/token',
       payload: {},
@@ -276,21 +273,21 @@ describe('every failure has the error object and the members of RFC 6749', () =>
 });
 
 describe('scopes', () => {
-  test('none asked means all that the client is registered for', async () => {
-    const narrow = await makeClient(one.ctx, {
+  test('omitting the scope requests all scopes of the client', async () => {
+    const narrow = await makeClient(node.ctx, {
       clientId: 'narrow',
       scopes: ['openid', 'offers:read', 'pii:read'],
     });
     expect((await signIn({}, narrow)).scope.split(' ').sort()).toEqual(['offers:read', 'openid', 'pii:read']);
     expect((await signIn({})).scope.split(' ').sort()).toEqual(Object.keys(SCOPES).sort());
-    const partner = await postToken(one.app, narrow, {
+    const partner = await postToken(node.app, narrow, {
       grant_type: 'client_credentials',
       redirect_uri: undefined,
     });
     expect(partner.json().scope).toBe('offers:read');
   });
 
-  test('offline_access is kept without prompt=consent, and a refresh token comes without it', async () => {
+  test('offline_access is kept without prompt=consent, and a refresh token is issued without it', async () => {
     expect((await signIn({ scope: 'openid offline_access' })).scope).toBe('openid offline_access');
     expect(await signIn({ scope: 'offers:read' })).toMatchObject({
       refresh_token: expect.any(String),
@@ -298,25 +295,25 @@ describe('scopes', () => {
     });
   });
 
-  test('one that is not registered is refused', async () => {
-    const { callback } = await newBrowser(one.app).open(
+  test('an unregistered scope is rejected', async () => {
+    const { callback } = await newBrowser(node.app).open(
       authorizeUrl('narrow', newPkce(), { scope: 'offers:read wallets:write' }),
     );
     expect(callback?.searchParams.get('error')).toBe('invalid_scope');
-    const offline = await newBrowser(one.app).open(
+    const offline = await newBrowser(node.app).open(
       authorizeUrl('narrow', newPkce(), { scope: 'openid offline_access' }),
     );
     expect(offline.callback?.searchParams.get('error')).toBe('invalid_scope');
   });
 
-  test('an ID token comes with openid only, the e-mail address with email only', async () => {
+  test('the ID token requires openid, its email claim requires email', async () => {
     expect(await signIn({ scope: 'offers:read' })).not.toHaveProperty('id_token');
     const claims = (token: string) =>
       JSON.parse(Buffer.from(String(token.split('.')[1]), 'base64url').toString());
     expect(claims((await signIn({ scope: 'openid', nonce: 'n1' })).id_token)).toMatchObject({
       sub: USER,
       nonce: 'n1',
-      iss: one.ctx.baseUrl,
+      iss: node.ctx.baseUrl,
     });
     expect(claims((await signIn({ scope: 'openid' })).id_token)).not.toHaveProperty('email');
     expect(claims((await signIn({ scope: 'openid email' })).id_token)).toMatchObject({
@@ -325,20 +322,20 @@ describe('scopes', () => {
   });
 });
 
-test('a user who denies comes back with access_denied, the state and the issuer', async () => {
+test('denying consent returns access_denied with the state and the issuer', async () => {
   decision = 'deny';
-  const { callback } = await newBrowser(one.app).open(authorizeUrl(client.clientId, newPkce()));
+  const { callback } = await newBrowser(node.app).open(authorizeUrl(client.clientId, newPkce()));
   decision = { user: USER };
   expect(Object.fromEntries(callback?.searchParams ?? [])).toEqual({
     error: 'access_denied',
-    error_description: 'the user said no',
-    state: 'kept',
-    iss: one.ctx.baseUrl,
+    error_description: 'the user denied access',
+    state: 'test-state',
+    iss: node.ctx.baseUrl,
   });
 });
 
-test('a browser that consented is not asked again; prompt=none then needs no page', async () => {
-  const browser = newBrowser(one.app);
+test('a browser that consented signs in silently with prompt=none', async () => {
+  const browser = newBrowser(node.app);
   const url = () => authorizeUrl(client.clientId, newPkce(), { scope: 'offers:read', prompt: undefined });
   expect((await browser.open(url())).callback?.searchParams.has('code')).toBe(true);
   decision = 'deny';
@@ -346,32 +343,32 @@ test('a browser that consented is not asked again; prompt=none then needs no pag
   decision = { user: USER };
 });
 
-test('who signs out of the pages, or changes the account, has done so here', async () => {
-  const browser = newBrowser(one.app);
-  await makeUser(one.ctx, '01890000-0000-7000-8000-0000000000cc');
-  let signedIn: string | null = USER;
-  one.ctx.oauth.hooks.signedInUser = async () => signedIn;
-  const silent = async () =>
+test('signing out of the pages or switching accounts ends the session here', async () => {
+  const browser = newBrowser(node.app);
+  await makeUser(node.ctx, '01890000-0000-7000-8000-0000000000cc');
+  let pageUser: string | null = USER;
+  node.ctx.oauth.hooks.signedInUser = async () => pageUser;
+  const silentError = async () =>
     (
       await browser.open(`${authorizeUrl(client.clientId, newPkce(), { scope: 'openid' })}&prompt=none`)
     ).callback?.searchParams.get('error');
   await browser.open(authorizeUrl(client.clientId, newPkce(), { scope: 'openid' }));
-  expect(await silent()).toBeNull();
-  signedIn = null;
-  expect(await silent()).toBe('login_required');
-  signedIn = '01890000-0000-7000-8000-0000000000cc';
-  decision = { user: signedIn };
+  expect(await silentError()).toBeNull();
+  pageUser = null;
+  expect(await silentError()).toBe('login_required');
+  pageUser = '01890000-0000-7000-8000-0000000000cc';
+  decision = { user: pageUser };
   const changed = await browser.open(authorizeUrl(client.clientId, newPkce(), { scope: 'openid' }));
   expect(changed.callback?.searchParams.has('code')).toBe(true);
   decision = { user: USER };
-  one.ctx.oauth.hooks.signedInUser = null;
+  node.ctx.oauth.hooks.signedInUser = null;
 });
 
 describe('CORS', () => {
   const from = (origin: string, options: InjectOptions) =>
-    one.app.inject({ ...options, headers: { ...options.headers, origin } });
+    node.app.inject({ ...options, headers: { ...options.headers, origin } });
 
-  test('a page of the partner may read userinfo, no other page may, and never with cookies', async () => {
+  test("userinfo is readable from the partner's origins only, and never with cookies", async () => {
     const { access_token } = await signIn({ scope: 'openid' });
     const options = { url: '/oauth/userinfo', headers: { authorization: `Bearer ${access_token}` } };
     const own = await from('https://app.partner.test', options);
@@ -381,59 +378,59 @@ describe('CORS', () => {
     expect(other.headers).not.toHaveProperty('access-control-allow-origin');
   });
 
-  test('preflights know the registered origins only', async () => {
-    const ask = (origin: string) =>
+  test('preflights allow registered origins only', async () => {
+    const preflight = (origin: string) =>
       from(origin, {
         method: 'OPTIONS',
         url: '/oauth/userinfo',
         headers: { 'access-control-request-method': 'GET' },
       });
-    expect((await ask('https://app.partner.test')).headers['access-control-allow-origin']).toBe(
+    expect((await preflight('https://app.partner.test')).headers['access-control-allow-origin']).toBe(
       'https://app.partner.test',
     );
-    expect((await ask('https://evil.test')).headers).not.toHaveProperty('access-control-allow-origin');
+    expect((await preflight('https://evil.test')).headers).not.toHaveProperty('access-control-allow-origin');
   });
 
-  test('discovery and keys are for every page', async () => {
+  test('discovery and keys are readable from every origin', async () => {
     for (const url of ['/.well-known/openid-configuration', '/oauth/jwks'])
       expect((await from('https://any.test', { url })).headers['access-control-allow-origin']).toBe('*');
   });
 });
 
-test('the limit of token requests counts per client that proved itself, and nobody else can spend it', async () => {
+test('the token rate limit counts only authenticated requests of the client', async () => {
   const small = await testApp({ config: { limits: { ...testConfig().limits, oauth_token: 3 } } });
   const mine = await makeClient(small.ctx);
-  const ask = (secret: string) =>
+  const request = (secret: string) =>
     postToken(small.app, { ...mine, secret }, { grant_type: 'client_credentials', redirect_uri: undefined });
-  for (let i = 0; i < 5; i++) expect((await ask('wrong')).statusCode).toBe(401);
-  for (const left of ['2', '1', '0'])
-    expect((await ask(mine.secret)).headers['ratelimit-remaining']).toBe(left);
-  const refused = await ask(mine.secret);
-  expect([refused.statusCode, refused.json().code]).toEqual([429, 'rate_limited']);
-  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+  for (let i = 0; i < 5; i++) expect((await request('wrong')).statusCode).toBe(401);
+  for (const remaining of ['2', '1', '0'])
+    expect((await request(mine.secret)).headers['ratelimit-remaining']).toBe(remaining);
+  const limited = await request(mine.secret);
+  expect([limited.statusCode, limited.json().code]).toEqual([429, 'rate_limited']);
+  expect(Number(limited.headers['retry-after'])).toBeGreaterThan(0);
   await small.close();
 });
 
-test('a rotated signing key signs at once on every node, and the former stays published', async () => {
-  const two = await testApp({ databaseUrl: String(one.ctx.pool.options.connectionString) });
+test('a rotated signing key is used on every node at once, and the previous one stays published', async () => {
+  const otherNode = await testApp({ databaseUrl: String(node.ctx.pool.options.connectionString) });
   const kids = async (app: TestApp['app']) =>
     (await app.inject('/oauth/jwks')).json().keys.map((key: { kid: string }) => key.kid);
-  const [former] = await kids(two.app);
-  const kid = await rotateSigningKey(one.ctx);
-  await expect.poll(() => kids(two.app)).toEqual([kid, former]);
-  await expect.poll(() => kids(one.app)).toEqual([kid, former]);
+  const [previous] = await kids(otherNode.app);
+  const kid = await rotateSigningKey(node.ctx);
+  await expect.poll(() => kids(otherNode.app)).toEqual([kid, previous]);
+  await expect.poll(() => kids(node.app)).toEqual([kid, previous]);
   const { id_token } = await signIn({ scope: 'openid' });
   expect(JSON.parse(Buffer.from(id_token.split('.')[0], 'base64url').toString()).kid).toBe(kid);
-  await one.ctx.pool.query(
+  await node.ctx.pool.query(
     `update oauth_signing_keys set retired_at = now() - interval '2 days' where kid = $1`,
-    [former],
+    [previous],
   );
-  await expect.poll(() => kids(two.app)).toEqual([kid]);
-  await two.close();
+  await expect.poll(() => kids(otherNode.app)).toEqual([kid]);
+  await otherNode.close();
 });
 
-test('cookies are out of reach of scripts and of other sites, and Secure at an https address', async () => {
-  const started = await one.app.inject(authorizeUrl(client.clientId, newPkce()));
+test('cookies are HttpOnly and SameSite, and Secure over https', async () => {
+  const started = await node.app.inject(authorizeUrl(client.clientId, newPkce()));
   for (const cookie of [started.headers['set-cookie']].flat())
     expect(cookie).toMatch(/samesite=lax; httponly/i);
   const secure = await testApp({ baseUrl: 'https://causeway.test' });

@@ -5,23 +5,23 @@ import { type TestApp, testApp } from '../../test/support/app.ts';
 import { allow, newBrowser } from '../../test/support/browser.ts';
 import { makeClient, makeUser, REDIRECT, type TestClient, USER } from '../../test/support/tokens.ts';
 
-let one: TestApp;
+let node: TestApp;
 let client: TestClient;
 beforeAll(async () => {
-  one = await testApp({ listen: true, pages: false, plugins: [allow] });
-  client = await makeClient(one.ctx);
-  await makeUser(one.ctx, USER, 'ada@user.test');
+  node = await testApp({ listen: true, pages: false, plugins: [allow] });
+  client = await makeClient(node.ctx);
+  await makeUser(node.ctx, USER, 'ada@user.test');
 });
-afterAll(() => one.close());
+afterAll(() => node.close());
 
 const insecure = { [oauth4webapi.allowInsecureRequests]: true };
 
 async function discover(): Promise<oauth4webapi.AuthorizationServer> {
-  const issuer = new URL(one.ctx.baseUrl);
+  const issuer = new URL(node.ctx.baseUrl);
   return oauth4webapi.processDiscoveryResponse(issuer, await oauth4webapi.discoveryRequest(issuer, insecure));
 }
 
-test('oauth4webapi signs a user in with code and PKCE, refreshes, introspects, reads userinfo and revokes', async () => {
+test('oauth4webapi completes the code flow, refresh, introspection, userinfo and revocation', async () => {
   const as = await discover();
   const me = { client_id: client.clientId };
   const auth = oauth4webapi.ClientSecretBasic(client.secret);
@@ -39,7 +39,7 @@ test('oauth4webapi signs a user in with code and PKCE, refreshes, introspects, r
     nonce,
   }))
     url.searchParams.set(name, value);
-  const { callback } = await newBrowser(one.app).open(url.href);
+  const { callback } = await newBrowser(node.app).open(url.href);
   const params = oauth4webapi.validateAuthResponse(as, me, callback as URL, state);
   const tokens = await oauth4webapi.processAuthorizationCodeResponse(
     as,
@@ -66,7 +66,7 @@ test('oauth4webapi signs a user in with code and PKCE, refreshes, introspects, r
     client_id: client.clientId,
     exp: expect.any(Number),
     iat: expect.any(Number),
-    iss: one.ctx.baseUrl,
+    iss: node.ctx.baseUrl,
     scope: 'openid email offers:read offline_access',
     sub: USER,
     username: 'ada@user.test',
@@ -94,10 +94,10 @@ test('oauth4webapi signs a user in with code and PKCE, refreshes, introspects, r
   }
 });
 
-test('openid-client does the same, and gets a token for the partner alone', async () => {
+test('openid-client completes the same flow and gets a partner token', async () => {
   const options = { execute: [openidClient.allowInsecureRequests] };
   const config = await openidClient.discovery(
-    new URL(one.ctx.baseUrl),
+    new URL(node.ctx.baseUrl),
     client.clientId,
     client.secret,
     undefined,
@@ -112,12 +112,12 @@ test('openid-client does the same, and gets a token for the partner alone', asyn
     code_challenge_method: 'S256',
     state: expectedState,
   });
-  const { callback } = await newBrowser(one.app).open(url.href);
+  const { callback } = await newBrowser(node.app).open(url.href);
   const tokens = await openidClient.authorizationCodeGrant(config, callback as URL, {
     pkceCodeVerifier,
     expectedState,
   });
-  expect(tokens.claims()).toMatchObject({ sub: USER, iss: one.ctx.baseUrl });
+  expect(tokens.claims()).toMatchObject({ sub: USER, iss: node.ctx.baseUrl });
   expect((await openidClient.refreshTokenGrant(config, String(tokens.refresh_token))).access_token).toMatch(
     /^[\w-]{43}$/,
   );
@@ -129,18 +129,18 @@ test('openid-client does the same, and gets a token for the partner alone', asyn
   expect(partner).not.toHaveProperty('refresh_token');
 });
 
-test('both discovery documents are the same, and the keys are public', async () => {
+test('both discovery documents are identical, and the keys are public', async () => {
   const [oidc, oauth] = await Promise.all(
     ['openid-configuration', 'oauth-authorization-server'].map(async (name) =>
-      (await one.app.inject(`/.well-known/${name}`)).json(),
+      (await node.app.inject(`/.well-known/${name}`)).json(),
     ),
   );
   expect(oidc).toEqual(oauth);
   expect(oidc).toMatchObject({
-    issuer: one.ctx.baseUrl,
+    issuer: node.ctx.baseUrl,
     code_challenge_methods_supported: ['S256'],
-    introspection_endpoint: `${one.ctx.baseUrl}/oauth/introspect`,
+    introspection_endpoint: `${node.ctx.baseUrl}/oauth/introspect`,
   });
-  const { keys } = (await one.app.inject('/oauth/jwks')).json();
+  const { keys } = (await node.app.inject('/oauth/jwks')).json();
   expect(Object.keys(keys[0]).sort()).toEqual(['alg', 'e', 'kid', 'kty', 'n', 'use']);
 });

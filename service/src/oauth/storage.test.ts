@@ -5,23 +5,23 @@ import { makeClient, makeUser, type TestClient } from '../../test/support/tokens
 import { runHousekeeping } from '../jobs/housekeeping.ts';
 import { rotateSecret } from '../partners/partner.ts';
 
-let one: TestApp;
+let node: TestApp;
 let client: TestClient;
 beforeAll(async () => {
-  one = await testApp({ pages: false, plugins: [allow] });
-  client = await makeClient(one.ctx);
-  await makeUser(one.ctx);
+  node = await testApp({ pages: false, plugins: [allow] });
+  client = await makeClient(node.ctx);
+  await makeUser(node.ctx);
 });
-afterAll(() => one.close());
+afterAll(() => node.close());
 
-/** Every row of every table as text. */
+/** Returns every row of every table as text. */
 async function dump(): Promise<string> {
-  const { rows } = await one.ctx.pool.query<{ name: string }>(
+  const { rows } = await node.ctx.pool.query<{ name: string }>(
     `select quote_ident(tablename) as name from pg_tables where schemaname = 'public'`,
   );
   const parts = await Promise.all(
     rows.map(async ({ name }) =>
-      (await one.ctx.pool.query(`select row_to_json(t)::text as row from ${name} t`)).rows.map(
+      (await node.ctx.pool.query(`select row_to_json(t)::text as row from ${name} t`)).rows.map(
         ({ row }) => `${name} ${row}`,
       ),
     ),
@@ -29,35 +29,39 @@ async function dump(): Promise<string> {
   return parts.flat().join('\n');
 }
 
-test('the database holds no token, code, secret, cookie or private key that would work, only hashes', async () => {
-  const browser = newBrowser(one.app);
+test('the database stores tokens, codes, secrets and cookies only as hashes, and no private key in the clear', async () => {
+  const browser = newBrowser(node.app);
   const pkce = newPkce();
   const { callback } = await browser.open(authorizeUrl(client.clientId, pkce));
   const code = String(callback?.searchParams.get('code'));
-  const unused = await one.app.inject(authorizeUrl(client.clientId, newPkce()));
+  const unused = await node.app.inject(authorizeUrl(client.clientId, newPkce()));
   const tokens = (
-    await postToken(one.app, client, { grant_type: 'authorization_code', code, code_verifier: pkce.verifier })
+    await postToken(node.app, client, {
+      grant_type: 'authorization_code',
+      code,
+      code_verifier: pkce.verifier,
+    })
   ).json();
-  const again = await browser.open(authorizeUrl(client.clientId, newPkce()));
+  const second = await browser.open(authorizeUrl(client.clientId, newPkce()));
   const partner = (
-    await postToken(one.app, client, { grant_type: 'client_credentials', redirect_uri: undefined })
+    await postToken(node.app, client, { grant_type: 'client_credentials', redirect_uri: undefined })
   ).json();
   const cookie = [...browser.jar].map(([name, { value }]) => `${name.split('@')[0]}=${value}`).join('; ');
-  const asked = await one.app.inject({
+  const pending = await node.app.inject({
     url: authorizeUrl(client.clientId, newPkce(), { prompt: 'consent' }),
     headers: { cookie },
   });
-  expect(asked.headers.location).toMatch(/^\/interaction\//);
+  expect(pending.headers.location).toMatch(/^\/interaction\//);
   const secrets = {
     code,
-    second_code: String(again.callback?.searchParams.get('code')),
+    second_code: String(second.callback?.searchParams.get('code')),
     access_token: tokens.access_token,
     refresh_token: tokens.refresh_token,
     id_token: tokens.id_token,
     partner_token: partner.access_token,
     verifier: pkce.verifier,
     client_secret: client.secret,
-    rotated_secret: await rotateSecret(one.ctx, client.clientId, 60),
+    rotated_secret: await rotateSecret(node.ctx, client.clientId, 60),
     interaction: String(unused.headers.location).split('/').at(-1),
     cookies: [...browser.jar.values()].map(({ value }) => value),
   };
@@ -72,30 +76,30 @@ test('the database holds no token, code, secret, cookie or private key that woul
     }
   }
   expect(text).not.toMatch(/"(d|p|q|dp|dq|qi)"\s*:/);
-  expect(one.logged()).not.toContain(tokens.access_token);
-  expect(one.logged()).not.toContain(client.secret);
+  expect(node.logged()).not.toContain(tokens.access_token);
+  expect(node.logged()).not.toContain(client.secret);
 });
 
-test('housekeeping deletes what has expired and nothing that lives', async () => {
+test('housekeeping deletes expired rows only', async () => {
   const count = async (where: string) =>
-    Number((await one.ctx.pool.query(`select count(*)::int as n from ${where}`)).rows[0].n);
-  const live = await one.tokenFor({});
-  await one.ctx.pool.query(
+    Number((await node.ctx.pool.query(`select count(*)::int as n from ${where}`)).rows[0].n);
+  const active = await node.tokenFor({});
+  await node.ctx.pool.query(
     `update oauth_tokens set expires_at = now() - interval '2 days' where hash <> sha256($1::bytea)`,
-    [Buffer.from(live)],
+    [Buffer.from(active)],
   );
-  await one.ctx.pool.query(
+  await node.ctx.pool.query(
     `update oauth_artifacts set expires_at = now() - interval '2 days' where kind <> 'RefreshToken'`,
   );
-  const dead = await one.tokenFor({});
-  await one.ctx.pool.query(
+  const revoked = await node.tokenFor({});
+  await node.ctx.pool.query(
     `update oauth_grants set revoked_at = now() - interval '2 days' where id = (select grant_id from oauth_tokens where hash = sha256($1::bytea))`,
-    [Buffer.from(dead)],
+    [Buffer.from(revoked)],
   );
-  await runHousekeeping(one.ctx);
+  await runHousekeeping(node.ctx);
   expect(await count(`oauth_tokens where expires_at < now()`)).toBe(0);
   expect(await count(`oauth_artifacts where expires_at < now()`)).toBe(0);
   expect(await count(`oauth_grants where revoked_at < now() - interval '1 day'`)).toBe(0);
-  expect(await one.ctx.guard.check(live)).not.toBeNull();
-  expect(await one.ctx.guard.check(dead)).toBeNull();
+  expect(await node.ctx.guard.check(active)).not.toBeNull();
+  expect(await node.ctx.guard.check(revoked)).toBeNull();
 });

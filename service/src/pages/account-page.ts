@@ -1,9 +1,9 @@
 import type { ConnectedApp } from '../oauth/connected-app.ts';
-import { partnerLogo, scopeWords } from './consent-page.ts';
+import { describeScope, partnerLogo } from './consent-page.ts';
 import { hiddenField, notice } from './fields.ts';
 import { type Html, html } from './html.ts';
 import type { Page } from './layout.ts';
-import { KEY } from './sign-in-page.ts';
+import { KEY_ICON } from './sign-in-page.ts';
 
 export type AccountState = {
   csrf: string;
@@ -21,24 +21,24 @@ export function accountPage(state: AccountState): Page {
     wide: true,
     passkeys: canAddPasskeys,
     body: html`<h1>Your account</h1>
-<div class="who soft"><span><strong>${user.email}</strong> · ${user.kind === 'person' ? 'person' : 'company'}</span>
+<div class="who soft"><span><strong>${user.email}</strong> · ${user.kind === 'person' ? 'Individual' : 'Company'}</span>
 <form method="post" action="/sign-out">${hiddenField('csrf', csrf)}<button class="link" type="submit">Sign out</button></form></div>
 ${notice(message)}
 ${apps(state)}
 ${passkeys(state)}
 <section><h2>Password</h2>
-<p class="soft">A new password signs you out everywhere and disconnects all apps.</p>
-<a class="button quiet" href="/forgot">Change password by mail</a></section>`,
+<p class="soft">We’ll email you a link. Setting a new password signs you out everywhere and disconnects all apps.</p>
+<a class="button quiet" href="/forgot">Change password</a></section>`,
   };
 }
 
 function apps({ csrf, apps }: AccountState): Html {
   const row = (app: ConnectedApp) => html`<li>${partnerLogo({ name: app.name, logoUrl: app.logo_url })}
-<div><p class="name">${app.name}</p><p class="soft small">Connected on ${day(app.connected_at)}</p></div>
+<div><p class="name">${app.name}</p><p class="soft small">Connected on ${formatDate(app.connected_at)}</p></div>
 <form method="post" action="/account/disconnect">${hiddenField('csrf', csrf)}${hiddenField('client_id', app.client_id)}<button class="quiet slim" type="submit" aria-label="Disconnect ${app.name}">Disconnect</button></form>
-<details><summary>What it may do</summary><ul>${app.scopes.map((scope) => html`<li>${scopeWords(scope)}</li>`)}</ul></details></li>`;
+<details><summary>Permissions</summary><ul>${app.scopes.map((scope) => html`<li>${describeScope(scope)}</li>`)}</ul></details></li>`;
   return html`<section aria-labelledby="apps"><h2 id="apps">Connected apps</h2>
-${apps.length === 0 ? html`<p class="soft">No app can use your account.</p>` : html`<ul class="rows">${apps.map(row)}</ul>`}</section>`;
+${apps.length === 0 ? html`<p class="soft">You haven’t connected any apps.</p>` : html`<ul class="rows">${apps.map(row)}</ul>`}</section>`;
 }
 
 function passkeys({ csrf, passkeys, canAddPasskeys }: AccountState): Html {
@@ -48,19 +48,19 @@ function passkeys({ csrf, passkeys, canAddPasskeys }: AccountState): Html {
     inserted_at,
     last_used_at,
   }: AccountState['passkeys'][number]) => html`<li class="plain">
-<div><p class="name">${name}</p><p class="soft small">Added on ${day(inserted_at)}${last_used_at !== null && `, last used on ${day(last_used_at)}`}</p></div>
+<div><p class="name">${name}</p><p class="soft small">Added on ${formatDate(inserted_at)}${last_used_at !== null && `, last used on ${formatDate(last_used_at)}`}</p></div>
 <form method="post" action="/account/passkeys/remove">${hiddenField('csrf', csrf)}${hiddenField('id', id)}<button class="quiet slim" type="submit">Remove</button></form></li>`;
   return html`<section aria-labelledby="passkeys"><h2 id="passkeys">Passkeys</h2>
-<p class="soft">Sign in with your fingerprint, face or a security key instead of your password.</p>
+<p class="soft">Sign in with your fingerprint, face or security key instead of your password.</p>
 ${passkeys.length > 0 && html`<ul class="rows">${passkeys.map(row)}</ul>`}
 ${
   canAddPasskeys
-    ? html`<div hidden data-passkey="add" data-csrf="${csrf}"><button type="button" class="quiet">${KEY}Add a passkey</button><p class="problem" role="alert" hidden></p></div>
-<noscript><p class="soft small">Adding a passkey needs JavaScript.</p></noscript>`
-    : html`<p class="soft small">Passkeys need this service to be reached by a name, not by an IP address.</p>`
+    ? html`<div hidden data-passkey="add" data-csrf="${csrf}"><button type="button" class="quiet">${KEY_ICON}Add a passkey</button><p class="problem" role="alert" hidden></p></div>
+<noscript><p class="soft small">Turn on JavaScript to add a passkey.</p></noscript>`
+    : html`<p class="soft small">Passkeys aren’t available at this address. They need a domain name instead of an IP address.</p>`
 }</section>`;
 }
 
-function day(timestamp: string): string {
+function formatDate(timestamp: string): string {
   return new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(timestamp));
 }

@@ -4,13 +4,13 @@ import type { FastifyInstance } from 'fastify';
 
 const TYPES = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' } as const;
 
-/** Named after their content, so that a browser may keep them for good. */
-export const STYLESHEET = asset('causeway', 'css');
-export const PASSKEY_SCRIPT = asset('passkeys', 'js');
+/** The path contains a hash of the content, so browsers may cache assets forever. */
+export const STYLESHEET = loadAsset('causeway', 'css');
+export const PASSKEY_SCRIPT = loadAsset('passkeys', 'js');
 
 type Asset = { path: string; type: string; body: Buffer };
 
-function asset(name: string, kind: keyof typeof TYPES): Asset {
+function loadAsset(name: string, kind: keyof typeof TYPES): Asset {
   const body = readFileSync(new URL(`./${name}.${kind}`, import.meta.url));
   const hash = createHash('sha256').update(body).digest('base64url').slice(0, 12);
   return { path: `/assets/${name}.${hash}.${kind}`, type: TYPES[kind], body };

@@ -10,21 +10,21 @@ type Field = {
   problem?: string | undefined;
   autofocus?: boolean;
   minlength?: number;
-  /** Shown at the end of the label's line. */
+  /** Shown at the end of the label row. */
   aside?: Html;
 };
 
-/** A labelled input; hint and problem are read out with it. */
-export function field(one: Field): Html {
-  const { name, label, type, autocomplete, value, hint, problem, autofocus, minlength, aside } = one;
-  const described = [hint !== undefined && `${name}-hint`, problem !== undefined && `${name}-problem`]
+/** Renders a labelled input. Screen readers announce the hint and the problem with it. */
+export function field(options: Field): Html {
+  const { name, label, type, autocomplete, value, hint, problem, autofocus, minlength, aside } = options;
+  const describedBy = [hint !== undefined && `${name}-hint`, problem !== undefined && `${name}-problem`]
     .filter(Boolean)
     .join(' ');
   return html`<div class="field">
 <div class="label-row"><label for="${name}">${label}</label>${aside}</div>
 <input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" required maxlength="${type === 'email' ? 254 : 256}"${
     minlength !== undefined && html` minlength="${minlength}"`
-  }${value !== undefined && html` value="${value}"`}${described !== '' && html` aria-describedby="${described}"`}${
+  }${value !== undefined && html` value="${value}"`}${describedBy !== '' && html` aria-describedby="${describedBy}"`}${
     problem !== undefined && html` aria-invalid="true"`
   }${autofocus === true && html` autofocus`}${type === 'email' && html` inputmode="email" autocapitalize="none" spellcheck="false"`}>
 ${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}
@@ -36,9 +36,9 @@ export function hiddenField(name: string, value: string | null): Html | null {
   return value === null ? null : html`<input type="hidden" name="${name}" value="${value}">`;
 }
 
-export function notice(text: string | undefined, isBad = false): Html | null {
+export function notice(text: string | undefined, isError = false): Html | null {
   if (text === undefined) return null;
-  return isBad
+  return isError
     ? html`<p class="notice bad" role="alert">${text}</p>`
     : html`<p class="notice" role="status">${text}</p>`;
 }

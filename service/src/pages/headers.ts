@@ -1,22 +1,23 @@
-export type PagePolicy = {
-  scripts?: boolean;
-  /** URIs that the answer to a form on the page may redirect to: browsers hold redirects to `form-action` too. */
-  leadsTo?: readonly string[];
+/** What a page uses from other origins. */
+export type PageSources = {
+  /** URIs that a form's response may redirect to. Browsers apply `form-action` to redirects too. */
+  formTargets?: readonly string[];
+  /** Partner logos. */
   images?: readonly (string | null)[];
 };
 
-/** A page runs no script but ours, loads nothing but ours and its partners' logos, and is never framed. */
+/** Headers of a page: only our own scripts run, only our own assets and the partners' logos load, no framing. */
 export function pageHeaders({
   scripts = false,
-  leadsTo = [],
+  formTargets = [],
   images = [],
-}: PagePolicy = {}): Record<string, string> {
+}: PageSources & { scripts?: boolean } = {}): Record<string, string> {
   const policy = [
     "default-src 'none'",
     "style-src 'self'",
     `img-src ${["'self'", 'data:', ...sources(images)].join(' ')}`,
     ...(scripts ? ["script-src 'self'", "connect-src 'self'"] : []),
-    `form-action ${["'self'", ...sources(leadsTo)].join(' ')}`,
+    `form-action ${["'self'", ...sources(formTargets)].join(' ')}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ];
@@ -24,20 +25,20 @@ export function pageHeaders({
     'x-content-type-options': 'nosniff',
     'content-security-policy': policy.join('; '),
     'x-frame-options': 'DENY',
-    // Without an origin of its own, a form's `Origin` would be `null`.
+    // With `no-referrer`, browsers would send forms with `Origin: null`.
     'referrer-policy': 'same-origin',
     'cache-control': 'no-store',
   };
 }
 
-/** Origins as a policy names them; a scheme without a host by itself. */
+/** Converts URIs to CSP sources: the origin, or the scheme if there is no host. */
 function sources(uris: readonly (string | null)[]): string[] {
-  const found = new Set<string>();
+  const result = new Set<string>();
   for (const uri of uris) {
     if (uri === null || !URL.canParse(uri)) continue;
     const { origin, protocol } = new URL(uri);
     if (protocol === 'data:' || protocol === 'javascript:') continue;
-    found.add(origin === 'null' ? protocol : origin);
+    result.add(origin === 'null' ? protocol : origin);
   }
-  return [...found];
+  return [...result];
 }

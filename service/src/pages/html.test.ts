@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { pageHeaders } from './headers.ts';
 import { html } from './html.ts';
 
-test('no text can open or close a tag or an attribute', () => {
+test('interpolated text cannot open or close a tag or an attribute', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom('<', '>', '"', "'", '&', 'a', ';', '/') }), (text) => {
       const { markup } = html`<p title="${text}">${text}</p>`;
@@ -12,16 +12,16 @@ test('no text can open or close a tag or an attribute', () => {
   );
 });
 
-test('markup inside markup stays, nothing is written for nothing', () => {
+test('nested markup is kept, and null, undefined and false render as nothing', () => {
   const list = ['<a>', 'b'].map((item) => html`<li>${item}</li>`);
   expect(html`<ul>${list}${null}${undefined}${false}${0}</ul>`.markup).toBe(
     '<ul><li>&lt;a&gt;</li><li>b</li>0</ul>',
   );
 });
 
-test('a policy names origins only, so that no address can add a directive', () => {
+test('the content security policy contains origins only, so no URL can add a directive', () => {
   const { 'content-security-policy': policy } = pageHeaders({
-    leadsTo: [
+    formTargets: [
       'https://app.partner.test/callback;script-src *',
       'com.partner.app:/callback',
       'javascript:alert(1)',

@@ -1,9 +1,9 @@
-/** Markup that is safe to send. Only `html` makes it, so text cannot be taken for markup by accident. */
+/** Safe markup. Only `html` creates it, so unescaped text never ends up in a page by accident. */
 export type Html = { readonly markup: string };
 
 type Part = string | number | Html | null | undefined | false | readonly Part[];
 
-/** A template whose values are escaped, for text and for quoted attributes alike. */
+/** A template tag that escapes its values for text and quoted attributes. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   let markup = strings[0] ?? '';
   for (const [i, part] of parts.entries()) markup += render(part) + (strings[i + 1] ?? '');
@@ -24,6 +24,6 @@ const ESCAPES: Record<string, string> = {
   "'": '&#39;',
 };
 
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
 }

@@ -4,13 +4,14 @@ import { type Html, html } from './html.ts';
 export type Page = {
   title: string;
   body: Html;
-  /** For lists; forms read better in a narrow column. */
+  /** A wider column for lists; forms read better in a narrow one. */
   wide?: true;
+  /** Loads the passkey script. */
   passkeys?: boolean;
 };
 
-/** Three arches over water. */
-export const MARK = html`<svg viewBox="0 0 32 32" fill="none" stroke="currentColor" stroke-width="2.5" stroke-linecap="round" aria-hidden="true"><path d="M2 11h28"/><path d="M4 23v-3a4 4 0 0 1 8 0v3M12 23v-3a4 4 0 0 1 8 0v3M20 23v-3a4 4 0 0 1 8 0v3"/></svg>`;
+/** The Causeway logo: three arches over water. */
+export const LOGO = html`<svg viewBox="0 0 32 32" fill="none" stroke="currentColor" stroke-width="2.5" stroke-linecap="round" aria-hidden="true"><path d="M2 11h28"/><path d="M4 23v-3a4 4 0 0 1 8 0v3M12 23v-3a4 4 0 0 1 8 0v3M20 23v-3a4 4 0 0 1 8 0v3"/></svg>`;
 
 export function renderPage({ title, body, wide, passkeys }: Page): string {
   const page = html`<!doctype html>
@@ -27,11 +28,11 @@ export function renderPage({ title, body, wide, passkeys }: Page): string {
 ${passkeys === true && html`<script type="module" src="${PASSKEY_SCRIPT.path}"></script>`}
 </head>
 <body${wide === true && html` class="wide"`}>
-<header class="top"><a class="mark" href="/account">${MARK}Causeway</a></header>
+<header class="top"><a class="mark" href="/account">${LOGO}Causeway</a></header>
 <main><div class="sheet">
 ${body}
 </div></main>
-<footer class="foot">Apps see only what you allow.</footer>
+<footer class="foot">Apps only see what you allow.</footer>
 </body>
 </html>
 `;

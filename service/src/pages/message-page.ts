@@ -2,45 +2,49 @@ import type { ApiError, ErrorCode } from '../errors.ts';
 import { html } from './html.ts';
 import type { Page } from './layout.ts';
 
-type Message = { title: string; text: string; action?: { label: string; href: string }; eventId?: string };
+type Message = {
+  title: string;
+  text: string;
+  action?: { label: string; href: string };
+  eventId?: string;
+};
 
-/** One thing said, and at most one thing to do. */
+/** A page with one message and at most one action. */
 export function messagePage({ title, text, action, eventId }: Message): Page {
   return {
     title,
     body: html`<h1>${title}</h1>
 <p class="lead">${text}</p>
 ${action !== undefined && html`<p><a class="button" href="${action.href}">${action.label}</a></p>`}
-${eventId !== undefined && html`<p class="soft small">If you ask for help, quote <code>${eventId}</code></p>`}`,
+${eventId !== undefined && html`<p class="soft small">Need help? Quote this reference: <code>${eventId}</code></p>`}`,
   };
 }
 
 const TITLES: Partial<Record<ErrorCode, string>> = {
   forged_form: 'Please try again',
   rate_limited: 'Too many attempts',
-  not_found: 'Nothing here',
-  validation_failed: 'This form was not accepted',
+  not_found: 'Page not found',
+  validation_failed: 'We couldn’t process this form',
 };
 
-/** A failure in words for whoever sits at the browser. */
 export function errorPage(error: ApiError, eventId: string): Page {
-  const title = TITLES[error.code] ?? 'That did not work';
-  const wait = error.headers['retry-after'];
+  const title = TITLES[error.code] ?? 'Something went wrong';
+  const retryAfter = Number(error.headers['retry-after'] ?? 60);
   const text =
-    error.code === 'rate_limited' ? `Wait ${waitWords(Number(wait ?? 60))} and try again.` : error.message;
+    error.code === 'rate_limited' ? `Wait ${formatWait(retryAfter)} and try again.` : error.message;
   return messagePage({ title, text, eventId });
 }
 
-/** For a sign-in that cannot be sent back to the app: who asked is unknown, or where to answer. */
+/** The page for a sign-in that cannot return to the app, because the client or its redirect is unknown. */
 export function signInFailedPage(reason: string): Page {
   return {
-    title: 'This sign-in cannot go on',
-    body: html`<h1>This sign-in cannot go on</h1>
-<p class="lead">Go back to the app that sent you here and start again. If it happens again, tell the people who run that app:</p>
+    title: 'We couldn’t sign you in',
+    body: html`<h1>We couldn’t sign you in</h1>
+<p class="lead">Go back to the app you came from and try again. If it keeps happening, send this message to the app’s support team:</p>
 <p class="soft small"><code>${reason}</code></p>`,
   };
 }
 
-function waitWords(seconds: number): string {
+function formatWait(seconds: number): string {
   return seconds <= 90 ? 'a minute' : `${Math.ceil(seconds / 60)} minutes`;
 }

@@ -1,4 +1,4 @@
-/* Passkeys: the only part of these pages that needs a script. Buttons are hidden until it knows that they work. */
+/* Passkeys are the only feature of the pages that needs JavaScript. The buttons stay hidden where WebAuthn is unavailable. */
 
 const encode = (buffer) =>
   btoa(String.fromCharCode(...new Uint8Array(buffer)))
@@ -18,11 +18,11 @@ async function post(path, body) {
     body: JSON.stringify(body),
   });
   if (response.status === 429) throw new Error('Too many attempts. Wait a minute and try again.');
-  if (!response.ok) throw new Error('The passkey was not accepted. Try again.');
+  if (!response.ok) throw new Error('That passkey didn’t work. Try again.');
   return response.json();
 }
 
-const descriptors = (list) => (list ?? []).map((one) => ({ ...one, id: decode(one.id) }));
+const descriptors = (list) => (list ?? []).map((item) => ({ ...item, id: decode(item.id) }));
 
 async function create(options) {
   const { response, id, type } = await navigator.credentials.create({
@@ -73,17 +73,17 @@ const CEREMONIES = {
   add: { path: '/account/passkeys', run: create },
 };
 
-function explain(error) {
-  if (error.name === 'NotAllowedError') return 'The passkey was cancelled or took too long. Try again.';
+function describeError(error) {
+  if (error.name === 'NotAllowedError') return 'Cancelled or timed out. Try again.';
   if (error.name === 'InvalidStateError') return 'This device already has a passkey for your account.';
   return error.message;
 }
 
-async function perform(part) {
-  const { path, run } = CEREMONIES[part.dataset.passkey];
-  const button = part.querySelector('button');
-  const status = part.querySelector('[role="alert"]');
-  const { csrf, next } = part.dataset;
+async function runCeremony(container) {
+  const { path, run } = CEREMONIES[container.dataset.passkey];
+  const button = container.querySelector('button');
+  const status = container.querySelector('[role="alert"]');
+  const { csrf, next } = container.dataset;
   button.disabled = true;
   status.hidden = true;
   try {
@@ -92,15 +92,15 @@ async function perform(part) {
     const { location } = await post(path, { csrf, response, ...(next ? { next } : {}) });
     window.location.assign(location);
   } catch (error) {
-    status.textContent = explain(error);
+    status.textContent = describeError(error);
     status.hidden = false;
     button.disabled = false;
   }
 }
 
 if (window.PublicKeyCredential && window.isSecureContext) {
-  for (const part of document.querySelectorAll('[data-passkey]')) {
-    part.hidden = false;
-    part.querySelector('button').addEventListener('click', () => perform(part));
+  for (const container of document.querySelectorAll('[data-passkey]')) {
+    container.hidden = false;
+    container.querySelector('button').addEventListener('click', () => runCeremony(container));
   }
 }

@@ -1,24 +1,24 @@
 import { field, hiddenField } from './fields.ts';
 import { html } from './html.ts';
 import type { Page } from './layout.ts';
-import { type FormState, withNext } from './sign-in-page.ts';
+import { type FormState, withReturnPath } from './sign-in-page.ts';
 
 export function forgotPage({
   csrf,
-  next,
+  returnPath,
   problem,
   email,
 }: FormState & { problem?: string; email?: string }): Page {
   return {
-    title: 'Forgotten password',
-    body: html`<h1>Forgotten password</h1>
-<p class="lead">We will send you a link to set a new one.</p>
+    title: 'Forgot password',
+    body: html`<h1>Forgot your password?</h1>
+<p class="lead">Enter your email and we’ll send you a link to set a new one.</p>
 <form method="post" action="/forgot">
 ${hiddenField('csrf', csrf)}
-${field({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username', ...(email !== undefined && { value: email }), problem, autofocus: true })}
-<button type="submit">Send the link</button>
+${field({ name: 'email', label: 'Email', type: 'email', autocomplete: 'username', ...(email !== undefined && { value: email }), problem, autofocus: true })}
+<button type="submit">Send link</button>
 </form>
-<p class="after"><a href="${withNext('/sign-in', next)}">Back to sign in</a></p>`,
+<p class="after"><a href="${withReturnPath('/sign-in', returnPath)}">Back to sign in</a></p>`,
   };
 }
 
@@ -36,7 +36,7 @@ export function resetPage({
   return {
     title: 'Set a new password',
     body: html`<h1>Set a new password</h1>
-<p class="lead">For <strong>${email}</strong>. You will be signed out everywhere, and connected apps will have to ask you again.</p>
+<p class="lead">For <strong>${email}</strong>. You’ll be signed out everywhere, and connected apps will need your permission again.</p>
 <form method="post" action="/reset">
 ${hiddenField('csrf', csrf)}${hiddenField('token', token)}
 <input type="email" name="username" value="${email}" autocomplete="username" readonly hidden disabled>

@@ -1,51 +1,52 @@
 import { field, hiddenField, notice } from './fields.ts';
 import { html } from './html.ts';
 import type { Page } from './layout.ts';
-import { type FormState, withNext } from './sign-in-page.ts';
+import { type FormState, withReturnPath } from './sign-in-page.ts';
 
 export type RegisterState = FormState & {
+  /** The app that the user comes from. */
   app: string | null;
   email?: string;
   kind?: string;
   problems?: { email?: string; password?: string; kind?: string };
 };
 
-export function registerPage({ csrf, next, app, email, kind, problems = {} }: RegisterState): Page {
+export function registerPage({ csrf, returnPath, app, email, kind, problems = {} }: RegisterState): Page {
   const choice = (value: string, label: string) =>
     html`<label class="choice"><input type="radio" name="kind" value="${value}" required${(kind ?? 'person') === value && html` checked`}>${label}</label>`;
   return {
-    title: 'Create an account',
-    body: html`<h1>Create an account</h1>
-<p class="lead">${app === null ? 'One account for every app that works with Causeway.' : html`To continue to <strong>${app}</strong>.`}</p>
-${Object.keys(problems).length > 0 && notice('Something is not right yet. See below.', true)}
+    title: 'Create your account',
+    body: html`<h1>Create your account</h1>
+<p class="lead">${app === null ? 'One account for every app on Causeway.' : html`Continue to <strong>${app}</strong>.`}</p>
+${Object.keys(problems).length > 0 && notice('Check the highlighted fields.', true)}
 <form method="post" action="/register">
-${hiddenField('csrf', csrf)}${hiddenField('next', next)}
-<fieldset><legend>Who invests?</legend>
-<div class="choices">${choice('person', 'A person')}${choice('company', 'A company')}</div>
+${hiddenField('csrf', csrf)}${hiddenField('next', returnPath)}
+<fieldset><legend>Account type</legend>
+<div class="choices">${choice('person', 'Individual')}${choice('company', 'Company')}</div>
 ${problems.kind !== undefined && html`<p class="problem">${problems.kind}</p>`}
 </fieldset>
-${field({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username', ...(email !== undefined && { value: email }), problem: problems.email })}
+${field({ name: 'email', label: 'Email', type: 'email', autocomplete: 'username', ...(email !== undefined && { value: email }), problem: problems.email })}
 ${field({
   name: 'password',
   label: 'Password',
   type: 'password',
   autocomplete: 'new-password',
-  hint: 'At least 10 characters. A few words are easier to remember than symbols.',
+  hint: 'At least 10 characters. A few random words are easy to remember and hard to guess.',
   minlength: 10,
   problem: problems.password,
 })}
 <button type="submit">Create account</button>
 </form>
-<p class="after">Have an account? <a href="${withNext('/sign-in', next)}">Sign in</a></p>`,
+<p class="after">Already have an account? <a href="${withReturnPath('/sign-in', returnPath)}">Sign in</a></p>`,
   };
 }
 
-export function checkMailPage(email: string, again: '/register' | '/forgot'): Page {
+export function checkMailPage(email: string, retryPath: '/register' | '/forgot'): Page {
   return {
-    title: 'Check your mail',
-    body: html`<h1>Check your mail</h1>
-<p class="lead">We have sent a link to <strong>${email}</strong>. Open it in this browser to go on.</p>
-<p class="soft small">It can take a minute. Look in your spam folder too, or <a href="${again}">try again</a> if the address is wrong.</p>`,
+    title: 'Check your email',
+    body: html`<h1>Check your email</h1>
+<p class="lead">We sent a link to <strong>${email}</strong>. Open it in this browser to continue.</p>
+<p class="soft small">It can take a minute. Check your spam folder, or <a href="${retryPath}">try again</a> if the address is wrong.</p>`,
   };
 }
 
@@ -59,9 +60,9 @@ export type ConfirmState = {
 
 export function confirmPage({ csrf, token, email, needsPassword, problem }: ConfirmState): Page {
   return {
-    title: 'Confirm your e-mail',
-    body: html`<h1>Confirm your e-mail</h1>
-<p class="lead">Is <strong>${email}</strong> your address, and did you create this account?</p>
+    title: 'Confirm your email',
+    body: html`<h1>Confirm your email</h1>
+<p class="lead">Finish creating your account with <strong>${email}</strong>.</p>
 <form method="post" action="/confirm">
 ${hiddenField('csrf', csrf)}${hiddenField('token', token)}
 ${
@@ -71,13 +72,13 @@ ${
     label: 'Password',
     type: 'password',
     autocomplete: 'current-password',
-    hint: 'The one you chose when you created the account: this is another browser.',
+    hint: 'You’re in a different browser, so enter the password you chose when you signed up.',
     problem,
     autofocus: true,
   })
 }
-<button type="submit">Confirm and go on</button>
+<button type="submit">Confirm email</button>
 </form>
-<p class="after small">Not you? Close this page. Without your confirmation there is no account.</p>`,
+<p class="after small">Didn’t sign up? Close this page and no account will be created.</p>`,
   };
 }

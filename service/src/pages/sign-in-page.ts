@@ -2,8 +2,8 @@ import { field, hiddenField, notice } from './fields.ts';
 import { type Html, html } from './html.ts';
 import type { Page } from './layout.ts';
 
-/** What every form of a visit carries along. */
-export type FormState = { csrf: string; next: string | null };
+/** The state that every form carries. */
+export type FormState = { csrf: string; returnPath: string | null };
 
 export type SignInState = FormState & {
   /** The app that the user comes from. */
@@ -14,42 +14,43 @@ export type SignInState = FormState & {
   passkeys: boolean;
 };
 
+export const KEY_ICON = html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><circle cx="8" cy="12" r="4.5"/><path d="M12.5 12H22M18 12v4M21.5 12v2.5"/></svg>`;
+
 export function signInPage(state: SignInState): Page {
-  const { csrf, next, app, email, problem, message, passkeys } = state;
+  const { csrf, returnPath, app, email, problem, message, passkeys } = state;
   return {
     title: 'Sign in',
     passkeys,
     body: html`<h1>Sign in</h1>
-<p class="lead">${app === null ? 'To your Causeway account.' : html`To continue to <strong>${app}</strong>.`}</p>
+<p class="lead">${app === null ? 'Welcome back.' : html`Continue to <strong>${app}</strong>.`}</p>
 ${notice(problem, true)}${notice(message)}
 <form method="post" action="/sign-in">
-${hiddenField('csrf', csrf)}${hiddenField('next', next)}
-${field({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username', ...(email !== undefined && { value: email }), autofocus: email === undefined })}
+${hiddenField('csrf', csrf)}${hiddenField('next', returnPath)}
+${field({ name: 'email', label: 'Email', type: 'email', autocomplete: 'username', ...(email !== undefined && { value: email }), autofocus: email === undefined })}
 ${field({
   name: 'password',
   label: 'Password',
   type: 'password',
   autocomplete: 'current-password',
   autofocus: email !== undefined,
-  aside: html`<a class="small" href="${withNext('/forgot', next)}">Forgotten?</a>`,
+  aside: html`<a class="small" href="${withReturnPath('/forgot', returnPath)}">Forgot password?</a>`,
 })}
 <button type="submit">Sign in</button>
 </form>
 ${passkeys && passkeySignIn(state)}
-<p class="after">New here? <a href="${withNext('/register', next)}">Create an account</a></p>`,
+<p class="after">New to Causeway? <a href="${withReturnPath('/register', returnPath)}">Create an account</a></p>`,
   };
 }
 
-function passkeySignIn({ csrf, next }: FormState): Html {
-  return html`<div hidden data-passkey="sign-in" data-csrf="${csrf}" data-next="${next ?? ''}">
+function passkeySignIn({ csrf, returnPath }: FormState): Html {
+  return html`<div hidden data-passkey="sign-in" data-csrf="${csrf}" data-next="${returnPath ?? ''}">
 <p class="or">or</p>
-<button type="button" class="quiet">${KEY}Sign in with a passkey</button>
+<button type="button" class="quiet">${KEY_ICON}Sign in with a passkey</button>
 <p class="problem" role="alert" hidden></p>
 </div>`;
 }
 
-export const KEY = html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><circle cx="8" cy="12" r="4.5"/><path d="M12.5 12H22M18 12v4M21.5 12v2.5"/></svg>`;
-
-export function withNext(path: string, next: string | null): string {
-  return next === null ? path : `${path}?next=${encodeURIComponent(next)}`;
+/** Appends the return path as the `next` parameter. */
+export function withReturnPath(path: string, returnPath: string | null): string {
+  return returnPath === null ? path : `${path}?next=${encodeURIComponent(returnPath)}`;
 }

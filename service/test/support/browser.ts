@@ -3,17 +3,17 @@ import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../src/context.ts';
 import { REDIRECT, USER } from './tokens.ts';
 
-/** Stands in for the hosted pages: signs this user in and consents, or denies. */
+/** Replaces the hosted pages: signs the user in and consents, or denies. */
 export function decideAs(decision: () => { user: string } | 'deny') {
   return (ctx: Context) => (app: FastifyInstance) => {
     app.get('/interaction/:uid', { config: { access: { who: 'public' } } }, async (request, reply) => {
       const interaction = await ctx.oauth.interaction(request);
-      const decided = decision();
+      const choice = decision();
       const result =
-        decided === 'deny'
-          ? { error: 'access_denied', error_description: 'the user said no' }
+        choice === 'deny'
+          ? { error: 'access_denied', error_description: 'the user denied access' }
           : interaction.prompt.name === 'login'
-            ? { login: { accountId: decided.user } }
+            ? { login: { accountId: choice.user } }
             : await ctx.oauth.allowConsent(interaction);
       return reply.redirect(await ctx.oauth.finishInteraction(request, result), 303);
     });
@@ -29,7 +29,7 @@ export function newPkce(): Pkce {
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
 }
 
-/** The parameters of a good authorization request; leave one out with undefined. */
+/** Builds a valid authorization request. Set a parameter to undefined to omit it. */
 export function authorizeUrl(
   clientId: string,
   { challenge }: Pkce,
@@ -39,16 +39,16 @@ export function authorizeUrl(
     response_type: 'code',
     client_id: clientId,
     redirect_uri: REDIRECT,
-    state: 'kept',
+    state: 'test-state',
     code_challenge: challenge,
     code_challenge_method: 'S256',
     ...changes,
   };
-  const known = Object.entries(params).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return `/oauth/authorize?${new URLSearchParams(known)}`;
+  const present = Object.entries(params).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return `/oauth/authorize?${new URLSearchParams(present)}`;
 }
 
-/** A browser with its cookies: follows redirects within the service and stops where one leads out. */
+/** A browser that keeps cookies, follows redirects within the service and stops at the first one that leaves it. */
 export function newBrowser(app: FastifyInstance) {
   const jar = new Map<string, { value: string; path: string }>();
   const open = async (url: string) => {
@@ -71,16 +71,16 @@ export function newBrowser(app: FastifyInstance) {
       if (reply.headers.location === undefined) return { callback: null, reply };
       next = String(reply.headers.location);
     }
-    throw new Error('the redirects do not end');
+    throw new Error('too many redirects');
   };
   return { open, jar };
 }
 
-/** The code that a whole sign-in ends with. */
+/** Completes a sign-in and returns its authorization code. */
 export async function obtainCode(app: FastifyInstance, url: string): Promise<string> {
   const { callback, reply } = await newBrowser(app).open(url);
   const code = callback?.searchParams.get('code');
-  if (!code) throw new Error(`no code: ${callback?.href ?? reply?.body}`);
+  if (!code) throw new Error(`sign-in returned no code: ${callback?.href ?? reply?.body}`);
   return code;
 }
 
@@ -92,11 +92,11 @@ export function postToken(
   params: TokenRequest,
 ) {
   const all = { client_id: clientId, client_secret: secret, redirect_uri: REDIRECT, ...params };
-  const known = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const present = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return app.inject({
     method: 'POST',
     url: '/oauth/token',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    payload: new URLSearchParams(known).toString(),
+    payload: new URLSearchParams(present).toString(),
   });
 }

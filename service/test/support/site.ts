@@ -19,14 +19,14 @@ import { type TestApp, testApp, testConfig } from './app.ts';
 
 export const PASSWORD = 'quiet harbour lantern';
 
-/** The service as browsers see it, with mail that arrives and a partner's site to come back to. */
+/** The service with hosted pages, a working mail server and a partner's site that receives the redirects. */
 export type Site = TestApp & {
   url: string;
   partner: { clientId: string; secret: string; redirectUri: string };
-  /** The newest mail to this address, waited for. */
+  /** Waits for the newest mail to this address. */
   mailTo(email: string, subject: RegExp): Promise<ReceivedMail>;
   makeUser(email: string, kind?: UserKind): Promise<string>;
-  /** An authorization request of the partner. */
+  /** Builds an authorization request of the partner. */
   authorizeUrl(parameters?: Record<string, string>): { url: string; verifier: string; state: string };
 };
 
@@ -115,14 +115,15 @@ async function waitForMail(
   email: string,
   subject: RegExp,
 ): Promise<ReceivedMail> {
-  for (let tries = 0; tries < 500; tries++) {
+  for (let attempt = 0; attempt < 500; attempt++) {
     const found = mails().findLast((mail) => mail.to === email && subject.test(mail.subject));
     if (found !== undefined) return found;
     await sleep(20);
   }
-  throw new Error(`no mail ${subject} came to ${email}`);
+  throw new Error(`no mail with subject ${subject} arrived for ${email}`);
 }
 
+/** Returns the first link in the mail. */
 export function linkIn({ text }: ReceivedMail): string {
   return /https?:\/\/\S+/.exec(text)?.[0] ?? '';
 }

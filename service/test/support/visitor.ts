@@ -2,10 +2,10 @@ import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 
 type Response = LightMyRequestResponse;
 
-/** A browser without a screen: keeps cookies, and sends the token of the last page with its forms. */
+/** An HTTP client that keeps cookies and submits forms with the CSRF token of the last page. */
 export type Visitor = {
   get(path: string): Promise<Response>;
-  /** Follows redirects of our own pages. */
+  /** Loads a page and follows redirects. */
   open(path: string): Promise<Response>;
   post(path: string, fields?: Record<string, string>, headers?: Record<string, string>): Promise<Response>;
   cookie(): string | undefined;
@@ -13,11 +13,11 @@ export type Visitor = {
   csrf(): string;
 };
 
-export function visitor(app: FastifyInstance): Visitor {
+export function newVisitor(app: FastifyInstance): Visitor {
   const cookies = new Map<string, string>();
   let csrf = '';
 
-  const keep = (response: Response): Response => {
+  const remember = (response: Response): Response => {
     for (const { name, value, maxAge, expires } of response.cookies) {
       if (maxAge === 0 || (expires !== undefined && expires.getTime() < Date.now())) cookies.delete(name);
       else cookies.set(name, value);
@@ -27,7 +27,7 @@ export function visitor(app: FastifyInstance): Visitor {
   };
   const cookieHeader = () => [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   const get = async (path: string) =>
-    keep(await app.inject({ url: path, headers: { cookie: cookieHeader(), accept: 'text/html' } }));
+    remember(await app.inject({ url: path, headers: { cookie: cookieHeader(), accept: 'text/html' } }));
   const open = async (path: string): Promise<Response> => {
     const response = await get(path);
     const { location } = response.headers;
@@ -39,7 +39,7 @@ export function visitor(app: FastifyInstance): Visitor {
     get,
     open,
     post: async (path, fields = {}, headers = {}) =>
-      keep(
+      remember(
         await app.inject({
           method: 'POST',
           url: path,

@@ -6,12 +6,12 @@ import { passwordChangedMail, resetMail, unknownAddressMail } from './mails.ts';
 import { findPasswordProblem, hashPassword } from './password.ts';
 import { endSessionsOf } from './sessions.ts';
 import { findUserByEmail, setPasswordHash } from './store.ts';
-import { forgiveFailures, takeMail } from './throttle.ts';
+import { clearFailures, throttleMail } from './throttle.ts';
 
-/** A mail goes out in any case, so that neither the page nor the time tells who has an account. */
-export async function askForReset(ctx: Context, address: string): Promise<void> {
+/** Sends a reset link. Unknown addresses get a mail too, so that neither page nor timing reveals who has an account. */
+export async function requestPasswordReset(ctx: Context, address: string): Promise<void> {
   const email = address.trim();
-  await takeMail(ctx, email);
+  await throttleMail(ctx, email);
   await ctx.db.transaction().execute(async (tx) => {
     const user = await findUserByEmail(tx, email);
     if (user === undefined) return sendMail(ctx, tx, unknownAddressMail(ctx, email));
@@ -21,14 +21,14 @@ export async function askForReset(ctx: Context, address: string): Promise<void> 
 
 export type Reset = { outcome: 'done' } | { outcome: 'gone' } | { outcome: 'refused'; problem: string };
 
-/** Sets a new password. Whoever had got in is out: every session and every connected app ends. */
+/** Sets a new password. Ends every session and disconnects every app, to lock out anyone who had access. */
 export async function resetPassword(ctx: Context, secret: string, password: string): Promise<Reset> {
   const link = await findResetLink(ctx, secret);
   if (link === null) return { outcome: 'gone' };
   const problem = findPasswordProblem(password, link.email);
   if (problem !== null) return { outcome: 'refused', problem };
   const passwordHash = await hashPassword(ctx, password);
-  const consumed = await ctx.db.transaction().execute(async (tx) => {
+  const isConsumed = await ctx.db.transaction().execute(async (tx) => {
     if (!(await consumeLink(tx, 'reset', secret))) return false;
     await setPasswordHash(tx, link.userId, passwordHash);
     await endSessionsOf(tx, link.userId);
@@ -36,7 +36,7 @@ export async function resetPassword(ctx: Context, secret: string, password: stri
     await sendMail(ctx, tx, passwordChangedMail(ctx, link.email));
     return true;
   });
-  if (!consumed) return { outcome: 'gone' };
-  await forgiveFailures(ctx, link.email);
+  if (!isConsumed) return { outcome: 'gone' };
+  await clearFailures(ctx, link.email);
   return { outcome: 'done' };
 }

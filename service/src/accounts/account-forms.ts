@@ -1,46 +1,54 @@
 import type { Context } from '../context.ts';
 import { isId } from '../http/ids.ts';
 import { accountPage } from '../pages/account-page.ts';
-import type { Answer, PageInput } from './page-route.ts';
+import type { Browser } from './browser.ts';
+import type { PageRequest, PageResponse } from './page-route.ts';
 import { deletePasskey, listPasskeys } from './passkey-store.ts';
-import { hasPasskeys } from './passkeys.ts';
-import type { Visit } from './visit.ts';
+import { supportsPasskeys } from './passkeys.ts';
 
-const SIGN_IN: Answer = { redirect: '/sign-in' };
+const SIGN_IN: PageResponse = { redirect: '/sign-in' };
 
-const MESSAGES = new Map([
-  ['disconnected', 'The app is disconnected.'],
-  ['passkey_added', 'The passkey is added. You can sign in with it from now on.'],
-  ['passkey_removed', 'The passkey is removed.'],
+const NOTICES = new Map([
+  ['disconnected', 'App disconnected.'],
+  ['passkey_added', 'Passkey added. You can now use it to sign in.'],
+  ['passkey_removed', 'Passkey removed.'],
 ]);
 
 export async function showAccount(
   ctx: Context,
-  { session, csrf }: Visit,
-  { query }: PageInput,
-): Promise<Answer> {
+  { session, csrf }: Browser,
+  { query }: PageRequest,
+): Promise<PageResponse> {
   if (session === null) return SIGN_IN;
   const { user } = session;
   const [apps, passkeys] = await Promise.all([ctx.oauth.listGrants(user.id), listPasskeys(ctx.db, user.id)]);
-  const message = MESSAGES.get(String(query.notice));
+  const message = NOTICES.get(String(query.notice));
   const page = accountPage({
     csrf,
     user,
     apps,
     passkeys,
-    canAddPasskeys: hasPasskeys(ctx),
+    canAddPasskeys: supportsPasskeys(ctx),
     ...(message !== undefined && { message }),
   });
   return { page, images: apps.map((app) => app.logo_url) };
 }
 
-export async function disconnectApp(ctx: Context, { session }: Visit, { form }: PageInput): Promise<Answer> {
+export async function disconnectApp(
+  ctx: Context,
+  { session }: Browser,
+  { form }: PageRequest,
+): Promise<PageResponse> {
   if (session === null) return SIGN_IN;
   await ctx.oauth.revokeGrant(session.user.id, form.client_id ?? '');
   return { redirect: '/account?notice=disconnected' };
 }
 
-export async function removePasskey(ctx: Context, { session }: Visit, { form }: PageInput): Promise<Answer> {
+export async function removePasskey(
+  ctx: Context,
+  { session }: Browser,
+  { form }: PageRequest,
+): Promise<PageResponse> {
   if (session === null) return SIGN_IN;
   const { id = '' } = form;
   if (isId(id)) await deletePasskey(ctx.db, session.user.id, id);

@@ -1,0 +1,22 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Context } from '../context.ts';
+import { newSecret } from '../secret-hash.ts';
+import { readCookie, setCookie } from './cookie.ts';
+import { csrfToken } from './csrf.ts';
+import { readSession, type Session } from './sessions.ts';
+
+/** The browser behind a request. Every browser has a random cookie; a row in the database makes it signed in. */
+export type Browser = { cookie: string; session: Session | null; csrf: string };
+
+/** Reads the browser's cookie and session, and sets a new cookie if it has none. */
+export async function identifyBrowser(
+  ctx: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Browser> {
+  const existing = readCookie(ctx, request);
+  const cookie = existing ?? newSecret(ctx.random);
+  if (existing === null) setCookie(ctx, reply, cookie);
+  const session = existing === null ? null : await readSession(ctx, existing);
+  return { cookie, session, csrf: csrfToken(ctx, cookie) };
+}

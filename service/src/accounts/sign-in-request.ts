@@ -1,0 +1,34 @@
+import type { Context } from '../context.ts';
+import type { Interaction } from '../oauth/server.ts';
+import { interactionUid } from './return-path.ts';
+
+/** An app's pending sign-in request, as the pages show it. */
+export type SignInRequest = {
+  app: string;
+  logoUrl: string | null;
+  /** URIs of the app that a form on the page may redirect to. */
+  formTargets: string[];
+};
+
+/** Finds the request by the return path. Knowing the path reveals the app's name and grants nothing else. */
+export async function findSignInRequest(
+  ctx: Context,
+  returnPath: string | null,
+): Promise<SignInRequest | null> {
+  const uid = interactionUid(returnPath);
+  const interaction = uid === null ? undefined : await ctx.oauth.provider().Interaction.find(uid);
+  return interaction === undefined ? null : describeSignInRequest(ctx, interaction);
+}
+
+export async function describeSignInRequest(
+  { oauth }: Context,
+  { params }: Pick<Interaction, 'params'>,
+): Promise<SignInRequest> {
+  const clientId = String(params.client_id);
+  const client = await oauth.findClient(clientId);
+  return {
+    app: client?.name ?? clientId,
+    logoUrl: client?.logo_url ?? null,
+    formTargets: [String(params.redirect_uri), ...(client?.redirect_uris ?? []), ...(client?.origins ?? [])],
+  };
+}
