@@ -34,7 +34,7 @@ export function unhappyWays(world: () => World): void {
         await person.verify(page, 'identity_verification', { country: 'IR' });
         await person.expectRequirement(page, 'jurisdiction', 'rejected');
         await page.getByText('Your address is in a place where this offer is not available.').waitFor();
-        await person.verify(page, 'kyc_approved', { outcome: 'Reject for good' });
+        await person.verify(page, 'kyc_approved', { outcome: 'Reject permanently' });
         await person.expectRequirement(page, 'kyc_approved', 'rejected');
         await page.getByText('this decision is final').first().waitFor();
         await shoot(page, '21-rejected');

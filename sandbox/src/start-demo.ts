@@ -4,77 +4,78 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '@causeway/service/config.ts';
 import type { DemoListen, DemoListening, DemoSettings, DemoStart } from '../../demo/server/settings.ts';
+import { stopChild } from './stop-child.ts';
 
 export type Demo = {
   url: string;
-  /** From now on it answers. */
-  open(settings: DemoSettings): void;
+  /** Passes the partner's settings to the app, which serves requests from then on. */
+  configure(settings: DemoSettings): void;
   stop(): Promise<void>;
 };
 
 type Settings = Pick<Config, 'dataDir' | 'host' | 'port'>;
 
 const ENTRY = fileURLToPath(new URL('../../demo/bin/demo.mjs', import.meta.url));
-const START_TIMEOUT = 20_000;
-const STOP_TIMEOUT = 3_000;
-const FIRST_PAUSE = 500;
-const LONGEST_PAUSE = 30_000;
-/** Where a partner's app under development usually listens. */
+const START_TIMEOUT_MS = 20_000;
+const STOP_TIMEOUT_MS = 3_000;
+const MIN_RESTART_DELAY_MS = 500;
+const MAX_RESTART_DELAY_MS = 30_000;
+/** The usual port of a partner's app in development. */
 const USUAL_PORT = 3000;
 
 /**
- * A partner's app beside the sandbox, in a process of its own that ends with this one. The sandbox does without it: when
- * it ends by itself it is started again, after pauses that grow.
+ * Starts the demo, a partner's app, in a child process that ends with this one. If the child exits, it is restarted
+ * with exponential backoff. The app keeps its port across restarts of the sandbox if the port is free.
  */
-export async function startDemo(config: Settings, say: (text: string) => void): Promise<Demo> {
+export async function startDemo(config: Settings, print: (text: string) => void): Promise<Demo> {
   const host = isLoopback(config.host) ? 'localhost' : config.host;
-  const file = join(config.dataDir, 'demo-port');
-  const last = Number(await readFile(file, 'utf8').catch(() => 0));
-  const ports = [...(last > 0 ? [last] : []), ...(config.port === 0 ? [] : [USUAL_PORT]), 0];
-  let { child, port } = await begin({ listen: { host, ports } });
+  const portFile = join(config.dataDir, 'demo-port');
+  const lastPort = Number(await readFile(portFile, 'utf8').catch(() => 0));
+  const ports = [...(lastPort > 0 ? [lastPort] : []), ...(config.port === 0 ? [] : [USUAL_PORT]), 0];
+  let { child, port } = await startChild({ listen: { host, ports } });
   await mkdir(config.dataDir, { recursive: true });
-  await writeFile(file, String(port));
+  await writeFile(portFile, String(port));
 
   let settings: DemoSettings | undefined;
   let isStopping = false;
-  let pause = FIRST_PAUSE;
-  let timer: NodeJS.Timeout | undefined;
-  const tell = () => settings && send(child, { settings });
-  const startAgain = async () => {
+  let restartDelay = MIN_RESTART_DELAY_MS;
+  let restartTimer: NodeJS.Timeout | undefined;
+  const sendSettings = () => settings && send(child, { settings });
+  const restart = async () => {
     try {
-      ({ child, port } = await begin({ listen: { host, ports: [port] } }));
-      if (isStopping) return stopChild(child);
-      watch();
-      tell();
+      ({ child, port } = await startChild({ listen: { host, ports: [port] } }));
+      if (isStopping) return stopChild(child, STOP_TIMEOUT_MS);
+      watchExit();
+      sendSettings();
     } catch (error) {
-      say(`The demo app could not be started again: ${(error as Error).message}`);
-      if (!isStopping) again();
+      print(`The demo app could not be restarted: ${(error as Error).message}`);
+      if (!isStopping) scheduleRestart();
     }
   };
-  const again = () => {
-    timer = setTimeout(() => void startAgain(), pause);
-    pause = Math.min(pause * 2, LONGEST_PAUSE);
+  const scheduleRestart = () => {
+    restartTimer = setTimeout(() => void restart(), restartDelay);
+    restartDelay = Math.min(restartDelay * 2, MAX_RESTART_DELAY_MS);
   };
-  const watch = () => {
-    const begun = performance.now();
+  const watchExit = () => {
+    const startedAt = performance.now();
     child.once('exit', (code, signal) => {
       if (isStopping) return;
-      if (performance.now() - begun > LONGEST_PAUSE) pause = FIRST_PAUSE;
-      say(`The demo app ended (${signal ?? `code ${code}`}); it is started again in ${pause / 1000} s.`);
-      again();
+      if (performance.now() - startedAt > MAX_RESTART_DELAY_MS) restartDelay = MIN_RESTART_DELAY_MS;
+      print(`The demo app exited (${signal ?? `code ${code}`}). Restarting in ${restartDelay / 1000} s.`);
+      scheduleRestart();
     });
   };
-  watch();
+  watchExit();
   return {
     url: `http://localhost:${port}`,
-    open: (given) => {
+    configure: (given) => {
       settings = given;
-      tell();
+      sendSettings();
     },
     stop: async () => {
       isStopping = true;
-      clearTimeout(timer);
-      await stopChild(child);
+      clearTimeout(restartTimer);
+      await stopChild(child, STOP_TIMEOUT_MS);
     },
   };
 }
@@ -83,8 +84,8 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }
 
-async function begin(listen: DemoListen): Promise<{ child: ChildProcess; port: number }> {
-  // It is a partner's: nothing of the service's settings is for it.
+async function startChild(listen: DemoListen): Promise<{ child: ChildProcess; port: number }> {
+  // A partner's app must not see the service's settings.
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'production' };
   const child = fork(ENTRY, [], { env, execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   child.on('error', () => undefined);
@@ -94,32 +95,23 @@ async function begin(listen: DemoListen): Promise<{ child: ChildProcess; port: n
 }
 
 function firstMessage(child: ChildProcess): Promise<DemoListening> {
-  return new Promise((done, fail) => {
+  return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       child.kill('SIGKILL');
-      fail(new Error(`the demo app did not start within ${START_TIMEOUT} ms`));
-    }, START_TIMEOUT);
+      reject(new Error(`the demo app did not start within ${START_TIMEOUT_MS} ms`));
+    }, START_TIMEOUT_MS);
     child.once('exit', (code) => {
       clearTimeout(timer);
-      fail(new Error(`the demo app ended at its start with code ${code}`));
+      reject(new Error(`the demo app exited with code ${code} during startup`));
     });
     child.once('message', (message) => {
       clearTimeout(timer);
-      done(message as DemoListening);
+      resolve(message as DemoListening);
     });
   });
 }
 
-/** A process that has just ended is noticed by its exit. */
+/** Ignores failures: the exit handler deals with a child that has just ended. */
 function send(child: ChildProcess, message: DemoListen | DemoStart): void {
   if (child.connected) child.send(message, () => undefined);
-}
-
-async function stopChild(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = new Promise((done) => child.once('exit', done));
-  child.kill('SIGTERM');
-  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT);
-  await gone;
-  clearTimeout(timer);
 }

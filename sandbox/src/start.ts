@@ -2,85 +2,67 @@ import { join } from 'node:path';
 import type { Clock } from '@causeway/service/clock.ts';
 import type { Config } from '@causeway/service/config.ts';
 import type { Context } from '@causeway/service/context.ts';
-import type { Route } from '@causeway/service/http/route.ts';
-import type { Plugin } from '@causeway/service/http/server.ts';
-import { deriveSandboxKey } from '@causeway/service/operator/sandbox-keys.ts';
-import { accountControls } from './controls/accounts.ts';
 import { chainControls } from './controls/chains.ts';
-import { clockRoutes } from './controls/clock.ts';
+import { clockControls } from './controls/clock.ts';
+import type { ControlGroup, Controls } from './controls/control-group.ts';
 import { demoControls } from './controls/demo.ts';
-import { type FaultTargets, faultRoute } from './controls/faults.ts';
+import { documentControls } from './controls/documents.ts';
+import { faultRoute } from './controls/faults.ts';
+import { identityControls } from './controls/identity.ts';
+import { mailControls } from './controls/mail.ts';
+import { offerControls } from './controls/offers.ts';
 import { overviewRoute } from './controls/overview.ts';
 import { participationControls } from './controls/participations.ts';
-import { documentMails, providerSettings, providersShare, rememberCountry } from './controls/providers.ts';
+import { tokenControls } from './controls/token.ts';
+import { userControls } from './controls/users.ts';
 import { venueControls } from './controls/venue.ts';
-import { sandboxOperatorKey } from './seed/keys.ts';
-import { offersShare } from './seed/offers.ts';
-import { partnersShare } from './seed/partners.ts';
+import { seedOffers } from './seed/offers.ts';
+import { seedPartners } from './seed/partners.ts';
+import { seedUsers } from './seed/users.ts';
+import { sandboxSettings } from './settings.ts';
 import { startMailServer } from './simulators/mail-server.ts';
-import { startSimulators } from './simulators/start.ts';
+import { type Simulators, startSimulators } from './simulators/start.ts';
 import { type Demo, startDemo } from './start-demo.ts';
 
-/** What one part of the sandbox brings: members of `GET /sandbox`, controls, things that can be made to fail, lines to print. */
-export type ControlGroup = {
-  overview?: () => Record<string, unknown> | Promise<Record<string, unknown>>;
-  routes?: Route[];
-  faults?: FaultTargets;
-  /** For what is not JSON. */
-  plugins?: Plugin[];
-  readyLines?: string[];
-};
+type Print = (text: string) => void;
 
-export type Controls = { routes: Route[]; plugins: Plugin[]; readyLines: string[] };
-
-/**
- * The simulated providers: first its servers, whose addresses the service is configured with as an
- * operator would; then, once the service's parts live, the seeds and the controls.
- */
+/** The chains, providers, mail server and demo app around one service. */
 export type Sandbox = {
+  /** Points the service at the simulators. Settings given explicitly win. */
   settings: Partial<Config>;
+  /** Seeds users, partners and offers, and returns the controls. Called once the context is built. */
   attach(ctx: Context): Promise<Controls>;
   stop(): Promise<void>;
 };
 
-export async function startSandbox(
-  config: Config,
-  clock: Clock,
-  say: (text: string) => void,
-): Promise<Sandbox> {
-  say('Starting the simulated providers …');
+export async function startSandbox(config: Config, clock: Clock, print: Print): Promise<Sandbox> {
+  print('Starting the simulated chains and providers …');
   const mailServer = await startMailServer(join(config.dataDir, 'outside', 'mail.jsonl'));
   const setting = { now_ms: clock.now(), running: config.clock === 'real' };
   const [simulators, demo] = await Promise.all([
     startSimulators({ dataDir: config.dataDir, clock: setting }),
-    startDemoIfWanted(config, say),
+    startOptionalDemo(config, print),
   ]);
-  const rpcUrls = Object.fromEntries(
-    simulators.chains.map(({ chain, service_url }) => [chain, [service_url]]),
-  );
   return {
-    settings: {
-      smtpUrl: config.smtpUrl ?? mailServer.smtpUrl,
-      rpcUrls: { ...rpcUrls, ...config.rpcUrls },
-      operatorKey: config.operatorKey ?? sandboxOperatorKey(),
-      supplierKey: config.supplierKey ?? deriveSandboxKey('supplier'),
-      venue: config.venue ?? { url: simulators.venue.url, apiKey: simulators.venue.api_key },
-      ...providerSettings(config, simulators),
-    },
+    settings: sandboxSettings(config, simulators, mailServer),
     attach: async (ctx) => {
-      const moved = () => simulators.control.call('clock/set', { now_ms: ctx.clock.now(), running: false });
-      const shares = [
-        await partnersShare(ctx, appOf(demo)),
+      await connectWebhooks(ctx, simulators);
+      await seedPartners(ctx, demo?.url ?? null);
+      const users = await seedUsers(ctx);
+      await seedOffers(ctx, simulators.chains);
+      return combineControls(ctx, [
+        tokenControls(ctx),
         demoControls(ctx, demo),
-        await accountControls(ctx, mailServer, rememberCountry(simulators), () => documentMails(simulators)),
+        userControls(ctx, users, simulators),
+        mailControls(mailServer, simulators),
         chainControls(simulators),
-        await providersShare(ctx, simulators),
-        venueControls(simulators, ctx),
-        await offersShare(ctx, simulators.chains),
-        { routes: clockRoutes(moved) },
-        { routes: participationControls },
-      ];
-      return putTogether(ctx, shares);
+        identityControls(simulators),
+        documentControls(simulators),
+        venueControls(ctx, simulators),
+        await offerControls(ctx),
+        clockControls(simulators),
+        participationControls,
+      ]);
     },
     stop: async () => {
       await demo?.stop();
@@ -90,32 +72,33 @@ export async function startSandbox(
   };
 }
 
-/** The demo is an extra: without it there is still a sandbox. */
-async function startDemoIfWanted(config: Config, say: (text: string) => void): Promise<Demo | null> {
+/** Starts the demo app if it is enabled. The sandbox also runs without it. */
+async function startOptionalDemo(config: Config, print: Print): Promise<Demo | null> {
   if (!config.demo) return null;
-  return startDemo(config, say).catch((error: Error) => {
-    say(`There is no demo app: ${error.message}`);
+  return startDemo(config, print).catch((error: Error) => {
+    print(`The demo app could not be started: ${error.message}`);
     return null;
   });
 }
 
-function appOf(demo: Demo | null) {
-  return demo === null ? {} : { redirectUris: [`${demo.url}/callback`], origins: [demo.url] };
+async function connectWebhooks({ baseUrl }: Context, { control }: Simulators): Promise<void> {
+  await control.call('identity/webhook', { url: `${baseUrl}/webhooks/identity` });
+  await control.call('documents/webhook', { url: `${baseUrl}/webhooks/documents` });
 }
 
-function putTogether(ctx: Context, shares: ControlGroup[]): Controls {
+function combineControls(ctx: Context, groups: ControlGroup[]): Controls {
   const overview = async () =>
     Object.assign(
       { base_url: ctx.baseUrl, docs_url: `${ctx.baseUrl}/docs` },
-      ...(await Promise.all(shares.map((share) => share.overview?.() ?? {}))),
+      ...(await Promise.all(groups.map((group) => group.overview?.() ?? {}))),
     );
-  const faults = new Map(shares.flatMap((share) => [...(share.faults ?? [])]));
+  const faults = new Map(groups.flatMap((group) => [...(group.faults ?? [])]));
   return {
-    routes: [overviewRoute(overview), faultRoute(faults), ...shares.flatMap((share) => share.routes ?? [])],
-    plugins: shares.flatMap((share) => share.plugins ?? []),
+    routes: [overviewRoute(overview), faultRoute(faults), ...groups.flatMap((group) => group.routes ?? [])],
+    plugins: groups.flatMap((group) => group.plugins ?? []),
     readyLines: [
       '',
-      ...shares.flatMap((share) => share.readyLines ?? []),
+      ...groups.flatMap((group) => group.readyLines ?? []),
       '',
       `  curl ${ctx.baseUrl}/sandbox`,
     ],

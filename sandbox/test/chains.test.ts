@@ -23,7 +23,7 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'causeway-sandbox-'));
   service = await startService({ CAUSEWAY_DATA: dataDir, CAUSEWAY_CLOCK: 'test' });
   const sandbox = (await (await fetch(`${service.url}/sandbox`)).json()) as Overview;
-  const found = sandbox.chains.find((each) => each.chain === chain);
+  const found = sandbox.chains.find((candidate) => candidate.chain === chain);
   usdc = found?.tokens.find(({ asset_id }) => asset_id === 'usd-coin')?.address ?? '';
   rpcUrl = found?.rpc_url ?? '';
   token = (await post('/sandbox/token', { email: sandbox.users[0].email })).body.access_token;
@@ -53,14 +53,14 @@ async function rpc<T = string>(method: string, params: unknown[] = []) {
   return ((await reply.json()) as { result: T }).result;
 }
 
-test('the faucet gives what the next read shows', async () => {
+test('the next read shows what the faucet paid', async () => {
   for (let i = 1; i <= 5; i++) {
-    const paid = await post(`/sandbox/chains/${chain}/faucet`, {
+    const payment = await post(`/sandbox/chains/${chain}/faucet`, {
       address,
       asset_id: 'usd-coin',
       amount: '3',
     });
-    expect(paid.body).toMatchObject({
+    expect(payment.body).toMatchObject({
       object: 'faucet_payment',
       transaction_hash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
     });
@@ -70,7 +70,7 @@ test('the faucet gives what the next read shows', async () => {
   expect(Number(await rpc('eth_getBalance', [address, 'latest']))).toBe(12);
 });
 
-test('a reorganisation takes back what was in the dropped blocks, until they are mined again', async () => {
+test('a reorg undoes the transactions of the dropped blocks until they are mined again', async () => {
   const owner = '0x00000000000000000000000000000000000000bb';
   await post(`/sandbox/chains/${chain}/faucet`, { address: owner, asset_id: 'usd-coin', amount: '9' });
   const { block_number } = (await post(`/sandbox/chains/${chain}/mine`, { blocks: 2 })).body;
@@ -81,7 +81,7 @@ test('a reorganisation takes back what was in the dropped blocks, until they are
   expect(await balance(owner)).toBe('9');
 });
 
-test('the controls refuse what they cannot do, in codes', async () => {
+test('the controls reject invalid requests with error codes', async () => {
   const code = async (path: string, body: unknown) => (await post(path, body)).body.code;
   expect(await code(`/sandbox/chains/${chain}/reorg`, { depth: 1000 })).toBe('validation_failed');
   expect(await code(`/sandbox/chains/${chain}/mine`, { blocks: 0 })).toBe('validation_failed');
@@ -92,7 +92,7 @@ test('the controls refuse what they cannot do, in codes', async () => {
   expect(await code('/sandbox/faults', { target: 'rpc:nowhere', mode: 'down' })).toBe('validation_failed');
 });
 
-test('a fault is seen by the service alone, and ends', async () => {
+test('a fault affects only the service and can be cleared', async () => {
   await post('/sandbox/faults', { target: `rpc:${chain}`, mode: 'garbage' });
   expect(await balance('0x00000000000000000000000000000000000000cc')).toBe('upstream_error');
   expect(await rpc('eth_chainId')).toBe('0xaa36a7');

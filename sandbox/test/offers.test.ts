@@ -39,7 +39,7 @@ async function read(path: string, token = ''): Promise<unknown> {
   return reply.json();
 }
 
-async function tokenOf({ client_id, client_secret }: Partner): Promise<string> {
+async function partnerToken({ client_id, client_secret }: Partner): Promise<string> {
   const reply = await fetch(`${service.url}/oauth/token`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -48,7 +48,7 @@ async function tokenOf({ client_id, client_secret }: Partner): Promise<string> {
   return ((await reply.json()) as { access_token: string }).access_token;
 }
 
-test('there are offers of every type and state, with every requirement', async () => {
+test('the seeded offers cover every type, state and requirement', async () => {
   const { offers } = sandbox;
   const kinds = offers.map(({ type, state }) => `${type} ${state}`);
   expect(kinds).toEqual(
@@ -61,20 +61,20 @@ test('there are offers of every type and state, with every requirement', async (
     ]),
   );
   const sale = offers.find(({ type, state }) => type === 'platform::token_sale' && state === 'open');
-  const asked = sale?.options.map(({ requirements }) => requirements) ?? [];
-  expect(asked).toContainEqual([]);
-  expect(asked).toContainEqual(expect.arrayContaining([...REQUIREMENT_TYPES]));
-  const token = await tokenOf(sandbox.partner);
+  const requirementTypes = sale?.options.map(({ requirements }) => requirements) ?? [];
+  expect(requirementTypes).toContainEqual([]);
+  expect(requirementTypes).toContainEqual(expect.arrayContaining([...REQUIREMENT_TYPES]));
+  const token = await partnerToken(sandbox.partner);
   const requirements = JSON.stringify(await read(`/v1/offers/${sale?.id}/requirements`, token));
   expect(requirements).toContain('"type":"whitelisted_wallet","details":{"max_wallets":3}');
 });
 
-test('each partner sees its own offers and no other', async () => {
+test('each partner sees only its own offers', async () => {
   for (const [partner, own, foreign] of [
     [sandbox.partner, sandbox.offers, sandbox.other_offers],
     [sandbox.other_partner, sandbox.other_offers, sandbox.offers],
   ] as const) {
-    const token = await tokenOf(partner);
+    const token = await partnerToken(partner);
     const { data } = (await read('/v1/offers', token)) as { data: Offer[] };
     expect(data.map(({ slug }) => slug)).toEqual(own.map(({ slug }) => slug));
     for (const { id } of foreign)
@@ -82,8 +82,8 @@ test('each partner sees its own offers and no other', async () => {
   }
 });
 
-test('two symbols are traded, on the first chain only', async () => {
-  const token = await tokenOf(sandbox.partner);
+test('two symbols trade, on the first chain only', async () => {
+  const token = await partnerToken(sandbox.partner);
   const swaps = sandbox.offers.filter(({ type }) => type === 'tokenized::swap');
   const details = (await Promise.all(swaps.map(({ id }) => read(`/v1/offers/${id}`, token)))) as Details[];
   expect(details.map(({ asset }) => asset.code).sort()).toEqual(['AAPLon', 'TSLAon']);
@@ -93,16 +93,16 @@ test('two symbols are traded, on the first chain only', async () => {
   ]);
 });
 
-test('every picture and text that an offer points to is served by the sandbox itself', async () => {
+test('the sandbox serves every image and document its offers link to', async () => {
   for (const [partner, offers] of [
     [sandbox.partner, sandbox.offers],
     [sandbox.other_partner, sandbox.other_offers],
   ] as const) {
-    const token = await tokenOf(partner);
+    const token = await partnerToken(partner);
     for (const { slug } of offers) {
       const { logo_url, banner_url, options } = (await read(`/v1/offers/${slug}`, token)) as Details;
       const urls = [logo_url, banner_url, ...options.map(({ sale_agreement_url }) => sale_agreement_url)];
-      for (const url of urls.filter((one) => one !== null)) {
+      for (const url of urls.filter((url) => url !== null)) {
         expect(url.startsWith(`${service.url}/`)).toBe(true);
         expect((await fetch(url)).status, url).toBe(200);
       }
@@ -110,9 +110,9 @@ test('every picture and text that an offer points to is served by the sandbox it
   }
 });
 
-test('a second start keeps every id', async () => {
+test('offers keep their ids across restarts', async () => {
   await service.stop();
   service = await startService({ CAUSEWAY_DATA: dataDir });
-  const again = (await read('/sandbox')) as Overview;
-  expect([again.offers, again.other_offers]).toEqual([sandbox.offers, sandbox.other_offers]);
+  const restarted = (await read('/sandbox')) as Overview;
+  expect([restarted.offers, restarted.other_offers]).toEqual([sandbox.offers, sandbox.other_offers]);
 });

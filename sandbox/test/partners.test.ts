@@ -37,12 +37,12 @@ const causeway = async (...args: string[]) => {
   return JSON.parse((await promisify(execFile)(process.execPath, [bin, ...args], { env })).stdout);
 };
 
-test('prints nothing that the library has to say about itself', () => {
+test('the startup output has no warnings from the OAuth library', () => {
   expect(service.output()).toContain('Causeway is ready');
   expect(service.output()).not.toContain('oidc-provider');
 });
 
-test('tells two partners whose credentials work, and the issuer', async () => {
+test('the overview has the issuer and working credentials of two partners', async () => {
   const { partner, other_partner, issuer } = await sandbox();
   expect(issuer).toBe(service.url);
   for (const { client_id, client_secret, redirect_uris } of [partner, other_partner]) {
@@ -52,7 +52,7 @@ test('tells two partners whose credentials work, and the issuer', async () => {
   }
 });
 
-test('a token without a browser is as real as one with: introspected, refreshed, revoked', async () => {
+test('a token issued without a browser can be introspected, refreshed and revoked', async () => {
   const { partner, users } = await sandbox();
   const credentials = { client_id: partner.client_id, client_secret: partner.client_secret };
   const { status, body } = await post('/sandbox/token', { email: users[0].email });
@@ -87,7 +87,7 @@ test('a token without a browser is as real as one with: introspected, refreshed,
     expect(await introspect(token)).toEqual({ active: false });
 });
 
-test('takes a scope and another client, and refuses what does not exist', async () => {
+test('the token control accepts a scope and a client, and rejects unknown ones', async () => {
   const { other_partner, users } = await sandbox();
   const email = users[0].email;
   const narrow = await post('/sandbox/token', {
@@ -103,12 +103,12 @@ test('takes a scope and another client, and refuses what does not exist', async 
     [{ email, scope: 'everything' }, 'scope'],
     [{}, 'email'],
   ] as const) {
-    const refused = await post('/sandbox/token', body);
-    expect([refused.status, Object.keys(refused.body.errors)]).toEqual([422, [field]]);
+    const rejected = await post('/sandbox/token', body);
+    expect([rejected.status, Object.keys(rejected.body.errors)]).toEqual([422, [field]]);
   }
 });
 
-test('commands find the database of the running sandbox, and what they change shows', async () => {
+test('commands find the database of the running sandbox, which sees their changes', async () => {
   const created = await causeway(
     'partner',
     'create',
@@ -123,7 +123,7 @@ test('commands find the database of the running sandbox, and what they change sh
     client_secret: created.client_secret,
   });
   expect(token.status).toBe(200);
-  expect((await causeway('partner', 'list')).map((one: { name: string }) => one.name)).toContain('Mine');
+  expect((await causeway('partner', 'list')).map(({ name }: { name: string }) => name)).toContain('Mine');
 });
 
 test('credentials and tokens survive a restart', { timeout: 120_000 }, async () => {

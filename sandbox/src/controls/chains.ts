@@ -1,9 +1,15 @@
+import { publicRoute } from '@causeway/service/http/route.ts';
+import { Closed, ObjectName } from '@causeway/service/http/wire.ts';
+import Type from 'typebox';
 import { testWallets } from '../seed/keys.ts';
-import type { Simulators } from '../simulators/start.ts';
-import type { ControlGroup } from '../start.ts';
-import { chainRoutes } from './chain-routes.ts';
+import type { SimulatorControl, Simulators } from '../simulators/start.ts';
+import { withApiErrors } from './api-errors.ts';
+import { ChainParams, requireEmbeddedChain } from './chain-params.ts';
+import type { ControlGroup } from './control-group.ts';
+import { faucetRoute } from './faucet.ts';
+import { faultInput } from './faults.ts';
 
-/** The embedded chains, their tokens and the wallets that hold some. */
+/** The embedded chains, their tokens and the funded test wallets. */
 export function chainControls({ chains, control }: Simulators): ControlGroup {
   return {
     overview: () => ({
@@ -20,13 +26,75 @@ export function chainControls({ chains, control }: Simulators): ControlGroup {
       })),
       wallets: testWallets,
     }),
-    routes: chainRoutes(control),
+    routes: [faucetRoute(control), ...blockRoutes(control)],
     faults: new Map(
       chains.map(({ chain }) => [
         `rpc:${chain}`,
-        (mode, for_seconds) =>
-          control.call('chains/fault', { chain, mode, ...(for_seconds !== undefined && { for_seconds }) }),
+        (mode, forSeconds) => control.call('chains/fault', { chain, ...faultInput(mode, forSeconds) }),
       ]),
     ),
   };
+}
+
+const ChainHead = Closed({
+  object: ObjectName('chain_head'),
+  chain: Type.String(),
+  block_number: Type.Integer(),
+});
+const errors = ['validation_failed', 'chain_not_supported'] as const;
+
+function blockRoutes({ call }: Pick<SimulatorControl, 'call'>) {
+  return [
+    publicRoute({
+      method: 'POST',
+      path: '/sandbox/chains/:chain/mine',
+      operationId: 'mineBlocks',
+      summary: 'Mines blocks',
+      params: ChainParams,
+      body: Closed({ blocks: Type.Integer({ minimum: 1, maximum: 10_000 }) }),
+      reply: ChainHead,
+      errors,
+      handle: async (_ctx, _caller, { params, body }) => {
+        const chain = requireEmbeddedChain(params.chain);
+        return chainHead(chain, await withApiErrors(call('chains/mine', { chain, ...body })));
+      },
+    }),
+    publicRoute({
+      method: 'POST',
+      path: '/sandbox/chains/:chain/reorg',
+      operationId: 'reorganiseChain',
+      summary: 'Replaces the latest blocks with others',
+      description:
+        'The new blocks are empty. The transactions of the dropped blocks return to the mempool (`return`, the default) or are discarded (`drop`).',
+      params: ChainParams,
+      body: Closed({
+        depth: Type.Integer({ minimum: 1, maximum: 1_000 }),
+        transactions: Type.Optional(Type.Enum(['return', 'drop'])),
+      }),
+      reply: ChainHead,
+      errors,
+      handle: async (_ctx, _caller, { params, body }) => {
+        const chain = requireEmbeddedChain(params.chain);
+        return chainHead(chain, await withApiErrors(call('chains/reorg', { chain, ...body })));
+      },
+    }),
+    publicRoute({
+      method: 'POST',
+      path: '/sandbox/chains/:chain/interval',
+      operationId: 'setBlockInterval',
+      summary: 'Sets the block interval in milliseconds; 0 mines a block per transaction',
+      params: ChainParams,
+      body: Closed({ milliseconds: Type.Integer({ minimum: 0, maximum: 600_000 }) }),
+      reply: ChainHead,
+      errors,
+      handle: async (_ctx, _caller, { params, body }) => {
+        const chain = requireEmbeddedChain(params.chain);
+        return chainHead(chain, await withApiErrors(call('chains/interval', { chain, ...body })));
+      },
+    }),
+  ];
+}
+
+function chainHead(chain: string, { height }: { height: number }) {
+  return { object: 'chain_head' as const, chain, block_number: height };
 }

@@ -4,42 +4,48 @@ import { invalidField } from '@causeway/service/errors.ts';
 import { publicRoute } from '@causeway/service/http/route.ts';
 import { Closed, ObjectName, Timestamp, toTimestamp } from '@causeway/service/http/wire.ts';
 import Type, { type Static } from 'typebox';
+import type { Simulators } from '../simulators/start.ts';
+import type { ControlGroup } from './control-group.ts';
 
 const MoveClock = Closed({
   advance_seconds: Type.Optional(Type.Number({ minimum: 0, maximum: 1e10 })),
   set_to: Type.Optional(Timestamp),
 });
 
-/** The latest time that has a wire form, far beyond any rule. */
-const LATEST = Date.parse('9000-01-01T00:00:00Z');
+/** Timestamps on the wire have four-digit years. */
+const MAX_TIME_MS = Date.parse('9000-01-01T00:00:00Z');
 
-/** `moved` tells the outside world. */
-export const clockRoutes = (moved: () => Promise<unknown>) => [
-  publicRoute({
-    method: 'POST',
-    path: '/sandbox/clock',
-    operationId: 'moveClock',
-    summary: 'Moves the test clock',
-    body: MoveClock,
-    reply: Closed({ object: ObjectName('clock'), now: Timestamp }),
-    errors: ['validation_failed'],
-    handle: async (ctx, _caller, { body }) => {
-      const clock = moveClock(ctx, body);
-      await moved();
-      return clock;
-    },
-  }),
-];
+/** The test clock of the service and of the simulators. */
+export function clockControls({ control }: Simulators): ControlGroup {
+  return {
+    routes: [
+      publicRoute({
+        method: 'POST',
+        path: '/sandbox/clock',
+        operationId: 'moveClock',
+        summary: 'Moves the test clock',
+        body: MoveClock,
+        reply: Closed({ object: ObjectName('clock'), now: Timestamp }),
+        errors: ['validation_failed'],
+        handle: async (ctx, _caller, { body }) => {
+          const clock = moveClock(ctx, body);
+          await control.call('clock/set', { now_ms: ctx.clock.now(), running: false });
+          return clock;
+        },
+      }),
+    ],
+  };
+}
 
 function moveClock(ctx: Context, { advance_seconds, set_to }: Static<typeof MoveClock>) {
   if (!('set' in ctx.clock))
-    throw invalidField('clock', 'stands on real time; start with CAUSEWAY_CLOCK=test to move it');
+    throw invalidField('clock', 'follows real time; start with CAUSEWAY_CLOCK=test to move it');
   if ((advance_seconds === undefined) === (set_to === undefined)) {
     throw invalidField('advance_seconds', 'exactly one of advance_seconds and set_to is required');
   }
   const clock = ctx.clock as TestClock;
   const target = set_to === undefined ? clock.now() + (advance_seconds ?? 0) * 1000 : Date.parse(set_to);
-  if (target > LATEST) throw invalidField('set_to', 'is too far ahead');
+  if (target > MAX_TIME_MS) throw invalidField('set_to', 'is too far in the future');
   clock.set(target);
   return { object: 'clock' as const, now: toTimestamp(Math.floor(clock.now() * 1000)) };
 }

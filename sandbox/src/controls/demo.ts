@@ -1,13 +1,13 @@
 import type { Context } from '@causeway/service/context.ts';
 import { partnerCredentials } from '../seed/partners.ts';
-import type { ControlGroup } from '../start.ts';
 import type { Demo } from '../start-demo.ts';
+import type { ControlGroup } from './control-group.ts';
 
-/** The demo app with the credentials of its partner, from the moment they are seeded. */
+/** Gives the demo app the seeded partner's credentials, which starts it serving. */
 export function demoControls(ctx: Context, demo: Demo | null): ControlGroup {
   if (demo === null) return { overview: () => ({ demo_url: null }) };
   const { client_id, client_secret } = partnerCredentials(ctx);
-  demo.open({
+  demo.configure({
     baseUrl: ctx.baseUrl,
     clientId: client_id,
     clientSecret: client_secret,

@@ -4,7 +4,7 @@ import { Closed, ObjectName } from '@causeway/service/http/wire.ts';
 import Type from 'typebox';
 import { FAULT_MODES, type FaultMode } from '../simulators/fault.ts';
 
-/** What can be made to fail, by the name that the control takes. */
+/** Sets the fault of each target that `POST /sandbox/faults` accepts, by target name. */
 export type FaultTargets = Map<string, (mode: FaultMode, forSeconds?: number) => Promise<unknown>>;
 
 const SetFault = Closed({
@@ -18,7 +18,7 @@ export function faultRoute(targets: FaultTargets) {
     method: 'POST',
     path: '/sandbox/faults',
     operationId: 'setFault',
-    summary: 'What the service sees from a provider',
+    summary: 'Makes a provider or chain fail for the service',
     body: SetFault,
     reply: Closed({ object: ObjectName('fault'), target: Type.String(), mode: Type.String() }),
     errors: ['validation_failed'],
@@ -29,4 +29,9 @@ export function faultRoute(targets: FaultTargets) {
       return { object: 'fault' as const, target, mode };
     },
   });
+}
+
+/** Builds the input of a simulator's fault control. */
+export function faultInput(mode: FaultMode, forSeconds: number | undefined) {
+  return { mode, ...(forSeconds !== undefined && { for_seconds: forSeconds }) };
 }

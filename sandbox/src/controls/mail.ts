@@ -4,6 +4,9 @@ import { publicRoute } from '@causeway/service/http/route.ts';
 import { Closed, ObjectName, Timestamp } from '@causeway/service/http/wire.ts';
 import Type from 'typebox';
 import type { MailServer, ReceivedMail } from '../simulators/mail-server.ts';
+import type { Simulators } from '../simulators/start.ts';
+import type { ControlGroup } from './control-group.ts';
+import { hasQueuedMail } from './store.ts';
 
 const Mail = Closed({
   object: ObjectName('mail'),
@@ -14,42 +17,47 @@ const Mail = Closed({
   sent_at: Timestamp,
 });
 
-const PATIENCE = 3_000;
+const DELIVERY_TIMEOUT_MS = 3_000;
 
-/** Mails that providers send to users on their own. */
-export type OthersMails = () => Promise<readonly ReceivedMail[]>;
-
-export function mailRoute(server: MailServer, others: OthersMails = async () => []) {
-  return publicRoute({
-    method: 'GET',
-    path: '/sandbox/mail',
-    operationId: 'listMails',
-    summary: 'Mails that the service and the signing provider have sent, newest first',
-    query: Type.Object({ to: Type.Optional(Type.String()) }),
-    reply: Closed({ object: ObjectName('list'), data: Type.Array(Mail) }),
-    handle: async (ctx, _caller, { query }) => {
-      await mailsLeft(ctx);
-      const data = [...server.mails(), ...(await others())]
-        .filter(({ to }) => query.to === undefined || to.toLowerCase() === query.to.toLowerCase())
-        .sort((one, other) => Date.parse(one.sent_at) - Date.parse(other.sent_at));
-      return { object: 'list' as const, data: data.map(describe).reverse() };
-    },
-  });
+/** The mail sent by the service and by the documents provider. */
+export function mailControls(mailServer: MailServer, simulators: Simulators): ControlGroup {
+  return {
+    routes: [
+      publicRoute({
+        method: 'GET',
+        path: '/sandbox/mail',
+        operationId: 'listMails',
+        summary: 'Lists mail sent by the service and the documents provider, newest first',
+        query: Type.Object({ to: Type.Optional(Type.String()) }),
+        reply: Closed({ object: ObjectName('list'), data: Type.Array(Mail) }),
+        handle: async (ctx, _caller, { query }) => {
+          await waitForDelivery(ctx);
+          const data = [...mailServer.mails(), ...(await listDocumentMails(simulators))]
+            .filter(({ to }) => query.to === undefined || to.toLowerCase() === query.to.toLowerCase())
+            .sort((a, b) => Date.parse(a.sent_at) - Date.parse(b.sent_at));
+          return { object: 'list' as const, data: data.map(toWire).reverse() };
+        },
+      }),
+    ],
+  };
 }
 
-/** Mails leave just after the reply that caused them: a script that asks at once should find its own. */
-async function mailsLeft(ctx: Context): Promise<void> {
-  for (const end = Date.now() + PATIENCE; Date.now() < end; await sleep(20)) {
-    const waiting = await ctx.db
-      .selectFrom('mail_outbox')
-      .select('id')
-      .where('attempts', '<=', 1)
-      .limit(1)
-      .execute();
-    if (waiting.length === 0) return;
-  }
+/** The service sends mail after it replies. Waiting lets a script list the mail it has just caused. */
+async function waitForDelivery({ db }: Context): Promise<void> {
+  for (const deadline = Date.now() + DELIVERY_TIMEOUT_MS; Date.now() < deadline; await sleep(20))
+    if (!(await hasQueuedMail(db))) return;
 }
 
-function describe(mail: ReturnType<MailServer['mails']>[number]) {
+async function listDocumentMails({ control }: Simulators): Promise<ReceivedMail[]> {
+  const { mails } = await control.call('documents/mails', {});
+  return mails.map(({ to, subject, link, at }) => ({
+    to,
+    subject,
+    text: `Please read and sign the form:\n\n${link}\n`,
+    sent_at: `${at.slice(0, -1)}000Z`,
+  }));
+}
+
+function toWire(mail: ReceivedMail) {
   return { object: 'mail' as const, ...mail, links: mail.text.match(/https?:\/\/\S+/g) ?? [] };
 }

@@ -5,45 +5,57 @@ import { publicRoute } from '@causeway/service/http/route.ts';
 import { Closed, Email } from '@causeway/service/http/wire.ts';
 import { issueUserTokens } from '@causeway/service/oauth/issue.ts';
 import Type, { type Static } from 'typebox';
+import { DEFAULT_CLIENT_ID, describePartners } from '../seed/partners.ts';
+import type { ControlGroup } from './control-group.ts';
 
 const IssueToken = Closed({
   email: Email,
   scope: Type.Optional(
-    Type.String({ maxLength: 1000, description: 'Separated by spaces; all of the client unless told.' }),
+    Type.String({
+      maxLength: 1000,
+      description: "Separated by spaces. Default: all of the client's scopes.",
+    }),
   ),
   client_id: Type.Optional(Type.String({ maxLength: 200 })),
 });
 
-export function tokenRoute(defaultClient: string) {
-  return publicRoute({
-    method: 'POST',
-    path: '/sandbox/token',
-    operationId: 'issueSandboxToken',
-    summary: 'What a completed sign-in of this user gives a partner, without a browser',
-    body: IssueToken,
-    reply: Closed({
-      access_token: Type.String(),
-      token_type: Type.Literal('Bearer'),
-      expires_in: Type.Integer(),
-      refresh_token: Type.String(),
-      id_token: Type.Optional(Type.String()),
-      scope: Type.String(),
-    }),
-    errors: ['validation_failed'],
-    handle: (ctx, _caller, { body }) => issueToken(ctx, { client_id: defaultClient, ...body }),
-  });
+/** The seeded partners' credentials, and user tokens without a browser. */
+export function tokenControls(ctx: Context): ControlGroup {
+  return {
+    overview: async () => ({ issuer: ctx.baseUrl, ...(await describePartners(ctx)) }),
+    routes: [
+      publicRoute({
+        method: 'POST',
+        path: '/sandbox/token',
+        operationId: 'issueSandboxToken',
+        summary: 'Issues the tokens a partner receives when this user signs in',
+        body: IssueToken,
+        reply: Closed({
+          access_token: Type.String(),
+          token_type: Type.Literal('Bearer'),
+          expires_in: Type.Integer(),
+          refresh_token: Type.String(),
+          id_token: Type.Optional(Type.String()),
+          scope: Type.String(),
+        }),
+        errors: ['validation_failed'],
+        handle: (_ctx, _caller, { body }) => issueToken(ctx, body),
+      }),
+    ],
+  };
 }
 
-type Asked = Static<typeof IssueToken> & { client_id: string };
-
-async function issueToken(ctx: Context, { email, scope, client_id }: Asked) {
+async function issueToken(
+  ctx: Context,
+  { email, scope, client_id: clientId = DEFAULT_CLIENT_ID }: Static<typeof IssueToken>,
+) {
   const user = await findUserByEmail(ctx.db, email);
-  if (user === undefined) throw invalidField('email', 'has no account; POST /sandbox/users makes one');
-  const client = await ctx.oauth.findClient(client_id);
+  if (user === undefined) throw invalidField('email', 'has no account; create one with POST /sandbox/users');
+  const client = await ctx.oauth.findClient(clientId);
   if (client === undefined)
-    throw invalidField('client_id', 'is not registered; GET /sandbox names two that are');
-  const asked = scope?.split(' ').filter((one) => one !== '') ?? client.scopes;
-  const unknown = asked.find((one) => !client.scopes.includes(one));
+    throw invalidField('client_id', 'is not registered; GET /sandbox lists two that are');
+  const scopes = scope?.split(' ').filter((name) => name !== '') ?? client.scopes;
+  const unknown = scopes.find((name) => !client.scopes.includes(name));
   if (unknown !== undefined) throw invalidField('scope', `${unknown} is not registered for this client`);
-  return issueUserTokens(ctx, { clientId: client_id, userId: user.id, scopes: asked });
+  return issueUserTokens(ctx, { clientId, userId: user.id, scopes });
 }

@@ -1,12 +1,12 @@
 import type { Context } from '@causeway/service/context.ts';
-import { ApiError, ERRORS, type ErrorCode } from '@causeway/service/errors.ts';
 import { publicRoute } from '@causeway/service/http/route.ts';
 import { Closed, Decimal, Nullable, ObjectName } from '@causeway/service/http/wire.ts';
 import Type from 'typebox';
-import { ControlError } from '../simulators/control.ts';
 import type { Simulators } from '../simulators/start.ts';
 import { MARKET_STATUSES, type VenueSetting } from '../simulators/venue/controls.ts';
-import type { ControlGroup } from '../start.ts';
+import { withApiErrors } from './api-errors.ts';
+import type { ControlGroup } from './control-group.ts';
+import { faultInput } from './faults.ts';
 
 const Asset = Closed({
   paused: Type.Optional(Type.Boolean()),
@@ -36,23 +36,22 @@ const VenueView = Closed({
   attestations: Type.Integer(),
 });
 
-/** The control over the pricing venue, and its faults. */
-export function venueControls({ control }: Simulators, ctx: Context): ControlGroup {
+/** The market state of the pricing venue, and its faults. */
+export function venueControls(ctx: Context, { control }: Simulators): ControlGroup {
   return {
     routes: [
       publicRoute({
         method: 'POST',
         path: '/sandbox/venue',
         operationId: 'setVenue',
-        summary: 'The state of the market',
+        summary: 'Sets the market state',
         description:
-          'What is left out stays as it is; `session` null goes by the calendar again, a null `price` or `max_notional` by the venue. The reply tells how many attestations were ever given.',
+          "Omitted fields keep their value. `session` null follows the calendar again, and a null `price` or `max_notional` restores the venue's own. `attestations` counts all attestations ever issued.",
         body: SetVenue,
         reply: VenueView,
         errors: ['validation_failed'],
         handle: async (_ctx, _caller, { body }) => {
-          const view = await passErrors(control.call('venue/set', body as VenueSetting));
-          // Whoever has moved the market wants to see it moved.
+          const view = await withApiErrors(control.call('venue/set', body as VenueSetting));
           ctx.venue.clear();
           return { object: 'venue' as const, ...view };
         },
@@ -61,21 +60,11 @@ export function venueControls({ control }: Simulators, ctx: Context): ControlGro
     faults: new Map([
       [
         'venue',
-        async (mode, for_seconds) => {
-          await control.call('venue/fault', { mode, ...(for_seconds !== undefined && { for_seconds }) });
+        async (mode, forSeconds) => {
+          await control.call('venue/fault', faultInput(mode, forSeconds));
           ctx.venue.clear();
         },
       ],
     ]),
   };
-}
-
-async function passErrors<T>(answer: Promise<T>): Promise<T> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof ControlError && error.code in ERRORS)
-      throw new ApiError(error.code as ErrorCode, error.details, { message: error.message, cause: error });
-    throw error;
-  }
 }

@@ -5,17 +5,17 @@ import { base58 } from '@scure/base';
 import { privateKeyToAccount } from 'viem/accounts';
 import { hexToBytes } from 'viem/utils';
 
-// RFC 8410: an Ed25519 private key in PKCS #8 is this prefix and the 32-byte seed.
+// RFC 8410: an Ed25519 private key in PKCS #8 is this prefix followed by the 32-byte seed.
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 export type TestWallet = { address: string; private_key: string; protocol: 'ethereum' | 'solana' };
 
-/** Who plays which part on the embedded chains. */
+/** The accounts with a role on the embedded chains. Their keys are derived from public labels. */
 export const roles = {
   deployer: privateKeyToAccount(deriveSandboxKey('deployer')),
-  /** Of funds, swaps and markets. */
+  /** Owns funds, swaps and markets. */
   owner: privateKeyToAccount(deriveSandboxKey('owner')),
-  /** Of the venue's contracts. */
+  /** Owns the venue's contracts. */
   venueOwner: privateKeyToAccount(deriveSandboxKey('venue owner')),
   operator: privateKeyToAccount(deriveSandboxKey('operator')),
   supplier: privateKeyToAccount(deriveSandboxKey('supplier')),
@@ -27,7 +27,7 @@ export function sandboxOperatorKey(): OperatorKey {
   return { kind: 'local', privateKey: Buffer.from(deriveSandboxKey('operator').slice(2), 'hex') };
 }
 
-/** Wallets for the users of the sandbox; the EVM ones have gas and test dollars on every embedded chain. */
+/** Wallets for the sandbox's users. The EVM wallets hold gas and test dollars on every embedded chain. */
 export const testWallets: TestWallet[] = [
   ...(['wallet 1', 'wallet 2', 'wallet 3', 'wallet 4', 'wallet 5', 'wallet 6'] as const).map(evmWallet),
   ...(['solana wallet 1', 'solana wallet 2'] as const).map(solanaWallet),

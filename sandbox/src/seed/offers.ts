@@ -1,7 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import type { Context } from '@causeway/service/context.ts';
 import { ERRORS } from '@causeway/service/errors.ts';
-import type { Plugin } from '@causeway/service/http/server.ts';
 import { applyOffers, planOffers } from '@causeway/service/offers/apply.ts';
 import { toOffer } from '@causeway/service/offers/catalogue.ts';
 import { checkContracts } from '@causeway/service/offers/contract-checks.ts';
@@ -11,11 +10,10 @@ import { publishOffer } from '@causeway/service/offers/lifecycle.ts';
 import { offerState } from '@causeway/service/offers/offer.ts';
 import { listPublished } from '@causeway/service/offers/store.ts';
 import type { ReadyChain } from '../simulators/chains/simulator.ts';
-import type { ControlGroup } from '../start.ts';
 import { roles } from './keys.ts';
 import { partnerIds } from './partners.ts';
 
-/** Oldest first: the list of offers begins with the last. */
+/** In order of creation. Partners list the newest offer first. */
 const SEEDS = [
   'treasury-fund-classic',
   'lighthouse-notes',
@@ -27,27 +25,14 @@ const SEEDS = [
   'harbour-quarter',
 ] as const;
 
-const FOLDER = new URL('../../offers/', import.meta.url);
-const ASSETS = new URL('assets/', FOLDER);
-const TYPES: Record<string, string> = { svg: 'image/svg+xml', txt: 'text/plain; charset=utf-8' };
+export const OFFER_FOLDER = new URL('../../offers/', import.meta.url);
 
-/** The offers that every sandbox has, made from files like an operator's. */
-export async function offersShare(ctx: Context, chains: readonly ReadyChain[]): Promise<ControlGroup> {
-  await seedOffers(ctx, chains);
-  return {
-    overview: async () => ({
-      offers: await describeOffers(ctx, partnerIds.partner),
-      other_offers: await describeOffers(ctx, partnerIds.other_partner),
-    }),
-    plugins: [await assetsPlugin()],
-  };
-}
-
-async function seedOffers(ctx: Context, chains: readonly ReadyChain[]): Promise<void> {
-  const variables = { base_url: ctx.baseUrl, ...partnerIds, ...deployed(chains) };
+/** Applies and publishes the offers that every sandbox has, from the same files an operator writes. */
+export async function seedOffers(ctx: Context, chains: readonly ReadyChain[]): Promise<void> {
+  const variables = { base_url: ctx.baseUrl, ...partnerIds, ...contractVariables(chains) };
   const files = await Promise.all(
     SEEDS.map(async (slug) =>
-      parseOfferFile(await readFile(new URL(`${slug}.yaml`, FOLDER), 'utf8'), {
+      parseOfferFile(await readFile(new URL(`${slug}.yaml`, OFFER_FOLDER), 'utf8'), {
         name: `${slug}.yaml`,
         variables,
       }),
@@ -55,26 +40,28 @@ async function seedOffers(ctx: Context, chains: readonly ReadyChain[]): Promise<
   );
   const plans = await planOffers(ctx, files);
   if (plans.some(({ changes }) => changes.length > 0)) {
-    await refuseWrongContracts(ctx, files);
+    await verifyContracts(ctx, files);
     await applyOffers(ctx, files);
   }
   for (const slug of SEEDS) await publishOffer(ctx, slug);
 }
 
-/** A chain that is slow to answer on a busy machine is no reason not to start. */
-async function refuseWrongContracts({ chains, log }: Context, files: readonly OfferFile[]): Promise<void> {
+/** Throws if an offer contradicts its contracts. A chain that times out on a busy machine is only logged. */
+async function verifyContracts({ chains, log }: Context, files: readonly OfferFile[]): Promise<void> {
   const assets = files.flatMap((file) => Object.entries(file.assets));
   const digits = new Map(assets.map(([id, { fractional_digits }]) => [id, fractional_digits]));
   const parts = { chains, digits, operator: roles.operator.address };
   const problems = (await Promise.all(files.map((file) => checkContracts(parts, file)))).flat();
-  const silent = problems.filter((problem) => problem.endsWith(ERRORS.upstream_unavailable[1]));
-  if (silent.length > 0) log.warn(`contracts of ${silent.length} seeds could not be checked`);
-  const wrong = problems.filter((problem) => !silent.includes(problem));
-  if (wrong.length > 0) throw new Error(`the seeded offers do not fit the chains:\n${wrong.join('\n')}`);
+  const unreachable = problems.filter((problem) => problem.endsWith(ERRORS.upstream_unavailable[1]));
+  if (unreachable.length > 0)
+    log.warn({ problems: unreachable }, 'some contracts of the seeded offers could not be checked');
+  const wrong = problems.filter((problem) => !unreachable.includes(problem));
+  if (wrong.length > 0)
+    throw new Error(`the seeded offers do not match the deployed contracts:\n${wrong.join('\n')}`);
 }
 
-/** What stands where, by names that the files use. */
-function deployed(chains: readonly ReadyChain[]): Record<string, string> {
+/** Returns the addresses of tokens and contracts under the names used in the offer files. */
+function contractVariables(chains: readonly ReadyChain[]): Record<string, string> {
   return Object.fromEntries(
     chains.flatMap(({ chain, deployment }) => [
       ...deployment.tokens.map(({ asset_id, address }) => [`${chain}.token.${asset_id}`, address]),
@@ -89,7 +76,8 @@ function deployed(chains: readonly ReadyChain[]): Record<string, string> {
   );
 }
 
-async function describeOffers({ db, clock }: Context, partnerId: string) {
+/** Returns a partner's offers, as in `GET /sandbox`. */
+export async function describeOffers({ db, clock }: Context, partnerId: string) {
   return (await listPublished(db, partnerId)).map((offer) => ({
     id: offer.id,
     slug: offer.slug,
@@ -101,25 +89,4 @@ async function describeOffers({ db, clock }: Context, partnerId: string) {
       requirements: requirements.map(({ type }) => type),
     })),
   }));
-}
-
-/** Logos, banners and texts that the seeds point to. */
-async function assetsPlugin(): Promise<Plugin> {
-  const names = await readdir(ASSETS);
-  const bodies = await Promise.all(names.map((name) => readFile(new URL(name, ASSETS))));
-  return (app) => {
-    names.forEach((name, index) => {
-      const type = TYPES[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream';
-      app.get(`/sandbox/assets/${name}`, { config: { access: { who: 'public' } } }, (request, reply) =>
-        reply
-          .headers({
-            'x-content-type-options': 'nosniff',
-            'x-request-id': request.id,
-            'cache-control': 'public, max-age=3600',
-          })
-          .type(type)
-          .send(bodies[index]),
-      );
-    });
-  };
 }

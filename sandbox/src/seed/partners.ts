@@ -3,17 +3,10 @@ import { SCOPES } from '@causeway/service/http/access.ts';
 import { findClient } from '@causeway/service/oauth/client.ts';
 import { upsertPartner } from '@causeway/service/partners/store.ts';
 import { hashSecret } from '@causeway/service/secret-hash.ts';
-import { tokenRoute } from '../controls/token.ts';
-import type { ControlGroup } from '../start.ts';
 
 export type SandboxPartner = { client_id: string; client_secret: string; redirect_uris: string[] };
 
-/** Where a partner's app under development usually listens. */
-const REDIRECTS = [
-  'http://localhost:3000/callback',
-  'http://127.0.0.1:3000/callback',
-  'http://localhost:5173/callback',
-];
+/** The usual addresses of a partner's app in development. */
 const ORIGINS = ['http://localhost:3000', 'http://127.0.0.1:3000', 'http://localhost:5173'];
 
 const SEEDS = {
@@ -29,8 +22,8 @@ const SEEDS = {
   },
 } as const;
 
-/** Whose tokens are issued when no client is named. */
-const DEFAULT_CLIENT = SEEDS.partner.client_id;
+/** The client that `POST /sandbox/token` issues tokens for by default. */
+export const DEFAULT_CLIENT_ID = SEEDS.partner.client_id;
 
 export type PartnerSeed = keyof typeof SEEDS;
 
@@ -39,50 +32,39 @@ export const partnerIds: Record<PartnerSeed, string> = {
   other_partner: SEEDS.other_partner.id,
 };
 
-/** The partners and how to get tokens for them. */
-export async function partnersShare(ctx: Context, extra: Extra = {}): Promise<ControlGroup> {
-  await seedPartners(ctx, extra);
-  return {
-    overview: async () => ({ issuer: ctx.baseUrl, ...(await describePartners(ctx)) }),
-    routes: [tokenRoute(DEFAULT_CLIENT)],
-  };
-}
-
-/** Where the sandbox itself has an app of the partner. */
-type Extra = { redirectUris?: readonly string[]; origins?: readonly string[] };
-
-/** The partners that every sandbox has, with secrets that stay the same as long as its data. */
-async function seedPartners(ctx: Context, { redirectUris = [], origins = [] }: Extra): Promise<void> {
+/** Creates or updates the partners that every sandbox has, with the demo app among their origins. */
+export async function seedPartners(ctx: Context, demoUrl: string | null): Promise<void> {
+  const origins = [...new Set([...(demoUrl === null ? [] : [demoUrl]), ...ORIGINS])];
   for (const { id, name, client_id } of Object.values(SEEDS)) {
     await upsertPartner(
       ctx.db,
-      { id, name, origins: [...new Set([...origins, ...ORIGINS])] },
+      { id, name, origins },
       {
         client_id,
-        redirect_uris: [...new Set([...redirectUris, ...REDIRECTS])],
+        redirect_uris: origins.map((origin) => `${origin}/callback`),
         scopes: Object.keys(SCOPES),
-        secret_hash: hashSecret(secretOf(ctx, client_id)),
+        secret_hash: hashSecret(deriveSecret(ctx, client_id)),
       },
     );
   }
 }
 
-/** The credentials as `GET /sandbox` tells them. */
-async function describePartners(ctx: Context): Promise<Record<PartnerSeed, SandboxPartner>> {
+/** Returns the credentials of both partners, as in `GET /sandbox`. */
+export async function describePartners(ctx: Context): Promise<Record<PartnerSeed, SandboxPartner>> {
   const describe = async ({ client_id }: { client_id: string }): Promise<SandboxPartner> => ({
     client_id,
-    client_secret: secretOf(ctx, client_id),
+    client_secret: deriveSecret(ctx, client_id),
     redirect_uris: (await findClient(ctx.db, client_id))?.redirect_uris ?? [],
   });
   return { partner: await describe(SEEDS.partner), other_partner: await describe(SEEDS.other_partner) };
 }
 
-/** What an app of the sandbox's partner identifies itself with. */
+/** Returns the credentials the demo app uses. */
 export function partnerCredentials(ctx: Context): { client_id: string; client_secret: string } {
-  return { client_id: DEFAULT_CLIENT, client_secret: secretOf(ctx, DEFAULT_CLIENT) };
+  return { client_id: DEFAULT_CLIENT_ID, client_secret: deriveSecret(ctx, DEFAULT_CLIENT_ID) };
 }
 
-/** Derived from the sandbox's own secret, so that it survives restarts without being written anywhere. */
-function secretOf({ sealing }: Context, clientId: string): string {
+/** Derived from the sandbox's master key, so it survives restarts without being stored. */
+function deriveSecret({ sealing }: Context, clientId: string): string {
   return `cws_${sealing.tag('sandbox client secret', clientId).toString('base64url')}`;
 }

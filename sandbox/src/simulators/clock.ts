@@ -1,11 +1,11 @@
-/** What the parent says of its clock: the time it shows, and whether it moves by itself. */
+/** The parent's clock: the time it shows, and whether it runs or moves only when set. */
 export type ClockSetting = { now_ms: number; running: boolean };
 
 export type SimulatorClock = {
   /** Milliseconds since the epoch. */
   now(): number;
   set(setting: ClockSetting): Promise<void>;
-  /** Called, and waited for, after each change. */
+  /** Adds a listener that `set` awaits after each change. */
   onChange(listener: () => Promise<void>): void;
 };
 

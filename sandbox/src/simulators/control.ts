@@ -1,12 +1,12 @@
-import { randomUUID, timingSafeEqual } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Static, TSchema } from 'typebox';
 import { Check, Errors } from 'typebox/schema';
-import { readBody } from './body.ts';
+import { isSecret, readBody, sendJson } from './http.ts';
 
-const BODY_LIMIT = 1_048_576;
+const MAX_BODY_BYTES = 1_048_576;
 
-/** A refusal that the caller of a control sees, under the codes of the API. */
+/** An error of a control, with a code of the service's API. The service passes it on to its caller. */
 export class ControlError extends Error {
   readonly code: string;
   readonly details: Record<string, unknown>;
@@ -20,7 +20,7 @@ export class ControlError extends Error {
 
 type Handler = (input: unknown) => Promise<unknown>;
 
-/** Where the simulated providers put the calls by which the service's sandbox routes move them. */
+/** The server through which the service's sandbox routes control the simulators. */
 export type Control = {
   on<Schema extends TSchema>(
     name: string,
@@ -28,14 +28,13 @@ export type Control = {
     handle: (input: Static<Schema>) => Promise<unknown>,
   ): void;
   server: Server;
-  /** Tells this process from others that had the same port; `GET /instance` answers it to anyone. */
+  /** Identifies this process. `GET /instance` returns it without authentication. */
   instance: string;
 };
 
-/** An HTTP server that answers `POST /name` with the secret as bearer token. */
+/** Creates a server that handles `POST /{name}` with the secret as bearer token. */
 export function createControl(secret: string): Control {
   const handlers = new Map<string, Handler>();
-  const expected = Buffer.from(`Bearer ${secret}`);
   const instance = randomUUID();
   return {
     instance,
@@ -45,45 +44,46 @@ export function createControl(secret: string): Control {
         const [first] = Errors(schema, input)[1];
         throw new ControlError(
           'validation_failed',
-          `${first?.instancePath ?? ''} ${first?.message ?? 'is wrong'}`,
+          `${first?.instancePath ?? ''} ${first?.message ?? 'is invalid'}`,
         );
       });
     },
     server: createServer((request, response) => {
       if (request.url === '/instance') return response.end(instance);
-      answer(handlers, expected, request, response).catch((error) =>
-        reply(response, 500, failure('internal_error', error)),
+      serve(handlers, `Bearer ${secret}`, request, response).catch((error) =>
+        sendError(response, 500, {
+          code: 'internal_error',
+          message: error instanceof Error ? error.message : String(error),
+        }),
       );
     }),
   };
 }
 
-async function answer(
+async function serve(
   handlers: Map<string, Handler>,
-  expected: Buffer,
+  authorization: string,
   request: IncomingMessage,
   response: ServerResponse,
 ) {
-  const given = Buffer.from(request.headers.authorization ?? '');
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
-    return reply(response, 401, { code: 'unauthorized', message: 'wrong secret', details: {} });
-  }
+  if (!isSecret(request.headers.authorization, authorization))
+    return sendError(response, 401, { code: 'unauthorized', message: 'wrong secret' });
   const handle = handlers.get(request.url ?? '');
-  const body = await readBody(request, BODY_LIMIT);
+  const body = await readBody(request, MAX_BODY_BYTES);
   if (!handle || body === undefined)
-    return reply(response, 404, { code: 'not_found', message: 'no such control', details: {} });
+    return sendError(response, 404, { code: 'not_found', message: 'no such control' });
   try {
-    reply(response, 200, (await handle(JSON.parse(body || '{}'))) ?? {});
+    sendJson(response, 200, (await handle(JSON.parse(body || '{}'))) ?? {});
   } catch (error) {
     if (!(error instanceof ControlError)) throw error;
-    reply(response, 422, { code: error.code, message: error.message, details: error.details });
+    sendError(response, 422, { code: error.code, message: error.message, details: error.details });
   }
 }
 
-function failure(code: string, error: unknown) {
-  return { code, message: error instanceof Error ? error.message : String(error), details: {} };
-}
-
-function reply(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+function sendError(
+  response: ServerResponse,
+  status: number,
+  { code, message, details = {} }: { code: string; message: string; details?: Record<string, unknown> },
+): void {
+  sendJson(response, status, { code, message, details });
 }

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Type } from 'typebox';
 
 export const FAULT_MODES = ['none', 'down', 'slow', 'garbage', 'rate_limited', 'stale'] as const;
 
-/** How a provider misbehaves; `stale` only means something to chains. */
+/** How a provider fails. Only chains support `stale`; other providers ignore it. */
 export type FaultMode = (typeof FAULT_MODES)[number];
 
 export type Fault = {
@@ -10,9 +11,15 @@ export type Fault = {
   mode(): FaultMode;
 };
 
-const SLOW_MILLISECONDS = 30_000;
+/** The input of every simulator's fault control. */
+export const FaultInput = Type.Object({
+  mode: Type.Enum([...FAULT_MODES]),
+  for_seconds: Type.Optional(Type.Number({ minimum: 0 })),
+});
 
-/** A fault switch. It turns itself off in real time, also while the sandbox clock stands still. */
+const SLOW_DELAY_MS = 30_000;
+
+/** Creates a fault switch. `forSeconds` counts real time, because the sandbox clock may not run. */
 export function createFault(): Fault {
   let current: FaultMode = 'none';
   let until = Number.POSITIVE_INFINITY;
@@ -25,8 +32,8 @@ export function createFault(): Fault {
   };
 }
 
-/** Answers in place of the provider; false when the request is to be served as usual. */
-export async function misbehave(
+/** Applies the fault to a request. Returns false if the request is to be served normally. */
+export async function applyFault(
   fault: Fault,
   request: IncomingMessage,
   response: ServerResponse,
@@ -39,7 +46,7 @@ export async function misbehave(
       request.socket.destroy();
       return true;
     case 'slow':
-      await delayUnlessClosed(response, SLOW_MILLISECONDS);
+      await delayUnlessClosed(response, SLOW_DELAY_MS);
       return response.destroyed;
     case 'garbage':
       response
@@ -53,9 +60,9 @@ export async function misbehave(
   }
 }
 
-function delayUnlessClosed(response: ServerResponse, milliseconds: number): Promise<void> {
+function delayUnlessClosed(response: ServerResponse, delayMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds);
+    const timer = setTimeout(resolve, delayMs);
     response.once('close', () => {
       clearTimeout(timer);
       resolve();

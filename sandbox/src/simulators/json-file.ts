@@ -2,14 +2,14 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 
 export type JsonFile<T> = {
   data: T;
-  /** Resolves when what `data` is now is on the disk. */
+  /** Resolves when the current `data` is on disk. */
   save(): Promise<void>;
 };
 
-/** A small state that survives its process: the whole of it is written anew, and takes the old one's place at once. */
+/** Opens a small state file. Each save writes the whole state to a new file and renames it over the old one. */
 export async function openJsonFile<T extends object>(path: string, initial: T): Promise<JsonFile<T>> {
-  const known = await readFile(path, 'utf8').catch(() => null);
-  const data: T = known === null ? initial : { ...initial, ...JSON.parse(known) };
+  const stored = await readFile(path, 'utf8').catch(() => null);
+  const data: T = stored === null ? initial : { ...initial, ...JSON.parse(stored) };
   let writing: Promise<void> = Promise.resolve();
   const write = async () => {
     await writeFile(`${path}.new`, JSON.stringify(data), { mode: 0o600 });

@@ -1,28 +1,31 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** `url` answers `GET /instance` with the instance's name as long as it runs. */
+/** The holder of a lock. While it runs, `GET {url}/instance` returns `instance`. */
 export type LockHolder = { url: string; instance: string };
 
-const PATIENCE_MILLISECONDS = 10_000;
+const LOCK_TIMEOUT_MS = 10_000;
+const POLL_INTERVAL_MS = 50;
+const PROBE_TIMEOUT_MS = 2_000;
 
 /**
- * Keeps two processes off one data folder. The holder is alive as long as its control server answers, which a process
- * id (reused after a reboot) would not tell. A predecessor whose parent was killed needs a moment to notice.
+ * Keeps two processes from using one data folder, and returns a function that releases the lock. The holder counts as
+ * alive while its control server responds; a process id would not do, because ids are reused after a reboot. Waits for
+ * a predecessor whose parent was killed, which takes a moment to notice and exit.
  */
 export async function takeLock(path: string, { url, instance }: LockHolder): Promise<() => Promise<void>> {
-  const deadline = performance.now() + PATIENCE_MILLISECONDS;
-  while (!(await create(path, JSON.stringify({ url, instance })))) {
+  const deadline = performance.now() + LOCK_TIMEOUT_MS;
+  while (!(await createLockFile(path, JSON.stringify({ url, instance })))) {
     const holder = await readHolder(path);
-    if (!holder || !(await answers(holder))) await rm(path, { force: true });
+    if (!holder || !(await isAlive(holder))) await rm(path, { force: true });
     else if (performance.now() > deadline)
-      throw new Error(`${path} is held by another running sandbox (${holder.url})`);
-    else await sleep(50);
+      throw new Error(`another running sandbox (${holder.url}) holds ${path}`);
+    else await sleep(POLL_INTERVAL_MS);
   }
   return () => rm(path, { force: true });
 }
 
-async function create(path: string, content: string): Promise<boolean> {
+async function createLockFile(path: string, content: string): Promise<boolean> {
   try {
     await writeFile(path, content, { flag: 'wx' });
     return true;
@@ -40,9 +43,9 @@ async function readHolder(path: string): Promise<LockHolder | undefined> {
   }
 }
 
-async function answers({ url, instance }: LockHolder): Promise<boolean> {
+async function isAlive({ url, instance }: LockHolder): Promise<boolean> {
   try {
-    const response = await fetch(`${url}/instance`, { signal: AbortSignal.timeout(2000) });
+    const response = await fetch(`${url}/instance`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
     return (await response.text()) === instance;
   } catch {
     return false;

@@ -1,4 +1,4 @@
-/** The subject and the text of a message (RFC 5322) with a single text part. `raw` has one character a byte. */
+/** Parses a message (RFC 5322) with a single text part. `raw` holds one byte per character. */
 export function parseMessage(raw: string): { subject: string; text: string } {
   const split = raw.indexOf('\r\n\r\n');
   const headers = readHeaders(split < 0 ? raw : raw.slice(0, split));
@@ -35,7 +35,7 @@ function decodeQuoted(text: string): Buffer {
   );
 }
 
-/** Encoded words (RFC 2047), which is how a header says what is not ASCII. */
+/** Decodes encoded words (RFC 2047), the form of non-ASCII text in headers. */
 function decodeWords(text: string): string {
   return text
     .replace(/\?=\s+=\?/g, '?==?')

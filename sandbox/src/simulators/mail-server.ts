@@ -7,15 +7,15 @@ export type ReceivedMail = { to: string; subject: string; text: string; sent_at:
 
 export type MailServer = { smtpUrl: string; mails(): readonly ReceivedMail[]; stop(): Promise<void> };
 
-const MAX_KEPT = 1000;
-const MAX_BYTES = 1024 * 1024;
+const MAX_MAILS = 1000;
+const MAX_MESSAGE_BYTES = 1024 * 1024;
 
-/** A mail server (SMTP, RFC 5321) that delivers to nobody and keeps what it was given in a file of its own. */
+/** Starts an SMTP server (RFC 5321) that stores messages in `file` instead of delivering them. */
 export async function startMailServer(file: string): Promise<MailServer> {
-  const mails = readKept(file);
-  const keep = (mail: ReceivedMail) => {
+  const mails = readMails(file);
+  const store = (mail: ReceivedMail) => {
     mails.push(mail);
-    if (mails.length > MAX_KEPT) mails.shift();
+    if (mails.length > MAX_MAILS) mails.shift();
     appendFileSync(file, `${JSON.stringify(mail)}\n`, { mode: 0o600 });
   };
   const sockets = new Set<Socket>();
@@ -23,7 +23,7 @@ export async function startMailServer(file: string): Promise<MailServer> {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => socket.destroy());
-    converse(socket, keep);
+    handleSession(socket, store);
   });
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -37,31 +37,31 @@ export async function startMailServer(file: string): Promise<MailServer> {
   };
 }
 
-function readKept(file: string): ReceivedMail[] {
+function readMails(file: string): ReceivedMail[] {
   mkdirSync(dirname(file), { recursive: true });
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, 'utf8')
     .split('\n')
     .filter((line) => line !== '');
-  return lines.slice(-MAX_KEPT).map((line) => JSON.parse(line));
+  return lines.slice(-MAX_MAILS).map((line) => JSON.parse(line));
 }
 
-/** One client's session: commands line by line, then the message up to a lone dot. */
-function converse(socket: Socket, keep: (mail: ReceivedMail) => void): void {
+/** Handles one client: commands line by line, and messages that end with a lone dot. */
+function handleSession(socket: Socket, store: (mail: ReceivedMail) => void): void {
   let input = '';
   let to: string[] = [];
   let isData = false;
-  const say = (line: string) => socket.write(`${line}\r\n`);
+  const reply = (line: string) => socket.write(`${line}\r\n`);
   const takeMessage = (): boolean => {
     const end = input.startsWith('.\r\n') ? 0 : input.indexOf('\r\n.\r\n');
     if (end < 0) return false;
     const raw = input.slice(0, end).replace(/^\.\./gm, '.');
     input = input.slice(end + (end === 0 ? 3 : 5));
     isData = false;
-    for (const one of to)
-      keep({ to: one, ...parseMessage(raw), sent_at: new Date().toISOString().replace('Z', '000Z') });
+    for (const recipient of to)
+      store({ to: recipient, ...parseMessage(raw), sent_at: new Date().toISOString().replace('Z', '000Z') });
     to = [];
-    say('250 2.0.0 kept');
+    reply('250 2.0.0 stored');
     return true;
   };
   const takeCommand = (): boolean => {
@@ -70,27 +70,27 @@ function converse(socket: Socket, keep: (mail: ReceivedMail) => void): void {
     const line = input.slice(0, end);
     input = input.slice(end + 2);
     const [verb = ''] = line.toUpperCase().split(/[ :]/, 1);
-    if (verb === 'EHLO' || verb === 'HELO') say('250 sandbox');
+    if (verb === 'EHLO' || verb === 'HELO') reply('250 sandbox');
     else if (verb === 'RCPT') {
       to.push(/<([^<>]+)>/.exec(line)?.[1] ?? '');
-      say('250 2.1.5 ok');
+      reply('250 2.1.5 ok');
     } else if (verb === 'DATA') {
       isData = true;
-      say('354 go on');
+      reply('354 end with a lone dot');
     } else if (verb === 'QUIT') {
-      say('221 2.0.0 bye');
+      reply('221 2.0.0 bye');
       socket.end();
     } else if (verb === 'MAIL' || verb === 'RSET') {
       to = [];
-      say('250 2.1.0 ok');
-    } else say(verb === 'NOOP' ? '250 2.0.0 ok' : '502 5.5.2 unknown command');
+      reply('250 2.1.0 ok');
+    } else reply(verb === 'NOOP' ? '250 2.0.0 ok' : '502 5.5.2 unknown command');
     return true;
   };
-  // Bytes one to one: the message says itself what they mean.
+  // latin1 keeps one byte per character; the message declares its own encoding.
   socket.setEncoding('latin1').on('data', (chunk: string) => {
     input += chunk;
-    if (input.length > MAX_BYTES) return void socket.destroy();
+    if (input.length > MAX_MESSAGE_BYTES) return void socket.destroy();
     while (isData ? takeMessage() : takeCommand());
   });
-  say('220 sandbox ESMTP');
+  reply('220 sandbox ESMTP');
 }

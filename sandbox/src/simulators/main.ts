@@ -11,7 +11,7 @@ import { closeServer, createListen } from './ports.ts';
 import type { StartSimulator } from './simulator.ts';
 import { startVenue } from './venue/simulator.ts';
 
-/** The providers of the simulated outside world; one more is one more line. */
+/** Started in this order: the venue needs the chains. */
 const simulators = {
   chains: startChains,
   identity: startIdentity,
@@ -21,13 +21,13 @@ const simulators = {
 
 type Simulators = typeof simulators;
 
-/** `signing` is the folder's name in existing data folders, which must still open. */
+/** State folders that are not named after their simulator. Renaming one would lose the state of existing sandboxes. */
 const FOLDERS: Partial<Record<string, string>> = { documents: 'signing' };
 
-/** The first message of the parent. */
+/** The parent's first message. */
 export type SimulatorsInit = { folder: string; secret: string; clock: ClockSetting };
 
-/** The answer to it, once every provider listens. */
+/** The reply, once every simulator listens. */
 export type SimulatorsReady = {
   control: string;
   simulators: { [Name in keyof Simulators]: Awaited<ReturnType<Simulators[Name]>>['ready'] };
@@ -47,9 +47,9 @@ async function startAll({ folder, secret, clock: setting }: SimulatorsInit) {
   const stops: (() => Promise<void>)[] = [];
   const ready: Record<string, unknown> = {};
   for (const [name, start] of Object.entries(simulators)) {
-    const own = join(folder, FOLDERS[name] ?? name);
-    await mkdir(own, { recursive: true, mode: 0o700 });
-    const started = await start({ folder: own, control, clock, listen, started: ready });
+    const stateFolder = join(folder, FOLDERS[name] ?? name);
+    await mkdir(stateFolder, { recursive: true, mode: 0o700 });
+    const started = await start({ folder: stateFolder, control, clock, listen, started: ready });
     stops.unshift(started.stop);
     ready[name] = started.ready;
   }
@@ -61,7 +61,7 @@ async function startAll({ folder, secret, clock: setting }: SimulatorsInit) {
   return { ready: { control: controlUrl, simulators: ready as SimulatorsReady['simulators'] }, stop };
 }
 
-function tellParent(message: SimulatorsMessage): void {
+function sendToParent(message: SimulatorsMessage): void {
   process.send?.(message);
 }
 
@@ -74,18 +74,18 @@ function run(): void {
     await stop().catch(() => undefined);
     process.exit(0);
   };
-  // Ctrl-C reaches the whole process group, but the service still needs us while it drains.
+  // Ctrl-C reaches the whole process group, but the service still needs the simulators while it drains.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', exit);
-  // The channel closes with the parent however it ends, kill -9 included.
+  // The IPC channel closes when the parent ends, even by kill -9.
   process.on('disconnect', exit);
   process.once('message', async (init) => {
     try {
       const started = await startAll(init as SimulatorsInit);
       stop = started.stop;
-      tellParent({ ready: started.ready });
+      sendToParent({ ready: started.ready });
     } catch (error) {
-      tellParent({ failed: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+      sendToParent({ failed: error instanceof Error ? (error.stack ?? error.message) : String(error) });
       process.exitCode = 1;
       process.disconnect?.();
     }

@@ -1,4 +1,4 @@
-/** What goes wrong with the next request that changes something: once, then all is well again. */
+/** Faults that hit the next request that is not a GET, once. */
 export const ONE_SHOT_FAULTS = ['none', 'silent_after_effect', 'error_500', 'conflict'] as const;
 export type OneShotFault = (typeof ONE_SHOT_FAULTS)[number];
 

@@ -1,28 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import { type Html, html } from '@causeway/service/pages/html.ts';
 
-/** A piece of HTML; every value put into it is escaped unless it is one itself. */
-export type Html = { html: string };
-
-export function html(parts: TemplateStringsArray, ...values: (string | number | Html | Html[])[]): Html {
-  const shown = values.map((value) => {
-    if (Array.isArray(value)) return value.map((one) => one.html).join('');
-    return typeof value === 'object' ? value.html : escapeHtml(String(value));
-  });
-  return { html: parts.reduce((text, part, index) => `${text}${shown[index - 1] ?? ''}${part}`) };
-}
-
-function escapeHtml(text: string): string {
-  const entities: Record<string, string> = {
-    '&': '&amp;',
-    '<': '&lt;',
-    '>': '&gt;',
-    '"': '&quot;',
-    "'": '&#39;',
-  };
-  return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
-}
-
-const STYLE = `
+const STYLE = html`<style>
   :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
   body { margin: 0; background: Canvas; color: CanvasText; }
   main { max-width: 40rem; margin: 0 auto; padding: 2rem 1rem 4rem; }
@@ -36,15 +15,15 @@ const STYLE = `
   button.main { background: #0b57d0; border-color: #0b57d0; color: #fff; }
   :focus-visible { outline: 3px solid #0b57d0; outline-offset: 2px; }
   dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1rem; } dt { font-weight: 600; } dd { margin: 0; overflow-wrap: anywhere; }
-`;
+</style>`;
 
-/** A whole page of a simulated provider; it says that it is one. */
+/** Sends a page of a simulated provider, with a notice that it is simulated. */
 export function sendPage(response: ServerResponse, status: number, title: string, body: Html): void {
   const page = html`<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title><style>${{ html: STYLE }}</style></head>
-<body><main><p class="notice">A simulated provider of the Causeway sandbox. Nothing here leaves this machine.</p>
+<title>${title}</title>${STYLE}</head>
+<body><main><p class="notice">This is a simulated provider of the Causeway sandbox. Nothing you enter leaves this machine.</p>
 <h1>${title}</h1>${body}</main></body></html>`;
   response
     .writeHead(status, {
@@ -53,5 +32,5 @@ export function sendPage(response: ServerResponse, status: number, title: string
       'referrer-policy': 'no-referrer',
       'cache-control': 'no-store',
     })
-    .end(page.html);
+    .end(page.markup);
 }

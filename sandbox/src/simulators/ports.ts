@@ -2,10 +2,10 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 
-/** Starts a server on loopback under a name; answers its base URL. */
+/** Starts a server on loopback and returns its base URL. */
 export type Listen = (name: string, server: Server) => Promise<string>;
 
-/** Each name gets the port it had at the last start, when that is still free: URLs in a partner's notes stay good. */
+/** Each name keeps the port of its last start if that port is still free, so URLs survive restarts. */
 export async function createListen(folder: string): Promise<Listen> {
   const path = join(folder, 'ports.json');
   const ports: Record<string, number> = JSON.parse(await readFile(path, 'utf8').catch(() => '{}'));
@@ -34,7 +34,7 @@ function listen(server: Server, port: number): Promise<number> {
   });
 }
 
-/** Stops taking requests and cuts the connections that stay open. */
+/** Stops accepting connections and closes the open ones. */
 export function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());

@@ -2,18 +2,18 @@ import type { SimulatorClock } from './clock.ts';
 import type { Control } from './control.ts';
 import type { Listen } from './ports.ts';
 
-/** What the outside world gives to each simulated provider in it. */
+/** What each simulator is started with. */
 export type SimulatorEnvironment = {
-  /** A folder of its own for its state. */
+  /** Holds this simulator's state. */
   folder: string;
   control: Control;
   clock: SimulatorClock;
   listen: Listen;
-  /** What those before it have made ready, by their names. */
+  /** The `ready` values of the simulators started before, by name. */
   started: Readonly<Record<string, unknown>>;
 };
 
-/** A started provider: `ready` is what the service must know to reach it. */
+/** A started simulator. `ready` is what the service needs to connect to it. */
 export type StartedSimulator<Ready> = { ready: Ready; stop(): Promise<void> };
 
 export type StartSimulator<Ready> = (environment: SimulatorEnvironment) => Promise<StartedSimulator<Ready>>;

@@ -11,14 +11,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { testWallets } from '../seed/keys.ts';
 import { type Simulators, startSimulators } from './start.ts';
 
-const friend: Hex = '0x00000000000000000000000000000000000000aa';
+const recipient: Hex = '0x00000000000000000000000000000000000000aa';
 const account = privateKeyToAccount((testWallets[0]?.private_key ?? '0x') as Hex);
 
 let dataDir: string;
 const started: Simulators[] = [];
 
 beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'causeway-outside-'));
+  dataDir = await mkdtemp(join(tmpdir(), 'causeway-simulators-'));
 });
 afterEach(async () => {
   for (const simulators of started.splice(0)) await simulators.stop();
@@ -48,10 +48,10 @@ function connect(simulators: Simulators, which: 'rpc_url' | 'service_url' = 'rpc
   };
 }
 
-it('keeps the chains and their addresses through kill -9', async () => {
+it('restores the chains and their addresses after kill -9', async () => {
   const first = await start();
   const { reader, writer } = connect(first);
-  const hash = await writer.sendTransaction({ to: friend, value: 5n });
+  const hash = await writer.sendTransaction({ to: recipient, value: 5n });
   await first.control.call('chains/reorg', { chain: 'ethereum_sepolia', depth: 1 });
   await first.control.call('chains/mine', { chain: 'ethereum_sepolia', blocks: 2 });
   const before = [await reader.getBlock(), await reader.getTransactionReceipt({ hash }), first.chains];
@@ -64,19 +64,19 @@ it('keeps the chains and their addresses through kill -9', async () => {
   );
 });
 
-it('refuses a data folder whose contracts are others', async () => {
+it('rejects a data folder with different contracts', async () => {
   await (await start()).stop();
   await writeFile(join(dataDir, 'outside', 'chains', 'base_sepolia.plan'), '0xother');
-  await expect(start()).rejects.toThrow('the contracts have changed since this data folder was made');
+  await expect(start()).rejects.toThrow('the contracts have changed since this data folder was created');
 });
 
-it('stops on SIGTERM with code 0', async () => {
+it('exits with code 0 on SIGTERM', async () => {
   const simulators = await start();
   await simulators.stop();
   expect(await simulators.exited).toBe(0);
 });
 
-it('ends when its parent is killed with kill -9', async () => {
+it('exits when its parent is killed with kill -9', async () => {
   const script = `
     const child = require('node:child_process').fork(process.argv[1], [], { execArgv: [] });
     child.send(JSON.parse(process.argv[2]));
@@ -98,7 +98,7 @@ it('ends when its parent is killed with kill -9', async () => {
   await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
 });
 
-it('waits for the one that holds the folder to go', async () => {
+it('waits for the process that holds the data folder to exit', async () => {
   const first = await start();
   const second = start();
   await first.stop();
@@ -113,38 +113,38 @@ async function rpc(url: string, body: unknown) {
   return { status: reply.status, headers: reply.headers, body: await reply.json() };
 }
 
-describe('while it runs', () => {
+describe('running simulators', () => {
   let simulators: Simulators;
-  let own: string;
+  let ownDataDir: string;
   beforeAll(async () => {
-    own = await mkdtemp(join(tmpdir(), 'causeway-outside-'));
+    ownDataDir = await mkdtemp(join(tmpdir(), 'causeway-simulators-'));
     simulators = await startSimulators({
-      dataDir: own,
+      dataDir: ownDataDir,
       clock: { now_ms: 1_800_000_000_000, running: false },
     });
   });
   afterAll(async () => {
     await simulators.stop();
-    await rm(own, { recursive: true });
+    await rm(ownDataDir, { recursive: true });
   });
 
-  it('gives gas by the faucet', async () => {
+  it('send gas from the faucet', async () => {
     await simulators.control.call('chains/faucet', {
       chain: 'ethereum_sepolia',
-      address: friend,
+      address: recipient,
       amount: '123',
     });
-    expect(await connect(simulators).reader.getBalance({ address: friend })).toBe(123n);
+    expect(await connect(simulators).reader.getBalance({ address: recipient })).toBe(123n);
   });
 
-  it('refuses what it cannot give, under the codes of the API', async () => {
+  it('reject invalid faucet and reorg requests with API error codes', async () => {
     const { control } = simulators;
     const chain = 'ethereum_sepolia';
-    const ask = (input: object) =>
-      control.call('chains/faucet', { chain, address: friend, amount: '1', ...input });
-    await expect(ask({ asset_id: 'gold' })).rejects.toMatchObject({ code: 'validation_failed' });
-    await expect(ask({ amount: '-1' })).rejects.toMatchObject({ code: 'validation_failed' });
-    await expect(ask({ amount: (2n ** 255n).toString() })).rejects.toMatchObject({
+    const requestFaucet = (input: object) =>
+      control.call('chains/faucet', { chain, address: recipient, amount: '1', ...input });
+    await expect(requestFaucet({ asset_id: 'gold' })).rejects.toMatchObject({ code: 'validation_failed' });
+    await expect(requestFaucet({ amount: '-1' })).rejects.toMatchObject({ code: 'validation_failed' });
+    await expect(requestFaucet({ amount: (2n ** 255n).toString() })).rejects.toMatchObject({
       code: 'validation_failed',
     });
     await expect(control.call('chains/reorg', { chain, depth: 1000 })).rejects.toMatchObject({
@@ -152,18 +152,18 @@ describe('while it runs', () => {
     });
   });
 
-  it('lets nobody in without the secret', async () => {
+  it('reject control calls without the secret', async () => {
     const { control } = simulators;
     const reply = await fetch(`${control.url}/chains/mine`, { method: 'POST', body: '{}' });
     expect(reply.status).toBe(401);
   });
 
-  it('shows a new time to reads as soon as the clock is set', async () => {
+  it('show the new time to reads as soon as the clock is set', async () => {
     await simulators.control.call('clock/set', { now_ms: 1_900_000_000_000, running: false });
     expect((await connect(simulators).reader.getBlock()).timestamp).toBe(1_900_000_000n);
   });
 
-  it('faults what the service sees and nothing else', async () => {
+  it('apply faults to the service only', async () => {
     const service = connect(simulators, 'service_url').reader;
     const partner = connect(simulators).reader;
     await simulators.control.call('chains/mine', { chain: 'ethereum_sepolia', blocks: 60 });
@@ -184,7 +184,7 @@ describe('while it runs', () => {
     expect(await service.getBlockNumber()).toBe(head);
   });
 
-  it('speaks JSON-RPC to a browser: batches, open CORS, no dangerous methods', async () => {
+  it('serve JSON-RPC to browsers: batches, open CORS, no privileged methods', async () => {
     const url = simulators.chains[0]?.rpc_url ?? '';
     const call = (id: number, method: string, params: unknown[] = []) => ({
       jsonrpc: '2.0',

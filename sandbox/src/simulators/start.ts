@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { stopChild } from '../stop-child.ts';
 import type { ChainsControls } from './chains/simulator.ts';
 import type { ClockSetting } from './clock.ts';
 import { ControlError } from './control.ts';
@@ -10,12 +11,13 @@ import type { IdentityControls } from './identity/simulator.ts';
 import type { SimulatorsInit, SimulatorsMessage, SimulatorsReady } from './main.ts';
 import type { VenueControls } from './venue/simulator.ts';
 
-/** Each control with what it takes and what it gives; a simulated provider adds its own here. */
+/** The input and output of each control, by name. A new simulator adds its controls here. */
 export type SimulatorControls = ChainsControls &
   IdentityControls &
   DocumentControls &
   VenueControls & { 'clock/set': { input: ClockSetting; output: unknown } };
 
+/** The client of the simulators' control server. */
 export type SimulatorControl = {
   url: string;
   secret: string;
@@ -28,9 +30,9 @@ export type SimulatorControl = {
 export type Simulators = SimulatorsReady['simulators'] & {
   control: SimulatorControl;
   pid: number;
-  /** Resolves when the process has gone. */
+  /** Resolves when the process has exited. */
   stop(): Promise<void>;
-  /** Resolves with the exit code when the process ends, asked to or not. */
+  /** Resolves with the exit code, whether the process was stopped or ended on its own. */
   exited: Promise<number | null>;
 };
 
@@ -39,12 +41,12 @@ export type SimulatorsOptions = {
   clock: ClockSetting;
 };
 
-const START_TIMEOUT = 60_000;
-const STOP_TIMEOUT = 5_000;
-const CALL_TIMEOUT = 60_000;
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 5_000;
+const CALL_TIMEOUT_MS = 60_000;
 const ENTRY = fileURLToPath(new URL('../../bin/simulators.mjs', import.meta.url));
 
-/** Starts the simulated outside world in a process of its own, which ends with this one. */
+/** Starts all simulators in a child process that ends with this one. */
 export async function startSimulators({ dataDir, clock }: SimulatorsOptions): Promise<Simulators> {
   const secret = randomBytes(32).toString('base64url');
   const child = fork(ENTRY, [], { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
@@ -60,7 +62,7 @@ export async function startSimulators({ dataDir, clock }: SimulatorsOptions): Pr
       call: (name, input) => callControl(ready.control, secret, name, input),
     },
     pid: child.pid ?? 0,
-    stop: () => stopChild(child, exited),
+    stop: () => stopChild(child, STOP_TIMEOUT_MS),
     exited,
   };
 }
@@ -69,22 +71,15 @@ function waitUntilReady(child: ChildProcess): Promise<SimulatorsReady> {
   return new Promise((done, fail) => {
     const timer = setTimeout(() => {
       child.kill('SIGKILL');
-      fail(new Error(`the outside world did not start within ${START_TIMEOUT} ms`));
-    }, START_TIMEOUT);
-    child.once('exit', (code) => fail(new Error(`the outside world ended at its start with code ${code}`)));
+      fail(new Error(`the simulators did not start within ${START_TIMEOUT_MS} ms`));
+    }, START_TIMEOUT_MS);
+    child.once('exit', (code) => fail(new Error(`the simulators exited with code ${code} during startup`)));
     child.once('message', (message: SimulatorsMessage) => {
       clearTimeout(timer);
       if ('ready' in message) done(message.ready);
-      else fail(new Error(`the outside world could not start: ${message.failed}`));
+      else fail(new Error(`the simulators could not start: ${message.failed}`));
     });
   });
-}
-
-async function stopChild(child: ChildProcess, exited: Promise<unknown>): Promise<void> {
-  child.kill('SIGTERM');
-  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT);
-  await exited;
-  clearTimeout(timer);
 }
 
 async function callControl<Name extends keyof SimulatorControls>(
@@ -97,7 +92,7 @@ async function callControl<Name extends keyof SimulatorControls>(
     method: 'POST',
     headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
     body: JSON.stringify(input),
-    signal: AbortSignal.timeout(CALL_TIMEOUT),
+    signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
   });
   const body = (await response.json()) as Record<string, unknown>;
   if (response.ok) return body as SimulatorControls[Name]['output'];

@@ -1,31 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How deliveries go wrong, to see what the service makes of it. */
-export type DeliveryMode = 'normal' | 'duplicate' | 'reorder' | 'corrupt' | 'drop';
+/** How deliveries go wrong, to test how the service copes. */
 export const DELIVERY_MODES = ['normal', 'duplicate', 'reorder', 'corrupt', 'drop'] as const;
+export type DeliveryMode = (typeof DELIVERY_MODES)[number];
 
 export type WebhookSender = {
-  target(url: string): void;
-  mode(mode: DeliveryMode): void;
-  /** Whether the first attempt was accepted; what was not is tried again in the background. */
+  setUrl(url: string): void;
+  setMode(mode: DeliveryMode): void;
+  /** Returns whether the first attempt was accepted. A rejected one is retried in the background. */
   send(body: string): Promise<boolean>;
-  /** What `reorder` held back, newest first. */
+  /** Delivers the webhooks held back by `reorder`, newest first, and returns to `normal`. */
   release(): Promise<void>;
   stop(): void;
 };
 
 type Options = {
   headers(body: string): Record<string, string>;
-  /** Seconds between the attempts, in the provider's time. */
-  ladder: readonly number[];
+  /** The provider's delays between attempts, in seconds. */
+  retryDelays: readonly number[];
   accepts(status: number): boolean;
-  timeout: number;
+  timeoutMs: number;
 };
 
-/** A provider's hours are our seconds, or nobody would see the last attempt. */
-const SCALE = 600;
+/** Retry delays are divided by this: ten minutes of the provider take a second. */
+const TIME_SCALE = 600;
 
-export function createWebhookSender({ headers, ladder, accepts, timeout }: Options): WebhookSender {
+export function createWebhookSender({ headers, retryDelays, accepts, timeoutMs }: Options): WebhookSender {
   const stopping = new AbortController();
   const held: string[] = [];
   let url: string | null = null;
@@ -39,7 +39,7 @@ export function createWebhookSender({ headers, ladder, accepts, timeout }: Optio
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers(body) },
         body: sent,
-        signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(timeout)]),
+        signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(timeoutMs)]),
       });
       await response.arrayBuffer();
       return accepts(response.status);
@@ -48,8 +48,8 @@ export function createWebhookSender({ headers, ladder, accepts, timeout }: Optio
     }
   };
   const retry = async (body: string): Promise<void> => {
-    for (const seconds of ladder) {
-      await sleep((seconds * 1000) / SCALE, undefined, { signal: stopping.signal, ref: false });
+    for (const seconds of retryDelays) {
+      await sleep((seconds * 1000) / TIME_SCALE, undefined, { signal: stopping.signal, ref: false });
       if (await attempt(body)) return;
     }
   };
@@ -59,10 +59,10 @@ export function createWebhookSender({ headers, ladder, accepts, timeout }: Optio
     return isAccepted;
   };
   return {
-    target: (next) => {
+    setUrl: (next) => {
       url = next;
     },
-    mode: (next) => {
+    setMode: (next) => {
       mode = next;
     },
     send: async (body) => {

@@ -9,18 +9,18 @@ import { type Chain, openChain } from './chain.ts';
 
 const key: Hex = `0x${'11'.repeat(32)}`;
 const account = privateKeyToAccount(key);
-const friend: Hex = '0x00000000000000000000000000000000000000aa';
+const recipient: Hex = '0x00000000000000000000000000000000000000aa';
 const start = 1_735_689_600;
 
 let folder: string;
 let time = start;
-let floor = 0;
+let protectedBlocks = 0;
 const opened: Chain[] = [];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'causeway-chain-'));
   time = start;
-  floor = 0;
+  protectedBlocks = 0;
 });
 afterEach(async () => {
   for (const chain of opened.splice(0)) await chain.close();
@@ -38,15 +38,15 @@ async function open() {
       journalPath: join(folder, 'chain.jsonl'),
       now: () => time,
     },
-    () => floor,
+    () => protectedBlocks,
   );
   opened.push(chain);
   const transport = custom(chain);
   const reader = createPublicClient({ chain: sepolia, transport, cacheTime: 0 });
   const writer = createWalletClient({ chain: sepolia, transport, account });
   const pay = (nonce: number, value = 1n) =>
-    writer.sendTransaction({ to: friend, value, nonce, gas: 21_000n });
-  const balance = () => reader.getBalance({ address: friend });
+    writer.sendTransaction({ to: recipient, value, nonce, gas: 21_000n });
+  const balance = () => reader.getBalance({ address: recipient });
   const hashes = async () => {
     const blocks = [];
     for (let number = 0n; number <= BigInt(chain.height()); number++)
@@ -56,13 +56,13 @@ async function open() {
   return { chain, reader, pay, balance, hashes };
 }
 
-it('mines a transaction before its hash is answered', async () => {
+it('mines a transaction before it returns the hash', async () => {
   const { pay, reader } = await open();
   const receipt = await reader.getTransactionReceipt({ hash: await pay(0) });
   expect(receipt.status).toBe('success');
 });
 
-it('has the same block hashes, receipts and nonces after it is opened again', async () => {
+it('restores the same block hashes, receipts and nonces when reopened', async () => {
   const first = await open();
   for (let nonce = 0; nonce < 5; nonce++) {
     time += 7;
@@ -84,7 +84,7 @@ it('has the same block hashes, receipts and nonces after it is opened again', as
   expect(await second.reader.getTransactionCount({ address: account.address })).toBe(6);
 });
 
-it('goes on from the last whole record when the crash left half a line', async () => {
+it('continues from the last complete record when a crash left half a line', async () => {
   const first = await open();
   await first.pay(0);
   const hashes = await first.hashes();
@@ -95,7 +95,7 @@ it('goes on from the last whole record when the crash left half a line', async (
   expect(await (await open()).balance()).toBe(2n);
 });
 
-it('refuses a journal that leads to other blocks', async () => {
+it('rejects a journal that replays to different blocks', async () => {
   const { pay } = await open();
   await pay(0);
   const path = join(folder, 'chain.jsonl');
@@ -103,7 +103,7 @@ it('refuses a journal that leads to other blocks', async () => {
     path,
     (await readFile(path, 'utf8')).replace(/"timestamp":\d+/, `"timestamp":${start + 99}`),
   );
-  await expect(open()).rejects.toThrow('does not lead to the blocks');
+  await expect(open()).rejects.toThrow('did not reproduce its blocks');
 });
 
 it('keeps transactions whose nonce is ahead until the gap is filled', async () => {
@@ -114,7 +114,7 @@ it('keeps transactions whose nonce is ahead until the gap is filled', async () =
   expect([chain.height(), await balance()]).toEqual([1, 15n]);
 });
 
-it('mines every transaction of a burst once, in few blocks', async () => {
+it('mines every transaction of a burst once, sharing blocks', async () => {
   const { chain, pay, balance } = await open();
   const hashes = await Promise.all(Array.from({ length: 40 }, (_, nonce) => pay(nonce)));
   expect(new Set(hashes).size).toBe(40);
@@ -122,20 +122,20 @@ it('mines every transaction of a burst once, in few blocks', async () => {
   expect(chain.height()).toBeLessThan(40);
 });
 
-it('mines each of many transactions that are sent twice while blocks are mined and undone', async () => {
+it('mines transactions once when they are sent twice during mining and reorgs', async () => {
   const { chain, balance } = await open();
   const raws = await Promise.all(
     Array.from({ length: 200 }, (_, nonce) =>
       account.signTransaction({
-        ...{ type: 'eip1559', chainId: sepolia.id, nonce, to: friend, value: 1n, gas: 21_000n },
+        ...{ type: 'eip1559', chainId: sepolia.id, nonce, to: recipient, value: 1n, gas: 21_000n },
         ...{ maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 0n },
       }),
     ),
   );
   const send = (raw: Hex) => chain.request({ method: 'eth_sendRawTransaction', params: [raw] });
   for (let i = 0; i < raws.length; i += 4) {
-    const some = raws.slice(i, i + 4);
-    const sent = [...some, ...some].map((raw) => send(raw).catch(() => undefined));
+    const batch = raws.slice(i, i + 4);
+    const sent = [...batch, ...batch].map((raw) => send(raw).catch(() => undefined));
     if (i % 20 === 0) await chain.reorg({ depth: 1, transactions: 'return' }).catch(() => undefined);
     if (i % 3 === 0) await chain.mine(1);
     if (i % 5 === 0) await Promise.all(sent);
@@ -144,7 +144,7 @@ it('mines each of many transactions that are sent twice while blocks are mined a
   expect(await balance()).toBe(200n);
 });
 
-it('gives the dropped transactions of a reorg back to the mempool, unmined', async () => {
+it('returns the transactions of dropped blocks to the mempool', async () => {
   const { chain, reader, pay, balance, hashes } = await open();
   await pay(0, 100n);
   const hash = await pay(1, 10n);
@@ -162,7 +162,7 @@ it('gives the dropped transactions of a reorg back to the mempool, unmined', asy
   expect((await reader.getTransactionReceipt({ hash })).status).toBe('success');
 });
 
-it('forgets the transactions of a reorg when asked to', async () => {
+it('discards the transactions of dropped blocks with `drop`', async () => {
   const { chain, reader, pay, balance } = await open();
   const hash = await pay(0);
   await chain.reorg({ depth: 1, transactions: 'drop' });
@@ -171,7 +171,7 @@ it('forgets the transactions of a reorg when asked to', async () => {
   await expect(reader.getTransaction({ hash })).rejects.toThrow('could not be found');
 });
 
-it('mines other blocks at each of several reorgs', async () => {
+it('mines different blocks in each of several reorgs', async () => {
   const { chain, hashes } = await open();
   await chain.mine(1);
   const seen = new Set();
@@ -182,16 +182,16 @@ it('mines other blocks at each of several reorgs', async () => {
   expect(seen.size).toBe(4);
 });
 
-it('does not reorganise past its floor, and goes on afterwards', async () => {
+it('rejects a reorg of protected blocks and keeps working', async () => {
   const { chain, pay, balance } = await open();
   await chain.mine(3);
-  floor = 2;
-  await expect(chain.reorg({ depth: 2, transactions: 'drop' })).rejects.toThrow('only 1 blocks');
+  protectedBlocks = 2;
+  await expect(chain.reorg({ depth: 2, transactions: 'drop' })).rejects.toThrow('at most 1 blocks');
   await pay(0);
   expect(await balance()).toBe(1n);
 });
 
-it('stamps blocks with the clock, never running ahead of it', async () => {
+it('takes block timestamps from the clock without running ahead or back', async () => {
   const { chain, reader } = await open();
   time = start + 50;
   await chain.mine(20);
@@ -201,7 +201,7 @@ it('stamps blocks with the clock, never running ahead of it', async () => {
   expect(Number((await reader.getBlock()).timestamp)).toBe(start + 50);
 });
 
-it('mines by interval when told to, and at once again after', async () => {
+it('mines by interval, then on every transaction again', async () => {
   const { chain, pay, balance, reader } = await open();
   chain.setBlockInterval(50);
   const hash = await pay(0);

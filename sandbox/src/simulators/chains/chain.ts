@@ -12,19 +12,19 @@ export type ChainOptions = {
 
 export type ReorgOptions = {
   depth: number;
-  /** What becomes of the transactions in the dropped blocks: back to the mempool, unmined, or gone for good. */
+  /** Whether the transactions of the dropped blocks return to the mempool or are discarded. */
   transactions: 'return' | 'drop';
 };
 
-/** A chain that outlives its process: every block is on the disk before anyone hears of it. */
+/** A chain that survives its process: every block is on disk before a reply can depend on it. */
 export type Chain = {
-  /** Answers like a node. A sent transaction is mined before the reply leaves, unless blocks come by interval. */
+  /** Handles an RPC request. A sent transaction is mined before the reply, unless blocks are mined by interval. */
   request(args: RpcRequest): Promise<unknown>;
   mine(blocks: number): Promise<void>;
-  /** Replaces the last blocks by as many others, without transactions. Never touches the first `floor` blocks. */
+  /** Replaces the latest blocks with the same number of empty ones. Throws `ReorgTooDeep` if it would drop a protected block. */
   reorg(options: ReorgOptions): Promise<void>;
-  /** 0 mines on every transaction, otherwise a block every so many milliseconds, empty ones too. */
-  setBlockInterval(milliseconds: number): void;
+  /** Mines a block every `intervalMs`, even an empty one; 0 mines on every transaction. */
+  setBlockInterval(intervalMs: number): void;
   height(): number;
   close(): Promise<void>;
 };
@@ -35,14 +35,14 @@ type State = {
   evm: Evm;
   blocks: BlockRecord[];
   forks: number;
-  /** What waits to be mined, by hash. */
+  /** Raw transactions not mined yet, by hash. */
   pending: Map<Hex, Hex>;
 };
 
 export class ReorgTooDeep extends Error {}
 
-/** Opens the chain kept at `journalPath`, mining all its blocks again; a new one is at its genesis block. */
-export async function openChain(options: ChainOptions, floor = () => 0): Promise<Chain> {
+/** Opens the chain at `journalPath` by mining its blocks again. The first `protectedBlocks()` blocks cannot be dropped. */
+export async function openChain(options: ChainOptions, protectedBlocks = () => 0): Promise<Chain> {
   const journal = await openJournal(options.journalPath);
   const { blocks, forks } = journal;
   const evm = await replay(options, blocks).catch(async (error) => {
@@ -51,15 +51,15 @@ export async function openChain(options: ChainOptions, floor = () => 0): Promise
   });
   const state: State = { options, journal, evm, blocks, forks, pending: new Map() };
 
-  // Replies wait for the block that is being written, so that nothing seen can be lost in a crash.
+  // Replies wait for the block being written, so that a crash cannot lose anything a caller has seen.
   let committed: Promise<void> = Promise.resolve();
-  let nextRound: Promise<void> | undefined;
+  let nextBlock: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
-  let interval = 0;
+  let blockIntervalMs = 0;
 
-  function exclusively(work: () => Promise<void>): Promise<void> {
+  function runExclusively(work: () => Promise<void>): Promise<void> {
     const run = committed.then(work);
-    // A block that could not be written was never mined: from then on the chain answers nothing.
+    // If a block could not be written, every later request fails too.
     committed = run.catch((error) => {
       if (!(error instanceof ReorgTooDeep)) throw error;
     });
@@ -67,31 +67,31 @@ export async function openChain(options: ChainOptions, floor = () => 0): Promise
     return run;
   }
 
-  // Transactions that arrive while a block is being written share the next one.
+  // Transactions that arrive while a block is being written share the next block.
   function minePending(): Promise<void> {
-    nextRound ??= exclusively(() => {
-      nextRound = undefined;
+    nextBlock ??= runExclusively(() => {
+      nextBlock = undefined;
       return mineWhileExecutable(state);
     });
-    return nextRound;
+    return nextBlock;
   }
 
-  // In its turn, so that no block is mined and no branch is switched while nobody knows whether the node takes it.
+  // Queued, so that no block is mined and no branch is switched before the node has accepted or rejected it.
   async function sendTransaction(args: RpcRequest): Promise<unknown> {
-    let answer: PromiseSettledResult<unknown> | undefined;
-    await exclusively(async () => {
-      [answer] = await Promise.allSettled([acceptTransaction(state, args)]);
+    let outcome: PromiseSettledResult<unknown> | undefined;
+    await runExclusively(async () => {
+      [outcome] = await Promise.allSettled([acceptTransaction(state, args)]);
     });
-    if (answer?.status !== 'fulfilled') throw answer?.reason;
-    await (interval === 0 ? minePending() : committed);
-    return answer.value;
+    if (outcome?.status !== 'fulfilled') throw outcome?.reason;
+    await (blockIntervalMs === 0 ? minePending() : committed);
+    return outcome.value;
   }
 
-  function setBlockInterval(milliseconds: number): void {
-    interval = milliseconds;
+  function setBlockInterval(intervalMs: number): void {
+    blockIntervalMs = intervalMs;
     clearInterval(timer);
-    if (interval > 0)
-      timer = setInterval(() => exclusively(() => mineBlock(state)).catch(() => undefined), interval);
+    if (intervalMs > 0)
+      timer = setInterval(() => runExclusively(() => mineBlock(state)).catch(() => undefined), intervalMs);
     else minePending().catch(() => undefined);
   }
 
@@ -103,10 +103,10 @@ export async function openChain(options: ChainOptions, floor = () => 0): Promise
       return result;
     },
     mine: (count) =>
-      exclusively(async () => {
+      runExclusively(async () => {
         for (let i = 0; i < count; i++) await mineBlock(state);
       }),
-    reorg: (reorgOptions) => exclusively(() => switchBranch(state, reorgOptions, floor())),
+    reorg: (reorgOptions) => runExclusively(() => switchBranch(state, reorgOptions, protectedBlocks())),
     setBlockInterval,
     height: () => state.blocks.length,
     close: async () => {
@@ -124,10 +124,10 @@ async function replay({ genesis }: ChainOptions, blocks: BlockRecord[]): Promise
     await produceBlock(evm, timestamp, randao);
   }
   const last = blocks.at(-1);
-  // Each hash covers all the blocks before it.
+  // The last hash covers all earlier blocks.
   if (last && (await latestBlock(evm)).hash !== last.hash) {
     throw new Error(
-      'the chain journal does not lead to the blocks it lists: delete the data folder to start over',
+      'replaying the chain journal did not reproduce its blocks: delete the data folder to start over',
     );
   }
   return evm;
@@ -147,16 +147,22 @@ async function latestBlock(evm: Evm): Promise<{ hash: Hex; transactions: Hex[] }
 async function produceRecord(state: State, evm: Evm, blocks: BlockRecord[]): Promise<BlockRecord> {
   const { genesis, now } = state.options;
   const block = blocks.length + 1;
-  // Equal timestamps are allowed: time must not run ahead of the clock when many blocks are mined at once,
-  // or what expires on chain would no longer agree with what expires elsewhere.
+  // Equal timestamps are allowed. Otherwise mining many blocks at once would put the chain ahead of the clock, and
+  // quotes would expire on chain before they expire elsewhere.
   const timestamp = Math.max(blocks.at(-1)?.timestamp ?? genesis.genesisTimestamp, Math.floor(now()));
   const randao = keccak256(toHex(`${genesis.chainId}:${block}:${state.forks}`));
   await produceBlock(evm, timestamp, randao);
   const { hash, transactions } = await latestBlock(evm);
-  return { block, hash, timestamp, randao, transactions: transactions.map((tx) => rawOf(state, tx)) };
+  return {
+    block,
+    hash,
+    timestamp,
+    randao,
+    transactions: transactions.map((hash) => rawTransaction(state, hash)),
+  };
 }
 
-function rawOf({ pending }: State, hash: Hex): Hex {
+function rawTransaction({ pending }: State, hash: Hex): Hex {
   const raw = pending.get(hash);
   if (raw === undefined) throw new Error(`block contains ${hash}, which was never sent`);
   return raw;
@@ -176,7 +182,7 @@ async function mineWhileExecutable(state: State): Promise<void> {
   }
 }
 
-// A transaction whose nonce is ahead waits for the ones before it; an outbid one will never be mined.
+// A transaction whose nonce is ahead waits for the earlier ones. A replaced one is unknown to the node and dropped.
 async function hasExecutable({ evm, pending }: State): Promise<boolean> {
   for (const hash of [...pending.keys()]) {
     const transaction = await evm.request({ method: 'eth_getTransactionByHash', params: [hash] });
@@ -185,39 +191,39 @@ async function hasExecutable({ evm, pending }: State): Promise<boolean> {
       continue;
     }
     const { from, nonce } = transaction as { from: Hex; nonce: Hex };
-    const next = await evm.request({ method: 'eth_getTransactionCount', params: [from, 'latest'] });
-    if (Number(next) === Number(nonce)) return true;
+    const nextNonce = await evm.request({ method: 'eth_getTransactionCount', params: [from, 'latest'] });
+    if (Number(nextNonce) === Number(nonce)) return true;
   }
   return false;
 }
 
 async function acceptTransaction(state: State, args: RpcRequest): Promise<unknown> {
-  const answer = await state.evm.request(args);
+  const hash = await state.evm.request(args);
   const raw = Array.isArray(args.params) ? args.params[0] : undefined;
   if (isHex(raw)) state.pending.set(keccak256(raw), raw);
-  return answer;
+  return hash;
 }
 
 async function switchBranch(
   state: State,
   { depth, transactions }: ReorgOptions,
-  floor: number,
+  protectedBlocks: number,
 ): Promise<void> {
   const { options, journal } = state;
-  if (depth > state.blocks.length - floor)
-    throw new ReorgTooDeep(`only ${state.blocks.length - floor} blocks can be dropped`);
+  const droppable = state.blocks.length - protectedBlocks;
+  if (depth > droppable) throw new ReorgTooDeep(`at most ${droppable} blocks can be dropped`);
   const kept = state.blocks.slice(0, state.blocks.length - depth);
   const dropped = state.blocks.slice(kept.length).flatMap((block) => block.transactions);
-  const waiting = [...state.pending.values()];
+  const pending = [...state.pending.values()];
   const evm = await replay(options, kept);
   state.forks += 1;
-  const others: BlockRecord[] = [];
-  for (let i = 0; i < depth; i++) others.push(await produceRecord(state, evm, [...kept, ...others]));
-  await journal.append([{ drop: depth }, ...others]);
+  const added: BlockRecord[] = [];
+  for (let i = 0; i < depth; i++) added.push(await produceRecord(state, evm, [...kept, ...added]));
+  await journal.append([{ drop: depth }, ...added]);
   state.evm = evm;
-  state.blocks = [...kept, ...others];
+  state.blocks = [...kept, ...added];
   state.pending.clear();
-  for (const raw of transactions === 'return' ? [...dropped, ...waiting] : waiting) {
+  for (const raw of transactions === 'return' ? [...dropped, ...pending] : pending) {
     await acceptTransaction(state, { method: 'eth_sendRawTransaction', params: [raw] }).catch(
       () => undefined,
     );

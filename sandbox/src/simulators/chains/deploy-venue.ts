@@ -20,7 +20,7 @@ export type DeployedAsset = {
   price: string;
 };
 
-/** The venue and the contract that trades with it. */
+/** The venue's contracts and the swap contract that trades with them. */
 export type VenueDeployment = {
   swap: Hex;
   /** The EIP-712 domain name of `swap`. */
@@ -33,7 +33,7 @@ export type VenueDeployment = {
   registry: Hex;
   converter: Hex;
   venue_dollar: Hex;
-  /** Under which the swap contract is registered with the venue. */
+  /** The user id under which the swap contract is registered with the venue. */
   user_id: Hex;
   assets: DeployedAsset[];
 };
@@ -43,20 +43,23 @@ const DOMAIN_NAME = 'Causeway';
 const FEE_BPS = 50;
 const USER_ID = keccak256(toHex('causeway sandbox partner'));
 const SIGNER_ROLE = keccak256(toHex('ATTESTATION_SIGNER_ROLE'));
-// The venue's registry files its users under the low 20 bytes of this hash.
+// The venue's registry keys its users by the low 20 bytes of this hash.
 const MARKET_ID: Hex = `0x${keccak256(toHex('global_markets')).slice(-40)}`;
-// Posted prices never go stale by themselves: the sandbox may rest for months.
-const FOREVER = 2 ** 32 - 1;
-const DEVIATION_BPS = 1_000;
+/** Posted prices never go stale, because a sandbox may be stopped for months. */
+export const NEVER_STALE_SECONDS = 2 ** 32 - 1;
+/** Quotes may deviate from the posted price by this much. */
+export const MAX_PRICE_DEVIATION_BPS = 1_000;
 const MINT_ROLE = 1n;
-const DAY = 86_400n;
+const CONVERT_ROLE = 1n;
+const SPEND_ROLE = 1n;
+const DAY_SECONDS = 86_400n;
 
 const ASSETS = [
   { symbol: 'AAPLon', ticker: 'AAPL', name: 'Apple (tokenized)', price: 225n * DOLLAR },
   { symbol: 'TSLAon', ticker: 'TSLA', name: 'Tesla (tokenized)', price: 400n * DOLLAR },
 ];
 
-/** Plans the venue stand-in, its satellites, two assets and the swap contract; `stablecoins` are what it takes. */
+/** Plans the stand-in for the venue, two assets and the swap contract. The venue accepts `stablecoins`. */
 export function planVenue(planner: Planner, stablecoins: Hex[]): VenueDeployment {
   const { create, call } = planner;
   const owner = roles.venueOwner.address;
@@ -77,8 +80,8 @@ export function planVenue(planner: Planner, stablecoins: Hex[]): VenueDeployment
 
   call('venueOwner', manager, venueManager, 'setRole', [SIGNER_ROLE, roles.venueSigner.address, true]);
   call('venueOwner', satellites.registry, venueRegistry, 'register', [MARKET_ID, swap, USER_ID]);
-  call('venueOwner', satellites.converter, venueConverter, 'grantRoles', [manager, 1n]);
-  call('venueOwner', satellites.limiter, venueLimiter, 'grantRoles', [manager, 1n]);
+  call('venueOwner', satellites.converter, venueConverter, 'grantRoles', [manager, CONVERT_ROLE]);
+  call('venueOwner', satellites.limiter, venueLimiter, 'grantRoles', [manager, SPEND_ROLE]);
   call('deployer', dollar, token, 'grantRoles', [manager, MINT_ROLE]);
   call('deployer', dollar, token, 'mint', [satellites.converter, 1_000_000_000n * DOLLAR]);
   for (const stablecoin of stablecoins) {
@@ -110,10 +113,25 @@ function planAsset(
   const address = create(token, [roles.deployer.address, asset.name, asset.symbol, 18]);
   call('deployer', address, token, 'grantRoles', [manager, MINT_ROLE]);
   call('venueOwner', manager, venueManager, 'setAccepted', [address, true]);
-  call('venueOwner', oracle, venueOracle, 'setPrice', [address, price, FOREVER, DEVIATION_BPS]);
+  call('venueOwner', oracle, venueOracle, 'setPrice', [
+    address,
+    price,
+    NEVER_STALE_SECONDS,
+    MAX_PRICE_DEVIATION_BPS,
+  ]);
   for (const side of [0, 1]) {
-    call('venueOwner', limiter, venueLimiter, 'setGlobalLimit', [address, side, 100_000_000n * DOLLAR, DAY]);
-    call('venueOwner', limiter, venueLimiter, 'setUserLimit', [address, side, 100_000_000n * DOLLAR, DAY]);
+    call('venueOwner', limiter, venueLimiter, 'setGlobalLimit', [
+      address,
+      side,
+      100_000_000n * DOLLAR,
+      DAY_SECONDS,
+    ]);
+    call('venueOwner', limiter, venueLimiter, 'setUserLimit', [
+      address,
+      side,
+      100_000_000n * DOLLAR,
+      DAY_SECONDS,
+    ]);
   }
   return { ...asset, address, decimals: 18, price: price.toString() };
 }

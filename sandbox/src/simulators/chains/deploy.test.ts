@@ -43,7 +43,7 @@ async function open(name: string, { chainId }: { chainId: number } = sepolia) {
   return { chain, reader: createPublicClient({ transport: custom(chain), cacheTime: 0 }) };
 }
 
-it('puts every contract where the plan says', async () => {
+it('deploys every contract at its planned address', async () => {
   for (const embedded of EMBEDDED_CHAINS) {
     const { chain, reader } = await open(embedded.chain, embedded);
     const { steps, deployment } = planDeployment(embedded);
@@ -75,23 +75,23 @@ it('puts every contract where the plan says', async () => {
   }
 });
 
-it('has the tokenized contracts on the first chain only', () => {
+it('deploys the tokenized contracts on the first chain only', () => {
   expect(planDeployment(sepolia).deployment.venue).not.toBeNull();
   expect(planDeployment(base).deployment.venue).toBeNull();
 });
 
-it('goes on where a crash stopped it, and ends at the same block', async () => {
+it('resumes after a crash and ends at the same block', async () => {
   const { steps } = planDeployment(sepolia);
-  const whole = await open('whole');
-  await deploy(whole.chain, sepolia.chainId, steps);
-  const broken = await open('broken');
-  await deploy(broken.chain, sepolia.chainId, steps.slice(0, 17));
-  await deploy(broken.chain, sepolia.chainId, steps);
-  await deploy(broken.chain, sepolia.chainId, steps);
-  expect((await broken.reader.getBlock()).hash).toBe((await whole.reader.getBlock()).hash);
+  const uninterrupted = await open('uninterrupted');
+  await deploy(uninterrupted.chain, sepolia.chainId, steps);
+  const resumed = await open('resumed');
+  await deploy(resumed.chain, sepolia.chainId, steps.slice(0, 17));
+  await deploy(resumed.chain, sepolia.chainId, steps);
+  await deploy(resumed.chain, sepolia.chainId, steps);
+  expect((await resumed.reader.getBlock()).hash).toBe((await uninterrupted.reader.getBlock()).hash);
 });
 
-it('funds the wallets and gives the roles', async () => {
+it('funds the wallets and grants the roles', async () => {
   const { chain, reader } = await open('chain');
   const { steps, deployment } = planDeployment(sepolia);
   await deploy(chain, sepolia.chainId, steps);
@@ -112,7 +112,7 @@ it('funds the wallets and gives the roles', async () => {
   expect(await reader.readContract(block)).toBe(BigInt(steps.length));
 });
 
-it('gives Solana wallets as wallets export them: base58 of 64 bytes', () => {
+it('exports Solana keys as wallets do: 64 bytes in base58', () => {
   const solana = testWallets.filter(({ protocol }) => protocol === 'solana');
   expect(solana).toHaveLength(2);
   for (const { address, private_key } of solana) {
@@ -121,8 +121,8 @@ it('gives Solana wallets as wallets export them: base58 of 64 bytes', () => {
   }
 });
 
-it('is wired: an allowed wallet swaps into the fund and buys a tokenized asset', async () => {
-  const { chain, reader } = await open('wired');
+it('lets an allowed wallet swap into the fund and buy a tokenized asset', async () => {
+  const { chain, reader } = await open('chain');
   const { steps, deployment } = planDeployment(sepolia);
   await deploy(chain, sepolia.chainId, steps);
   const { fund_swap, older_fund_swap, venue, tokens } = deployment;
@@ -170,7 +170,7 @@ it('is wired: an allowed wallet swaps into the fund and buys a tokenized asset',
   }
 
   const [asset] = venue?.assets ?? [];
-  if (!venue || !asset) throw new Error('the first chain has a venue');
+  if (!venue || !asset) throw new Error('the first chain has no venue');
   const gross = 100_500_000n;
   const quote = {
     chainId: BigInt(sepolia.chainId),

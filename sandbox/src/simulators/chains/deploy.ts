@@ -15,7 +15,7 @@ import { MULTICALL_ADDRESS } from './genesis.ts';
 import { createPlanner, type PlannedStep, type Planner } from './plan.ts';
 import { nextNonce, transact } from './transact.ts';
 
-/** A token that the faucet gives. */
+/** A token that the faucet can mint. */
 export type DeployedToken = { asset_id: string; code: string; name: string; address: Hex; decimals: number };
 
 export type DeployedSwap = {
@@ -26,15 +26,15 @@ export type DeployedSwap = {
   swap_level: number;
 };
 
-/** Each token sale has a fund of its own. */
+/** One fund per seeded token sale. */
 export const SALE_FUNDS = ['open', 'ended', 'upcoming', 'other'] as const;
 
-/** What stands on an embedded chain. */
+/** The contracts on an embedded chain. */
 export type ChainDeployment = {
   multicall: Hex;
   tokens: DeployedToken[];
   sale_funds: Record<(typeof SALE_FUNDS)[number], Hex>;
-  /** Stops by `stopped()` as a bool, `paused()` and `status()`. */
+  /** The newer generation: `stopped()` is a bool, beside `paused()` and `status()`. */
   fund_swap: DeployedSwap;
   /** The older generation: `stopped()` is a mask. */
   older_fund_swap: DeployedSwap;
@@ -48,7 +48,7 @@ const BUY_ROLE = 1n;
 const UNIT = 10n ** 6n;
 const MIN_COMMIT = UNIT;
 
-/** Everything that is put on a chain at its first start. The addresses follow from the plan alone. */
+/** Plans everything deployed on a chain at its first start. The addresses depend only on the plan. */
 export function planDeployment({ tokenized }: EmbeddedChain): DeploymentPlan {
   const planner = createPlanner();
   const { create, call, steps } = planner;
@@ -56,11 +56,11 @@ export function planDeployment({ tokenized }: EmbeddedChain): DeploymentPlan {
   const usdc = create(token, [deployer.address, 'USD Coin', 'USDC', 6]);
   const usdt = create(tetherLikeToken, [deployer.address]);
   const fund = create(token, [deployer.address, 'Causeway Treasury Fund', 'CTF', 6]);
-  const legacy = create(bytes32Token, [deployer.address, text32('Legacy Token'), text32('LEG')]);
+  const legacy = create(bytes32Token, [deployer.address, toBytes32('Legacy Token'), toBytes32('LEG')]);
 
   for (const { address } of testWallets.filter(({ protocol }) => protocol === 'ethereum')) {
-    for (const each of [usdc, usdt])
-      call('deployer', each, token, 'mint', [address as Hex, 1_000_000n * UNIT]);
+    for (const dollar of [usdc, usdt])
+      call('deployer', dollar, token, 'mint', [address as Hex, 1_000_000n * UNIT]);
   }
   const sale_funds = Object.fromEntries(SALE_FUNDS.map((name) => [name, planSaleFund(planner, name)]));
   const fund_swap = planFundSwap(planner, fundSwap, {
@@ -108,7 +108,7 @@ export function planDeployment({ tokenized }: EmbeddedChain): DeploymentPlan {
   };
 }
 
-function text32(text: string): Hex {
+function toBytes32(text: string): Hex {
   return stringToHex(text, { size: 32 });
 }
 
@@ -146,11 +146,11 @@ function planFundSwap(
   return { address, market, output_token: output, fee_bps: feeBps, swap_level: swapLevel };
 }
 
-/** Sends what has not been sent yet: each sender's nonce says how far an earlier start came. */
+/** Sends the steps not sent yet. Each sender's nonce tells how far an earlier start got. */
 export async function deploy(chain: Chain, chainId: number, steps: PlannedStep[]): Promise<void> {
   for (const { by, ...step } of steps) {
     if (step.nonce < (await nextNonce(chain, roles[by].address))) continue;
     const { status } = await transact(chain, roles[by], { ...step, chainId });
-    if (status !== 'success') throw new Error(`step ${step.nonce} of ${by} in the deployment was reverted`);
+    if (status !== 'success') throw new Error(`deployment transaction ${step.nonce} of ${by} reverted`);
   }
 }

@@ -6,15 +6,15 @@ import { createEvm } from './evm.ts';
 
 const key: Hex = `0x${'11'.repeat(32)}`;
 const account = privateKeyToAccount(key);
-const other: Hex = '0x00000000000000000000000000000000000000aa';
-// PUSH4 deadbeef, MSTORE, REVERT the four bytes
-const reverts: Hex = '0x63deadbeef6000526004601cfd';
+const reverting: Hex = '0x00000000000000000000000000000000000000aa';
+// PUSH4 deadbeef, MSTORE, REVERT with the four bytes
+const revertCode: Hex = '0x63deadbeef6000526004601cfd';
 
 function create() {
   return createEvm({
     chainId: sepolia.id,
     accounts: [{ privateKey: key, balance: parseEther('1000') }],
-    contracts: [{ address: other, code: reverts }],
+    contracts: [{ address: reverting, code: revertCode }],
   });
 }
 
@@ -26,12 +26,12 @@ function clients(evm: Awaited<ReturnType<typeof createEvm>>) {
   };
 }
 
-it('gives the same block hashes for the same transactions, whatever else was asked', async () => {
+it('produces the same block hashes for the same transactions, whatever is read in between', async () => {
   const hashes = [];
-  for (const chatty of [false, true]) {
+  for (const withReads of [false, true]) {
     const { reader, writer } = clients(await create());
     for (let i = 0; i < 5; i++) {
-      if (chatty) await reader.getBalance({ address: account.address, blockTag: 'pending' });
+      if (withReads) await reader.getBalance({ address: account.address, blockTag: 'pending' });
       await writer.sendTransaction({
         to: account.address,
         value: 1n,
@@ -40,22 +40,24 @@ it('gives the same block hashes for the same transactions, whatever else was ask
         maxFeePerGas: 10n ** 10n,
         maxPriorityFeePerGas: 1n,
       });
-      if (chatty) await reader.estimateGas({ account, to: account.address });
+      if (withReads) await reader.estimateGas({ account, to: account.address });
     }
     hashes.push((await reader.getBlock()).hash);
   }
   expect(hashes[0]).toBe(hashes[1]);
 });
 
-it('answers a reverted call as a node does: code 3 and the return data', async () => {
+it('reports a reverted call as nodes do: code 3 and the return data', async () => {
   const evm = await create();
-  await expect(evm.request({ method: 'eth_call', params: [{ to: other }, 'latest'] })).rejects.toMatchObject({
+  await expect(
+    evm.request({ method: 'eth_call', params: [{ to: reverting }, 'latest'] }),
+  ).rejects.toMatchObject({
     code: 3,
     data: '0xdeadbeef',
   });
 });
 
-it('advances one second a block unless told otherwise', async () => {
+it('advances one second per block unless the timestamp is set', async () => {
   const evm = await create();
   const { reader, writer } = clients(evm);
   const at = async () => Number((await reader.getBlock()).timestamp);
@@ -69,13 +71,13 @@ it('advances one second a block unless told otherwise', async () => {
   expect(await at()).toBe(start + 101);
 });
 
-it('delegates a plain account to code by EIP-7702', async () => {
+it('delegates an account to a contract by EIP-7702', async () => {
   const { reader, writer } = clients(await create());
   const signer = privateKeyToAccount(generatePrivateKey());
   const authorization = await signer.signAuthorization({
     chainId: sepolia.id,
     nonce: 0,
-    contractAddress: other,
+    contractAddress: reverting,
   });
   const hash = await writer.sendTransaction({
     to: account.address,

@@ -2,26 +2,26 @@ import type { Provider } from '@nomicfoundation/edr';
 import edr from '@nomicfoundation/edr';
 import type { Hex } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
-// The root of viem takes a second to load: this process must be up sooner.
+// viem's root takes a second to load, which would delay the start.
 import { decodeErrorResult, hexToBytes, isHex, parseAbi } from 'viem/utils';
 
 export type RpcRequest = { method: string; params?: unknown };
 
-/** An EIP-1193 provider: `custom(evm)` of viem takes it as it is. */
+/** An EIP-1193 provider, accepted by viem's `custom` transport. */
 export type Evm = { request(args: RpcRequest): Promise<unknown> };
 
 export type EvmOptions = {
   chainId: number;
-  /** Accounts with a balance at genesis; those with a private key also sign `eth_sendTransaction`. */
+  /** Accounts funded at genesis. Those with a private key can also send by `eth_sendTransaction`. */
   accounts?: { address?: Hex; privateKey?: Hex; balance: bigint }[];
   /** Code present at genesis. */
   contracts?: { address: Hex; code: Hex }[];
   genesisTimestamp?: number;
-  /** Off: transactions wait, in the order they came, for `evm_mine`; nonces may come out of order; time is the caller's. */
+  /** False queues transactions in order of arrival until `evm_mine`, accepts nonces out of order and leaves time to the caller. */
   automine?: boolean;
 };
 
-/** What a node answers when it refuses: `data` holds the revert data when a call reverted. */
+/** A node's error response. `data` is the revert data if a call reverted. */
 export class RpcError extends Error {
   readonly code: number;
   readonly data: unknown;
@@ -34,9 +34,9 @@ export class RpcError extends Error {
 }
 
 const GENESIS_TIMESTAMP = 1_735_689_600;
-const MINING = new Set(['eth_sendRawTransaction', 'eth_sendTransaction', 'evm_mine', 'hardhat_mine']);
+const MINING_METHODS = new Set(['eth_sendRawTransaction', 'eth_sendTransaction', 'evm_mine', 'hardhat_mine']);
 
-// EDR installs process-wide hooks in this constructor and allows one instance per process.
+// EDR allows one context per process, because its constructor installs process-wide hooks.
 let context: Promise<InstanceType<typeof edr.EdrContext>> | undefined;
 
 function edrContext() {
@@ -49,44 +49,44 @@ function edrContext() {
 }
 
 /**
- * A whole EVM chain in this process. Two instances that are sent the same transactions have the same block hashes:
- * genesis, randomness and time (one second a block, unless `evm_setNextBlockTimestamp` says otherwise) are fixed.
+ * Creates an EVM chain in this process. The same transactions always produce the same block hashes, because genesis,
+ * randomness and time are fixed: blocks are one second apart unless `evm_setNextBlockTimestamp` sets the time.
  */
 export async function createEvm(options: EvmOptions): Promise<Evm> {
   const provider = await createProvider(options);
   if (options.automine === false) return { request: ({ method, params }) => send(provider, method, params) };
-  return { request: stepTime(provider, options) };
+  return { request: withFixedTime(provider, options) };
 }
 
-// Without this the first block after a pause would carry the wall clock.
-function stepTime(provider: Provider, options: EvmOptions): Evm['request'] {
+// Without this, the first block after a pause would have the wall-clock time.
+function withFixedTime(provider: Provider, options: EvmOptions): Evm['request'] {
   let nextTimestamp = (options.genesisTimestamp ?? GENESIS_TIMESTAMP) + 1;
-  let chosen = false;
-  let tail: Promise<unknown> = Promise.resolve();
+  let isTimeSet = false;
+  let queue: Promise<unknown> = Promise.resolve();
 
   async function mineInOrder(args: RpcRequest): Promise<unknown> {
-    if (!chosen) await send(provider, 'evm_setNextBlockTimestamp', [nextTimestamp]);
+    if (!isTimeSet) await send(provider, 'evm_setNextBlockTimestamp', [nextTimestamp]);
     try {
       return await send(provider, args.method, args.params);
     } finally {
       const block = (await send(provider, 'eth_getBlockByNumber', ['latest', false])) as { timestamp: Hex };
       nextTimestamp = Math.max(nextTimestamp, Number(block.timestamp) + 1);
-      chosen = false;
+      isTimeSet = false;
     }
   }
 
   function inOrder<T>(work: () => Promise<T>): Promise<T> {
-    const result = tail.then(work);
-    tail = result.catch(() => undefined);
+    const result = queue.then(work);
+    queue = result.catch(() => undefined);
     return result;
   }
 
   return (args) => {
-    if (MINING.has(args.method)) return inOrder(() => mineInOrder(args));
+    if (MINING_METHODS.has(args.method)) return inOrder(() => mineInOrder(args));
     if (!args.method.startsWith('evm_')) return send(provider, args.method, args.params);
     return inOrder(async () => {
       const result = await send(provider, args.method, args.params);
-      if (args.method === 'evm_setNextBlockTimestamp' || args.method === 'evm_increaseTime') chosen = true;
+      if (args.method === 'evm_setNextBlockTimestamp' || args.method === 'evm_increaseTime') isTimeSet = true;
       return result;
     });
   };
@@ -152,7 +152,7 @@ async function send(provider: Provider, method: string, params: unknown = []): P
 
 const standardErrors = parseAbi(['error Error(string)', 'error Panic(uint256)']);
 
-// Nodes answer a revert with code 3 and the bare return data; EDR has its own shape for it.
+// Nodes report a revert with code 3 and the bare return data. EDR uses a different shape.
 function toRpcError({ code, message, data }: EdrFailure): RpcError {
   const returned = data?.data;
   if (!isHex(returned)) return new RpcError(code, message);

@@ -3,15 +3,15 @@ import type { Hex } from 'viem';
 import { roles, testWallets } from '../../seed/keys.ts';
 import type { ChainOptions } from './chain.ts';
 
-/** Before any service ran, and the same everywhere. */
+/** Fixed, so that the deployment's blocks are the same in every sandbox. */
 export const GENESIS_TIMESTAMP = 1_735_689_600;
 
-/** Where public chains keep it. */
+/** Multicall3's address on public chains. */
 export const MULTICALL_ADDRESS: Hex = '0xca11bde05977b3631167028862be2a173976ca11';
 
 const ETHER = 10n ** 18n;
 
-/** The first block: gas for those who need some, and the multicall contract. */
+/** The genesis block: funded accounts and the multicall contract. */
 export function chainGenesis(chainId: number): ChainOptions['genesis'] {
   const { deployer, owner, venueOwner, operator } = roles;
   const wallets = testWallets.filter(({ protocol }) => protocol === 'ethereum');

@@ -1,31 +1,31 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Hex } from 'viem';
 
-/** One mined block: enough to mine it again with the same hash. `hash` is what replay is checked against. */
+/** A mined block, with all that is needed to mine it again. Replay must reproduce `hash`. */
 export type BlockRecord = { block: number; hash: Hex; timestamp: number; randao: Hex; transactions: Hex[] };
 
-/** The last `drop` blocks left the chain; the records that follow build the other branch. */
+/** A reorg that dropped the last `drop` blocks. The records after it are the new branch. */
 export type ReorgRecord = { drop: number };
 
 export type JournalRecord = BlockRecord | ReorgRecord;
 
 export type Journal = {
-  /** The blocks of the surviving branch, in order. */
+  /** The blocks of the current branch, in order. */
   blocks: BlockRecord[];
-  /** How many branches were abandoned; seeds the randomness of the next ones. */
+  /** The number of reorgs. Seeds the randomness of later blocks. */
   forks: number;
-  /** Resolves when the records are on the disk. */
+  /** Resolves when the records are on disk. */
   append(records: JournalRecord[]): Promise<void>;
   close(): Promise<void>;
 };
 
-/** Opens the append-only journal of a chain, cutting off a last line that a crash left unfinished. */
+/** Opens a chain's append-only journal and truncates a last line that a crash left incomplete. */
 export async function openJournal(path: string): Promise<Journal> {
   const file = await open(path, 'a+', 0o600);
   const content = await file.readFile();
   const end = content.lastIndexOf(0x0a) + 1;
   if (end < content.length) await file.truncate(end);
-  const journal = fold(parseLines(content.subarray(0, end).toString('utf8')));
+  const journal = applyRecords(parseLines(content.subarray(0, end).toString('utf8')));
   return {
     ...journal,
     append: (records) => appendRecords(file, records),
@@ -48,7 +48,7 @@ function parseLines(text: string): JournalRecord[] {
     });
 }
 
-function fold(records: JournalRecord[]): { blocks: BlockRecord[]; forks: number } {
+function applyRecords(records: JournalRecord[]): { blocks: BlockRecord[]; forks: number } {
   const blocks: BlockRecord[] = [];
   let forks = 0;
   for (const record of records) {

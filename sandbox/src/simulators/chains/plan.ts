@@ -12,9 +12,9 @@ export type Role = keyof typeof roles;
 export type PlannedStep = PlannedTransaction & { by: Role; nonce: number };
 
 type Artifact<A extends Abi> = { abi: A; bytecode: Hex };
-type Changing = 'nonpayable' | 'payable';
+type Mutability = 'nonpayable' | 'payable';
 
-/** Collects transactions with their nonces, so that every address is known before anything is sent. */
+/** Collects transactions with their nonces, so that all contract addresses are known before anything is sent. */
 export function createPlanner() {
   const steps: PlannedStep[] = [];
   const nonces = new Map<Role, number>();
@@ -26,7 +26,7 @@ export function createPlanner() {
     return nonce;
   }
 
-  /** Deploys a contract and answers its address. */
+  /** Plans a contract's deployment and returns its address. */
   function create<const A extends Abi>(
     artifact: Artifact<A>,
     args: EncodeDeployDataParameters<A>['args'],
@@ -36,12 +36,12 @@ export function createPlanner() {
     return getContractAddress({ from: roles.deployer.address, nonce: BigInt(nonce) }).toLowerCase() as Hex;
   }
 
-  function call<const A extends Abi, Name extends ContractFunctionName<A, Changing>>(
+  function call<const A extends Abi, Name extends ContractFunctionName<A, Mutability>>(
     by: Role,
     to: Hex,
     { abi }: { abi: A },
     functionName: Name,
-    args: ContractFunctionArgs<A, Changing, Name>,
+    args: ContractFunctionArgs<A, Mutability, Name>,
   ): void {
     const data = encodeFunctionData({
       abi: abi as Abi,

@@ -6,7 +6,7 @@ import { createFault } from '../fault.ts';
 import { closeServer } from '../ports.ts';
 import type { StartSimulator } from '../simulator.ts';
 import { openChain } from './chain.ts';
-import { addControls } from './controls.ts';
+import { addChainControls } from './controls.ts';
 import { type ChainDeployment, deploy, planDeployment } from './deploy.ts';
 import { EMBEDDED_CHAINS, type EmbeddedChain, type EmbeddedChainName } from './embedded.ts';
 import { chainGenesis, GENESIS_TIMESTAMP } from './genesis.ts';
@@ -18,24 +18,26 @@ export type { ChainsControls } from './controls.ts';
 export type ReadyChain = {
   chain: EmbeddedChainName;
   chain_id: number;
-  /** For anyone; never faulted. */
+  /** For everyone. Faults do not apply here. */
   rpc_url: string;
-  /** For the service alone: faults apply here. */
+  /** For the service only. Faults apply here. */
   service_url: string;
   deployment: ChainDeployment;
 };
 
-/** Two EVM chains with the contracts on them, behind one JSON-RPC server. */
+/** Starts the embedded chains, with the contracts deployed, behind one JSON-RPC server. */
 export const startChains: StartSimulator<ReadyChain[]> = async ({ folder, control, clock, listen }) => {
   const opened: Awaited<ReturnType<typeof openEmbedded>>[] = [];
   for (const embedded of EMBEDDED_CHAINS) {
     opened.push(await openEmbedded(embedded, folder, () => clock.now() / 1000));
   }
-  const serviceKey = await rememberSecret(join(folder, 'service-key'));
-  const served = new Map<string, (typeof opened)[number]>(opened.map((each) => [each.embedded.chain, each]));
+  const serviceKey = await readOrCreateSecret(join(folder, 'service-key'));
+  const served = new Map<string, (typeof opened)[number]>(
+    opened.map((chain) => [chain.embedded.chain, chain]),
+  );
   const server = createRpcServer(served, serviceKey);
-  addControls(control, served);
-  // A chain that mines only on demand must still show the new time to what reads it.
+  addChainControls(control, served);
+  // The chain mines on demand, so reads see the new time only in a new block.
   clock.onChange(async () => {
     for (const { chain } of opened) await chain.mine(1);
   });
@@ -58,33 +60,33 @@ export const startChains: StartSimulator<ReadyChain[]> = async ({ folder, contro
 async function openEmbedded(embedded: EmbeddedChain, folder: string, now: () => number) {
   const plan = planDeployment(embedded);
   await checkPlan(join(folder, `${embedded.chain}.plan`), plan.steps);
-  let deployed = false;
+  let isDeployed = false;
   const chain = await openChain(
     {
       genesis: chainGenesis(embedded.chainId),
       journalPath: join(folder, `${embedded.chain}.jsonl`),
-      // The deployment's blocks are the same everywhere, their time included.
-      now: () => (deployed ? now() : GENESIS_TIMESTAMP),
+      // The deployment's blocks are the same in every sandbox, including their timestamps.
+      now: () => (isDeployed ? now() : GENESIS_TIMESTAMP),
     },
     () => plan.steps.length,
   );
   await deploy(chain, embedded.chainId, plan.steps);
-  deployed = true;
+  isDeployed = true;
   return { embedded, chain, fault: createFault(), deployment: plan.deployment };
 }
 
-// Another plan on the same data would take some addresses for other contracts.
+// With a different plan, existing addresses would belong to other contracts.
 async function checkPlan(path: string, steps: PlannedStep[]): Promise<void> {
   const current = keccak256(toHex(JSON.stringify(steps)));
-  const known = await readFile(path, 'utf8').catch(() => '');
-  if (known === '') await writeFile(path, current);
-  else if (known !== current)
-    throw new Error('the contracts have changed since this data folder was made: delete it to start over');
+  const stored = await readFile(path, 'utf8').catch(() => '');
+  if (stored === '') await writeFile(path, current);
+  else if (stored !== current)
+    throw new Error('the contracts have changed since this data folder was created: delete it to start over');
 }
 
-async function rememberSecret(path: string): Promise<string> {
-  const known = await readFile(path, 'utf8').catch(() => '');
-  if (known !== '') return known;
+async function readOrCreateSecret(path: string): Promise<string> {
+  const stored = await readFile(path, 'utf8').catch(() => '');
+  if (stored !== '') return stored;
   const secret = randomBytes(16).toString('hex');
   await writeFile(path, secret, { mode: 0o600 });
   return secret;

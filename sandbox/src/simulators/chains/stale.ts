@@ -2,8 +2,9 @@ import { numberToHex } from 'viem/utils';
 import type { Chain } from './chain.ts';
 import { RpcError, type RpcRequest } from './evm.ts';
 
-const BEHIND = 50;
+const BLOCKS_BEHIND = 50;
 
+/** The position of the block parameter, by method. */
 const BLOCK_PARAMETER: Record<string, number> = {
   eth_call: 1,
   eth_estimateGas: 1,
@@ -14,9 +15,9 @@ const BLOCK_PARAMETER: Record<string, number> = {
   eth_getBlockByNumber: 0,
 };
 
-/** Answers as a node that has stopped following the chain 50 blocks ago. */
-export async function askStale(chain: Chain, { method, params }: RpcRequest): Promise<unknown> {
-  const head = Math.max(0, chain.height() - BEHIND);
+/** Handles a request like a node that stopped following the chain 50 blocks ago. */
+export async function requestStale(chain: Chain, { method, params }: RpcRequest): Promise<unknown> {
+  const head = Math.max(0, chain.height() - BLOCKS_BEHIND);
   if (method === 'eth_blockNumber') return numberToHex(head);
   const list = Array.isArray(params) ? [...params] : [];
   const index = BLOCK_PARAMETER[method];

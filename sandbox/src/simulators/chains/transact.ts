@@ -3,13 +3,14 @@ import type { Hex } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Chain } from './chain.ts';
 
-/** What the sandbox itself sends; no `to` creates a contract. */
+/** A transaction of the sandbox itself. Without `to` it creates a contract. */
 export type PlannedTransaction = { to?: Hex; data?: Hex; value?: bigint };
 
-const GAS = 10_000_000n;
-const MAX_FEE = 1_000_000_000_000n;
+const GAS_LIMIT = 10_000_000n;
+const MAX_FEE_PER_GAS = 1_000_000_000_000n;
+const POLL_INTERVAL_MS = 20;
 
-/** Signs and sends one transaction, and waits until it is mined. The fees are fixed, so that it is the same everywhere. */
+/** Signs and sends a transaction and waits until it is mined. Fees are fixed, so that block hashes are reproducible. */
 export async function transact(
   chain: Chain,
   account: PrivateKeyAccount,
@@ -17,8 +18,8 @@ export async function transact(
 ): Promise<{ hash: Hex; status: 'success' | 'reverted' }> {
   const raw = await account.signTransaction({
     type: 'eip1559',
-    gas: GAS,
-    maxFeePerGas: MAX_FEE,
+    gas: GAS_LIMIT,
+    maxFeePerGas: MAX_FEE_PER_GAS,
     maxPriorityFeePerGas: 0n,
     ...transaction,
   });
@@ -27,7 +28,7 @@ export async function transact(
     const receipt = await chain.request({ method: 'eth_getTransactionReceipt', params: [hash] });
     if (receipt)
       return { hash, status: (receipt as { status: Hex }).status === '0x1' ? 'success' : 'reverted' };
-    await sleep(20);
+    await sleep(POLL_INTERVAL_MS);
   }
 }
 

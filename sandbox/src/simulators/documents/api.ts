@@ -1,4 +1,3 @@
-import type { Office } from './office.ts';
 import {
   matchFields,
   type Submission,
@@ -7,8 +6,9 @@ import {
   submitterToWire,
   TEMPLATES,
 } from './submission.ts';
+import type { Submissions } from './submissions.ts';
 
-export type Answer = { status: number; body: unknown };
+export type ApiReply = { status: number; body: unknown };
 
 export type ApiRequest = {
   method: string;
@@ -17,67 +17,77 @@ export type ApiRequest = {
   body: Record<string, unknown>;
 };
 
-const refused = (error: string, status = 422): Answer => ({ status, body: { error } });
+const DEFAULT_PAGE_SIZE = 10;
+const MAX_PAGE_SIZE = 100;
 
-type Handler = (office: Office, request: ApiRequest, id: number) => Promise<Answer> | Answer;
+const failure = (error: string, status = 422): ApiReply => ({ status, body: { error } });
+
+type Handler = (submissions: Submissions, request: ApiRequest, id: number) => Promise<ApiReply> | ApiReply;
 
 const ROUTES: readonly [RegExp, Handler][] = [
-  [/^POST \/api\/submissions$/, (office, { body }) => create(office, body)],
+  [/^POST \/api\/submissions$/, (submissions, { body }) => createSubmission(submissions, body)],
   [
     /^GET \/api\/submissions\/(\d+)$/,
-    (office, _request, id) =>
-      withSubmission(office, id, (one) => ({
+    (submissions, _request, id) =>
+      withSubmission(submissions, { id }, (submission) => ({
         status: 200,
-        body: submissionToWire(one, office.host(), office.now()),
+        body: submissionToWire(submission, submissions.baseUrl(), submissions.now()),
       })),
   ],
   [
     /^DELETE \/api\/submissions\/(\d+)$/,
-    (office, _request, id) => withSubmission(office, id, (one) => archive(office, one)),
+    (submissions, _request, id) =>
+      withSubmission(submissions, { id }, (submission) => archiveSubmission(submissions, submission)),
   ],
-  [/^GET \/api\/submitters$/, (office, { query }) => listSubmitters(office, query)],
+  [/^GET \/api\/submitters$/, (submissions, { query }) => listSubmitters(submissions, query)],
   [
     /^GET \/api\/submitters\/(\d+)$/,
-    (office, _request, id) =>
-      withSubmitter(office, id, (one) => ({ status: 200, body: submitterToWire(one, office.host()) })),
+    (submissions, _request, submitter_id) =>
+      withSubmission(submissions, { submitter_id }, (submission) => ({
+        status: 200,
+        body: submitterToWire(submission, submissions.baseUrl()),
+      })),
   ],
   [
     /^PUT \/api\/submitters\/(\d+)$/,
-    (office, { body }, id) => withSubmitter(office, id, (one) => change(office, one, body)),
+    (submissions, { body }, submitter_id) =>
+      withSubmission(submissions, { submitter_id }, (submission) =>
+        updateSubmitter(submissions, submission, body),
+      ),
   ],
 ];
 
-export async function answerApi(office: Office, request: ApiRequest): Promise<Answer> {
+export async function handleApiRequest(submissions: Submissions, request: ApiRequest): Promise<ApiReply> {
   for (const [pattern, handle] of ROUTES) {
     const match = pattern.exec(`${request.method} ${request.path}`);
-    if (match !== null) return handle(office, request, Number(match[1] ?? 0));
+    if (match !== null) return handle(submissions, request, Number(match[1] ?? 0));
   }
-  return refused('Not found', 404);
+  return failure('Not found', 404);
 }
 
-async function create(office: Office, body: Record<string, unknown>): Promise<Answer> {
+async function createSubmission(submissions: Submissions, body: Record<string, unknown>): Promise<ApiReply> {
   const { template_id, send_email = true, expire_at = null, submitters } = body;
-  if (typeof template_id !== 'number') return refused('template_id is required');
-  if (TEMPLATES[template_id] === undefined) return refused('Template not found');
+  if (typeof template_id !== 'number') return failure('template_id is required');
+  if (TEMPLATES[template_id] === undefined) return failure('Template not found');
   const [submitter] = Array.isArray(submitters) ? submitters : [];
-  if (typeof submitter !== 'object' || submitter === null) return refused('submitters is required');
+  if (typeof submitter !== 'object' || submitter === null) return failure('submitters is required');
   const { email, external_id = null, values = {} } = submitter as Record<string, unknown>;
   if (typeof email !== 'string' || !email.includes('@'))
-    return refused('email is invalid in `submitters[0]`.');
+    return failure('email is invalid in `submitters[0]`.');
   const matched = matchFields(values as Record<string, unknown>);
   if (!isDrawable(matched.Signature))
-    return refused('Invalid value, url, base64 or text < 60 chars is expected: Signature');
-  const submission = await office.create({
+    return failure('Invalid value, url, base64 or text < 60 chars is expected: Signature');
+  const submission = await submissions.create({
     template_id,
     email,
     external_id: external_id === null ? null : String(external_id),
     values: matched,
     expire_at: expire_at === null ? null : new Date(String(expire_at)).toISOString(),
   });
-  if (send_email !== false) office.mail(submission);
-  await office.save();
-  void office.tell(submission, 'submission.created');
-  return { status: 200, body: [submitterToWire(submission, office.host())] };
+  if (send_email !== false) submissions.sendMail(submission);
+  await submissions.save();
+  void submissions.notify(submission, 'submission.created');
+  return { status: 200, body: [submitterToWire(submission, submissions.baseUrl())] };
 }
 
 function isDrawable(signature: string | undefined): boolean {
@@ -85,52 +95,45 @@ function isDrawable(signature: string | undefined): boolean {
   return /^(https?:\/\/|data:image\/|[A-Za-z0-9+/]+={0,2}$)/.test(signature);
 }
 
-/** For a form that has expired it says yes and sends nothing. */
-async function change(
-  office: Office,
+/** Like the provider, replies 200 for an expired submission but sends no mail. */
+async function updateSubmitter(
+  submissions: Submissions,
   submission: Submission,
   { send_email, values }: Record<string, unknown>,
-): Promise<Answer> {
+): Promise<ApiReply> {
   const status = submitterStatus(submission);
   if (status === 'completed' || status === 'declined')
-    return refused(`Submitter has already ${status} the submission.`);
+    return failure(`Submitter has already ${status} the submission.`);
   if (typeof values === 'object' && values !== null)
     Object.assign(submission.values, matchFields(values as Record<string, unknown>));
-  if (send_email === true) office.mail(submission);
-  await office.save();
-  return { status: 200, body: submitterToWire(submission, office.host()) };
+  if (send_email === true) submissions.sendMail(submission);
+  await submissions.save();
+  return { status: 200, body: submitterToWire(submission, submissions.baseUrl()) };
 }
 
-async function archive(office: Office, submission: Submission): Promise<Answer> {
-  void office.archive(submission);
+function archiveSubmission(submissions: Submissions, submission: Submission): ApiReply {
+  void submissions.archive(submission);
   return { status: 200, body: { id: submission.id, archived_at: submission.archived_at } };
 }
 
-function listSubmitters(office: Office, query: URLSearchParams): Answer {
+function listSubmitters(submissions: Submissions, query: URLSearchParams): ApiReply {
   const externalId = query.get('external_id');
-  const limit = Math.min(100, Number(query.get('limit') ?? 10));
-  const found = office.state.submissions
-    .filter((one) => externalId === null || one.external_id === externalId)
+  const limit = Math.min(MAX_PAGE_SIZE, Number(query.get('limit') ?? DEFAULT_PAGE_SIZE));
+  const found = submissions.state.submissions
+    .filter((submission) => externalId === null || submission.external_id === externalId)
     .reverse()
     .slice(0, limit);
-  const data = found.map((one) => submitterToWire(one, office.host()));
+  const data = found.map((submission) => submitterToWire(submission, submissions.baseUrl()));
   return { status: 200, body: { data, pagination: { count: data.length, next: null, prev: null } } };
 }
 
 function withSubmission(
-  office: Office,
-  id: number,
-  act: (submission: Submission) => Promise<Answer> | Answer,
+  { state }: Submissions,
+  wanted: Partial<Pick<Submission, 'id' | 'submitter_id'>>,
+  act: (submission: Submission) => Promise<ApiReply> | ApiReply,
 ) {
-  const found = office.state.submissions.find((one) => one.id === id);
-  return found === undefined ? refused('Not found', 404) : act(found);
-}
-
-function withSubmitter(
-  office: Office,
-  id: number,
-  act: (submission: Submission) => Promise<Answer> | Answer,
-) {
-  const found = office.state.submissions.find((one) => one.submitter_id === id);
-  return found === undefined ? refused('Not found', 404) : act(found);
+  const found = state.submissions.find(
+    ({ id, submitter_id }) => id === wanted.id || submitter_id === wanted.submitter_id,
+  );
+  return found === undefined ? failure('Not found', 404) : act(found);
 }

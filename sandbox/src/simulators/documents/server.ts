@@ -1,58 +1,49 @@
-import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { readBody } from '../body.ts';
-import { type Fault, misbehave } from '../fault.ts';
+import { applyFault, type Fault } from '../fault.ts';
+import { isSecret, readBody, sendJson } from '../http.ts';
 import type { OneShotFaults } from '../one-shot-faults.ts';
-import { type Answer, answerApi } from './api.ts';
-import type { Office } from './office.ts';
-import { answerSigner, showMails } from './sign-page.ts';
+import { handleApiRequest } from './api.ts';
+import { handleSigningPage, showMails } from './signing-page.ts';
+import type { Submissions } from './submissions.ts';
 
-const BODY_LIMIT = 1_048_576;
+const MAX_BODY_BYTES = 1_048_576;
 
-type Parts = { office: Office; apiKey: string; fault: Fault; oneShotFaults: OneShotFaults };
+type Parts = { submissions: Submissions; apiKey: string; fault: Fault; oneShotFaults: OneShotFaults };
 
-/** The provider's API under `/api`, the signing pages under `/s`, and its outgoing mails at `/`. */
-export function createSigningServer(parts: Parts): Server {
+/** Serves the provider's API under `/api`, the signing pages under `/s`, and its outgoing mail at `/`. */
+export function createDocumentsServer(parts: Parts): Server {
   return createServer((request, response) => {
     serve(parts, request, response).catch(() => response.destroy());
   });
 }
 
 async function serve(
-  { office, apiKey, fault, oneShotFaults }: Parts,
+  { submissions, apiKey, fault, oneShotFaults }: Parts,
   request: IncomingMessage,
   response: ServerResponse,
 ) {
   const { method = 'GET', url = '/' } = request;
   const [path = '/', search = ''] = url.split('?', 2);
-  if (path === '/') return showMails(office, response);
-  if (path.startsWith('/s/')) return answerSigner(office, request, response);
-  if (await misbehave(fault, request, response)) return;
-  const text = await readBody(request, BODY_LIMIT);
-  if (!isKey(apiKey, request.headers['x-auth-token']))
-    return send(response, { status: 401, body: { error: 'Not authenticated' } });
-  const body = parse(text);
-  if (body === undefined) return send(response, { status: 422, body: { error: 'Unable to parse the JSON' } });
-  const oneShot = oneShotFaults.take(method);
-  if (oneShot === 'error_500') return send(response, { status: 500, body: { error: 'Internal error' } });
-  const answer = await answerApi(office, { method, path, query: new URLSearchParams(search), body });
-  if (oneShot !== 'silent_after_effect') send(response, answer);
+  if (path === '/') return showMails(submissions, response);
+  if (path.startsWith('/s/')) return handleSigningPage(submissions, request, response);
+  if (await applyFault(fault, request, response)) return;
+  const text = await readBody(request, MAX_BODY_BYTES);
+  if (!isSecret(request.headers['x-auth-token'], apiKey))
+    return sendJson(response, 401, { error: 'Not authenticated' });
+  const body = parseObject(text);
+  if (body === undefined) return sendJson(response, 422, { error: 'Unable to parse the JSON' });
+  const oneShotFault = oneShotFaults.take(method);
+  if (oneShotFault === 'error_500') return sendJson(response, 500, { error: 'Internal error' });
+  const query = new URLSearchParams(search);
+  const reply = await handleApiRequest(submissions, { method, path, query, body });
+  if (oneShotFault !== 'silent_after_effect') sendJson(response, reply.status, reply.body);
 }
 
-function isKey(expected: string, given: string | string[] | undefined): boolean {
-  const [one, other] = [Buffer.from(expected), Buffer.from(String(given ?? ''))];
-  return one.length === other.length && timingSafeEqual(one, other);
-}
-
-function parse(text: string | undefined): Record<string, unknown> | undefined {
+function parseObject(text: string | undefined): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text || '{}');
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
   } catch {
     return undefined;
   }
-}
-
-function send(response: ServerResponse, { status, body }: Answer): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }

@@ -6,14 +6,14 @@ import { createOneShotFaults } from '../one-shot-faults.ts';
 import { closeServer } from '../ports.ts';
 import type { StartSimulator } from '../simulator.ts';
 import { createWebhookSender } from '../webhook-sender.ts';
-import { addSigningControls } from './controls.ts';
-import { createOffice } from './office.ts';
-import { createSigningServer } from './server.ts';
-import type { SigningState } from './submission.ts';
+import { addDocumentControls } from './controls.ts';
+import { createDocumentsServer } from './server.ts';
+import type { DocumentsState } from './submission.ts';
+import { createSubmissions } from './submissions.ts';
 
 export type { DocumentControls } from './controls.ts';
 
-/** What the service must know to reach the provider and to believe its webhooks. `page_url` is for people. */
+/** What the service needs to call the provider and verify its webhooks. People open `page_url`. */
 export type ReadyDocuments = {
   url: string;
   page_url: string;
@@ -22,10 +22,11 @@ export type ReadyDocuments = {
   templates: { w8_ben: number; w8_ben_e: number };
 };
 
-/** 1, 2, 4 … 1024 minutes. */
-const LADDER = Array.from({ length: 11 }, (_, step) => 60 * 2 ** step);
+/** 1, 2, 4 … 1024 minutes, in seconds. */
+const RETRY_DELAYS = Array.from({ length: 11 }, (_, attempt) => 60 * 2 ** attempt);
+const WEBHOOK_TIMEOUT_MS = 15_000;
 
-/** A provider of signatures that speaks DocuSeal's protocol. */
+/** Starts a documents provider that speaks DocuSeal's protocol. */
 export const startDocuments: StartSimulator<ReadyDocuments> = async ({ folder, control, clock, listen }) => {
   const keys = await openJsonFile(join(folder, 'keys.json'), {
     api_key: randomBytes(24).toString('base64url'),
@@ -33,32 +34,33 @@ export const startDocuments: StartSimulator<ReadyDocuments> = async ({ folder, c
   });
   await keys.save();
   const { api_key, webhook_secret } = keys.data;
-  const state = await openJsonFile<SigningState>(join(folder, 'state.json'), {
+  const state = await openJsonFile<DocumentsState>(join(folder, 'state.json'), {
     submissions: [],
     mails: [],
     next_id: 1001,
   });
   const sender = createWebhookSender({
-    // The time of the signature is the real one, like the clock that it is compared with.
+    // Signed with the real time: receivers compare it with the real clock.
     headers: (body) => {
       const seconds = Math.floor(Date.now() / 1000);
       const digest = createHmac('sha256', webhook_secret).update(`${seconds}.${body}`).digest('hex');
       return { 'x-docuseal-signature': `${seconds}.${digest}`, 'user-agent': 'DocuSeal.com Webhook' };
     },
-    ladder: LADDER,
+    retryDelays: RETRY_DELAYS,
     accepts: (status) => status < 400,
-    timeout: 15_000,
+    timeoutMs: WEBHOOK_TIMEOUT_MS,
   });
   let url = '';
   const parts = {
-    office: createOffice(state, sender, clock.now, () => url),
+    submissions: createSubmissions(state, sender, clock.now, () => url),
     sender,
     fault: createFault(),
     oneShotFaults: createOneShotFaults(),
     apiKey: api_key,
   };
-  addSigningControls(control, parts);
-  const server = createSigningServer(parts);
+  addDocumentControls(control, parts);
+  const server = createDocumentsServer(parts);
+  // Existing sandboxes remember the port under this name, and mails that were sent link to it.
   url = await listen('signing', server);
   const templates = { w8_ben: 1, w8_ben_e: 2 };
   return {

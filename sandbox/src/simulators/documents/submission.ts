@@ -1,4 +1,4 @@
-/** The provider's objects, with the names that it has for them. One signer each is all we need. */
+/** The provider's submission, with its own field names, and its only submitter in one object. */
 export type Submission = {
   id: number;
   submitter_id: number;
@@ -6,7 +6,7 @@ export type Submission = {
   template_id: number;
   email: string | null;
   external_id: string | null;
-  /** What the form is filled with; the provider keeps it, the service must not. */
+  /** Personal data the form is filled with. The provider stores it; the service must not. */
   values: Record<string, string>;
   created_at: string;
   expire_at: string | null;
@@ -20,7 +20,7 @@ export type Submission = {
 
 export type SentMail = { to: string; subject: string; link: string; submission_id: number; at: string };
 
-export type SigningState = { submissions: Submission[]; mails: SentMail[]; next_id: number };
+export type DocumentsState = { submissions: Submission[]; mails: SentMail[]; next_id: number };
 
 export const TEMPLATES: Record<number, string> = { 1: 'W-8BEN', 2: 'W-8BEN-E' };
 
@@ -37,24 +37,25 @@ export const FIELDS = [
   'Date',
 ];
 
-/** The first of these that has a time. */
-export function submitterStatus(one: Submission): 'declined' | 'completed' | 'opened' | 'sent' | 'awaiting' {
-  if (one.declined_at !== null) return 'declined';
-  if (one.completed_at !== null) return 'completed';
-  if (one.opened_at !== null) return 'opened';
-  return one.sent_at === null ? 'awaiting' : 'sent';
+export function submitterStatus(
+  submission: Submission,
+): 'declined' | 'completed' | 'opened' | 'sent' | 'awaiting' {
+  if (submission.declined_at !== null) return 'declined';
+  if (submission.completed_at !== null) return 'completed';
+  if (submission.opened_at !== null) return 'opened';
+  return submission.sent_at === null ? 'awaiting' : 'sent';
 }
 
 export function submissionStatus(
-  one: Submission,
+  submission: Submission,
   now: number,
 ): 'completed' | 'declined' | 'expired' | 'pending' {
-  if (one.completed_at !== null) return 'completed';
-  if (one.declined_at !== null) return 'declined';
-  return one.expire_at !== null && Date.parse(one.expire_at) <= now ? 'expired' : 'pending';
+  if (submission.completed_at !== null) return 'completed';
+  if (submission.declined_at !== null) return 'declined';
+  return submission.expire_at !== null && Date.parse(submission.expire_at) <= now ? 'expired' : 'pending';
 }
 
-export function submitterToWire(one: Submission, host: string): Record<string, unknown> {
+export function submitterToWire(submission: Submission, baseUrl: string): Record<string, unknown> {
   const {
     submitter_id,
     id,
@@ -66,15 +67,15 @@ export function submitterToWire(one: Submission, host: string): Record<string, u
     completed_at,
     declined_at,
     created_at,
-  } = one;
+  } = submission;
   return {
     id: submitter_id,
     submission_id: id,
     uuid: `00000000-0000-4000-8000-${String(submitter_id).padStart(12, '0')}`,
     email,
     slug,
-    status: submitterStatus(one),
-    values: Object.entries(one.values).map(([field, value]) => ({ field, value })),
+    status: submitterStatus(submission),
+    values: Object.entries(submission.values).map(([field, value]) => ({ field, value })),
     metadata: {},
     sent_at,
     opened_at,
@@ -85,14 +86,18 @@ export function submitterToWire(one: Submission, host: string): Record<string, u
     name: null,
     phone: null,
     external_id,
-    preferences: { send_email: true, default_values: one.values },
+    preferences: { send_email: true, default_values: submission.values },
     role: 'First Party',
-    embed_src: `${host}/s/${slug}`,
+    embed_src: `${baseUrl}/s/${slug}`,
   };
 }
 
-export function submissionToWire(one: Submission, host: string, now: number): Record<string, unknown> {
-  const { id, slug, template_id, created_at, expire_at, archived_at, completed_at } = one;
+export function submissionToWire(
+  submission: Submission,
+  baseUrl: string,
+  now: number,
+): Record<string, unknown> {
+  const { id, slug, template_id, created_at, expire_at, archived_at, completed_at } = submission;
   return {
     id,
     name: TEMPLATES[template_id] ?? null,
@@ -106,19 +111,20 @@ export function submissionToWire(one: Submission, host: string, now: number): Re
     template: { id: template_id, name: TEMPLATES[template_id] ?? null },
     submission_events: [],
     documents: [],
-    audit_log_url: completed_at === null ? null : `${host}/audit/${slug}`,
-    status: submissionStatus(one, now),
+    audit_log_url: completed_at === null ? null : `${baseUrl}/audit/${slug}`,
+    status: submissionStatus(submission, now),
     completed_at,
-    submitters: [submitterToWire(one, host)],
+    submitters: [submitterToWire(submission, baseUrl)],
   };
 }
 
-/** Names match exactly, in lower case or in snake case; a name that no field has is dropped without a word. */
+/** Matches names exactly, in lower case or in snake case, and silently drops unknown names, as the provider does. */
 export function matchFields(values: Record<string, unknown>): Record<string, string> {
   const found: Record<string, string> = {};
   for (const [name, value] of Object.entries(values)) {
     const field = FIELDS.find(
-      (one) => one === name || one.toLowerCase() === name || one.toLowerCase().replaceAll(' ', '_') === name,
+      (known) =>
+        known === name || known.toLowerCase() === name || known.toLowerCase().replaceAll(' ', '_') === name,
     );
     if (field !== undefined && typeof value === 'string' && value !== '') found[field] = value;
   }

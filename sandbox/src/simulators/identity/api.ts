@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { type Applicant, reviewOf, toWire } from './applicant.ts';
-import type { Cases } from './cases.ts';
+import { type Applicant, applicantToWire, reviewToWire } from './applicant.ts';
+import type { Applicants } from './applicants.ts';
 
-/** An answer of the provider; an error has its own shape. Webhooks about a change follow on their own. */
-export type Answer = { status: number; body: unknown; headers?: Record<string, string> };
+/** A reply of the provider's API. The webhooks of a change are sent separately. */
+export type ApiReply = { status: number; body: unknown; headers?: Record<string, string> };
 
 export type ApiRequest = {
   method: string;
@@ -14,161 +14,211 @@ export type ApiRequest = {
 
 export const LEVELS = ['Sorting_KYC_Level', 'BasicKYCLevel', 'AccreditationIndividual_FullVerification'];
 
+/** Review statuses in which the provider rejects a reset. */
 const NO_RESET = ['pending', 'queued', 'prechecked'];
+/** Review statuses in which the provider rejects a change of level. */
 const NO_LEVEL_CHANGE = ['pending', 'queued', 'onHold'];
 
-export function failed(status: number, description: string, more: Record<string, unknown> = {}): Answer {
+export function failure(status: number, description: string, extra: Record<string, unknown> = {}): ApiReply {
   return {
     status,
-    body: { description, code: status, correlationId: randomBytes(8).toString('hex'), ...more },
+    body: { description, code: status, correlationId: randomBytes(8).toString('hex'), ...extra },
   };
 }
 
-const ok = (body: unknown = { ok: 1 }): Answer => ({ status: 200, body });
+const ok = (body: unknown = { ok: 1 }): ApiReply => ({ status: 200, body });
 
-type Handler = (cases: Cases, request: ApiRequest, match: string[], now: number) => Promise<Answer> | Answer;
+type Handler = (
+  applicants: Applicants,
+  request: ApiRequest,
+  match: string[],
+  now: number,
+) => Promise<ApiReply> | ApiReply;
 
-/** Matched in order against `METHOD path`; groups are percent-decoded. */
+/** Matched in order against `METHOD path`. Handlers receive the percent-decoded groups. */
 const ROUTES: readonly [RegExp, Handler][] = [
   [/^GET \/resources\/status\/api$/, () => ok({ status: 'ok' })],
-  [/^POST \/resources\/accessTokens\/sdk$/, (cases, { body }, _match, now) => mint(cases, body, now)],
+  [
+    /^POST \/resources\/accessTokens\/sdk$/,
+    (applicants, { body }, _match, now) => issueToken(applicants, body, now),
+  ],
   [
     /^POST \/resources\/accessTokens$/,
-    (cases, { query }, _match, now) =>
-      mint(cases, { ...Object.fromEntries(query), ttlInSecs: Number(query.get('ttlInSecs') ?? 600) }, now),
+    (applicants, { query }, _match, now) =>
+      issueToken(
+        applicants,
+        { ...Object.fromEntries(query), ttlInSecs: Number(query.get('ttlInSecs') ?? 600) },
+        now,
+      ),
   ],
-  [/^POST \/resources\/applicants$/, (cases, { query, body }) => create(cases, query, body)],
+  [
+    /^POST \/resources\/applicants$/,
+    (applicants, { query, body }) => createApplicant(applicants, query, body),
+  ],
   [
     /^GET \/resources\/applicants\/-\/byExternalUserId\/([^/]+)$/,
-    (cases, _request, [userId = '']) => {
-      const found = cases.byUser(userId);
-      return ok(found === undefined ? { exists: false } : { exists: true, applicant: toWire(found) });
+    (applicants, _request, [userId = '']) => {
+      const found = applicants.findByUser(userId);
+      return ok(
+        found === undefined ? { exists: false } : { exists: true, applicant: applicantToWire(found) },
+      );
     },
   ],
   [
     /^GET \/resources\/applicants\/-;externalUserId=([^/]+)\/one$/,
-    (cases, _request, [userId = '']) => show(cases.byUser(userId)),
+    (applicants, _request, [userId = '']) => showApplicant(applicants.findByUser(userId)),
   ],
-  [/^GET \/resources\/applicants\/([^/]+)\/one$/, (cases, _request, [id = '']) => show(cases.byId(id))],
+  [
+    /^GET \/resources\/applicants\/([^/]+)\/one$/,
+    (applicants, _request, [id = '']) => showApplicant(applicants.findById(id)),
+  ],
   [
     /^GET \/resources\/applicants\/([^/]+)\/status$/,
-    (cases, _request, [id = '']) => withApplicant(cases, id, (one) => ok(reviewOf(one))),
+    (applicants, _request, [id = '']) =>
+      withApplicant(applicants, id, (applicant) => ok(reviewToWire(applicant))),
   ],
   [
     /^GET \/resources\/applicants\/([^/]+)\/requiredIdDocsStatus$/,
-    (cases, _request, [id = '']) =>
-      withApplicant(cases, id, ({ reviewResult }) =>
+    (applicants, _request, [id = '']) =>
+      withApplicant(applicants, id, ({ reviewResult }) =>
         ok({ IDENTITY: reviewResult === undefined ? null : { reviewResult } }),
       ),
   ],
   [
     /^GET \/resources\/moderationStates\/-;applicantId=([^/]+)$/,
-    (cases, _request, [id = '']) =>
-      withApplicant(cases, id, () => ok({ imagesStates: [], applicantState: { buttonIds: [] } })),
+    (applicants, _request, [id = '']) =>
+      withApplicant(applicants, id, () => ok({ imagesStates: [], applicantState: { buttonIds: [] } })),
   ],
   [
     /^POST \/resources\/applicants\/([^/]+)\/reset$/,
-    (cases, _request, [id = '']) => withApplicant(cases, id, (one) => reset(cases, one)),
+    (applicants, _request, [id = '']) =>
+      withApplicant(applicants, id, (applicant) => reset(applicants, applicant)),
   ],
   [
     /^POST \/resources\/applicants\/([^/]+)\/moveToLevel$/,
-    (cases, { query }, [id = '']) =>
-      withApplicant(cases, id, (one) => moveToLevel(cases, one, query.get('name') ?? '')),
+    (applicants, { query }, [id = '']) =>
+      withApplicant(applicants, id, (applicant) =>
+        moveToLevel(applicants, applicant, query.get('name') ?? ''),
+      ),
   ],
   [
     /^POST \/resources\/applicants\/([^/]+)\/status\/pending$/,
-    (cases, _request, [id = '']) => withApplicant(cases, id, (one) => askForCheck(cases, one)),
+    (applicants, _request, [id = '']) =>
+      withApplicant(applicants, id, (applicant) => requestCheck(applicants, applicant)),
   ],
   [
     /^POST \/resources\/applicants\/([^/]+)\/status\/testCompleted$/,
-    (cases, { body }, [id = '']) => withApplicant(cases, id, (one) => complete(cases, one, body)),
+    (applicants, { body }, [id = '']) =>
+      withApplicant(applicants, id, (applicant) => completeReview(applicants, applicant, body)),
   ],
   [
     /^PATCH \/resources\/applicants\/([^/]+)\/(fixedInfo|info)$/,
-    (cases, { body }, [id = '', part]) =>
-      withApplicant(cases, id, (one) => changeInfo(cases, one, part === 'info' ? 'info' : 'fixedInfo', body)),
+    (applicants, { body }, [id = '', part]) =>
+      withApplicant(applicants, id, (applicant) =>
+        changeInfo(applicants, applicant, part === 'info' ? 'info' : 'fixedInfo', body),
+      ),
   ],
 ];
 
-export async function answerApi(cases: Cases, request: ApiRequest, now: number): Promise<Answer> {
+export async function handleApiRequest(
+  applicants: Applicants,
+  request: ApiRequest,
+  now: number,
+): Promise<ApiReply> {
   for (const [pattern, handle] of ROUTES) {
     const match = pattern.exec(`${request.method} ${request.path}`);
-    if (match !== null) return handle(cases, request, match.slice(1).map(decodeURIComponent), now);
+    if (match !== null) return handle(applicants, request, match.slice(1).map(decodeURIComponent), now);
   }
-  return failed(404, 'Not found');
+  return failure(404, 'Not found');
 }
 
-/** A token is good for one user; the applicant comes into being when it is used, not now. */
-async function mint(cases: Cases, body: Record<string, unknown>, now: number): Promise<Answer> {
+/** Issues a token for one user. The applicant is created when the token is first used. */
+async function issueToken(
+  applicants: Applicants,
+  body: Record<string, unknown>,
+  now: number,
+): Promise<ApiReply> {
   const { userId, levelName, ttlInSecs = 600, applicantIdentifiers } = body;
   if (typeof userId !== 'string' || typeof levelName !== 'string')
-    return failed(400, 'userId and levelName are required');
-  if (!LEVELS.includes(levelName)) return failed(404, `Level '${levelName}' not found`);
+    return failure(400, 'userId and levelName are required');
+  if (!LEVELS.includes(levelName)) return failure(404, `Level '${levelName}' not found`);
   const token = `_act-sbx-jwt-${randomBytes(48).toString('base64url')}`;
   const { email } = (applicantIdentifiers ?? {}) as { email?: string };
-  cases.state.tokens = cases.state.tokens.filter(({ expiresAt }) => expiresAt > now).slice(-500);
-  cases.state.tokens.push({
+  applicants.state.tokens = applicants.state.tokens.filter(({ expiresAt }) => expiresAt > now).slice(-500);
+  applicants.state.tokens.push({
     token,
     userId,
     levelName,
     expiresAt: now + Number(ttlInSecs) * 1000,
     ...(email && { email }),
   });
-  await cases.save();
+  await applicants.save();
   return ok({ token, userId });
 }
 
-function create(cases: Cases, query: URLSearchParams, body: Record<string, unknown>): Answer {
+function createApplicant(
+  applicants: Applicants,
+  query: URLSearchParams,
+  body: Record<string, unknown>,
+): ApiReply {
   const { externalUserId, type = 'individual' } = body;
   const levelName = query.get('levelName') ?? '';
-  if (typeof externalUserId !== 'string') return failed(400, 'externalUserId is required');
-  if (!LEVELS.includes(levelName)) return failed(404, `Level '${levelName}' not found`);
-  const known = cases.byUser(externalUserId);
-  if (known !== undefined)
-    return failed(409, `Applicant with external user id '${externalUserId}' already exists: ${known.id}`);
-  const { applicant } = cases.create({
+  if (typeof externalUserId !== 'string') return failure(400, 'externalUserId is required');
+  if (!LEVELS.includes(levelName)) return failure(404, `Level '${levelName}' not found`);
+  const existing = applicants.findByUser(externalUserId);
+  if (existing !== undefined)
+    return failure(409, `Applicant with external user id '${externalUserId}' already exists: ${existing.id}`);
+  const { applicant } = applicants.create({
     externalUserId,
     levelName,
     type: type === 'company' ? 'company' : 'individual',
   });
-  return { status: 201, body: toWire(applicant) };
+  return { status: 201, body: applicantToWire(applicant) };
 }
 
-function show(applicant: Applicant | undefined): Answer {
-  return applicant === undefined ? failed(404, 'Applicant not found') : ok(toWire(applicant));
+function showApplicant(applicant: Applicant | undefined): ApiReply {
+  return applicant === undefined ? failure(404, 'Applicant not found') : ok(applicantToWire(applicant));
 }
 
-function withApplicant(cases: Cases, id: string, act: (applicant: Applicant) => Promise<Answer> | Answer) {
-  const found = cases.byId(id);
-  return found === undefined ? failed(404, 'Applicant not found') : act(found);
+function withApplicant(
+  applicants: Applicants,
+  id: string,
+  act: (applicant: Applicant) => Promise<ApiReply> | ApiReply,
+) {
+  const found = applicants.findById(id);
+  return found === undefined ? failure(404, 'Applicant not found') : act(found);
 }
 
-function reset(cases: Cases, applicant: Applicant): Answer {
+function reset(applicants: Applicants, applicant: Applicant): ApiReply {
   if (NO_RESET.includes(applicant.reviewStatus))
-    return failed(409, `Applicant is in status ${applicant.reviewStatus} and cannot be reset`);
-  void cases.reset(applicant);
+    return failure(409, `Applicant is in status ${applicant.reviewStatus} and cannot be reset`);
+  void applicants.reset(applicant);
   return ok();
 }
 
-function moveToLevel(cases: Cases, applicant: Applicant, levelName: string): Answer {
-  if (!LEVELS.includes(levelName)) return failed(404, `Level '${levelName}' not found`);
+function moveToLevel(applicants: Applicants, applicant: Applicant, levelName: string): ApiReply {
+  if (!LEVELS.includes(levelName)) return failure(404, `Level '${levelName}' not found`);
   if (NO_LEVEL_CHANGE.includes(applicant.reviewStatus))
-    return failed(409, `Applicant is in status ${applicant.reviewStatus}`, { errorCode: 3000 });
-  void cases.changeLevel(applicant, levelName);
-  return ok(toWire(applicant));
+    return failure(409, `Applicant is in status ${applicant.reviewStatus}`, { errorCode: 3000 });
+  void applicants.changeLevel(applicant, levelName);
+  return ok(applicantToWire(applicant));
 }
 
-function askForCheck(cases: Cases, applicant: Applicant): Answer {
-  if (Object.keys(applicant.fixedInfo).length === 0) return failed(409, 'Required documents are missing');
-  void cases.move(applicant, 'pending');
+function requestCheck(applicants: Applicants, applicant: Applicant): ApiReply {
+  if (Object.keys(applicant.fixedInfo).length === 0) return failure(409, 'Required documents are missing');
+  void applicants.setStatus(applicant, 'pending');
   return ok();
 }
 
-function complete(cases: Cases, applicant: Applicant, body: Record<string, unknown>): Answer {
+function completeReview(
+  applicants: Applicants,
+  applicant: Applicant,
+  body: Record<string, unknown>,
+): ApiReply {
   const { reviewAnswer, reviewRejectType } = body;
-  if (reviewAnswer !== 'GREEN' && reviewAnswer !== 'RED') return failed(400, 'reviewAnswer is required');
+  if (reviewAnswer !== 'GREEN' && reviewAnswer !== 'RED') return failure(400, 'reviewAnswer is required');
   const rejectType = reviewRejectType === 'FINAL' ? 'FINAL' : 'RETRY';
-  void cases.move(applicant, 'completed', {
+  void applicants.setStatus(applicant, 'completed', {
     reviewAnswer,
     ...(reviewAnswer === 'RED' && {
       reviewRejectType: rejectType,
@@ -179,13 +229,13 @@ function complete(cases: Cases, applicant: Applicant, body: Record<string, unkno
 }
 
 async function changeInfo(
-  cases: Cases,
+  applicants: Applicants,
   applicant: Applicant,
   part: 'info' | 'fixedInfo',
   body: Record<string, unknown>,
-): Promise<Answer> {
+): Promise<ApiReply> {
   Object.assign(applicant[part], body);
-  await cases.save();
-  void cases.tell(applicant, 'applicantPersonalInfoChanged');
-  return ok(toWire(applicant));
+  await applicants.save();
+  void applicants.notify(applicant, 'applicantPersonalInfoChanged');
+  return ok(applicantToWire(applicant));
 }

@@ -1,5 +1,4 @@
-/** The provider's objects, with the names that it has for them. */
-
+/** A postal address, with the provider's field names. */
 export type Address = Partial<
   Record<
     | 'country'
@@ -71,18 +70,18 @@ export type Token = { token: string; userId: string; levelName: string; email?: 
 export type IdentityState = {
   applicants: Applicant[];
   tokens: Token[];
-  /** Where a user who has not been seen yet lives: three letters, by the user's id at the service. */
+  /** Two-letter countries for the made-up data of users, by the user's id at the service. */
   countries: Record<string, string>;
 };
 
 export const CLIENT_ID = 'causeway_sandbox';
 
-/** `2026-01-02 03:04:05`, UTC. */
-export function wireTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString().slice(0, 19).replace('T', ' ');
+/** Formats a time as `2026-01-02 03:04:05`, in UTC. */
+export function wireTime(timeMs: number): string {
+  return new Date(timeMs).toISOString().slice(0, 19).replace('T', ' ');
 }
 
-export function toWire(applicant: Applicant): Record<string, unknown> {
+export function applicantToWire(applicant: Applicant): Record<string, unknown> {
   const { id, createdAt, externalUserId, type, email, info, fixedInfo, levelName } = applicant;
   return {
     id,
@@ -98,11 +97,11 @@ export function toWire(applicant: Applicant): Record<string, unknown> {
     info,
     fixedInfo,
     requiredIdDocs: { docSets: [{ idDocSetType: 'IDENTITY', types: ['PASSPORT', 'ID_CARD'] }] },
-    review: { ...reviewOf(applicant), levelName },
+    review: { ...reviewToWire(applicant), levelName },
   };
 }
 
-export function reviewOf({
+export function reviewToWire({
   id,
   attemptCnt,
   createdAt,

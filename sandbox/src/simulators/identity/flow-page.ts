@@ -1,18 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { html } from '@causeway/service/pages/html.ts';
 import { Check } from 'typebox/schema';
-import { readBody } from '../body.ts';
-import { html, sendPage } from '../page.ts';
+import { readBody } from '../http.ts';
+import { sendPage } from '../page.ts';
 import type { Applicant, ReviewResult, Token } from './applicant.ts';
-import type { Cases } from './cases.ts';
-import { anyPerson, fillIn, isEmpty, Person } from './people.ts';
+import type { Applicants } from './applicants.ts';
+import { isUnderReview, openFlow } from './flow.ts';
+import { DEFAULT_COUNTRY, examplePerson, isEmpty, Person, setPerson } from './person.ts';
 
-/** What a person can choose to happen. */
+const MAX_FORM_BYTES = 65_536;
+
+/** The decisions the person in front of the page can choose from. */
 const OUTCOMES = {
   approve: 'Approve',
-  retry: 'Reject for now: something has to be sent again',
-  final: 'Reject for good',
-  pending: 'Leave it under review',
-  hold: 'Put it on hold for an officer',
+  retry: 'Reject and ask for new documents',
+  final: 'Reject permanently',
+  pending: 'Leave under review',
+  hold: 'Put on hold for manual review',
 } as const;
 type Outcome = keyof typeof OUTCOMES;
 
@@ -22,94 +26,76 @@ const RESULTS: Partial<Record<Outcome, ReviewResult>> = {
   final: { reviewAnswer: 'RED', reviewRejectType: 'FINAL', rejectLabels: ['FORGERY'] },
 };
 
-const UNTOUCHABLE = ['pending', 'queued', 'prechecked', 'onHold'];
-
-/** `GET /flow?token=…` is the flow of the web SDK for a token; opening it makes the applicant, as the SDK does. */
-export async function answerFlow(
-  cases: Cases,
+/** Handles `/flow?token=…`, the stand-in for the provider's web SDK. Opening it creates the applicant, as the SDK does. */
+export async function handleFlowPage(
+  applicants: Applicants,
   now: number,
   request: IncomingMessage,
   response: ServerResponse,
   query: URLSearchParams,
 ): Promise<void> {
-  const form = request.method === 'POST' ? new URLSearchParams(await readBody(request, 65_536)) : null;
+  const form =
+    request.method === 'POST' ? new URLSearchParams(await readBody(request, MAX_FORM_BYTES)) : null;
   const wanted = form?.get('token') ?? query.get('token') ?? '';
-  const token = cases.state.tokens.find((one) => one.token === wanted && one.expiresAt > now);
+  const token = applicants.state.tokens.find((one) => one.token === wanted && one.expiresAt > now);
   if (token === undefined)
     return sendPage(
       response,
       404,
       'This link has expired',
-      html`<p>Ask for a new token with <code>POST /v1/kyc-token</code>.</p>`,
+      html`<p>Request a new token with <code>POST /v1/kyc-token</code>.</p>`,
     );
-  const kind = (form?.get('kind') ?? query.get('kind')) === 'company' ? 'company' : 'individual';
-  const applicant = await openFlow(cases, token, kind);
-  // Who has sent nothing yet may still say that it is a company, or that it is not.
-  if (applicant.reviewStatus === 'init' && isEmpty(applicant.fixedInfo)) applicant.type = kind;
-  const over = overTitle(applicant);
-  if (over !== null) return sendPage(response, 200, over, html`<p>There is nothing to do for now.</p>`);
-  if (form === null) return showForm(cases, response, token, applicant);
+  const type = (form?.get('kind') ?? query.get('kind')) === 'company' ? 'company' : 'individual';
+  const applicant = await openFlow(applicants, token, type);
+  // The type can change until data is submitted.
+  if (applicant.reviewStatus === 'init' && isEmpty(applicant.fixedInfo)) applicant.type = type;
+  const title = statusTitle(applicant);
+  if (title !== null)
+    return sendPage(response, 200, title, html`<p>There is nothing you need to do right now.</p>`);
+  if (form === null) return showForm(applicants, response, token, applicant);
   const outcome = (form.get('outcome') ?? 'approve') as Outcome;
   const person = readPerson(form);
   if (!Object.hasOwn(OUTCOMES, outcome) || !Check(Person, person))
     return sendPage(
       response,
       422,
-      'Something is wrong',
-      html`<p>The country is two capital letters, the date of birth YYYY-MM-DD.</p>`,
+      'Check your details',
+      html`<p>Enter the country as two capital letters and the date of birth as YYYY-MM-DD.</p>`,
     );
-  fillIn(applicant, person);
-  await cases.move(applicant, 'pending');
-  if (outcome === 'hold') await cases.move(applicant, 'onHold');
-  else if (outcome !== 'pending') await cases.move(applicant, 'completed', RESULTS[outcome]);
+  setPerson(applicant, person);
+  await applicants.setStatus(applicant, 'pending');
+  if (outcome === 'hold') await applicants.setStatus(applicant, 'onHold');
+  else if (outcome !== 'pending') await applicants.setStatus(applicant, 'completed', RESULTS[outcome]);
   sendPage(
     response,
     200,
     'Done',
-    html`<p>Decision for ${token.levelName}: <strong>${OUTCOMES[outcome]}</strong>.</p><p>You can close this page and go back to the app.</p>`,
+    html`<p>Decision for ${token.levelName}: <strong>${OUTCOMES[outcome]}</strong>.</p><p>You can close this page and return to the app.</p>`,
   );
 }
 
-function overTitle({ reviewStatus, reviewResult }: Applicant): string | null {
-  if (UNTOUCHABLE.includes(reviewStatus)) return 'Under review';
+/** Returns the title for an applicant who cannot submit anything now, or null. */
+function statusTitle(applicant: Applicant): string | null {
+  const { reviewStatus, reviewResult } = applicant;
+  if (isUnderReview(applicant)) return 'Under review';
   if (reviewStatus !== 'completed' || reviewResult?.reviewRejectType === 'RETRY') return null;
   return reviewResult?.reviewAnswer === 'GREEN' ? 'You are verified' : 'You cannot be verified';
 }
 
-/** With a token of another level the applicant moves there by itself, unless somebody is at work on it. */
-export async function openFlow(
-  cases: Cases,
-  { userId, levelName, email }: Pick<Token, 'userId' | 'levelName' | 'email'>,
-  type: Applicant['type'],
-): Promise<Applicant> {
-  const known = cases.byUser(userId);
-  if (known === undefined) {
-    const { applicant, told } = cases.create({
-      externalUserId: userId,
-      type,
-      levelName,
-      ...(email !== undefined && { email }),
-    });
-    await told;
-    return applicant;
-  }
-  if (known.levelName !== levelName && !UNTOUCHABLE.includes(known.reviewStatus))
-    await cases.changeLevel(known, levelName);
-  return known;
-}
-
-function showForm(cases: Cases, response: ServerResponse, token: Token, applicant: Applicant): void {
+function showForm({ state }: Applicants, response: ServerResponse, token: Token, applicant: Applicant): void {
   const isCompany = applicant.type === 'company';
-  const someone = anyPerson(isCompany ? 'company' : 'person', cases.state.countries[token.userId] ?? 'DE');
-  const field = (name: string, label: string, value: string | undefined, more = '') =>
-    html`<div><label for="${name}">${label}</label><input id="${name}" name="${name}" value="${value ?? ''}" ${{ html: more }}></div>`;
+  const country = state.countries[token.userId] ?? DEFAULT_COUNTRY;
+  const example = examplePerson(isCompany ? 'company' : 'person', country);
+  const field = (name: string, label: string, value: string | undefined, attributes = html``) =>
+    html`<div><label for="${name}">${label}</label><input id="${name}" name="${name}" value="${value ?? ''}" ${attributes}></div>`;
+  const required = html`required`;
   const names = isCompany
-    ? [field('company_name', 'Company name', someone.company_name, 'required')]
+    ? [field('company_name', 'Company name', example.company_name, required)]
     : [
-        field('first_name', 'First name', someone.first_name, 'required'),
+        field('first_name', 'First name', example.first_name, required),
         field('middle_name', 'Middle name', ''),
-        field('last_name', 'Last name', someone.last_name, 'required'),
-        field('date_of_birth', 'Date of birth', someone.date_of_birth, 'type="date" required'),
+        field('last_name', 'Last name', example.last_name, required),
+        field('date_of_birth', 'Date of birth', example.date_of_birth, html`type="date" required`),
       ];
   sendPage(
     response,
@@ -117,12 +103,12 @@ function showForm(cases: Cases, response: ServerResponse, token: Token, applican
     'Verify your identity',
     html`<p>Level: <strong>${token.levelName}</strong>. <a href="/flow?token=${token.token}&amp;kind=${isCompany ? 'individual' : 'company'}">${isCompany ? 'I am a person' : 'We are a company'}</a></p>
 <form method="post" action="/flow"><input type="hidden" name="token" value="${token.token}"><input type="hidden" name="kind" value="${applicant.type}">
-<fieldset><legend>Who you are</legend><div class="row">${names}${field('tax_id', 'Tax number', someone.tax_id)}</div></fieldset>
-<fieldset><legend>Where you live</legend><div class="row">${field('street', 'Street', someone.address?.street)}${field('city', 'City', someone.address?.city)}
-${field('state', 'State or region', '')}${field('postal_code', 'Postal code', someone.address?.postal_code)}${field('country', 'Country (two letters)', someone.address?.country, 'pattern="[A-Z]{2}" maxlength="2"')}</div></fieldset>
-<fieldset><legend>What shall the provider decide?</legend>${Object.entries(OUTCOMES).map(
+<fieldset><legend>${isCompany ? 'Company details' : 'Personal details'}</legend><div class="row">${names}${field('tax_id', 'Tax number', example.tax_id)}</div></fieldset>
+<fieldset><legend>Address</legend><div class="row">${field('street', 'Street', example.address?.street)}${field('city', 'City', example.address?.city)}
+${field('state', 'State or region', '')}${field('postal_code', 'Postal code', example.address?.postal_code)}${field('country', 'Country (two letters)', example.address?.country, html`pattern="[A-Z]{2}" maxlength="2"`)}</div></fieldset>
+<fieldset><legend>Outcome of the review</legend>${Object.entries(OUTCOMES).map(
       ([value, label]) =>
-        html`<label class="choice"><input type="radio" name="outcome" value="${value}" ${{ html: value === 'approve' ? 'checked' : '' }}> ${label}</label>`,
+        html`<label class="choice"><input type="radio" name="outcome" value="${value}" ${value === 'approve' && html`checked`}> ${label}</label>`,
     )}</fieldset><button class="main">Send</button></form>`,
   );
 }

@@ -1,65 +1,60 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { readBody } from '../body.ts';
-import { type Fault, misbehave } from '../fault.ts';
+import { applyFault, type Fault } from '../fault.ts';
+import { readBody, sendJson } from '../http.ts';
 import type { OneShotFaults } from '../one-shot-faults.ts';
-import { type Credentials, refuseAccess } from './access.ts';
-import { type Answer, answerApi, failed } from './api.ts';
-import type { Cases } from './cases.ts';
-import { answerFlow } from './flow-page.ts';
+import { type Credentials, findAccessError } from './access.ts';
+import { type ApiReply, failure, handleApiRequest } from './api.ts';
+import type { Applicants } from './applicants.ts';
+import { handleFlowPage } from './flow-page.ts';
 
-const BODY_LIMIT = 1_048_576;
-const WINDOW = 5_000;
-const MOST = { GET: 300, other: 50 };
+const MAX_BODY_BYTES = 1_048_576;
+const RATE_WINDOW_MS = 5_000;
+const MAX_REQUESTS_PER_WINDOW = { read: 300, write: 50 };
 
 type Parts = {
-  cases: Cases;
+  applicants: Applicants;
   credentials: Credentials;
   fault: Fault;
   oneShotFaults: OneShotFaults;
   now: () => number;
 };
 
-/** The provider's API under `/resources`, and the page on which a person goes through the flow. */
+/** Serves the provider's API under `/resources` and the verification page at `/flow`. */
 export function createIdentityServer(parts: Parts): Server {
-  const buckets = createBuckets();
+  const isWithinRate = createRateLimit();
   return createServer((request, response) => {
-    serve(parts, buckets, request, response).catch(() => response.destroy());
+    serve(parts, isWithinRate, request, response).catch(() => response.destroy());
   });
 }
 
 async function serve(
-  parts: Parts,
-  buckets: ReturnType<typeof createBuckets>,
+  { applicants, credentials, fault, oneShotFaults, now }: Parts,
+  isWithinRate: (method: string) => boolean,
   request: IncomingMessage,
   response: ServerResponse,
 ) {
-  const { method = 'GET', url: wirePath = '/' } = request;
-  const [path = '/', search = ''] = wirePath.split('?', 2);
-  if (path === '/flow')
-    return answerFlow(parts.cases, parts.now(), request, response, new URLSearchParams(search));
-  if (await misbehave(parts.fault, request, response)) return;
-  const text = await readBody(request, BODY_LIMIT);
-  if (text === undefined) return send(response, failed(413, 'Too large'));
-  const refused = refuseAccess(parts.credentials, request.headers, method, wirePath, text);
-  if (refused !== null) {
-    const { status, description, ...more } = refused;
-    return send(response, failed(status, description, more));
+  const { method = 'GET', url = '/' } = request;
+  const [path = '/', search = ''] = url.split('?', 2);
+  const query = new URLSearchParams(search);
+  if (path === '/flow') return handleFlowPage(applicants, now(), request, response, query);
+  if (await applyFault(fault, request, response)) return;
+  const text = await readBody(request, MAX_BODY_BYTES);
+  if (text === undefined) return send(response, failure(413, 'Too large'));
+  const accessError = findAccessError(credentials, request.headers, method, url, text);
+  if (accessError !== null) {
+    const { status, description, ...extra } = accessError;
+    return send(response, failure(status, description, extra));
   }
-  if (!buckets.take(method)) return send(response, failed(429, 'Too many requests'));
-  const oneShot = parts.oneShotFaults.take(method);
-  if (oneShot === 'error_500') return send(response, failed(500, 'Internal error'));
-  if (oneShot === 'conflict')
-    return send(response, { ...failed(409, 'Try again later'), headers: { 'retry-after': '3' } });
-  const answer = await answerApi(
-    parts.cases,
-    { method, path, query: new URLSearchParams(search), body: parse(text) },
-    parts.now(),
-  );
-  if (oneShot === 'silent_after_effect') return;
-  send(response, answer);
+  if (!isWithinRate(method)) return send(response, failure(429, 'Too many requests'));
+  const oneShotFault = oneShotFaults.take(method);
+  if (oneShotFault === 'error_500') return send(response, failure(500, 'Internal error'));
+  if (oneShotFault === 'conflict')
+    return send(response, { ...failure(409, 'Try again later'), headers: { 'retry-after': '3' } });
+  const reply = await handleApiRequest(applicants, { method, path, query, body: parseObject(text) }, now());
+  if (oneShotFault !== 'silent_after_effect') send(response, reply);
 }
 
-function parse(text: string): Record<string, unknown> {
+function parseObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text || '{}');
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
@@ -68,21 +63,19 @@ function parse(text: string): Record<string, unknown> {
   }
 }
 
-function send(response: ServerResponse, { status, body, headers }: Answer): void {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+function send(response: ServerResponse, { status, body, headers }: ApiReply): void {
+  sendJson(response, status, body, headers);
 }
 
-/** Reads and writes have a budget each, over the last five seconds. */
-function createBuckets() {
-  const taken = { GET: [] as number[], other: [] as number[] };
-  return {
-    take: (method: string): boolean => {
-      const kind = method === 'GET' ? 'GET' : 'other';
-      const now = performance.now();
-      taken[kind] = taken[kind].filter((time) => time > now - WINDOW);
-      if (taken[kind].length >= MOST[kind]) return false;
-      taken[kind].push(now);
-      return true;
-    },
+/** Limits reads and writes separately, over a sliding window. */
+function createRateLimit(): (method: string) => boolean {
+  const times = { read: [] as number[], write: [] as number[] };
+  return (method) => {
+    const kind = method === 'GET' ? 'read' : 'write';
+    const now = performance.now();
+    times[kind] = times[kind].filter((time) => time > now - RATE_WINDOW_MS);
+    if (times[kind].length >= MAX_REQUESTS_PER_WINDOW[kind]) return false;
+    times[kind].push(now);
+    return true;
   };
 }

@@ -7,19 +7,20 @@ import { closeServer } from '../ports.ts';
 import type { StartSimulator } from '../simulator.ts';
 import { createWebhookSender } from '../webhook-sender.ts';
 import type { IdentityState } from './applicant.ts';
-import { createCases } from './cases.ts';
+import { createApplicants } from './applicants.ts';
 import { addIdentityControls } from './controls.ts';
 import { createIdentityServer } from './server.ts';
 
 export type { IdentityControls } from './controls.ts';
 
-/** What the service must know to reach the provider and to believe its webhooks. */
+/** What the service needs to call the provider and verify its webhooks. */
 export type ReadyIdentity = { url: string; app_token: string; secret: string; webhook_secret: string };
 
-const MINUTE = 60;
-const HOUR = 60 * MINUTE;
+/** Five minutes, then 1, 5 and 18 hours, in seconds. */
+const RETRY_DELAYS = [300, 3_600, 18_000, 64_800];
+const WEBHOOK_TIMEOUT_MS = 10_000;
 
-/** A provider of identity verification that speaks Sumsub's protocol. */
+/** Starts an identity provider that speaks Sumsub's protocol. */
 export const startIdentity: StartSimulator<ReadyIdentity> = async ({ folder, control, clock, listen }) => {
   const keys = await openJsonFile(join(folder, 'keys.json'), {
     app_token: `sbx:${randomBytes(12).toString('hex')}.${randomBytes(16).toString('hex')}`,
@@ -38,12 +39,12 @@ export const startIdentity: StartSimulator<ReadyIdentity> = async ({ folder, con
       'x-payload-digest-alg': 'HMAC_SHA256_HEX',
       'x-payload-digest': createHmac('sha256', webhook_secret).update(body).digest('hex'),
     }),
-    ladder: [5 * MINUTE, HOUR, 5 * HOUR, 18 * HOUR],
+    retryDelays: RETRY_DELAYS,
     accepts: (status) => status >= 200 && status < 300,
-    timeout: 10_000,
+    timeoutMs: WEBHOOK_TIMEOUT_MS,
   });
   const parts = {
-    cases: createCases(state, sender, clock.now),
+    applicants: createApplicants(state, sender, clock.now),
     sender,
     fault: createFault(),
     oneShotFaults: createOneShotFaults(),

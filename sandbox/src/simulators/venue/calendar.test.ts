@@ -4,8 +4,8 @@ import { createCalendar } from './calendar.ts';
 import { dayOf, isTradingDay } from './holidays.ts';
 
 const calendar = createCalendar();
-/** New York's winter and summer time. */
 const at = (text: string) => calendar(Date.parse(text));
+/** New York's standard and daylight saving time. */
 const EST = '-05:00';
 const EDT = '-04:00';
 
@@ -28,15 +28,15 @@ describe('a trading day', () => {
 
 describe('the week', () => {
   it.each([
-    ['Friday evening ends it', `2026-03-06T19:59:00${EST}`, 'offhours'],
+    ['Friday evening closes it', `2026-03-06T19:59:00${EST}`, 'offhours'],
     ['Saturday', `2026-03-07T12:00:00${EST}`, 'offhours'],
     ['Sunday before the night session', `2026-03-15T20:04:59${EDT}`, 'offhours'],
     ['Sunday night opens it', `2026-03-15T20:05:00${EDT}`, 'overnight'],
-  ])('%s', (_what, time, status) => {
+  ])('%s', (_moment, time, status) => {
     expect(at(time).status).toBe(status);
   });
 
-  it('says when it opens again, in the right hour after the clocks were changed', () => {
+  it('reports the next opening at the right hour after a daylight saving change', () => {
     const saturday = at(`2026-03-07T12:00:00${EST}`);
     expect(new Date(saturday.next.start).toISOString()).toBe('2026-03-09T00:05:00.000Z');
     expect(saturday.next.name).toBe('overnight');
@@ -49,7 +49,7 @@ describe('the week', () => {
     });
   });
 
-  it('has the regular session at 09:31 by the clock on the wall, summer and winter', () => {
+  it('opens the regular session at 09:31 New York time, summer and winter', () => {
     expect(at('2026-03-06T14:31:00Z').status).toBe('regular');
     expect(at('2026-03-09T13:31:00Z').status).toBe('regular');
     expect(at('2026-03-09T13:30:00Z').status).toBe('paused');
@@ -62,17 +62,17 @@ describe('holidays', () => {
   it.each([
     ...['2026-01-01', '2026-01-19', '2026-02-16', '2026-04-03', '2026-05-25', '2026-06-19', '2026-07-03'],
     ...['2026-09-07', '2026-11-26', '2026-12-25', '2027-12-24', '2023-01-02', '2024-03-29', '2027-07-05'],
-  ])('nothing conventional trades on %s', (date) => {
+  ])('%s has no conventional session', (date) => {
     const [year = 0, month = 0, day = 0] = date.split('-').map(Number);
     expect(isTradingDay(dayOf(year, month, day))).toBe(false);
     expect(at(`${date}T12:00:00${EST}`).status).toBe('offhours');
   });
 
-  it('the last day of a year is kept when New Year falls on a Saturday', () => {
+  it('the last day of the year is a trading day when New Year falls on a Saturday', () => {
     expect(isTradingDay(dayOf(2021, 12, 31))).toBe(true);
   });
 
-  it('the night session before a holiday is left out, the one after it is held', () => {
+  it('there is no overnight session into a holiday, but there is one out of it', () => {
     expect(at(`2026-11-25T21:00:00${EST}`).status).toBe('offhours');
     expect(at(`2026-11-26T21:00:00${EST}`).status).toBe('overnight');
   });
@@ -90,7 +90,7 @@ describe('early closes', () => {
   });
 });
 
-it('has an answer for every moment, whose next session is ahead and not soon after a weekend ends', () => {
+it('the calendar covers every moment, and its next session starts within five days', () => {
   const moment = fc.integer({ min: Date.parse('2020-01-01'), max: Date.parse('2060-01-01') });
   fc.assert(
     fc.property(moment, (now) => {

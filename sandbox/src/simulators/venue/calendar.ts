@@ -4,88 +4,90 @@ export type ConventionalSession = 'premarket' | 'regular' | 'postmarket' | 'over
 export type Session = ConventionalSession | 'offhours';
 export type MarketStatus = Session | 'paused' | 'closed';
 
-/** A stretch of time in milliseconds since the epoch; the end is not in it. */
-type Stretch<Name> = { name: Name; start: number; end: number };
+/** A half-open interval [start, end), in milliseconds since the epoch. */
+type Interval<Name> = { name: Name; start: number; end: number };
 
-/** What the calendar says of a moment. */
+/** The market at one moment. */
 export type CalendarMoment = {
   status: MarketStatus;
-  /** When the stretch began that the moment is in. */
+  /** Start of the current session, pause or closure. */
   since: number;
-  /** Of the four conventional sessions. */
-  next: Stretch<ConventionalSession>;
+  /** The next conventional session. */
+  next: Interval<ConventionalSession>;
   nextClose: number | null;
   offhours: { isOpen: boolean; nextOpen: number; nextClose: number };
 };
 
 export type Calendar = (now: number) => CalendarMoment;
 
-const DAY = 86_400_000;
-const MINUTE = 60_000;
-/** Gaps up to this are the pauses between sessions, longer ones weekends and holidays. */
-const LONGEST_PAUSE = 10 * MINUTE;
-/** Days: from the first evening of a week to beyond the weekend after it, holidays on both sides of it included. */
-const AHEAD = 12;
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+/** Shorter gaps are pauses between sessions; longer ones are weekends and holidays. */
+const MAX_PAUSE_MS = 10 * MINUTE_MS;
+const DAYS_BACK = 5;
+/** From the first evening of a week to beyond the following weekend, with holidays on both sides of it. */
+const DAYS_AHEAD = 12;
+const MAX_CACHED_DAYS = 1000;
 
-const clockOf = (hours: number, minutes: number) => (hours * 60 + minutes) * MINUTE;
+const timeOfDay = (hours: number, minutes: number) => (hours * 60 + minutes) * MINUTE_MS;
 
-/** Sessions of the market by New York time, with its holidays, its early closes and daylight saving. */
+/** Creates the market calendar in New York time, with holidays, early closes and daylight saving time. */
 export function createCalendar(): Calendar {
-  const days = new Map<Day, Stretch<ConventionalSession>[]>();
+  const days = new Map<Day, Interval<ConventionalSession>[]>();
   const sessionsOf = (day: Day) => {
-    const known = days.get(day);
-    if (known !== undefined) return known;
-    const made = isTradingDay(day) ? tradingSessions(day) : [];
-    if (days.size > 1000) days.clear();
-    days.set(day, made);
-    return made;
+    const cached = days.get(day);
+    if (cached !== undefined) return cached;
+    const sessions = isTradingDay(day) ? tradingSessions(day) : [];
+    if (days.size > MAX_CACHED_DAYS) days.clear();
+    days.set(day, sessions);
+    return sessions;
   };
   return (now) => {
-    const today = Math.floor((now + offsetAt(now)) / DAY);
-    const near: Stretch<ConventionalSession>[] = [];
-    for (let day = today - 5; day <= today + AHEAD; day++) near.push(...sessionsOf(day));
-    return momentIn(near, now);
+    const today = Math.floor((now + offsetAt(now)) / DAY_MS);
+    const nearby: Interval<ConventionalSession>[] = [];
+    for (let day = today - DAYS_BACK; day <= today + DAYS_AHEAD; day++) nearby.push(...sessionsOf(day));
+    return findMoment(nearby, now);
   };
 }
 
-function tradingSessions(day: Day): Stretch<ConventionalSession>[] {
+function tradingSessions(day: Day): Interval<ConventionalSession>[] {
   const close = closesEarly(day) ? 13 : 16;
   const lastHour = closesEarly(day) ? 16 : 19;
-  const stretch = (name: ConventionalSession, start: number, end: number, from = day) => ({
+  const interval = (name: ConventionalSession, start: number, end: number, from = day) => ({
     name,
     start: instantAt(from, start),
     end: instantAt(day, end),
   });
   return [
-    stretch('overnight', clockOf(20, 5), clockOf(3, 55), day - 1),
-    stretch('premarket', clockOf(4, 1), clockOf(9, 29)),
-    stretch('regular', clockOf(9, 31), clockOf(close - 1, 59)),
-    stretch('postmarket', clockOf(close, 1), clockOf(lastHour, 59)),
+    interval('overnight', timeOfDay(20, 5), timeOfDay(3, 55), day - 1),
+    interval('premarket', timeOfDay(4, 1), timeOfDay(9, 29)),
+    interval('regular', timeOfDay(9, 31), timeOfDay(close - 1, 59)),
+    interval('postmarket', timeOfDay(close, 1), timeOfDay(lastHour, 59)),
   ];
 }
 
-function momentIn(sessions: Stretch<ConventionalSession>[], now: number): CalendarMoment {
+function findMoment(sessions: Interval<ConventionalSession>[], now: number): CalendarMoment {
   const index = sessions.findIndex(({ end }) => now < end);
-  const at = sessions[index];
-  const before = sessions[index - 1];
-  if (at === undefined || before === undefined) throw new Error('the calendar is too short');
-  const offhours = offhoursFrom(sessions, now);
-  if (now >= at.start) {
+  const current = sessions[index];
+  const previous = sessions[index - 1];
+  if (current === undefined || previous === undefined) throw new Error('the calendar covers too few days');
+  const offhours = findOffhours(sessions, now);
+  if (now >= current.start) {
     const next = sessions[index + 1];
-    if (next === undefined) throw new Error('the calendar is too short');
-    return { status: at.name, since: at.start, next, nextClose: at.end, offhours };
+    if (next === undefined) throw new Error('the calendar covers too few days');
+    return { status: current.name, since: current.start, next, nextClose: current.end, offhours };
   }
-  const status = at.start - before.end > LONGEST_PAUSE ? 'offhours' : 'paused';
-  return { status, since: before.end, next: at, nextClose: null, offhours };
+  const status = current.start - previous.end > MAX_PAUSE_MS ? 'offhours' : 'paused';
+  return { status, since: previous.end, next: current, nextClose: null, offhours };
 }
 
-function offhoursFrom(sessions: Stretch<ConventionalSession>[], now: number): CalendarMoment['offhours'] {
+function findOffhours(sessions: Interval<ConventionalSession>[], now: number): CalendarMoment['offhours'] {
   for (const [index, { start }] of sessions.entries()) {
     const open = sessions[index - 1]?.end ?? start;
-    if (start - open > LONGEST_PAUSE && start > now)
+    if (start - open > MAX_PAUSE_MS && start > now)
       return { isOpen: now >= open, nextOpen: open, nextClose: start };
   }
-  throw new Error('the calendar is too short');
+  throw new Error('the calendar covers too few days');
 }
 
 const NEW_YORK = new Intl.DateTimeFormat('en-US', {
@@ -99,7 +101,7 @@ const NEW_YORK = new Intl.DateTimeFormat('en-US', {
   second: 'numeric',
 });
 
-/** What New York's clocks show, less UTC, at a moment. */
+/** Returns New York's offset from UTC in milliseconds. */
 function offsetAt(now: number): number {
   const second = Math.floor(now / 1000) * 1000;
   const parts = Object.fromEntries(
@@ -109,8 +111,8 @@ function offsetAt(now: number): number {
   return Date.UTC(year, month - 1, day, hour, minute, parts.second) - second;
 }
 
-/** The moment at which New York's clocks show this time. No session begins or ends in an hour that is lost or doubled. */
-function instantAt(day: Day, time: number): number {
-  const wall = day * DAY + time;
+/** Converts a New York wall-clock time. Sessions never start or end in the hour skipped or repeated by daylight saving. */
+function instantAt(day: Day, timeMs: number): number {
+  const wall = day * DAY_MS + timeMs;
   return wall - offsetAt(wall - offsetAt(wall));
 }

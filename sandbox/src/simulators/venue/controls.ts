@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { type Control, ControlError } from '../control.ts';
-import { FAULT_MODES, type Fault, type FaultMode } from '../fault.ts';
+import { type Fault, FaultInput, type FaultMode } from '../fault.ts';
 import type { MarketStatus } from './calendar.ts';
 import { parseScaled } from './decimals.ts';
 import { UNSET } from './market.ts';
@@ -21,7 +21,7 @@ export type VenueSetting = {
   assets?: Record<string, Partial<AssetSetting>>;
 };
 
-/** How the venue stands: null = by the calendar; `attestations` counts all it ever gave. */
+/** The venue's settings. `session` null follows the calendar; `attestations` counts all ever issued. */
 export type VenueView = {
   session: MarketStatus | null;
   assets: Record<string, AssetSetting>;
@@ -34,19 +34,15 @@ export type VenueControls = {
 };
 
 const SetVenue = Type.Object({
-  session: Type.Optional(Type.Union([Type.Null(), ...MARKET_STATUSES.map((status) => Type.Literal(status))])),
+  session: Type.Optional(Type.Union([Type.Null(), Type.Enum([...MARKET_STATUSES])])),
   assets: Type.Optional(Type.Record(Type.String(), Type.Object({}))),
-});
-const SetFault = Type.Object({
-  mode: Type.Union(FAULT_MODES.map((mode) => Type.Literal(mode))),
-  for_seconds: Type.Optional(Type.Number({ minimum: 0 })),
 });
 
 type Parts = {
   store: VenueStore;
   fault: Fault;
   symbols: string[];
-  /** Tells the price to the contracts, which refuse quotes far from it. */
+  /** Posts a price to the oracle contract, which rejects quotes far from it. */
   postPrice(symbol: string, price: bigint): Promise<void>;
 };
 
@@ -54,35 +50,35 @@ export function addVenueControls(control: Control, { store, fault, symbols, post
   const { state, save } = store;
   control.on('venue/set', SetVenue, async (input) => {
     const { session, assets = {} } = input as VenueSetting;
-    for (const [symbol, setting] of Object.entries(assets)) check(symbol, setting, symbols);
+    for (const [symbol, setting] of Object.entries(assets)) validateSetting(symbol, setting, symbols);
     for (const [symbol, { price }] of Object.entries(assets))
       if (price != null) await postPrice(symbol, parseScaled(price) ?? 0n);
     if (session !== undefined) state.session = session;
     for (const [symbol, setting] of Object.entries(assets))
       state.assets[symbol] = { ...(state.assets[symbol] ?? UNSET), ...setting };
     save();
-    return view(store, symbols);
+    return toView(store, symbols);
   });
-  control.on('venue/fault', SetFault, async ({ mode, for_seconds }) => {
+  control.on('venue/fault', FaultInput, async ({ mode, for_seconds }) => {
     fault.set(mode, for_seconds);
     return {};
   });
 }
 
-function view({ state }: VenueStore, symbols: string[]): VenueView {
+function toView({ state }: VenueStore, symbols: string[]): VenueView {
   const assets = Object.fromEntries(symbols.map((symbol) => [symbol, state.assets[symbol] ?? UNSET]));
   return { session: state.session, assets, attestations: state.attestations };
 }
 
-function check(symbol: string, setting: Partial<AssetSetting>, symbols: string[]): void {
-  const refuse = (field: string, message: string) =>
+function validateSetting(symbol: string, setting: Partial<AssetSetting>, symbols: string[]): void {
+  const invalid = (field: string, message: string) =>
     new ControlError('validation_failed', message, { [field]: [message] });
-  if (!symbols.includes(symbol)) throw refuse(`assets.${symbol}`, `must be one of ${symbols.join(', ')}`);
+  if (!symbols.includes(symbol)) throw invalid(`assets.${symbol}`, `must be one of ${symbols.join(', ')}`);
   for (const field of ['price', 'max_notional'] as const) {
     const value = setting[field];
     if (value == null) continue;
     const scaled = parseScaled(value);
     if (scaled === null || (field === 'price' && scaled === 0n))
-      throw refuse(`assets.${symbol}.${field}`, 'must be a decimal number with at most 18 fraction digits');
+      throw invalid(`assets.${symbol}.${field}`, 'must be a decimal number with at most 18 fraction digits');
   }
 }

@@ -1,7 +1,7 @@
-/** Days are numbered since the epoch, in New York's own calendar. */
+/** A day in New York's calendar, counted from the epoch. */
 export type Day = number;
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 const SUNDAY = 0;
 const MONDAY = 1;
 const THURSDAY = 4;
@@ -9,7 +9,7 @@ const FRIDAY = 5;
 const SATURDAY = 6;
 
 export function dayOf(year: number, month: number, date: number): Day {
-  return Date.UTC(year, month - 1, date) / DAY;
+  return Date.UTC(year, month - 1, date) / DAY_MS;
 }
 
 export function weekday(day: Day): number {
@@ -17,11 +17,11 @@ export function weekday(day: Day): number {
 }
 
 function yearOf(day: Day): number {
-  return new Date(day * DAY).getUTCFullYear();
+  return new Date(day * DAY_MS).getUTCFullYear();
 }
 
-/** The nth weekday of a month; negative counts from its end. */
-function nth(year: number, month: number, wanted: number, n: number): Day {
+/** Returns the nth given weekday of a month; -1 is the last one. */
+function nthWeekday(year: number, month: number, wanted: number, n: number): Day {
   if (n < 0) {
     const last = dayOf(year, month + 1, 0);
     return last - ((weekday(last) - wanted + 7) % 7);
@@ -30,7 +30,7 @@ function nth(year: number, month: number, wanted: number, n: number): Day {
   return first + ((wanted - weekday(first) + 7) % 7) + (n - 1) * 7;
 }
 
-/** The anonymous Gregorian algorithm. */
+/** Returns Easter Sunday by the anonymous Gregorian algorithm. */
 function easter(year: number): Day {
   const a = year % 19;
   const b = Math.floor(year / 100);
@@ -41,7 +41,7 @@ function easter(year: number): Day {
   return dayOf(year, Math.floor(f / 31), (f % 31) + 1);
 }
 
-/** A holiday on a Saturday is kept on Friday, one on a Sunday on Monday. */
+/** A holiday on a Saturday is observed on Friday, one on a Sunday on Monday. */
 function observed(day: Day): Day {
   if (weekday(day) === SATURDAY) return day - 1;
   return weekday(day) === SUNDAY ? day + 1 : day;
@@ -50,16 +50,16 @@ function observed(day: Day): Day {
 function holidays(year: number): Day[] {
   const newYear = dayOf(year, 1, 1);
   return [
-    // The exception: the last trading day of a year is never given up for New Year's Day.
+    // Exception: New Year's Day on a Saturday is not observed on the last trading day of the old year.
     weekday(newYear) === SATURDAY ? newYear : observed(newYear),
-    nth(year, 1, MONDAY, 3),
-    nth(year, 2, MONDAY, 3),
+    nthWeekday(year, 1, MONDAY, 3),
+    nthWeekday(year, 2, MONDAY, 3),
     easter(year) - 2,
-    nth(year, 5, MONDAY, -1),
+    nthWeekday(year, 5, MONDAY, -1),
     observed(dayOf(year, 6, 19)),
     observed(dayOf(year, 7, 4)),
-    nth(year, 9, MONDAY, 1),
-    nth(year, 11, THURSDAY, 4),
+    nthWeekday(year, 9, MONDAY, 1),
+    nthWeekday(year, 11, THURSDAY, 4),
     observed(dayOf(year, 12, 25)),
   ];
 }
@@ -69,10 +69,10 @@ export function isTradingDay(day: Day): boolean {
   return !isWeekend && !holidays(yearOf(day)).includes(day);
 }
 
-/** The exchange closes at 13:00 before Independence Day and Christmas, and after Thanksgiving. */
+/** Returns whether the exchange closes at 13:00: the eves of Independence Day and Christmas, and the day after Thanksgiving. */
 export function closesEarly(day: Day): boolean {
   const year = yearOf(day);
   const eves = [dayOf(year, 7, 3), dayOf(year, 12, 24)];
-  if (day === nth(year, 11, THURSDAY, 4) + 1) return true;
+  if (day === nthWeekday(year, 11, THURSDAY, 4) + 1) return true;
   return eves.includes(day) && isTradingDay(day) && weekday(day) !== FRIDAY;
 }

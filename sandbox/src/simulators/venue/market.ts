@@ -5,7 +5,7 @@ import { parseScaled } from './decimals.ts';
 import { midPrice, type Side } from './prices.ts';
 import type { AssetSetting, VenueStore } from './state.ts';
 
-/** A refusal in the venue's words. */
+/** An error of the venue's API. */
 export class VenueError extends Error {
   readonly status: number;
   readonly code: string;
@@ -19,9 +19,9 @@ export class VenueError extends Error {
 
 export type MarketNow = {
   status: MarketStatus;
-  /** Names this very session, so that what was executed in it can be summed. */
+  /** Identifies this one session. Executed attestations are summed per session. */
   session: string;
-  /** Null when somebody has set the status by hand: then nobody knows what comes next. */
+  /** Null while the status is set through the sandbox, because the next session is unknown then. */
   moment: CalendarMoment | null;
 };
 
@@ -32,8 +32,8 @@ export type Market = {
   asset(symbol: unknown): DeployedAsset;
   setting(symbol: string): AssetSetting;
   mid(asset: DeployedAsset): bigint;
-  /** Why an asset cannot be traded now; null when it can. */
-  refusal(asset: DeployedAsset, side: Side): VenueError | null;
+  /** Returns why an asset cannot be traded now, or null. */
+  findRefusal(asset: DeployedAsset, side: Side): VenueError | null;
   limits(asset: DeployedAsset, price: bigint): Limits;
   sessionLimit(symbol: string, session: Session): SessionLimit;
   sessionsOf(symbol: string): Session[];
@@ -42,22 +42,22 @@ export type Market = {
 export type SessionLimit = { tradable: boolean; maxAttestationCount: number; maxActiveNotional: bigint };
 
 const UNIT = 10n ** 18n;
-const MAX_COUNT = 500;
-const ACTIVE: Record<Session, bigint> = {
+const MAX_ATTESTATIONS = 500;
+const MAX_ACTIVE_NOTIONAL: Record<Session, bigint> = {
   premarket: 10_000n * UNIT,
   regular: 200_000n * UNIT,
   postmarket: 200_000n * UNIT,
   overnight: 200_000n * UNIT,
   offhours: 20_000n * UNIT,
 };
-const PER_SESSION = 2_000_000n * UNIT;
-const CONVENTIONAL: Session[] = ['premarket', 'regular', 'postmarket', 'overnight'];
-/** Those that trade on weekends too. */
+const MAX_NOTIONAL_PER_SESSION = 2_000_000n * UNIT;
+const CONVENTIONAL_SESSIONS: Session[] = ['premarket', 'regular', 'postmarket', 'overnight'];
+/** Assets that also trade outside the conventional sessions. */
 const OFFHOURS_SYMBOLS = new Set(['TSLAon']);
 
 export const UNSET: AssetSetting = { paused: false, redeem_only: false, price: null, max_notional: null };
 
-/** The rules of the market: what is tradable when, and how much of it. */
+/** The market's rules: which assets trade when, and how much of them. */
 export function createMarket(
   { state }: Pick<VenueStore, 'state'>,
   assets: DeployedAsset[],
@@ -66,7 +66,7 @@ export function createMarket(
   const calendar = createCalendar();
   const setting = (symbol: string) => state.assets[symbol] ?? UNSET;
   const sessionsOf = (symbol: string) =>
-    OFFHOURS_SYMBOLS.has(symbol) ? [...CONVENTIONAL, 'offhours' as const] : CONVENTIONAL;
+    OFFHOURS_SYMBOLS.has(symbol) ? [...CONVENTIONAL_SESSIONS, 'offhours' as const] : CONVENTIONAL_SESSIONS;
 
   const market: Market = {
     now: () => {
@@ -87,7 +87,7 @@ export function createMarket(
       const reference = parseScaled(setting(symbol).price) ?? BigInt(price);
       return midPrice(state.seed, symbol, reference, now());
     },
-    refusal: ({ symbol }, side) => {
+    findRefusal: ({ symbol }, side) => {
       const { status } = market.now();
       if (status === 'closed') return new VenueError(403, 'MARKET_CLOSED');
       if (status === 'paused') return new VenueError(403, 'MARKET_PAUSED');
@@ -100,31 +100,31 @@ export function createMarket(
     sessionsOf,
     sessionLimit: (symbol, session) => {
       const tradable = sessionsOf(symbol).includes(session);
-      const set = parseScaled(setting(symbol).max_notional);
+      const configured = parseScaled(setting(symbol).max_notional);
       return {
         tradable,
-        maxAttestationCount: tradable ? MAX_COUNT : 0,
-        maxActiveNotional: tradable ? (set ?? ACTIVE[session]) : 0n,
+        maxAttestationCount: tradable ? MAX_ATTESTATIONS : 0,
+        maxActiveNotional: tradable ? (configured ?? MAX_ACTIVE_NOTIONAL[session]) : 0n,
       };
     },
     limits: ({ symbol }, price) => {
       const { status, session } = market.now();
       if (status === 'paused' || status === 'closed') return { maxTokens: 0n, maxNotional: 0n, remaining: 0 };
       const { maxActiveNotional, maxAttestationCount } = market.sessionLimit(symbol, status);
-      const own = state.live.filter((each) => each.symbol === symbol);
-      const active = own.reduce((sum, { notional }) => sum + BigInt(notional), 0n);
+      const live = state.live.filter((each) => each.symbol === symbol);
+      const active = live.reduce((sum, { notional }) => sum + BigInt(notional), 0n);
       const executed = state.executed
         .filter((each) => each.symbol === symbol && each.session === session)
         .reduce((sum, { notional }) => sum + BigInt(notional), 0n);
-      const left = least(maxActiveNotional - active, PER_SESSION - executed);
-      const remaining = Math.max(0, maxAttestationCount - own.length);
-      const maxNotional = left > 0n && remaining > 0 ? left : 0n;
+      const available = min(maxActiveNotional - active, MAX_NOTIONAL_PER_SESSION - executed);
+      const remaining = Math.max(0, maxAttestationCount - live.length);
+      const maxNotional = available > 0n && remaining > 0 ? available : 0n;
       return { maxNotional, maxTokens: (maxNotional * UNIT) / price, remaining };
     },
   };
   return market;
 }
 
-function least(a: bigint, b: bigint): bigint {
+function min(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }

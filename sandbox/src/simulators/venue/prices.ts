@@ -4,34 +4,37 @@ import type { MarketStatus } from './calendar.ts';
 export type Side = 'buy' | 'sell';
 export type Duration = 'short' | 'long';
 
-const PARTS = 1_000_000_000n;
-/** Each octave: how often it turns and how far it leads away, so that the price stays within two percent in all. */
+const DRIFT_SCALE = 1_000_000_000n;
+/** Waves of different lengths whose sum keeps the price within two percent of the reference. */
 const OCTAVES = [
-  { period: 2_000, reach: 0.0001 },
-  { period: 30_000, reach: 0.0006 },
-  { period: 600_000, reach: 0.003 },
-  { period: 14_400_000, reach: 0.015 },
+  { periodMs: 2_000, amplitude: 0.0001 },
+  { periodMs: 30_000, amplitude: 0.0006 },
+  { periodMs: 600_000, amplitude: 0.003 },
+  { periodMs: 14_400_000, amplitude: 0.015 },
 ] as const;
 
-/** A walk around the reference that follows from the seed and the time alone: the same after a restart. */
+/** Returns the mid price: a walk around the reference that depends only on the seed and the time. */
 export function midPrice(seed: string, symbol: string, reference: bigint, now: number): bigint {
   let drift = 0;
-  for (const { period, reach } of OCTAVES) {
-    const step = Math.floor(now / period);
-    const part = now / period - step;
-    const from = turn(seed, symbol, period, step);
-    const to = turn(seed, symbol, period, step + 1);
-    drift += reach * (from + (to - from) * part);
+  for (const { periodMs, amplitude } of OCTAVES) {
+    const step = Math.floor(now / periodMs);
+    const progress = now / periodMs - step;
+    const from = noise(seed, symbol, periodMs, step);
+    const to = noise(seed, symbol, periodMs, step + 1);
+    drift += amplitude * (from + (to - from) * progress);
   }
-  return reference + (reference * BigInt(Math.round(drift * Number(PARTS)))) / PARTS;
+  return reference + (reference * BigInt(Math.round(drift * Number(DRIFT_SCALE)))) / DRIFT_SCALE;
 }
 
-/** From -1 to 1. */
-function turn(seed: string, symbol: string, period: number, step: number): number {
-  const hash = createHash('sha256').update(`${seed} ${symbol} ${period} ${step}`).digest();
+/** Returns a pseudo-random number from -1 to 1. */
+function noise(seed: string, symbol: string, periodMs: number, step: number): number {
+  const hash = createHash('sha256').update(`${seed} ${symbol} ${periodMs} ${step}`).digest();
   return hash.readInt32BE() / 2 ** 31;
 }
 
+/** Spreads are in points: 1,000 points are one percent. */
+const POINTS = 100_000n;
+const MAX_SPREAD_POINTS = 2_000n;
 const DURATION_POINTS: Record<Duration, bigint> = { short: 50n, long: 150n };
 const SESSION_FACTOR: Partial<Record<MarketStatus, bigint>> = {
   premarket: 2n,
@@ -39,15 +42,14 @@ const SESSION_FACTOR: Partial<Record<MarketStatus, bigint>> = {
   overnight: 3n,
   offhours: 6n,
 };
-/** Dollars scaled 1e18 for which the spread grows by a point. */
-const SIZE_STEP = 1_000n * 10n ** 18n;
-const POINTS = 100_000n;
+/** The spread grows by one point per 1,000 dollars of notional. */
+const NOTIONAL_PER_POINT = 1_000n * 10n ** 18n;
 
 export type Pricing = { side: Side; duration: Duration; status: MarketStatus; notional: bigint };
 
-/** The price a size is traded at: away from the middle by the session, the promise's duration and the size. */
-export function pricedAt(mid: bigint, { side, duration, status, notional }: Pricing): bigint {
-  const points = DURATION_POINTS[duration] * (SESSION_FACTOR[status] ?? 1n) + notional / SIZE_STEP;
-  const spread = (mid * (points > 2_000n ? 2_000n : points)) / POINTS;
+/** Returns the price of an order: the mid price plus or minus a spread for session, quote duration and size. */
+export function priceWithSpread(mid: bigint, { side, duration, status, notional }: Pricing): bigint {
+  const points = DURATION_POINTS[duration] * (SESSION_FACTOR[status] ?? 1n) + notional / NOTIONAL_PER_POINT;
+  const spread = (mid * (points > MAX_SPREAD_POINTS ? MAX_SPREAD_POINTS : points)) / POINTS;
   return side === 'buy' ? mid + spread : mid - spread;
 }

@@ -1,10 +1,9 @@
-import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { readBody } from '../body.ts';
-import { type Fault, misbehave } from '../fault.ts';
-import { createDesk, type VenueChain } from './attest.ts';
+import { applyFault, type Fault } from '../fault.ts';
+import { isSecret, readBody, sendJson } from '../http.ts';
+import { createAttestations, type VenueChain } from './attestations.ts';
 import { createMarket, VenueError } from './market.ts';
-import { createReads } from './reads.ts';
+import { createMarketData } from './market-data.ts';
 import type { VenueStore } from './state.ts';
 
 export type VenueOptions = {
@@ -12,75 +11,79 @@ export type VenueOptions = {
   chain: VenueChain;
   fault: Fault;
   now(): number;
-  /** Whether the manager has executed an attestation. */
+  /** Returns whether the manager contract has executed an attestation. */
   isExecuted(attestationId: string): Promise<boolean>;
 };
 
-const BODY_LIMIT = 65_536;
-const ADDRESSES = /^\/v1\/assets\/([^/]+)\/addresses$/;
-const LATEST = /^\/v1\/assets\/([^/]+)\/prices\/latest$/;
+const MAX_BODY_BYTES = 65_536;
+const MAX_EXECUTED = 1_000;
+const ADDRESSES_PATH = /^\/v1\/assets\/([^/]+)\/addresses$/;
+const LATEST_PRICE_PATH = /^\/v1\/assets\/([^/]+)\/prices\/latest$/;
 
-/** The venue's own wire contract, so that the service's adapter cannot tell the difference. */
+/** Serves the venue's own API, with its paths, error codes and signatures. */
 export function createVenueServer({ store, chain, fault, now, isExecuted }: VenueOptions): Server {
   const market = createMarket(store, chain.deployment.assets, now);
-  const desk = createDesk(store, market, chain, now);
-  const reads = createReads(market, chain, now);
+  const attestations = createAttestations(store, market, chain, now);
+  const marketData = createMarketData(market, chain, now);
 
-  /** Executed ones count for their session, expired ones give their room back. */
-  async function sweep(): Promise<void> {
+  /** Moves executed attestations to their session's total and frees the limits of expired ones. */
+  async function settleAttestations(): Promise<void> {
     const { state } = store;
-    const before = state.live.length;
+    const countBefore = state.live.length;
     const live = [...state.live];
     const outcomes = await Promise.all(live.map(({ id }) => isExecuted(id)));
-    for (const [place, attestation] of live.entries()) {
-      const executed = outcomes[place] === true;
+    for (const [position, attestation] of live.entries()) {
+      const executed = outcomes[position] === true;
       if (!executed && attestation.expiration * 1000 >= now()) continue;
       const index = state.live.indexOf(attestation);
       if (index === -1) continue;
       state.live.splice(index, 1);
       const { session, symbol, notional } = attestation;
-      if (executed) state.executed = [...state.executed.slice(-999), { session, symbol, notional }];
+      if (executed)
+        state.executed = [...state.executed.slice(1 - MAX_EXECUTED), { session, symbol, notional }];
     }
-    if (state.live.length !== before) store.save();
+    if (state.live.length !== countBefore) store.save();
   }
 
-  async function answer(method: string, url: URL, body: unknown): Promise<unknown> {
+  async function handle(method: string, url: URL, body: unknown): Promise<unknown> {
     const route = `${method} ${url.pathname}`;
     switch (route) {
       case 'POST /v1/attestations/soft':
-        return desk.quote(body);
+        return attestations.softQuote(body);
       case 'POST /v1/attestations':
-        await sweep();
-        return desk.attest(body);
+        await settleAttestations();
+        return attestations.attest(body);
       case 'GET /v1/limits/trading':
-        await sweep();
-        return reads.tradingLimits(url.searchParams);
+        await settleAttestations();
+        return marketData.tradingLimits(url.searchParams);
       case 'GET /v1/limits/session':
-        return reads.sessionLimits(url.searchParams);
+        return marketData.sessionLimits(url.searchParams);
       case 'GET /v1/status/market':
-        return reads.marketStatus();
+        return marketData.marketStatus();
       case 'GET /v1/status/assets':
-        return reads.assetEvents();
+        return marketData.assetEvents();
     }
-    const addresses = method === 'GET' ? ADDRESSES.exec(url.pathname)?.[1] : undefined;
-    if (addresses !== undefined) return reads.addresses(decodeURIComponent(addresses));
-    const latest = method === 'GET' ? LATEST.exec(url.pathname)?.[1] : undefined;
-    if (latest !== undefined) return reads.latestPrice(decodeURIComponent(latest));
+    const read = (path: RegExp) => (method === 'GET' ? path.exec(url.pathname)?.[1] : undefined);
+    const addressesOf = read(ADDRESSES_PATH);
+    if (addressesOf !== undefined) return marketData.addresses(decodeURIComponent(addressesOf));
+    const priceOf = read(LATEST_PRICE_PATH);
+    if (priceOf !== undefined) return marketData.latestPrice(decodeURIComponent(priceOf));
     throw new VenueError(404, 'RESOURCE_NOT_FOUND');
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (await misbehave(fault, request, response)) return;
-    const text = await readBody(request, BODY_LIMIT);
-    // The gateway in front of the venue answers like this, and not as its documentation says.
-    if (!hasKey(request, store.state.api_key)) return reply(response, 403, { message: 'Forbidden' });
+    if (await applyFault(fault, request, response)) return;
+    const text = await readBody(request, MAX_BODY_BYTES);
+    // This is what the venue's gateway replies, contrary to its documentation.
+    if (!isSecret(request.headers['x-api-key'], store.state.api_key))
+      return sendJson(response, 403, { message: 'Forbidden' });
     try {
       const url = new URL(request.url ?? '/', 'http://venue');
-      reply(response, 200, await answer(request.method ?? 'GET', url, parse(text)));
+      sendJson(response, 200, await handle(request.method ?? 'GET', url, parse(text)));
     } catch (error) {
       if (error instanceof VenueError)
-        return reply(response, error.status, { code: error.code, message: error.message });
-      reply(response, 500, { code: 'INTERNAL_ERROR', message: 'internal error' });
+        return sendJson(response, error.status, { code: error.code, message: error.message });
+      sendJson(response, 500, { code: 'INTERNAL_ERROR', message: 'internal error' });
     }
   }
 
@@ -89,20 +92,10 @@ export function createVenueServer({ store, chain, fault, now, isExecuted }: Venu
   });
 }
 
-function hasKey({ headers }: IncomingMessage, key: string): boolean {
-  const given = Buffer.from(String(headers['x-api-key'] ?? ''));
-  const expected = Buffer.from(key);
-  return given.length === expected.length && timingSafeEqual(given, expected);
-}
-
 function parse(text: string | undefined): unknown {
   try {
     return JSON.parse(text || '{}');
   } catch {
     throw new VenueError(400, 'INVALID_REQUEST');
   }
-}
-
-function reply(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }

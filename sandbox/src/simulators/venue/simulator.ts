@@ -4,6 +4,7 @@ import { createPublicClient, createWalletClient, http } from 'viem';
 import { sepolia } from 'viem/chains';
 import { roles } from '../../seed/keys.ts';
 import { planDeployment } from '../chains/deploy.ts';
+import { MAX_PRICE_DEVIATION_BPS, NEVER_STALE_SECONDS } from '../chains/deploy-venue.ts';
 import { EMBEDDED_CHAINS } from '../chains/embedded.ts';
 import type { ReadyChain } from '../chains/simulator.ts';
 import { createFault } from '../fault.ts';
@@ -17,18 +18,16 @@ export type { VenueControls } from './controls.ts';
 
 export type ReadyVenue = { url: string; api_key: string };
 
-// Posted prices never go stale by themselves, and quotes may be a tenth away from them.
-const FOREVER = 2 ** 32 - 1;
-const DEVIATION_BPS = 1_000;
-const TIMEOUT = 10_000;
+const RPC_TIMEOUT_MS = 10_000;
 
-/** The pricing venue: quotes, limits and signed attestations for the assets of the embedded chain. */
+/** Starts the pricing venue: quotes, limits and signed attestations for the assets of the first embedded chain. */
 export const startVenue: StartSimulator<ReadyVenue> = async ({ folder, control, clock, listen, started }) => {
   const embedded = EMBEDDED_CHAINS[0];
   const deployment = planDeployment(embedded).deployment.venue;
   const rpcUrl = (started.chains as ReadyChain[]).find(({ chain }) => chain === embedded.chain)?.rpc_url;
-  if (deployment === null || rpcUrl === undefined) throw new Error('no chain has a venue on it');
-  const transport = http(rpcUrl, { timeout: TIMEOUT, retryCount: 0 });
+  if (deployment === null || rpcUrl === undefined)
+    throw new Error('no embedded chain has the venue contracts');
+  const transport = http(rpcUrl, { timeout: RPC_TIMEOUT_MS, retryCount: 0 });
   const batch = { multicall: true };
   const reader = createPublicClient({ chain: sepolia, transport, batch, cacheTime: 0, pollingInterval: 20 });
   const owner = createWalletClient({ chain: sepolia, transport, account: roles.venueOwner });
@@ -58,12 +57,12 @@ export const startVenue: StartSimulator<ReadyVenue> = async ({ folder, control, 
         address: deployment.oracle,
         abi: venueOracle.abi,
         functionName: 'setPrice',
-        args: [asset.address, price, FOREVER, DEVIATION_BPS],
+        args: [asset.address, price, NEVER_STALE_SECONDS, MAX_PRICE_DEVIATION_BPS],
         gas: 1_000_000n,
         maxFeePerGas: 1_000_000_000_000n,
         maxPriorityFeePerGas: 0n,
       });
-      await reader.waitForTransactionReceipt({ hash, timeout: TIMEOUT });
+      await reader.waitForTransactionReceipt({ hash, timeout: RPC_TIMEOUT_MS });
     },
   });
   const url = await listen('venue', server);

@@ -3,7 +3,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MarketStatus } from './calendar.ts';
 
-/** What an operator of the sandbox has set for an asset; null = as it came. */
+/** An asset's settings made through the sandbox. Null leaves the value to the venue. */
 export type AssetSetting = {
   paused: boolean;
   redeem_only: boolean;
@@ -11,7 +11,7 @@ export type AssetSetting = {
   max_notional: string | null;
 };
 
-/** An attestation that may still be executed; money scaled 1e18. */
+/** An attestation that may still be executed. `notional` is in dollars, scaled by 1e18. */
 export type LiveAttestation = {
   id: string;
   symbol: string;
@@ -24,22 +24,22 @@ export type LiveAttestation = {
 export type VenueState = {
   seed: string;
   api_key: string;
-  /** Null = by the calendar. */
+  /** Null follows the calendar. */
   session: MarketStatus | null;
   assets: Record<string, AssetSetting>;
-  /** How many were ever given. */
+  /** Counts all attestations ever issued. */
   attestations: number;
   live: LiveAttestation[];
-  /** What was executed in a session, per symbol. */
+  /** Executed attestations, by session and symbol. */
   executed: { session: string; symbol: string; notional: string }[];
 };
 
 export type VenueStore = { state: VenueState; save(): void };
 
-/** Kept in a file, so that a restart neither forgets a setting nor gives a limit back. */
+/** Opens the state file, so that settings and used limits survive restarts. `save` is synchronous. */
 export function openVenueState(folder: string): VenueStore {
   const path = join(folder, 'state.json');
-  const state = read(path) ?? {
+  const state = readState(path) ?? {
     seed: randomBytes(8).toString('hex'),
     api_key: randomBytes(24).toString('base64url'),
     session: null,
@@ -56,7 +56,7 @@ export function openVenueState(folder: string): VenueStore {
   return { state, save };
 }
 
-function read(path: string): VenueState | null {
+function readState(path: string): VenueState | null {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as VenueState;
   } catch (error) {

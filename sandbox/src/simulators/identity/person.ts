@@ -2,9 +2,12 @@ import { toAlpha3 } from '@causeway/service/pii/countries.ts';
 import { type Static, Type } from 'typebox';
 import type { Applicant, Info } from './applicant.ts';
 
+/** Used for made-up people unless their country is set. */
+export const DEFAULT_COUNTRY = 'DE';
+
 const Text = Type.Optional(Type.String({ maxLength: 300 }));
 
-/** Personal data as a person types it; what is left out, the provider does not have. */
+/** Personal data as a user enters it. Omitted fields stay unknown to the provider. */
 export const Person = Type.Object(
   {
     first_name: Text,
@@ -31,22 +34,28 @@ export const Person = Type.Object(
 );
 export type Person = Static<typeof Person>;
 
-/** Names are recognised from the document and typed as well; address and tax number are only typed. */
-export function fillIn(applicant: Applicant, person: Person): void {
+/** Sets the applicant's data. Names go to `info` (read from the document) and `fixedInfo` (entered), the rest to `fixedInfo`. */
+export function setPerson(applicant: Applicant, person: Person): void {
   const { street, city, state, postal_code, country } = person.address ?? {};
   const alpha3 = country === undefined ? null : toAlpha3(country);
-  const address = drop({ street, town: city, state, postCode: postal_code, country: alpha3 ?? undefined });
+  const address = dropEmpty({
+    street,
+    town: city,
+    state,
+    postCode: postal_code,
+    country: alpha3 ?? undefined,
+  });
   const addresses = Object.keys(address).length > 0 ? { addresses: [address] } : {};
   if (applicant.type === 'company') {
     const companyInfo = {
-      ...drop({ companyName: person.company_name, taxId: person.tax_id, country: alpha3 ?? undefined }),
+      ...dropEmpty({ companyName: person.company_name, taxId: person.tax_id, country: alpha3 ?? undefined }),
       ...addresses,
     };
     applicant.info = { companyInfo };
     applicant.fixedInfo = { companyInfo };
     return;
   }
-  const names = drop({
+  const names = dropEmpty({
     firstName: person.first_name,
     middleName: person.middle_name,
     lastName: person.last_name,
@@ -54,11 +63,11 @@ export function fillIn(applicant: Applicant, person: Person): void {
   });
   const nationality =
     person.nationality === undefined ? undefined : (toAlpha3(person.nationality) ?? undefined);
-  applicant.info = { ...names, ...drop({ nationality }) };
-  applicant.fixedInfo = { ...names, ...drop({ tin: person.tax_id, nationality }), ...addresses };
+  applicant.info = { ...names, ...dropEmpty({ nationality }) };
+  applicant.fixedInfo = { ...names, ...dropEmpty({ tin: person.tax_id, nationality }), ...addresses };
 }
 
-function drop<T extends Record<string, string | undefined>>(fields: T): { [K in keyof T]?: string } {
+function dropEmpty<T extends Record<string, string | undefined>>(fields: T): { [K in keyof T]?: string } {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined && value !== ''),
   ) as { [K in keyof T]?: string };
@@ -68,8 +77,8 @@ export function isEmpty(info: Info): boolean {
   return Object.keys(info).length === 0;
 }
 
-/** Somebody, for a flow in which nobody typed anything. */
-export function anyPerson(kind: 'person' | 'company', country: string): Person {
+/** Returns a made-up person or company, for when no data is given. */
+export function examplePerson(kind: 'person' | 'company', country: string): Person {
   const address = { street: '1 Example Street', city: 'Exampleton', postal_code: '10000', country };
   if (kind === 'company') return { company_name: 'Example Holdings', tax_id: 'EX-0001', address };
   return {

@@ -12,20 +12,22 @@ import {
 
 type NewApplicant = Pick<Applicant, 'externalUserId' | 'type' | 'levelName' | 'email'>;
 
-/** The provider's case work: every change of an applicant, and the webhook that tells of it. */
-export type Cases = {
+/**
+ * Changes applicants and sends the resulting webhooks. Changes take effect at once; the promises resolve when the first
+ * delivery attempt is over, with whether it was accepted.
+ */
+export type Applicants = {
   state: IdentityState;
-  byId(id: string): Applicant | undefined;
-  byUser(userId: string): Applicant | undefined;
-  create(input: NewApplicant): { applicant: Applicant; told: Promise<boolean> };
-  /** These change the applicant at once and resolve when the first delivery of the webhook was accepted or not. */
-  move(applicant: Applicant, status: ReviewStatus, result?: ReviewResult): Promise<boolean>;
+  findById(id: string): Applicant | undefined;
+  findByUser(userId: string): Applicant | undefined;
+  create(input: NewApplicant): { applicant: Applicant; notified: Promise<boolean> };
+  setStatus(applicant: Applicant, status: ReviewStatus, result?: ReviewResult): Promise<boolean>;
   changeLevel(applicant: Applicant, levelName: string): Promise<boolean>;
   reset(applicant: Applicant): Promise<boolean>;
-  /** Tells of anything else. */
-  tell(applicant: Applicant, type: string, more?: Record<string, unknown>): Promise<boolean>;
-  /** After a reset the verdict that is gone still stands in the webhook, as it has been seen to. */
-  staleVerdicts(isOn: boolean): void;
+  /** Sends a webhook of any type. */
+  notify(applicant: Applicant, type: string, extra?: Record<string, unknown>): Promise<boolean>;
+  /** Makes reset webhooks carry the verdict from before the reset, as the real provider's sometimes do. */
+  sendStaleVerdicts(isOn: boolean): void;
   save(): Promise<void>;
 };
 
@@ -40,11 +42,15 @@ const EVENTS: Record<ReviewStatus, string> = {
   completed: 'applicantReviewed',
 };
 
-export function createCases(file: JsonFile<IdentityState>, sender: WebhookSender, now: () => number): Cases {
+export function createApplicants(
+  file: JsonFile<IdentityState>,
+  sender: WebhookSender,
+  now: () => number,
+): Applicants {
   const { applicants } = file.data;
   let hasStaleVerdicts = false;
 
-  const tell: Cases['tell'] = (applicant, type, more = {}) => {
+  const notify: Applicants['notify'] = (applicant, type, extra = {}) => {
     const { id, externalUserId, levelName, reviewStatus, reviewResult } = applicant;
     const time = new Date(now()).toISOString();
     return sender.send(
@@ -62,11 +68,11 @@ export function createCases(file: JsonFile<IdentityState>, sender: WebhookSender
         clientId: CLIENT_ID,
         createdAt: `${wireTime(now())}+0000`,
         createdAtMs: time.slice(0, 23).replace('T', ' '),
-        ...more,
+        ...extra,
       }),
     );
   };
-  const clear = (applicant: Applicant) => {
+  const clearReview = (applicant: Applicant) => {
     applicant.reviewStatus = 'init';
     delete applicant.reviewResult;
     delete applicant.reviewDate;
@@ -75,17 +81,16 @@ export function createCases(file: JsonFile<IdentityState>, sender: WebhookSender
   return {
     state: file.data,
     save: file.save,
-    tell,
-    byId: (id) => applicants.find((one) => one.id === id),
-    byUser: (userId) => applicants.find((one) => one.externalUserId === userId),
-    staleVerdicts: (isOn) => {
+    notify,
+    findById: (wanted) => applicants.find(({ id }) => id === wanted),
+    findByUser: (userId) => applicants.find(({ externalUserId }) => externalUserId === userId),
+    sendStaleVerdicts: (isOn) => {
       hasStaleVerdicts = isOn;
     },
     create: (input) => {
-      const id = randomBytes(12).toString('hex');
       const applicant: Applicant = {
         ...input,
-        id,
+        id: randomBytes(12).toString('hex'),
         createdAt: wireTime(now()),
         info: {},
         fixedInfo: {},
@@ -93,10 +98,10 @@ export function createCases(file: JsonFile<IdentityState>, sender: WebhookSender
         reviewStatus: 'init',
       };
       applicants.push(applicant);
-      return { applicant, told: file.save().then(() => tell(applicant, 'applicantCreated')) };
+      return { applicant, notified: file.save().then(() => notify(applicant, 'applicantCreated')) };
     },
-    move: async (applicant, status, result) => {
-      clear(applicant);
+    setStatus: async (applicant, status, result) => {
+      clearReview(applicant);
       applicant.reviewStatus = status;
       if (status === 'pending') applicant.attemptCnt += 1;
       if (status === 'completed' && result !== undefined) {
@@ -104,21 +109,21 @@ export function createCases(file: JsonFile<IdentityState>, sender: WebhookSender
         applicant.reviewDate = `${wireTime(now())}+0000`;
       }
       await file.save();
-      return tell(applicant, EVENTS[status]);
+      return notify(applicant, EVENTS[status]);
     },
     changeLevel: async (applicant, levelName) => {
       const previousLevelName = applicant.levelName;
-      clear(applicant);
+      clearReview(applicant);
       applicant.levelName = levelName;
       await file.save();
-      return tell(applicant, 'applicantLevelChanged', { previousLevelName });
+      return notify(applicant, 'applicantLevelChanged', { previousLevelName });
     },
     reset: async (applicant) => {
-      const before = applicant.reviewResult;
-      clear(applicant);
+      const previousResult = applicant.reviewResult;
+      clearReview(applicant);
       await file.save();
-      const stale = hasStaleVerdicts && before !== undefined ? { reviewResult: before } : {};
-      return tell(applicant, 'applicantReset', stale);
+      const isStale = hasStaleVerdicts && previousResult !== undefined;
+      return notify(applicant, 'applicantReset', isStale ? { reviewResult: previousResult } : {});
     },
   };
 }

@@ -1,10 +1,10 @@
 import { ApiError, ERRORS, type ErrorCode } from '@causeway/service/errors.ts';
 import { ControlError } from '../simulators/control.ts';
 
-/** A refusal of the outside world, as the caller of a control sees it. */
-export async function passErrors<T>(answer: Promise<T>): Promise<T> {
+/** Awaits a simulator call and rethrows its `ControlError` as an `ApiError` with the same code. */
+export async function withApiErrors<T>(call: Promise<T>): Promise<T> {
   try {
-    return await answer;
+    return await call;
   } catch (error) {
     if (error instanceof ControlError && error.code in ERRORS) {
       throw new ApiError(error.code as ErrorCode, error.details, { message: error.message, cause: error });

@@ -1,25 +1,24 @@
-import type { VenueChain } from './attest.ts';
+import type { VenueChain } from './attestations.ts';
 import type { Session } from './calendar.ts';
 import { formatScaled } from './decimals.ts';
 import { type Market, VenueError } from './market.ts';
-import { pricedAt, type Side } from './prices.ts';
+import { priceWithSpread, type Side } from './prices.ts';
 
 const UNIT = 10n ** 18n;
 const SESSIONS: Session[] = ['premarket', 'regular', 'postmarket', 'overnight', 'offhours'];
 
 type Query = URLSearchParams;
 
-/** What the venue tells without signing anything. */
-export function createReads(market: Market, { chainId, deployment }: VenueChain, now: () => number) {
+/** The venue's unsigned data: limits, status, addresses and prices. */
+export function createMarketData(market: Market, { chainId, deployment }: VenueChain, now: () => number) {
   const iso = (time: number) => new Date(time).toISOString();
 
   function tradingLimits(query: Query) {
     const asset = market.asset(query.get('symbol'));
     const side = readSide(query.get('side'));
-    const refusal = market.refusal(asset, side);
-    const answer = { timestamp: now(), symbol: asset.symbol, side };
+    const refusal = market.findRefusal(asset, side);
     const { status } = market.now();
-    const price = pricedAt(market.mid(asset), { side, duration: 'short', status, notional: 0n });
+    const price = priceWithSpread(market.mid(asset), { side, duration: 'short', status, notional: 0n });
     const { maxTokens, maxNotional, remaining } = market.limits(asset, price);
     const reason =
       refusal ??
@@ -27,7 +26,9 @@ export function createReads(market: Market, { chainId, deployment }: VenueChain,
         ? new VenueError(400, remaining === 0 ? 'MAX_ATTESTATIONS' : 'MAX_LIMIT_REACHED')
         : null);
     return {
-      ...answer,
+      timestamp: now(),
+      symbol: asset.symbol,
+      side,
       maxTokens: formatScaled(reason === null ? maxTokens : 0n),
       maxNotionalValue: formatScaled(reason === null ? maxNotional : 0n),
       remainingAttestations: String(remaining),
@@ -37,8 +38,8 @@ export function createReads(market: Market, { chainId, deployment }: VenueChain,
   }
 
   function sessionLimits(query: Query) {
-    const wanted = query.get('symbol');
-    const assets = wanted === null ? deployment.assets : [market.asset(wanted)];
+    const symbol = query.get('symbol');
+    const assets = symbol === null ? deployment.assets : [market.asset(symbol)];
     const limits = assets.map(({ symbol }) => ({
       symbol,
       ...Object.fromEntries(

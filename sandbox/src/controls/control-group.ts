@@ -1,0 +1,18 @@
+import type { Route } from '@causeway/service/http/route.ts';
+import type { Plugin } from '@causeway/service/http/server.ts';
+import type { FaultTargets } from './faults.ts';
+
+/** One area's contribution to the sandbox. */
+export type ControlGroup = {
+  /** Members of `GET /sandbox`. */
+  overview?: () => Record<string, unknown> | Promise<Record<string, unknown>>;
+  routes?: Route[];
+  faults?: FaultTargets;
+  /** Serve responses that are not JSON. */
+  plugins?: Plugin[];
+  /** Lines of the block printed when the service is ready. */
+  readyLines?: string[];
+};
+
+/** All control groups combined, for the server to mount. */
+export type Controls = { routes: Route[]; plugins: Plugin[]; readyLines: string[] };

@@ -1,0 +1,35 @@
+import type { Config } from '@causeway/service/config.ts';
+import { deriveSandboxKey } from '@causeway/service/operator/sandbox-keys.ts';
+import { sandboxOperatorKey } from './seed/keys.ts';
+import type { MailServer } from './simulators/mail-server.ts';
+import type { Simulators } from './simulators/start.ts';
+
+/** The settings an operator would make by hand to use the simulators. Settings already in `config` win. */
+export function sandboxSettings(
+  config: Config,
+  { chains, identity, documents, venue }: Simulators,
+  { smtpUrl }: MailServer,
+): Partial<Config> {
+  const rpcUrls = Object.fromEntries(chains.map(({ chain, service_url }) => [chain, [service_url]]));
+  return {
+    smtpUrl: config.smtpUrl ?? smtpUrl,
+    rpcUrls: { ...rpcUrls, ...config.rpcUrls },
+    operatorKey: config.operatorKey ?? sandboxOperatorKey(),
+    supplierKey: config.supplierKey ?? deriveSandboxKey('supplier'),
+    venue: config.venue ?? { url: venue.url, apiKey: venue.api_key },
+    identity: config.identity ?? {
+      url: identity.url,
+      appToken: identity.app_token,
+      secret: identity.secret,
+      webhookSecrets: [identity.webhook_secret],
+    },
+    documents: config.documents ?? {
+      url: documents.url,
+      apiKey: documents.api_key,
+      templates: documents.templates,
+      webhookSecrets: [documents.webhook_secret],
+      webhookHeader: null,
+      linkDays: 30,
+    },
+  };
+}
