@@ -183,7 +183,7 @@ export type Participation = {
   id: string;
   offer_id: string;
   offer_option_id: string;
-  /** `prepared`: the approval is not yet mined or confirmed. `pending`: the approval is good; the amount is going to be taken. `submitted`: the transaction that takes it is on its way. `completed`: it is taken and confirmed. `failed`: nothing was taken. `remit_submitted`, `remitted`, `remit_failed`: the same of a refund. */
+  /** `prepared`: the approval is not mined or confirmed yet. `pending`: the approval is valid and the commit is about to be sent. `submitted`: the transaction that commits the amount is in progress. `completed`: the commit is confirmed. `failed`: nothing was committed. `remit_submitted`, `remitted`, `remit_failed`: a refund is in progress, paid, or failed. */
   status: 'prepared' | 'pending' | 'submitted' | 'completed' | 'failed' | 'remit_submitted' | 'remitted' | 'remit_failed';
   amount: string;
   /** The amount in whole units. */
@@ -280,7 +280,7 @@ export type SwapOutputToken = {
   decimals: number;
 };
 
-/** What the contract would do now. The market takes `pay_input_amount`, which is below the asked amount when supply is short; the wallet pays it and the `fee`, together never more than the asked amount. */
+/** The result of a swap at the latest block. The market takes `pay_input_amount`, which is less than the requested amount if supply is short. The wallet pays that plus `fee`, in total at most the requested amount. */
 export type SwapPreview = {
   object: 'swap_preview';
   fee: string;
@@ -288,7 +288,7 @@ export type SwapPreview = {
   receive_output_amount: string;
 };
 
-/** Swaps are stopped when `stopped` has the bit of `swap_level` set. Zero means nothing is stopped. */
+/** Swaps are stopped if `stopped` contains the bit of `swap_level`. Zero means that nothing is stopped. */
 export type SwapStatus = {
   object: 'swap_status';
   stopped: string;
@@ -521,19 +521,19 @@ export type Operations = {
     };
     reply: AllowWalletTransaction | WalletAllowed;
   };
-  /** Take part in a token sale. */
+  /** Participate in a token sale. */
   createParticipation: {
     body: {
-      /** The id of the offer, or its slug. */
+      /** The id or slug of the offer. */
       offer_id: string;
       offer_option_id: string;
       chain: Chain;
-      /** Whose approval it is. */
+      /** The wallet that approved the fund. */
       wallet_address: string;
       amount: string;
-      /** One of the `funding_assets` of the offer. */
+      /** One of the offer's `funding_assets`. */
       asset_id: string;
-      /** The transaction that approved the fund of the offer on this chain; a fresh one every time. */
+      /** The transaction that approved the fund on this chain. Each participation needs a new one. */
       approval_transaction_hash: string;
     };
     reply: Participation;
@@ -549,11 +549,11 @@ export type Operations = {
     };
     reply: Participations;
   };
-  /** Read a participation. */
+  /** Get a participation. */
   getParticipation: {
     reply: Participation;
   };
-  /** What a swap contract would take and give for an amount. */
+  /** Preview a swap. */
   previewSwap: {
     query: {
       contract_address: string;
@@ -563,7 +563,7 @@ export type Operations = {
     };
     reply: SwapPreview;
   };
-  /** The token that a swap contract gives. */
+  /** Get the output token of a swap contract. */
   getSwapOutputToken: {
     query: {
       contract_address: string;
@@ -571,7 +571,7 @@ export type Operations = {
     };
     reply: SwapOutputToken;
   };
-  /** Whether a swap contract is stopped. */
+  /** Get the status of a swap contract. */
   getSwapStatus: {
     query: {
       contract_address: string;
@@ -579,7 +579,7 @@ export type Operations = {
     };
     reply: SwapStatus;
   };
-  /** Whether a wallet may swap. */
+  /** Check whether a wallet may swap. */
   getWalletAuthorization: {
     query: {
       contract_address: string;
@@ -588,7 +588,7 @@ export type Operations = {
     };
     reply: WalletAuthorization;
   };
-  /** How much of a token a spender may take from its owner. */
+  /** Get a token allowance. */
   getTokenAllowance: {
     query: {
       token_address: string;
@@ -598,7 +598,7 @@ export type Operations = {
     };
     reply: TokenAllowance;
   };
-  /** How much of a token an address holds. */
+  /** Get a token balance. */
   getTokenBalance: {
     query: {
       token_address: string;

@@ -1,6 +1,6 @@
 import { publicRoute } from '@causeway/service/http/route.ts';
+import { requestRemit } from '@causeway/service/participations/remit.ts';
 import { Participation } from '@causeway/service/participations/schema.ts';
-import { requestRemit } from '@causeway/service/settlement/refund.ts';
 import Type from 'typebox';
 import type { ControlGroup } from './control-group.ts';
 

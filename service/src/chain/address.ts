@@ -1,16 +1,22 @@
 import { base58 } from '@scure/base';
+import type { Hex } from 'viem';
 import { type ChainName, chainFacts } from './chains.ts';
 
-/** The address as it is kept and compared: EVM ones in lower case, Solana ones as they are. Null when it is none. */
+/** Returns the address as it is stored and compared (EVM addresses in lower case), or null if it is malformed. */
 export function normalizeAddress(chain: ChainName, address: string): string | null {
   if (chainFacts(chain).protocol === 'ethereum')
     return /^0x[0-9a-fA-F]{40}$/.test(address) ? address.toLowerCase() : null;
   return decodeBase58(address, 32) === null ? null : address;
 }
 
-/** Null unless it is base58 of exactly so many bytes. */
+/** Lower-cases an EVM address or hash, so that equal values are equal strings. */
+export function toLowerHex(text: string): Hex {
+  return text.toLowerCase() as Hex;
+}
+
+/** Returns null unless `text` is base58 of exactly `size` bytes. */
 export function decodeBase58(text: string, size: number): Uint8Array | null {
-  // Decoding is quadratic: nothing longer than what so many bytes can need.
+  // Decoding takes quadratic time, so reject text that is too long for `size` bytes.
   if (text.length > Math.ceil(size * 1.37)) return null;
   try {
     const bytes = base58.decode(text);

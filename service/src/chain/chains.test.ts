@@ -5,16 +5,16 @@ import { CHAINS, EVM_CHAINS } from '../http/wire.ts';
 import { deriveSandboxKey, isSandboxKey, SANDBOX_KEY_LABELS } from '../operator/sandbox-keys.ts';
 import { CHAIN_FACTS, EVM_CHAIN_NAMES } from './chains.ts';
 
-it('has a row for each chain of the wire, and no other', () => {
+it('lists exactly the chains of the API', () => {
   expect(Object.keys(CHAIN_FACTS).sort()).toEqual([...CHAINS].sort());
   expect([...EVM_CHAIN_NAMES].sort()).toEqual([...EVM_CHAINS].sort());
 });
 
-it('agrees with the embedded chains on their ids', () => {
+it('has the same chain ids as the embedded chains', () => {
   for (const { chain, chainId } of EMBEDDED_CHAINS) expect(CHAIN_FACTS[chain].chainId).toBe(chainId);
 });
 
-it('knows every key of the sandbox, however it is written, and no other', () => {
+it('recognises every sandbox key in any notation, and no other key', () => {
   const known = SANDBOX_KEY_LABELS.map(deriveSandboxKey);
   expect(new Set(known).size).toBe(SANDBOX_KEY_LABELS.length);
   const evm = testWallets

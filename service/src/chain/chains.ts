@@ -2,25 +2,24 @@ import type { Hex } from 'viem';
 
 export type ChainFacts = {
   protocol: 'ethereum' | 'solana';
-  /** EIP-155; null where the protocol knows none. */
+  /** EIP-155 chain id; null for protocols without one. */
   chainId: number | null;
-  /** Blocks, its own included, until a transaction counts as settled. */
+  /** Blocks, including the transaction's own, after which a transaction is settled. */
   confirmations: number;
   /**
-   * Blocks likewise, until a commit is refunded: a fund pays out of anything that the user has committed, so its commit
-   * must not be undone any more. Test chains do not wait, because an embedded one mines for transactions only.
+   * Blocks a commit needs before it can be refunded. A fund pays refunds from everything the user has committed, so a
+   * reorganisation must no longer be able to undo the commit. Test chains use 1: embedded chains mine on demand only.
    */
   refundDepth: number;
   explorer: string;
-  /** Seconds between blocks. */
-  blockTime: number;
-  /** The multicall contract; where there is no code at it, calls travel as a JSON-RPC batch. */
+  blockTimeSeconds: number;
+  /** Address of Multicall3. If the chain has no code there, reads use a JSON-RPC batch instead. */
   multicall: Hex | null;
 };
 
 const MULTICALL3: Hex = '0xca11bde05977b3631167028862be2a173976ca11';
 
-/** All that the service knows about chains. Nothing else may ask which chain it is on. */
+/** Everything the service knows about each chain. No other code may branch on the chain name. */
 export const CHAIN_FACTS = {
   ethereum_mainnet: {
     protocol: 'ethereum',
@@ -28,7 +27,7 @@ export const CHAIN_FACTS = {
     confirmations: 12,
     refundDepth: 64,
     explorer: 'https://etherscan.io',
-    blockTime: 12,
+    blockTimeSeconds: 12,
     multicall: MULTICALL3,
   },
   ethereum_sepolia: {
@@ -37,7 +36,7 @@ export const CHAIN_FACTS = {
     confirmations: 1,
     refundDepth: 1,
     explorer: 'https://sepolia.etherscan.io',
-    blockTime: 12,
+    blockTimeSeconds: 12,
     multicall: MULTICALL3,
   },
   base_mainnet: {
@@ -46,7 +45,7 @@ export const CHAIN_FACTS = {
     confirmations: 10,
     refundDepth: 64,
     explorer: 'https://basescan.org',
-    blockTime: 2,
+    blockTimeSeconds: 2,
     multicall: MULTICALL3,
   },
   base_sepolia: {
@@ -55,7 +54,7 @@ export const CHAIN_FACTS = {
     confirmations: 1,
     refundDepth: 1,
     explorer: 'https://sepolia.basescan.org',
-    blockTime: 2,
+    blockTimeSeconds: 2,
     multicall: MULTICALL3,
   },
   solana_mainnet: {
@@ -64,7 +63,7 @@ export const CHAIN_FACTS = {
     confirmations: 32,
     refundDepth: 32,
     explorer: 'https://explorer.solana.com',
-    blockTime: 0.4,
+    blockTimeSeconds: 0.4,
     multicall: null,
   },
   solana_devnet: {
@@ -73,7 +72,7 @@ export const CHAIN_FACTS = {
     confirmations: 32,
     refundDepth: 32,
     explorer: 'https://explorer.solana.com/?cluster=devnet',
-    blockTime: 0.4,
+    blockTimeSeconds: 0.4,
     multicall: null,
   },
 } as const satisfies Record<string, ChainFacts>;

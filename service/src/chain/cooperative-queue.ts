@@ -1,22 +1,19 @@
-/** Runs a piece of work when its turn comes. */
+/** Runs `work` when it reaches the front of the queue. */
 export type CooperativeQueue = <T>(work: () => T) => Promise<T>;
 
-const SLICE = 3;
+const SLICE_MS = 3;
 
-/**
- * For short work that would block the event loop when many ask at once: pieces run one after another for at most so
- * many milliseconds, then everything else gets its turn.
- */
-export function createCooperativeQueue(slice = SLICE): CooperativeQueue {
+/** Runs short synchronous tasks in order and yields to the event loop after every `sliceMs` milliseconds. */
+export function createCooperativeQueue(sliceMs = SLICE_MS): CooperativeQueue {
   let queue: (() => void)[] = [];
   let next = 0;
   let running = false;
   const run = () => {
-    const end = performance.now() + slice;
+    const sliceEnd = performance.now() + sliceMs;
     do {
       queue[next]?.();
       next += 1;
-    } while (next < queue.length && performance.now() < end);
+    } while (next < queue.length && performance.now() < sliceEnd);
     if (next >= queue.length) {
       queue = [];
       next = 0;

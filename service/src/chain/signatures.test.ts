@@ -11,7 +11,7 @@ import { hashText, isSignedByKey, signHash } from './evm/secp256k1.ts';
 import { createSignatures, type Signed } from './signatures.ts';
 import { isSignedByEd25519 } from './solana/ed25519.ts';
 
-// No node at all: nothing below may need one.
+// There is no RPC node: none of these checks may need one.
 const chains = openChains({ urls: {} });
 const { check } = createSignatures(chains);
 afterAll(() => chains.close());
@@ -51,7 +51,7 @@ const solana: Signed = {
   signature: '4EbuFKWtpgZk9SThsEZmzU9VNW4zkTUKrm9fvPJtam9noVAEJTNCTurQSQYHRV2Wwyj992a2WN4iYb8Ra37t74yD',
 };
 
-/** One bit of it is another. */
+/** Returns a copy with one bit flipped. */
 function flip(bytes: Uint8Array, bit: number): Uint8Array {
   const changed = Uint8Array.from(bytes);
   const at = Math.floor(bit / 8) % bytes.length;
@@ -60,14 +60,14 @@ function flip(bytes: Uint8Array, bit: number): Uint8Array {
 }
 
 describe('plain keys', () => {
-  test('the published vector holds, and its hash is the one of EIP-191', async () => {
+  test('the published vector is valid and has the EIP-191 hash', async () => {
     expect(bytesToHex(hashText(evm.text))).toBe(
       '0xa1fcfc6d555e2c6b09c1cd6b109b692045c30de45cca969c5b17eaccb56c7cfa',
     );
     expect(await check(evm)).toBe(true);
   });
 
-  test('any text signed by any key holds, as it does for viem', async () => {
+  test('any text signed by any key is valid, as in viem', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 300 }), async (text) => {
         const signer = privateKeyToAccount(generatePrivateKey());
@@ -80,7 +80,7 @@ describe('plain keys', () => {
     );
   });
 
-  test('one changed bit of text, signature or address fails', async () => {
+  test('flipping one bit of text, signature or address makes it invalid', async () => {
     const signature = hexToBytes(evm.signature as `0x${string}`);
     const text = Buffer.from(evm.text);
     await fc.assert(
@@ -89,7 +89,7 @@ describe('plain keys', () => {
         const address = bytesToHex(flip(hexToBytes(ADDRESS as `0x${string}`), bit));
         expect(await check({ ...evm, address })).toBe(false);
         expect(isSignedByKey(ADDRESS, flip(hashText(evm.text), bit), signature)).toBe(false);
-        // Texts are ASCII, so that every changed bit is another text.
+        // The text is ASCII, so that flipping any of the lower seven bits gives a different text.
         const changed = flip(text, bit - (bit % 8) + (bit % 7)).toString();
         expect(await check({ ...evm, text: Buffer.from(changed).toString() })).toBe(false);
       }),
@@ -98,21 +98,17 @@ describe('plain keys', () => {
   });
 
   test.each([
-    [
-      'v of 0 and 1, as some hardware wallets have it',
-      (s: Uint8Array) => set(s, 64, (s[64] ?? 0) - 27),
-      true,
-    ],
+    ['v of 0 and 1, as some hardware wallets return', (s: Uint8Array) => set(s, 64, (s[64] ?? 0) - 27), true],
     ['v of 29', (s: Uint8Array) => set(s, 64, 29), false],
     ['v of 37', (s: Uint8Array) => set(s, 64, 37), false],
-    ['the twin with high s', twin, false],
+    ['the malleable counterpart with high s', malleate, false],
     ['r of zero', (s: Uint8Array) => s.map((byte, at) => (at < 32 ? 0 : byte)), false],
     ['s of zero', (s: Uint8Array) => s.map((byte, at) => (at >= 32 && at < 64 ? 0 : byte)), false],
     ['r above the order', (s: Uint8Array) => s.map((byte, at) => (at < 32 ? 255 : byte)), false],
     ['64 bytes', (s: Uint8Array) => s.subarray(0, 64), false],
     ['one byte', (s: Uint8Array) => s.subarray(0, 1), false],
     ['zeros', (s: Uint8Array) => s.map(() => 0), false],
-  ] as const)('%s: %#', async (_what, change, expected) => {
+  ] as const)('%s: %#', async (_name, change, expected) => {
     const changed = change(hexToBytes(evm.signature as `0x${string}`));
     expect(isSignedByKey(ADDRESS, hashText(evm.text), changed)).toBe(expected);
   });
@@ -126,17 +122,17 @@ describe('plain keys', () => {
     evm.signature.slice(2),
     ` ${evm.signature}`,
     `${evm.signature}\n`,
-  ])('what is no hexadecimal signature fails: %j', async (signature) =>
+  ])('malformed hexadecimal signatures are invalid: %j', async (signature) =>
     expect(await check({ ...evm, signature })).toBe(false),
   );
 
-  test('a signature of ours is one that viem accepts', async () => {
+  test('signHash returns the same signature as viem', async () => {
     const hash = hashMessage('permission');
     const signature = signHash(KEY, hash);
     expect(signature).toBe(await account.sign({ hash }));
   });
 
-  test('on a chain without a node, what only a contract could have signed is told apart', async () => {
+  test('a possible contract signature on a chain without an RPC node throws chain_not_supported', async () => {
     await expect(check({ ...evm, signature: `${evm.signature}00` })).rejects.toMatchObject({
       code: 'chain_not_supported',
     });
@@ -150,7 +146,7 @@ function set(bytes: Uint8Array, at: number, value: number): Uint8Array {
 }
 
 /** (r, n − s, other v): the other signature that the same key can be said to have made. */
-function twin(signature: Uint8Array): Uint8Array {
+function malleate(signature: Uint8Array): Uint8Array {
   const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
   const s = order - BigInt(bytesToHex(signature.subarray(32, 64)));
   const high = hexToBytes(`0x${s.toString(16).padStart(64, '0')}`);
@@ -158,11 +154,11 @@ function twin(signature: Uint8Array): Uint8Array {
 }
 
 describe('solana keys', () => {
-  test('the published vector holds', async () => {
+  test('the published vector is valid', async () => {
     expect(await check(solana)).toBe(true);
   });
 
-  test('one changed bit of text, signature or address fails', async () => {
+  test('flipping one bit of text, signature or address makes it invalid', async () => {
     const signature = base58.decode(solana.signature);
     const key = base58.decode(SOLANA_ADDRESS);
     const text = Buffer.from(solana.text);
@@ -176,7 +172,7 @@ describe('solana keys', () => {
     );
   });
 
-  test('agrees with the strict mode of another implementation', async () => {
+  test('agrees with the strict mode of noble-curves', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ minLength: 32, maxLength: 32 }),
@@ -195,10 +191,10 @@ describe('solana keys', () => {
     );
   });
 
-  test('a key of small order proves nothing, whatever the text, in every encoding', async () => {
+  test('small-order keys are rejected for every text and encoding', async () => {
     const keys = [
       ...ED25519_TORSION_SUBGROUP.map((hex) => Buffer.from(hex, 'hex')),
-      // p and p + 1 are 0 and 1 written otherwise.
+      // p and p + 1 are non-canonical encodings of 0 and 1.
       Buffer.from('edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f', 'hex'),
       Buffer.from('eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f', 'hex'),
     ].flatMap((key) => [key, flip(key, 255)]);
@@ -214,7 +210,7 @@ describe('solana keys', () => {
     }
   });
 
-  test('what the platform itself makes is accepted', async () => {
+  test('signatures made by node:crypto are valid', async () => {
     const seed = Buffer.alloc(32, 7);
     const pkcs8 = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]);
     const key = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' });
@@ -232,7 +228,7 @@ describe('solana keys', () => {
     solana.signature.toLowerCase(),
     Buffer.from(base58.decode(solana.signature)).toString('hex'),
     '1'.repeat(16_000),
-  ])('what is no signature in base58 fails: %#', async (signature) => {
+  ])('malformed base58 signatures are invalid: %#', async (signature) => {
     expect(await check({ ...solana, signature })).toBe(false);
   });
 });

@@ -11,35 +11,35 @@ import { isSignedByEd25519 } from './solana/ed25519.ts';
 
 export type Signed = {
   chain: ChainName;
-  /** As `normalizeAddress` gives it. */
+  /** In the form returned by `normalizeAddress`. */
   address: string;
   text: string;
-  /** As the caller sent it. */
+  /** Exactly as the caller sent it. */
   signature: string;
 };
 
 export type Signatures = {
-  /** Whether the owner of the address signed the text. Throws what the chain's nodes fail with, when they are asked. */
+  /** Returns whether the owner of the address signed the text. Throws an upstream `ApiError` if no RPC node answers. */
   check(signed: Signed): Promise<boolean>;
 };
 
 export function createSignatures(chains: Chains): Signatures {
-  const inTurn = createCooperativeQueue();
+  const enqueue = createCooperativeQueue();
 
   async function checkEvm({ chain, address, text, signature }: Signed): Promise<boolean> {
     if (!/^0x([0-9a-fA-F]{2})+$/.test(signature)) return false;
     const bytes = hexToBytes(signature as Hex);
-    const [hash, isKey] = await inTurn(() => {
+    const [hash, isKeySignature] = await enqueue(() => {
       const hash = hashText(text);
       return [hash, isSignedByKey(address, hash, bytes)] as const;
     });
-    // Safe to do first: a hit means that the key of exactly this address signed. It also spares plain keys the node.
-    if (isKey) return true;
+    // Checking the key first is safe, because a match proves that this address's key signed, and it saves an RPC call.
+    if (isKeySignature) return true;
     const evm = chains.all().find(({ name }) => name === chain);
     if (evm !== undefined) return isSignedByContract(evm, address as Hex, hash, signature as Hex);
     if (bytes.length === 65) return false;
     throw new ApiError('chain_not_supported', {
-      chain: [`contract wallets on ${chain} cannot be checked here`],
+      chain: [`signatures of contract wallets on ${chain} cannot be verified here`],
     });
   }
 

@@ -1,15 +1,18 @@
-/** Allows one thing every so many milliseconds, and as many as `burst` after a rest. */
-export type TokenBucket = { take(now: number): boolean };
+/** A token bucket that refills by one token per `intervalMs`, up to `burst` tokens. */
+export type TokenBucket = {
+  /** Takes a token and returns true, or returns false if the bucket is empty. */
+  take(now: number): boolean;
+};
 
-export function createTokenBucket({ every, burst }: { every: number; burst: number }): TokenBucket {
-  let left = burst;
-  let counted = 0;
+export function createTokenBucket({ intervalMs, burst }: { intervalMs: number; burst: number }): TokenBucket {
+  let tokens = burst;
+  let refilledAt = 0;
   return {
     take: (now) => {
-      left = Math.min(burst, left + (now - counted) / every);
-      counted = now;
-      if (left < 1) return false;
-      left -= 1;
+      tokens = Math.min(burst, tokens + (now - refilledAt) / intervalMs);
+      refilledAt = now;
+      if (tokens < 1) return false;
+      tokens -= 1;
       return true;
     },
   };

@@ -1,4 +1,4 @@
-/** Why the operator's work has to wait; the name of an alert. Nothing is lost by it. */
+/** Why the operator cannot send transactions for now. Also the `reason` label of the settlement alert. */
 export type BlockedReason =
   | 'operator_out_of_gas'
   | 'fee_cap'
@@ -9,6 +9,7 @@ export type BlockedReason =
   | 'foreign_nonce'
   | 'unreachable';
 
+/** The work cannot proceed now. It stays queued and a later round tries again. */
 export class Blocked extends Error {
   readonly reason: BlockedReason;
   constructor(reason: BlockedReason, message: string) {

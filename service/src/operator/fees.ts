@@ -2,32 +2,36 @@ import { hexToBigInt, isHex } from 'viem/utils';
 import type { EvmChain } from '../chain/evm/client.ts';
 import { Blocked } from './blocked.ts';
 
-/** EIP-1559, in wei per unit of gas. */
+/** EIP-1559 fees in wei per unit of gas. */
 export type Fees = { maxFee: bigint; priorityFee: bigint };
 
-const GWEI = 1_000_000_000n;
+const DEFAULT_PRIORITY_FEE = 1_000_000_000n;
 
-/** Enough for six full blocks in a row, at most `cap`; throws `Blocked` when the chain asks for more than the cap. */
+/**
+ * Proposes fees that stay valid for six full blocks in a row, limited to `cap`. Throws `Blocked` if the base fee alone
+ * exceeds the cap.
+ */
 export async function proposeFees({ rpc, name }: EvmChain, cap: bigint): Promise<Fees> {
   const [block, tip] = await rpc.batch([
     { method: 'eth_getBlockByNumber', params: ['latest', false] },
     { method: 'eth_maxPriorityFeePerGas', params: [] },
   ]);
-  const base =
+  const baseFeeHex =
     block && 'result' in block
       ? (block.result as { baseFeePerGas?: unknown } | null)?.baseFeePerGas
       : undefined;
-  if (!isHex(base)) throw new Error(`${name} did not tell its base fee`);
-  const baseFee = hexToBigInt(base);
-  // Not every node knows this method.
-  const asked = tip && 'result' in tip && isHex(tip.result) ? hexToBigInt(tip.result) : GWEI;
+  if (!isHex(baseFeeHex)) throw new Error(`the latest block of ${name} has no base fee`);
+  const baseFee = hexToBigInt(baseFeeHex);
+  // Not every node supports eth_maxPriorityFeePerGas.
+  const suggested =
+    tip && 'result' in tip && isHex(tip.result) ? hexToBigInt(tip.result) : DEFAULT_PRIORITY_FEE;
   if (baseFee > cap)
-    throw new Blocked('fee_cap', `the base fee of ${name} is ${baseFee}, above the cap ${cap}`);
-  const priorityFee = min(asked, cap - baseFee);
+    throw new Blocked('fee_cap', `the base fee on ${name} is ${baseFee} wei, above the cap of ${cap} wei`);
+  const priorityFee = min(suggested, cap - baseFee);
   return { maxFee: min(2n * baseFee + priorityFee, cap), priorityFee };
 }
 
-/** Nodes take a replacement only when both fees grow by an eighth. Null when the cap leaves no room. */
+/** Returns fees for a replacement, which nodes accept only if both fees grow by an eighth; null if that exceeds `cap`. */
 export function raiseFees(previous: Fees, proposed: Fees, cap: bigint): Fees | null {
   const raise = (fee: bigint) => fee + fee / 8n + 1n;
   const maxFee = max(raise(previous.maxFee), proposed.maxFee);

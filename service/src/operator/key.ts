@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { type KmsKey, openKmsSigner } from './kms.ts';
 import { localSigner, type Signer } from './signer.ts';
 
-/** Where the operator's key lies. The bytes of a local one are a buffer, which no log shows. */
+/** Where the operator's key is held. A local key is a `Buffer`, because the logger never prints buffers. */
 export type OperatorKey = { kind: 'local'; privateKey: Buffer } | { kind: 'kms'; key: KmsKey };
 
 export async function openOperatorKey(key: OperatorKey, clock: Clock, registry?: Registry): Promise<Signer> {

@@ -1,67 +1,49 @@
-import { sql } from 'kysely';
-import { nodeIsAlive } from '../db/node.ts';
 import type { Db } from '../db/pool.ts';
+import type { KeyId } from './account.ts';
+import { expireLease, isLeaseHeld, upsertLease } from './lease-store.ts';
 
-/** The right to extend the nonce sequence of one key on one chain. */
-export type Lease = {
-  chain: string;
-  address: string;
+/** The exclusive right to extend the nonce sequence of one key on one chain. */
+export type Lease = KeyId & {
   node: number;
+  /** Grows whenever the lease changes hands. */
   epoch: bigint;
   /** Null before the first use of the key. */
   nextNonce: bigint | null;
 };
 
-/** Somebody else holds the lease, or has held it since. What was signed under it is thrown away unsent. */
+/** Another node has taken the lease. Transactions signed under it must not be stored or sent. */
 export class LeaseLost extends Error {
   constructor() {
-    super('the lease of the operator key was lost');
+    super('another node has taken the lease of the operator key');
     this.name = 'LeaseLost';
   }
 }
 
-const LIFE = '15 seconds';
-
-type Wanted = { chain: string; address: string; node: number };
+const LEASE_TTL_SECONDS = 15;
 
 /**
- * Takes or renews the lease; null while another node holds it. One whose node is gone is taken at once, one whose node
- * hangs when its time is over. Correctness does not hang on the time: `holdLease` refuses whoever has been replaced.
+ * Takes or renews the lease; returns null while another node holds it. The lease of a dead node can be taken at once, that
+ * of a hanging node when it expires. The expiry time is not needed for safety: `holdLease` stops a node that lost its lease.
  */
-export async function takeLease(db: Db, { chain, address, node }: Wanted): Promise<Lease | null> {
-  const { rows } = await sql<{ epoch: bigint; next_nonce: bigint | null }>`
-    insert into operator_keys as k (chain, address, epoch, node, lease_until)
-    values (${chain}, ${address}, 1, ${node}, now() + ${LIFE}::interval)
-    on conflict (chain, address) do update set node = excluded.node, lease_until = excluded.lease_until,
-      epoch = case when k.node = excluded.node then k.epoch else k.epoch + 1 end
-    where k.node = excluded.node or k.lease_until < now() or not ${nodeIsAlive('k.node')}
-    returning epoch, next_nonce`.execute(db);
-  const [row] = rows;
-  return row === undefined ? null : { chain, address, node, epoch: row.epoch, nextNonce: row.next_nonce };
+export async function takeLease(db: Db, wanted: KeyId & { node: number }): Promise<Lease | null> {
+  const held = await upsertLease(db, wanted, LEASE_TTL_SECONDS);
+  return held === null ? null : { ...wanted, ...held };
 }
 
-/** Locks the lease for the rest of the transaction; throws `LeaseLost`. Every write of the worker begins with this. */
-export async function holdLease(tx: Db, { chain, address, node, epoch }: Lease): Promise<void> {
-  const found = await tx
-    .selectFrom('operator_keys')
-    .select('epoch')
-    .where('chain', '=', chain)
-    .where('address', '=', address)
-    .where('node', '=', node)
-    .where('epoch', '=', epoch)
-    .forUpdate()
-    .executeTakeFirst();
-  if (found === undefined) throw new LeaseLost();
+/** Locks the lease until the transaction ends. Throws `LeaseLost`. Every write of a worker starts with this. */
+export async function holdLease(tx: Db, lease: Lease): Promise<void> {
+  if (!(await isLeaseHeld(tx, lease))) throw new LeaseLost();
 }
 
-/** Gives the lease back, so that another node need not wait for it. */
-export async function dropLease(db: Db, { chain, address, node, epoch }: Lease): Promise<void> {
-  await db
-    .updateTable('operator_keys')
-    .set({ lease_until: sql<string>`now() - interval '1 second'` })
-    .where('chain', '=', chain)
-    .where('address', '=', address)
-    .where('node', '=', node)
-    .where('epoch', '=', epoch)
-    .execute();
+/** Runs `work` in a transaction that holds the lease. */
+export async function withLease<T>(db: Db, lease: Lease, work: (tx: Db) => Promise<T>): Promise<T> {
+  return db.transaction().execute(async (tx) => {
+    await holdLease(tx, lease);
+    return work(tx);
+  });
+}
+
+/** Releases the lease, so that another node can take it at once. */
+export async function releaseLease(db: Db, lease: Lease): Promise<void> {
+  await expireLease(db, lease);
 }

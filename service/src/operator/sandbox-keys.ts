@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import { keccak256, toHex } from 'viem/utils';
 
-/** Every key of the sandbox has one of these labels. */
+/** The labels of all sandbox keys. */
 export const SANDBOX_KEY_LABELS = [
   'deployer',
   'owner',
@@ -21,12 +21,12 @@ export const SANDBOX_KEY_LABELS = [
 
 export type SandboxKeyLabel = (typeof SANDBOX_KEY_LABELS)[number];
 
-/** The sandbox's keys follow from their labels: anyone can compute them, so they must never hold anything of worth. */
+/** Derives a sandbox key from its label. Anyone can do the same, so these keys must never hold real value. */
 export function deriveSandboxKey(label: SandboxKeyLabel): Hex {
   return keccak256(toHex(`causeway sandbox key: ${label}`));
 }
 
-/** For the production profile, which refuses to start with one of them. */
+/** Returns whether this is a sandbox key. The production profile refuses to start with one. */
 export function isSandboxKey(privateKey: string): boolean {
   const normalised = privateKey.toLowerCase().replace(/^0x/, '');
   return SANDBOX_KEY_LABELS.some((label) => deriveSandboxKey(label).slice(2) === normalised);

@@ -35,9 +35,15 @@ const typedData = {
   message: { wallet: transaction.to },
 } as const;
 
-/** Speaks the part of the KMS API that is used, and checks the authorization as AWS describes it. */
+/** Implements the KMS operations that the signer uses and verifies the AWS Signature Version 4. */
 function startKms() {
-  const state = { highS: false, failures: 0, curve: 'secp256k1', lie: false, seen: [] as string[] };
+  const state = {
+    highS: false,
+    failures: 0,
+    curve: 'secp256k1',
+    signsWrongHash: false,
+    seen: [] as string[],
+  };
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk) => chunks.push(chunk));
@@ -45,22 +51,22 @@ function startKms() {
       const body = Buffer.concat(chunks).toString();
       const action = String(request.headers['x-amz-target']);
       state.seen.push(action);
-      const refuse = (status: number, type: string) =>
+      const reject = (status: number, type: string) =>
         response.writeHead(status).end(JSON.stringify({ __type: type }));
       if (state.failures > 0) {
         state.failures--;
-        return refuse(500, 'KMSInternalException');
+        return reject(500, 'KMSInternalException');
       }
       if (!isAuthorized(request.headers as Record<string, string>, body))
-        return refuse(400, 'IncompleteSignature');
+        return reject(400, 'IncompleteSignature');
       const input = JSON.parse(body);
-      if (input.KeyId !== 'alias/operator') return refuse(400, 'NotFoundException');
+      if (input.KeyId !== 'alias/operator') return reject(400, 'NotFoundException');
       if (action === 'TrentService.GetPublicKey')
         return response.end(JSON.stringify({ PublicKey: spki(state.curve).toString('base64') }));
       if (input.MessageType !== 'DIGEST' || input.SigningAlgorithm !== 'ECDSA_SHA_256')
-        return refuse(400, 'ValidationException');
+        return reject(400, 'ValidationException');
       const digest = Buffer.from(input.Message, 'base64');
-      const hash = state.lie ? createHash('sha256').update(digest).digest() : digest;
+      const hash = state.signsWrongHash ? createHash('sha256').update(digest).digest() : digest;
       return response.end(JSON.stringify({ Signature: der(hash, state.highS).toString('base64') }));
     });
   });
@@ -129,7 +135,9 @@ beforeAll(async () => {
   endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 });
 afterAll(() => void server.close());
-beforeEach(() => Object.assign(kms, { highS: false, failures: 0, curve: 'secp256k1', lie: false, seen: [] }));
+beforeEach(() =>
+  Object.assign(kms, { highS: false, failures: 0, curve: 'secp256k1', signsWrongHash: false, seen: [] }),
+);
 
 const openKms = (changes: object = {}) =>
   openKmsSigner(
@@ -141,7 +149,7 @@ const signers: [string, () => Promise<Signer>][] = [
   ['a local key', async () => localSigner(hexToBytes(PRIVATE_KEY))],
   ['a KMS key', () => openKms()],
   [
-    'a KMS key that answers the upper s',
+    'a KMS key that returns a high s',
     async () => {
       kms.highS = true;
       return openKms();
@@ -150,7 +158,7 @@ const signers: [string, () => Promise<Signer>][] = [
 ];
 
 describe.each(signers)('%s', (_name, open) => {
-  test('signs a transaction that recovers to its address and says what was asked', async () => {
+  test('signs the given transaction so that it recovers to its address', async () => {
     const signer = await open();
     const raw = await signer.signTransaction(transaction);
     expect(signer.address).toBe(account.address.toLowerCase());
@@ -170,7 +178,7 @@ describe.each(signers)('%s', (_name, open) => {
 });
 
 describe('the KMS key', () => {
-  test('is asked again after a failure of the service, and not after a refusal', async () => {
+  test('is retried after a KMS failure but not after a rejection', async () => {
     const signer = await openKms();
     kms.failures = 2;
     await expect(signer.signHash(keccak256('0x01'))).resolves.toMatch(/^0x[0-9a-f]{130}$/);
@@ -178,7 +186,7 @@ describe('the KMS key', () => {
     expect(kms.seen.filter((action) => action.endsWith('GetPublicKey')).length).toBe(2);
   });
 
-  test('does not open with wrong credentials, on another curve or without an answer', async () => {
+  test('does not open with wrong credentials, on another curve or if KMS is unreachable', async () => {
     const wrong = { ...credentials, secretAccessKey: 'another' };
     await expect(openKms({ credentials: wrong })).rejects.toMatchObject({ code: 'upstream_error' });
     kms.curve = 'ed25519';
@@ -188,14 +196,14 @@ describe('the KMS key', () => {
     });
   });
 
-  test('never passes on a signature of something else', async () => {
+  test('rejects a signature of another hash', async () => {
     const signer = await openKms();
-    kms.lie = true;
+    kms.signsWrongHash = true;
     await expect(signer.signHash(keccak256('0x01'))).rejects.toMatchObject({ code: 'upstream_error' });
   });
 });
 
-test('the authorization covers date, headers and body', () => {
+test('the AWS signature covers date, headers and body', () => {
   const signed = signAwsRequest(
     {
       url: new URL('https://kms.eu-central-1.amazonaws.com/'),
@@ -210,7 +218,7 @@ test('the authorization covers date, headers and body', () => {
   expect(isAuthorized(signed, '{ }')).toBe(false);
 });
 
-test('DER signatures are read back, and nothing but DER is', () => {
+test('reads DER signatures and rejects any other encoding', () => {
   const number = fc.bigInt({ min: 1n, max: ORDER - 1n });
   fc.assert(
     fc.property(number, number, (r, s) => {
@@ -232,7 +240,7 @@ test('DER signatures are read back, and nothing but DER is', () => {
   );
 });
 
-test('a signer that gets logged shows its address and nothing of its key', () => {
+test('a logged signer shows its address but not its key', () => {
   const lines: string[] = [];
   const log = createLog({ level: 'info', pretty: false, stream: { write: (line) => void lines.push(line) } });
   const signer = localSigner(hexToBytes(PRIVATE_KEY));

@@ -3,19 +3,19 @@ import { privateKeyToAddress } from 'viem/accounts';
 import { bytesToHex, hashTypedData, hexToNumber, keccak256, serializeTransaction, slice } from 'viem/utils';
 import { signHash } from '../chain/evm/secp256k1.ts';
 
-/** A key that signs for the service, wherever it lies. */
+/** A key that signs for the service, held locally or in KMS. */
 export type Signer = {
-  /** In lower case. */
+  /** Lower case. */
   address: Hex;
-  /** 65 bytes: r, s in the lower half, and v of 27 or 28. */
+  /** Returns 65 bytes: r, low s, and v of 27 or 28. */
   signHash(hash: Hex): Promise<Hex>;
-  /** The signed transaction, ready to send. */
+  /** Returns the serialised signed transaction. */
   signTransaction(transaction: TransactionSerializableEIP1559): Promise<Hex>;
-  /** EIP-712. */
+  /** Signs EIP-712 typed data, such as the operator's part of a tokenized quote. */
   signTypedData(typedData: TypedDataDefinition): Promise<Hex>;
 };
 
-/** Everything follows from an address and the signature of a hash. */
+/** Builds a signer from an address and a function that signs hashes. */
 export function createSigner(address: Hex, signHash: (hash: Hex) => Promise<Hex>): Signer {
   return {
     address: address.toLowerCase() as Hex,
@@ -33,7 +33,7 @@ export function createSigner(address: Hex, signHash: (hash: Hex) => Promise<Hex>
   };
 }
 
-/** A key held in this process. */
+/** Builds a signer from a private key held in this process. */
 export function localSigner(privateKey: Uint8Array): Signer {
   const key = bytesToHex(privateKey);
   return createSigner(privateKeyToAddress(key), async (hash) => signHash(key, hash));

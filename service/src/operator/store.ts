@@ -2,86 +2,40 @@ import { sql } from 'kysely';
 import type { Hex } from 'viem';
 import { bytesToHex, hexToBytes, keccak256 } from 'viem/utils';
 import type { Db } from '../db/pool.ts';
-import { holdLease, type Lease, LeaseLost } from './lease.ts';
+import type { KeyId } from './account.ts';
+import type {
+  Mined,
+  OpenTransaction,
+  OperatorTransaction,
+  SignedCall,
+  TransactionKind,
+  WatchedTransaction,
+} from './transaction.ts';
 
-export type TransactionKind = 'commit' | 'remit' | 'fill';
+const toBytes = (hex: Hex) => Buffer.from(hexToBytes(hex));
 
-/** One decided call of the operator. */
-export type OperatorTransaction = {
-  id: string;
-  nonce: bigint;
-  kind: TransactionKind;
-  target: Hex;
-  data: Hex;
-  gas: bigint;
-};
-
-export type Attempt = {
-  hash: Hex;
-  raw: Hex;
-  maxFee: bigint;
-  priorityFee: bigint;
-  /** Seconds since it was signed. */
-  age: number;
-  /** Seconds since a node took it; null when none has. */
-  sentAge: number | null;
-};
-
-export type OpenTransaction = OperatorTransaction & {
-  /** Oldest first. */
-  attempts: Attempt[];
-};
-
-export type WatchedTransaction = {
-  id: string;
-  kind: TransactionKind;
-  blockNumber: bigint;
-  blockHash: Hex;
-};
-
-/** Where and how a transaction was mined. */
-export type Mined = { hash: Hex; blockNumber: bigint; blockHash: Hex; succeeded: boolean };
-
-export type Signed = { raw: Hex; maxFee: bigint; priorityFee: bigint };
-
-const bytes = (hex: Hex) => Buffer.from(hexToBytes(hex));
-
-/** Draws the nonce and stores the call with its first signed bytes. */
+/** Stores a transaction with its first attempt. The caller holds the lease and, unless it fills a gap, has the nonce. */
 export async function insertTransaction(
   tx: Db,
-  lease: Lease,
+  { chain, address }: KeyId,
   transaction: OperatorTransaction,
-  signed: Signed,
+  signed: SignedCall,
 ): Promise<void> {
   const { id, nonce, kind, target, data, gas } = transaction;
-  const { chain, address } = lease;
-  await holdLease(tx, lease);
-  if (kind !== 'fill') await drawNonce(tx, lease, nonce);
   await tx
     .insertInto('operator_transactions')
-    .values({ id, chain, signer: address, nonce, kind, target, data: bytes(data), gas })
+    .values({ id, chain, signer: address, nonce, kind, target, data: toBytes(data), gas })
     .execute();
   await insertAttempt(tx, id, signed);
 }
 
-async function drawNonce(tx: Db, { chain, address }: Lease, nonce: bigint): Promise<void> {
-  const { numUpdatedRows } = await tx
-    .updateTable('operator_keys')
-    .set({ next_nonce: nonce + 1n })
-    .where('chain', '=', chain)
-    .where('address', '=', address)
-    .where((where) => where.or([where('next_nonce', 'is', null), where('next_nonce', '=', nonce)]))
-    .executeTakeFirst();
-  if (numUpdatedRows !== 1n) throw new LeaseLost();
-}
-
-export async function insertAttempt(db: Db, transactionId: string, signed: Signed): Promise<void> {
+export async function insertAttempt(db: Db, transactionId: string, signed: SignedCall): Promise<void> {
   await db
     .insertInto('operator_attempts')
     .values({
-      hash: bytes(keccak256(signed.raw)),
+      hash: toBytes(keccak256(signed.raw)),
       transaction_id: transactionId,
-      raw: bytes(signed.raw),
+      raw: toBytes(signed.raw),
       max_fee: String(signed.maxFee),
       priority_fee: String(signed.priorityFee),
     })
@@ -90,13 +44,11 @@ export async function insertAttempt(db: Db, transactionId: string, signed: Signe
 }
 
 export async function markSent(db: Db, hash: Hex): Promise<void> {
-  await sql`update operator_attempts set sent_at = now() where hash = ${bytes(hash)}`.execute(db);
+  await sql`update operator_attempts set sent_at = now() where hash = ${toBytes(hash)}`.execute(db);
 }
 
-type Key = Pick<Lease, 'chain' | 'address'>;
-
-/** By nonce. */
-export async function listOpen(db: Db, { chain, address }: Key): Promise<OpenTransaction[]> {
+/** Returns the transactions that are not settled, in nonce order. */
+export async function listOpen(db: Db, { chain, address }: KeyId): Promise<OpenTransaction[]> {
   const { rows } = await sql<{
     id: string;
     nonce: bigint;
@@ -135,7 +87,14 @@ export async function listOpen(db: Db, { chain, address }: Key): Promise<OpenTra
   }));
 }
 
-/** `final` is not watched any more. */
+export async function countOpen(db: Db, { chain, address }: KeyId): Promise<bigint> {
+  const { rows } = await sql<{ n: bigint }>`
+    select count(*) as n from operator_transactions
+    where chain = ${chain} and signer = ${address} and state = 'open'`.execute(db);
+  return rows[0]?.n ?? 0n;
+}
+
+/** Records where an open transaction was mined; returns false if it is no longer open. `final` ones are not watched. */
 export async function markSettled(
   tx: Db,
   id: string,
@@ -146,9 +105,9 @@ export async function markSettled(
     .updateTable('operator_transactions')
     .set({
       state,
-      mined_hash: bytes(mined.hash),
+      mined_hash: toBytes(mined.hash),
       block_number: mined.blockNumber,
-      block_hash: bytes(mined.blockHash),
+      block_hash: toBytes(mined.blockHash),
       succeeded: mined.succeeded,
     })
     .where('id', '=', id)
@@ -157,7 +116,7 @@ export async function markSettled(
   return numUpdatedRows === 1n;
 }
 
-/** Back to where it has to be sent and mined. */
+/** Reopens a transaction, so that it is sent and mined again. Returns false if it is not in state `from`. */
 export async function markOpen(
   tx: Db,
   id: string,
@@ -173,8 +132,8 @@ export async function markOpen(
   return numUpdatedRows === 1n;
 }
 
-/** Settled ones that a reorganisation could still undo, highest block first. */
-export async function listWatched(db: Db, { chain, address }: Key): Promise<WatchedTransaction[]> {
+/** Returns settled transactions that a reorganisation could still undo, highest block first. */
+export async function listWatched(db: Db, { chain, address }: KeyId): Promise<WatchedTransaction[]> {
   const rows = await db
     .selectFrom('operator_transactions')
     .select(['id', 'kind', 'block_number', 'block_hash'])
@@ -192,7 +151,8 @@ export async function listWatched(db: Db, { chain, address }: Key): Promise<Watc
   }));
 }
 
-export async function finalizeBelow(db: Db, { chain, address }: Key, blockNumber: bigint): Promise<void> {
+/** Stops watching transactions that were settled below `blockNumber`. */
+export async function finalizeBelow(db: Db, { chain, address }: KeyId, blockNumber: bigint): Promise<void> {
   await db
     .updateTable('operator_transactions')
     .set({ state: 'final' })
@@ -203,10 +163,10 @@ export async function finalizeBelow(db: Db, { chain, address }: Key, blockNumber
     .execute();
 }
 
-/** What stands at a nonce; null when we never used it. */
+/** Returns our transaction with this nonce, or null if we never used it. */
 export async function findByNonce(
   db: Db,
-  { chain, address }: Key,
+  { chain, address }: KeyId,
   nonce: bigint,
 ): Promise<{ id: string; kind: TransactionKind; state: string } | null> {
   const found = await db
@@ -219,7 +179,7 @@ export async function findByNonce(
   return found ?? null;
 }
 
-/** Its nonce was used by somebody else's transaction. False when it is not open any more. */
+/** Records that a foreign transaction used the nonce. Returns false if the transaction is no longer open. */
 export async function markDisplaced(tx: Db, id: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('operator_transactions')

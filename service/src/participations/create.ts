@@ -1,37 +1,39 @@
 import type { Hex } from 'viem';
+import { toLowerHex } from '../chain/address.ts';
 import { chainFacts } from '../chain/chains.ts';
 import type { EvmChain } from '../chain/evm/client.ts';
-import { contractCall } from '../chain/evm/reads.ts';
-import { minCommitAbi } from '../chain/evm/sale-fund.ts';
+import { readMinCommit } from '../chain/evm/sale-fund.ts';
 import type { Context } from '../context.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { newId } from '../http/ids.ts';
 import { FORMATS, toTimestamp } from '../http/wire.ts';
 import { assertOpen, contractOn, findOffer, findOption } from '../offers/offer.ts';
-import type { OfferOption } from '../offers/store.ts';
 import { assertRequirementsMet } from '../requirements/statuses.ts';
+import { assertWalletBound } from '../wallets/bound.ts';
 import { assertNotSanctioned } from '../wallets/sanctions.ts';
-import { listBindings } from '../wallets/store.ts';
-import { inspectApprovals } from './approval.ts';
-import { assertMinimumPurchase } from './minimum.ts';
+import { inspectApprovals, type WantedApproval } from './approval.ts';
+import { assertMinimumPurchase } from './minimum-purchase.ts';
 import { showParticipation } from './participation.ts';
 import type { NewParticipation, Participation } from './schema.ts';
 import { insertParticipation } from './status.ts';
-import { ASKED, listByApproval, type NewParticipation as NewRow } from './store.ts';
+import { listByApproval, type NewParticipation as NewRow, REQUEST_COLUMNS } from './store.ts';
 
-/** What a request says, apart from what follows from it. */
-type Asked = Pick<NewRow, (typeof ASKED)[number]>;
+/** The columns that come from the request itself. */
+type RequestColumns = Pick<NewRow, (typeof REQUEST_COLUMNS)[number]>;
 
-/** An ordered list of checks; what the chain says comes last, and the last write decides who has the approval. */
+/**
+ * Creates a participation after an ordered list of checks. The chain is checked last. The insert decides which of several
+ * concurrent requests gets the approval.
+ */
 export async function createParticipation(
   ctx: Context,
   caller: UserCaller,
   input: NewParticipation,
 ): Promise<Participation> {
-  const { wallet, hash } = readFields(input);
+  const { wallet, hash } = parseFields(input);
   const offer = await findOffer(ctx, caller, input.offer_id);
-  const asked: Asked = {
+  const request: RequestColumns = {
     partner_id: caller.partnerId,
     user_id: caller.userId,
     offer_id: offer.id,
@@ -41,8 +43,8 @@ export async function createParticipation(
     amount: input.amount,
     asset_id: input.asset_id,
   };
-  const repeated = await findRepeated(ctx, asked, hash);
-  if (repeated !== null) return repeated;
+  const existing = await findExisting(ctx, request, hash);
+  if (existing !== null) return existing;
 
   assertOpen(offer, ctx.clock);
   if (offer.type !== 'platform::token_sale') throw new ApiError('offer_type_mismatch');
@@ -54,23 +56,19 @@ export async function createParticipation(
   if (asset === undefined || token === undefined)
     throw invalidField('asset_id', 'is not a funding asset of this offer on this chain');
   await assertRequirementsMet(ctx, caller, offer, option.id);
-  await assertBound(ctx, caller, option, wallet);
+  await assertWalletBound(ctx, caller, option, wallet);
   assertNotSanctioned(ctx, wallet);
   const amount = BigInt(input.amount);
   assertMinimumPurchase(option, amount, token.decimals);
-  await assertMinimumCommit(chain, contract.address, amount);
-  await assertUnused(ctx, asked, hash);
+  await assertMinCommit(chain, contract.address, amount);
+  await assertApprovalUnused(ctx, request, hash);
 
   const wanted = { user: wallet, fund: contract.address, token: token.address, amount, approvalHash: hash };
-  const [finding = { state: 'unmined' as const }] = await inspectApprovals(chain, [wanted]);
-  if (finding.state === 'wrong') throw new ApiError('approval_invalid', { reason: finding.reason });
-  if (finding.state === 'unreadable') throw finding.error;
-  if (finding.state === 'short') throw new ApiError(finding.shortage.code, finding.shortage.details);
   const now = toTimestamp(ctx.clock.micros());
-  return recordParticipation(ctx, hash, asked, {
-    ...asked,
+  return recordParticipation(ctx, hash, request, {
+    ...request,
     id: newId(ctx.clock, ctx.random),
-    status: finding.state === 'good' ? 'pending' : 'prepared',
+    status: await judgeApproval(chain, wanted),
     reason: null,
     asset_code: asset.code,
     asset_name: asset.name,
@@ -84,18 +82,15 @@ export async function createParticipation(
   });
 }
 
-/** Where the chain has no such addresses and hashes, it has no fund either, which is told later. */
-function readFields(input: NewParticipation): { wallet: Hex; hash: Hex } {
+/** Other protocols have other address formats, but no funds: `chain_not_supported` follows later. */
+function parseFields(input: NewParticipation): { wallet: Hex; hash: Hex } {
   const { wallet_address, approval_transaction_hash, chain, amount } = input;
   if (amount === '0') throw invalidField('amount', 'must be greater than 0');
   if (chainFacts(chain).protocol === 'ethereum') {
     assertFormat('wallet_address', 'evm-address', wallet_address);
     assertFormat('approval_transaction_hash', 'transaction-hash', approval_transaction_hash);
   }
-  return {
-    wallet: wallet_address.toLowerCase() as Hex,
-    hash: approval_transaction_hash.toLowerCase() as Hex,
-  };
+  return { wallet: toLowerHex(wallet_address), hash: toLowerHex(approval_transaction_hash) };
 }
 
 function assertFormat(field: string, format: string, value: string): void {
@@ -103,55 +98,48 @@ function assertFormat(field: string, format: string, value: string): void {
   if (known !== undefined && !known.test(value)) throw invalidField(field, known.says);
 }
 
-/** A wallet requirement is met by any bound wallet; what is taken must come from one of them. */
-async function assertBound(
-  { db }: Context,
-  { userId }: UserCaller,
-  { id, requirements }: OfferOption,
-  wallet: Hex,
-): Promise<void> {
-  const needsWallet = requirements.some(
-    ({ type }) => type === 'whitelisted_wallet' || type === 'external_wallet',
-  );
-  if (!needsWallet) return;
-  const bound = await listBindings(db, id, userId, wallet);
-  if (!bound.some(({ address, user_id }) => address === wallet && user_id === userId))
-    throw invalidField('wallet_address', 'is not bound to this option');
+async function assertMinCommit(chain: EvmChain, fund: Hex, amount: bigint): Promise<void> {
+  const minimum = await readMinCommit(chain, fund);
+  if (amount < minimum) throw invalidField('amount', `is below ${minimum}, the minimum of the fund`);
 }
 
-async function assertMinimumCommit(chain: EvmChain, fund: Hex, amount: bigint): Promise<void> {
-  const least = await chain.reader.read(contractCall(fund, minCommitAbi, 'minCommit', []));
-  if (amount < least) throw invalidField('amount', `is below ${least}, the least that the fund takes`);
+/** Returns the first status of a participation. Throws if its approval cannot become valid. */
+async function judgeApproval(chain: EvmChain, wanted: WantedApproval): Promise<'pending' | 'prepared'> {
+  const [finding] = await inspectApprovals(chain, [wanted]);
+  if (finding?.state === 'wrong') throw new ApiError('approval_invalid', { reason: finding.reason });
+  if (finding?.state === 'unreadable') throw finding.error;
+  if (finding?.state === 'short') throw new ApiError(finding.shortage.code, finding.shortage.details);
+  return finding?.state === 'good' ? 'pending' : 'prepared';
 }
 
-/** The participation that this very request has made before. */
-async function findRepeated(ctx: Context, asked: Asked, hash: Hex): Promise<Participation | null> {
-  const rows = await listByApproval(ctx.db, asked.chain, toBytes(hash));
-  const same = rows.find((row) => isSame(row, asked));
+/** Returns the participation that an earlier identical request created. */
+async function findExisting(
+  { db }: Pick<Context, 'db'>,
+  request: RequestColumns,
+  hash: Hex,
+): Promise<Participation | null> {
+  const rows = await listByApproval(db, request.chain, toBytes(hash));
+  const same = rows.find((row) => REQUEST_COLUMNS.every((column) => row[column] === request[column]));
   return same === undefined ? null : showParticipation(same);
 }
 
-function isSame(row: Asked, asked: Asked): boolean {
-  return ASKED.every((field) => row[field] === asked[field]);
-}
-
-async function assertUnused(ctx: Context, asked: Asked, hash: Hex): Promise<void> {
-  const rows = await listByApproval(ctx.db, asked.chain, toBytes(hash));
-  const isTaken = rows.some((row) => row.holds_approval || row.wallet_address === asked.wallet_address);
-  if (isTaken) throw new ApiError('approval_already_used');
+async function assertApprovalUnused({ db }: Context, request: RequestColumns, hash: Hex): Promise<void> {
+  const rows = await listByApproval(db, request.chain, toBytes(hash));
+  const isUsed = rows.some((row) => row.holds_approval || row.wallet_address === request.wallet_address);
+  if (isUsed) throw new ApiError('approval_already_used');
 }
 
 async function recordParticipation(
   ctx: Context,
   hash: Hex,
-  asked: Asked,
+  request: RequestColumns,
   row: NewRow,
 ): Promise<Participation> {
   return ctx.commitReply(async (tx) => {
     if (await insertParticipation(ctx, tx, row)) return showParticipation(row);
-    const repeated = await findRepeated({ ...ctx, db: tx }, asked, hash);
-    if (repeated === null) throw new ApiError('approval_already_used');
-    return repeated;
+    const existing = await findExisting({ db: tx }, request, hash);
+    if (existing === null) throw new ApiError('approval_already_used');
+    return existing;
   });
 }
 

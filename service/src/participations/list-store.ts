@@ -2,19 +2,19 @@ import { CompiledQuery } from 'kysely';
 import type { Db } from '../db/pool.ts';
 import type { Keyset } from '../http/paging.ts';
 import { STATUSES } from './schema.ts';
-import { type Choice, isAsked, type Selection } from './selection.ts';
+import { type Choice, isRestricted, type Selection } from './selection.ts';
 import { SHOWN, type ShownRow } from './store.ts';
 
 const COLUMNS = SHOWN.map((name) => `p.${name}`).join(', ');
 
-/** Rows that a statement may fetch: few numbers, so that there are few statements. Whoever asks takes what he needs. */
-const PAGES = [21, 51, 101];
+/** Row limits of the statements. Few values mean few prepared statements; callers slice the page they need. */
+const STATEMENT_LIMITS = [21, 51, 101];
 
 /**
- * One page, by one statement. Each combination of the values that were asked for is a range of one index, read in the
- * order of the list and no further than the page goes; the ranges are merged. So a page costs the same however long the
- * list is and however far down it lies. Only users to leave out are skipped row by row. May answer more than was asked for.
- * Null for the partner means all of them, each a range of its own.
+ * Reads one page in one statement; may return more rows than the limit. Each combination of filter values is a range of
+ * one index, read in list order and no further than the page, and the ranges are merged. Therefore a page costs the same
+ * no matter how long the list is or how far down the page is. Only excluded users are skipped row by row. Null for
+ * `partnerId` means all partners, with one range for each.
  */
 export async function listParticipations(
   db: Db,
@@ -28,8 +28,8 @@ export async function listParticipations(
 }
 
 /**
- * Written as text: this is the hottest query, and building it from parts costs as much as running it. The number of rows
- * stands in it, because the server plans a statement anew every time when it does not know how little is wanted.
+ * Builds the statement as text, because this is the hottest query and composing it with the query builder costs as much as
+ * running it. The limit is a literal: with a parameter PostgreSQL would plan the statement anew on every execution.
  */
 function pageQuery(
   partnerId: string | null,
@@ -39,14 +39,14 @@ function pageQuery(
   const draft = newDraft(partnerId);
   narrowUsers(draft, selection);
   narrowOffers(draft, selection);
-  const { conditions, sources, values, place } = draft;
+  const { conditions, sources, values, bind } = draft;
   if (position !== null) {
-    const beyond = `(${place(position.inserted_at, 'timestamptz')}, ${place(position.id, 'uuid')})`;
+    const beyond = `(${bind(position.inserted_at, 'timestamptz')}, ${bind(position.id, 'uuid')})`;
     conditions.push(`(p.inserted_at, p.id) ${direction === 'older' ? '<' : '>'} ${beyond}`);
   }
   const order = direction === 'older' ? 'desc' : 'asc';
-  const most = PAGES.find((size) => size >= limit) ?? limit;
-  const end = `order by p.inserted_at ${order}, p.id ${order} limit ${most}`;
+  const rowLimit = STATEMENT_LIMITS.find((size) => size >= limit) ?? limit;
+  const end = `order by p.inserted_at ${order}, p.id ${order} limit ${rowLimit}`;
   const page = `select ${COLUMNS} from participations p where ${conditions.join(' and ')} ${end}`;
   const text =
     sources.length === 0
@@ -55,13 +55,14 @@ function pageQuery(
   return CompiledQuery.raw(text, values) as CompiledQuery<ShownRow>;
 }
 
-/** A statement in the making. */
+/** A statement under construction. */
 type Draft = {
   values: unknown[];
-  place(value: unknown, type: string): string;
-  /** Of `participations p`. */
+  /** Adds a parameter and returns its placeholder. */
+  bind(value: unknown, type: string): string;
+  /** Conditions on `participations p`. */
   conditions: string[];
-  /** Tables whose rows are the ranges. */
+  /** Tables with one row per index range. */
   sources: string[];
   partner: string;
 };
@@ -70,84 +71,89 @@ type Column = 'user_id' | 'offer_id' | 'offer_option_id' | 'status';
 
 function newDraft(partnerId: string | null): Draft {
   const values: unknown[] = [];
-  const place = (value: unknown, type: string) => `$${values.push(value)}::${type}`;
-  const partner = partnerId === null ? 'partners.id' : place(partnerId, 'uuid');
+  const bind = (value: unknown, type: string) => `$${values.push(value)}::${type}`;
+  const partner = partnerId === null ? 'partners.id' : bind(partnerId, 'uuid');
   const sources = partnerId === null ? ['partners'] : [];
-  return { values, place, partner, conditions: [`p.partner_id = ${partner}`], sources };
+  return { values, bind, partner, conditions: [`p.partner_id = ${partner}`], sources };
 }
 
-/** Hidden from the planner, a list looks the same each time, so that its plan is kept. */
-const hide = (list: string) => `(select ${list})`;
+/** Hides the length of a list from the planner, so that it keeps the generic plan. */
+const hideLength = (list: string) => `(select ${list})`;
 
-function narrowTo({ conditions, sources, place }: Draft, column: Column, wanted: readonly string[]): void {
+function narrowTo({ conditions, sources, bind }: Draft, column: Column, wanted: readonly string[]): void {
   const type = column === 'status' ? 'text' : 'uuid';
   if (wanted.length === 1) {
-    conditions.push(`p.${column} = ${place(wanted[0], type)}`);
+    conditions.push(`p.${column} = ${bind(wanted[0], type)}`);
     return;
   }
-  sources.push(`unnest(${hide(place(wanted, `${type}[]`))}) as ${column}s (value)`);
+  sources.push(`unnest(${hideLength(bind(wanted, `${type}[]`))}) as ${column}s (value)`);
   conditions.push(`p.${column} = ${column}s.value`);
 }
 
-function narrowToFound({ conditions, sources }: Draft, column: Column, query: string): void {
+function narrowToQuery({ conditions, sources }: Draft, column: Column, query: string): void {
   sources.push(`(${query}) as ${column}s (value)`);
   conditions.push(`p.${column} = ${column}s.value`);
 }
 
 function narrowUsers(draft: Draft, { users, emails }: Selection): void {
-  const { conditions, place } = draft;
-  if (users.not.length > 0) conditions.push(`p.user_id <> all(${place(users.not, 'uuid[]')})`);
-  if (emails.not.length > 0) conditions.push(`p.user_id <> all(array(${usersBy(draft, emails.not)}))`);
+  const { conditions, bind } = draft;
+  if (users.not.length > 0) conditions.push(`p.user_id <> all(${bind(users.not, 'uuid[]')})`);
+  if (emails.not.length > 0) conditions.push(`p.user_id <> all(array(${usersByEmail(draft, emails.not)}))`);
   if (emails.only === null) {
     if (users.only !== null) narrowTo(draft, 'user_id', users.only);
     return;
   }
-  const found = usersBy(draft, emails.only);
-  const both = users.only === null ? found : `${found} and id = any(${place(users.only, 'uuid[]')})`;
+  const matching = usersByEmail(draft, emails.only);
+  const both = users.only === null ? matching : `${matching} and id = any(${bind(users.only, 'uuid[]')})`;
   if (emails.only.length === 1) conditions.push(`p.user_id = (${both})`);
-  else narrowToFound(draft, 'user_id', both);
+  else narrowToQuery(draft, 'user_id', both);
 }
 
-function usersBy({ place }: Draft, emails: string[]): string {
+function usersByEmail({ bind }: Draft, emails: string[]): string {
   return emails.length === 1
-    ? `select id from users where lower(email) = ${place(emails[0], 'text')}`
-    : `select id from users where lower(email) = any(${hide(place(emails, 'text[]'))}::text[])`;
+    ? `select id from users where lower(email) = ${bind(emails[0], 'text')}`
+    : `select id from users where lower(email) = any(${hideLength(bind(emails, 'text[]'))}::text[])`;
 }
 
-/** The indexes by offer and by option go on with the status. An option belongs to one offer, so it stands for it. */
+/** In the indexes by offer and by option the status comes next. An option implies its offer, so one column is enough. */
 function narrowOffers(draft: Draft, { offers, options, statuses }: Selection): void {
-  if (isAsked(options)) narrowOptions(draft, options, offers);
+  if (isRestricted(options)) narrowOptions(draft, options, offers);
   else if (offers.only !== null) narrowTo(draft, 'offer_id', offers.only);
-  else if (isAsked(offers)) narrowToFound(draft, 'offer_id', present(draft, 'offer_id', offers.not));
-  else if (!isAsked(statuses)) return;
+  else if (isRestricted(offers))
+    narrowToQuery(draft, 'offer_id', distinctValues(draft, 'offer_id', offers.not));
+  else if (!isRestricted(statuses)) return;
   narrowTo(draft, 'status', statuses.only ?? STATUSES.filter((status) => !statuses.not.includes(status)));
 }
 
-/** Of the wanted options, those whose offer is wanted too. */
+/** Restricts to the wanted options whose offer is wanted too. */
 function narrowOptions(draft: Draft, options: Choice, offers: Choice): void {
-  const { place } = draft;
-  if (!isAsked(offers)) {
+  const { bind } = draft;
+  if (!isRestricted(offers)) {
     if (options.only !== null) narrowTo(draft, 'offer_option_id', options.only);
-    else narrowToFound(draft, 'offer_option_id', present(draft, 'offer_option_id', options.not));
+    else narrowToQuery(draft, 'offer_option_id', distinctValues(draft, 'offer_option_id', options.not));
     return;
   }
   const wanted =
     options.only === null
-      ? present(draft, 'offer_option_id', options.not)
-      : `select unnest(${place(options.only, 'uuid[]')})`;
+      ? distinctValues(draft, 'offer_option_id', options.not)
+      : `select unnest(${bind(options.only, 'uuid[]')})`;
   const isWanted =
     offers.only === null
-      ? `offer_id <> all(${place(offers.not, 'uuid[]')})`
-      : `offer_id = any(${place(offers.only, 'uuid[]')})`;
+      ? `offer_id <> all(${bind(offers.not, 'uuid[]')})`
+      : `offer_id = any(${bind(offers.only, 'uuid[]')})`;
   const query = `select id from offer_options where id in (${wanted}) and ${isWanted}`;
-  narrowToFound(draft, 'offer_option_id', query);
+  narrowToQuery(draft, 'offer_option_id', query);
 }
 
-/** The values that the partner's rows have, found by leaps through the index. */
-function present({ place, partner }: Draft, column: 'offer_id' | 'offer_option_id', not: string[]): string {
+/** Selects the distinct values in the partner's rows with a loose index scan. */
+function distinctValues(
+  { bind, partner }: Draft,
+  column: 'offer_id' | 'offer_option_id',
+  not: string[],
+): string {
   const next = (beyond: string) =>
     `select q.${column} from participations q where q.partner_id = ${partner} ${beyond} order by q.${column} limit 1`;
   return `with recursive present (value) as ((${next('')}) union all
     select (${next(`and q.${column} > present.value`)}) from present where present.value is not null)
-    select value from present where value is not null and value <> all(${place(not, 'uuid[]')})`;
+    select value from present where value is not null and value <> all(${bind(not, 'uuid[]')})`;
 }

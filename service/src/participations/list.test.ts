@@ -9,8 +9,7 @@ import type { Keyset } from '../http/paging.ts';
 import { listParticipations } from './list-store.ts';
 import { type FilterField, readSelection } from './selection.ts';
 
-/** As in life: one sale, one kind of dollars, and all but a few rows come to the same end. */
-
+/** Realistic data: one sale, one funding asset, and nearly all rows in the same status. */
 const ROWS = 4_000;
 const PAGE = 21;
 const NEWEST: Keyset = { direction: 'older', position: null, limit: PAGE };
@@ -33,7 +32,7 @@ beforeAll(async () => {
   await sql`insert into operator_keys values ('ethereum_sepolia', ${signer}, 1, 1, 1, now())`.execute(ctx.db);
   await sql`insert into operator_transactions (id, chain, signer, nonce, kind, target, data, gas)
     values (${partnerId}, 'ethereum_sepolia', ${signer}, 0, 'commit', '0x', '', 1)`.execute(ctx.db);
-  // Every tenth is another partner's.
+  // Every tenth row belongs to another partner.
   await sql`
     insert into participations (id, partner_id, user_id, offer_id, offer_option_id, status, amount, asset_id, asset_code,
       asset_name, asset_digits, chain, wallet_address, fund_address, token_address, approval_hash, prepared_at, commit_id,
@@ -49,8 +48,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** How many rows the server has looked at for a page, however it is planned, and how many there were. */
-async function look(
+/** Reads a page with the given plan mode and counts the rows that PostgreSQL touched. */
+async function readCounted(
   filters: Filter<FilterField>[],
   plans: string,
   keyset = NEWEST,
@@ -58,15 +57,15 @@ async function look(
 ) {
   return app.ctx.db.transaction().execute(async (tx) => {
     await sql`set local plan_cache_mode = ${sql.raw(plans)}`.execute(tx);
-    const counted = async () => {
+    const touchedRows = async () => {
       const { rows } = await sql<{ n: bigint }>`
         select (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::bigint as n
         from pg_stat_xact_user_tables where relname = 'participations'`.execute(tx);
       return Number(rows[0]?.n ?? 0n);
     };
-    const before = await counted();
+    const before = await touchedRows();
     const rows = await listParticipations(tx, partner, readSelection({ userId: null }, filters), keyset);
-    return { rows, seen: (await counted()) - before };
+    return { rows, touched: (await touchedRows()) - before };
   });
 }
 
@@ -81,45 +80,45 @@ const not = (field: FilterField, value: string): Filter<FilterField> => ({
   values: [value],
 });
 
-/** Named by what is asked; with how many rows of a page there are. */
-const questions: [string, () => Filter<FilterField>[], number][] = [
+/** Name, filters and expected number of rows on the first page. */
+const cases: [string, () => Filter<FilterField>[], number][] = [
   ['everything', () => [], PAGE],
-  ['a status that all have', () => [is('status', 'completed')], PAGE],
-  ['a status that none has', () => [is('status', 'failed')], 0],
-  ['statuses that none has', () => [is('status', 'failed', 'remitted')], 0],
-  ['all but the status that all have', () => [not('status', 'completed')], 0],
+  ['the status of all rows', () => [is('status', 'completed')], PAGE],
+  ['a status without rows', () => [is('status', 'failed')], 0],
+  ['statuses without rows', () => [is('status', 'failed', 'remitted')], 0],
+  ['all but the status of all rows', () => [not('status', 'completed')], 0],
   ['the offer', () => [is('offer_id', offer)], PAGE],
-  ['an offer that none is of', () => [is('offer_id', empty.offer)], 0],
+  ['an offer without rows', () => [is('offer_id', empty.offer)], 0],
   ['both offers', () => [is('offer_id', offer, empty.offer)], PAGE],
   ['all but the offer', () => [not('offer_id', offer)], 0],
   ['all but the other offer', () => [not('offer_id', empty.offer)], PAGE],
   ['the option', () => [is('offer_option_id', option)], PAGE],
-  ['an option that none is of', () => [is('offer_option_id', empty.option)], 0],
+  ['an option without rows', () => [is('offer_option_id', empty.option)], 0],
   ['all but the option', () => [not('offer_option_id', option)], 0],
   ['an option of the other offer', () => [is('offer_option_id', option), is('offer_id', empty.offer)], 0],
-  ['the offer in a status that none has', () => [is('offer_id', offer), is('status', 'failed')], 0],
+  ['the offer in a status without rows', () => [is('offer_id', offer), is('status', 'failed')], 0],
   ['a user', () => [is('user_id', userId(7))], PAGE],
-  ['a user that has none', () => [is('user_id', userId(99))], 0],
-  ['a user in a status that none has', () => [is('user_id', userId(7)), is('status', 'failed')], 0],
+  ['a user without rows', () => [is('user_id', userId(99))], 0],
+  ['a user in a status without rows', () => [is('user_id', userId(7)), is('status', 'failed')], 0],
   ['users', () => [is('user_id', userId(7), userId(8), userId(99))], PAGE],
   ['all but a user', () => [not('user_id', userId(7))], PAGE],
   ['a user of the offer', () => [is('user_id', userId(7)), is('offer_id', offer)], PAGE],
   ['a user of the other offer', () => [is('user_id', userId(7)), is('offer_id', empty.offer)], 0],
-  ['an address', () => [is('user_email', 'USER7@user.test')], PAGE],
-  ['an address that nobody has', () => [is('user_email', 'nobody@user.test')], 0],
-  ['addresses', () => [is('user_email', 'user7@user.test', 'user8@user.test')], PAGE],
-  ['an address and another user', () => [is('user_email', 'user7@user.test'), is('user_id', userId(8))], 0],
+  ['an email', () => [is('user_email', 'USER7@user.test')], PAGE],
+  ['an unknown email', () => [is('user_email', 'nobody@user.test')], 0],
+  ['emails', () => [is('user_email', 'user7@user.test', 'user8@user.test')], PAGE],
+  ['an email and another user', () => [is('user_email', 'user7@user.test'), is('user_id', userId(8))], 0],
 ];
 
-test.each(questions)('a page of %s looks at no more rows than a few pages', async (_name, filters, found) => {
+test.each(cases)('reading %s touches no more rows than a few pages', async (_name, filters, found) => {
   for (const plans of ['force_custom_plan', 'force_generic_plan']) {
-    const { rows, seen } = await look(filters(), plans);
+    const { rows, touched } = await readCounted(filters(), plans);
     expect(rows.length).toBe(found);
-    expect(seen, plans).toBeLessThanOrEqual(5 * PAGE);
+    expect(touched, plans).toBeLessThanOrEqual(5 * PAGE);
   }
 });
 
-test('the last page looks at no more rows than the first', async () => {
+test('reading the last page touches no more rows than reading the first', async () => {
   const { rows } = await sql<{ id: string; inserted_at: string }>`
     select id, inserted_at from participations order by inserted_at, id offset 30 limit 1`.execute(
     app.ctx.db,
@@ -127,13 +126,13 @@ test('the last page looks at no more rows than the first', async () => {
   const position = rows[0] ?? null;
   for (const plans of ['force_custom_plan', 'force_generic_plan'])
     for (const filters of [[], [is('offer_id', offer)], [is('status', 'completed')]]) {
-      const last = await look(filters, plans, { ...NEWEST, position });
+      const last = await readCounted(filters, plans, { ...NEWEST, position });
       expect(last.rows.length).toBe(PAGE);
-      expect(last.seen).toBeLessThanOrEqual(5 * PAGE);
+      expect(last.touched).toBeLessThanOrEqual(5 * PAGE);
     }
 });
 
-test('an operator sees the rows of all partners in one order, and as quickly', async () => {
+test('reading the rows of all partners keeps their order and touches as few rows', async () => {
   const { rows: all } = await sql<{ id: string; inserted_at: string }>`
     select id, inserted_at from participations order by inserted_at desc, id desc`.execute(app.ctx.db);
   for (const plans of ['force_custom_plan', 'force_generic_plan']) {
@@ -144,18 +143,18 @@ test('an operator sees the rows of all partners in one order, and as quickly', a
       [[is('offer_id', offer)], 40],
     ] as const) {
       const keyset = { ...NEWEST, position: all[start - 1] ?? null };
-      const { rows, seen } = await look([...filters], plans, keyset, null);
+      const { rows, touched } = await readCounted([...filters], plans, keyset, null);
       expect(rows.map(({ id }) => id)).toEqual(all.slice(start, start + PAGE).map(({ id }) => id));
-      expect(seen).toBeLessThanOrEqual(5 * PAGE);
+      expect(touched).toBeLessThanOrEqual(5 * PAGE);
     }
-    const none = await look([is('status', 'failed')], plans, NEWEST, null);
-    expect(none).toEqual({ rows: [], seen: 0 });
+    const none = await readCounted([is('status', 'failed')], plans, NEWEST, null);
+    expect(none).toEqual({ rows: [], touched: 0 });
   }
 });
 
-test('the server keeps the plan of every list', async () => {
+test('PostgreSQL caches the plan of every list statement', async () => {
   await app.ctx.db.connection().execute(async (db) => {
-    for (const [, filters] of questions)
+    for (const [, filters] of cases)
       for (let i = 0; i < 8; i++)
         await listParticipations(db, partnerId, readSelection({ userId: null }, filters()), NEWEST);
     const { rows } = await sql<{ statement: string }>`

@@ -7,7 +7,7 @@ import { listParticipations } from './list-store.ts';
 import { showParticipation } from './participation.ts';
 import { FILTERS, readSelection } from './selection.ts';
 
-/** Users see their own with the partner, partners see all of theirs. */
+/** Lists the user's own participations with the partner, or those of all the partner's users. */
 export async function readParticipations(ctx: Context, caller: Caller, query: PageQuery, raw: Query) {
   const filters = readFilters(raw, FILTERS);
   const selection = readSelection(caller, filters);

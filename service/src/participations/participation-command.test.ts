@@ -75,7 +75,7 @@ test('remit asks for the refund, and refuses what was not completed', async () =
   await saleWorker(sale).settle();
   expect(await sale.statusOf(id)).toBe('remitted');
   const failed = (await run('list', '--status', 'failed')).split(' ')[0] ?? '';
-  await expect(run('remit', failed)).rejects.toThrow('only what is completed can be refunded');
+  await expect(run('remit', failed)).rejects.toThrow('only completed participations can be refunded');
 });
 
 test('long exports show a bar to people and nothing to files', () => {
@@ -83,7 +83,7 @@ test('long exports show a bar to people and nothing to files', () => {
   const bar = showProgress(4_000, people);
   bar.at(2_000);
   bar.end();
-  expect(String(people.read())).toContain(`${'█'.repeat(15)}${'░'.repeat(15)} 50 % (2000 of 4000)`);
+  expect(String(people.read())).toContain(`${'█'.repeat(15)}${'░'.repeat(15)} 50% (2000 of 4000)`);
   const file = new PassThrough();
   showProgress(4_000, file).at(2_000);
   expect(file.read()).toBeNull();

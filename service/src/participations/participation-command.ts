@@ -6,7 +6,7 @@ import type { Config } from '../config.ts';
 import { isId } from '../http/ids.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { type CommandContext, runCommand } from '../operations/run-command.ts';
-import { requestRemit } from '../settlement/refund.ts';
+import { requestRemit } from './remit.ts';
 import {
   countReports,
   findOfferId,

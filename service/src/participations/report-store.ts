@@ -5,7 +5,7 @@ import type { Keyset } from '../http/paging.ts';
 import { listParticipations } from './list-store.ts';
 import { type FilterField, readSelection } from './selection.ts';
 
-/** A participation as an operator sees it: with its partner, its user's id and its transactions. */
+/** A participation as operators see it: with partner, user id and transaction hashes. */
 export type ReportRow = {
   id: string;
   inserted_at: string;
@@ -28,19 +28,20 @@ export type ReportRow = {
 
 export type ReportFilter = { partnerId: string | null; offerId: string | null; status: string | null };
 
-const HASH = (id: ReturnType<typeof sql.ref>) =>
+/** The mined hash or, before that, the hash of the attempt with the highest fee. */
+const transactionHash = (id: ReturnType<typeof sql.ref>) =>
   sql`(select '0x' || encode(coalesce(t.mined_hash, (select a.hash from operator_attempts a where a.transaction_id = t.id
     order by a.max_fee desc limit 1)), 'hex') from operator_transactions t where t.id = ${id})`;
 
-const REPORT = sql`p.id, p.inserted_at, p.updated_at, p.status, p.reason, r.name as partner, p.user_id, o.slug as offer,
+const REPORT_COLUMNS = sql`p.id, p.inserted_at, p.updated_at, p.status, p.reason, r.name as partner, p.user_id, o.slug as offer,
   n.slug as option, p.amount, p.asset_code, p.asset_digits, p.chain, p.wallet_address,
-  '0x' || encode(p.approval_hash, 'hex') as approval_hash, ${HASH(sql.ref('p.commit_id'))} as commit_hash,
-  ${HASH(sql.ref('p.remit_id'))} as remit_hash`;
+  '0x' || encode(p.approval_hash, 'hex') as approval_hash, ${transactionHash(sql.ref('p.commit_id'))} as commit_hash,
+  ${transactionHash(sql.ref('p.remit_id'))} as remit_hash`;
 
-const JOINS = sql`participations p join partners r on r.id = p.partner_id join offers o on o.id = p.offer_id
+const REPORT_TABLES = sql`participations p join partners r on r.id = p.partner_id join offers o on o.id = p.offer_id
   join offer_options n on n.id = p.offer_option_id`;
 
-/** Newest first, beyond `after`; as quick as the API's list, however much there is. */
+/** Lists participations after `after`, newest first. Uses the API's list query, whose cost does not grow with the table. */
 export async function listReports(
   db: Db,
   { partnerId, offerId, status }: ReportFilter,
@@ -55,7 +56,7 @@ export async function listReports(
   const found = await listParticipations(db, partnerId, selection, keyset);
   const ids = found.slice(0, limit).map(({ id }) => id);
   const { rows } = await sql<ReportRow>`
-    select ${REPORT} from ${JOINS} where p.id = any(${ids}::uuid[]) order by p.inserted_at desc, p.id desc`.execute(
+    select ${REPORT_COLUMNS} from ${REPORT_TABLES} where p.id = any(${ids}::uuid[]) order by p.inserted_at desc, p.id desc`.execute(
     db,
   );
   return rows;
@@ -75,9 +76,10 @@ export async function findOfferId(db: Db, slug: string): Promise<string | null> 
   return found?.id ?? null;
 }
 
-/** With its history. */
+/** Returns a participation with its status history, or null if there is none with this id. */
 export async function readReport(db: Db, id: string): Promise<object | null> {
-  const { rows } = await sql<ReportRow>`select ${REPORT} from ${JOINS} where p.id = ${id}`.execute(db);
+  const { rows } =
+    await sql<ReportRow>`select ${REPORT_COLUMNS} from ${REPORT_TABLES} where p.id = ${id}`.execute(db);
   const [row] = rows;
   if (row === undefined) return null;
   const { rows: history } = await sql<{ at: string; status: string }>`

@@ -28,7 +28,7 @@ const COLUMNS = [
   'remit_hash',
 ] as const satisfies (keyof ReportRow)[];
 
-/** RFC 4180, with the amount in whole units. */
+/** CSV by RFC 4180, with amounts in whole units. */
 export const CSV_HEADER = `${COLUMNS.join(',')}\r\n`;
 
 export function toCsv(row: ReportRow): string {
@@ -38,22 +38,22 @@ export function toCsv(row: ReportRow): string {
 
 function field(value: string | null): string {
   if (value === null) return '';
-  // A table program would run what begins like a formula.
+  // Spreadsheets would execute a value that starts like a formula.
   const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-const WIDTH = 30;
+const BAR_WIDTH = 30;
 
-/** A bar for people; silent where nobody looks or there is little to wait for. */
+/** Shows a progress bar, unless the stream is not a terminal or the export is short. */
 export function showProgress(total: number, stream: Writable & { isTTY?: boolean }) {
   const isShown = stream.isTTY === true && total > 1_000;
   return {
     at: (done: number) => {
       if (!isShown) return;
       const share = Math.min(1, done / total);
-      const bar = '█'.repeat(Math.round(share * WIDTH)).padEnd(WIDTH, '░');
-      stream.write(`\r${bar} ${Math.floor(share * 100)} % (${done} of ${total})`);
+      const bar = '█'.repeat(Math.round(share * BAR_WIDTH)).padEnd(BAR_WIDTH, '░');
+      stream.write(`\r${bar} ${Math.floor(share * 100)}% (${done} of ${total})`);
     },
     end: () => void (isShown && stream.write('\n')),
   };

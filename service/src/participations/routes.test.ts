@@ -3,34 +3,32 @@ import { roles, testWallets } from '@causeway/sandbox/seed/keys.ts';
 import { sql } from 'kysely';
 import { type Hex, parseSignature } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { makeOffer, saleFile, tokenizedFile } from '../../test/support/offers.ts';
-import { type Sale, saleWorker, startSale, UNIT } from '../../test/support/sale.ts';
+import { saleWorker, UNIT } from '../../test/support/sale.ts';
+import { useSale } from '../../test/support/settlement.ts';
 import { evmWallet, type Person, person, userId } from '../../test/support/wallets.ts';
 
-let sale: Sale;
+const sale = useSale();
 let other: Person;
 let partner: Person;
 
 beforeAll(async () => {
-  sale = await startSale();
   other = await person(sale.app, { userId: userId(7) });
   partner = await person(sale.app, { userId: null });
 });
-afterAll(() => sale.close());
 
-const at = (i: number) => sale.buyer(i);
-const post = (body: object, who = sale.person) => who.call('POST', '/v1/participations', body);
-const list = async (query: string, who = sale.person) =>
-  (await who.call('GET', `/v1/participations?${query}`)).body;
+const post = (body: object, caller = sale.person) => caller.call('POST', '/v1/participations', body);
+const list = async (query: string, caller = sale.person) =>
+  (await caller.call('GET', `/v1/participations?${query}`)).body;
 const idsOf = (body: Record<string, unknown>) => (body.data as { id: string }[]).map(({ id }) => id);
 const filter = (field: string, op: string, value: string, i = 0) =>
   `filters[${i}][field]=${field}&filters[${i}][op]=${encodeURIComponent(op)}&filters[${i}][value]=${encodeURIComponent(value)}`;
 
-describe('a new participation', () => {
-  test('is answered with every field of the contract', async () => {
-    const hash = await at(0).approve(1_500_000n);
-    const { status, body } = await post(sale.request(at(0), 1_500_000n, hash));
+describe('POST /v1/participations', () => {
+  test('returns every field of the participation', async () => {
+    const hash = await sale.buyer(0).approve(1_500_000n);
+    const { status, body } = await post(sale.request(sale.buyer(0), 1_500_000n, hash));
     expect(status).toBe(200);
     expect(body).toEqual({
       object: 'participation',
@@ -42,46 +40,50 @@ describe('a new participation', () => {
       amount_string: '1.5',
       asset: { id: 'usd-coin', code: 'USDC', name: 'USD Coin', fractional_digits: 6 },
       chain: 'ethereum_sepolia',
-      wallet_address: at(0).address,
+      wallet_address: sale.buyer(0).address,
       inserted_at: expect.stringMatching(/^2026-03-02T12:00:00\.\d{6}Z$/),
       updated_at: body.inserted_at,
     });
     expect((await sale.person.call('GET', `/v1/participations/${body.id}`)).body).toEqual(body);
   });
 
-  test('is the same one when the same request comes again, in other spelling too', async () => {
-    const hash = await at(1).approve(2n * UNIT);
-    const asked = sale.request(at(1), 2n * UNIT, hash);
-    const first = await post(asked);
+  test('returns the same participation for a repeated request, ignoring letter case', async () => {
+    const hash = await sale.buyer(1).approve(2n * UNIT);
+    const request = sale.request(sale.buyer(1), 2n * UNIT, hash);
+    const first = await post(request);
     const again = await post({
-      ...asked,
-      wallet_address: asked.wallet_address?.toUpperCase().replace('0X', '0x'),
+      ...request,
+      wallet_address: request.wallet_address?.toUpperCase().replace('0X', '0x'),
       approval_transaction_hash: hash.toUpperCase().replace('0X', '0x'),
     });
     expect(again).toEqual(first);
   });
 
-  test('is refused when its approval was used by another, whoever asks', async () => {
-    const hash = await at(1).approve(5n * UNIT);
-    await post(sale.request(at(1), 2n * UNIT, hash));
-    const more = sale.request(at(1), 3n * UNIT, hash);
+  test('rejects an approval that another participation has used, for every user', async () => {
+    const hash = await sale.buyer(1).approve(5n * UNIT);
+    await post(sale.request(sale.buyer(1), 2n * UNIT, hash));
+    const more = sale.request(sale.buyer(1), 3n * UNIT, hash);
     expect((await post(more)).body.code).toBe('approval_already_used');
-    expect((await post(sale.request(at(1), 2n * UNIT, hash), other)).body.code).toBe('approval_already_used');
-    expect((await post(sale.request(at(2), 2n * UNIT, hash), other)).body.code).toBe('approval_already_used');
+    expect((await post(sale.request(sale.buyer(1), 2n * UNIT, hash), other)).body.code).toBe(
+      'approval_already_used',
+    );
+    expect((await post(sale.request(sale.buyer(2), 2n * UNIT, hash), other)).body.code).toBe(
+      'approval_already_used',
+    );
   });
 
-  test('is one of a hundred that ask at once with the same approval', async () => {
-    const hash = await at(2).approve(50n * UNIT);
-    const answers = await Promise.all(
+  test('creates one participation for a hundred concurrent requests with the same approval', async () => {
+    const hash = await sale.buyer(2).approve(50n * UNIT);
+    const replies = await Promise.all(
       Array.from({ length: 100 }, (_, i) =>
         i % 3 === 0
-          ? post(sale.request(at(2), 40n * UNIT, hash), other)
-          : post(sale.request(at(2), 50n * UNIT, hash)),
+          ? post(sale.request(sale.buyer(2), 40n * UNIT, hash), other)
+          : post(sale.request(sale.buyer(2), 50n * UNIT, hash)),
       ),
     );
-    const good = answers.filter(({ status }) => status === 200);
+    const good = replies.filter(({ status }) => status === 200);
     expect(new Set(good.map(({ body }) => body.id)).size).toBe(1);
-    const refused = answers.filter(({ status }) => status !== 200);
+    const refused = replies.filter(({ status }) => status !== 200);
     expect(new Set(refused.map(({ body }) => body.code))).toEqual(new Set(['approval_already_used']));
     const { rows } = await sql<{ n: bigint }>`
       select count(*) as n from participations where approval_hash = ${Buffer.from(hash.slice(2), 'hex')}`.execute(
@@ -92,86 +94,86 @@ describe('a new participation', () => {
 });
 
 describe('an approval', () => {
-  const refusal = async (asked: object) => {
-    const { status, body } = await post(asked);
+  const rejection = async (request: object) => {
+    const { status, body } = await post(request);
     return { status, code: body.code, ...(body.errors as object) };
   };
-  const wrong = (reason: string) => ({ status: 422, code: 'approval_invalid', reason });
+  const invalid = (reason: string) => ({ status: 422, code: 'approval_invalid', reason });
 
-  test('of another token is wrong', async () => {
-    const hash = await at(3).approve(9n * UNIT, { token: sale.usdt });
-    expect(await refusal(sale.request(at(3), 9n * UNIT, hash))).toEqual(wrong('token'));
+  test('of another token is invalid', async () => {
+    const hash = await sale.buyer(3).approve(9n * UNIT, { token: sale.usdt });
+    expect(await rejection(sale.request(sale.buyer(3), 9n * UNIT, hash))).toEqual(invalid('token'));
   });
 
-  test('for another spender is wrong', async () => {
-    const hash = await at(3).approve(9n * UNIT, { spender: roles.owner.address });
-    expect(await refusal(sale.request(at(3), 9n * UNIT, hash))).toEqual(wrong('spender'));
+  test('for another spender is invalid', async () => {
+    const hash = await sale.buyer(3).approve(9n * UNIT, { spender: roles.owner.address });
+    expect(await rejection(sale.request(sale.buyer(3), 9n * UNIT, hash))).toEqual(invalid('spender'));
   });
 
-  test('by another owner is wrong', async () => {
-    const hash = await at(4).approve(9n * UNIT);
-    expect(await refusal(sale.request(at(3), 9n * UNIT, hash))).toEqual(wrong('owner'));
+  test('by another owner is invalid', async () => {
+    const hash = await sale.buyer(4).approve(9n * UNIT);
+    expect(await rejection(sale.request(sale.buyer(3), 9n * UNIT, hash))).toEqual(invalid('owner'));
   });
 
-  test('of too little is wrong', async () => {
-    const hash = await at(3).approve(9n * UNIT - 1n);
-    expect(await refusal(sale.request(at(3), 9n * UNIT, hash))).toEqual(wrong('amount'));
+  test('of too small an amount is invalid', async () => {
+    const hash = await sale.buyer(3).approve(9n * UNIT - 1n);
+    expect(await rejection(sale.request(sale.buyer(3), 9n * UNIT, hash))).toEqual(invalid('amount'));
   });
 
-  test('that reverted is wrong', async () => {
-    await at(3).approve(1n, { token: sale.usdt });
-    const hash = await at(3).approve(9n * UNIT, { token: sale.usdt });
-    const asked = { ...sale.request(at(3), 9n * UNIT, hash), asset_id: 'tether' };
-    expect(await refusal(asked)).toEqual(wrong('reverted'));
+  test('that reverted is invalid', async () => {
+    await sale.buyer(3).approve(1n, { token: sale.usdt });
+    const hash = await sale.buyer(3).approve(9n * UNIT, { token: sale.usdt });
+    const request = { ...sale.request(sale.buyer(3), 9n * UNIT, hash), asset_id: 'tether' };
+    expect(await rejection(request)).toEqual(invalid('reverted'));
   });
 
-  test('that reset a Tether-like token to zero is wrong, and the one after it is good', async () => {
-    const zero = await at(3).approve(0n, { token: sale.usdt });
-    const asked = { ...sale.request(at(3), 9n * UNIT, zero), asset_id: 'tether' };
-    expect(await refusal(asked)).toEqual(wrong('amount'));
-    const good = await at(3).approve(9n * UNIT, { token: sale.usdt });
-    expect((await post({ ...asked, approval_transaction_hash: good })).body.status).toBe('pending');
+  test('that resets a Tether-like token to zero is invalid, and the next one is valid', async () => {
+    const zero = await sale.buyer(3).approve(0n, { token: sale.usdt });
+    const request = { ...sale.request(sale.buyer(3), 9n * UNIT, zero), asset_id: 'tether' };
+    expect(await rejection(request)).toEqual(invalid('amount'));
+    const good = await sale.buyer(3).approve(9n * UNIT, { token: sale.usdt });
+    expect((await post({ ...request, approval_transaction_hash: good })).body.status).toBe('pending');
   });
 
-  test('that is a transaction without any approval is wrong', async () => {
+  test('in a transaction without an approval event is invalid', async () => {
     const hash = await sale.chain.owner.sendTransaction({ to: roles.owner.address, value: 0n, gas: 21_000n });
-    expect(await refusal(sale.request(at(3), 9n * UNIT, hash))).toEqual(wrong('no_approval'));
+    expect(await rejection(sale.request(sale.buyer(3), 9n * UNIT, hash))).toEqual(invalid('no_approval'));
   });
 
-  test('that was taken back since leaves too small an allowance', async () => {
-    const hash = await at(4).approve(9n * UNIT);
-    await at(4).approve(3n * UNIT);
-    expect(await refusal(sale.request(at(4), 9n * UNIT, hash))).toEqual({
+  test('that was reduced since fails with insufficient_allowance', async () => {
+    const hash = await sale.buyer(4).approve(9n * UNIT);
+    await sale.buyer(4).approve(3n * UNIT);
+    expect(await rejection(sale.request(sale.buyer(4), 9n * UNIT, hash))).toEqual({
       ...{ status: 422, code: 'insufficient_allowance', required: '9000000', allowance: '3000000' },
       ...{ spender: sale.fund, token: sale.usdc },
     });
   });
 
-  test('that another participation has spent since is not good for a second one', async () => {
-    const spent = await at(5).approve(8n * UNIT);
-    const { id } = await sale.participate(at(5), 8n * UNIT);
+  test('that another participation has spent fails with insufficient_allowance', async () => {
+    const spent = await sale.buyer(5).approve(8n * UNIT);
+    const { id } = await sale.participate(sale.buyer(5), 8n * UNIT);
     await saleWorker(sale).settle();
     expect(await sale.statusOf(id)).toBe('completed');
-    expect(await refusal(sale.request(at(5), 8n * UNIT, spent))).toMatchObject({
+    expect(await rejection(sale.request(sale.buyer(5), 8n * UNIT, spent))).toMatchObject({
       ...{ code: 'insufficient_allowance', required: '8000000', allowance: '0' },
     });
   });
 
-  test('of more than the wallet has is refused', async () => {
-    const much = 1_000_000_000n * UNIT;
-    const hash = await at(4).approve(much);
-    expect((await refusal(sale.request(at(4), much, hash))).code).toBe('insufficient_balance');
+  test('of more than the balance fails with insufficient_balance', async () => {
+    const tooMuch = 1_000_000_000n * UNIT;
+    const hash = await sale.buyer(4).approve(tooMuch);
+    expect((await rejection(sale.request(sale.buyer(4), tooMuch, hash))).code).toBe('insufficient_balance');
   });
 
-  test('that is not mined, or was reorganised away, leaves the row prepared', async () => {
-    const hash = await at(4).approve(9n * UNIT);
+  test('that is unmined or reorganised away leaves the participation prepared', async () => {
+    const hash = await sale.buyer(4).approve(9n * UNIT);
     await sale.chain.chain.reorg({ depth: 1, transactions: 'drop' });
-    expect((await post(sale.request(at(4), 9n * UNIT, hash))).body.status).toBe('prepared');
+    expect((await post(sale.request(sale.buyer(4), 9n * UNIT, hash))).body.status).toBe('prepared');
     const unknown: Hex = `0x${'77'.repeat(32)}`;
-    expect((await post(sale.request(at(4), 9n * UNIT, unknown))).body.status).toBe('prepared');
+    expect((await post(sale.request(sale.buyer(4), 9n * UNIT, unknown))).body.status).toBe('prepared');
   });
 
-  test('by permit, which somebody else sends, is as good as a call of approve', async () => {
+  test('by a permit that another account submits is valid', async () => {
     const key = testWallets[0]?.private_key as Hex;
     const account = privateKeyToAccount(key);
     const message = {
@@ -200,63 +202,67 @@ describe('an approval', () => {
       ...{ address: sale.usdc, abi: token.abi, functionName: 'permit', gas: 200_000n },
       args: [message.owner, message.spender, message.value, message.deadline, Number(v), r, s],
     });
-    expect((await post(sale.request(at(0), 6n * UNIT, hash))).body.status).toBe('pending');
+    expect((await post(sale.request(sale.buyer(0), 6n * UNIT, hash))).body.status).toBe('pending');
   });
 
-  test('by a token that only calls itself the right one is wrong', async () => {
-    const forger = await sale.chain.create(token, [roles.owner.address, 'USD Coin', 'USDC', 6]);
-    const hash = await at(3).approve(9n * UNIT, { token: forger });
-    expect(await refusal(sale.request(at(3), 9n * UNIT, hash))).toEqual(wrong('token'));
+  test('of a token that only has the same name is invalid', async () => {
+    const forgery = await sale.chain.create(token, [roles.owner.address, 'USD Coin', 'USDC', 6]);
+    const hash = await sale.buyer(3).approve(9n * UNIT, { token: forgery });
+    expect(await rejection(sale.request(sale.buyer(3), 9n * UNIT, hash))).toEqual(invalid('token'));
   });
 });
 
-describe('the checks come in their order', () => {
+describe('the order of checks', () => {
   const unused: Hex = `0x${'99'.repeat(32)}`;
-  const good = () => sale.request(at(0), 200n * UNIT, unused);
-  const code = async (change: object, who = sale.person) => (await post({ ...good(), ...change }, who)).body;
+  const validRequest = () => sale.request(sale.buyer(0), 200n * UNIT, unused);
+  const postWith = async (change: object) => (await post({ ...validRequest(), ...change })).body;
 
-  test('fields before everything', async () => {
-    expect(await code({ amount: '0', offer_id: 'nothing' })).toMatchObject({
+  test('validates the fields first', async () => {
+    expect(await postWith({ amount: '0', offer_id: 'nothing' })).toMatchObject({
       code: 'validation_failed',
       errors: { amount: ['must be greater than 0'] },
     });
-    expect((await code({ wallet_address: '0x1' })).errors).toHaveProperty('wallet_address');
-    expect((await code({ approval_transaction_hash: '0x1' })).errors).toHaveProperty(
+    expect((await postWith({ wallet_address: '0x1' })).errors).toHaveProperty('wallet_address');
+    expect((await postWith({ approval_transaction_hash: '0x1' })).errors).toHaveProperty(
       'approval_transaction_hash',
     );
-    expect((await code({ amount: '01' })).errors).toHaveProperty('amount');
-    expect((await code({ surplus: 'x' })).errors).toHaveProperty('surplus');
-    expect((await code({ asset_id: 'harbour' })).errors).toHaveProperty('asset_id');
+    expect((await postWith({ amount: '01' })).errors).toHaveProperty('amount');
+    expect((await postWith({ surplus: 'x' })).errors).toHaveProperty('surplus');
+    expect((await postWith({ asset_id: 'harbour' })).errors).toHaveProperty('asset_id');
   });
 
-  test('the offer, its window and its type', async () => {
-    expect((await code({ offer_id: 'nothing' })).code).toBe('not_found');
+  test('checks the offer, its dates and its type', async () => {
+    expect((await postWith({ offer_id: 'nothing' })).code).toBe('not_found');
     await makeOffer(sale.app.ctx, saleFile({ slug: 'ended', ends_at: '2026-03-02T11:00:00Z' } as never));
     await makeOffer(sale.app.ctx, saleFile({ slug: 'upcoming', starts_at: '2026-03-03T11:00:00Z' } as never));
     const stock = await makeOffer(sale.app.ctx, tokenizedFile());
-    expect((await code({ offer_id: 'ended' })).code).toBe('offer_ended');
-    expect((await code({ offer_id: 'upcoming' })).code).toBe('offer_not_started');
-    expect((await code({ offer_id: stock.id })).code).toBe('offer_type_mismatch');
+    expect((await postWith({ offer_id: 'ended' })).code).toBe('offer_ended');
+    expect((await postWith({ offer_id: 'upcoming' })).code).toBe('offer_not_started');
+    expect((await postWith({ offer_id: stock.id })).code).toBe('offer_type_mismatch');
   });
 
-  test('the option, the chain and the asset', async () => {
-    expect((await code({ offer_option_id: 'nothing' })).code).toBe('not_found');
-    expect((await code({ chain: 'base_sepolia' })).code).toBe('chain_not_supported');
+  test('checks the option, the chain and the asset', async () => {
+    expect((await postWith({ offer_option_id: 'nothing' })).code).toBe('not_found');
+    expect((await postWith({ chain: 'base_sepolia' })).code).toBe('chain_not_supported');
     expect(
-      (await code({ chain: 'solana_devnet', wallet_address: 'So11111111111111111111111111111111111111112' }))
-        .code,
+      (
+        await postWith({
+          chain: 'solana_devnet',
+          wallet_address: 'So11111111111111111111111111111111111111112',
+        })
+      ).code,
     ).toBe('chain_not_supported');
   });
 
-  test('the minimum purchase, and the least that the fund takes', async () => {
+  test('checks the minimum purchase and the minimum commit of the fund', async () => {
     const large = sale.offer.options[1]?.id;
-    const low = await code({ offer_option_id: large, amount: '100499999' });
+    const low = await postWith({ offer_option_id: large, amount: '100499999' });
     expect(low.errors).toEqual({ amount: ['is below the minimum purchase of 100.50 USD'] });
-    expect((await code({ offer_option_id: large, amount: '100500000' })).status).toBe('prepared');
-    expect((await code({ amount: '999999' })).errors).toHaveProperty('amount');
+    expect((await postWith({ offer_option_id: large, amount: '100500000' })).status).toBe('prepared');
+    expect((await postWith({ amount: '999999' })).errors).toHaveProperty('amount');
   });
 
-  test('a wallet that must be bound is', async () => {
+  test('requires a bound wallet if the option has a wallet requirement', async () => {
     const requirements = [{ type: 'whitelisted_wallet', details: { max_wallets: 3 } }];
     const { contracts, assets, funding_assets } = saleFile();
     const fund = {
@@ -275,21 +281,21 @@ describe('the checks come in their order', () => {
     );
     const option = bound.options[0]?.id ?? '';
     const change = { offer_id: bound.id, offer_option_id: option };
-    expect(await code(change)).toMatchObject({
+    expect(await postWith(change)).toMatchObject({
       code: 'requirements_not_met',
       errors: { [bound.options[0]?.requirements[0]?.id ?? '']: ['not_started'] },
     });
     await sale.person.bind(bound.id, option, evmWallet('another'));
-    expect((await code(change)).errors).toEqual({ wallet_address: ['is not bound to this option'] });
+    expect((await postWith(change)).errors).toEqual({ wallet_address: ['is not bound to this option'] });
     const { address } = evmWallet('another');
     const fresh = { wallet_address: address, approval_transaction_hash: `0x${'98'.repeat(32)}` };
-    expect((await code({ ...change, ...fresh })).status).toBe('prepared');
+    expect((await postWith({ ...change, ...fresh })).status).toBe('prepared');
   });
 
-  test('an outage of the chain is told as such, and leaves nothing', async () => {
-    const hash = await at(0).approve(200n * UNIT);
+  test('reports an RPC outage and stores nothing', async () => {
+    const hash = await sale.buyer(0).approve(200n * UNIT);
     sale.node.fault.set('down');
-    const { status, body } = await post(sale.request(at(0), 200n * UNIT, hash));
+    const { status, body } = await post(sale.request(sale.buyer(0), 200n * UNIT, hash));
     sale.node.fault.set('none');
     expect([status, body.code]).toEqual([503, 'upstream_unavailable']);
     const { rows } =
@@ -300,11 +306,11 @@ describe('the checks come in their order', () => {
   });
 });
 
-describe('the list', () => {
-  test('shows users their own and partners all of theirs', async () => {
-    const hash = await at(0).approve(3n * UNIT);
-    const create = async () => (await post(sale.request(at(0), 3n * UNIT, hash), other)).status;
-    // The way to the chain opens again a while after the outage above.
+describe('GET /v1/participations', () => {
+  test('shows users their own participations and partners those of all their users', async () => {
+    const hash = await sale.buyer(0).approve(3n * UNIT);
+    const create = async () => (await post(sale.request(sale.buyer(0), 3n * UNIT, hash), other)).status;
+    // The circuit breaker stays open for a while after the outage above.
     await expect.poll(create, { timeout: 5_000 }).toBe(200);
     const own = idsOf(await list('limit=100', other));
     const all = idsOf(await list('limit=100', partner));
@@ -318,7 +324,7 @@ describe('the list', () => {
     expect((await sale.person.call('GET', '/v1/participations/nonsense')).status).toBe(404);
   });
 
-  test('gives the same rows by every filter as by looking at all of them', async () => {
+  test('returns for every filter the rows that a full scan would find', async () => {
     const rows = await sale.app.ctx.db
       .selectFrom('participations as p')
       .innerJoin('users as u', 'u.id', 'p.user_id')
@@ -362,7 +368,7 @@ describe('the list', () => {
     }
   });
 
-  test('is paged in both directions through merged ranges', async () => {
+  test('pages in both directions through merged ranges', async () => {
     const query = filter('offer_id', '==', sale.offer.id);
     const all = idsOf(await list(`limit=100&${query}`, partner));
     const pages: string[][] = [];
@@ -376,11 +382,11 @@ describe('the list', () => {
     expect(pages.flat()).toEqual(all);
     const back = await list(`limit=3&${query}&starting_before=${last.starting_before}`, partner);
     expect(idsOf(back)).toEqual(pages.at(-2));
-    const foreign = await list(`limit=3&starting_before=${last.starting_before}`, partner);
-    expect(foreign.code).toBe('validation_failed');
+    const otherFilters = await list(`limit=3&starting_before=${last.starting_before}`, partner);
+    expect(otherFilters.code).toBe('validation_failed');
   });
 
-  test('refuses what it does not know, and takes a malformed id for one that nothing has', async () => {
+  test('rejects unknown filters and treats a malformed id as one without matches', async () => {
     expect((await list(filter('amount', '==', '1'))).code).toBe('validation_failed');
     expect((await list(filter('status', '>', 'pending'))).code).toBe('validation_failed');
     expect((await list(filter('status', '==', 'lost'))).code).toBe('validation_failed');

@@ -12,9 +12,9 @@ export const participationRoutes = [
     method: 'POST',
     path: '/v1/participations',
     operationId: 'createParticipation',
-    summary: 'Take part in a token sale',
+    summary: 'Participate in a token sale',
     description:
-      'After the wallet has approved the fund of the offer for the amount. The same request again answers the same participation.',
+      'Call this after the wallet has approved the fund to take the amount. Repeating the request returns the same participation.',
     body: NewParticipation,
     reply: Participation,
     errors: [
@@ -42,7 +42,7 @@ export const participationRoutes = [
     operationId: 'listParticipations',
     summary: 'List participations',
     description:
-      'Of the user, or of all users of the partner. Filters by `offer_id`, `offer_option_id`, `user_id`, `status` and `user_email`.',
+      'Returns participations of the user, or of all users of the partner. Filter by `offer_id`, `offer_option_id`, `user_id`, `status` and `user_email`.',
     query: PageQuery,
     reply: ParticipationList,
     handle: (ctx, caller, { query, request }) =>
@@ -52,7 +52,7 @@ export const participationRoutes = [
     method: 'GET',
     path: '/v1/participations/:id',
     operationId: 'getParticipation',
-    summary: 'Read a participation',
+    summary: 'Get a participation',
     params: Type.Object({ id: Type.String() }),
     reply: Participation,
     errors: ['not_found'],

@@ -22,12 +22,12 @@ export const Participation = Closed(
     offer_option_id: Type.String(),
     status: Type.Enum([...STATUSES], {
       description: [
-        '`prepared`: the approval is not yet mined or confirmed.',
-        '`pending`: the approval is good; the amount is going to be taken.',
-        '`submitted`: the transaction that takes it is on its way.',
-        '`completed`: it is taken and confirmed.',
-        '`failed`: nothing was taken.',
-        '`remit_submitted`, `remitted`, `remit_failed`: the same of a refund.',
+        '`prepared`: the approval is not mined or confirmed yet.',
+        '`pending`: the approval is valid and the commit is about to be sent.',
+        '`submitted`: the transaction that commits the amount is in progress.',
+        '`completed`: the commit is confirmed.',
+        '`failed`: nothing was committed.',
+        '`remit_submitted`, `remitted`, `remit_failed`: a refund is in progress, paid, or failed.',
       ].join(' '),
     }),
     amount: Uint256,
@@ -45,15 +45,15 @@ export type Participation = Static<typeof Participation>;
 export const ParticipationList = List(Participation, 'Participations');
 
 export const NewParticipation = Closed({
-  offer_id: Type.String({ description: 'The id of the offer, or its slug.' }),
+  offer_id: Type.String({ description: 'The id or slug of the offer.' }),
   offer_option_id: Type.String(),
   chain: Chain,
-  wallet_address: Type.String({ maxLength: 64, description: 'Whose approval it is.' }),
+  wallet_address: Type.String({ maxLength: 64, description: 'The wallet that approved the fund.' }),
   amount: Uint256,
-  asset_id: Type.String({ maxLength: 64, description: 'One of the `funding_assets` of the offer.' }),
+  asset_id: Type.String({ maxLength: 64, description: "One of the offer's `funding_assets`." }),
   approval_transaction_hash: Type.String({
     maxLength: 128,
-    description: 'The transaction that approved the fund of the offer on this chain; a fresh one every time.',
+    description: 'The transaction that approved the fund on this chain. Each participation needs a new one.',
   }),
 });
 export type NewParticipation = Static<typeof NewParticipation>;

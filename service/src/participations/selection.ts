@@ -7,28 +7,28 @@ import { STATUSES } from './schema.ts';
 export const FILTERS = ['offer_id', 'offer_option_id', 'user_id', 'status', 'user_email'] as const;
 export type FilterField = (typeof FILTERS)[number];
 
-/** What one column may be: one of `only`, or anything where that is null, but none of `not`. */
+/** Allowed values of one column: those in `only` (null allows all) except those in `not`. */
 export type Choice = { only: string[] | null; not: string[] };
 
-/** `emails` are those of the users, in lower case: the same in any case. */
+/** `emails` are in lower case, because users are matched case-insensitively. */
 export type Selection = { users: Choice; emails: Choice; offers: Choice; options: Choice; statuses: Choice };
 
-/** All filters together, and whose the caller may see. */
+/** Combines all filters with the restriction to what the caller may see. */
 export function readSelection(
   { userId }: Pick<Caller, 'userId'>,
   filters: readonly Filter<FilterField>[],
 ): Selection {
-  const users = choose(filters, 'user_id', asIds);
+  const users = choose(filters, 'user_id', keepIds);
   return {
-    users: userId === null ? users : join(users, { only: [userId], not: [] }),
+    users: userId === null ? users : intersect(users, { only: [userId], not: [] }),
     emails: choose(filters, 'user_email', (emails) => emails.map((email) => email.toLowerCase())),
-    offers: choose(filters, 'offer_id', asIds),
-    options: choose(filters, 'offer_option_id', asIds),
+    offers: choose(filters, 'offer_id', keepIds),
+    options: choose(filters, 'offer_option_id', keepIds),
     statuses: choose(filters, 'status', checkStatuses),
   };
 }
 
-export function isAsked({ only, not }: Choice): boolean {
+export function isRestricted({ only, not }: Choice): boolean {
   return only !== null || not.length > 0;
 }
 
@@ -41,12 +41,12 @@ function choose(
   for (const { field, op, values } of filters) {
     if (field !== wanted) continue;
     const known = read(values);
-    choice = join(choice, op === '!=' ? { only: null, not: known } : { only: known, not: [] });
+    choice = intersect(choice, op === '!=' ? { only: null, not: known } : { only: known, not: [] });
   }
   return choice;
 }
 
-function join(one: Choice, other: Choice): Choice {
+function intersect(one: Choice, other: Choice): Choice {
   const not = [...new Set([...one.not, ...other.not])];
   const only =
     one.only === null || other.only === null
@@ -56,14 +56,14 @@ function join(one: Choice, other: Choice): Choice {
   return { only: [...new Set(only)].filter((value) => !not.includes(value)), not: [] };
 }
 
-/** A malformed id is one that nothing has. */
-function asIds(values: string[]): string[] {
+/** Drops malformed ids, which match nothing. */
+function keepIds(values: string[]): string[] {
   return values.filter(isId).map((value) => value.toLowerCase());
 }
 
 function checkStatuses(values: string[]): string[] {
   for (const value of values)
     if (!STATUSES.some((status) => status === value))
-      throw invalidField('filters', `a status is one of ${STATUSES.join(', ')}`);
+      throw invalidField('filters', `status must be one of ${STATUSES.join(', ')}`);
   return values;
 }

@@ -8,23 +8,23 @@ import {
   type NewParticipation,
   type StatusChange,
   updateStatus,
-  wakeSettlement,
 } from './store.ts';
+import { wakeSettlement } from './wake.ts';
 
-type Source = Pick<Context, 'clock' | 'random'>;
+type Parts = Pick<Context, 'clock' | 'random'>;
 
-/** False when the approval is used already. The event is appended with it, and the workers are told. */
-export async function insertParticipation(source: Source, tx: Db, row: NewParticipation): Promise<boolean> {
+/** Inserts a participation, appends its event and wakes settlement. Returns false if the approval is already used. */
+export async function insertParticipation(parts: Parts, tx: Db, row: NewParticipation): Promise<boolean> {
   if (!(await insertRow(tx, row))) return false;
-  await appendEvents(source, tx, [eventOf(row)]);
+  await appendEvents(parts, tx, [eventOf(row)]);
   await wakeSettlement(tx, row.chain);
   return true;
 }
 
-/** Moves the rows that are in one of the statuses `from`, appends their events, and answers how many there were. */
-export async function changeStatus(source: Source, tx: Db, change: StatusChange): Promise<number> {
-  const rows = await updateStatus(tx, change, toTimestamp(source.clock.micros()));
-  await appendEvents(source, tx, rows.map(eventOf));
+/** Updates the rows that have one of the statuses `from` and appends their events. Returns how many changed. */
+export async function changeStatus(parts: Parts, tx: Db, change: StatusChange): Promise<number> {
+  const rows = await updateStatus(tx, change, toTimestamp(parts.clock.micros()));
+  await appendEvents(parts, tx, rows.map(eventOf));
   return rows.length;
 }
 

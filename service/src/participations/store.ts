@@ -2,10 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 import type { ParticipationStatus, Participations } from '../db/settlement-tables.ts';
 
-/** The channel on which the workers hear that there is something to do. */
-export const SETTLEMENT_CHANNEL = 'settlement';
-
-/** What the API shows of a participation. */
+/** The columns that the API returns. */
 export const SHOWN = [
   'id',
   'offer_id',
@@ -24,8 +21,8 @@ export const SHOWN = [
 
 export type ShownRow = Pick<Participations, (typeof SHOWN)[number]>;
 
-/** Everything that a request says: two with the same are the same request. */
-export const ASKED = [
+/** The columns that come from the request. Two requests with equal values are the same request. */
+export const REQUEST_COLUMNS = [
   'partner_id',
   'user_id',
   'offer_id',
@@ -41,7 +38,7 @@ export type NewParticipation = Omit<
   'holds_approval' | 'check_at' | 'commit_id' | 'commit_row' | 'committed' | 'remit_id' | 'remit_row'
 >;
 
-/** False when the approval is used already. */
+/** Returns false if the approval is already used. */
 export async function insertRow(tx: Db, row: NewParticipation): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto('participations')
@@ -51,22 +48,22 @@ export async function insertRow(tx: Db, row: NewParticipation): Promise<boolean>
   return numInsertedOrUpdatedRows === 1n;
 }
 
-export async function wakeSettlement(db: Db, chain: string): Promise<void> {
-  await sql`select pg_notify(${SETTLEMENT_CHANNEL}, ${chain})`.execute(db);
+export async function notify(db: Db, channel: string, payload: string): Promise<void> {
+  await sql`select pg_notify(${channel}, ${payload})`.execute(db);
 }
 
-/** Those that name this approval, the one that holds it first. */
+/** Returns the participations with this approval, starting with the one that holds it. */
 export async function listByApproval(db: Db, chain: string, hash: Buffer) {
   return db
     .selectFrom('participations')
-    .select([...SHOWN, ...ASKED, 'holds_approval'])
+    .select([...SHOWN, ...REQUEST_COLUMNS, 'holds_approval'])
     .where('chain', '=', chain)
     .where('approval_hash', '=', hash)
     .orderBy('holds_approval', 'desc')
     .execute();
 }
 
-/** Null when the caller may not see it: a user's own with the partner, a partner's all. */
+/** Returns null if the caller may not see it. Users see their own participations, partners those of all their users. */
 export async function findParticipation(
   db: Db,
   { partnerId, userId }: { partnerId: string; userId: string | null },
@@ -81,28 +78,30 @@ export async function findParticipation(
   return (await query.executeTakeFirst()) ?? null;
 }
 
-/** Whoever asks: for the operator. */
+/** Locks and returns a participation without checking who may see it. For operators only. */
 export async function lockParticipation(tx: Db, id: string): Promise<ShownRow | null> {
   const query = tx.selectFrom('participations').select(SHOWN).where('id', '=', id).forUpdate();
   return (await query.executeTakeFirst()) ?? null;
 }
 
 export type StatusChange = {
-  /** In the order that the events shall have; their place is `n.row` for `set`. */
+  /** The order of the events and, with `commitId`, of the rows in the transaction. */
   ids: readonly string[];
   from: readonly ParticipationStatus[];
   to: ParticipationStatus;
   reason?: string | null;
-  /** More columns, each with a comma before it. */
-  set?: RawBuilder<unknown>;
+  /** Assigns the rows to an operator transaction, or detaches them from theirs (null). */
+  commitId?: string | null;
+  preparedAt?: string;
 };
 
-/** Moves the rows that are in one of the statuses `from`; answers them in the order of `ids`. */
+/** Updates the rows that have one of the statuses `from`. Returns them in the order of `ids`. */
 export async function updateStatus(tx: Db, change: StatusChange, now: string): Promise<ChangedRow[]> {
-  const { ids, from, to, reason = null, set = sql`` } = change;
+  const { ids, from, to, reason = null } = change;
   if (ids.length === 0) return [];
   const { rows } = await sql<ChangedRow & { row: bigint }>`
-    update participations p set status = ${to}, reason = ${reason}, updated_at = ${now} ${set}
+    update participations p set status = ${to}, reason = ${reason}, updated_at = ${now}
+      ${assignments(change)}
     from unnest(${ids}::uuid[]) with ordinality as n (id, row)
     where p.id = n.id and p.status = any(${from})
     returning n.row, p.id, p.partner_id, p.user_id, p.offer_id, p.offer_option_id, p.status, p.reason, p.amount,
@@ -110,7 +109,15 @@ export async function updateStatus(tx: Db, change: StatusChange, now: string): P
   return rows.toSorted((a, b) => Number(a.row - b.row));
 }
 
-/** What is told of a change. */
+function assignments({ commitId, preparedAt }: StatusChange): RawBuilder<unknown> {
+  const commit =
+    commitId === null
+      ? sql`, commit_id = null, commit_row = null`
+      : sql`, commit_id = ${commitId}, commit_row = n.row - 1`;
+  return sql`${commitId === undefined ? sql`` : commit} ${preparedAt === undefined ? sql`` : sql`, prepared_at = ${preparedAt}`}`;
+}
+
+/** The columns that go into an event. */
 export type ChangedRow = Pick<
   Participations,
   | 'id'

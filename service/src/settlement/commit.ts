@@ -1,148 +1,100 @@
-import { sql } from 'kysely';
 import type { Hex } from 'viem';
-import { describeRevert, revertData } from '../chain/evm/revert.ts';
-import { blockedReasonOf, encodeCommit } from '../chain/evm/sale-fund.ts';
+import { describeRevert } from '../chain/evm/revert.ts';
+import { encodeCommit } from '../chain/evm/sale-fund.ts';
 import { toTimestamp } from '../http/wire.ts';
-import { Blocked } from '../operator/blocked.ts';
-import { type Call, readQuantity, sendCall } from '../operator/sender.ts';
+import { sendCall } from '../operator/sender.ts';
+import type { OperatorCall } from '../operator/transaction.ts';
 import { inspectReceipts } from '../participations/approval.ts';
 import { changeStatus } from '../participations/status.ts';
-import type { Worker } from './round.ts';
-import { holdBack, listPending, type WorkRow } from './store.ts';
+import { estimateGas, withGasMargin } from './estimate.ts';
+import { postpone, postponeIfFundBlocked } from './postpone.ts';
+import { listPending, type SettlementRow } from './store.ts';
+import type { SettlementWorker } from './worker.ts';
 
-/** A row with all new storage takes about 90,000; a fund may keep 400,000 ready for the one it is at. */
-const ROW_GAS = 200_000n;
-const BATCH_GAS = 500_000n;
-const HOLD_BACK_SECONDS = 60;
-const STOPPED_SECONDS = 5;
-const FUND_REASONS: ReadonlySet<string> = new Set(['fund_stopped', 'role_missing']);
+/** A row that writes only new storage costs about 90,000 gas. A fund may keep 400,000 in reserve for the current row. */
+const GAS_PER_ROW = 200_000n;
+const BATCH_BASE_GAS = 500_000n;
+const REVERTING_ROW_DELAY_SECONDS = 60;
 
-/** As many as fit into one transaction, well below what nodes simulate and blocks hold. */
-export const MAX_ROWS = 36;
+/** Rows per transaction. Keeps a batch well below the gas limits of simulations and blocks. */
+export const MAX_COMMIT_ROWS = 36;
 
-/** Sends the oldest pending rows of one fund. Answers how many rows it moved on; 0 when there is nothing to do. */
-export async function commitNext(worker: Worker): Promise<number> {
-  const { ctx, operator } = worker;
-  const listed = await listPending(ctx.db, operator.chain.name, MAX_ROWS);
+/** Commits the oldest pending rows of one fund. Returns how many rows changed, or 0 if there is nothing to do. */
+export async function commitNext(worker: SettlementWorker): Promise<number> {
+  const { ctx, account } = worker;
+  const listed = await listPending(ctx.db, account.chain.name, MAX_COMMIT_ROWS);
   const rows = await returnUnapproved(worker, listed);
   if (rows.length === 0) return listed.length;
-  return orHoldBack(worker, rows, () => sendCommit(worker, rows));
+  return postponeIfFundBlocked(worker, rows, () => sendCommit(worker, rows));
 }
 
-/**
- * A fund that is stopped, or that we lost our role in, must not keep the others waiting: its rows are looked past for a
- * while, and the alert stays for as long.
- */
-export async function orHoldBack(
-  { ctx, alerts }: Worker,
-  rows: WorkRow[],
-  send: () => Promise<number>,
-): Promise<number> {
-  try {
-    return await send();
-  } catch (error) {
-    if (!(error instanceof Blocked && FUND_REASONS.has(error.reason))) throw error;
-    alerts.raise(error.reason, error.message, STOPPED_SECONDS + 5);
-    await holdBack(
-      ctx.db,
-      rows.map(({ id }) => id),
-      STOPPED_SECONDS,
-    );
-    return rows.length;
-  }
-}
-
-async function sendCommit(worker: Worker, rows: WorkRow[]): Promise<number> {
-  const { ctx, operator, lease } = worker;
-  const { call, taken } = await planCommit(worker, rows);
-  if (call === null) return rows.length;
-  await sendCall(operator, lease(), call, async (tx, id) => {
+async function sendCommit(worker: SettlementWorker, rows: SettlementRow[]): Promise<number> {
+  const { ctx, account, lease } = worker;
+  const plan = await planCommit(worker, rows);
+  if (plan === null) return rows.length;
+  await sendCall(account, lease(), plan.call, async (tx, id) => {
     const moved = await changeStatus(ctx, tx, {
-      ids: taken.map((row) => row.id),
+      ids: plan.rows.map((row) => row.id),
       from: ['pending'],
       to: 'submitted',
-      set: sql`, commit_id = ${id}, commit_row = n.row - 1`,
+      commitId: id,
     });
-    if (moved !== taken.length) throw new Error('a pending row was moved by somebody else');
+    if (moved !== plan.rows.length) throw new Error('the status of a pending row changed concurrently');
   });
-  return taken.length;
+  return plan.rows.length;
 }
 
-/** A reorganisation may have taken an approval back since it was seen. */
-async function returnUnapproved({ ctx, operator }: Worker, rows: WorkRow[]): Promise<WorkRow[]> {
+/** Returns rows to `prepared` if a reorganisation has undone their approval. Returns the other rows. */
+async function returnUnapproved(
+  { ctx, account }: SettlementWorker,
+  rows: SettlementRow[],
+): Promise<SettlementRow[]> {
   if (rows.length === 0) return rows;
-  const { findings } = await inspectReceipts(operator.chain, rows);
-  const isGone = (i: number) => findings[i]?.state === 'unmined' || findings[i]?.state === 'unconfirmed';
-  const gone = rows.filter((_, i) => isGone(i)).map(({ id }) => id);
-  if (gone.length > 0) {
-    const now = toTimestamp(ctx.clock.micros());
-    await ctx.db.transaction().execute((tx) =>
-      changeStatus(ctx, tx, {
-        ids: gone,
-        from: ['pending'],
-        to: 'prepared',
-        set: sql`, prepared_at = ${now}`,
-      }),
-    );
+  const { findings } = await inspectReceipts(account.chain, rows);
+  const isUndone = (i: number) => findings[i]?.state === 'unmined' || findings[i]?.state === 'unconfirmed';
+  const undone = rows.filter((_, i) => isUndone(i)).map(({ id }) => id);
+  if (undone.length > 0) {
+    const preparedAt = toTimestamp(ctx.clock.micros());
+    await ctx.db
+      .transaction()
+      .execute((tx) => changeStatus(ctx, tx, { ids: undone, from: ['pending'], to: 'prepared', preparedAt }));
   }
-  return rows.filter((_, i) => !isGone(i));
+  return rows.filter((_, i) => !isUndone(i));
 }
 
-type Plan = { call: Call | null; taken: WorkRow[] };
+type CommitPlan = { call: OperatorCall; rows: SettlementRow[] };
 
 /**
- * The largest batch of these rows that a simulation takes. Rows fail one by one in a batch, so only what concerns all
- * of them makes it revert; a row that does so alone is held back and the others go on.
+ * Plans the largest batch of these rows that simulates successfully. Rows fail individually within a batch, so it reverts
+ * only for a reason that concerns all of them. A row that reverts on its own is postponed; returns null for it.
  */
-async function planCommit(worker: Worker, rows: WorkRow[]): Promise<Plan> {
+async function planCommit(worker: SettlementWorker, rows: SettlementRow[]): Promise<CommitPlan | null> {
   const [first] = rows;
-  if (first === undefined) return { call: null, taken: [] };
+  if (first === undefined) return null;
   if (rows.length === 1) {
-    const single = await tryCall(worker, first.fund, encodeCommit(rows, 'single'), null);
-    if ('call' in single) return { call: single.call, taken: rows };
+    const single = await simulateCommit(worker, first.fund, encodeCommit(rows, 'single'), null);
+    if ('call' in single) return { call: single.call, rows };
   }
-  const limit = BATCH_GAS + ROW_GAS * BigInt(rows.length);
-  const batch = await tryCall(worker, first.fund, encodeCommit(rows, 'batch'), limit);
-  if ('call' in batch) return { call: batch.call, taken: rows };
+  const gasLimit = BATCH_BASE_GAS + GAS_PER_ROW * BigInt(rows.length);
+  const batch = await simulateCommit(worker, first.fund, encodeCommit(rows, 'batch'), gasLimit);
+  if ('call' in batch) return { call: batch.call, rows };
   if (rows.length > 1) return planCommit(worker, rows.slice(0, Math.ceil(rows.length / 2)));
-  await holdBack(worker.ctx.db, [first.id], HOLD_BACK_SECONDS);
-  worker.alerts.raise(
-    'reverts',
-    `a commit to ${first.fund} would revert: ${batch.reverts}`,
-    HOLD_BACK_SECONDS + 5,
-  );
-  return { call: null, taken: [] };
+  await postpone(worker, rows, REVERTING_ROW_DELAY_SECONDS, {
+    reason: 'reverts',
+    message: `a commit to ${first.fund} would revert: ${batch.failure}`,
+  });
+  return null;
 }
 
-/** Null for `gas` takes what the simulation used and half as much again. Throws when the fund itself refuses. */
-async function tryCall(
-  { operator }: Worker,
+/** Uses the estimate plus a margin if `gasLimit` is null. Throws `Blocked` if the fund rejects every call. */
+async function simulateCommit(
+  { account }: SettlementWorker,
   target: Hex,
   data: Hex,
-  gas: bigint | null,
-): Promise<{ call: Call } | { reverts: string }> {
-  const estimate = await estimateGas(operator, target, data, 'commit');
-  if ('revert' in estimate) return { reverts: describeRevert(estimate.revert) };
-  if (gas !== null && estimate.gas > gas) return { reverts: 'it takes more gas than a batch may' };
-  return { call: { kind: 'commit', target, data, gas: gas ?? (estimate.gas * 3n) / 2n } };
-}
-
-export async function estimateGas(
-  { chain, signer }: Worker['operator'],
-  target: Hex,
-  data: Hex,
-  what: string,
-): Promise<{ gas: bigint } | { revert: Hex }> {
-  try {
-    return {
-      gas: await readQuantity(chain, 'eth_estimateGas', [{ from: signer.address, to: target, data }]),
-    };
-  } catch (error) {
-    const revert = revertData(error);
-    if (revert === undefined) throw error;
-    const reason = blockedReasonOf(revert);
-    if (reason !== null)
-      throw new Blocked(reason, `${what} on the fund ${target}: ${describeRevert(revert)}`);
-    return { revert };
-  }
+  gasLimit: bigint | null,
+): Promise<{ call: OperatorCall } | { failure: string }> {
+  const estimate = await estimateGas(account, target, data, 'commit');
+  if ('revert' in estimate) return { failure: describeRevert(estimate.revert) };
+  if (gasLimit !== null && estimate.gas > gasLimit) return { failure: 'it exceeds the gas limit of a batch' };
+  return { call: { kind: 'commit', target, data, gas: gasLimit ?? withGasMargin(estimate.gas) } };
 }

@@ -1,14 +1,14 @@
 import { parseArgs } from 'node:util';
-import { sql } from 'kysely';
 import { openChains } from '../chain/evm/client.ts';
 import { realClock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { createLog } from '../log.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
-import { type CommandContext, runCommand } from '../operations/run-command.ts';
+import { runCommand } from '../operations/run-command.ts';
+import { NotDeepEnough } from '../operator/adopt.ts';
 import { openOperatorKey } from '../operator/key.ts';
-import { readNonce, readQuantity } from '../operator/sender.ts';
-import { adoptNonce, NotYetDeep } from './adopt.ts';
+import { readOperatorStatus } from '../operator/status.ts';
+import { adoptNonce } from './adopt.ts';
 
 export const OPERATOR_HELP: CommandHelp = {
   usage: ['operator status', 'operator adopt CHAIN'],
@@ -43,40 +43,14 @@ export async function runOperator(config: Config, args: string[]): Promise<void>
         console.log(`The next nonce of ${signer.address} on ${chain} is ${next}.`);
         return;
       }
-      for (const each of chains.all()) await showStatus(ctx, { ...parts, chain: each });
+      for (const each of chains.all())
+        console.log(JSON.stringify(await readOperatorStatus({ ...parts, chain: each }), null, 2));
     });
   } catch (error) {
-    if (!(error instanceof NotYetDeep)) throw error;
+    if (!(error instanceof NotDeepEnough)) throw error;
     console.error(error.message);
     process.exitCode = 1;
   } finally {
     await chains.close();
   }
-}
-
-async function showStatus({ db }: CommandContext, operator: Parameters<typeof readNonce>[0]): Promise<void> {
-  const { chain, signer } = operator;
-  const key = await db
-    .selectFrom('operator_keys')
-    .select('next_nonce')
-    .where('chain', '=', chain.name)
-    .where('address', '=', signer.address)
-    .executeTakeFirst();
-  const { rows } = await sql<{ n: bigint }>`
-    select count(*) as n from operator_transactions
-    where chain = ${chain.name} and signer = ${signer.address} and state = 'open'`.execute(db);
-  console.log(
-    JSON.stringify(
-      {
-        chain: chain.name,
-        address: signer.address,
-        balance_wei: String(await readQuantity(chain, 'eth_getBalance', [signer.address, 'latest'])),
-        nonce_on_chain: String(await readNonce(operator, 'latest')),
-        next_nonce: key?.next_nonce === null || key === undefined ? null : String(key.next_nonce),
-        open_transactions: String(rows[0]?.n ?? 0n),
-      },
-      null,
-      2,
-    ),
-  );
 }

@@ -1,53 +1,40 @@
-import type { Context } from '../context.ts';
+import { keyId } from '../operator/account.ts';
 import { Blocked } from '../operator/blocked.ts';
-import { type Following, followTransactions, type Outcomes, type Pace } from '../operator/follow.ts';
-import { type Lease, LeaseLost, takeLease } from '../operator/lease.ts';
-import type { Operator } from '../operator/sender.ts';
-import type { Alerts } from './alerts.ts';
+import { followTransactions } from '../operator/follow.ts';
+import { LeaseLost, takeLease } from '../operator/lease.ts';
 import { commitNext } from './commit.ts';
 import { checkPrepared } from './prepared.ts';
 import { remitNext } from './refund.ts';
-import { countWaiting } from './store.ts';
+import { countUnsettled } from './store.ts';
+import type { SettlementWorker } from './worker.ts';
 
-/** What settles on one chain; only the node that holds the lease does anything. */
-export type Worker = {
-  ctx: Context;
-  operator: Operator;
-  /** Throws `LeaseLost` outside of a round. */
-  lease(): Lease;
-  alerts: Alerts;
-  outcomes: Outcomes;
-  following: Following;
-  pace: Pace;
-};
-
-/** `busy`: there is more to do at once. `watching`: something is under way. `away`: another node works on it. */
+/** `busy`: more work is ready now. `watching`: waiting for the chain. `away`: another node holds the lease. */
 export type Round = 'busy' | 'watching' | 'idle' | 'away';
 
-/** Transactions that may be on their way at once. */
-const MAX_OPEN = 8;
+/** Maximum number of transactions in progress at once. */
+const MAX_OPEN_TRANSACTIONS = 8;
 const MAX_STEPS = 50;
 
-/** Takes everything on the chain one step further. Throws what the next round may get over. */
-export async function runRound(worker: Worker & { hold(lease: Lease | null): void }): Promise<Round> {
-  const { ctx, operator, following } = worker;
-  const wanted = { chain: operator.chain.name, address: operator.signer.address, node: ctx.node };
-  const lease = await takeLease(ctx.db, wanted);
-  worker.hold(lease);
+/** Advances everything on the chain by one step. Throws errors that a later round may recover from. */
+export async function runRound(worker: SettlementWorker): Promise<Round> {
+  const { ctx, account, state } = worker;
+  const lease = await takeLease(ctx.db, { ...keyId(account), node: ctx.node });
+  worker.setLease(lease);
   if (lease === null) {
-    following.head = null;
-    following.suspectSince = null;
+    state.head = null;
+    state.nonces.since = null;
     return 'away';
   }
   let open = 0;
   let moved = 0;
-  let seen = 0;
+  let checked = 0;
   try {
     const prepared = await checkPrepared(worker);
     moved += prepared.moved;
-    seen = prepared.seen;
-    open = await followTransactions(operator, lease, following, worker.pace, worker.outcomes);
-    for (const next of [commitNext, remitNext]) moved += await repeat(worker, next, MAX_OPEN - open);
+    checked = prepared.checked;
+    open = await followTransactions(account, lease, state, worker.timings, worker.handlers);
+    for (const step of [commitNext, remitNext])
+      moved += await repeatStep(worker, step, MAX_OPEN_TRANSACTIONS - open);
   } catch (error) {
     if (error instanceof LeaseLost) return 'away';
     if (!(error instanceof Blocked)) {
@@ -56,34 +43,30 @@ export async function runRound(worker: Worker & { hold(lease: Lease | null): voi
     }
     worker.alerts.raise(error.reason, error.message);
   } finally {
-    await report(worker, open);
+    await worker.alerts.report(open, () => countUnsettled(ctx.db, account.chain.name).catch(() => 0));
   }
   if (moved > 0) return 'busy';
-  return open > 0 || seen > 0 ? 'watching' : 'idle';
+  return open > 0 || checked > 0 ? 'watching' : 'idle';
 }
 
-/** One that has to wait does not keep the other kind from going on. */
-async function repeat(
-  worker: Worker,
-  next: (worker: Worker) => Promise<number>,
-  most: number,
+/** Repeats a step until it has nothing left to do. A blocked commit does not stop refunds, and vice versa. */
+async function repeatStep(
+  worker: SettlementWorker,
+  step: (worker: SettlementWorker) => Promise<number>,
+  limit: number,
 ): Promise<number> {
-  let moved = 0;
+  let total = 0;
   try {
-    for (let step = 0; step < Math.min(most, MAX_STEPS); step++) {
-      const some = await next(worker);
-      if (some === 0) break;
-      moved += some;
+    for (let i = 0; i < Math.min(limit, MAX_STEPS); i++) {
+      const moved = await step(worker);
+      if (moved === 0) break;
+      total += moved;
     }
   } catch (error) {
     if (!(error instanceof Blocked)) throw error;
     worker.alerts.raise(error.reason, error.message);
   }
-  return moved;
-}
-
-async function report({ ctx, operator, alerts }: Worker, open: number): Promise<void> {
-  await alerts.report(open, () => countWaiting(ctx.db, operator.chain.name).catch(() => 0));
+  return total;
 }
 
 function messageOf(error: unknown): string {

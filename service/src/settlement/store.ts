@@ -5,8 +5,8 @@ import type { FundRow } from '../chain/evm/sale-fund.ts';
 import type { Db } from '../db/pool.ts';
 import type { ParticipationStatus } from '../db/settlement-tables.ts';
 
-/** What the worker needs of a participation. */
-export type WorkRow = FundRow & {
+/** The columns of a participation that settlement needs. */
+export type SettlementRow = FundRow & {
   id: string;
   status: ParticipationStatus;
   fund: Hex;
@@ -14,7 +14,7 @@ export type WorkRow = FundRow & {
   preparedAt: string;
 };
 
-type Stored = {
+type StoredRow = {
   id: string;
   status: ParticipationStatus;
   fund_address: Hex;
@@ -29,7 +29,7 @@ type Stored = {
 const COLUMNS = sql`p.id, p.status, p.fund_address, p.wallet_address, p.offer_option_id, p.token_address, p.amount,
   p.approval_hash, p.prepared_at`;
 
-function toWork(row: Stored): WorkRow {
+function toRow(row: StoredRow): SettlementRow {
   return {
     id: row.id,
     status: row.status,
@@ -43,81 +43,140 @@ function toWork(row: Stored): WorkRow {
   };
 }
 
-/** Prepared rows that are due, each for one worker and then not again for `seconds`. */
+/** Takes prepared rows that are due and postpones their next check by `seconds`. Concurrent calls get different rows. */
 export async function takePrepared(
   db: Db,
   chain: string,
   limit: number,
   seconds: number,
-): Promise<WorkRow[]> {
-  const { rows } = await sql<Stored>`
+): Promise<SettlementRow[]> {
+  const { rows } = await sql<StoredRow>`
     update participations p set check_at = now() + make_interval(secs => ${seconds})
     where p.id in (
       select id from participations where chain = ${chain} and status = 'prepared' and check_at <= now()
       order by check_at limit ${limit} for update skip locked)
     returning ${COLUMNS}`.execute(db);
-  return rows.map(toWork);
+  return rows.map(toRow);
 }
 
-/** The oldest pending rows of the fund that has waited longest, those held back aside. */
-export async function listPending(db: Db, chain: string, limit: number): Promise<WorkRow[]> {
-  const { rows } = await sql<Stored>`
+/** Returns the oldest due pending rows of the fund whose first row has waited longest. */
+export async function listPending(db: Db, chain: string, limit: number): Promise<SettlementRow[]> {
+  const { rows } = await sql<StoredRow>`
     select ${COLUMNS} from participations p
     where p.chain = ${chain} and p.status = 'pending' and p.check_at <= now() and p.fund_address = (
       select fund_address from participations
       where chain = ${chain} and status = 'pending' and check_at <= now() order by inserted_at, id limit 1)
     order by p.inserted_at, p.id limit ${limit}`.execute(db);
-  return rows.map(toWork);
+  return rows.map(toRow);
 }
 
-/** Looks past these rows for a while, so that they do not keep others from their turn. */
-export async function holdBack(db: Db, ids: readonly string[], seconds: number): Promise<void> {
-  await sql`update participations set check_at = now() + make_interval(secs => ${seconds}) where id = any(${ids}::uuid[])`.execute(
-    db,
-  );
+/** Skips these rows for `seconds`, so that they do not delay others. */
+export async function postponeRows(db: Db, ids: readonly string[], seconds: number): Promise<void> {
+  await sql`
+    update participations set check_at = now() + make_interval(secs => ${seconds})
+    where id = any(${ids}::uuid[])`.execute(db);
 }
 
 /**
- * Refunds that were asked for and not sent, of one fund, option and token, whose commit lies below `committedBelow`. One
- * whose transaction did not pay it is sent again only when that lies below `releasedBelow` and can no longer come back.
+ * Returns unsent refunds of one fund, option and token whose commit is below block `committedBelow`. A refund that an
+ * earlier transaction failed to pay is due again once that transaction is below `releasedBelow` and cannot come back.
  */
 export async function listToRemit(
   db: Db,
   chain: string,
   { committedBelow, releasedBelow }: { committedBelow: bigint; releasedBelow: bigint },
   limit: number,
-): Promise<WorkRow[]> {
-  const liesBelow = (id: RawBuilder<unknown>, block: bigint) =>
+): Promise<SettlementRow[]> {
+  const isBelow = (id: RawBuilder<unknown>, block: bigint) =>
     sql`exists (select from operator_transactions t where t.id = ${id} and (t.state = 'final' or t.block_number < ${block}))`;
-  const due = sql`p.chain = ${chain} and p.status = 'remit_submitted' and p.check_at <= now() and p.committed
-    and ${liesBelow(sql`p.commit_id`, committedBelow)}
-    and (p.remit_id is null or ${liesBelow(sql`p.remit_id`, releasedBelow)})`;
-  const { rows } = await sql<Stored>`
+  const isDue = sql`p.chain = ${chain} and p.status = 'remit_submitted' and p.check_at <= now() and p.committed
+    and ${isBelow(sql`p.commit_id`, committedBelow)}
+    and (p.remit_id is null or ${isBelow(sql`p.remit_id`, releasedBelow)})`;
+  const { rows } = await sql<StoredRow>`
     with first as (
-      select p.fund_address, p.offer_option_id, p.token_address from participations p where ${due}
+      select p.fund_address, p.offer_option_id, p.token_address from participations p where ${isDue}
       order by p.updated_at limit 1)
     select ${COLUMNS} from participations p join first f using (fund_address, offer_option_id, token_address)
-    where ${due} order by p.updated_at, p.id limit ${limit}`.execute(db);
-  return rows.map(toWork);
+    where ${isDue} order by p.updated_at, p.id limit ${limit}`.execute(db);
+  return rows.map(toRow);
 }
 
-/** The rows of a transaction in their order in it. */
+/** Locks and returns the rows of a transaction in the order of its call data. */
 export async function listRowsOf(
   db: Db,
   kind: 'commit' | 'remit',
   transactionId: string,
-): Promise<WorkRow[]> {
+): Promise<SettlementRow[]> {
   const [id, row] =
     kind === 'commit' ? [sql`p.commit_id`, sql`p.commit_row`] : [sql`p.remit_id`, sql`p.remit_row`];
-  const { rows } = await sql<Stored>`
+  const { rows } = await sql<StoredRow>`
     select ${COLUMNS} from participations p where ${id} = ${transactionId} order by ${row} for update`.execute(
     db,
   );
-  return rows.map(toWork);
+  return rows.map(toRow);
 }
 
-/** Each count asks an index of its own. */
-export async function countWaiting(db: Db, chain: string): Promise<number> {
+/** Makes the approval of a failed participation available to other wallets. */
+export async function freeApproval(tx: Db, id: string): Promise<void> {
+  await tx.updateTable('participations').set({ holds_approval: false }).where('id', '=', id).execute();
+}
+
+/** Records whether the rows are committed on chain; null means unknown. */
+export async function markCommitted(
+  tx: Db,
+  ids: readonly string[],
+  committed: boolean | null,
+): Promise<void> {
+  await sql`update participations set committed = ${committed} where id = any(${ids}::uuid[])`.execute(tx);
+}
+
+/** Returns those of the rows that are known not to be committed. */
+export async function listUncommitted(tx: Db, ids: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from participations where id = any(${ids}::uuid[]) and not committed`.execute(tx);
+  return rows.map(({ id }) => id);
+}
+
+/** Returns those of the rows whose refund is not in an open transaction. */
+export async function listWithoutOpenRefund(tx: Db, ids: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select p.id from participations p where p.id = any(${ids}::uuid[]) and not exists (
+      select from operator_transactions t where t.id = p.remit_id and t.state = 'open')`.execute(tx);
+  return rows.map(({ id }) => id);
+}
+
+/** Returns `committed` of every row of a refund transaction. */
+export async function listCommittedFlags(db: Db, transactionId: string): Promise<(boolean | null)[]> {
+  const rows = await db
+    .selectFrom('participations')
+    .select('committed')
+    .where('remit_id', '=', transactionId)
+    .execute();
+  return rows.map(({ committed }) => committed);
+}
+
+/** Assigns refunds to a transaction in the order of `ids`. Returns how many still had the status `remit_submitted`. */
+export async function assignRefund(tx: Db, transactionId: string, ids: readonly string[]): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update participations p set remit_id = ${transactionId}, remit_row = n.row - 1
+    from unnest(${ids}::uuid[]) with ordinality as n (id, row)
+    where p.id = n.id and p.status = 'remit_submitted'`.execute(tx);
+  return Number(numAffectedRows ?? 0n);
+}
+
+/** Detaches refunds from their transaction. */
+export async function unassignRefund(
+  tx: Db,
+  ids: readonly string[],
+): Promise<{ id: string; committed: boolean | null }[]> {
+  const { rows } = await sql<{ id: string; committed: boolean | null }>`
+    update participations set remit_id = null, remit_row = null where id = any(${ids}::uuid[])
+    returning id, committed`.execute(tx);
+  return rows;
+}
+
+/** Counts the rows that still need a transaction. One subquery per status, because each status has its own index. */
+export async function countUnsettled(db: Db, chain: string): Promise<number> {
   const { rows } = await sql<{ count: bigint }>`
     select (select count(*) from participations where chain = ${chain} and status = 'pending')
       + (select count(*) from participations where chain = ${chain} and status = 'prepared')

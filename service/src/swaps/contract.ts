@@ -1,4 +1,4 @@
-import type { Hex } from 'viem';
+import { toLowerHex } from '../chain/address.ts';
 import { readTokenMetadata } from '../chain/evm/erc20.ts';
 import { readAuthorized, readOutputToken, readPreview, readSwapStatus } from '../chain/evm/fund-swap.ts';
 import type { Context } from '../context.ts';
@@ -12,18 +12,13 @@ import type {
   WalletAuthorization,
 } from './schema.ts';
 
-/** Equal addresses must be equal text: reads are shared by it. */
-export function lower(address: string): Hex {
-  return address.toLowerCase() as Hex;
-}
-
 export async function previewSwap(ctx: Context, query: PreviewQuery): Promise<SwapPreview> {
   const { contract_address, input_token, amount } = query;
   const chain = ctx.chains.evm(query.chain);
   const { input, fee, output } = await readPreview(
     chain,
-    lower(contract_address),
-    lower(input_token),
+    toLowerHex(contract_address),
+    toLowerHex(input_token),
     BigInt(amount),
   );
   return {
@@ -36,14 +31,14 @@ export async function previewSwap(ctx: Context, query: PreviewQuery): Promise<Sw
 
 export async function describeOutputToken(ctx: Context, query: ContractQuery): Promise<SwapOutputToken> {
   const chain = ctx.chains.evm(query.chain);
-  const token = await readOutputToken(chain, lower(query.contract_address));
+  const token = await readOutputToken(chain, toLowerHex(query.contract_address));
   return { object: 'swap_output_token', ...(await readTokenMetadata(chain, token)) };
 }
 
 export async function describeStatus(ctx: Context, query: ContractQuery): Promise<SwapStatus> {
   const { stopped, swapLevel } = await readSwapStatus(
     ctx.chains.evm(query.chain),
-    lower(query.contract_address),
+    toLowerHex(query.contract_address),
   );
   return { object: 'swap_status', stopped: stopped.toString(), swap_level: swapLevel.toString() };
 }
@@ -52,8 +47,8 @@ export async function checkAuthorized(ctx: Context, query: AuthorizedQuery): Pro
   const { contract_address, wallet_address } = query;
   const authorized = await readAuthorized(
     ctx.chains.evm(query.chain),
-    lower(contract_address),
-    lower(wallet_address),
+    toLowerHex(contract_address),
+    toLowerHex(wallet_address),
   );
   return { object: 'wallet_authorization', authorized };
 }

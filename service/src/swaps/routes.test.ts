@@ -16,24 +16,24 @@ const owner = roles.owner.address;
 
 let world: TestChain;
 let node: TestNode;
-let one: TestApp;
+let app: TestApp;
 let bearer: string;
 let usdc: Hex;
 
 beforeAll(async () => {
   world = await startTestChain(chain);
   node = await world.addNode();
-  one = await testApp({ config: { rpcUrls: { [chain]: [node.url] }, rpcFreshness: 25 } });
-  bearer = await one.tokenFor({ userId: null, scopes: new Set(['swaps:read']) });
+  app = await testApp({ config: { rpcUrls: { [chain]: [node.url] }, rpcFreshness: 25 } });
+  bearer = await app.tokenFor({ userId: null, scopes: new Set(['swaps:read']) });
   usdc = world.deployment.tokens[0]?.address ?? '0x';
 });
 afterAll(async () => {
-  await one.close();
+  await app.close();
   await world.close();
 });
 
 async function get(path: string, query: Record<string, string>) {
-  const reply = await one.app.inject({
+  const reply = await app.app.inject({
     method: 'GET',
     url: `${path}?${new URLSearchParams({ chain, ...query })}`,
     headers: { authorization: `Bearer ${bearer}` },
@@ -50,8 +50,8 @@ type SwapOptions = {
   supplier?: Address;
 };
 
-/** A market and a swap contract that nobody configured for the service. */
-async function freshSwap(artifact: typeof fundSwap | typeof fundSwapV1, options: SwapOptions) {
+/** Deploys a market and a swap contract that the service has no configuration for. */
+async function deploySwap(artifact: typeof fundSwap | typeof fundSwapV1, options: SwapOptions) {
   const { output, price = 3_000_000n, feeBps = 130n, swapLevel = 8, supply = 10n ** 24n } = options;
   const { supplier = zeroAddress } = options;
   const market = await world.create(fixedPriceMarket, [owner, output, owner]);
@@ -71,11 +71,11 @@ async function freshSwap(artifact: typeof fundSwap | typeof fundSwapV1, options:
   return { market, swap: await world.create(artifact as typeof fundSwap, [config]) };
 }
 
-const newToken = (decimals = 9) => world.create(token, [owner, 'Fresh', 'FRSH', decimals]);
+const deployToken = (decimals = 9) => world.create(token, [owner, 'Fresh', 'FRSH', decimals]);
 
-describe('contracts that the service did not deploy', () => {
-  test('are previewed with their own fee, and filled only as far as supply goes', async () => {
-    const { swap } = await freshSwap(fundSwap, { output: await newToken(9), supply: 10n ** 9n });
+describe('contracts deployed by others', () => {
+  test('are previewed with their own fee and limited by their supply', async () => {
+    const { swap } = await deploySwap(fundSwap, { output: await deployToken(9), supply: 10n ** 9n });
     const preview = (amount: string) =>
       get('/v1/swap/preview', { contract_address: swap, input_token: usdc, amount });
     // net = floor(2_026_000 × 10000 / 10130)
@@ -93,13 +93,13 @@ describe('contracts that the service did not deploy', () => {
     });
   });
 
-  test('tell their output token, also when its texts are bytes32', async () => {
+  test('have their output token read, including bytes32 name and symbol', async () => {
     const legacy = await world.create(bytes32Token, [
       owner,
       stringToHex('Old Money', { size: 32 }),
       stringToHex('OLD', { size: 32 }),
     ]);
-    const { swap } = await freshSwap(fundSwapV1, { output: legacy });
+    const { swap } = await deploySwap(fundSwapV1, { output: legacy });
     expect((await get('/v1/swap/output-token', { contract_address: getAddress(swap) })).body).toEqual({
       object: 'swap_output_token',
       name: 'Old Money',
@@ -108,28 +108,31 @@ describe('contracts that the service did not deploy', () => {
     });
   });
 
-  test('let everyone in without an allow-list, and only the allowed with one', async () => {
-    const output = await newToken();
-    const open = await freshSwap(fundSwap, { output });
-    const closed = await freshSwap(fundSwap, { output, supplier: roles.supplier.address });
-    const ask = async (contract_address: Hex) =>
+  test('authorize every wallet without an allow-list, and only allowed wallets with one', async () => {
+    const output = await deployToken();
+    const open = await deploySwap(fundSwap, { output });
+    const closed = await deploySwap(fundSwap, { output, supplier: roles.supplier.address });
+    const readAuthorization = async (contract_address: Hex) =>
       (await get('/v1/wallet/authorized', { contract_address, wallet_address: nobody })).body;
-    expect(await ask(open.swap)).toEqual({ object: 'wallet_authorization', authorized: true });
-    expect(await ask(closed.swap)).toEqual({ object: 'wallet_authorization', authorized: false });
+    expect(await readAuthorization(open.swap)).toEqual({ object: 'wallet_authorization', authorized: true });
+    expect(await readAuthorization(closed.swap)).toEqual({
+      object: 'wallet_authorization',
+      authorized: false,
+    });
   });
 });
 
 describe('the stop mask', () => {
   const status = async (contract_address: Hex) => (await get('/v1/swap/status', { contract_address })).body;
-  const shows = (stopped: number, swap_level: number) => ({
+  const expected = (stopped: number, swap_level: number) => ({
     object: 'swap_status',
     stopped: String(stopped),
     swap_level: String(swap_level),
   });
 
-  test('of the older generation is what the contract says', async () => {
-    const { swap } = await freshSwap(fundSwapV1, { output: await newToken(), swapLevel: 16 });
-    expect(await status(swap)).toEqual(shows(0, 16));
+  test('of version 1 is the value of stopped()', async () => {
+    const { swap } = await deploySwap(fundSwapV1, { output: await deployToken(), swapLevel: 16 });
+    expect(await status(swap)).toEqual(expected(0, 16));
     for (const level of [5n, 16n, maxUint256, 0n]) {
       await world.owner.writeContract({
         address: swap,
@@ -137,12 +140,12 @@ describe('the stop mask', () => {
         functionName: 'stop',
         args: [level],
       });
-      expect(await status(swap)).toEqual({ ...shows(0, 16), stopped: level.toString() });
+      expect(await status(swap)).toEqual({ ...expected(0, 16), stopped: level.toString() });
     }
   });
 
-  test('of the newer generation is its pause mask', async () => {
-    const { swap } = await freshSwap(fundSwap, { output: await newToken(), swapLevel: 8 });
+  test('of version 2 is the value of paused()', async () => {
+    const { swap } = await deploySwap(fundSwap, { output: await deployToken(), swapLevel: 8 });
     for (const flags of [0, 3, 8, 2 ** 32 - 1]) {
       await world.owner.writeContract({
         address: swap,
@@ -150,40 +153,37 @@ describe('the stop mask', () => {
         functionName: 'pause',
         args: [flags],
       });
-      expect(await status(swap)).toEqual(shows(flags, 8));
+      expect(await status(swap)).toEqual(expected(flags, 8));
     }
   });
 
-  test('of the newer generation has the swap level when the contract is stopped for good', async () => {
-    const { swap } = await freshSwap(fundSwap, { output: await newToken(), swapLevel: 8 });
+  test('of version 2 includes the swap level if the contract is permanently stopped', async () => {
+    const { swap } = await deploySwap(fundSwap, { output: await deployToken(), swapLevel: 8 });
     await world.owner.writeContract({ address: swap, abi: fundSwap.abi, functionName: 'pause', args: [1] });
     await world.owner.writeContract({ address: swap, abi: fundSwap.abi, functionName: 'stop' });
-    expect(await status(swap)).toEqual(shows(9, 8));
+    expect(await status(swap)).toEqual(expected(9, 8));
   });
 
-  test.each([1, 2])(
-    'of the newer generation has the swap level when its market is in state %i',
-    async (state) => {
-      const { swap, market } = await freshSwap(fundSwap, { output: await newToken(), swapLevel: 4 });
-      await world.owner.writeContract({
-        address: market,
-        abi: fixedPriceMarket.abi,
-        functionName: 'setState',
-        args: [state],
-      });
-      expect(await status(swap)).toEqual(shows(4, 4));
-    },
-  );
+  test.each([1, 2])('of version 2 includes the swap level if its market is in state %i', async (state) => {
+    const { swap, market } = await deploySwap(fundSwap, { output: await deployToken(), swapLevel: 4 });
+    await world.owner.writeContract({
+      address: market,
+      abi: fixedPriceMarket.abi,
+      functionName: 'setState',
+      args: [state],
+    });
+    expect(await status(swap)).toEqual(expected(4, 4));
+  });
 
-  test('of the tokenized contract is told too', async () => {
+  test('of the tokenized swap contract is readable too', async () => {
     const { venue } = world.deployment;
-    expect(await status(venue?.swap ?? '0x')).toEqual(shows(0, 2));
+    expect(await status(venue?.swap ?? '0x')).toEqual(expected(0, 2));
   });
 });
 
 describe('tokens', () => {
-  test('balances and allowances go to 2^256-1', async () => {
-    const address = await newToken();
+  test('have balances and allowances up to 2^256-1', async () => {
+    const address = await deployToken();
     await world.owner.writeContract({
       address,
       abi: token.abi,
@@ -208,7 +208,7 @@ describe('tokens', () => {
     });
   });
 
-  test('that return nothing from approve are read like others', async () => {
+  test('whose approve returns nothing are readable', async () => {
     const address = await world.create(tetherLikeToken, [owner]);
     await world.owner.writeContract({
       address,
@@ -220,7 +220,7 @@ describe('tokens', () => {
     expect(body.allowance).toBe('7');
   });
 
-  test('without decimals are a revert, coded', async () => {
+  test('without decimals are reported as contract_reverted', async () => {
     // A swap contract as output token has neither name nor decimals.
     const { fund_swap } = world.deployment;
     const market = await world.create(fixedPriceMarket, [owner, fund_swap.address, owner]);
@@ -248,14 +248,14 @@ const everyEndpoint = (contract: string): [string, Record<string, string>][] => 
 ];
 
 describe('every endpoint', () => {
-  test('answers contract_not_found where there is no code', async () => {
+  test('returns contract_not_found if the address has no code', async () => {
     for (const [path, query] of everyEndpoint(nobody)) {
       const { status, body } = await get(path, query);
       expect([path, status, body.code]).toEqual([path, 422, 'contract_not_found']);
     }
   });
 
-  test('answers contract_reverted, with the reason, where the contract is of another kind', async () => {
+  test('returns contract_reverted with a reason for another kind of contract', async () => {
     const { multicall } = world.deployment;
     for (const [path, query] of everyEndpoint(multicall)) {
       const { status, body } = await get(path, query);
@@ -268,7 +268,7 @@ describe('every endpoint', () => {
     }
   });
 
-  test('names each parameter that is missing or wrong', async () => {
+  test('names each missing or invalid parameter', async () => {
     for (const [path, query] of everyEndpoint(usdc)) {
       for (const name of Object.keys(query)) {
         const { [name]: _left, ...rest } = query;
@@ -291,7 +291,7 @@ describe('every endpoint', () => {
     ['down', 503, 'upstream_unavailable'],
     ['garbage', 502, 'upstream_error'],
     ['rate_limited', 503, 'upstream_unavailable'],
-  ] as const)('tells that the chain is %s', async (mode, status, code) => {
+  ] as const)('reports that the chain is %s', async (mode, status, code) => {
     node.fault.set(mode);
     for (const [path, query] of everyEndpoint(await freshAddress())) {
       const reply = await get(path, query);
@@ -300,8 +300,8 @@ describe('every endpoint', () => {
       expect(reply.headers['retry-after']).toBe(status === 503 ? '1' : undefined);
     }
     node.fault.set('none');
-    const works = async () => (await get('/v1/token/balance', { token_address: usdc, owner })).status;
-    await expect.poll(works, { timeout: 5_000 }).toBe(200);
+    const readStatus = async () => (await get('/v1/token/balance', { token_address: usdc, owner })).status;
+    await expect.poll(readStatus, { timeout: 5_000 }).toBe(200);
   });
 });
 
@@ -310,31 +310,31 @@ async function freshAddress(): Promise<string> {
   return `0x${(++fresh).toString(16).padStart(40, 'f')}`;
 }
 
-test('amounts are whole numbers up to 2^256-1 and nothing else', async () => {
-  const ask = (amount: string) =>
+test('only integers up to 2^256-1 are accepted as amounts', async () => {
+  const preview = (amount: string) =>
     get('/v1/swap/preview', {
       contract_address: world.deployment.fund_swap.address,
       input_token: usdc,
       amount,
     });
-  expect((await ask('0')).status).toBe(200);
+  expect((await preview('0')).status).toBe(200);
   const [input, fee, output] = await world.direct.readContract({
     address: world.deployment.fund_swap.address,
     abi: fundSwap.abi,
     functionName: 'preview',
     args: [usdc, maxUint256],
   });
-  expect((await ask(maxUint256.toString())).body).toEqual({
+  expect((await preview(maxUint256.toString())).body).toEqual({
     object: 'swap_preview',
     fee: fee.toString(),
     pay_input_amount: input.toString(),
     receive_output_amount: output.toString(),
   });
   for (const amount of [(maxUint256 + 1n).toString(), '-1', '01', '1.0', '1e3', '0x10', ' 1', '１'])
-    expect([amount, (await ask(amount)).body.code]).toEqual([amount, 'validation_failed']);
+    expect([amount, (await preview(amount)).body.code]).toEqual([amount, 'validation_failed']);
 });
 
-test('the reason of a revert is decoded', async () => {
+test('revert reasons are decoded', async () => {
   const query = { contract_address: world.deployment.fund_swap.address, input_token: nobody, amount: '1' };
   const { body } = await get('/v1/swap/preview', query);
   expect(body).toMatchObject({

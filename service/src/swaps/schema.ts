@@ -30,7 +30,7 @@ export const SwapPreview = Closed(
   {
     title: 'SwapPreview',
     description:
-      'What the contract would do now. The market takes `pay_input_amount`, which is below the asked amount when supply is short; the wallet pays it and the `fee`, together never more than the asked amount.',
+      'The result of a swap at the latest block. The market takes `pay_input_amount`, which is less than the requested amount if supply is short. The wallet pays that plus `fee`, in total at most the requested amount.',
   },
 );
 
@@ -49,7 +49,7 @@ export const SwapStatus = Closed(
   {
     title: 'SwapStatus',
     description:
-      'Swaps are stopped when `stopped` has the bit of `swap_level` set. Zero means nothing is stopped.',
+      'Swaps are stopped if `stopped` contains the bit of `swap_level`. Zero means that nothing is stopped.',
   },
 );
 

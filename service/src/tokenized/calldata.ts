@@ -1,6 +1,6 @@
 import { encodeSwap, findCostProblem, hashRequestIn } from '@causeway/contracts/encodings/tokenized-order.ts';
-import { simulate } from '../chain/evm/allow-list.ts';
 import { readDecimals } from '../chain/evm/erc20.ts';
+import { simulate } from '../chain/evm/simulate.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { toTimestamp } from '../http/wire.ts';

@@ -2,15 +2,13 @@ import type { Hex } from 'viem';
 import { type EvmChain, uncached } from '../chain/evm/client.ts';
 import { readAuthorized } from '../chain/evm/fund-swap.ts';
 import type { Context } from '../context.ts';
-import { ApiError, invalidField } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import type { Offer } from '../offers/catalogue.ts';
-import type { OfferContract, OfferOption } from '../offers/store.ts';
+import type { OfferContract } from '../offers/store.ts';
 import { assertRequirementsMet } from '../requirements/statuses.ts';
+import { assertWalletBound } from '../wallets/bound.ts';
 import { assertNotSanctioned } from '../wallets/sanctions.ts';
-import { listBindings } from '../wallets/store.ts';
-
-const WALLET_KINDS = ['external_wallet', 'whitelisted_wallet'];
 
 /** Throws unless this user may trade the offer with this wallet. */
 export async function assertEligible(
@@ -24,7 +22,7 @@ export async function assertEligible(
   if (option === undefined) throw new ApiError('not_found');
   await assertRequirementsMet(ctx, caller, offer, option.id);
   assertNotSanctioned(ctx, wallet);
-  await assertBound(ctx, caller, option, wallet);
+  await assertWalletBound(ctx, caller, option, wallet);
   if (contract.allow_list === null) return;
   const { allow_list } = contract;
   const isAllowed = (chain: EvmChain) => readAuthorized(chain, allow_list, wallet);
@@ -32,17 +30,4 @@ export async function assertEligible(
   // Before it is turned away: it may have been allowed a moment ago.
   if (!(await isAllowed(chain)) && !(await isAllowed(uncached(chain))))
     throw new ApiError('requirements_not_met', { wallet_address: ['the wallet is not allowed yet'] });
-}
-
-/** An option that asks for a wallet is traded with that wallet. */
-async function assertBound(
-  ctx: Context,
-  { userId }: UserCaller,
-  { id, requirements }: OfferOption,
-  wallet: Hex,
-): Promise<void> {
-  if (!requirements.some(({ type }) => WALLET_KINDS.includes(type))) return;
-  const bound = await listBindings(ctx.db, id, userId, wallet);
-  if (!bound.some(({ address, user_id }) => address === wallet && user_id === userId))
-    throw invalidField('wallet_address', 'is not bound to this option');
 }

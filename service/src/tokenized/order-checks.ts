@@ -1,6 +1,7 @@
+import { readBlockNumber } from '../chain/evm/blocks.ts';
 import { uncached } from '../chain/evm/client.ts';
 import { readAllowance, readBalance, readDecimals } from '../chain/evm/erc20.ts';
-import { readBlockNumber, readBuyFee, readSwapCount } from '../chain/evm/tokenized-swap.ts';
+import { readBuyFee, readSwapCount } from '../chain/evm/tokenized-swap.ts';
 import type { Context } from '../context.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import { formatDecimal } from './decimal.ts';

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem';
-import { readChainTime } from '../chain/evm/allow-list.ts';
+import { readChainTime } from '../chain/evm/blocks.ts';
 import { uncached } from '../chain/evm/client.ts';
 import { readAuthorized } from '../chain/evm/fund-swap.ts';
 import type { Context } from '../context.ts';

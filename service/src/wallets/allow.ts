@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
-import { simulate } from '../chain/evm/allow-list.ts';
 import { uncached } from '../chain/evm/client.ts';
 import { readAuthorized } from '../chain/evm/fund-swap.ts';
+import { simulate } from '../chain/evm/simulate.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';

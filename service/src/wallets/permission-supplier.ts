@@ -1,6 +1,7 @@
 import type { Hex } from 'viem';
 import { encodeFunctionData, keccak256, toHex } from 'viem/utils';
-import { allowListAbi, hashPermission, readChainTime } from '../chain/evm/allow-list.ts';
+import { allowListAbi, hashPermission } from '../chain/evm/allow-list.ts';
+import { readChainTime } from '../chain/evm/blocks.ts';
 import { signHash } from '../chain/evm/secp256k1.ts';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors.ts';

@@ -27,10 +27,10 @@ import {
 import { baseSepolia, sepolia } from 'viem/chains';
 
 export type TestNode = {
-  /** What the service is given. */
+  /** The RPC URL for the service. */
   url: string;
   fault: Fault;
-  /** HTTP requests that came to it. */
+  /** Number of HTTP requests received. */
   requests(): number;
   stop(): Promise<void>;
 };
@@ -38,10 +38,10 @@ export type TestNode = {
 export type TestChain = {
   chain: Chain;
   deployment: ChainDeployment;
-  /** Straight into the chain, past every node. */
+  /** Reads the chain directly, without an RPC node. */
   direct: PublicClient;
   owner: WalletClient<Transport, ViemChain, Account>;
-  /** One more node that serves this chain. */
+  /** Starts another RPC node for this chain. */
   addNode(): Promise<TestNode>;
   create<const A extends Abi>(
     artifact: { abi: A; bytecode: Hex },
@@ -50,7 +50,7 @@ export type TestChain = {
   close(): Promise<void>;
 };
 
-/** A real chain in this process with the contracts on it. `bare` leaves out contracts, and the multicall one too. */
+/** Starts a real chain in this process and deploys the contracts. `bare` deploys none, not even Multicall3. */
 export async function startTestChain(
   name: EmbeddedChainName = 'ethereum_sepolia',
   bare = false,

@@ -19,12 +19,12 @@ import { evmWallet, type TestWallet } from './wallets.ts';
 const require = createRequire(import.meta.url);
 const BUILT = '@safe-global/safe-4337/build/artifacts';
 const SAFE = `${BUILT}/@safe-global/safe-contracts/contracts`;
-/** Where everybody has the entry point of ERC-4337, version 0.7. */
+/** The canonical address of the ERC-4337 entry point, version 0.7. */
 const ENTRY_POINT = '0x0000000071727De22E5E9d8BAf0edAc6f37da032';
 
 type Artifact = { abi: Abi; bytecode: Hex };
 
-/** Contracts as their makers published them. */
+/** The compiled contracts from their official packages. */
 const artifacts = {
   safe: require(`${SAFE}/Safe.sol/Safe.json`) as Artifact,
   factory: require(`${SAFE}/proxies/SafeProxyFactory.sol/SafeProxyFactory.json`) as Artifact,
@@ -40,11 +40,11 @@ const accountOf = (name: string) => privateKeyToAccount(evmWallet(name).key);
 
 type SafePlan = {
   initializer: Hex;
-  /** By as many owners as are needed, in the order of their addresses. */
+  /** Signs with as many owners as the threshold requires, in the order of their addresses. */
   signature(types: SafeTypes, message: Record<string, unknown>, safe: Hex): Promise<Hex>;
 };
 
-/** What the owners of a Safe sign: a text, or a call. */
+/** The typed data that Safe owners sign, for a message and for a call. */
 const SAFE_MESSAGE = { SafeMessage: [{ name: 'message', type: 'bytes' }] };
 const SAFE_TX = {
   SafeTx: [
@@ -64,18 +64,19 @@ const messageOf = (text: string) => ({
   message: encodeAbiParameters([{ type: 'bytes32' }], [hashMessage(text)]),
 });
 
-/** A Safe that is there: anybody may bring it what its owners have signed. */
+/** A deployed Safe. Anyone can submit a call that its owners have signed. */
 export type SafeWallet = TestWallet & { address: Hex; execute(to: Hex, data: Hex): Promise<Hex> };
 
+/** Deploys the wallet contracts and returns functions that create wallets. */
 export async function publishWallets(chain: TestChain) {
   const { create, direct, owner } = chain;
-  const create0 = (artifact: Artifact) => create(artifact, [] as never);
-  const singleton = await create0(artifacts.safe);
-  const factory = await create0(artifacts.factory);
-  const handler = await create0(artifacts.handler);
+  const deploy = (artifact: Artifact) => create(artifact, [] as never);
+  const singleton = await deploy(artifacts.safe);
+  const factory = await deploy(artifacts.factory);
+  const handler = await deploy(artifacts.handler);
   const module = await create(artifacts.module, [ENTRY_POINT] as never);
-  const moduleSetup = await create0(artifacts.moduleSetup);
-  const simple7702 = await create0(artifacts.simple7702);
+  const moduleSetup = await deploy(artifacts.moduleSetup);
+  const simple7702 = await deploy(artifacts.simple7702);
   const chainId = await direct.getChainId();
 
   const setup = (
@@ -133,7 +134,7 @@ export async function publishWallets(chain: TestChain) {
     });
   }
 
-  /** A Safe of two out of three, deployed. */
+  /** Deploys a two-out-of-three Safe. */
   async function safeWallet(name: string): Promise<SafeWallet> {
     const owners = [1, 2, 3].map((n) => accountOf(`${name} owner ${n}`));
     const plan = setup(owners, 2, zeroAddress, '0x', handler);
@@ -144,7 +145,7 @@ export async function publishWallets(chain: TestChain) {
       gas: 5_000_000n,
     });
     await direct.waitForTransactionReceipt({ hash });
-    if (((await direct.getCode({ address })) ?? '0x') === '0x') throw new Error('the Safe is not there');
+    if (((await direct.getCode({ address })) ?? '0x') === '0x') throw new Error('the Safe was not deployed');
     return {
       address,
       chain: 'ethereum_sepolia',
@@ -161,7 +162,7 @@ export async function publishWallets(chain: TestChain) {
     };
   }
 
-  /** A Safe with the module of ERC-4337, which nobody has deployed. */
+  /** Returns a counterfactual Safe with the ERC-4337 module. */
   async function undeployedWallet(name: string): Promise<TestWallet> {
     const enable = encodeFunctionData({
       abi: artifacts.moduleSetup.abi,
@@ -182,7 +183,7 @@ export async function publishWallets(chain: TestChain) {
     };
   }
 
-  /** A plain key whose account runs the code of a contract (EIP-7702). */
+  /** Delegates the account of a plain key to a contract (EIP-7702). */
   async function delegate(wallet: { key: Hex }, contract: Hex): Promise<void> {
     const account = privateKeyToAccount(wallet.key);
     const nonce = await direct.getTransactionCount({ address: account.address });

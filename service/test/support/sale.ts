@@ -1,29 +1,30 @@
 import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
 import { token } from '@causeway/contracts/abi/token.ts';
-import { roles, testWallets } from '@causeway/sandbox/seed/keys.ts';
+import { testWallets } from '@causeway/sandbox/seed/keys.ts';
 import type { ChainDeployment } from '@causeway/sandbox/simulators/chains/deploy.ts';
 import { createWalletClient, custom, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';
 import { keccak256, toHex } from 'viem/utils';
-import { expect } from 'vitest';
 import type { Offer } from '../../src/offers/catalogue.ts';
-import type { Pace } from '../../src/operator/follow.ts';
+import type { FollowTimings } from '../../src/operator/follow.ts';
 import { deriveSandboxKey } from '../../src/operator/sandbox-keys.ts';
 import type { Signer } from '../../src/operator/signer.ts';
 import { type AlertGauges, createAlertGauges } from '../../src/settlement/alerts.ts';
 import { type Round, runRound } from '../../src/settlement/round.ts';
-import { createWorker, PACE } from '../../src/settlement/settlement.ts';
+import { FOLLOW_TIMINGS } from '../../src/settlement/settlement.ts';
+import { createWorker } from '../../src/settlement/worker.ts';
 import { type TestApp, testApp } from './app.ts';
 import { startTestChain, type TestChain, type TestNode } from './chain.ts';
 import { makeOffer, saleFile } from './offers.ts';
 import { type Person, person } from './wallets.ts';
 
+/** One USDC in its smallest unit. */
 export const UNIT = 1_000_000n;
 
-export type Buyer = { address: Hex; approve(amount: bigint, change?: Partial<Approve>): Promise<Hex> };
+export type Buyer = { address: Hex; approve(amount: bigint, change?: Partial<ApproveOptions>): Promise<Hex> };
 
-type Approve = { token: Hex; spender: Hex; gas: bigint };
+type ApproveOptions = { token: Hex; spender: Hex; gas: bigint };
 
 export type Sale = {
   app: TestApp;
@@ -35,22 +36,26 @@ export type Sale = {
   usdc: Hex;
   usdt: Hex;
   person: Person;
-  /** Wallets with gas and dollars. */
+  /** Wallets that hold ether and stablecoins. */
   buyers: Buyer[];
   buyer(index: number): Buyer;
-  /** A request that is good once `hash` is an approval of it. */
+  /** Builds a request that is valid if `hash` is an approval of the amount. */
   request(buyer: { address: string }, amount: bigint, hash: Hex): Record<string, string>;
-  /** Approves and takes part. */
+  /** Approves the amount and creates a participation. */
   participate(buyer: Buyer, amount: bigint): Promise<{ id: string; status: string; hash: Hex }>;
   statusOf(id: string): Promise<string>;
   reasonOf(id: string): Promise<string | null>;
   eventsOf(id: string): Promise<string[]>;
-  /** What the fund holds of a buyer. */
+  /** Reads the fund's totals of a buyer. */
   totalsOf(address: Hex): Promise<{ count: bigint; sum: bigint; remitted: bigint }>;
+  /** Stops mining, so that transactions stay pending until `mine` or `resumeMining`. */
+  pauseMining(): void;
+  resumeMining(): void;
+  mine(blocks: number): Promise<unknown>;
   close(): Promise<void>;
 };
 
-/** A token sale on a real chain, with the application in front of it and no worker: tests run the rounds. */
+/** Starts a token sale on a real chain, with the API but no settlement worker: tests run the rounds themselves. */
 export async function startSale(): Promise<Sale> {
   const chain = await startTestChain();
   const node = await chain.addNode();
@@ -83,7 +88,7 @@ export async function startSale(): Promise<Sale> {
   });
   const buyerAt = (index: number): Buyer => {
     const found = buyers[index];
-    if (found === undefined) throw new Error('no such buyer');
+    if (found === undefined) throw new Error(`there is no buyer ${index}`);
     return found;
   };
   const read = async (id: string) =>
@@ -91,9 +96,13 @@ export async function startSale(): Promise<Sale> {
   return {
     ...{ app, chain, node, offer, option, fund, usdc, usdt, person: user, buyers, request },
     buyer: buyerAt,
-    participate: async (who, amount) => {
-      const hash = await who.approve(amount);
-      const { status, body } = await user.call('POST', '/v1/participations', request(who, amount, hash));
+    participate: async (participant, amount) => {
+      const hash = await participant.approve(amount);
+      const { status, body } = await user.call(
+        'POST',
+        '/v1/participations',
+        request(participant, amount, hash),
+      );
       if (status !== 200) throw new Error(JSON.stringify(body));
       return { id: String(body.id), status: String(body.status), hash };
     },
@@ -114,6 +123,9 @@ export async function startSale(): Promise<Sale> {
       })) as unknown as bigint[];
       return { count: count ?? 0n, sum: sum ?? 0n, remitted: remitted ?? 0n };
     },
+    pauseMining: () => chain.chain.setBlockInterval(1e8),
+    resumeMining: () => chain.chain.setBlockInterval(0),
+    mine: (blocks) => chain.chain.mine(blocks),
     close: async () => {
       await app.close();
       await chain.close();
@@ -121,7 +133,7 @@ export async function startSale(): Promise<Sale> {
   };
 }
 
-/** The open sale, for dollars of two kinds. */
+/** The offer file of a sale that accepts USDC and USDT. */
 export function saleOfferFile({ sale_funds, tokens }: ChainDeployment) {
   const tokenOf = (id: string) => tokens.find(({ asset_id }) => asset_id === id)?.address ?? '0x';
   return saleFile({
@@ -145,13 +157,13 @@ export function saleOfferFile({ sale_funds, tokens }: ChainDeployment) {
   });
 }
 
-function buyer(chain: TestChain, key: Hex, usual: Approve): Buyer {
+function buyer(chain: TestChain, key: Hex, defaults: ApproveOptions): Buyer {
   const account = privateKeyToAccount(key);
   const client = createWalletClient({ account, chain: sepolia, transport: custom(chain.chain) });
   return {
     address: account.address.toLowerCase() as Hex,
     approve: async (amount, change = {}) => {
-      const { token: address, spender, gas } = { ...usual, ...change };
+      const { token: address, spender, gas } = { ...defaults, ...change };
       return client.writeContract({
         ...{ address, abi: token.abi, functionName: 'approve', args: [spender, amount], gas },
       });
@@ -159,14 +171,14 @@ function buyer(chain: TestChain, key: Hex, usual: Approve): Buyer {
   };
 }
 
-/** A worker whose rounds are run by hand. */
+/** Creates a settlement worker whose rounds the test runs itself. */
 export function saleWorker(
   { app }: Sale,
-  change: { pace?: Partial<Pace>; node?: number; signer?: Signer; refundDepth?: number } = {},
+  change: { timings?: Partial<FollowTimings>; node?: number; signer?: Signer; refundDepth?: number } = {},
 ) {
   const { ctx } = app;
   const signer = change.signer ?? ctx.operator;
-  if (signer === null) throw new Error('no operator');
+  if (signer === null) throw new Error('the app has no operator key');
   const gauges = gaugesOf(app);
   const chain = ctx.chains.evm('ethereum_sepolia');
   const worker = createWorker(
@@ -174,12 +186,12 @@ export function saleWorker(
     { ...chain, facts: { ...chain.facts, refundDepth: change.refundDepth ?? chain.facts.refundDepth } },
     signer,
     gauges,
-    { ...PACE, ...change.pace },
+    { ...FOLLOW_TIMINGS, ...change.timings },
   );
   return {
     worker,
     round: () => runRound(worker),
-    /** Until nothing more can be done now. */
+    /** Runs rounds until nothing more can be done without new blocks. */
     settle: async (): Promise<Round> => {
       for (let i = 0; i < 20; i++) {
         await ctx.db.updateTable('participations').set({ check_at: '2000-01-01T00:00:00Z' }).execute();
@@ -191,39 +203,10 @@ export function saleWorker(
   };
 }
 
-const HIGH = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 11n };
-
-/** A transfer of nothing, by whoever else has the operator's key. */
-export async function useKeyElsewhere({ chain }: Sale, nonce?: number): Promise<Hex> {
-  const transport = custom(chain.chain);
-  const stranger = createWalletClient({ account: roles.operator, chain: sepolia, transport });
-  const call = { to: roles.operator.address, value: 0n, gas: 21_000n, ...HIGH };
-  return stranger.sendTransaction({ ...call, ...(nonce !== undefined && { nonce }) });
-}
-
-const TAKEN = ['completed', 'remit_submitted', 'remitted', 'remit_failed'];
-
-/** What the database has taken and given back, in USDC and of each buyer, against what the fund has. */
-export async function expectBooksToAgree({ app, buyers, totalsOf }: Sale): Promise<void> {
-  for (const { address } of buyers) {
-    const rows = await app.ctx.db
-      .selectFrom('participations')
-      .select(['amount', 'status'])
-      .where('wallet_address', '=', address)
-      .where('asset_id', '=', 'usd-coin')
-      .execute();
-    const sumOf = (some: typeof rows) => some.reduce((total, { amount }) => total + BigInt(amount), 0n);
-    const taken = rows.filter(({ status }) => TAKEN.includes(status));
-    const remitted = sumOf(rows.filter(({ status }) => status === 'remitted'));
-    const inBooks = { count: BigInt(taken.length), sum: sumOf(taken), remitted };
-    expect({ address, ...(await totalsOf(address)) }).toEqual({ address, ...inBooks });
-  }
-}
-
-const known = new WeakMap<TestApp, AlertGauges>();
+const gaugesByApp = new WeakMap<TestApp, AlertGauges>();
 
 function gaugesOf(app: TestApp): AlertGauges {
-  const gauges = known.get(app) ?? createAlertGauges(app.ctx.metrics.registry);
-  known.set(app, gauges);
+  const gauges = gaugesByApp.get(app) ?? createAlertGauges(app.ctx.metrics.registry);
+  gaugesByApp.set(app, gauges);
   return gauges;
 }

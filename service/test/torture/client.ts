@@ -3,7 +3,7 @@ import { token } from '@causeway/contracts/abi/token.ts';
 import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { encodeFunctionData, keccak256, toHex } from 'viem/utils';
-import { requestRemit } from '../../src/settlement/refund.ts';
+import { requestRemit } from '../../src/participations/remit.ts';
 import { issueTokenFor } from '../support/tokens.ts';
 import type { Dice } from './dice.ts';
 import type { World } from './world.ts';

@@ -1,91 +1,36 @@
-import { parseAbi } from 'viem/utils';
+import { fundSwap } from '@causeway/contracts/abi/fund-swap.ts';
+import { fundSwapV1 } from '@causeway/contracts/abi/fund-swap-v1.ts';
+import { token } from '@causeway/contracts/abi/token.ts';
+import type { Abi } from 'viem';
 
-export const erc20Abi = parseAbi([
-  'function balanceOf(address owner) view returns (uint256)',
-  'function allowance(address owner, address spender) view returns (uint256)',
-  'function decimals() view returns (uint256)',
-  'function name() view returns (string)',
-  'function symbol() view returns (string)',
-]);
+type AbiFunctions<A extends Abi> = Extract<A[number], { type: 'function' }>;
 
-export const fundSwapAbi = parseAbi([
-  'function preview(address inputToken, uint256 amount) view returns (uint256 input, uint256 fee, uint256 output)',
-  'function outputToken() view returns (address)',
-  'function authorized(address wallet) view returns (bool)',
-  'function stopped() view returns (uint256)',
-  'function paused() view returns (uint32)',
-  'function status() view returns (uint8 state, uint32 flags)',
-  'function SWAP_LEVEL() view returns (uint256)',
-]);
+/** The parts of ERC-20 that the service calls. */
+export const erc20Abi = [
+  ...pickFunctions(token.abi, ['balanceOf', 'allowance', 'name', 'symbol']),
+  // The standard says uint8. The wider type decodes what non-standard tokens return, so that the range check is ours.
+  {
+    type: 'function',
+    name: 'decimals',
+    stateMutability: 'view',
+    inputs: [],
+    outputs: [{ name: '', type: 'uint256' }],
+  },
+] as const;
 
-export const multicallAbi = parseAbi([
-  'struct Call3 { address target; bool allowFailure; bytes callData; }',
-  'struct Result { bool success; bytes returnData; }',
-  'function aggregate3(Call3[] calls) payable returns (Result[] returnData)',
-  'function getBlockNumber() view returns (uint256)',
-  'function getLastBlockHash() view returns (bytes32)',
-  'function getCurrentBlockTimestamp() view returns (uint256)',
-  'function getCurrentBlockDifficulty() view returns (uint256)',
-]);
+/** Both generations of the fund swap. Version 1 declares `stopped()` as uint256, which also decodes the newer bool. */
+export const fundSwapAbi = [
+  ...pickFunctions(fundSwap.abi, ['preview', 'outputToken', 'authorized', 'paused', 'status', 'SWAP_LEVEL']),
+  ...pickFunctions(fundSwapV1.abi, ['stopped']),
+] as const;
 
-/** Every error that the contracts we speak to are known to revert with. */
-export const errorAbi = parseAbi([
-  'error Error(string)',
-  'error Panic(uint256)',
-  'error CommitFailed(address user, bytes32 option, address token)',
-  'error InvalidUser()',
-  'error InsufficientAmount(uint256 amount, uint256 minimum)',
-  'error InsufficientAmount()',
-  'error IsStopped()',
-  'error IsPaused(uint32 flags)',
-  'error Unauthorized()',
-  'error NonEquivalentListLength()',
-  'error InsufficientCommitment(address user, bytes32 option, address token)',
-  'error RemitFailed(address user, bytes32 option, address token)',
-  'error InsufficientGas()',
-  'error InvalidAmount()',
-  'error InvalidAddress()',
-  'error InvalidSide()',
-  'error InvalidCalldata()',
-  'error SwapFailed(address input, address output)',
-  'error TokenNotTaken(address inputToken)',
-  'error NotActive()',
-  'error SupplyShort()',
-  'error PermissionExpired(uint256 deadline)',
-  'error InvalidPermission()',
-  'error NoAllowList()',
-  'error AttestationExpired()',
-  'error AttestationAlreadyExecuted()',
-  'error InvalidAttestationSigner()',
-  'error InvalidChainId()',
-  'error InvalidQuoteSide()',
-  'error UserIdMismatch(bytes32 registered, bytes32 quoted)',
-  'error UserNotRegistered()',
-  'error GMTokenNotRegistered()',
-  'error DepositAmountTooSmall()',
-  'error RedemptionAmountTooSmall()',
-  'error GlobalMintsPaused()',
-  'error GlobalRedemptionsPaused()',
-  'error GMTokenMintsPaused()',
-  'error GMTokenRedemptionsPaused()',
-  'error USDonManagerNotEnabled()',
-  'error TokenAddressCantBeZero()',
-  'error RateLimitExceeded()',
-  'error GlobalRateLimitNotSet()',
-  'error DefaultUserRateLimitNotSet()',
-  'error PriceOutOfRange()',
-  'error StalePrice()',
-  'error PriceNotSet()',
-  'error OutsideMarketHours()',
-  'error InsufficientUSDonReceived()',
-  'error InsufficientStablecoinReceived()',
-  'error StablecoinPriceBelowMinimum()',
-  'error OraclePriceOutdated()',
-  'error InvalidDepositToken()',
-  'error InvalidReceivingToken()',
-  'error SafeERC20FailedOperation(address token)',
-  'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
-  'error ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed)',
-  'error TransferFromFailed()',
-  'error TransferFailed()',
-]);
+function pickFunctions<const A extends Abi, Name extends AbiFunctions<A>['name']>(
+  abi: A,
+  names: readonly Name[],
+): Extract<AbiFunctions<A>, { name: Name }>[] {
+  const wanted: readonly string[] = names;
+  return abi.filter((item) => item.type === 'function' && wanted.includes(item.name)) as Extract<
+    AbiFunctions<A>,
+    { name: Name }
+  >[];
+}

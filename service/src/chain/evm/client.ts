@@ -4,59 +4,61 @@ import { type ChainFacts, chainFacts, EVM_CHAIN_NAMES, type EvmChainName } from 
 import { createReader, type Reader } from './reads.ts';
 import { openRpc, type Rpc } from './rpc.ts';
 
-/** One EVM chain that the service can reach. */
+/** An EVM chain that the service has RPC endpoints for. */
 export type EvmChain = {
   name: EvmChainName;
   facts: ChainFacts;
   chainId: number;
-  /** For everything but contract reads. What its transport throws is found by `findApiError`. */
+  /** For everything but contract reads. Use `findApiError` on what it throws. */
   client: PublicClient;
   reader: Reader;
   rpc: Rpc;
-  /** Keeps an answer that cannot change; failures are not kept. */
-  memoize<T>(key: string, ask: () => Promise<T>): Promise<T>;
+  /** Caches a value that never changes. Failed loads are not cached. */
+  memoize<T>(key: string, load: () => Promise<T>): Promise<T>;
 };
 
 export type Chains = {
-  /** Throws `chain_not_supported` when the chain has no RPC. */
+  /** Throws `chain_not_supported` if the chain has no RPC endpoint. */
   evm(name: string): EvmChain;
   all(): EvmChain[];
   close(): Promise<void>;
 };
 
 export type ChainsOptions = {
-  /** The RPC URLs of each chain, first choice first. */
+  /** The RPC URLs of each chain in order of preference. */
   urls: Partial<Record<EvmChainName, readonly string[]>>;
-  /** Milliseconds for one call. */
+  /** Milliseconds for one call, including retries. Default: 4,000. */
   timeout?: number;
-  /** See `createReader`; derived from the block time when left out. */
+  /** See `createReader`. Default: an eighth of the block time, at most 500 ms. */
   freshness?: number | null;
 };
 
-const TIMEOUT = 4_000;
-const KEPT_LIMIT = 10_000;
+const RPC_TIMEOUT_MS = 4_000;
+const MAX_FRESHNESS_MS = 500;
+const MAX_MEMOIZED = 10_000;
 
-/** The same chain, whose every contract read asks it. */
+/** Returns the chain with a reader that bypasses the read cache. */
 export function uncached(chain: EvmChain): EvmChain {
   const { readNow } = chain.reader;
   return { ...chain, reader: { read: readNow, readNow } };
 }
 
-export function openChains({ urls, timeout = TIMEOUT, freshness }: ChainsOptions): Chains {
-  const opened = new Map<string, EvmChain>();
+export function openChains({ urls, timeout = RPC_TIMEOUT_MS, freshness }: ChainsOptions): Chains {
+  const chains = new Map<string, EvmChain>();
   for (const name of EVM_CHAIN_NAMES) {
-    const own = urls[name];
-    if (own !== undefined && own.length > 0) opened.set(name, openChain(name, own, timeout, freshness));
+    const chainUrls = urls[name];
+    if (chainUrls !== undefined && chainUrls.length > 0)
+      chains.set(name, openChain(name, chainUrls, timeout, freshness));
   }
   return {
     evm: (name) => {
-      const found = opened.get(name);
-      if (found === undefined)
+      const chain = chains.get(name);
+      if (chain === undefined)
         throw new ApiError('chain_not_supported', { chain: [`${name} is not supported here`] });
-      return found;
+      return chain;
     },
-    all: () => [...opened.values()],
-    close: async () => void (await Promise.all([...opened.values()].map(({ rpc }) => rpc.close()))),
+    all: () => [...chains.values()],
+    close: async () => void (await Promise.all([...chains.values()].map(({ rpc }) => rpc.close()))),
   };
 }
 
@@ -67,7 +69,7 @@ function openChain(
   freshness: number | null | undefined,
 ): EvmChain {
   const facts = chainFacts(name);
-  const { blockTime, multicall } = facts;
+  const { blockTimeSeconds, multicall } = facts;
   const chainId = facts.chainId ?? 0;
   const rpc = openRpc({ chain: name, urls, timeoutMs: timeout });
   const chain = defineChain({
@@ -81,20 +83,20 @@ function openChain(
     chain: name,
     rpc,
     multicall,
-    freshness: freshness ?? Math.min(500, (blockTime * 1000) / 8),
+    freshnessMs: freshness ?? Math.min(MAX_FRESHNESS_MS, (blockTimeSeconds * 1000) / 8),
   });
-  return { name, facts, chainId, client, reader, rpc, memoize: createKeeper() };
+  return { name, facts, chainId, client, reader, rpc, memoize: createMemoize() };
 }
 
-function createKeeper(): EvmChain['memoize'] {
-  const kept = new Map<string, Promise<unknown>>();
-  return <T>(key: string, ask: () => Promise<T>) => {
-    const known = kept.get(key);
+function createMemoize(): EvmChain['memoize'] {
+  const memoized = new Map<string, Promise<unknown>>();
+  return <T>(key: string, load: () => Promise<T>) => {
+    const known = memoized.get(key);
     if (known !== undefined) return known as Promise<T>;
-    const answer = ask();
-    if (kept.size >= KEPT_LIMIT) kept.delete(kept.keys().next().value ?? '');
-    kept.set(key, answer);
-    answer.catch(() => kept.delete(key));
-    return answer;
+    const value = load();
+    if (memoized.size >= MAX_MEMOIZED) memoized.delete(memoized.keys().next().value ?? '');
+    memoized.set(key, value);
+    value.catch(() => memoized.delete(key));
+    return value;
   };
 }

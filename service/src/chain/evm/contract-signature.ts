@@ -5,15 +5,15 @@ import { ApiError } from '../../errors.ts';
 import { UpstreamFailure } from '../../outbound/failure.ts';
 import type { EvmChain } from './client.ts';
 import { rpcError } from './failures.ts';
-import { revertData } from './revert.ts';
+import { callNode } from './node-call.ts';
 
-/** Enough for a Safe with many owners or a passkey checked in Solidity; a signature can make the node run any code. */
-const GAS = toHex(10_000_000n);
+/** A signature can make the node run arbitrary code. This is enough for a Safe with many owners or a Solidity passkey. */
+const VALIDATION_GAS = toHex(10_000_000n);
 
 /**
- * Whether the contract at `address`, deployed (ERC-1271, EIP-7702) or not yet (ERC-6492), accepts the signature. Asks
- * by the validator of ERC-6492 in one `eth_call`. Not by `verifyHash` of viem, for which a node that does not answer and
- * a contract that says no are the same: a failure of the node is thrown here and is never a no.
+ * Returns whether the contract at `address`, deployed (ERC-1271, EIP-7702) or counterfactual (ERC-6492), accepts the
+ * signature, by running the ERC-6492 validator in one `eth_call`. viem's `verifyHash` also returns false if the node
+ * fails; this function throws instead.
  */
 export async function isSignedByContract(
   chain: EvmChain,
@@ -21,27 +21,28 @@ export async function isSignedByContract(
   hash: Uint8Array,
   signature: Hex,
 ): Promise<boolean> {
-  const code = await ask(chain, 'eth_getCode', [address, 'latest']);
+  const code = await callNode(chain, 'eth_getCode', [address, 'latest']);
   if (code === '0x' && !isErc6492Signature(signature)) return false;
   const data = encodeDeployData({
     abi: erc6492SignatureValidatorAbi,
     bytecode: erc6492SignatureValidatorByteCode,
     args: [address, bytesToHex(hash), signature],
   });
-  const answer = await ask(chain, 'eth_call', [{ data, gas: GAS }, 'latest']);
-  if (answer === '0x01') return true;
-  if (answer === '0x00' || answer === REVERTED) return false;
-  throw rpcError(chain.name, new UpstreamFailure('invalid_response', 'neither yes nor no to a signature'));
+  const result = await runValidator(chain, data);
+  if (result === '0x01') return true;
+  if (result === '0x00' || result === null) return false;
+  throw rpcError(
+    chain.name,
+    new UpstreamFailure('invalid_response', 'the signature validator returned neither true nor false'),
+  );
 }
 
-const REVERTED = Symbol('reverted');
-
-async function ask({ rpc, name }: EvmChain, method: string, params: unknown[]): Promise<unknown> {
+/** Returns null if the validator reverts. */
+async function runValidator(chain: EvmChain, data: Hex): Promise<unknown> {
   try {
-    return await rpc.request({ method, params });
+    return (await callNode(chain, 'eth_call', [{ data, gas: VALIDATION_GAS }, 'latest'])) ?? undefined;
   } catch (error) {
-    if (error instanceof ApiError) throw error;
-    if (revertData(error) !== undefined) return REVERTED;
-    throw rpcError(name, new UpstreamFailure('invalid_response', `${method} was refused`, { cause: error }));
+    if (error instanceof ApiError && error.code === 'contract_reverted') return null;
+    throw error;
   }
 }

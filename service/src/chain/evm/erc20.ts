@@ -1,9 +1,11 @@
 import type { Hex } from 'viem';
-import { decodeFunctionResult, hexToBytes, size } from 'viem/utils';
+import { decodeFunctionResult, hexToBigInt, hexToBytes, keccak256, size, toHex } from 'viem/utils';
 import { ApiError } from '../../errors.ts';
+import { toLowerHex } from '../address.ts';
 import { erc20Abi } from './abi.ts';
 import type { EvmChain } from './client.ts';
-import { type Call, contractCall } from './reads.ts';
+import { type Call, contractCall } from './contract-call.ts';
+import type { EventLog } from './receipts.ts';
 
 export type TokenMetadata = { name: string; symbol: string; decimals: number };
 
@@ -15,40 +17,64 @@ export function readAllowance({ reader }: EvmChain, token: Hex, owner: Hex, spen
   return reader.read(contractCall(token, erc20Abi, 'allowance', [owner, spender]));
 }
 
-/** Name, symbol and decimals, asked once per token. */
-export function readTokenMetadata({ reader, memoize }: EvmChain, token: Hex): Promise<TokenMetadata> {
-  return memoize(`metadata ${token}`, async () => {
+/** Reads name, symbol and decimals once per token. */
+export function readTokenMetadata(chain: EvmChain, token: Hex): Promise<TokenMetadata> {
+  return chain.memoize(`metadata ${token}`, async () => {
     const [name, symbol, decimals] = await Promise.all([
-      reader.read(textCall(token, 'name')),
-      reader.read(textCall(token, 'symbol')),
-      reader.read(contractCall(token, erc20Abi, 'decimals', [])),
+      chain.reader.read(textCall(token, 'name')),
+      chain.reader.read(textCall(token, 'symbol')),
+      readDecimals(chain, token),
     ]);
-    if (decimals > 255n) throw new ApiError('contract_reverted', { reason: 'decimals() is beyond 255' });
-    return { name, symbol, decimals: Number(decimals) };
+    return { name, symbol, decimals };
   });
 }
 
-/** For those who need no more than that of a token. */
+/** Reads the decimals once per token. */
 export function readDecimals({ reader, memoize }: EvmChain, token: Hex): Promise<number> {
   return memoize(`decimals ${token}`, async () => {
     const decimals = await reader.read(contractCall(token, erc20Abi, 'decimals', []));
-    if (decimals > 255n) throw new ApiError('contract_reverted', { reason: 'decimals() is beyond 255' });
+    if (decimals > 255n)
+      throw new ApiError('contract_reverted', { reason: 'decimals() returned more than 255' });
     return Number(decimals);
   });
 }
 
-// The first tokens answer a bytes32, padded with zeros, where a string was agreed on later.
+// Some early tokens return a zero-padded bytes32 instead of a string.
 function textCall(token: Hex, functionName: 'name' | 'symbol'): Call<string> {
   const call = contractCall(token, erc20Abi, functionName, []);
   return {
     ...call,
     decode: (data) =>
-      size(data) === 32 ? readPadded(data) : decodeFunctionResult({ abi: erc20Abi, functionName, data }),
+      size(data) === 32 ? decodePadded(data) : decodeFunctionResult({ abi: erc20Abi, functionName, data }),
   };
 }
 
-function readPadded(data: Hex): string {
+function decodePadded(data: Hex): string {
   const bytes = hexToBytes(data);
   const end = bytes.indexOf(0);
   return new TextDecoder().decode(end === -1 ? bytes : bytes.subarray(0, end));
+}
+
+const APPROVAL_TOPIC = keccak256(toHex('Approval(address,address,uint256)'));
+
+export type Approval = { token: Hex; owner: Hex; spender: Hex; value: bigint };
+
+/** Returns every ERC-20 `Approval` event in the logs. */
+export function readApprovals(logs: readonly EventLog[]): Approval[] {
+  return logs.flatMap(({ address, topics, data }) => {
+    const [topic, owner, spender] = topics;
+    // The ERC-721 event has the same signature but indexes its third argument too.
+    if (topic !== APPROVAL_TOPIC || owner === undefined || spender === undefined || topics.length !== 3)
+      return [];
+    if (size(data) !== 32) return [];
+    const toAddress = (word: Hex) => toLowerHex(`0x${word.slice(26)}`);
+    return [
+      {
+        token: toLowerHex(address),
+        owner: toAddress(owner),
+        spender: toAddress(spender),
+        value: hexToBigInt(data),
+      },
+    ];
+  });
 }

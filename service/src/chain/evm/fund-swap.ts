@@ -1,8 +1,9 @@
 import type { Hex } from 'viem';
 import { ApiError } from '../../errors.ts';
+import { toLowerHex } from '../address.ts';
 import { fundSwapAbi } from './abi.ts';
 import type { EvmChain } from './client.ts';
-import { contractCall } from './reads.ts';
+import { contractCall } from './contract-call.ts';
 
 export type SwapPreview = { input: bigint; fee: bigint; output: bigint };
 export type SwapStatus = { stopped: bigint; swapLevel: bigint };
@@ -19,12 +20,11 @@ export async function readPreview(
   return { input, fee, output };
 }
 
-/** What the contract sells; asked once. */
+/** Reads the address of the token that the contract sells, once per contract. */
 export function readOutputToken({ reader, memoize }: EvmChain, swap: Hex): Promise<Hex> {
-  return memoize(`output token ${swap}`, async () => {
-    const address = await reader.read(contractCall(swap, fundSwapAbi, 'outputToken', []));
-    return address.toLowerCase() as Hex;
-  });
+  return memoize(`output token ${swap}`, async () =>
+    toLowerHex(await reader.read(contractCall(swap, fundSwapAbi, 'outputToken', []))),
+  );
 }
 
 export function readAuthorized({ reader }: EvmChain, swap: Hex, wallet: Hex): Promise<boolean> {
@@ -32,23 +32,23 @@ export function readAuthorized({ reader }: EvmChain, swap: Hex, wallet: Hex): Pr
 }
 
 /**
- * The stop mask, whichever generation the contract is of. The older keeps it in `stopped()`. In the newer `stopped()` is
- * a bool, the mask is in `paused()`, and `status()` also counts what stands behind the contract.
+ * Reads the stop mask of either contract generation. Version 1 returns it from `stopped()`. In version 2 `stopped()` is a
+ * bool, `paused()` returns the mask, and `status()` includes the state of the market behind the contract.
  */
 export async function readSwapStatus({ reader }: EvmChain, swap: Hex): Promise<SwapStatus> {
   const [stopped, swapLevel, paused, status] = await Promise.all([
     reader.read(contractCall(swap, fundSwapAbi, 'stopped', [])),
     reader.read(contractCall(swap, fundSwapAbi, 'SWAP_LEVEL', [])),
-    unlessMissing(reader.read(contractCall(swap, fundSwapAbi, 'paused', []))),
-    unlessMissing(reader.read(contractCall(swap, fundSwapAbi, 'status', []))),
+    undefinedIfReverted(reader.read(contractCall(swap, fundSwapAbi, 'paused', []))),
+    undefinedIfReverted(reader.read(contractCall(swap, fundSwapAbi, 'status', []))),
   ]);
   if (paused === undefined && status === undefined) return { stopped, swapLevel };
   const [state, flags] = status ?? [0, 0];
-  const closed = stopped !== 0n || state !== 0 ? swapLevel : 0n;
-  return { stopped: BigInt(paused ?? 0) | BigInt(flags) | closed, swapLevel };
+  const stoppedLevel = stopped !== 0n || state !== 0 ? swapLevel : 0n;
+  return { stopped: BigInt(paused ?? 0) | BigInt(flags) | stoppedLevel, swapLevel };
 }
 
-function unlessMissing<T>(read: Promise<T>): Promise<T | undefined> {
+function undefinedIfReverted<T>(read: Promise<T>): Promise<T | undefined> {
   return read.catch((error: unknown) => {
     if (error instanceof ApiError && error.code === 'contract_reverted') return undefined;
     throw error;

@@ -1,38 +1,39 @@
 import { UpstreamFailure } from '../../outbound/failure.ts';
-import type { BlockSeen } from './multicall.ts';
+import type { ObservedBlock } from './multicall.ts';
 
-/** The newest block that reads have seen, and since when it is known to be the newest. */
+/** The newest block that reads have observed. */
 export type Head = {
-  /** Whether answers of the head block may be served without asking again. */
+  /** Returns whether answers for the head block may be served from the cache. */
   isFresh(now: number): boolean;
   id(): string;
-  /** A read that was sent at `sentAt` saw this block. */
-  see(block: BlockSeen, sentAt: number): void;
-  /** Throws when a node is so far behind that it must have lost the chain. */
-  check(block: BlockSeen): void;
+  /** Records the block observed by a read that was sent at `sentAt`. */
+  observe(block: ObservedBlock, sentAt: number): void;
+  /** Throws `UpstreamFailure` if the block is so old that the node must have fallen out of sync. */
+  check(block: ObservedBlock): void;
 };
 
-const BEHIND = 8;
-const MEMORY = 120_000;
+const MAX_LAG_BLOCKS = 8;
+/** After this time without reads the head is forgotten, in case the chain itself was rolled back. */
+const HEAD_TTL_MS = 120_000;
 
-export function createHead(maxAge: number): Head {
+export function createHead(maxAgeMs: number): Head {
   let number = -1;
   let id = '';
-  let seenAt = Number.NEGATIVE_INFINITY;
-  const remembers = (now: number) => now - seenAt < MEMORY;
+  let observedAt = Number.NEGATIVE_INFINITY;
+  const isRemembered = (now: number) => now - observedAt < HEAD_TTL_MS;
   return {
-    isFresh: (now) => now - seenAt <= maxAge,
+    isFresh: (now) => now - observedAt <= maxAgeMs,
     id: () => id,
-    see: (block, sentAt) => {
-      // An answer that was overtaken by a newer one, or a node that lags a little: good enough to serve, not to keep.
-      const older = block.number < number && remembers(sentAt);
-      if (older || (block.number === number && sentAt < seenAt && block.id !== id)) return;
+    observe: (block, sentAt) => {
+      // The answer was overtaken by a newer one, or its node lags slightly. It may be returned, but not cached.
+      const isOlder = block.number < number && isRemembered(sentAt);
+      if (isOlder || (block.number === number && sentAt < observedAt && block.id !== id)) return;
       number = block.number;
       id = block.id;
-      seenAt = Math.max(seenAt, sentAt);
+      observedAt = Math.max(observedAt, sentAt);
     },
     check: (block) => {
-      if (block.number < number - BEHIND && remembers(performance.now())) {
+      if (block.number < number - MAX_LAG_BLOCKS && isRemembered(performance.now())) {
         throw new UpstreamFailure(
           'invalid_response',
           `the node is at block ${block.number}, the chain at ${number}`,

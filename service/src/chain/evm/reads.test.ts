@@ -1,12 +1,12 @@
 import { fixedPriceMarket } from '@causeway/contracts/abi/fixed-price-market.ts';
 import { fundSwap } from '@causeway/contracts/abi/fund-swap.ts';
+import { multicall3 } from '@causeway/contracts/abi/multicall3.ts';
 import { token as tokenArtifact } from '@causeway/contracts/abi/token.ts';
 import { roles, testWallets } from '@causeway/sandbox/seed/keys.ts';
 import fc from 'fast-check';
 import { encodeFunctionData, type Hex, maxUint256, toHex } from 'viem';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { startTestChain, type TestChain, type TestNode } from '../../../test/support/chain.ts';
-import { multicallAbi } from './abi.ts';
 import { type Chains, type EvmChain, openChains, uncached } from './client.ts';
 import { readAllowance, readBalance, readTokenMetadata } from './erc20.ts';
 import { readAuthorized, readOutputToken, readPreview, readSwapStatus } from './fund-swap.ts';
@@ -42,7 +42,7 @@ const sent = async (work: () => Promise<unknown>) => {
   return node.requests() - before;
 };
 
-it('packs calls as the general encoder does', () => {
+it('encodes calls as viem does', () => {
   const hex = fc.uint8Array({ maxLength: 200 }).map((bytes) => toHex(bytes));
   const to = fc.uint8Array({ minLength: 20, maxLength: 20 }).map((bytes) => toHex(bytes));
   fc.assert(
@@ -50,13 +50,13 @@ it('packs calls as the general encoder does', () => {
       const args = [
         calls.map(({ to: target, data }) => ({ target, allowFailure: true, callData: data })),
       ] as const;
-      const general = encodeFunctionData({ abi: multicallAbi, functionName: 'aggregate3', args });
-      expect(encodeAggregate(calls)).toBe(general);
+      const expected = encodeFunctionData({ abi: multicall3.abi, functionName: 'aggregate3', args });
+      expect(encodeAggregate(calls)).toBe(expected);
     }),
   );
 });
 
-it('answers as direct calls do, for generated states', async () => {
+it('returns the same values as direct calls, for generated states', async () => {
   const { direct, owner, deployment } = world;
   const { fund_swap } = deployment;
   const write = async (
@@ -119,7 +119,7 @@ it('answers as direct calls do, for generated states', async () => {
   await write(fund_swap.market, fixedPriceMarket.abi, 'setPrice', [usdc(), 10_000_000n]);
 });
 
-it('shares one upstream call among identical reads in flight', async () => {
+it('shares one RPC call among identical reads in flight', async () => {
   const read = () => readBalance(evm, usdc(), nobody);
   expect(await sent(() => Promise.all(Array.from({ length: 500 }, read)))).toBe(1);
 });
@@ -133,7 +133,7 @@ it('sends different reads that arrive together in one multicall', async () => {
   expect(await sent(reads)).toBe(1);
 });
 
-it('serves a flood of readers from what it knows of the head block', async () => {
+it('serves most reads from the cache under load', async () => {
   const reader = async () => {
     for (let i = 0; i < 300; i++) await readBalance(evm, usdc(), nobody);
   };
@@ -142,7 +142,7 @@ it('serves a flood of readers from what it knows of the head block', async () =>
 });
 
 it('shows the effect of a mined transaction to the next read', async () => {
-  // The crowd of the test before has used up what a quiet reader may ask at once.
+  // The previous test has exhausted the token bucket for uncached reads.
   await new Promise((resolve) => setTimeout(resolve, 1500));
   for (let i = 0; i < 12; i++) {
     const before = await readAllowance(evm, usdc(), roles.owner.address, nobody);
@@ -156,12 +156,12 @@ it('shows the effect of a mined transaction to the next read', async () => {
   }
 });
 
-it('shows it in the middle of a flood to whoever relies upon it', async () => {
-  let isOver = false;
+it('shows the effect to uncached reads under load', async () => {
+  let isDone = false;
   const reader = async () => {
-    while (!isOver) await readAllowance(evm, usdc(), roles.owner.address, nobody);
+    while (!isDone) await readAllowance(evm, usdc(), roles.owner.address, nobody);
   };
-  const flood = Promise.all(Array.from({ length: 8 }, reader));
+  const load = Promise.all(Array.from({ length: 8 }, reader));
   for (let i = 0; i < 12; i++) {
     const before = await readAllowance(uncached(evm), usdc(), roles.owner.address, nobody);
     await world.owner.writeContract({
@@ -172,11 +172,11 @@ it('shows it in the middle of a flood to whoever relies upon it', async () => {
     });
     expect(await readAllowance(uncached(evm), usdc(), roles.owner.address, nobody)).toBe(before + 1n);
   }
-  isOver = true;
-  await flood;
+  isDone = true;
+  await load;
 });
 
-it('shows what a reorganisation has undone, at the same height', async () => {
+it('shows the effect of a reorganisation at the same height', async () => {
   await world.owner.writeContract({
     address: usdc(),
     abi: tokenArtifact.abi,
@@ -194,25 +194,25 @@ it('shows what a reorganisation has undone, at the same height', async () => {
   expect(await read()).toBe(78n);
   await world.chain.reorg({ depth: 1, transactions: 'drop' });
   expect(await read()).toBe(77n);
-  // Also when the flood leaves no room for a question per read.
+  // The same with an exhausted token bucket.
   for (let i = 0; i < 200; i++) await read();
   await world.chain.reorg({ depth: 2, transactions: 'drop' });
   await expect.poll(read, { timeout: 1000, interval: 20 }).toBe(77n);
 });
 
-it('asks for token metadata once', async () => {
+it('reads token metadata once', async () => {
   const swap = world.deployment.fund_swap.address;
   const read = async () => readTokenMetadata(evm, await readOutputToken(evm, swap));
   expect(await read()).toEqual({ name: 'Causeway Treasury Fund', symbol: 'CTF', decimals: 6 });
   expect(await sent(read)).toBe(0);
 });
 
-it('reads names and symbols kept as bytes32', async () => {
+it('reads bytes32 names and symbols', async () => {
   const legacy = world.deployment.tokens.find(({ code }) => code === 'LEG')?.address ?? '0x';
   expect(await readTokenMetadata(evm, legacy)).toEqual({ name: 'Legacy Token', symbol: 'LEG', decimals: 18 });
 });
 
-it('tells a missing contract from one that reverts', async () => {
+it('distinguishes a missing contract from one that reverts', async () => {
   await expect(readBalance(evm, nobody, nobody)).rejects.toMatchObject({ code: 'contract_not_found' });
   await expect(readTokenMetadata(evm, nobody)).rejects.toMatchObject({ code: 'contract_not_found' });
   await expect(readTokenMetadata(evm, world.deployment.fund_swap.address)).rejects.toMatchObject({
@@ -225,13 +225,13 @@ it('tells a missing contract from one that reverts', async () => {
   });
 });
 
-it('refuses a chain without an RPC', () => {
+it('throws chain_not_supported for a chain without an RPC endpoint', () => {
   expect(() => chains.evm('base_mainnet')).toThrow(expect.objectContaining({ code: 'chain_not_supported' }));
   expect(() => chains.evm('solana_devnet')).toThrow(expect.objectContaining({ code: 'chain_not_supported' }));
 });
 
-it('lets a contract that burns all gas fail nobody but itself', async () => {
-  // Its whole code is INVALID, which takes all the gas it is given.
+it('isolates a contract that burns all gas', async () => {
+  // Its code is a single INVALID opcode, which consumes all gas.
   const hash = await world.owner.sendTransaction({ data: '0x60fe60005360016000f3', gas: 200_000n });
   const burner = (
     (await world.direct.getTransactionReceipt({ hash })).contractAddress ?? '0x'
@@ -254,18 +254,18 @@ it('lets a contract that burns all gas fail nobody but itself', async () => {
   expect(reads[1]).toMatchObject({ reason: { code: 'contract_reverted' } });
 });
 
-it('reads in a JSON-RPC batch where the chain has no multicall contract', async () => {
+it('falls back to a JSON-RPC batch if the chain has no multicall contract', async () => {
   const bare = await startTestChain('base_sepolia', true);
   const bareNode = await bare.addNode();
   const address = await bare.create(tokenArtifact, [roles.owner.address, 'Bare', 'BARE', 4]);
-  const own = openChains({ urls: { base_sepolia: [bareNode.url] }, freshness: 25 });
-  const there = own.evm('base_sepolia');
+  const bareChains = openChains({ urls: { base_sepolia: [bareNode.url] }, freshness: 25 });
+  const there = bareChains.evm('base_sepolia');
   expect(await readTokenMetadata(there, address)).toEqual({ name: 'Bare', symbol: 'BARE', decimals: 4 });
   const before = bareNode.requests();
   const balances = await Promise.all(wallets.map((wallet) => readBalance(there, address, wallet)));
   expect(balances).toEqual(wallets.map(() => 0n));
   expect(bareNode.requests() - before).toBeLessThanOrEqual(2);
   await expect(readBalance(there, nobody, nobody)).rejects.toMatchObject({ code: 'contract_not_found' });
-  await own.close();
+  await bareChains.close();
   await bare.close();
 });

@@ -1,9 +1,9 @@
 import type { Hex } from 'viem';
 import { decodeErrorResult, isHex } from 'viem/utils';
-import { errorAbi } from './abi.ts';
 import { NodeError } from './failures.ts';
+import { KNOWN_ERRORS } from './known-errors.ts';
 
-/** The return data of a reverted call, if that is what the node's error means. */
+/** Returns the revert data if the node's error means that the call reverted, or undefined for any other error. */
 export function revertData(error: unknown): Hex | undefined {
   if (!(error instanceof NodeError)) return undefined;
   const data =
@@ -11,15 +11,15 @@ export function revertData(error: unknown): Hex | undefined {
       ? (error.data as { data?: unknown }).data
       : error.data;
   if (isHex(data)) return data;
-  // Some nodes leave the data out when there is none, and run out of gas under a code of their own.
+  // Some nodes omit empty revert data, or report running out of gas under a different code.
   return /revert|invalid opcode|out of gas|stack|invalid jump/i.test(error.message) ? '0x' : undefined;
 }
 
-/** A revert in words: the text of `require`, the name of a known error with its arguments, or the bare data. */
+/** Describes a revert: the `require` message, the name and arguments of a known error, or the raw data. */
 export function describeRevert(data: Hex): string {
   if (data === '0x') return 'reverted without a reason';
   try {
-    const { errorName, args = [] } = decodeErrorResult({ abi: errorAbi, data });
+    const { errorName, args = [] } = decodeErrorResult({ abi: KNOWN_ERRORS, data });
     if (errorName === 'Error') return String(args[0]);
     return `${errorName}(${args.map(String).join(', ')})`;
   } catch {
@@ -27,7 +27,7 @@ export function describeRevert(data: Hex): string {
   }
 }
 
-/** The name alone, for what is kept and told: arguments may name a wallet. */
+/** Returns the error name without its arguments, which may contain a wallet address. Use it for stored reasons. */
 export function nameRevert(data: Hex): string {
   return describeRevert(data)
     .replace(/[(:].*| 0x.*/s, '')

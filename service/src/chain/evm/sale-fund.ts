@@ -1,37 +1,31 @@
-import type { Hex } from 'viem';
-import { decodeEventLog, encodeFunctionData, hexToBigInt, keccak256, parseAbi, toHex } from 'viem/utils';
-import type { Log } from '../../operator/follow.ts';
+import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
+import { type Hex, zeroAddress, zeroHash } from 'viem';
+import { decodeEventLog, encodeErrorResult, encodeFunctionData, keccak256, slice, toHex } from 'viem/utils';
+import type { EvmChain } from './client.ts';
+import { contractCall } from './contract-call.ts';
+import type { EventLog } from './receipts.ts';
 
-const saleFundAbi = parseAbi([
-  'function commit(address user, bytes32 option, address token, uint256 amount)',
-  'function commit(address[] users, bytes32[] options, address[] tokens, uint256[] amounts)',
-  'function remit(address user, bytes32 option, address token, uint256 amount)',
-  'function remit(address[] users, bytes32 option, address token, uint256[] amounts)',
-  'function minCommit() view returns (uint256)',
-]);
-
-const eventAbi = parseAbi([
-  'event Committed(address indexed user, bytes32 indexed option, address indexed token, uint256 amount)',
-  'event Remitted(address indexed user, bytes32 indexed option, address indexed token, uint256 amount)',
-  'event BatchFail(uint256 kind, address indexed user, bytes32 indexed option, address indexed token, uint256 amount)',
-]);
-
-export const minCommitAbi = parseAbi(['function minCommit() view returns (uint256)']);
+const { abi } = saleFund;
 
 /** One user's part of a commit or a remit. */
 export type FundRow = { user: Hex; optionId: string; token: Hex; amount: bigint };
 
-/** A fund knows an option by the hash of its id's text. */
+/** Returns the option id that funds use on chain: the hash of the id as text. */
 export function hashOption(optionId: string): Hex {
   return keccak256(toHex(optionId));
 }
 
-/** One row reverts as a whole; several stand or fall each by itself. */
+/** Reads the smallest amount that the fund accepts in one commit. */
+export function readMinCommit({ reader }: EvmChain, fund: Hex): Promise<bigint> {
+  return reader.read(contractCall(fund, abi, 'minCommit', []));
+}
+
+/** Encodes a commit. The single form reverts if its row fails; in the batch form each row succeeds or fails alone. */
 export function encodeCommit(rows: readonly FundRow[], form: 'single' | 'batch'): Hex {
   const [first] = rows;
   if (form === 'single' && first !== undefined) {
     const args = [first.user, hashOption(first.optionId), first.token, first.amount] as const;
-    return encodeFunctionData({ abi: saleFundAbi, functionName: 'commit', args });
+    return encodeFunctionData({ abi, functionName: 'commit', args });
   }
   const args = [
     rows.map(({ user }) => user),
@@ -39,58 +33,68 @@ export function encodeCommit(rows: readonly FundRow[], form: 'single' | 'batch')
     rows.map(({ token }) => token),
     rows.map(({ amount }) => amount),
   ] as const;
-  return encodeFunctionData({ abi: saleFundAbi, functionName: 'commit', args });
+  return encodeFunctionData({ abi, functionName: 'commit', args });
 }
 
-/** Of one option and one token; all or nothing. */
+/** Encodes refunds of one option and one token. The call reverts unless all of them succeed. */
 export function encodeRemit(rows: readonly FundRow[]): Hex {
   const [first] = rows;
-  if (first === undefined) throw new Error('nothing to remit');
+  if (first === undefined) throw new Error('a remit needs at least one row');
   const option = hashOption(first.optionId);
   if (rows.length === 1) {
     const args = [first.user, option, first.token, first.amount] as const;
-    return encodeFunctionData({ abi: saleFundAbi, functionName: 'remit', args });
+    return encodeFunctionData({ abi, functionName: 'remit', args });
   }
   const args = [rows.map(({ user }) => user), option, first.token, rows.map(({ amount }) => amount)] as const;
-  return encodeFunctionData({ abi: saleFundAbi, functionName: 'remit', args });
+  return encodeFunctionData({ abi, functionName: 'remit', args });
 }
 
-/** `commit` of one row: what it reverts with concerns that row. */
+const SINGLE_COMMIT_SELECTOR = slice(
+  encodeFunctionData({ abi, functionName: 'commit', args: [zeroAddress, zeroHash, zeroAddress, 0n] }),
+  0,
+  4,
+);
+
+/** Returns whether `data` commits a single row, so that a revert is about that row. */
 export function isSingleCommit(data: Hex): boolean {
-  return data.startsWith('0xf79a7d23');
+  return data.startsWith(SINGLE_COMMIT_SELECTOR);
 }
 
-/** Reverts that are not the user's: the fund is stopped, or our role is gone. */
-export function blockedReasonOf(revert: Hex): 'fund_stopped' | 'role_missing' | null {
-  if (revert.startsWith('0xd05c7c78')) return 'fund_stopped';
-  return revert.startsWith('0x82b42900') ? 'role_missing' : null;
+const IS_STOPPED = encodeErrorResult({ abi, errorName: 'IsStopped' });
+const UNAUTHORIZED = encodeErrorResult({ abi, errorName: 'Unauthorized' });
+
+/** Returns why the fund rejects every commit and remit, or null if the revert is about the rows themselves. */
+export function fundBlockedReason(revert: Hex): 'fund_stopped' | 'role_missing' | null {
+  if (revert.startsWith(IS_STOPPED)) return 'fund_stopped';
+  return revert.startsWith(UNAUTHORIZED) ? 'role_missing' : null;
 }
 
 export type FundEventName = 'Committed' | 'Remitted' | 'BatchFail';
 
 /**
- * What became of each row, by the events of the fund: null where no event tells. Equal rows take equal events in their
- * order, so nobody's event is counted for somebody else, whatever order the fund writes them in.
+ * Returns the fund's event for each row, or null if the logs have none. Rows with equal values consume equal events in
+ * order, so that every event is counted once, no matter in which order the fund emits them.
  */
 export function matchRows(
   fund: Hex,
-  logs: readonly Log[],
+  logs: readonly EventLog[],
   rows: readonly FundRow[],
 ): (FundEventName | null)[] {
-  const found = new Map<string, FundEventName[]>();
+  const events = new Map<string, FundEventName[]>();
   for (const log of logs) {
     if (log.address.toLowerCase() !== fund.toLowerCase()) continue;
-    const event = readEvent(log);
+    const event = decodeFundEvent(log);
     if (event === null) continue;
-    found.set(event.key, [...(found.get(event.key) ?? []), event.name]);
+    events.set(event.key, [...(events.get(event.key) ?? []), event.name]);
   }
-  return rows.map((row) => found.get(rowKey(row))?.shift() ?? null);
+  return rows.map((row) => events.get(rowKey(row))?.shift() ?? null);
 }
 
-function readEvent({ topics, data }: Log): { key: string; name: FundEventName } | null {
+function decodeFundEvent({ topics, data }: EventLog): { key: string; name: FundEventName } | null {
   try {
-    const { eventName, args } = decodeEventLog({ abi: eventAbi, topics: topics as [Hex, ...Hex[]], data });
-    // A remit that fails in a batch of another kind of fund says nothing about a commit.
+    const { eventName, args } = decodeEventLog({ abi, topics: topics as [Hex, ...Hex[]], data });
+    if (eventName !== 'Committed' && eventName !== 'Remitted' && eventName !== 'BatchFail') return null;
+    // Other kinds of batch failure, such as a failed remit, say nothing about a commit.
     if (eventName === 'BatchFail' && args.kind !== 0n) return null;
     return { name: eventName, key: [args.user, args.option, args.token, args.amount].join().toLowerCase() };
   } catch {
@@ -100,27 +104,4 @@ function readEvent({ topics, data }: Log): { key: string; name: FundEventName } 
 
 function rowKey({ user, optionId, token, amount }: FundRow): string {
   return [user, hashOption(optionId), token, amount].join().toLowerCase();
-}
-
-const APPROVAL = keccak256(toHex('Approval(address,address,uint256)'));
-
-export type Approval = { token: Hex; owner: Hex; spender: Hex; value: bigint };
-
-/** Every ERC-20 approval that a receipt tells of, whoever called what. */
-export function readApprovals(logs: readonly Log[]): Approval[] {
-  return logs.flatMap(({ address, topics, data }) => {
-    const [topic, owner, spender] = topics;
-    // ERC-721 has the same event with a third indexed argument.
-    if (topic !== APPROVAL || owner === undefined || spender === undefined || topics.length !== 3) return [];
-    if (data.length !== 66) return [];
-    const short = (word: Hex) => `0x${word.slice(26).toLowerCase()}` as Hex;
-    return [
-      {
-        token: address.toLowerCase() as Hex,
-        owner: short(owner),
-        spender: short(spender),
-        value: hexToBigInt(data),
-      },
-    ];
-  });
 }

@@ -2,19 +2,19 @@ import { recover, signRecoverable } from 'tiny-secp256k1';
 import type { Hex } from 'viem';
 import { hexToBytes, keccak256 } from 'viem/utils';
 
-/** Half of the order of secp256k1: EIP-2 allows no `s` above it, and neither do contracts that check signatures. */
+/** Half the order of secp256k1. EIP-2, and contracts that verify signatures, reject any `s` above it. */
 const HALF_ORDER = Buffer.from('7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0', 'hex');
-const PREFIX = '\x19Ethereum Signed Message:\n';
+const MESSAGE_PREFIX = '\x19Ethereum Signed Message:\n';
 
-/** EIP-191 version 0x45: what wallets sign for a text. */
+/** Returns the EIP-191 (version 0x45) hash that wallets sign for a text message. */
 export function hashText(text: string): Uint8Array {
   const bytes = Buffer.from(text);
-  return keccak256(Buffer.concat([Buffer.from(`${PREFIX}${bytes.length}`), bytes]), 'bytes');
+  return keccak256(Buffer.concat([Buffer.from(`${MESSAGE_PREFIX}${bytes.length}`), bytes]), 'bytes');
 }
 
 /**
- * Whether the key behind `address` (lower case) made this signature of `hash`. Takes r, s and v alone, v as 27 and 28
- * or, from some hardware wallets, 0 and 1; of the two signatures that stand for each other only the one with low s.
+ * Returns whether the key of `address` (lower case) signed `hash`. Accepts 65 bytes of r, s and v, where v is 27 or 28
+ * or, from some hardware wallets, 0 or 1. Rejects malleable signatures with a high s.
  */
 export function isSignedByKey(address: string, hash: Uint8Array, signature: Uint8Array): boolean {
   if (signature.length !== 65) return false;
@@ -26,7 +26,7 @@ export function isSignedByKey(address: string, hash: Uint8Array, signature: Uint
   return key !== null && addressOf(key) === address;
 }
 
-/** The signature of `hash` as contracts take it: r, s, v. */
+/** Signs `hash` and returns the 65 bytes r, s, v that contracts expect. */
 export function signHash(privateKey: Hex, hash: Hex): Hex {
   const { signature, recoveryId } = signRecoverable(hexToBytes(hash), hexToBytes(privateKey));
   const v = (27 + recoveryId).toString(16);
@@ -37,7 +37,7 @@ function recoverKey(hash: Uint8Array, signature: Uint8Array, parity: 0 | 1): Uin
   try {
     return recover(hash, signature, parity, false);
   } catch {
-    // It throws for r or s out of range.
+    // `recover` throws if r or s is out of range.
     return null;
   }
 }

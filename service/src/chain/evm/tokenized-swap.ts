@@ -1,25 +1,27 @@
 import { tokenizedSwapAbi } from '@causeway/contracts/encodings/tokenized-abi.ts';
 import type { Hex } from 'viem';
 import { ApiError } from '../../errors.ts';
-import { multicallAbi } from './abi.ts';
+import { toLowerHex } from '../address.ts';
 import type { EvmChain } from './client.ts';
-import { contractCall } from './reads.ts';
+import { contractCall } from './contract-call.ts';
 
-const ALL = 2;
-const LEVELS = { buy: 4, sell: 8 };
+const STATE_STOPPED = 2;
+const PAUSE_ALL = 2;
+const PAUSE_BUY = 4;
+const PAUSE_SELL = 8;
 
-/** Which sides the contract takes now, with the venue's own pauses folded in. */
+/** Reads which sides can be traded now. The contract includes the venue's own pauses in its status. */
 export async function readTokenizedStatus(
   { reader }: EvmChain,
   swap: Hex,
   asset: Hex,
 ): Promise<{ buy: boolean; sell: boolean }> {
   const [state, flags] = await reader.read(contractCall(swap, tokenizedSwapAbi, 'status', [asset]));
-  const runs = (level: number) => state !== 2 && (flags & (ALL | level)) === 0;
-  return { buy: runs(LEVELS.buy), sell: runs(LEVELS.sell) };
+  const isOpen = (pause: number) => state !== STATE_STOPPED && (flags & (PAUSE_ALL | pause)) === 0;
+  return { buy: isOpen(PAUSE_BUY), sell: isOpen(PAUSE_SELL) };
 }
 
-/** What the contract takes of a buyer's gross amount. */
+/** Reads the fee that the contract deducts from a buyer's gross amount. */
 export async function readBuyFee(
   { reader }: EvmChain,
   swap: Hex,
@@ -29,7 +31,7 @@ export async function readBuyFee(
   return { fee, net };
 }
 
-/** How often the wallet has swapped this pair: the nonce of its next request. */
+/** Reads how often the wallet has swapped this pair, which is the nonce of its next request. */
 export async function readSwapCount(
   { reader }: EvmChain,
   swap: Hex,
@@ -37,25 +39,17 @@ export async function readSwapCount(
   input: Hex,
   output: Hex,
 ): Promise<bigint> {
-  const totals = await reader.readNow(
+  const [, , , count] = await reader.readNow(
     contractCall(swap, tokenizedSwapAbi, 'totals', [wallet, input, output]),
   );
-  return totals[3];
-}
-
-export function readManager({ reader, memoize }: EvmChain, swap: Hex): Promise<Hex> {
-  return memoize(`manager ${swap}`, async () => {
-    const manager = await reader.read(contractCall(swap, tokenizedSwapAbi, 'manager', []));
-    return manager.toLowerCase() as Hex;
-  });
+  return count;
 }
 
 export async function readOperator({ reader }: EvmChain, swap: Hex): Promise<Hex> {
-  const operator = await reader.read(contractCall(swap, tokenizedSwapAbi, 'operator', []));
-  return operator.toLowerCase() as Hex;
+  return toLowerHex(await reader.read(contractCall(swap, tokenizedSwapAbi, 'operator', [])));
 }
 
-/** The name by EIP-5267; null where the contract does not tell it. */
+/** Reads the EIP-712 domain name (EIP-5267), or null if the contract does not provide it. */
 export async function readDomainName({ reader }: EvmChain, swap: Hex): Promise<string | null> {
   try {
     const [, name] = await reader.read(contractCall(swap, tokenizedSwapAbi, 'eip712Domain', []));
@@ -70,17 +64,7 @@ export function readDomainSeparator({ reader }: EvmChain, swap: Hex): Promise<He
   return reader.read(contractCall(swap, tokenizedSwapAbi, 'domainSeparator', []));
 }
 
-/** Of a block that is or was the newest; travels with other reads where it can. */
-export async function readBlockNumber({ rpc, reader, facts: { multicall } }: EvmChain): Promise<bigint> {
-  const ask = async () => BigInt(String(await rpc.request({ method: 'eth_blockNumber' })));
-  if (multicall === null) return ask();
-  return reader.read(contractCall(multicall, multicallAbi, 'getBlockNumber', [])).catch((error: unknown) => {
-    if (error instanceof ApiError && error.status === 422) return ask();
-    throw error;
-  });
-}
-
-export type LookUp = {
+export type AttestationQuery = {
   swap: Hex;
   wallet: Hex;
   input: Hex;
@@ -91,10 +75,13 @@ export type LookUp = {
   fromBlock: bigint;
 };
 
-/** The transaction that executed an attestation, and whether its time is over; as of so many confirmations. */
+/**
+ * Finds the transaction that executed an attestation and returns whether the attestation has expired. Ignores blocks
+ * with fewer than `confirmations` confirmations.
+ */
 export async function readOutcome(
   { client }: EvmChain,
-  { swap, wallet, input, output, attestationId, expiration, fromBlock }: LookUp,
+  { swap, wallet, input, output, attestationId, expiration, fromBlock }: AttestationQuery,
   confirmations: number,
 ): Promise<{ executed: Hex | null; isOver: boolean }> {
   const head = await client.getBlockNumber();
@@ -111,6 +98,6 @@ export async function readOutcome(
       toBlock: settled,
     }),
   ]);
-  const found = logs.find(({ args }) => args.attestationId === attestationId);
-  return { executed: found?.transactionHash ?? null, isOver: block.timestamp > expiration };
+  const execution = logs.find(({ args }) => args.attestationId === attestationId);
+  return { executed: execution?.transactionHash ?? null, isOver: block.timestamp > expiration };
 }

@@ -1,12 +1,12 @@
 import { verify } from 'node:crypto';
 
-/** RFC 8410: an Ed25519 public key in SPKI is this prefix and its 32 bytes. */
+/** RFC 8410: the SPKI encoding of an Ed25519 public key is this prefix followed by the 32 key bytes. */
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 
 const P = 2n ** 255n - 19n;
 
-/** The y of the eight points of small order, one for each pair that differs in the sign of x alone. */
-const SMALL_ORDER = new Set([
+/** The y coordinates of the eight small-order points. Points that differ only in the sign of x share an entry. */
+const SMALL_ORDER_Y = new Set([
   0n,
   1n,
   P - 1n,
@@ -15,9 +15,9 @@ const SMALL_ORDER = new Set([
 ]);
 
 /**
- * Whether the holder of `publicKey` signed `message`: RFC 8032 without its leniency. OpenSSL refuses s out of range and
- * compares R byte for byte, but takes any key that decodes; with a key of small order anybody can make a signature
- * that holds for many messages. So both points must be canonical and of large order. Runs on the thread pool.
+ * Returns whether the holder of `publicKey` signed `message`, by strict RFC 8032 rules. OpenSSL rejects an out-of-range s
+ * and compares R byte for byte, but accepts small-order keys, for which anyone can forge signatures valid for many
+ * messages. Therefore both points must be canonical and not of small order. Runs on the thread pool.
  */
 export async function isSignedByEd25519(
   publicKey: Uint8Array,
@@ -36,5 +36,5 @@ function isStrictPoint(encoded: Uint8Array): boolean {
   const bytes = Buffer.from(encoded).reverse();
   bytes[0] = (bytes[0] ?? 0) & 0x7f;
   const y = BigInt(`0x${bytes.toString('hex')}`);
-  return y < P && !SMALL_ORDER.has(y);
+  return y < P && !SMALL_ORDER_Y.has(y);
 }

@@ -1,7 +1,7 @@
 import { invalidField } from '../errors.ts';
 import type { OfferOption } from '../offers/store.ts';
 
-/** Funding assets are dollars, so the amount is worth what it says. */
+/** Throws `validation_failed` if the amount is below the option's minimum. Funding assets are worth one dollar each. */
 export function assertMinimumPurchase(
   { minimum_purchase_usd }: Pick<OfferOption, 'minimum_purchase_usd'>,
   amount: bigint,
@@ -9,7 +9,8 @@ export function assertMinimumPurchase(
 ): void {
   if (minimum_purchase_usd === null || minimum_purchase_usd === undefined) return;
   const [whole = '0', fraction = ''] = minimum_purchase_usd.split('.');
-  const least = BigInt(whole + fraction);
-  if (amount * 10n ** BigInt(fraction.length) < least * 10n ** BigInt(decimals))
+  const minimum = BigInt(whole + fraction);
+  // Scales both sides instead of rounding the minimum to the decimals of the token.
+  if (amount * 10n ** BigInt(fraction.length) < minimum * 10n ** BigInt(decimals))
     throw invalidField('amount', `is below the minimum purchase of ${minimum_purchase_usd} USD`);
 }

@@ -1,0 +1,46 @@
+import {
+  type Abi,
+  type ContractFunctionArgs,
+  type ContractFunctionName,
+  type ContractFunctionReturnType,
+  type Hex,
+  prepareEncodeFunctionData,
+} from 'viem';
+import { decodeFunctionResult, encodeFunctionData } from 'viem/utils';
+
+/** A contract read. Calls with equal keys are the same read. */
+export type Call<T> = { key: string; to: Hex; encode(): Hex; decode(data: Hex): T };
+
+type View = 'view' | 'pure';
+type PreparedFunction = { abi: Abi; functionName: Hex; name: string };
+
+/** Hashing a function signature costs more than encoding the call, so it is done once. Assumes no overloaded views. */
+const preparedByAbi = new WeakMap<Abi, Map<string, PreparedFunction>>();
+
+function prepareFunction(abi: Abi, name: string): PreparedFunction {
+  const byName = preparedByAbi.get(abi) ?? new Map<string, PreparedFunction>();
+  preparedByAbi.set(abi, byName);
+  const prepared = byName.get(name) ?? { ...prepareEncodeFunctionData({ abi, functionName: name }), name };
+  byName.set(name, prepared);
+  return prepared;
+}
+
+export function contractCall<const A extends Abi, Name extends ContractFunctionName<A, View>>(
+  to: Hex,
+  abi: A,
+  functionName: Name,
+  args: ContractFunctionArgs<A, View, Name>,
+): Call<ContractFunctionReturnType<A, View, Name>> {
+  const prepared = prepareFunction(abi as Abi, functionName);
+  return {
+    key: `${to}.${functionName}(${(args as readonly unknown[]).join()})`,
+    to,
+    encode: () => encodeFunctionData({ ...prepared, args: args as readonly unknown[] }),
+    decode: (data) =>
+      decodeFunctionResult({
+        abi: prepared.abi,
+        functionName: prepared.name,
+        data,
+      }) as ContractFunctionReturnType<A, View, Name>,
+  };
+}

@@ -1,0 +1,23 @@
+import type { Hex } from 'viem';
+import type { EvmChain } from './client.ts';
+import { resultOf } from './reply.ts';
+
+export type EventLog = { address: Hex; topics: Hex[]; data: Hex };
+
+export type Receipt = {
+  transactionHash: Hex;
+  blockNumber: Hex;
+  blockHash: Hex;
+  status: Hex;
+  gasUsed: Hex;
+  logs: EventLog[];
+};
+
+/** Reads the receipts in one batch, in the order of `hashes`; null for each transaction that is not mined. */
+export async function readReceipts({ rpc }: EvmChain, hashes: readonly Hex[]): Promise<(Receipt | null)[]> {
+  if (hashes.length === 0) return [];
+  const replies = await rpc.batch(
+    hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+  );
+  return hashes.map((_, i) => resultOf(replies[i]) as Receipt | null);
+}

@@ -1,0 +1,25 @@
+import type { EvmChain } from '../chain/evm/client.ts';
+import type { Clock } from '../clock.ts';
+import type { Db } from '../db/pool.ts';
+import type { Random } from '../http/ids.ts';
+import type { Log } from '../log.ts';
+import type { Signer } from './signer.ts';
+
+/** The operator's key on one chain, with everything needed to send from it. */
+export type OperatorAccount = {
+  db: Db;
+  log: Log;
+  clock: Clock;
+  random: Random;
+  chain: EvmChain;
+  signer: Signer;
+  /** Maximum wei per unit of gas. */
+  maxFee: bigint;
+};
+
+/** Identifies the nonce sequence of one key on one chain. */
+export type KeyId = { chain: string; address: string };
+
+export function keyId({ chain, signer }: OperatorAccount): KeyId {
+  return { chain: chain.name, address: signer.address };
+}

@@ -1,0 +1,67 @@
+import { readQuantity } from '../chain/evm/quantity.ts';
+import { readReceipts } from '../chain/evm/receipts.ts';
+import type { Db } from '../db/pool.ts';
+import { keyId, type OperatorAccount } from './account.ts';
+import { RELEASE_BLOCKS } from './follow.ts';
+import { revokeLease } from './lease-store.ts';
+import { readNonce } from './nonces.ts';
+import { listOpen, markDisplaced } from './store.ts';
+import type { OpenTransaction } from './transaction.ts';
+
+/** The foreign transactions are not deep enough yet. The message is meant for the operator who ran the command. */
+export class NotDeepEnough extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'NotDeepEnough';
+  }
+}
+
+/**
+ * Continues from the chain's nonce after the key was used elsewhere, and calls `release` for every transaction of ours
+ * whose nonce is taken, so that its work can be sent again. Returns the next nonce. Throws `NotDeepEnough` while a
+ * reorganisation could still undo the foreign transaction: ours could then be mined in addition to its successor.
+ */
+export async function adoptChainNonce(
+  account: OperatorAccount,
+  release: (tx: Db, transaction: OpenTransaction) => Promise<void>,
+): Promise<bigint> {
+  const { db } = account;
+  const key = keyId(account);
+  const count = await readNonce(account, 'latest');
+  const displaced = await listDisplaced(account, count);
+  await assertDeepEnough(account, displaced);
+  return db.transaction().execute(async (tx) => {
+    // The current holder cannot store anything under the old epoch, so what it has signed is never sent.
+    const nextNonce = await revokeLease(tx, key, count);
+    for (const transaction of displaced)
+      if (await markDisplaced(tx, transaction.id)) await release(tx, transaction);
+    return nextNonce ?? count;
+  });
+}
+
+/** Returns the open transactions below the chain's count of which no attempt was mined. */
+async function listDisplaced(account: OperatorAccount, count: bigint): Promise<OpenTransaction[]> {
+  const displaced: OpenTransaction[] = [];
+  for (const transaction of await listOpen(account.db, keyId(account))) {
+    if (transaction.nonce >= count) continue;
+    const hashes = transaction.attempts.map(({ hash }) => hash);
+    const receipts = await readReceipts(account.chain, hashes);
+    if (receipts.every((receipt) => receipt === null)) displaced.push(transaction);
+  }
+  return displaced;
+}
+
+async function assertDeepEnough(
+  account: OperatorAccount,
+  displaced: readonly OpenTransaction[],
+): Promise<void> {
+  const nonces = displaced.filter(({ kind }) => kind !== 'fill').map(({ nonce }) => nonce);
+  if (nonces.length === 0) return;
+  const head = await readQuantity(account.chain, 'eth_blockNumber', []);
+  const deepCount = head < RELEASE_BLOCKS ? 0n : await readNonce(account, head - RELEASE_BLOCKS + 1n);
+  const shallow = nonces.find((nonce) => nonce >= deepCount);
+  if (shallow !== undefined)
+    throw new NotDeepEnough(
+      `the foreign transaction with nonce ${shallow} is not ${RELEASE_BLOCKS} blocks deep yet; try again later`,
+    );
+}

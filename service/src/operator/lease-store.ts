@@ -1,0 +1,78 @@
+import { sql } from 'kysely';
+import { nodeIsAlive } from '../db/node.ts';
+import type { Db } from '../db/pool.ts';
+import type { KeyId } from './account.ts';
+
+type Holder = KeyId & { node: number; epoch: bigint };
+
+/** Returns null if a live node other than `node` holds an unexpired lease. */
+export async function upsertLease(
+  db: Db,
+  { chain, address, node }: KeyId & { node: number },
+  ttlSeconds: number,
+): Promise<{ epoch: bigint; nextNonce: bigint | null } | null> {
+  const { rows } = await sql<{ epoch: bigint; next_nonce: bigint | null }>`
+    insert into operator_keys as k (chain, address, epoch, node, lease_until)
+    values (${chain}, ${address}, 1, ${node}, now() + make_interval(secs => ${ttlSeconds}))
+    on conflict (chain, address) do update set node = excluded.node, lease_until = excluded.lease_until,
+      epoch = case when k.node = excluded.node then k.epoch else k.epoch + 1 end
+    where k.node = excluded.node or k.lease_until < now() or not ${nodeIsAlive('k.node')}
+    returning epoch, next_nonce`.execute(db);
+  const [row] = rows;
+  return row === undefined ? null : { epoch: row.epoch, nextNonce: row.next_nonce };
+}
+
+/** Locks the key's row and returns whether this node still holds the lease in this epoch. */
+export async function isLeaseHeld(tx: Db, { chain, address, node, epoch }: Holder): Promise<boolean> {
+  const row = await tx
+    .selectFrom('operator_keys')
+    .select('epoch')
+    .where('chain', '=', chain)
+    .where('address', '=', address)
+    .where('node', '=', node)
+    .where('epoch', '=', epoch)
+    .forUpdate()
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export async function expireLease(db: Db, { chain, address, node, epoch }: Holder): Promise<void> {
+  await db
+    .updateTable('operator_keys')
+    .set({ lease_until: sql<string>`now() - interval '1 second'` })
+    .where('chain', '=', chain)
+    .where('address', '=', address)
+    .where('node', '=', node)
+    .where('epoch', '=', epoch)
+    .execute();
+}
+
+/** Advances the next nonce from `nonce` to `nonce + 1`. Returns false if `nonce` is not the next one. */
+export async function advanceNextNonce(tx: Db, { chain, address }: KeyId, nonce: bigint): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('operator_keys')
+    .set({ next_nonce: nonce + 1n })
+    .where('chain', '=', chain)
+    .where('address', '=', address)
+    .where((where) => where.or([where('next_nonce', 'is', null), where('next_nonce', '=', nonce)]))
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+/** Takes the lease from its holder and raises the next nonce to at least `nonce`. Returns null for an unknown key. */
+export async function revokeLease(tx: Db, { chain, address }: KeyId, nonce: bigint): Promise<bigint | null> {
+  const { rows } = await sql<{ next_nonce: bigint }>`
+    update operator_keys set epoch = epoch + 1, lease_until = now(), next_nonce = greatest(next_nonce, ${nonce})
+    where chain = ${chain} and address = ${address} returning next_nonce`.execute(tx);
+  return rows[0]?.next_nonce ?? null;
+}
+
+export async function findNextNonce(db: Db, { chain, address }: KeyId): Promise<bigint | null> {
+  const row = await db
+    .selectFrom('operator_keys')
+    .select('next_nonce')
+    .where('chain', '=', chain)
+    .where('address', '=', address)
+    .executeTakeFirst();
+  return row?.next_nonce ?? null;
+}

@@ -1,0 +1,71 @@
+import { newId } from '../http/ids.ts';
+import type { OperatorAccount } from './account.ts';
+import { Blocked } from './blocked.ts';
+import { proposeFees } from './fees.ts';
+import { holdLease, type Lease, withLease } from './lease.ts';
+import { broadcast, emptyCall, signCall } from './sender.ts';
+import { findByNonce, insertTransaction, markDisplaced, markOpen } from './store.ts';
+import type { OpenTransaction } from './transaction.ts';
+
+/** `since`: when the nonces first looked wrong, by `performance.now()`; null while they look right. */
+export type NonceSuspicion = { since: number | null };
+
+/**
+ * Checks that the chain's transaction count lies between the first unmined nonce and the next nonce.
+ *
+ * A higher count means that the key was used elsewhere. Sending more could commit again what another database has already
+ * committed, so this throws `Blocked` until an operator acts. A lower count, at a nonce that we never used, means that a
+ * foreign transaction was reorganised away. An empty transaction fills the gap so that later ones can be mined; if the
+ * foreign transaction is mined instead, the gap is closed as well.
+ */
+export async function checkNonces(
+  account: OperatorAccount,
+  lease: Lease,
+  suspicion: NonceSuspicion,
+  graceMs: number,
+  count: bigint,
+  unmined: readonly OpenTransaction[],
+): Promise<void> {
+  if (lease.nextNonce === null) return;
+  if (count > lease.nextNonce) await throwForeignNonce(account, lease, count);
+  const displaced = unmined.filter(({ nonce }) => nonce < count);
+  const atCount = count < lease.nextNonce ? await findByNonce(account.db, lease, count) : undefined;
+  const isGap = atCount === null || atCount?.state === 'displaced';
+  if (displaced.length === 0 && !isGap) {
+    suspicion.since = null;
+    return;
+  }
+  // Two nodes behind one RPC URL may briefly disagree.
+  suspicion.since ??= performance.now();
+  if (performance.now() - suspicion.since < graceMs) return;
+  const hasWork =
+    displaced.some(({ kind }) => kind !== 'fill') || (atCount != null && atCount.kind !== 'fill');
+  if (hasWork) await throwForeignNonce(account, lease, count);
+  suspicion.since = null;
+  for (const { id } of displaced) await withLease(account.db, lease, (tx) => markDisplaced(tx, id));
+  if (!isGap) return;
+  if (atCount === null) await fillNonce(account, lease, count);
+  else if (atCount !== undefined)
+    await withLease(account.db, lease, (tx) => markOpen(tx, atCount.id, 'displaced'));
+}
+
+async function throwForeignNonce({ db }: OperatorAccount, lease: Lease, count: bigint): Promise<never> {
+  // A node that has lost the lease knows an outdated nonce and must not raise the alert.
+  await withLease(db, lease, async () => undefined);
+  const { address, chain } = lease;
+  const message = `${address} has sent ${count} transactions on ${chain}, but some of them are not ours`;
+  throw new Blocked('foreign_nonce', message);
+}
+
+async function fillNonce(account: OperatorAccount, lease: Lease, nonce: bigint): Promise<void> {
+  const { db, chain, clock, random, signer, log } = account;
+  log.warn({ chain: chain.name, nonce: String(nonce) }, 'filling a nonce gap with an empty transaction');
+  const call = { kind: 'fill' as const, ...emptyCall(signer) };
+  const signed = await signCall(account, call, nonce, await proposeFees(chain, account.maxFee));
+  const id = newId(clock, random);
+  await db.transaction().execute(async (tx) => {
+    await holdLease(tx, lease);
+    await insertTransaction(tx, lease, { id, nonce, ...call }, signed);
+  });
+  await broadcast(account, signed.raw);
+}

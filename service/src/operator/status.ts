@@ -1,0 +1,19 @@
+import { readQuantity } from '../chain/evm/quantity.ts';
+import { keyId, type OperatorAccount } from './account.ts';
+import { findNextNonce } from './lease-store.ts';
+import { readNonce } from './nonces.ts';
+import { countOpen } from './store.ts';
+
+/** Describes the operator's key on one chain, for the `operator status` command. */
+export async function readOperatorStatus(account: OperatorAccount) {
+  const { db, chain, signer } = account;
+  const nextNonce = await findNextNonce(db, keyId(account));
+  return {
+    chain: chain.name,
+    address: signer.address,
+    balance_wei: String(await readQuantity(chain, 'eth_getBalance', [signer.address, 'latest'])),
+    nonce_on_chain: String(await readNonce(account, 'latest')),
+    next_nonce: nextNonce === null ? null : String(nextNonce),
+    open_transactions: String(await countOpen(db, keyId(account))),
+  };
+}

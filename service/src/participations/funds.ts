@@ -1,0 +1,81 @@
+import type { Hex } from 'viem';
+import { encodeFunctionData, hexToBigInt, isHex, numberToHex, size, slice } from 'viem/utils';
+import { erc20Abi } from '../chain/evm/abi.ts';
+import type { EvmChain } from '../chain/evm/client.ts';
+import type { RpcReply } from '../chain/evm/endpoint.ts';
+import { describeRevert, revertData } from '../chain/evm/revert.ts';
+import { ApiError } from '../errors.ts';
+
+/** What the fund is going to take. */
+export type WantedFunds = { user: Hex; fund: Hex; token: Hex; amount: bigint };
+
+export type Shortage = {
+  code: 'insufficient_allowance' | 'insufficient_balance';
+  details: Record<string, string>;
+};
+
+export type FundsFinding =
+  | { state: 'unconfirmed' }
+  | { state: 'short'; shortage: Shortage }
+  | { state: 'unreadable'; error: ApiError }
+  | { state: 'good' };
+
+/**
+ * Reads allowance and balance at the block at which the receipts were read. A node that lags behind that block would
+ * return the values from before the approval and fail a participation that lacks nothing.
+ */
+export async function inspectFunds(
+  chain: EvmChain,
+  wanted: readonly WantedFunds[],
+  height: bigint,
+): Promise<FundsFinding[]> {
+  if (wanted.length === 0) return [];
+  const block = numberToHex(height);
+  const replies = await chain.rpc.batch(
+    wanted.flatMap(({ token, user, fund }) =>
+      [
+        encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args: [user, fund] }),
+        encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [user] }),
+      ].map((data) => ({ method: 'eth_call', params: [{ to: token, data }, block] })),
+    ),
+  );
+  return wanted.map((funds, i) => {
+    const [allowance, balance] = [readAmount(funds, replies[2 * i]), readAmount(funds, replies[2 * i + 1])];
+    if (allowance === null || balance === null) return { state: 'unconfirmed' };
+    if (allowance instanceof ApiError) return { state: 'unreadable', error: allowance };
+    if (balance instanceof ApiError) return { state: 'unreadable', error: balance };
+    const shortage = findShortage(funds, allowance, balance);
+    return shortage === null ? { state: 'good' } : { state: 'short', shortage };
+  });
+}
+
+/** Returns null if the node cannot answer. A revert or a missing contract is an answer: the token is unreadable. */
+function readAmount({ token }: WantedFunds, reply: RpcReply | undefined): bigint | ApiError | null {
+  if (reply === undefined) return null;
+  if ('error' in reply) {
+    const revert = revertData(reply.error);
+    if (revert === undefined) return null;
+    return new ApiError('contract_reverted', { reason: describeRevert(revert) });
+  }
+  if (!isHex(reply.result)) return null;
+  if (size(reply.result) < 32) return new ApiError('contract_not_found', { address: token });
+  return hexToBigInt(slice(reply.result, 0, 32));
+}
+
+/** Returns null if the fund could take the amount. */
+function findShortage(
+  { token, user, fund, amount }: WantedFunds,
+  allowance: bigint,
+  balance: bigint,
+): Shortage | null {
+  const required = String(amount);
+  if (allowance < amount) {
+    const details = { required, allowance: String(allowance), spender: fund, token };
+    return { code: 'insufficient_allowance', details };
+  }
+  if (balance < amount) {
+    const details = { required, balance: String(balance), owner: user, token };
+    return { code: 'insufficient_balance', details };
+  }
+  return null;
+}

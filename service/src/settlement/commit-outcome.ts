@@ -1,0 +1,46 @@
+import type { Hex } from 'viem';
+import { nameRevert } from '../chain/evm/revert.ts';
+import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import { changeStatus } from '../participations/status.ts';
+import { listWithoutOpenRefund, markCommitted, postponeRows, type SettlementRow } from './store.ts';
+
+type Parts = Pick<Context, 'clock' | 'random'>;
+
+/** The row ids of a settled transaction; `revert` is null unless the whole transaction reverted. */
+export type RowOutcome = { succeeded: string[]; failed: string[]; revert: Hex | null };
+
+/** The stored reason of a row whose commit did not succeed in a batch. */
+export const COMMIT_FAILED = 'commit_failed';
+const RELEASED_DELAY_SECONDS = 60;
+
+export async function settleCommit(parts: Parts, tx: Db, outcome: RowOutcome): Promise<void> {
+  const { succeeded, failed, revert } = outcome;
+  await markCommitted(tx, succeeded, true);
+  await changeStatus(parts, tx, { ids: succeeded, from: ['submitted'], to: 'completed' });
+  await failUncommitted(parts, tx, failed, revert === null ? COMMIT_FAILED : nameRevert(revert));
+}
+
+/**
+ * Fails rows that were not committed, including their refunds. A refund that is already in an open transaction is left
+ * alone: the outcome of that transaction decides.
+ */
+export async function failUncommitted(parts: Parts, tx: Db, ids: string[], reason: string): Promise<void> {
+  await markCommitted(tx, ids, false);
+  await changeStatus(parts, tx, { ids, from: ['submitted', 'remit_failed'], to: 'failed', reason });
+  const unsent = await listWithoutOpenRefund(tx, ids);
+  await changeStatus(parts, tx, { ids: unsent, from: ['remit_submitted'], to: 'failed', reason });
+}
+
+/** Returns rows to `pending` after their transaction reverted and can no longer be mined again. */
+export async function releaseCommit(parts: Parts, tx: Db, rows: readonly SettlementRow[]): Promise<void> {
+  const ids = rows.map(({ id }) => id);
+  await postponeRows(tx, ids, RELEASED_DELAY_SECONDS);
+  await changeStatus(parts, tx, { ids, from: ['submitted'], to: 'pending', commitId: null });
+}
+
+/** Returns rows to `submitted` after a reorganisation undid their commit. */
+export async function reopenCommit(parts: Parts, tx: Db, ids: readonly string[]): Promise<void> {
+  await markCommitted(tx, ids, null);
+  await changeStatus(parts, tx, { ids, from: ['completed', 'failed'], to: 'submitted' });
+}

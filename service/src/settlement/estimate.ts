@@ -1,0 +1,30 @@
+import type { Hex } from 'viem';
+import { readQuantity } from '../chain/evm/quantity.ts';
+import { describeRevert, revertData } from '../chain/evm/revert.ts';
+import { fundBlockedReason } from '../chain/evm/sale-fund.ts';
+import type { OperatorAccount } from '../operator/account.ts';
+import { Blocked } from '../operator/blocked.ts';
+
+/** Estimates the gas of a call to a fund, or returns its revert. Throws `Blocked` if the fund rejects every call. */
+export async function estimateGas(
+  { chain, signer }: OperatorAccount,
+  fund: Hex,
+  data: Hex,
+  kind: 'commit' | 'remit',
+): Promise<{ gas: bigint } | { revert: Hex }> {
+  try {
+    const call = { from: signer.address, to: fund, data };
+    return { gas: await readQuantity(chain, 'eth_estimateGas', [call]) };
+  } catch (error) {
+    const revert = revertData(error);
+    if (revert === undefined) throw error;
+    const reason = fundBlockedReason(revert);
+    if (reason !== null) throw new Blocked(reason, `${kind} to fund ${fund}: ${describeRevert(revert)}`);
+    return { revert };
+  }
+}
+
+/** Returns the gas limit for a call whose actual cost may exceed the estimate. */
+export function withGasMargin(estimate: bigint): bigint {
+  return (estimate * 3n) / 2n;
+}

@@ -1,0 +1,41 @@
+import { Blocked, type BlockedReason } from '../operator/blocked.ts';
+import { postponeRows, type SettlementRow } from './store.ts';
+import type { SettlementWorker } from './worker.ts';
+
+const BLOCKED_FUND_DELAY_SECONDS = 5;
+/** An alert outlasts the delay of its rows, so that it does not flicker between two tries. */
+const ALERT_OVERLAP_SECONDS = 5;
+const FUND_REASONS: ReadonlySet<BlockedReason> = new Set(['fund_stopped', 'role_missing']);
+
+/** Postpones the rows and keeps an alert raised for at least as long. */
+export async function postpone(
+  { ctx, alerts }: SettlementWorker,
+  rows: readonly SettlementRow[],
+  seconds: number,
+  alert: { reason: BlockedReason; message: string },
+): Promise<void> {
+  alerts.raise(alert.reason, alert.message, seconds + ALERT_OVERLAP_SECONDS);
+  await postponeRows(
+    ctx.db,
+    rows.map(({ id }) => id),
+    seconds,
+  );
+}
+
+/**
+ * Runs `send`. If the fund is stopped, or the operator has lost its role in it, postpones the rows, so that they do not
+ * delay those of other funds.
+ */
+export async function postponeIfFundBlocked(
+  worker: SettlementWorker,
+  rows: readonly SettlementRow[],
+  send: () => Promise<number>,
+): Promise<number> {
+  try {
+    return await send();
+  } catch (error) {
+    if (!(error instanceof Blocked && FUND_REASONS.has(error.reason))) throw error;
+    await postpone(worker, rows, BLOCKED_FUND_DELAY_SECONDS, error);
+    return rows.length;
+  }
+}

@@ -1,0 +1,49 @@
+import { nameRevert } from '../chain/evm/revert.ts';
+import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import type { PrerequisiteState } from '../operator/rebroadcast.ts';
+import { changeStatus } from '../participations/status.ts';
+import { COMMIT_FAILED, type RowOutcome } from './commit-outcome.ts';
+import { listCommittedFlags, listUncommitted } from './store.ts';
+
+/**
+ * Returns whether the commits behind a refund are on the chain. Without them the fund would pay the refund out of the
+ * user's other participations.
+ */
+export async function readRefundPrerequisite(db: Db, transactionId: string): Promise<PrerequisiteState> {
+  const flags = await listCommittedFlags(db, transactionId);
+  if (flags.includes(false)) return 'gone';
+  return flags.includes(null) ? 'unknown' : 'met';
+}
+
+export async function settleRefund(
+  parts: Pick<Context, 'clock' | 'random' | 'log'>,
+  tx: Db,
+  { succeeded, failed, revert }: RowOutcome,
+): Promise<void> {
+  const uncommitted = new Set(await listUncommitted(tx, [...succeeded, ...failed]));
+  const unbacked = succeeded.filter((id) => uncommitted.has(id));
+  if (unbacked.length > 0)
+    parts.log.error(
+      { participation_ids: unbacked },
+      'refunds were paid from other participations of the same users, because a reorganisation undid their commits',
+    );
+  // The money has moved, so the row is `remitted` whatever its status was.
+  await changeStatus(parts, tx, {
+    ids: succeeded,
+    from: ['submitted', 'completed', 'failed', 'remit_submitted', 'remit_failed'],
+    to: 'remitted',
+  });
+  await changeStatus(parts, tx, {
+    ids: failed.filter((id) => !uncommitted.has(id)),
+    from: ['remit_submitted'],
+    to: 'remit_failed',
+    reason: revert === null ? 'remit_not_seen' : nameRevert(revert),
+  });
+  await changeStatus(parts, tx, {
+    ids: failed.filter((id) => uncommitted.has(id)),
+    from: ['remit_submitted'],
+    to: 'failed',
+    reason: COMMIT_FAILED,
+  });
+}

@@ -1,0 +1,138 @@
+import { toHex } from 'viem/utils';
+import { afterEach, describe, expect, test } from 'vitest';
+import { saleWorker, UNIT } from '../../test/support/sale.ts';
+import {
+  blockedCount,
+  commitAttempts,
+  dropFromPool,
+  expectDatabaseToMatchFund,
+  firstAttempt,
+  isKnownToNode,
+  rejectingWorker,
+  useSale,
+} from '../../test/support/settlement.ts';
+import { NodeError } from '../chain/evm/failures.ts';
+
+const sale = useSale();
+afterEach(async () => {
+  sale.resumeMining();
+  await expectDatabaseToMatchFund(sale);
+});
+
+const nodeError = (message: string) => new NodeError(-32_000, message, undefined);
+
+describe('an unmined transaction', () => {
+  test('is sent again byte for byte if the node has forgotten it', async () => {
+    const { round, settle } = saleWorker(sale, { timings: { resendSeconds: -1 } });
+    const { id } = await sale.participate(sale.buyer(0), 2n * UNIT);
+    sale.pauseMining();
+    await round();
+    const sent = await firstAttempt(sale, id);
+    await dropFromPool(sale, sent.hash);
+    expect(await isKnownToNode(sale, sent.hash)).toBe(false);
+    await round();
+    expect(await isKnownToNode(sale, sent.hash)).toBe(true);
+    expect(await commitAttempts(sale, id)).toEqual([sent]);
+    sale.resumeMining();
+    await sale.mine(1);
+    await settle();
+    expect(await sale.eventsOf(id)).toEqual(['pending', 'submitted', 'completed']);
+  });
+
+  test('keeps its rows no matter how many blocks pass', async () => {
+    const { round } = saleWorker(sale);
+    const { id } = await sale.participate(sale.buyer(0), 2n * UNIT);
+    sale.pauseMining();
+    await round();
+    const sent = await firstAttempt(sale, id);
+    await dropFromPool(sale, sent.hash);
+    await sale.mine(80);
+    for (let i = 0; i < 3; i++) await round();
+    expect(await sale.statusOf(id)).toBe('submitted');
+    expect(await commitAttempts(sale, id)).toEqual([sent]);
+    sale.resumeMining();
+    await saleWorker(sale, { timings: { resendSeconds: -1 } }).settle();
+    await saleWorker(sale).settle();
+    expect(await sale.statusOf(id)).toBe('completed');
+    expect(await commitAttempts(sale, id)).toEqual([sent]);
+  });
+
+  test('raises an alert at the fee cap and is still sent again', async () => {
+    const { worker, round, settle } = saleWorker(sale, { timings: { resendSeconds: -1, bumpSeconds: -1 } });
+    const { id } = await sale.participate(sale.buyer(0), 2n * UNIT);
+    sale.pauseMining();
+    await round();
+    const sent = await firstAttempt(sale, id);
+    worker.account.maxFee = sent.maxFee;
+    await dropFromPool(sale, sent.hash);
+    await round();
+    expect(await blockedCount(sale, 'fee_cap')).toBeGreaterThan(0);
+    expect(await isKnownToNode(sale, sent.hash)).toBe(true);
+    expect(await commitAttempts(sale, id)).toEqual([sent]);
+    sale.resumeMining();
+    await sale.mine(1);
+    await settle();
+    expect(await sale.statusOf(id)).toBe('completed');
+    expect(await blockedCount(sale, 'fee_cap')).toBe(0);
+  });
+
+  test('is signed again with higher fees if nodes reject it as underpriced', async () => {
+    let rejected = 0;
+    const { round, settle } = rejectingWorker(sale, { resendSeconds: -1, bumpSeconds: -1 }, (method) => {
+      if (method !== 'eth_sendRawTransaction' || rejected >= 2) return undefined;
+      rejected++;
+      return nodeError('max fee per gas less than block base fee');
+    });
+    const { id } = await sale.participate(sale.buyer(0), 2n * UNIT);
+    await round();
+    expect(await sale.statusOf(id)).toBe('submitted');
+    await round();
+    const [first, second, ...more] = await commitAttempts(sale, id);
+    expect(more).toEqual([]);
+    expect(second?.maxFee).toBeGreaterThan(((first?.maxFee ?? 0n) * 9n) / 8n);
+    await settle();
+    expect(await sale.statusOf(id)).toBe('completed');
+  });
+
+  test('raises an alert and keeps its fees if nodes reject it for another reason', async () => {
+    let isRejecting = true;
+    const { round, settle } = rejectingWorker(sale, { resendSeconds: -1, bumpSeconds: -1 }, (method) =>
+      isRejecting && method === 'eth_sendRawTransaction' ? nodeError('the pool is full') : undefined,
+    );
+    const { id } = await sale.participate(sale.buyer(0), 2n * UNIT);
+    await round();
+    await round();
+    expect(await blockedCount(sale, 'refused')).toBeGreaterThan(0);
+    expect((await commitAttempts(sale, id)).length).toBe(1);
+    isRejecting = false;
+    await settle();
+    await settle();
+    expect(await sale.statusOf(id)).toBe('completed');
+    expect(await blockedCount(sale, 'refused')).toBe(0);
+  });
+
+  test('counts once if it was replaced but the original is mined', async () => {
+    let sent = 0;
+    const { round, settle } = rejectingWorker(sale, { bumpSeconds: -1 }, (method) => {
+      if (method !== 'eth_sendRawTransaction' || ++sent !== 2) return undefined;
+      return nodeError('replacement transaction underpriced');
+    });
+    const { id } = await sale.participate(sale.buyer(1), 2n * UNIT);
+    sale.pauseMining();
+    await round();
+    await round();
+    const [first, second] = await commitAttempts(sale, id);
+    const known = [first, second].map((attempt) => isKnownToNode(sale, attempt?.hash ?? '0x'));
+    expect(await Promise.all(known)).toEqual([true, false]);
+    await sale.mine(1);
+    sale.resumeMining();
+    await settle();
+    expect(await sale.statusOf(id)).toBe('completed');
+    const { mined_hash } = await sale.app.ctx.db
+      .selectFrom('operator_transactions')
+      .select('mined_hash')
+      .where('id', '=', first?.transaction ?? '')
+      .executeTakeFirstOrThrow();
+    expect(toHex(mined_hash ?? Buffer.alloc(0))).toBe(first?.hash);
+  });
+});

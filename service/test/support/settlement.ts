@@ -1,0 +1,118 @@
+import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
+import { roles } from '@causeway/sandbox/seed/keys.ts';
+import { createWalletClient, custom, type Hex } from 'viem';
+import { sepolia } from 'viem/chains';
+import { toHex } from 'viem/utils';
+import { afterAll, beforeAll, expect } from 'vitest';
+import type { NodeError } from '../../src/chain/evm/failures.ts';
+import type { FollowTimings } from '../../src/operator/follow.ts';
+import { type Sale, saleWorker, startSale } from './sale.ts';
+
+/** Starts a sale before the tests of a file and closes it after them. */
+export function useSale(): Sale {
+  const sale = {} as Sale;
+  beforeAll(async () => {
+    Object.assign(sale, await startSale());
+  });
+  afterAll(() => sale.close());
+  return sale;
+}
+
+const HIGH_FEES = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 11n };
+
+/** Sends an empty transfer with the operator's key behind the service's back. */
+export async function sendForeignTransaction({ chain }: Sale, nonce?: number): Promise<Hex> {
+  const transport = custom(chain.chain);
+  const client = createWalletClient({ account: roles.operator, chain: sepolia, transport });
+  const call = { to: roles.operator.address, value: 0n, gas: 21_000n, ...HIGH_FEES };
+  return client.sendTransaction({ ...call, ...(nonce !== undefined && { nonce }) });
+}
+
+/** Stops the operations of the fund in `mask`, ahead of all other transactions of the next block. */
+export function stopFund({ chain, fund }: Sale, mask: bigint): Promise<Hex> {
+  return chain.owner.writeContract({
+    ...{ address: fund, abi: saleFund.abi, functionName: 'stop', args: [mask], gas: 200_000n, ...HIGH_FEES },
+  } as never);
+}
+
+export function operatorNonce({ chain }: Sale): Promise<number> {
+  return chain.direct.getTransactionCount({ address: roles.operator.address });
+}
+
+/** Returns the value of `causeway_settlement_waiting` for a reason. */
+export async function blockedCount({ app }: Sale, reason: string): Promise<number> {
+  const text = await app.ctx.metrics.render();
+  const pattern = new RegExp(`causeway_settlement_waiting\\{[^}]*reason="${reason}"[^}]*\\} (\\d+)`);
+  return Number(pattern.exec(text)?.[1] ?? 0);
+}
+
+export type CommitAttempt = { hash: Hex; raw: Hex; maxFee: bigint; transaction: string };
+
+/** Returns the attempts of a participation's commit, lowest fee first. */
+export async function commitAttempts({ app }: Sale, id: string): Promise<CommitAttempt[]> {
+  const rows = await app.ctx.db
+    .selectFrom('operator_attempts as a')
+    .innerJoin('participations as p', 'p.commit_id', 'a.transaction_id')
+    .select(['a.hash', 'a.raw', 'a.max_fee', 'a.transaction_id'])
+    .where('p.id', '=', id)
+    .orderBy('a.max_fee')
+    .execute();
+  return rows.map(({ hash, raw, max_fee, transaction_id }) => ({
+    hash: toHex(hash),
+    raw: toHex(raw),
+    maxFee: BigInt(max_fee),
+    transaction: transaction_id,
+  }));
+}
+
+/** Returns the attempt with the lowest fee. */
+export async function firstAttempt(sale: Sale, id: string): Promise<CommitAttempt> {
+  const [first] = await commitAttempts(sale, id);
+  if (first === undefined) throw new Error(`participation ${id} has no commit`);
+  return first;
+}
+
+export async function isKnownToNode({ chain }: Sale, hash: Hex): Promise<boolean> {
+  return (await chain.chain.request({ method: 'eth_getTransactionByHash', params: [hash] })) !== null;
+}
+
+/** Removes a pending transaction from the pool, as happens when a node restarts or its pool is full. */
+export async function dropFromPool({ chain }: Sale, hash: Hex): Promise<void> {
+  await chain.chain.request({ method: 'hardhat_dropTransaction', params: [hash] });
+}
+
+/** Creates a worker whose node rejects the calls for which `reject` returns an error. */
+export function rejectingWorker(
+  sale: Sale,
+  timings: Partial<FollowTimings>,
+  reject: (method: string, params: unknown[]) => NodeError | undefined,
+) {
+  const created = saleWorker(sale, { timings });
+  const { chain } = created.worker.account;
+  const request: typeof chain.rpc.request = async (call) => {
+    const error = reject(call.method, (call.params ?? []) as unknown[]);
+    if (error !== undefined) throw error;
+    return chain.rpc.request(call);
+  };
+  created.worker.account.chain = { ...chain, rpc: { ...chain.rpc, request } };
+  return created;
+}
+
+const COMMITTED_STATUSES = ['completed', 'remit_submitted', 'remitted', 'remit_failed'];
+
+/** Compares committed and refunded USDC per buyer in the database with the totals of the fund. */
+export async function expectDatabaseToMatchFund({ app, buyers, totalsOf }: Sale): Promise<void> {
+  for (const { address } of buyers) {
+    const rows = await app.ctx.db
+      .selectFrom('participations')
+      .select(['amount', 'status'])
+      .where('wallet_address', '=', address)
+      .where('asset_id', '=', 'usd-coin')
+      .execute();
+    const sumOf = (some: typeof rows) => some.reduce((total, { amount }) => total + BigInt(amount), 0n);
+    const committed = rows.filter(({ status }) => COMMITTED_STATUSES.includes(status));
+    const remitted = sumOf(rows.filter(({ status }) => status === 'remitted'));
+    const recorded = { count: BigInt(committed.length), sum: sumOf(committed), remitted };
+    expect({ address, ...(await totalsOf(address)) }).toEqual({ address, ...recorded });
+  }
+}
