@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const newUser = () => world.newUser();
-const page = async (url: string, form?: Record<string, string>) => {
+const openPage = async (url: string, form?: Record<string, string>) => {
   const reply = await fetch(
     url,
     form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) },
@@ -22,12 +22,12 @@ const page = async (url: string, form?: Record<string, string>) => {
 const post = (token: string, url: string, payload: object) =>
   world.app.inject({ method: 'POST', url, headers: { authorization: `Bearer ${token}` }, payload });
 
-describe('the identity flow in a browser', () => {
-  test('a person opens it with a token, types the data, picks the outcome, and the service knows', async () => {
+describe('the simulated identity flow', () => {
+  test('a person submits data, chooses the outcome, and the service receives both', async () => {
     const { userId, token } = await newUser();
     const kyc = (await post(token, '/v1/kyc-token', { level_name: 'BasicKYCLevel' })).json().token;
     const flow = `${world.providers.pages.identity}/flow`;
-    const opened = await page(`${flow}?token=${kyc}`);
+    const opened = await openPage(`${flow}?token=${kyc}`);
     expect([opened.status, opened.title]).toEqual([200, 'Verify your identity']);
     expect(await world.ctx.identity.findApplicant(userId)).toMatchObject({ review: { status: 'init' } });
     const data = {
@@ -38,21 +38,21 @@ describe('the identity flow in a browser', () => {
       tax_id: '1',
       street: 's',
     };
-    expect((await page(flow, { token: kyc, outcome: 'approve', ...data })).title).toBe('Done');
+    expect((await openPage(flow, { token: kyc, outcome: 'approve', ...data })).title).toBe('Done');
     await settleApplicant(world.ctx, userId);
     const pii = await world.app.inject({ url: '/v1/pii', headers: { authorization: `Bearer ${token}` } });
     expect(pii.json()).toMatchObject({ full_legal_name: 'Ada <b>Byron</b>', jurisdiction: { iso_2: 'GB' } });
-    expect((await page(`${flow}?token=${kyc}`)).title).toBe('You are verified');
+    expect((await openPage(`${flow}?token=${kyc}`)).title).toBe('You are verified');
   });
 
-  test('a company says that it is one', async () => {
+  test('a company can switch to the company form', async () => {
     const { userId, token } = await newUser();
     await world.ctx.db.updateTable('users').set({ kind: 'company' }).where('id', '=', userId).execute();
     const kyc = (await post(token, '/v1/kyc-token', {})).json().token;
     const flow = `${world.providers.pages.identity}/flow`;
-    expect((await page(`${flow}?token=${kyc}`)).text).toContain('We are a company');
-    expect((await page(`${flow}?token=${kyc}&kind=company`)).text).toContain('Company name');
-    await page(flow, {
+    expect((await openPage(`${flow}?token=${kyc}`)).text).toContain('We are a company');
+    expect((await openPage(`${flow}?token=${kyc}&kind=company`)).text).toContain('Company name');
+    await openPage(flow, {
       token: kyc,
       kind: 'company',
       outcome: 'approve',
@@ -70,18 +70,18 @@ describe('the identity flow in a browser', () => {
     });
   });
 
-  test('a token of nobody, and nonsense, are refused in words', async () => {
+  test('unknown tokens and invalid input get an error page', async () => {
     const { token } = await newUser();
     const flow = `${world.providers.pages.identity}/flow`;
-    expect((await page(`${flow}?token=x`)).status).toBe(404);
+    expect((await openPage(`${flow}?token=x`)).status).toBe(404);
     const kyc = (await post(token, '/v1/kyc-token', {})).json().token;
-    expect((await page(flow, { token: kyc, country: 'Germany' })).status).toBe(422);
-    expect((await page(flow, { token: kyc, outcome: 'constructor' })).status).toBe(422);
+    expect((await openPage(flow, { token: kyc, country: 'Germany' })).status).toBe(422);
+    expect((await openPage(flow, { token: kyc, outcome: 'constructor' })).status).toBe(422);
   });
 });
 
-describe('the signing page', () => {
-  const open = async () => {
+describe('the simulated signing page', () => {
+  const sendForm = async () => {
     const { userId, token } = await newUser();
     await post(token, '/v1/documents/tax_certification/submission', {
       'Full Name': '"><script>alert(1)</script>',
@@ -98,41 +98,41 @@ describe('the signing page', () => {
     return { link: mails[0]?.link ?? '', status };
   };
 
-  test('shows the form as it was filled, is noticed, and is signed', async () => {
-    const { link, status } = await open();
-    const shown = await page(link);
+  test('shows the prefilled form, reports the view, and accepts a signature once', async () => {
+    const { link, status } = await sendForm();
+    const shown = await openPage(link);
     expect(shown.title).toBe('Sign W-8BEN');
     expect(shown.text).not.toContain('<script>alert');
     expect(await status()).toBe('VIEWED');
-    expect((await page(link, { Signature: 'Ada' })).title).toBe('This form has been signed');
+    expect((await openPage(link, { Signature: 'Ada' })).title).toBe('This form has been signed');
     expect(await status()).toBe('COMPLETED');
-    expect((await page(link, { Signature: 'Ada' })).status).toBe(422);
+    expect((await openPage(link, { Signature: 'Ada' })).status).toBe(422);
   });
 
-  test('can be declined, and says so afterwards', async () => {
-    const { link, status } = await open();
-    expect((await page(`${link}/decline`, { reason: 'no' })).title).toBe('This form was declined');
+  test('can be declined and shows it afterwards', async () => {
+    const { link, status } = await sendForm();
+    expect((await openPage(`${link}/decline`, { reason: 'no' })).title).toBe('This form was declined');
     expect(await status()).toBe('DECLINED');
-    expect((await page(link)).title).toBe('This form was declined');
-    expect((await page(`${world.providers.pages.documents}/s/unknown`)).status).toBe(404);
-    expect((await page(world.providers.pages.documents)).text).toContain(link);
+    expect((await openPage(link)).title).toBe('This form was declined');
+    expect((await openPage(`${world.providers.pages.documents}/s/unknown`)).status).toBe(404);
+    expect((await openPage(world.providers.pages.documents)).text).toContain(link);
   });
 });
 
-describe('the identity provider speaks like the real one', () => {
+describe('the simulated identity API behaves like Sumsub', () => {
   const credentials = () => {
     const { identity } = world.providers.settings;
     return { token: identity?.appToken ?? '', secret: identity?.secret ?? '' };
   };
-  const call = async (method: string, path: string, body = '', change: Record<string, string> = {}) => {
+  const call = async (method: string, path: string, body = '', overrides: Record<string, string> = {}) => {
     const { token, secret } = credentials();
-    const seconds = change['x-app-access-ts'] ?? String(Math.floor(Date.now() / 1000));
+    const seconds = overrides['x-app-access-ts'] ?? String(Math.floor(Date.now() / 1000));
     const signature = createHmac('sha256', secret).update(`${seconds}${method}${path}${body}`).digest('hex');
     const headers = {
       'x-app-token': token,
       'x-app-access-ts': seconds,
       'x-app-access-sig': signature,
-      ...change,
+      ...overrides,
     };
     const reply = await fetch(`${world.providers.pages.identity}${path}`, {
       method,
@@ -148,14 +148,14 @@ describe('the identity provider speaks like the real one', () => {
     [4003, { 'x-app-access-sig': '0'.repeat(64) }],
     [4004, { 'x-app-access-ts': '1700000000' }],
     [4005, { 'x-app-access-ts': 'now' }],
-  ])('refuses access with %s', async (errorCode, change) => {
+  ])('rejects bad credentials with error code %s', async (errorCode, change) => {
     expect(await call('GET', '/resources/status/api', '', change as Record<string, string>)).toMatchObject({
       status: 401,
       body: { errorCode },
     });
   });
 
-  test('knows both ways to a token, one applicant per user, and what is refused in which state', async () => {
+  test('issues tokens both ways, allows one applicant per user and enforces review states', async () => {
     const level = 'levelName=BasicKYCLevel';
     expect(
       (await call('POST', `/resources/accessTokens?userId=u1&${level}&ttlInSecs=600`)).body,
@@ -191,7 +191,7 @@ describe('the identity provider speaks like the real one', () => {
     expect((await call('POST', `/resources/applicants/${id}/reset`)).body).toEqual({ ok: 1 });
   });
 
-  test('has a budget: the fifty-first write in five seconds is 429', async () => {
+  test('rate limits writes: the fifty-first in five seconds is 429', async () => {
     await sleep(5_100);
     const replies = await Promise.all(
       Array.from({ length: 60 }, () => call('POST', '/resources/applicants/x/reset')),

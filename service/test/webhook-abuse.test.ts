@@ -19,8 +19,8 @@ beforeEach(async () => {
 
 const level_name = 'BasicKYCLevel';
 
-/** Everything about the user that webhooks can change. */
-const facts = async () => {
+/** Returns everything about the user that webhooks can change. */
+const snapshot = async () => {
   const tables = ['identity_reviews', 'identity_applicants', 'pii', 'document_submissions'];
   const read = (table: string) =>
     sql`select t::text from ${sql.table(table)} t where user_id = ${userId} order by 1`.execute(world.ctx.db);
@@ -36,9 +36,12 @@ const send = (path: string, body: string | Buffer, headers: Record<string, strin
     headers: { 'content-type': 'application/json', ...headers },
     body: typeof body === 'string' ? body : new Uint8Array(body),
   });
-const answer = async (reply: Response) => [reply.status, ((await reply.json()) as { code?: string }).code];
+const statusAndCode = async (reply: Response) => [
+  reply.status,
+  ((await reply.json()) as { code?: string }).code,
+];
 
-const green = (more: object = {}) =>
+const greenEvent = (overrides: object = {}) =>
   JSON.stringify({
     type: 'applicantReviewed',
     applicantId: 'aaaaaaaaaaaaaaaaaaaaaaaa',
@@ -50,9 +53,9 @@ const green = (more: object = {}) =>
     reviewStatus: 'completed',
     reviewResult: { reviewAnswer: 'GREEN' },
     createdAtMs: '2026-03-02 12:00:00.000',
-    ...more,
+    ...overrides,
   });
-const signed = (body: string) => send('/webhooks/identity', body, { 'x-payload-digest': digest(body) });
+const sendSigned = (body: string) => send('/webhooks/identity', body, { 'x-payload-digest': digest(body) });
 const review = async () =>
   world.ctx.db
     .selectFrom('identity_reviews')
@@ -61,11 +64,11 @@ const review = async () =>
     .where('level_name', '=', level_name)
     .executeTakeFirst();
 
-describe('events of the identity provider', () => {
+describe('identity webhooks', () => {
   test.each([
     ['no signature', (body: string) => send('/webhooks/identity', body)],
     [
-      'a signature of somebody else',
+      'a signature with the wrong secret',
       (body: string) =>
         send('/webhooks/identity', body, { 'x-payload-digest': digest(body, 'sha256', 'guess') }),
     ],
@@ -77,7 +80,7 @@ describe('events of the identity provider', () => {
         }),
     ],
     [
-      'the signature of another body',
+      'the signature of a different body',
       (body: string) => send('/webhooks/identity', body, { 'x-payload-digest': digest(`${body} `) }),
     ],
     [
@@ -89,7 +92,7 @@ describe('events of the identity provider', () => {
         }),
     ],
     [
-      'an algorithm of no name',
+      'an unknown algorithm',
       (body: string) =>
         send('/webhooks/identity', body, {
           'x-payload-digest': digest(body),
@@ -97,26 +100,25 @@ describe('events of the identity provider', () => {
         }),
     ],
     ['no body', () => send('/webhooks/identity', '')],
-  ])('%s is 401 and changes nothing', async (_name, forge) => {
-    const before = await facts();
-    expect(await answer(await forge(green()))).toEqual([401, 'unauthorized']);
-    expect(await facts()).toBe(before);
+  ])('%s: 401, nothing changes', async (_name, forge) => {
+    const before = await snapshot();
+    expect(await statusAndCode(await forge(greenEvent()))).toEqual([401, 'unauthorized']);
+    expect(await snapshot()).toBe(before);
   });
 
-  test('a body of 5 MB is refused before anybody reads it, another type of content too', async () => {
-    const before = await facts();
+  test('a 5 MB body and a wrong content type are rejected', async () => {
+    const before = await snapshot();
     const big = Buffer.alloc(5_000_000, 'x');
-    expect(await answer(await send('/webhooks/identity', big, { 'x-payload-digest': digest(big) }))).toEqual([
-      413,
-      'payload_too_large',
-    ]);
-    const text = await send('/webhooks/identity', green(), { 'content-type': 'text/plain' });
-    expect(await answer(text)).toEqual([415, 'unsupported_media_type']);
-    expect(await facts()).toBe(before);
+    expect(
+      await statusAndCode(await send('/webhooks/identity', big, { 'x-payload-digest': digest(big) })),
+    ).toEqual([413, 'payload_too_large']);
+    const text = await send('/webhooks/identity', greenEvent(), { 'content-type': 'text/plain' });
+    expect(await statusAndCode(text)).toEqual([415, 'unsupported_media_type']);
+    expect(await snapshot()).toBe(before);
   });
 
-  test('a body that never ends holds nobody else up', async () => {
-    const before = await facts();
+  test('an unfinished request body does not block other requests', async () => {
+    const before = await snapshot();
     const { hostname, port } = new URL(world.url);
     const slow = connect(Number(port), hostname);
     slow.write(
@@ -125,72 +127,74 @@ describe('events of the identity provider', () => {
     await world.review(userId, { level_name, answer: 'GREEN' });
     expect(await review()).toMatchObject({ answer: 'GREEN' });
     slow.destroy();
-    expect(await facts()).not.toBe(before);
+    expect(await snapshot()).not.toBe(before);
   });
 
-  test('an event of nobody, of another tenant or of a test is taken and changes nothing', async () => {
-    const before = await facts();
+  test('events for unknown users, foreign ids and test mode are accepted and change nothing', async () => {
+    const before = await snapshot();
     for (const body of [
-      green({ externalUserId: '01890000-0000-7000-8000-ffffffffffff' }),
-      green({ externalUserId: 'customer-42' }),
-      green({ externalUserId: undefined }),
-      green({ testMode: true }),
-      green({ type: 'applicantActionReviewed' }),
-      green({ type: 'constructor' }),
+      greenEvent({ externalUserId: '01890000-0000-7000-8000-ffffffffffff' }),
+      greenEvent({ externalUserId: 'customer-42' }),
+      greenEvent({ externalUserId: undefined }),
+      greenEvent({ testMode: true }),
+      greenEvent({ type: 'applicantActionReviewed' }),
+      greenEvent({ type: 'constructor' }),
     ])
-      expect((await signed(body)).status).toBe(200);
-    expect(await facts()).toBe(before);
+      expect((await sendSigned(body)).status).toBe(200);
+    expect(await snapshot()).toBe(before);
   });
 
-  test('an event of the sandbox is worth nothing in production', async () => {
+  test('a sandbox event changes nothing in production', async () => {
     const identity = { ...world.ctx.identity, isSandbox: false };
     const production = { ...world.ctx, identity };
-    const before = await facts();
+    const before = await snapshot();
     const { receiveIdentityEvent } = await import('../src/identity/webhook.ts');
-    const body = green();
+    const body = greenEvent();
     await receiveIdentityEvent(production, { 'x-payload-digest': digest(body) }, Buffer.from(body));
-    expect(await facts()).toBe(before);
+    expect(await snapshot()).toBe(before);
   });
 
-  test("a beneficiary's verdict is not the company's, and an applicant of another user is not ours", async () => {
+  test('verdicts on a beneficiary or on another applicant do not apply to the company', async () => {
     await world.ctx.db.updateTable('users').set({ kind: 'company' }).where('id', '=', userId).execute();
     const company = { level_name, kind: 'company', review_status: 'pending' } as const;
     await world.review(userId, company);
     const member = { applicantMemberOf: [{ applicantId: 'x' }], applicantId: 'bbbbbbbbbbbbbbbbbbbbbbbb' };
-    await signed(green({ ...member, createdAtMs: '2026-03-02 12:00:01.000' }));
-    await signed(green({ applicantId: 'cccccccccccccccccccccccc', createdAtMs: '2026-03-02 12:00:02.000' }));
+    await sendSigned(greenEvent({ ...member, createdAtMs: '2026-03-02 12:00:01.000' }));
+    await sendSigned(
+      greenEvent({ applicantId: 'cccccccccccccccccccccccc', createdAtMs: '2026-03-02 12:00:02.000' }),
+    );
     await settleApplicant(world.ctx, userId);
     expect(await review()).toMatchObject({ review_status: 'pending', answer: null });
   });
 
-  test('a person cannot become a company by an event', async () => {
-    await signed(green({ applicantType: 'company' }));
+  test('an event cannot turn a person into a company', async () => {
+    await sendSigned(greenEvent({ applicantType: 'company' }));
     expect(await review()).toBeUndefined();
   });
 
-  test('the same event ten times at once is one, and played again later it is none', async () => {
+  test('ten concurrent copies of an event count once, and the provider’s current verdict wins', async () => {
     await world.review(userId, { level_name, answer: 'GREEN' });
     const applicant = await world.ctx.db
       .selectFrom('identity_applicants')
       .selectAll()
       .where('user_id', '=', userId)
       .executeTakeFirstOrThrow();
-    const red = green({
+    const redEvent = greenEvent({
       applicantId: applicant.applicant_id,
       reviewResult: { reviewAnswer: 'RED', reviewRejectType: 'RETRY' },
     });
     const receipts = async () =>
       (await world.ctx.db.selectFrom('webhook_receipts').select('key').execute()).length;
     const before = await receipts();
-    await Promise.all(Array.from({ length: 10 }, () => signed(red)));
+    await Promise.all(Array.from({ length: 10 }, () => sendSigned(redEvent)));
     expect(await receipts()).toBe(before + 1);
     await settleApplicant(world.ctx, userId);
-    // What was claimed is corrected by asking.
+    // Reconciliation reads the provider's current verdict, so the forged claim does not last.
     expect(await review()).toMatchObject({ answer: 'GREEN' });
   });
 
-  test('deliveries twice, in the wrong order or with a broken signature end in the same state', async () => {
-    const moves = async () => {
+  test('duplicate, reordered and corrupted deliveries end in the same state', async () => {
+    const approve = async () => {
       await world.call('identity/review', {
         user_id: userId,
         kind: 'person',
@@ -209,7 +213,7 @@ describe('events of the identity provider', () => {
     };
     for (const mode of ['duplicate', 'reorder'] as const) {
       await world.call('identity/delivery', { mode });
-      await moves();
+      await approve();
       await world.call('identity/delivery', { release: true });
       await settleApplicant(world.ctx, userId);
       expect(await review()).toMatchObject({ review_status: 'completed', answer: 'GREEN' });
@@ -227,11 +231,11 @@ describe('events of the identity provider', () => {
     await settleApplicant(world.ctx, userId);
     expect(await review()).toMatchObject({ answer: 'GREEN' });
     await world.call('identity/delivery', { mode: 'normal' });
-    // The provider tries again by itself what was not accepted.
+    // The provider retries deliveries that were not accepted.
     while ((await review())?.reject_type !== 'FINAL') await sleep(20);
   });
 
-  test('a verdict that stands beside a reset is a leftover', async () => {
+  test('a reset overrides the stale verdict that is delivered with it', async () => {
     await world.review(userId, { level_name, answer: 'GREEN' });
     await world.call('identity/delivery', { stale_verdicts: true });
     await world.advance(1);
@@ -241,7 +245,7 @@ describe('events of the identity provider', () => {
   });
 });
 
-describe('events of the signing provider', () => {
+describe('document webhooks', () => {
   const submit = () =>
     world.app.inject({
       method: 'POST',
@@ -267,10 +271,10 @@ describe('events of the signing provider', () => {
   const secret = () => world.ctx.config.documents?.webhookSecrets[0] ?? '';
   const now = () => Math.floor(Date.now() / 1000);
 
-  test('unsigned, signed by another, for another body or long ago: 401, and nothing changes', async () => {
+  test('unsigned, wrongly signed, expired and oversized events are rejected and change nothing', async () => {
     await submit();
     const body = await completed();
-    const before = await facts();
+    const before = await snapshot();
     for (const headers of [
       {},
       sign(body, 'whsec_guess', now()),
@@ -279,19 +283,19 @@ describe('events of the signing provider', () => {
       sign(body, secret(), now() + 400),
     ])
       expect(
-        await answer(await send('/webhooks/documents', body, headers as Record<string, string>)),
+        await statusAndCode(await send('/webhooks/documents', body, headers as Record<string, string>)),
       ).toEqual([401, 'unauthorized']);
     const big = 'x'.repeat(5_000_000);
-    expect(await answer(await send('/webhooks/documents', big, sign(big, secret(), now())))).toEqual([
+    expect(await statusAndCode(await send('/webhooks/documents', big, sign(big, secret(), now())))).toEqual([
       413,
       'payload_too_large',
     ]);
-    expect(await facts()).toBe(before);
+    expect(await snapshot()).toBe(before);
   });
 
-  test('a genuine event of somebody else, or about nothing, changes nothing', async () => {
+  test('a valid event about an unknown submission changes nothing', async () => {
     await submit();
-    const before = await facts();
+    const before = await snapshot();
     for (const event of [
       {
         event_type: 'form.completed',
@@ -304,6 +308,6 @@ describe('events of the signing provider', () => {
       const body = JSON.stringify(event);
       expect((await send('/webhooks/documents', body, sign(body, secret(), now()))).status).toBe(200);
     }
-    expect(await facts()).toBe(before);
+    expect(await snapshot()).toBe(before);
   });
 });

@@ -1,20 +1,20 @@
 import { ApiError } from '../errors.ts';
 
 export const SCOPES = {
-  'offers:read': 'See the offers of this partner',
-  'requirements:read': 'See what you need to do before you can invest, and how far you are',
-  'participations:read': 'See your investments made through this partner',
+  'offers:read': 'See the offers in this app',
+  'requirements:read': 'See which checks you need to complete before investing, and your progress',
+  'participations:read': 'See the investments you made through this app',
   'participations:write': 'Invest in offers on your behalf',
-  'wallets:read': 'See the wallets you have connected to offers',
+  'wallets:read': 'See the wallets you connected to offers',
   'wallets:write': 'Connect and disconnect your wallets',
   'identity:write': 'Start your identity verification',
-  'pii:read': 'Read your name, date of birth, address and tax number',
+  'pii:read': 'See your name, date of birth, address and tax number',
   'documents:write': 'Send you tax forms to sign',
-  'swaps:read': 'Read prices, balances and limits of swaps',
-  'swaps:write': 'Prepare swap transactions for your wallet to sign',
+  'swaps:read': 'See swap prices, balances and limits',
+  'swaps:write': 'Prepare swaps for your wallet to sign',
   openid: 'Know who you are',
-  email: 'See your e-mail address',
-  offline_access: 'Stay connected when you are away',
+  email: 'See your email address',
+  offline_access: 'Stay connected while you are not using the app',
 } as const;
 
 export type Scope = keyof typeof SCOPES;
