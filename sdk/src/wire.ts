@@ -25,14 +25,14 @@ export type DocumentSubmission = {
 };
 
 export type ErrorBody = {
-  /** For people. */
+  /** A message for people. */
   message: string;
   type: 'api_error';
-  /** For programs: one of the catalogue of errors. */
+  /** An error code for programs; docs/errors.md lists all of them. */
   code: string;
-  /** Per field a list of messages, or details of the code. */
+  /** A list of messages per field, or details specific to the code. */
   errors: Record<string, unknown>;
-  /** The id of the failing request, to quote in a report. */
+  /** The id of the failed request. Quote it when you contact support. */
   event_id: string;
 };
 
@@ -430,9 +430,9 @@ export type Operations = {
   /** List offers. */
   listOffers: {
     query: {
-      /** Cursor of the next page. */
+      /** Cursor of the next page, from a previous reply. */
       starting_after?: string | undefined;
-      /** Cursor of the previous page. */
+      /** Cursor of the previous page, from a previous reply. */
       starting_before?: string | undefined;
       limit?: number | undefined;
     };
@@ -496,9 +496,9 @@ export type Operations = {
   /** List the connected wallets of the user. */
   listConnectedWallets: {
     query: {
-      /** Cursor of the next page. */
+      /** Cursor of the next page, from a previous reply. */
       starting_after?: string | undefined;
-      /** Cursor of the previous page. */
+      /** Cursor of the previous page, from a previous reply. */
       starting_before?: string | undefined;
       limit?: number | undefined;
       /** Without it, of all options of the offer. */
@@ -541,9 +541,9 @@ export type Operations = {
   /** List participations. */
   listParticipations: {
     query: {
-      /** Cursor of the next page. */
+      /** Cursor of the next page, from a previous reply. */
       starting_after?: string | undefined;
-      /** Cursor of the previous page. */
+      /** Cursor of the previous page, from a previous reply. */
       starting_before?: string | undefined;
       limit?: number | undefined;
     };

@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /**
- * Our sources and the packages they use in a few files, made once per state of the sources: loading thousands
- * of files through a TypeScript loader takes longer than everything else at start. Packages with native parts,
- * with files of their own beside the code, or that are seldom needed stay as they are.
+ * Packages that are not bundled: they have native parts, load files beside their code, or are rarely needed. Everything
+ * else is bundled into a few files once per state of the sources, because loading thousands of files through a
+ * TypeScript loader would dominate the startup time.
  */
-const APART =
-  /^(@node-rs\/argon2|@nomicfoundation\/edr|tiny-secp256k1|esbuild|pg-native|graphile-worker|@scalar\/.*|pino-pretty|vite)($|\/)/;
+const EXTERNAL =
+  /^(@node-rs\/argon2|@nomicfoundation\/edr|tiny-secp256k1|esbuild|pg-native|@scalar\/.*|pino-pretty|vite)($|\/)/;
+
+const MAX_BUNDLE_AGE_MS = 7 * 24 * 3600_000;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const sources = [
@@ -20,14 +22,14 @@ const sources = [
   'demo/server',
   'sdk/src',
 ].map((folder) => join(root, folder));
-const kept = join(root, 'service', 'dist');
+const bundles = join(root, 'service', 'dist');
 
-/** The folder with `main.js`, `simulators.js` and `demo.js`; built when it is missing. */
+/** Returns the folder with `main.js`, `simulators.js` and `demo.js`, which it builds if it is missing. */
 export async function bundle() {
-  const folder = join(kept, fingerprint());
+  const folder = join(bundles, fingerprint());
   if (existsSync(folder)) return folder;
   const { build } = await import('esbuild');
-  const draft = join(kept, `draft-${process.pid}`);
+  const draft = join(bundles, `draft-${process.pid}`);
   await build({
     absWorkingDir: root,
     entryPoints: {
@@ -44,28 +46,28 @@ export async function bundle() {
     sourcemap: true,
     sourcesContent: false,
     logLevel: 'error',
-    // What is CommonJS among the packages asks for Node's own modules this way.
+    // Bundled CommonJS packages load Node's built-in modules with `require`.
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
     },
-    plugins: [{ name: 'causeway', setup: decide }],
+    plugins: [{ name: 'causeway', setup: configureBuild }],
   });
   removeOld();
   try {
     renameSync(draft, folder);
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
-    // Another process was quicker with the same sources.
+    // Another process built the same sources first.
     if (!existsSync(folder)) throw error;
   }
   return folder;
 }
 
-function decide(build) {
+function configureBuild(build) {
   build.onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
-    kind === 'entry-point' || !APART.test(path) ? undefined : { path, external: true },
+    kind === 'entry-point' || !EXTERNAL.test(path) ? undefined : { path, external: true },
   );
-  // A file that looks for its neighbours must find them where it was written.
+  // A source that loads neighbouring files must find them in its original folder.
   build.onLoad({ filter: /(service|sandbox|contracts|demo|sdk)\/.*\.ts$/ }, ({ path }) => ({
     contents: readFileSync(path, 'utf8').replaceAll(
       'import.meta.url',
@@ -87,12 +89,12 @@ function fingerprint() {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** What nobody can still be running from. */
+/** Removes bundles that no process can still be using. */
 function removeOld() {
-  mkdirSync(kept, { recursive: true });
-  for (const name of readdirSync(kept)) {
-    const folder = join(kept, name);
-    if (Date.now() - statSync(folder).mtimeMs > 7 * 24 * 3600_000)
+  mkdirSync(bundles, { recursive: true });
+  for (const name of readdirSync(bundles)) {
+    const folder = join(bundles, name);
+    if (Date.now() - statSync(folder).mtimeMs > MAX_BUNDLE_AGE_MS)
       rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { realClock, testClock } from './clock.ts';
 
-test('no two moments are the same, and they only go up', () => {
+test('micros is unique and strictly increasing', () => {
   for (const clock of [realClock(), testClock(1_000)]) {
-    const moments = Array.from({ length: 100 }, () => clock.micros());
-    expect(moments).toEqual([...new Set(moments)].sort((a, b) => a - b));
+    const readings = Array.from({ length: 100 }, () => clock.micros());
+    expect(readings).toEqual([...new Set(readings)].sort((a, b) => a - b));
   }
 });
 
-test('the test clock stands still until it is moved, forward or back', () => {
+test('the test clock stands still until it is moved forward or back', () => {
   const clock = testClock(1_000);
   expect([clock.now(), clock.now()]).toEqual([1_000, 1_000]);
   clock.advance(2.5);

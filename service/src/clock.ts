@@ -1,14 +1,14 @@
-/** Time as the rules of the service see it. Lifetimes of tokens and rate limits use real time instead. */
+/** The application clock, which tests and the sandbox can move. Token lifetimes and rate limits use real time instead. */
 export type Clock = {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Microseconds since the epoch; strictly increasing within a process, so that rows keep their order. */
+  /** Microseconds since the epoch; strictly increasing within a process, so that rows sort in insertion order. */
   micros(): number;
 };
 
 export type TestClock = Clock & { advance(seconds: number): void; set(milliseconds: number): void };
 
-/** Milliseconds since the epoch, whatever clock the rules run by. */
+/** Real time in milliseconds since the epoch, independent of the application clock. */
 export function realTime(): number {
   return Date.now();
 }
@@ -17,7 +17,7 @@ export function realClock(): Clock {
   return strictlyIncreasing(realTime);
 }
 
-/** Stands still until it is moved. */
+/** Returns a clock that stands still until it is moved. */
 export function testClock(start: number): TestClock {
   let now = start;
   let clock = strictlyIncreasing(() => now);
@@ -29,7 +29,7 @@ export function testClock(start: number): TestClock {
     },
     set: (milliseconds) => {
       now = milliseconds;
-      // Set back, it must not go on from where it was.
+      // After moving back, microseconds must restart from the new time.
       clock = strictlyIncreasing(() => now);
     },
   };

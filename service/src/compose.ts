@@ -29,9 +29,9 @@ import { unconfiguredVenue } from './tokenized/unconfigured.ts';
 import { permissionSupplier } from './wallets/permission-supplier.ts';
 import { openSanctions, type Sanctions } from './wallets/sanctions.ts';
 
-export type Built = { ctx: Context; close(): Promise<void> };
+export type ComposedContext = { ctx: Context; close(): Promise<void> };
 
-type Parts = {
+type ContextOptions = {
   config: Config;
   baseUrl: string;
   databaseUrl: string;
@@ -40,6 +40,7 @@ type Parts = {
   random?: Random;
 };
 
+/** Builds every long-lived object of a node; `close` releases them. */
 export async function buildContext({
   config,
   baseUrl,
@@ -47,14 +48,11 @@ export async function buildContext({
   log,
   clock = realClock(),
   random = randomBytes,
-}: Parts): Promise<Built> {
-  const { pool, db } = openPool(databaseUrl, {
-    max: config.databasePool,
-    log: (message) => log.warn(message),
-  });
+}: ContextOptions): Promise<ComposedContext> {
+  const warn = (message: string) => log.warn(message);
+  const { pool, db } = openPool(databaseUrl, { max: config.databasePool, log: warn });
   const deadlines = createDeadlines();
   const node = randomBytes(4).readInt32BE() & 0x7fffffff;
-  const warn = (message: string) => log.warn(message);
   const listener = await openListener(databaseUrl, warn, { opening: nodeLockStatement(node) });
   const sealing = createSealing(config.secrets, random);
   const metrics = createMetrics();
@@ -65,7 +63,7 @@ export async function buildContext({
   const chains = openChains({ urls: config.rpcUrls, freshness: config.rpcFreshness });
   const openVenue = () =>
     config.venue === null ? unconfiguredVenue() : openOndo(config.venue, metrics.registry);
-  const kernel = {
+  const base = {
     config,
     baseUrl,
     log,
@@ -104,22 +102,22 @@ export async function buildContext({
     await Promise.all([identity.close(), documents.close()]);
     await listener.close();
     await chains.close();
-    await kernel.venue.close();
+    await base.venue.close();
     await pool.end();
   };
   try {
     sanctions = await openSanctions(config.sanctionsFile, log);
-    const guard = await createGuard(kernel);
+    const guard = await createGuard(base);
     const ctx: Context = {
-      ...kernel,
+      ...base,
       sanctions,
       operator:
         config.operatorKey === null
           ? null
           : await openOperatorKey(config.operatorKey, clock, metrics.registry),
       guard,
-      oauth: await createOAuth({ ...kernel, guard }),
-      offers: await createCatalogue(kernel),
+      oauth: await createOAuth({ ...base, guard }),
+      offers: await createCatalogue(base),
     };
     return { ctx, close };
   } catch (error) {

@@ -23,9 +23,9 @@ test.each([
   ['a JWT', 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl'],
   ['a client secret', 'cws_0123456789abcdef'],
   ['a signature', `signature ${signature} fails`],
-  ['an e-mail address', 'user alice.b+c@mail.example.com signed in'],
+  ['an email address', 'user alice.b+c@mail.example.com signed in'],
   ['a password in a URL', 'postgres://causeway:hunter2@db.test/x'],
-])('%s never reaches the log, wherever it stands', (_name, text) => {
+])('%s never reaches the log, at any position', (_name, text) => {
   const { log, text: logged } = capture();
   log.info(text);
   log.info({ note: text, deep: [{ deeper: { text } }] }, 'object');
@@ -44,7 +44,7 @@ test.each([
   expect(logged().split('\n').filter(Boolean)).toHaveLength(3);
 });
 
-test('members are redacted by their names at any depth', () => {
+test('redacts members by name at any depth', () => {
   const secret = {
     password: 'x',
     access_token: 'x',
@@ -61,7 +61,7 @@ test('members are redacted by their names at any depth', () => {
   ]);
 });
 
-test('what an operator needs stays readable', () => {
+test('keeps ids, hashes, addresses and statuses readable', () => {
   const useful = {
     request_id: '0193d2f0-8d2a-7e11-b0f5-2b7c2f0a9d11',
     hash,
@@ -74,7 +74,7 @@ test('what an operator needs stays readable', () => {
   expect(redactText(`transaction ${hash} of ${address}`)).toContain(hash);
 });
 
-test('what a database error quotes of a row is left out', () => {
+test('omits the row values that a database error quotes', () => {
   const { log, text } = capture();
   log.error(
     {
@@ -90,7 +90,7 @@ test('what a database error quotes of a row is left out', () => {
   expect(text()).not.toContain('secret row');
 });
 
-test('lines of requests are written in one piece, in order, and on demand', () => {
+test('writes request lines as one batch, in order, when flushed', () => {
   const { log, text } = capture();
   log.request('{"n":1}');
   log.request('{"n":2}');

@@ -2,15 +2,15 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
 
 /**
- * The log. `request` takes a ready line of JSON and writes it in batches off the request: building a
- * logger's record for every request costs more than the request itself.
+ * A logger that redacts secrets and personal data. `request` takes a finished line of JSON and writes lines in batches:
+ * building a log record for every request would cost more than the request itself.
  */
 export type Log = Logger & { request(line: string): void; flushRequests(): void };
 
 export type LogOptions = { level: string; pretty: boolean; stream?: DestinationStream };
 
-const FLUSH_EVERY = 50;
-const FLUSH_SIZE = 64 * 1024;
+const FLUSH_INTERVAL_MS = 50;
+const MAX_BATCH_LENGTH = 64 * 1024;
 
 export function createLog({ level, pretty: isPretty, stream }: LogOptions): Log {
   const destination =
@@ -48,8 +48,8 @@ function batchLines(destination: DestinationStream, enabled: boolean) {
   const request = (line: string) => {
     if (!enabled) return;
     lines += `${line}\n`;
-    if (lines.length >= FLUSH_SIZE) flushRequests();
-    else timer ??= setTimeout(flushRequests, FLUSH_EVERY).unref();
+    if (lines.length >= MAX_BATCH_LENGTH) flushRequests();
+    else timer ??= setTimeout(flushRequests, FLUSH_INTERVAL_MS).unref();
   };
   return { request, flushRequests };
 }
@@ -77,7 +77,7 @@ const SECRET_SHAPES: readonly [RegExp, string][] = [
   [/\bcws_[\w-]+/g, '[redacted secret]'],
   [/\b0x[0-9a-fA-F]{128,}\b/g, '[redacted signature]'],
   [/(?<![\w-])[A-Za-z0-9_-]{43}(?![\w-])/g, '[redacted token]'],
-  [/[^\s@"'<>(),:;=/]+@[^\s@"'<>(),:;=/]+\.[A-Za-z]{2,}/g, '[redacted e-mail]'],
+  [/[^\s@"'<>(),:;=/]+@[^\s@"'<>(),:;=/]+\.[A-Za-z]{2,}/g, '[redacted email]'],
   [/(postgres(?:ql)?|https?|redis|smtps?):\/\/[^\s/@:]*:[^\s/@]*@/gi, '$1://[redacted]@'],
 ];
 
@@ -87,12 +87,12 @@ export function redactText(text: string): string {
   return result;
 }
 
-/** A copy without secrets and personal data: by the names of members, and by the shape of any text. */
+/** Returns a copy without secrets and personal data, recognized by member name and by the shape of any text. */
 export function redact(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return redactText(value);
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object' || value === null) return value;
-  if (depth > 8) return '[deep]';
+  if (depth > 8) return '[truncated]';
   if (value instanceof Error) return redact(serializeError(value), depth + 1);
   if (Buffer.isBuffer(value) || value instanceof Uint8Array) return '[bytes]';
   if (Array.isArray(value)) return value.slice(0, 100).map((item) => redact(item, depth + 1));
@@ -107,7 +107,7 @@ export function redact(value: unknown, depth = 0): unknown {
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { name, message, stack, cause } = error;
-  // A database error quotes rows in `detail`: only its code and constraint say anything safe.
+  // A database error quotes row values in `detail`; only its code, constraint and table are safe.
   const { code, constraint, table } = error as { code?: unknown; constraint?: unknown; table?: unknown };
   return {
     name,

@@ -1,14 +1,14 @@
 import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
 
-/** Upper bounds in milliseconds. */
-const BOUNDS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000];
+/** Upper bounds of the histogram buckets. */
+const BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000];
 
-/** One route's durations, by status class: plain arrays, because this runs for every request. */
+/** The request durations of one route by status class. Plain arrays, because this runs for every request. */
 export type RouteTimes = { observe(status: number, milliseconds: number): void };
 
 export type Metrics = {
   registry: Registry;
-  /** Passwords compared with a hash, made-up hashes included. */
+  /** Counts password hash comparisons, including those against a dummy hash for unknown accounts. */
   passwordChecks: Counter;
   route(method: string, path: string): RouteTimes;
   render(): Promise<string>;
@@ -21,7 +21,7 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register: registry, prefix: 'causeway_' });
   const passwordChecks = new Counter({
     name: 'causeway_password_checks_total',
-    help: 'Passwords compared with a hash.',
+    help: 'Password hash comparisons.',
     registers: [registry],
   });
   const series: Series[] = [];
@@ -30,22 +30,22 @@ export function createMetrics(): Metrics {
     const classes: (Series | undefined)[] = [];
     return {
       observe: (status, milliseconds) => {
-        const kind = Math.floor(status / 100);
-        let one = classes[kind];
-        if (one === undefined) {
-          one = {
-            labels: `method="${method}",route="${path}",status="${kind}xx"`,
-            counts: BOUNDS.map(() => 0),
+        const statusClass = Math.floor(status / 100);
+        let entry = classes[statusClass];
+        if (entry === undefined) {
+          entry = {
+            labels: `method="${method}",route="${path}",status="${statusClass}xx"`,
+            counts: BUCKETS_MS.map(() => 0),
             sum: 0,
             count: 0,
           };
-          classes[kind] = one;
-          series.push(one);
+          classes[statusClass] = entry;
+          series.push(entry);
         }
-        one.count++;
-        one.sum += milliseconds;
-        const bucket = BOUNDS.findIndex((bound) => milliseconds <= bound);
-        if (bucket >= 0) one.counts[bucket] = (one.counts[bucket] ?? 0) + 1;
+        entry.count++;
+        entry.sum += milliseconds;
+        const bucket = BUCKETS_MS.findIndex((bound) => milliseconds <= bound);
+        if (bucket >= 0) entry.counts[bucket] = (entry.counts[bucket] ?? 0) + 1;
       },
     };
   };
@@ -59,12 +59,12 @@ export function createMetrics(): Metrics {
 
 function renderSeries(series: Series[]): string {
   const name = 'causeway_http_request_duration_seconds';
-  const lines = [`# HELP ${name} Duration of requests by route.`, `# TYPE ${name} histogram`];
+  const lines = [`# HELP ${name} HTTP request duration by route.`, `# TYPE ${name} histogram`];
   for (const { labels, counts, sum, count } of series) {
-    let below = 0;
-    for (const [i, bound] of BOUNDS.entries()) {
-      below += counts[i] ?? 0;
-      lines.push(`${name}_bucket{${labels},le="${bound / 1000}"} ${below}`);
+    let cumulative = 0;
+    for (const [i, bound] of BUCKETS_MS.entries()) {
+      cumulative += counts[i] ?? 0;
+      lines.push(`${name}_bucket{${labels},le="${bound / 1000}"} ${cumulative}`);
     }
     lines.push(`${name}_bucket{${labels},le="+Inf"} ${count}`);
     lines.push(`${name}_sum{${labels}} ${sum / 1000}`, `${name}_count{${labels}} ${count}`);

@@ -11,7 +11,7 @@ import { swapRoutes } from './swaps/routes.ts';
 import { tokenizedRoutes } from './tokenized/routes.ts';
 import { walletRoutes } from './wallets/routes.ts';
 
-/** Every route of the API, in the order of the reference. */
+/** Every route of the API, in the order of the API reference. */
 export const apiRoutes: readonly Route[] = [
   ...offerRoutes,
   ...requirementRoutes,

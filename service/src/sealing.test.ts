@@ -6,7 +6,7 @@ import { createSealing } from './sealing.ts';
 const old = randomBytes(32);
 const sealing = createSealing([randomBytes(32), old], randomBytes);
 
-test('opens what it sealed, and nothing with one bit changed, another purpose or another context', () => {
+test('opens sealed data, but not with a flipped bit, another purpose or another context', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), fc.nat(), (bytes, at) => {
       const plain = Buffer.from(bytes);
@@ -22,7 +22,7 @@ test('opens what it sealed, and nothing with one bit changed, another purpose or
   );
 });
 
-test('still reads what an older listed secret wrote, and no longer when it is dropped', () => {
+test('reads data of an older secret while that secret is listed', () => {
   const before = createSealing([old], randomBytes);
   const sealed = before.seal('pii', Buffer.from('x'), '');
   const tag = before.tag('cursor', 'body');
@@ -33,7 +33,7 @@ test('still reads what an older listed secret wrote, and no longer when it is dr
   expect(after.verifyTag('cursor', 'body', tag)).toBe(false);
 });
 
-test('refuses a tag that is cut short', () => {
+test('rejects a truncated tag', () => {
   const tag = sealing.tag('cursor', 'body');
   expect(sealing.verifyTag('cursor', 'body', tag.subarray(0, 16))).toBe(true);
   expect(sealing.verifyTag('cursor', 'body', tag.subarray(0, 15))).toBe(false);

@@ -10,26 +10,26 @@ import {
 import type { Random } from './http/ids.ts';
 
 /**
- * The service's own secrets: sealing (AES-256-GCM) and tagging (HMAC-SHA-256) under keys that are derived
- * per purpose from one configured secret. The newest secret writes, every listed one still reads.
+ * Authenticated encryption (AES-256-GCM) and tags (HMAC-SHA-256) with keys derived per purpose from the configured
+ * secret. The newest secret is used for writing; older listed ones can still be read.
  */
 export type Sealing = {
-  /** What everything that is sealed now begins with. */
+  /** The prefix of everything sealed with the newest secret. */
   newestKeyId: Buffer;
   seal(purpose: string, plain: Buffer, context: string): Buffer;
-  /** Throws when the bytes were not sealed by us for this purpose and context. */
+  /** Decrypts. Throws if the bytes were not sealed for this purpose and context. */
   open(purpose: string, sealed: Buffer, context: string): Buffer;
   tag(purpose: string, data: string): Buffer;
   verifyTag(purpose: string, data: string, tag: Buffer): boolean;
 };
 
-const NONCE = 12;
-const TAG = 16;
-const KEY_ID = 4;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const KEY_ID_BYTES = 4;
 
 export function createSealing(secrets: readonly Buffer[], random: Random): Sealing {
   const [newest] = secrets;
-  if (newest === undefined) throw new Error('at least one secret is needed');
+  if (newest === undefined) throw new Error('at least one secret is required');
   const keys = new Map<string, Buffer>();
 
   const derive = (secret: Buffer, purpose: string): Buffer => {
@@ -40,8 +40,8 @@ export function createSealing(secrets: readonly Buffer[], random: Random): Seali
     keys.set(name, key);
     return key;
   };
-  const keyId = (secret: Buffer) => derive(secret, 'key id').subarray(0, KEY_ID);
-  // Lists make a tag per page, and half of its time would go into reading the key.
+  const keyId = (secret: Buffer) => derive(secret, 'key id').subarray(0, KEY_ID_BYTES);
+  // Paging computes a tag per page; importing the key each time would take half of that.
   const tagKeys = new Map<string, KeyObject>();
   const tagKey = (secret: Buffer, purpose: string): KeyObject => {
     const name = `${secrets.indexOf(secret)}:${purpose}`;
@@ -57,28 +57,29 @@ export function createSealing(secrets: readonly Buffer[], random: Random): Seali
   return {
     newestKeyId: Buffer.from(keyId(newest)),
     seal: (purpose, plain, context) => {
-      const nonce = random(NONCE);
+      const nonce = random(NONCE_BYTES);
       const cipher = createCipheriv('aes-256-gcm', derive(newest, `seal ${purpose}`), nonce);
       cipher.setAAD(Buffer.from(context));
       const body = Buffer.concat([cipher.update(plain), cipher.final()]);
       return Buffer.concat([keyId(newest), nonce, cipher.getAuthTag(), body]);
     },
     open: (purpose, sealed, context) => {
-      const secret = secrets.find((candidate) => keyId(candidate).equals(sealed.subarray(0, KEY_ID)));
-      if (secret === undefined) throw new Error('sealed under an unknown secret');
-      const nonce = sealed.subarray(KEY_ID, KEY_ID + NONCE);
+      const secret = secrets.find((each) => keyId(each).equals(sealed.subarray(0, KEY_ID_BYTES)));
+      if (secret === undefined) throw new Error('sealed with an unknown secret');
+      const nonce = sealed.subarray(KEY_ID_BYTES, KEY_ID_BYTES + NONCE_BYTES);
       const decipher = createDecipheriv('aes-256-gcm', derive(secret, `seal ${purpose}`), nonce, {
-        authTagLength: TAG,
+        authTagLength: TAG_BYTES,
       });
       decipher.setAAD(Buffer.from(context));
-      decipher.setAuthTag(sealed.subarray(KEY_ID + NONCE, KEY_ID + NONCE + TAG));
-      return Buffer.concat([decipher.update(sealed.subarray(KEY_ID + NONCE + TAG)), decipher.final()]);
+      const tagStart = KEY_ID_BYTES + NONCE_BYTES;
+      decipher.setAuthTag(sealed.subarray(tagStart, tagStart + TAG_BYTES));
+      return Buffer.concat([decipher.update(sealed.subarray(tagStart + TAG_BYTES)), decipher.final()]);
     },
     tag: (purpose, data) => mac(newest, purpose, data),
     verifyTag: (purpose, data, tag) =>
       secrets.some((secret) => {
         const expected = mac(secret, purpose, data).subarray(0, tag.length);
-        return tag.length >= 16 && expected.length === tag.length && timingSafeEqual(expected, tag);
+        return tag.length >= TAG_BYTES && expected.length === tag.length && timingSafeEqual(expected, tag);
       }),
   };
 }

@@ -1,19 +1,19 @@
 import pg from 'pg';
 
 const { builtins } = pg.types;
-const textArray: number = 1009;
-const arrays = { int8: 1016, numeric: 1231, timestamptz: 1185, date: 1182 };
+const TEXT_ARRAY: number = 1009;
+const ARRAYS = { int8: 1016, numeric: 1231, timestamptz: 1185, date: 1182 };
 
 /**
- * `2026-01-02 03:04:05.6789+00` as PostgreSQL prints it in UTC, to `2026-01-02T03:04:05.678900Z` as it goes over the
- * wire. `Date` would lose the microseconds. The infinities pass unchanged.
+ * Converts `2026-01-02 03:04:05.6789+00`, as PostgreSQL prints it in UTC, to the wire form `2026-01-02T03:04:05.678900Z`.
+ * `Date` would lose the microseconds. Infinities are returned unchanged.
  */
 export function parseTimestamp(text: string): string {
   const match = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/.exec(text);
   if (match) return `${match[1]}T${match[2]}.${(match[3] ?? '').padEnd(6, '0')}Z`;
   if (text === 'infinity' || text === '-infinity') return text;
-  // A session in another zone, or a year that the wire form cannot say: a wrong time must not get through.
-  throw new Error(`The database sent a time that has no wire form: ${text}`);
+  // A session in another time zone, or a year outside the wire format. Fail rather than return a wrong time.
+  throw new Error(`timestamp has no wire form: ${text}`);
 }
 
 function keepText(text: string): string {
@@ -21,28 +21,28 @@ function keepText(text: string): string {
 }
 
 function parseList<T>(parseOne: (text: string) => T): (text: string) => (T | null)[] {
-  const split: (text: string) => (string | null)[] = pg.types.getTypeParser(textArray, 'text');
+  const split: (text: string) => (string | null)[] = pg.types.getTypeParser(TEXT_ARRAY, 'text');
   return (text) => split(text).map((item) => (item === null ? null : parseOne(item)));
 }
 
 /**
- * int8 is `bigint`. numeric is a string: numeric(78,0) holds money and is made `BigInt(text)` by the store that knows
- * it to be whole, while other numerics have fractions.
+ * int8 becomes `bigint`. numeric stays a string: stores convert numeric(78,0), which holds amounts, with `BigInt`, while
+ * other numerics have fractions.
  */
 const parsers = new Map<number, (text: string) => unknown>([
   [builtins.INT8, BigInt],
   [builtins.NUMERIC, keepText],
   [builtins.TIMESTAMPTZ, parseTimestamp],
   [builtins.DATE, keepText],
-  [arrays.int8, parseList(BigInt)],
-  [arrays.numeric, parseList(keepText)],
-  [arrays.timestamptz, parseList(parseTimestamp)],
-  [arrays.date, parseList(keepText)],
+  [ARRAYS.int8, parseList(BigInt)],
+  [ARRAYS.numeric, parseList(keepText)],
+  [ARRAYS.timestamptz, parseList(parseTimestamp)],
+  [ARRAYS.date, parseList(keepText)],
 ]);
 
 export const columnTypes: pg.CustomTypesConfig = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
-    const own = format === 'binary' ? undefined : parsers.get(oid);
-    return own ?? pg.types.getTypeParser(oid, format ?? 'text');
+    const custom = format === 'binary' ? undefined : parsers.get(oid);
+    return custom ?? pg.types.getTypeParser(oid, format ?? 'text');
   },
 };

@@ -18,12 +18,12 @@ afterEach(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
-test('binaries that cannot be linked or reached where they are run from a copy', async () => {
+test('binaries that cannot be linked or reached in the package run from a copy', async () => {
   const native = join(root, 'package/native');
   await cp(findPackage(), native, { recursive: true });
   for (const entry of await readdir(join(native, 'lib'), { withFileTypes: true }))
     if (entry.isSymbolicLink()) await rm(join(native, 'lib', entry.name));
-  // File modes do not hold root back, but its server's user cannot enter the folder above.
+  // File modes do not restrict root, but the server's user cannot enter the parent folder.
   await chmod(join(native, 'lib'), 0o500);
   cleanups.push(() => chmod(join(native, 'lib'), 0o700));
   const folder = await mkdtemp(join(tmpdir(), 'causeway-copy-'));
@@ -31,35 +31,35 @@ test('binaries that cannot be linked or reached where they are run from a copy',
   await chmod(folder, 0o755);
 
   const user = await chooseServerUser(join(root, 'none'));
-  const wanted = { user, native, copyTo: [join(folder, 'copies')] };
-  const [one, two] = await Promise.all([locateBinaries(wanted), locateBinaries(wanted)]);
+  const options = { user, native, copyTo: [join(folder, 'copies')] };
+  const [one, two] = await Promise.all([locateBinaries(options), locateBinaries(options)]);
   expect(one).toBe(two);
   expect(one.startsWith(folder)).toBe(true);
 
-  await writeFile(join(one, 'postgres'), 'cut off by a power failure');
-  expect(await locateBinaries(wanted)).toBe(one);
+  await writeFile(join(one, 'postgres'), 'truncated by a power failure');
+  expect(await locateBinaries(options)).toBe(one);
   expect((await stat(join(one, 'postgres'))).size).toBeGreaterThan(1_000_000);
 });
 
-test('a copy is not taken from a folder that others could write', async () => {
+test('a folder that others can write to is not used for a copy', async () => {
   const folder = join(root, 'shared');
   await mkdir(folder);
   await chmod(folder, 0o777);
   const native = join(root, 'package/native');
   await cp(findPackage(), native, { recursive: true });
   await chmod(join(native, 'bin/postgres'), 0o000);
-  const wanted = { user: undefined, native, copyTo: [folder] };
-  await expect(locateBinaries(wanted)).rejects.toThrow(/DATABASE_URL.*not a private one/s);
+  const options = { user: undefined, native, copyTo: [folder] };
+  await expect(locateBinaries(options)).rejects.toThrow(/DATABASE_URL.*writable by nobody else/s);
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('a platform without binaries is told about DATABASE_URL', () => {
+test('a platform without binaries gets an error that names DATABASE_URL', () => {
   expect(() => findPackage('sunos', 'sparc')).toThrow(
     /no embedded PostgreSQL for sunos on sparc.*DATABASE_URL/,
   );
 });
 
-test('users are read as macOS writes them too', () => {
+test('parses the passwd format of macOS', () => {
   const users = parsePasswd(
     '##\n# User Database\nnobody:*:-2:-2:Unprivileged User:/var/empty:/usr/bin/false\nbroken\n',
   );

@@ -20,21 +20,21 @@ import type { ServerUser } from './embedded-user.ts';
 
 const run = promisify(execFile);
 
-interface Wanted {
+interface BinaryOptions {
   user: ServerUser | undefined;
-  /** What the npm package brought. */
+  /** The `native` folder of the npm package. */
   native: string;
-  /** Folders for a copy, in order, for when the package's own cannot be run where it is. */
+  /** Folders to copy the binaries to, in order, if they cannot run from the package. */
   copyTo: string[];
 }
 
-/** The folder with `initdb` and `postgres`, runnable by the user the server will run as. */
-export async function locateBinaries({ user, native, copyTo }: Wanted): Promise<string> {
+/** Returns the folder with `initdb` and `postgres`, executable by the server's user. */
+export async function locateBinaries({ user, native, copyTo }: BinaryOptions): Promise<string> {
   const linked = await linkLibraries(native, native).then(
     () => true,
     () => false,
   );
-  const first = linked ? await tryBinaries(native, user) : 'the libraries could not be linked in place';
+  const first = linked ? await tryBinaries(native, user) : 'the libraries cannot be linked in place';
   if (first === undefined) return join(native, 'bin');
 
   const failures = [`${native}: ${first}`];
@@ -46,11 +46,11 @@ export async function locateBinaries({ user, native, copyTo }: Wanted): Promise<
     failures.push(`${failure.copy}: ${failure.reason}`);
   }
   throw new Error(
-    `The embedded PostgreSQL does not run on this machine. Set DATABASE_URL to a PostgreSQL of yours.\n${failures.join('\n')}`,
+    `The embedded PostgreSQL does not run on this machine. Set DATABASE_URL to your own PostgreSQL.\n${failures.join('\n')}`,
   );
 }
 
-/** Root-owned, so that nobody else can put a binary there; the last one is gone after a reboot and made again. */
+/** Folders owned by root, where nobody else can plant a binary. The last one is recreated after a reboot. */
 export function sharedFolders(): string[] {
   return ['/var/cache/causeway', '/var/lib/causeway', join(tmpdir(), 'causeway-root')];
 }
@@ -62,12 +62,12 @@ export function findPackage(platform: string = process.platform, arch: string = 
   } catch {
     throw new Error(
       `There is no embedded PostgreSQL for ${platform} on ${arch} (package ${name} is not installed). ` +
-        'Set DATABASE_URL to a PostgreSQL of yours.',
+        'Set DATABASE_URL to your own PostgreSQL.',
     );
   }
 }
 
-/** npm packages carry no symbolic links; the package lists those its libraries need. */
+/** Creates the symbolic links that the libraries need; npm packages cannot contain any, but this one lists them. */
 async function linkLibraries(native: string, into: string): Promise<void> {
   const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')) as {
     source: string;
@@ -82,7 +82,7 @@ async function linkLibraries(native: string, into: string): Promise<void> {
   }
 }
 
-/** Why the binaries cannot be used, or undefined when they can. */
+/** Returns why the binaries cannot be used, or undefined if they can. */
 async function tryBinaries(native: string, user: ServerUser | undefined): Promise<string | undefined> {
   try {
     for (const name of ['postgres', 'initdb'])
@@ -95,10 +95,10 @@ async function tryBinaries(native: string, user: ServerUser | undefined): Promis
 
 async function copyBinaries(native: string, folder: string): Promise<string> {
   await mkdir(folder, { recursive: true, mode: 0o755 });
-  const own = await lstat(folder);
-  if (!own.isDirectory() || own.uid !== process.getuid?.() || (own.mode & 0o022) !== 0)
-    throw new Error('the folder is not a private one of this user');
-  // mkdir obeys the umask, and the server's user has to pass.
+  const info = await lstat(folder);
+  if (!info.isDirectory() || info.uid !== process.getuid?.() || (info.mode & 0o022) !== 0)
+    throw new Error('the folder must belong to this user and be writable by nobody else');
+  // mkdir applies the umask, but the server's user needs access.
   if (process.getuid?.() === 0) await chmod(folder, 0o755);
 
   const files = await listFiles(native);
@@ -109,7 +109,7 @@ async function copyBinaries(native: string, folder: string): Promise<string> {
   const target = join(folder, `postgres-${process.platform}-${process.arch}-${key}`);
   if (await isComplete(target, sizes)) return target;
 
-  // A rename puts the whole copy in place at once, whoever else is copying or gets killed on the way.
+  // The rename is atomic, so a concurrent or killed copy never leaves a partial one.
   const draft = join(folder, `.draft-${randomBytes(8).toString('hex')}`);
   await mkdir(draft);
   await chmod(draft, 0o755);

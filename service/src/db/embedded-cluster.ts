@@ -7,7 +7,7 @@ import type { ServerUser } from './embedded-user.ts';
 
 const run = promisify(execFile);
 
-/** Where the binaries are, where the data is, and whom the server runs as. */
+/** The binaries, the data folder, the user and the settings of the server. */
 export interface Cluster {
   bin: string;
   dir: string;
@@ -16,23 +16,23 @@ export interface Cluster {
 }
 
 /**
- * How the server names its own folder. Under root the server runs as a user who may not be allowed to enter the
- * folders above (root's home); it is started inside the folder, and this link leads there without passing them.
+ * Returns the path by which the server refers to its data folder. Under root the server runs as a user who may not be
+ * able to enter the parent folders (root's home), so it starts inside the folder and uses this link.
  */
 export function ownFolder(cluster: Cluster): string {
   return cluster.user && process.platform === 'linux' ? '/proc/self/cwd' : cluster.dir;
 }
 
 export function serverEnvironment(): NodeJS.ProcessEnv {
-  // Variables such as PGDATA, PGPORT or LC_ALL of the caller must not reach the server.
+  // The caller's PGDATA, PGPORT, LC_ALL and the like must not reach the server.
   return { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 }
 
-/** Makes the cluster unless it exists. A half-made one is never seen: it gets its name only when complete. */
+/** Creates the cluster unless it exists. It gets its name only when complete, so a partial one is never used. */
 export async function ensureCluster(cluster: Cluster, log: (message: string) => void): Promise<void> {
   await removeDrafts(cluster.dir);
   if (await isCluster(cluster.dir)) return adoptCluster(cluster);
-  log(`making a new PostgreSQL database in ${cluster.dir}`);
+  log(`creating a PostgreSQL database in ${cluster.dir}`);
   const draft = { ...cluster, dir: `${cluster.dir}.draft-${process.pid}-${randomBytes(4).toString('hex')}` };
   await mkdir(draft.dir, { mode: 0o700 });
   await chmod(draft.dir, 0o700);
@@ -40,9 +40,11 @@ export async function ensureCluster(cluster: Cluster, log: (message: string) => 
     if (draft.user) await chown(draft.dir, draft.user.uid, draft.user.gid);
     await runInitdb(draft);
     await rename(draft.dir, cluster.dir).catch(async (error: unknown) => {
-      // Another process was faster; its cluster is as good as ours.
+      // Another process created the cluster first.
       if (await isCluster(cluster.dir)) return;
-      throw new Error(`${cluster.dir} exists and holds no PostgreSQL data: move it away.`, { cause: error });
+      throw new Error(`${cluster.dir} exists but contains no PostgreSQL data. Move it away.`, {
+        cause: error,
+      });
     });
   } finally {
     await rm(draft.dir, { recursive: true, force: true });
@@ -54,18 +56,15 @@ async function isCluster(dir: string): Promise<boolean> {
     await readFile(join(dir, 'PG_VERSION'));
     return true;
   } catch (error) {
-    // One that we may not read is not one that is missing.
+    // An unreadable cluster is not a missing one.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw new Error(
-      `${dir} cannot be read. Start as the user it belongs to, or choose another CAUSEWAY_DATA.`,
-      {
-        cause: error,
-      },
-    );
+    throw new Error(`${dir} cannot be read. Start as its owner, or set CAUSEWAY_DATA to another folder.`, {
+      cause: error,
+    });
   }
 }
 
-/** Root may have restored the folder from a copy; the server accepts only files of its own user. */
+/** Changes the owner of a folder that root restored from a backup; the server only accepts its own user's files. */
 async function adoptCluster({ dir, user }: Cluster): Promise<void> {
   if (!user || (await stat(dir)).uid === user.uid) return;
   for (const name of await readdir(dir, { recursive: true }))
@@ -84,25 +83,25 @@ async function runInitdb(cluster: Cluster): Promise<void> {
     '--locale=C',
     '--no-instructions',
   ];
-  // Sorts by code point as C does, and knows upper and lower case beyond ASCII.
+  // Sorts by code point like C, with case mapping beyond ASCII.
   args.push('--locale-provider=builtin', '--builtin-locale=C.UTF-8');
-  // The socket lies in a folder that only the server's user and root can enter; no other way in exists.
+  // The socket is in a folder that only the server's user and root can enter, and is the only way to connect.
   args.push('--auth-local=trust', '--auth-host=reject');
   if (cluster.settings.fsync === 'off') args.push('--no-sync');
   try {
     const options = { cwd: cluster.dir, env: serverEnvironment(), timeout: 120_000, ...cluster.user };
     await run(join(cluster.bin, 'initdb'), args, options);
   } catch (error) {
-    const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
+    const output = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
     throw new Error(
-      `PostgreSQL could not make its database in ${cluster.dir}: ${said || String(error)}\n` +
-        'Another folder can be chosen with CAUSEWAY_DATA, another PostgreSQL with DATABASE_URL.',
+      `PostgreSQL could not create its database in ${cluster.dir}: ${output || String(error)}\n` +
+        'Set CAUSEWAY_DATA to another folder, or DATABASE_URL to another PostgreSQL.',
       { cause: error },
     );
   }
 }
 
-/** What a killed first start left behind. */
+/** Removes what a killed first start left behind. */
 async function removeDrafts(dir: string): Promise<void> {
   const parent = join(dir, '..');
   for (const name of await readdir(parent)) {

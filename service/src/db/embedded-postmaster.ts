@@ -3,16 +3,16 @@ import { open, readdir, readFile, readlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { isAnswering, socketName } from './embedded-socket.ts';
+import { isAnswering, SOCKET_NAME } from './embedded-socket.ts';
 
 const run = promisify(execFile);
 
-/** What stands behind the pid in a cluster's lock file. */
+/** The process behind the pid in a cluster's lock file. */
 export type Holder =
   | { kind: 'none' }
-  /** The pid is free, or belongs to a program that is no server of this folder. */
-  | { kind: 'stranger'; pid: number }
-  /** A server of this folder; `owner` is the Causeway process that started it, while that one lives. */
+  /** The pid is free or belongs to an unrelated program. */
+  | { kind: 'unrelated'; pid: number }
+  /** A server of this folder; `owner` is the Causeway process that started it, if it still runs. */
   | { kind: 'server'; pid: number; owner: number | undefined };
 
 export async function readLock(clusterDir: string): Promise<{ pid: number; ready: boolean } | undefined> {
@@ -27,8 +27,8 @@ export async function findHolder(clusterDir: string): Promise<Holder> {
   const { pid } = lock;
   const found =
     process.platform === 'linux' ? await inspectLinux(pid, clusterDir) : await inspectPs(pid, clusterDir);
-  if (!found) return { kind: 'stranger', pid };
-  // A process whose parent died is handed to another one, so a parent that is still the starter is alive.
+  if (!found) return { kind: 'unrelated', pid };
+  // A process whose parent died is reparented, so if the starter is still the parent, it is alive.
   const starter = Number(/causeway\.owner=(\d+)/.exec(found.command)?.[1]);
   return { kind: 'server', pid, owner: starter === found.parent ? starter : undefined };
 }
@@ -37,7 +37,7 @@ async function inspectLinux(pid: number, clusterDir: string) {
   if (!(await isServerProcess(pid, clusterDir))) return undefined;
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
   const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // The second field, the name in brackets, may itself hold blanks and brackets.
+  // The second field, the name in parentheses, may itself contain spaces and parentheses.
   const parent = Number(status.slice(status.lastIndexOf(')') + 2).split(' ')[1]);
   return command === '' ? undefined : { command, parent };
 }
@@ -62,8 +62,8 @@ async function inspectPs(pid: number, clusterDir: string) {
 }
 
 /**
- * Makes the folder free for a new server, or says who has it. Signals go only to a process that was just seen to
- * be a server of this folder: the pid in the lock file may by now belong to anything.
+ * Frees the folder for a new server, or throws if another process uses it. Only a process that was just identified as a
+ * server of this folder is signalled, because the pid in the lock file may have been reused.
  */
 export async function releaseCluster(clusterDir: string, log: (message: string) => void): Promise<void> {
   const holder = await findHolder(clusterDir);
@@ -72,23 +72,23 @@ export async function releaseCluster(clusterDir: string, log: (message: string) 
     if (holder.owner !== undefined && holder.owner !== process.pid)
       throw new Error(
         `The data in ${clusterDir} is in use by another Causeway process (pid ${holder.owner}). ` +
-          'Stop it first, or choose another folder with CAUSEWAY_DATA.',
+          'Stop it first, or set CAUSEWAY_DATA to another folder.',
       );
     if (holder.owner === process.pid)
       throw new Error(`This process has already started the database in ${clusterDir}.`);
-    log(`stopping the PostgreSQL that an earlier run left behind (pid ${holder.pid})`);
+    log(`stopping the PostgreSQL server left behind by an earlier run (pid ${holder.pid})`);
     await stopServer(holder.pid, clusterDir);
     return;
   }
   if (await isAnswering(clusterDir))
     throw new Error(
-      `The data in ${clusterDir} is served by a PostgreSQL that this process cannot see, perhaps in another container. ` +
-        'Stop it first, or choose another folder with CAUSEWAY_DATA.',
+      `The data in ${clusterDir} is in use by a PostgreSQL that this process cannot see, perhaps in another container. ` +
+        'Stop it first, or set CAUSEWAY_DATA to another folder.',
     );
-  await disownLocks(clusterDir, holder.pid);
+  await takeOverLocks(clusterDir, holder.pid);
 }
 
-/** Fast shutdown, then immediate; never SIGKILL, which would leave backends writing without a postmaster. */
+/** Requests a fast shutdown, then an immediate one. Never SIGKILL: backends would keep writing without a postmaster. */
 async function stopServer(pid: number, clusterDir: string): Promise<void> {
   for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
     for (let waited = 0; waited < 15_000; waited += 50) {
@@ -98,19 +98,19 @@ async function stopServer(pid: number, clusterDir: string): Promise<void> {
       await sleep(50);
     }
   }
-  throw new Error(`The PostgreSQL of an earlier run (pid ${pid}) in ${clusterDir} does not stop.`);
+  throw new Error(`The PostgreSQL server of an earlier run (pid ${pid}) in ${clusterDir} does not stop.`);
 }
 
 /**
- * PostgreSQL refuses to start while the pid of its lock files is alive, whatever program that is, but passes over
- * its own parent's. So the stranger's pid is replaced by ours; the rest of the file stays, because from it the new
- * server learns which shared memory to look at for survivors.
+ * Replaces the unrelated pid in the lock files by ours: PostgreSQL refuses to start while that pid is alive, whatever
+ * program it is, but ignores its own parent's. The rest of the file is kept, because it tells the new server which shared
+ * memory to check for surviving processes.
  */
-async function disownLocks(clusterDir: string, stranger: number): Promise<void> {
-  for (const name of ['postmaster.pid', `${socketName}.lock`]) {
+async function takeOverLocks(clusterDir: string, unrelatedPid: number): Promise<void> {
+  for (const name of ['postmaster.pid', `${SOCKET_NAME}.lock`]) {
     const path = join(clusterDir, name);
     const text = await readFile(path, 'utf8').catch(() => '');
-    if (Number(text.split('\n')[0]) !== stranger) continue;
+    if (Number(text.split('\n')[0]) !== unrelatedPid) continue;
     const file = await open(path, 'r+');
     try {
       const changed = text.replace(/^\s*\d+/, String(process.pid));
@@ -122,20 +122,20 @@ async function disownLocks(clusterDir: string, stranger: number): Promise<void> 
   }
 }
 
-/** The other processes of a killed server: each leaves by itself, but one busy with a long query does so late. */
+/** Ends the child processes of a killed server. They exit by themselves, but one in a long query does so late. */
 export async function endOrphans(clusterDir: string): Promise<void> {
   if (process.platform !== 'linux') return;
   for (const entry of await readdir('/proc')) {
     const pid = Number(entry);
     if (!Number.isInteger(pid)) continue;
     const found = await inspectLinux(pid, clusterDir);
-    // Another start may be under way at this moment: neither a postmaster nor its children are orphans.
+    // Another start may be in progress; a postmaster and its children are not orphans.
     if (!found || found.command.includes('causeway.owner=')) continue;
     if (await isServerProcess(found.parent, clusterDir)) continue;
     try {
       process.kill(pid, 'SIGQUIT');
     } catch {
-      // It left in between.
+      // It has exited in the meantime.
     }
   }
 }

@@ -11,10 +11,10 @@ export interface Server {
   exited: Promise<void>;
 }
 
-const settings: Readonly<Record<string, string>> = {
+const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: '',
   port: '5432',
-  // Relative to the data folder, so that the length of its path does not matter to the server.
+  // Relative to the data folder, so that a long path is no problem for the server.
   unix_socket_directories: '.',
   unix_socket_permissions: '0700',
   cluster_name: 'causeway',
@@ -26,19 +26,20 @@ const settings: Readonly<Record<string, string>> = {
   timezone: 'UTC',
   log_timezone: 'UTC',
   jit: 'off',
-  // Parallel queries need more shared memory than a container gives by default, and our queries are short.
+  // Parallel queries need more shared memory than containers have by default, and our queries are short.
   max_parallel_workers_per_gather: '0',
-  // Errors of statements go to the caller; in the log they would carry personal data.
+  // Statement errors go to the caller; in the log they could contain personal data.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
   log_checkpoints: 'off',
 };
 
-const startTimeout = 300_000;
-const logLimit = 10_000_000;
+const START_TIMEOUT_MS = 300_000;
+const MAX_LOG_BYTES = 10_000_000;
+const FORCE_STOP_MS = 7_000;
 
-/** One try: the server once it takes connections, or why it did not come up. */
+/** Starts the server once. Returns it when it accepts connections, or the reason why it did not start. */
 export async function launchServer(
   cluster: Cluster,
   log: (message: string) => void,
@@ -50,22 +51,23 @@ export async function launchServer(
   const stop = () => stopServer(child, exited, guard);
   if (await waitUntilReady(child, exited, cluster, log)) return { server: { stop, exited } };
   await stop();
-  const said = (await readFile(logPath)).subarray(logStart).toString().trim();
-  return { failure: said.match(/(?:FATAL|PANIC|ERROR): +(.*)/)?.[1] ?? (said || 'it ended without a word') };
+  const output = (await readFile(logPath)).subarray(logStart).toString().trim();
+  const reason = output.match(/(?:FATAL|PANIC|ERROR): +(.*)/)?.[1];
+  return { failure: reason ?? (output || 'it exited without output') };
 }
 
 async function rotateLog(path: string): Promise<number> {
   const size = (await stat(path).catch(() => undefined))?.size ?? 0;
-  if (size < logLimit) return size;
+  if (size < MAX_LOG_BYTES) return size;
   await rename(path, `${path}.1`);
   return 0;
 }
 
 async function spawnServer(cluster: Cluster, logPath: string) {
   const args = ['-D', ownFolder(cluster)];
-  // The first names this process to whoever else wants the folder, the second the folder to `ps`; see findHolder.
-  const own = { 'causeway.owner': String(process.pid), 'causeway.data': cluster.dir };
-  for (const [name, value] of Object.entries({ ...own, ...settings, ...cluster.settings }))
+  // They identify this process to others that want the folder, and the folder in the output of `ps`; see findHolder.
+  const markers = { 'causeway.owner': String(process.pid), 'causeway.data': cluster.dir };
+  for (const [name, value] of Object.entries({ ...markers, ...SETTINGS, ...cluster.settings }))
     args.push('-c', `${name}=${value}`);
   const logFile = await open(logPath, 'a', 0o600);
   try {
@@ -73,7 +75,7 @@ async function spawnServer(cluster: Cluster, logPath: string) {
       cwd: cluster.dir,
       env: serverEnvironment(),
       stdio: ['ignore', logFile.fd, logFile.fd],
-      // A session of its own: Ctrl-C in the terminal is for us, and the server must outlive our draining.
+      // Its own session: Ctrl-C in the terminal is for us, and the server must run until we have drained.
       detached: true,
       ...cluster.user,
     });
@@ -91,7 +93,7 @@ async function spawnServer(cluster: Cluster, logPath: string) {
   }
 }
 
-/** A shell that waits on a pipe from us. When we die, however, the pipe closes and it shuts the server down. */
+/** Starts a shell that waits on a pipe from us. If this process dies, the pipe closes and the shell stops the server. */
 function guardServer(child: ChildProcess, exited: Promise<void>, cluster: Cluster): ChildProcess | undefined {
   if (child.pid === undefined) return undefined;
   const guard = spawn('/bin/sh', ['-c', 'read -r line || kill -INT "$0"', String(child.pid)], {
@@ -101,11 +103,11 @@ function guardServer(child: ChildProcess, exited: Promise<void>, cluster: Cluste
     detached: true,
     ...cluster.user,
   });
-  // Without it the next start finds and stops a server that was left behind.
+  // If it cannot start, the next start of the service stops a server that was left behind.
   guard.on('error', () => undefined);
   guard.stdin?.on('error', () => undefined);
   guard.unref();
-  // Told at once when the server is gone, so that it never signals whoever gets its pid next.
+  // Released as soon as the server exits, so that it never signals a process that reuses the pid.
   void exited.then(() => guard.stdin?.end('gone\n'));
   return guard;
 }
@@ -122,7 +124,7 @@ async function waitUntilReady(
   });
   const began = performance.now();
   let nextNotice = 3000;
-  while (!gone && performance.now() - began < startTimeout) {
+  while (!gone && performance.now() - began < START_TIMEOUT_MS) {
     const lock = await readLock(cluster.dir);
     if (lock?.pid === child.pid && lock?.ready) return true;
     if (performance.now() - began > nextNotice) {
@@ -142,8 +144,8 @@ async function stopServer(
   if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) {
     child.ref();
     child.kill('SIGINT');
-    // An immediate stop loses nothing: the next start replays the log.
-    const force = setTimeout(() => child.kill('SIGQUIT'), 7000);
+    // An immediate stop loses nothing: the next start replays the WAL.
+    const force = setTimeout(() => child.kill('SIGQUIT'), FORCE_STOP_MS);
     await exited;
     clearTimeout(force);
   }

@@ -4,25 +4,20 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-export const socketName = '.s.PGSQL.5432';
+export const SOCKET_NAME = '.s.PGSQL.5432';
 
-// sockaddr_un holds 108 bytes on Linux and 104 on macOS, the closing zero included.
-const longestPath = 103;
+// sockaddr_un holds 108 bytes on Linux and 104 on macOS, including the terminating zero.
+const MAX_PATH_BYTES = 103;
 
-/** The folder to reach the cluster's socket through: the cluster itself, or a short link to it when its path is too long. */
+/** Returns the folder of the cluster's socket: the cluster itself, or a short link to it if its path is too long. */
 export async function socketFolder(clusterDir: string): Promise<string> {
   if (fits(clusterDir)) return clusterDir;
-  const name = `causeway-${process.getuid?.()}-${createHash('sha256').update(clusterDir).digest('hex').slice(0, 16)}`;
-  const home = [tmpdir(), '/tmp']
-    .map((folder) => join(folder, name))
-    .find((folder) => fits(join(folder, 'pg')));
-  if (!home)
-    throw new Error(`The path ${clusterDir} is too long for a socket: choose a shorter CAUSEWAY_DATA.`);
+  const home = linkHome(clusterDir);
   await mkdir(home, { mode: 0o700 }).catch(ignoreExisting);
-  const own = await lstat(home);
-  if (!own.isDirectory() || own.uid !== process.getuid?.() || (own.mode & 0o077) !== 0)
+  const info = await lstat(home);
+  if (!info.isDirectory() || info.uid !== process.getuid?.() || (info.mode & 0o077) !== 0)
     throw new Error(
-      `${home} is not a private folder of this user: remove it, or choose a shorter CAUSEWAY_DATA.`,
+      `${home} must be a private folder of this user. Remove it, or set CAUSEWAY_DATA to a shorter path.`,
     );
   const link = join(home, 'pg');
   if ((await readlink(link).catch(() => '')) !== clusterDir) {
@@ -32,7 +27,7 @@ export async function socketFolder(clusterDir: string): Promise<string> {
   return link;
 }
 
-/** Takes the short link away again, if there is one. */
+/** Removes the short link, if there is one. */
 export async function removeSocketLink(clusterDir: string): Promise<void> {
   if (!fits(clusterDir)) await rm(linkHome(clusterDir), { recursive: true, force: true });
 }
@@ -44,7 +39,7 @@ function linkHome(clusterDir: string): string {
     .map((folder) => join(folder, name))
     .find((folder) => fits(join(folder, 'pg')));
   if (home) return home;
-  throw new Error(`The path ${clusterDir} is too long for a socket: choose a shorter CAUSEWAY_DATA.`);
+  throw new Error(`The path ${clusterDir} is too long for a socket. Set CAUSEWAY_DATA to a shorter path.`);
 }
 
 export async function socketUrl(clusterDir: string, database: string): Promise<string> {
@@ -53,12 +48,12 @@ export async function socketUrl(clusterDir: string, database: string): Promise<s
 }
 
 export async function isAnswering(clusterDir: string): Promise<boolean> {
-  const path = join(await socketFolder(clusterDir), socketName);
+  const path = join(await socketFolder(clusterDir), SOCKET_NAME);
   return new Promise((resolve) => {
     const socket = connect(path);
-    const settle = (answer: boolean) => {
+    const settle = (isListening: boolean) => {
       socket.destroy();
-      resolve(answer);
+      resolve(isListening);
     };
     socket.setTimeout(1000, () => settle(true));
     socket.once('connect', () => settle(true)).once('error', () => settle(false));
@@ -66,7 +61,7 @@ export async function isAnswering(clusterDir: string): Promise<boolean> {
 }
 
 function fits(folder: string): boolean {
-  return Buffer.byteLength(join(folder, socketName)) <= longestPath;
+  return Buffer.byteLength(join(folder, SOCKET_NAME)) <= MAX_PATH_BYTES;
 }
 
 function ignoreExisting(error: NodeJS.ErrnoException): void {

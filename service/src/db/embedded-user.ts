@@ -1,28 +1,28 @@
 import { readFile, stat } from 'node:fs/promises';
 
-/** Whom the server runs as when this process is root: PostgreSQL refuses to run as root. */
+/** The user that the server runs as if this process is root, because PostgreSQL refuses to run as root. */
 export interface ServerUser {
   uid: number;
   gid: number;
 }
 
-const candidates = ['causeway', 'postgres', '_postgres', 'nobody'];
+const CANDIDATES = ['causeway', 'postgres', '_postgres', 'nobody'];
 
-/** Undefined when this process is not root: the server then runs as the same user. */
+/** Returns undefined if this process is not root; the server then runs as the same user. */
 export async function chooseServerUser(clusterDir: string): Promise<ServerUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
-  // A cluster made by an ordinary user stays that user's: the next start without root must still work.
+  // A cluster created by an ordinary user keeps its owner, so that the next start without root still works.
   const owner = await stat(clusterDir).catch(() => undefined);
   if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
 
   const users = parsePasswd(await readFile('/etc/passwd', 'utf8').catch(() => ''));
-  for (const name of candidates) {
+  for (const name of CANDIDATES) {
     const user = users.get(name);
     if (user && user.uid !== 0) return user;
   }
   throw new Error(
-    `PostgreSQL does not run as root, and none of the users ${candidates.join(', ')} exists here. ` +
-      'Start as an ordinary user, or set DATABASE_URL to a PostgreSQL of yours.',
+    `PostgreSQL cannot run as root, and none of the users ${CANDIDATES.join(', ')} exists. ` +
+      'Start as an ordinary user, or set DATABASE_URL to your own PostgreSQL.',
   );
 }
 

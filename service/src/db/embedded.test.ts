@@ -10,15 +10,15 @@ import { isAlive, listProcesses } from '../../test/setup/processes.ts';
 import { type Embedded, findEmbedded, startEmbedded } from './embedded.ts';
 import { chooseServerUser } from './embedded-user.ts';
 
-// For a busy machine; what is waited for comes far sooner.
-const patience = { timeout: 20_000 };
+// Generous for a busy machine; normally it takes far less.
+const POLL = { timeout: 20_000 };
 let root: string;
 let dataDir: string;
 let logged: string[];
 const cleanups: (() => unknown)[] = [];
 
 beforeEach(async () => {
-  // Private, as root's home is: everything here also holds where the server's user cannot enter.
+  // Private like root's home, so that everything is tested where the server's user cannot enter.
   root = await mkdtemp(join(tmpdir(), 'causeway-embedded-'));
   await chmod(root, 0o700);
   dataDir = join(root, 'data');
@@ -27,7 +27,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-  // A server whose owner was just killed may still be writing its last files.
+  // A server whose owner was just killed may still be writing files.
   await rm(root, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 });
 });
 
@@ -48,7 +48,7 @@ async function serverPid(folder = dataDir): Promise<number> {
   return Number((await readFile(join(folder, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0]);
 }
 
-/** Another Causeway process on the same folder; `acknowledged` grows while it writes. */
+/** Starts another Causeway process on the same folder; `acknowledged` counts its committed writes. */
 async function startOwner(folder = dataDir) {
   const script = new URL('../../test/setup/embedded-owner.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, ['--import', 'tsx', script, folder], {
@@ -57,11 +57,11 @@ async function startOwner(folder = dataDir) {
   });
   cleanups.push(() => child.kill('SIGKILL'));
   const exited = once(child, 'exit');
-  const said: string[] = [];
-  child.stdout.on('data', (data: Buffer) => said.push(data.toString()));
-  const lines = () => said.join('').split('\n').slice(0, -1);
+  const output: string[] = [];
+  child.stdout.on('data', (data: Buffer) => output.push(data.toString()));
+  const lines = () => output.join('').split('\n').slice(0, -1);
   const settled = () => lines().some((line) => line === 'started' || line.startsWith('failed'));
-  await expect.poll(settled, patience).toBe(true);
+  await expect.poll(settled, POLL).toBe(true);
   return {
     pid: child.pid ?? 0,
     kill: async (signal: NodeJS.Signals) => {
@@ -73,7 +73,7 @@ async function startOwner(folder = dataDir) {
   };
 }
 
-/** Writes a file into a cluster as the server itself would have. */
+/** Writes a file into a cluster with the owner that the server would give it. */
 async function plant(path: string, text: string): Promise<void> {
   const { uid, gid } = await stat(join(path, '..'));
   await writeFile(path, text);
@@ -84,7 +84,7 @@ async function countNumbers(url: string): Promise<number> {
   return (await query<{ n: number }>(url, 'select count(*)::int as n from numbers'))[0]?.n ?? 0;
 }
 
-test('starts, stops, and keeps its data over a restart and not over the removal of its folder', async () => {
+test('keeps its data across restarts until its folder is removed', async () => {
   const first = await start();
   await query(first.url, 'create table kept as select 42 as n');
   await first.stop();
@@ -99,7 +99,7 @@ test('starts, stops, and keeps its data over a restart and not over the removal 
   await expect(query(third.url, 'select n from kept')).rejects.toThrow('does not exist');
 });
 
-test('is durable, in UTC, sorts by code point, and can be reached by nobody else', async () => {
+test('is durable, uses UTC, sorts by code point and is only reachable by its user', async () => {
   const { url } = await start();
   const names = [
     'fsync',
@@ -127,7 +127,7 @@ test('is durable, in UTC, sorts by code point, and can be reached by nobody else
     expect((await stat(join(dataDir, path))).mode & 0o077, path).toBe(0);
 });
 
-test('loses no acknowledged row when server and clients are killed while writing', async () => {
+test('loses no committed row when the server and its backends are killed during writes', async () => {
   const { url } = await start();
   await query(url, 'create table numbers (n int primary key)');
   const acknowledged: number[] = [];
@@ -141,7 +141,7 @@ test('loses no acknowledged row when server and clients are killed while writing
     }
   });
   const ended = Promise.allSettled(writers);
-  await expect.poll(() => acknowledged.length, patience).toBeGreaterThan(500);
+  await expect.poll(() => acknowledged.length, POLL).toBeGreaterThan(500);
   const postmaster = await serverPid();
   for (const { pid } of listProcesses().filter(
     ({ pid, parent }) => pid === postmaster || parent === postmaster,
@@ -155,13 +155,13 @@ test('loses no acknowledged row when server and clients are killed while writing
   expect(acknowledged.filter((n) => !found.has(n))).toEqual([]);
 });
 
-test('loses no acknowledged row when the postmaster alone is killed and its processes linger', async () => {
+test('loses no committed row when only the postmaster is killed and its backends linger', async () => {
   const { url } = await start();
   await query(url, 'create table numbers as select 1 as n');
   const busy = new pg.Client({ connectionString: url });
   busy.on('error', () => undefined);
   await busy.connect();
-  // Never looks up from its work, so it does not see that the postmaster is gone.
+  // A busy loop that never notices that the postmaster is gone.
   const lingering = busy.query(`do $$ begin loop end loop; end $$`).catch(() => undefined);
   process.kill(await serverPid(), 'SIGKILL');
   const again = await start();
@@ -169,20 +169,20 @@ test('loses no acknowledged row when the postmaster alone is killed and its proc
   await lingering;
 });
 
-test('the server leaves by itself when its owner is killed, and the next start has every acknowledged row', async () => {
+test('the server exits when its owner is killed, and the next start has every committed row', async () => {
   const owner = await startOwner();
-  await expect.poll(owner.acknowledged, patience).toBeGreaterThan(50);
+  await expect.poll(owner.acknowledged, POLL).toBeGreaterThan(50);
   const pid = await serverPid();
   await owner.kill('SIGKILL');
-  await expect.poll(() => isAlive(pid), patience).toBe(false);
+  await expect.poll(() => isAlive(pid), POLL).toBe(false);
   const { url } = await start();
   expect(await countNumbers(url)).toBeGreaterThanOrEqual(owner.acknowledged());
   expect(logged).toEqual([]);
 });
 
-test('a server left behind by a killed owner is found and stopped', async () => {
+test('stops a server that a killed owner left behind', async () => {
   const owner = await startOwner();
-  await expect.poll(owner.acknowledged, patience).toBeGreaterThan(50);
+  await expect.poll(owner.acknowledged, POLL).toBeGreaterThan(50);
   const pid = await serverPid();
   const guard = listProcesses().find(
     ({ parent, command }) => parent === owner.pid && command.startsWith('/bin/sh'),
@@ -191,21 +191,21 @@ test('a server left behind by a killed owner is found and stopped', async () => 
   await owner.kill('SIGKILL');
   expect(isAlive(pid)).toBe(true);
   const { url } = await start();
-  expect(logged).toEqual([`stopping the PostgreSQL that an earlier run left behind (pid ${pid})`]);
+  expect(logged).toEqual([`stopping the PostgreSQL server left behind by an earlier run (pid ${pid})`]);
   expect(isAlive(pid)).toBe(false);
   expect(await countNumbers(url)).toBeGreaterThanOrEqual(owner.acknowledged());
 });
 
-test('a second start on the same data is refused, names the first, and does it no harm', async () => {
+test('a second start on the same data fails, names the owner and does not disturb it', async () => {
   const owner = await startOwner();
   await expect(start()).rejects.toThrow(`in use by another Causeway process (pid ${owner.pid})`);
   expect(await countNumbers((await findEmbedded(dataDir)) ?? '')).toBeGreaterThanOrEqual(0);
   const before = owner.acknowledged();
-  await expect.poll(owner.acknowledged, patience).toBeGreaterThan(before);
+  await expect.poll(owner.acknowledged, POLL).toBeGreaterThan(before);
   await owner.kill('SIGKILL');
 });
 
-test('of several first starts at once on the same data exactly one gets it', async () => {
+test('of several concurrent first starts on the same data exactly one succeeds', async () => {
   const owners = await Promise.all([startOwner(), startOwner(), startOwner()]);
   const winner = owners.find(({ failure }) => failure === undefined);
   const failures = owners.flatMap(({ failure }) => failure ?? []);
@@ -215,30 +215,30 @@ test('of several first starts at once on the same data exactly one gets it', asy
   await winner?.kill('SIGKILL');
 });
 
-test('a program that got the pid of a dead server is never touched and does not block the start', async () => {
+test('a program that reuses the pid of a dead server is not signalled and does not block the start', async () => {
   const first = await start();
   const lock = await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8');
   const user = await chooseServerUser(join(dataDir, 'postgres'));
   await first.stop();
-  // Of the server's own user: only then would PostgreSQL itself take it for a living server.
-  const stranger = spawn('/bin/sh', ['-c', 'while :; do sleep 1; done'], {
+  // Owned by the server's user, because only then does PostgreSQL take it for a running server.
+  const unrelated = spawn('/bin/sh', ['-c', 'while :; do sleep 1; done'], {
     cwd: '/',
     stdio: 'ignore',
     ...user,
   });
-  cleanups.push(() => stranger.kill('SIGKILL'));
+  cleanups.push(() => unrelated.kill('SIGKILL'));
   for (const name of ['postmaster.pid', '.s.PGSQL.5432.lock'])
-    await plant(join(dataDir, 'postgres', name), lock.replace(/^\d+/, String(stranger.pid)));
+    await plant(join(dataDir, 'postgres', name), lock.replace(/^\d+/, String(unrelated.pid)));
   const { url } = await start();
   expect(await query(url, 'select 1 as n')).toEqual([{ n: 1 }]);
-  expect(stranger.signalCode).toBe(null);
-  expect(isAlive(stranger.pid ?? 0)).toBe(true);
+  expect(unrelated.signalCode).toBe(null);
+  expect(isAlive(unrelated.pid ?? 0)).toBe(true);
 });
 
-test('a PostgreSQL of another folder is never touched, even when the lock file names it', async () => {
+test('a PostgreSQL server of another folder is not signalled, even if the lock file names it', async () => {
   const other = await start(join(root, 'other'));
-  const mine = await start();
-  await mine.stop();
+  const first = await start();
+  await first.stop();
   const lock = await readFile(join(root, 'other/postgres/postmaster.pid'), 'utf8');
   await plant(join(dataDir, 'postgres/postmaster.pid'), lock);
   const again = await start();
@@ -246,7 +246,7 @@ test('a PostgreSQL of another folder is never touched, even when the lock file n
   expect(await query(other.url, 'select 1 as n')).toEqual([{ n: 1 }]);
 });
 
-test('what a start killed during its first seconds left behind is cleared away', async () => {
+test('removes the leftovers of a first start that was killed early', async () => {
   const gone = spawn('/bin/sh', ['-c', ':']);
   await once(gone, 'exit');
   const draft = join(dataDir, `postgres.draft-${gone.pid}-00000000`);
@@ -257,30 +257,30 @@ test('what a start killed during its first seconds left behind is cleared away',
   expect(existsSync(draft)).toBe(false);
 });
 
-test('a path too long for a socket, with blanks and quotes in it, works', async () => {
+test('supports a path that is too long for a socket and contains spaces and quotes', async () => {
   const { url } = await start(join(root, `it's ${'long '.repeat(20)}`, 'and "odd" ünd %41 deep'.repeat(3)));
   expect(await query(url, 'select 1 as n')).toEqual([{ n: 1 }]);
 });
 
-test('a cluster of another PostgreSQL version is refused with what the server says', async () => {
+test('rejects a cluster of another PostgreSQL version with the error of the server', async () => {
   const first = await start();
   await first.stop();
   await writeFile(join(dataDir, 'postgres/PG_VERSION'), '12\n');
   await expect(start()).rejects.toThrow('database files are incompatible with server');
 });
 
-test('a folder with something else in it is refused and left as it is', async () => {
+test('rejects a folder with other content and leaves it unchanged', async () => {
   await mkdir(join(dataDir, 'postgres'), { recursive: true });
   await writeFile(join(dataDir, 'postgres/notes.txt'), 'mine');
-  await expect(start()).rejects.toThrow('holds no PostgreSQL data: move it away');
+  await expect(start()).rejects.toThrow('contains no PostgreSQL data. Move it away.');
   expect(await readdir(join(dataDir, 'postgres'))).toEqual(['notes.txt']);
 });
 
-test('a cluster that was restored with another owner is taken over', async () => {
+test('takes over a cluster that was restored with another owner', async () => {
   const first = await start();
   await query(first.url, 'create table kept as select 42 as n');
   await first.stop();
-  // Without root the owner cannot change, and this is a plain restart.
+  // Without root the owner cannot change, so this is a plain restart.
   const files = ['', ...(await readdir(join(dataDir, 'postgres'), { recursive: true }))];
   const me = process.getuid?.() ?? 0;
   for (const file of files) await chown(join(dataDir, 'postgres', file), me, process.getgid?.() ?? 0);
@@ -288,13 +288,13 @@ test('a cluster that was restored with another owner is taken over', async () =>
   expect(await query(second.url, 'select n from kept')).toEqual([{ n: 42 }]);
 });
 
-const asRoot = process.getuid?.() === 0;
-test(`${asRoot ? '' : 'not applicable without root: '}under root the server runs as another user, in a folder that user cannot reach`, async () => {
+const isRoot = process.getuid?.() === 0;
+test(`${isRoot ? '' : 'not applicable without root: '}under root the server runs as another user, in a folder that this user cannot reach`, async () => {
   const { url } = await start();
   const rows = await query<{ dir: string }>(url, `select current_setting('data_directory') as dir`);
   const owner = (await stat(join(dataDir, 'postgres'))).uid;
   expect(owner === 0).toBe(false);
-  if (asRoot) expect((await stat(root)).uid === 0 && (await stat(root)).mode & 0o777).toBe(0o700);
+  if (isRoot) expect((await stat(root)).uid === 0 && (await stat(root)).mode & 0o777).toBe(0o700);
   else expect(owner).toBe(process.getuid?.());
   expect(rows).toHaveLength(1);
 });

@@ -12,22 +12,24 @@ import { chooseServerUser } from './embedded-user.ts';
 export interface EmbeddedOptions {
   dataDir: string;
   log: (message: string) => void;
-  /** Server settings over ours. Only the test harness passes some: its data need not survive. */
+  /** Overrides server settings. Only the test harness does, because its data need not survive. */
   settings?: Readonly<Record<string, string>>;
 }
 
 export interface Embedded {
-  /** Of the database `causeway`, as its owner. Valid in any process of the same user on this machine. */
+  /** Connects to the database `causeway` as its owner, from any process of the same user on this machine. */
   url: string;
-  /** Fast shutdown; resolves when the server is gone. */
+  /** Stops the server and resolves when it has exited. */
   stop(): Promise<void>;
-  /** Resolves when the server is gone, asked or not. */
+  /** Resolves when the server has exited, for whatever reason. */
   exited: Promise<void>;
 }
 
-const database = 'causeway';
+const DATABASE = 'causeway';
+const LINK_INTERVAL_MS = 600_000;
+const MAX_START_ATTEMPTS = 100;
 
-/** Starts a PostgreSQL of our own in `<dataDir>/postgres`. docs/decisions/0002-embedded-postgres.md says how and why. */
+/** Starts an embedded PostgreSQL in `<dataDir>/postgres`; see docs/decisions/0002-embedded-postgres.md. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const { log } = options;
   const dir = await clusterDir(options.dataDir);
@@ -39,18 +41,18 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   const server = await startServer(cluster, log);
   try {
     await ensureDatabase(await socketUrl(dir, 'postgres'));
-    return embeddedServer(server, await socketUrl(dir, database), dir);
+    return embeddedServer(server, await socketUrl(dir, DATABASE), dir);
   } catch (error) {
     await server.stop();
     throw error;
   }
 }
 
-/** The url of the server that another Causeway process runs on this data at the moment. */
+/** Returns the URL of the server that another Causeway process currently runs on this data. */
 export async function findEmbedded(dataDir: string): Promise<string | undefined> {
   const dir = await clusterDir(dataDir);
   const holder = await findHolder(dir);
-  return holder.kind === 'server' && holder.owner !== undefined ? socketUrl(dir, database) : undefined;
+  return holder.kind === 'server' && holder.owner !== undefined ? socketUrl(dir, DATABASE) : undefined;
 }
 
 async function clusterDir(dataDir: string): Promise<string> {
@@ -63,12 +65,12 @@ async function startServer(cluster: Cluster, log: (message: string) => void): Pr
     await releaseCluster(cluster.dir, log);
     const result = await launchServer(cluster, log);
     if ('server' in result) return result.server;
-    // Either another start is ahead of us, which the next round names, or processes of a killed server still hold
-    // its memory and are about to leave.
-    const held = /lock file "[^"]*" (already exists|is empty)|pre-existing shared memory/.test(
+    // Another process is starting the server, which the next attempt reports, or processes of a killed server still
+    // hold its shared memory and are about to exit.
+    const isHeld = /lock file "[^"]*" (already exists|is empty)|pre-existing shared memory/.test(
       result.failure,
     );
-    if (!held || attempt === 100)
+    if (!isHeld || attempt === MAX_START_ATTEMPTS)
       throw new Error(`PostgreSQL did not start in ${cluster.dir}: ${result.failure}`);
     if (result.failure.includes('pre-existing shared memory')) await endOrphans(cluster.dir);
     await sleep(150);
@@ -79,16 +81,16 @@ async function ensureDatabase(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
   await client.connect();
   try {
-    const { rowCount } = await client.query('select from pg_database where datname = $1', [database]);
-    if (rowCount === 0) await client.query(`create database ${database}`);
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE]);
+    if (rowCount === 0) await client.query(`create database ${DATABASE}`);
   } finally {
     await client.end();
   }
 }
 
 function embeddedServer(server: Server, url: string, dir: string): Embedded {
-  // Where a short link stands in for a long path, a cleaner of old temporary files may remove it.
-  const keepLink = setInterval(() => void socketFolder(dir).catch(() => undefined), 600_000);
+  // A cleaner of temporary files may remove the short link, so it is recreated regularly.
+  const keepLink = setInterval(() => void socketFolder(dir).catch(() => undefined), LINK_INTERVAL_MS);
   keepLink.unref();
   return {
     url,

@@ -2,15 +2,15 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 
 export interface SessionOptions {
-  /** 500 ms unless told. */
-  pingEveryMs?: number;
-  /** 1 s unless told. */
+  /** Default: 500. */
+  pingIntervalMs?: number;
+  /** Default: 1,000. */
   pingTimeoutMs?: number;
-  /** A statement for every connection as it opens, such as taking a lock that lasts as long as it does. */
+  /** A statement that runs on every new connection, such as taking a session-level lock. */
   opening?: string;
 }
 
-/** One connection from its opening to its end; never reconnects. */
+/** One connection, from opening to end. It never reconnects. */
 export interface ListenSession {
   listen(channel: string): Promise<void>;
   ended: Promise<void>;
@@ -23,8 +23,8 @@ export async function openSession(
   options: SessionOptions,
   onNotification: (channel: string, payload: string) => void,
 ): Promise<ListenSession> {
-  const { pingEveryMs = 500, pingTimeoutMs = 1000 } = options;
-  // Ours to destroy: a polite goodbye to a peer that is gone would wait for ever.
+  const { pingIntervalMs = 500, pingTimeoutMs = 1000 } = options;
+  // Our own socket, so that we can destroy it: a graceful close would wait forever for a dead peer.
   const socket = new Socket();
   const client = new pg.Client({
     connectionString: url,
@@ -41,7 +41,7 @@ export async function openSession(
   client.on('notification', ({ channel, payload }) => onNotification(channel, payload ?? ''));
 
   let last: Promise<unknown> = Promise.resolve();
-  /** One statement at a time; after a failure the connection is not worth keeping. */
+  /** Runs one statement at a time. A failure ends the connection. */
   function send(text: string): Promise<void> {
     const sent = last.then(async () => {
       await client.query(text);
@@ -59,7 +59,7 @@ export async function openSession(
     socket.destroy();
     throw error;
   }
-  const pings = setInterval(() => void send('select 1').catch(() => undefined), pingEveryMs);
+  const pings = setInterval(() => void send('select 1').catch(() => undefined), pingIntervalMs);
   void ended.then(() => clearInterval(pings));
   return {
     listen,

@@ -5,8 +5,8 @@ import { createTestDatabase, type TestDatabase } from '../../test/setup/database
 import { openListener } from './listen.ts';
 import { type OpenPool, openPool } from './pool.ts';
 
-// For a busy machine; what is waited for comes far sooner.
-const patience = { timeout: 20_000 };
+// Generous for a busy machine; normally it takes far less.
+const POLL = { timeout: 20_000 };
 let database: TestDatabase;
 let open: OpenPool;
 
@@ -31,19 +31,19 @@ async function listenerPids(): Promise<number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-test('hears what is notified, on its channel only, names needing quotes included', async () => {
-  const heard: string[] = [];
+test('receives notifications of its channels only, including names that need quoting', async () => {
+  const received: string[] = [];
   const listener = await openListener(database.url, () => undefined);
-  await listener.on('plain', (payload) => heard.push(`plain ${payload}`));
-  await listener.on('Odd "name"', (payload) => heard.push(`odd ${payload}`));
+  await listener.on('plain', (payload) => received.push(`plain ${payload}`));
+  await listener.on('Odd "name"', (payload) => received.push(`odd ${payload}`));
   await notify('other', '1');
   await notify('plain', '2');
   await notify('Odd "name"', '3');
-  await expect.poll(() => heard, patience).toEqual(['plain 2', 'odd 3']);
+  await expect.poll(() => received, POLL).toEqual(['plain 2', 'odd 3']);
   await listener.close();
 });
 
-test('says when it is lost, comes back, and hears again on every channel', async () => {
+test('reports a lost connection, reconnects and receives on every channel again', async () => {
   const events: string[] = [];
   const listener = await openListener(database.url, () => undefined);
   listener.onLost(() => events.push(`lost ${listener.isConnected()}`));
@@ -52,62 +52,62 @@ test('says when it is lost, comes back, and hears again on every channel', async
   await listener.on('two', (payload) => events.push(payload));
   for (const round of ['first', 'second']) {
     for (const pid of await listenerPids()) await open.pool.query('select pg_terminate_backend($1)', [pid]);
-    await expect.poll(() => events.at(-1), patience).toBe('restored true');
+    await expect.poll(() => events.at(-1), POLL).toBe('restored true');
     await notify('one', `${round} one`);
     await notify('two', `${round} two`);
-    await expect.poll(() => events.at(-1), patience).toBe(`${round} two`);
+    await expect.poll(() => events.at(-1), POLL).toBe(`${round} two`);
   }
   const around = (round: string) => ['lost false', 'restored true', `${round} one`, `${round} two`];
   expect(events).toEqual([...around('first'), ...around('second')]);
   await listener.close();
 });
 
-test('a handler that throws keeps nobody else from hearing', async () => {
-  const heard: string[] = [];
+test('a handler that throws does not affect other handlers', async () => {
+  const received: string[] = [];
   const logged: string[] = [];
   const listener = await openListener(database.url, (message) => logged.push(message));
   await listener.on('shared', () => {
     throw new Error('broken handler');
   });
-  await listener.on('shared', (payload) => heard.push(payload));
+  await listener.on('shared', (payload) => received.push(payload));
   await notify('shared', 'still here');
-  await expect.poll(() => heard, patience).toEqual(['still here']);
-  expect(logged).toEqual(['a handler of notifications failed: broken handler']);
+  await expect.poll(() => received, POLL).toEqual(['still here']);
+  expect(logged).toEqual(['notification handler failed: broken handler']);
   await listener.close();
 });
 
-test('notices a server that has become silent without closing the connection', async () => {
+test('detects a server that stops responding without closing the connection', async () => {
   const relay = await openRelay(database.url);
   const events: string[] = [];
-  const listener = await openListener(relay.url, () => undefined, { pingEveryMs: 50, pingTimeoutMs: 200 });
+  const listener = await openListener(relay.url, () => undefined, { pingIntervalMs: 50, pingTimeoutMs: 200 });
   listener.onLost(() => events.push('lost'));
   listener.onRestored(() => events.push('restored'));
   await listener.on('silent', (payload) => events.push(payload));
   relay.freeze();
-  await expect.poll(() => events, patience).toEqual(['lost']);
+  await expect.poll(() => events, POLL).toEqual(['lost']);
   relay.thaw();
-  await expect.poll(() => events, patience).toEqual(['lost', 'restored']);
-  await notify('silent', 'heard');
-  await expect.poll(() => events.at(-1), patience).toBe('heard');
+  await expect.poll(() => events, POLL).toEqual(['lost', 'restored']);
+  await notify('silent', 'received');
+  await expect.poll(() => events.at(-1), POLL).toBe('received');
   await listener.close();
   relay.close();
 });
 
-test('closes for good: the connection is gone and is not opened again', async () => {
+test('close ends the connection and does not reopen it', async () => {
   const listener = await openListener(database.url, () => undefined);
   await listener.on('any', () => undefined);
   await listener.close();
-  await expect.poll(listenerPids, patience).toEqual([]);
+  await expect.poll(listenerPids, POLL).toEqual([]);
   await expect(listener.on('more', () => undefined)).rejects.toThrow('closed');
 });
 
-test('refuses to open when there is no server', async () => {
+test('fails to open without a server', async () => {
   await expect(openListener('postgresql://nobody@127.0.0.1:1/none', () => undefined)).rejects.toThrow(
     'ECONNREFUSED',
   );
 });
 
-/** Stands between listener and server, and can stop passing anything on while keeping connections open. */
+/** A proxy between listener and server that can stop forwarding while keeping the connections open. */
 async function openRelay(url: string) {
   const target = new URL(url);
   const socketFolder = target.searchParams.get('host');

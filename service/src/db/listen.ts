@@ -3,22 +3,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ListenSession, openSession, type SessionOptions } from './listen-session.ts';
 
 export interface Listener {
-  /** Calls `handler` for every notification on the channel. Resolves once the server has been told. */
+  /** Calls `handler` for every notification on the channel. Resolves when the subscription is active. */
   on(channel: string, handler: (payload: string) => void): Promise<void>;
-  /** Notifications may be missing from now on: what is cached on their word must not be trusted. */
+  /** Notifications may be missed from now on, so caches that depend on them must not be used. */
   onLost(handler: () => void): void;
-  /** Listening again. What was notified in between is gone for good, so caches start empty. */
+  /** The connection is back. Notifications sent in between are lost, so caches must start empty. */
   onRestored(handler: () => void): void;
   isConnected(): boolean;
   close(): Promise<void>;
 }
 
-const firstDelay = 50;
-const longestDelay = 2000;
+const MIN_RECONNECT_DELAY_MS = 50;
+const MAX_RECONNECT_DELAY_MS = 2_000;
 
 /**
- * One connection of its own that listens and comes back by itself when it is lost. Rejects when the first connection
- * fails. A peer that vanished without a word is noticed after `pingEveryMs + pingTimeoutMs` at the latest.
+ * Opens a dedicated listening connection that reconnects when it is lost. Rejects if the first connection fails. A peer
+ * that stops responding is detected within `pingIntervalMs + pingTimeoutMs`.
  */
 export async function openListener(
   url: string,
@@ -41,22 +41,26 @@ export async function openListener(
     await first.ended;
     while (!closing.signal.aborted) {
       session = undefined;
-      log('the connection for notifications was lost');
+      log('notification connection lost');
       signals.emit('lost');
       session = await reconnect();
       if (!session) return;
-      log('the connection for notifications is back');
+      log('notification connection restored');
       signals.emit('restored');
       await session.ended;
     }
   }
 
   async function reconnect(): Promise<ListenSession | undefined> {
-    for (let delay = firstDelay; !closing.signal.aborted; delay = Math.min(2 * delay, longestDelay)) {
+    for (
+      let delay = MIN_RECONNECT_DELAY_MS;
+      !closing.signal.aborted;
+      delay = Math.min(2 * delay, MAX_RECONNECT_DELAY_MS)
+    ) {
       const next = await connect().catch(() => undefined);
       if (next && !closing.signal.aborted) return next;
       await next?.end();
-      // Spread, so that all nodes of a server that restarts do not come back in the same instant.
+      // Jitter, so that the nodes do not all reconnect to a restarted server at once.
       await sleep(delay * (0.5 + Math.random() / 2), undefined, { signal: closing.signal }).catch(
         () => undefined,
       );
@@ -69,13 +73,13 @@ export async function openListener(
       handlers.set(channel, [...(handlers.get(channel) ?? []), handler]);
       for (;;) {
         closing.signal.throwIfAborted();
-        const told = await session?.listen(channel).then(
+        const isSubscribed = await session?.listen(channel).then(
           () => true,
           () => false,
         );
-        if (told) return;
+        if (isSubscribed) return;
         await once(signals, 'restored', {
-          signal: AbortSignal.any([closing.signal, AbortSignal.timeout(longestDelay)]),
+          signal: AbortSignal.any([closing.signal, AbortSignal.timeout(MAX_RECONNECT_DELAY_MS)]),
         }).catch(() => undefined);
       }
     },
@@ -83,7 +87,7 @@ export async function openListener(
     onRestored: (handler) => void signals.on('restored', () => callSafely(handler, log)),
     isConnected: () => session !== undefined,
     async close() {
-      closing.abort(new Error('the listener is closed'));
+      closing.abort(new Error('listener closed'));
       await session?.end();
       await running;
       session = undefined;
@@ -91,11 +95,11 @@ export async function openListener(
   };
 }
 
-/** One broken handler must not keep the others from hearing, nor end the connection. */
+/** A failing handler must not affect other handlers or the connection. */
 function callSafely(handler: () => void, log: (message: string) => void): void {
   try {
     handler();
   } catch (error) {
-    log(`a handler of notifications failed: ${error instanceof Error ? error.message : String(error)}`);
+    log(`notification handler failed: ${error instanceof Error ? error.message : String(error)}`);
   }
 }

@@ -34,7 +34,7 @@ async function countOf(table: string): Promise<bigint | undefined> {
   return rows[0]?.n;
 }
 
-test('applies the files in order, once', async () => {
+test('applies the files in order and only once', async () => {
   const folder = await folderOf({
     '0002_fill.sql': 'insert into things values (1); insert into things values (2)',
     '0001_make.sql': 'create table things (id int)',
@@ -46,7 +46,7 @@ test('applies the files in order, once', async () => {
   expect(await countOf('things')).toBe(2n);
 });
 
-test('ten nodes starting at once migrate once, and each returns only when all is done', async () => {
+test('of ten nodes that start at once one migrates, and all return after it has finished', async () => {
   const folder = await folderOf({
     '0001_make.sql': 'create table things (id int); select pg_sleep(0.2)',
     '0002_fill.sql': 'insert into things values (1)',
@@ -64,29 +64,29 @@ test('ten nodes starting at once migrate once, and each returns only when all is
   expect(seen.every(({ count }) => count === 1n)).toBe(true);
 });
 
-test('a failing file leaves nothing behind, keeps what came before it, and can be mended', async () => {
+test('a failing file is rolled back, earlier files are kept, and it can be fixed', async () => {
   const files = {
     '0001_make.sql': 'create table things (id int)',
     '0002_break.sql': 'create table halfway (id int); insert into things values (1); select 1/0',
   };
   await expect(migrate(open.pool, await folderOf(files))).rejects.toThrow(
-    '0002_break.sql failed and left nothing',
+    '0002_break.sql failed and was rolled back',
   );
   expect(await countOf('things')).toBe(0n);
   await expect(countOf('halfway')).rejects.toThrow('does not exist');
 
-  const mended = await folderOf({ ...files, '0002_break.sql': 'create table halfway (id int)' });
-  expect(await migrate(open.pool, mended)).toEqual(['0002_break.sql']);
+  const fixed = await folderOf({ ...files, '0002_break.sql': 'create table halfway (id int)' });
+  expect(await migrate(open.pool, fixed)).toEqual(['0002_break.sql']);
 });
 
-test('a file changed after it was applied is refused by name, by every node', async () => {
+test('rejects a file that was changed after it was applied, and names it', async () => {
   await migrate(open.pool, await folderOf({ '0001_make.sql': 'create table things (id int)' }));
   const changed = await folderOf({ '0001_make.sql': 'create table things (id bigint)' });
   await expect(migrate(open.pool, changed)).rejects.toThrow('0001_make.sql was changed after');
   await expect(pendingMigrations(open.pool, changed)).rejects.toThrow('0001_make.sql was changed after');
 });
 
-test('a file slipped in before an applied one is refused', async () => {
+test('rejects a new file that sorts before an applied one', async () => {
   await migrate(open.pool, await folderOf({ '0002_make.sql': 'create table things (id int)' }));
   const late = await folderOf({
     '0001_late.sql': 'select 1',
@@ -95,30 +95,30 @@ test('a file slipped in before an applied one is refused', async () => {
   await expect(migrate(open.pool, late)).rejects.toThrow('0001_late.sql comes before 0002_make.sql');
 });
 
-test('a database ahead of the code is left alone', async () => {
+test('leaves a database alone that is ahead of the code', async () => {
   await migrate(open.pool, await folderOf({ '0001_a.sql': 'select 1', '0002_b.sql': 'select 1' }));
   expect(await migrate(open.pool, await folderOf({ '0001_a.sql': 'select 1' }))).toEqual([]);
 });
 
 test.each([
-  ['a name out of form', { '1_make.sql': 'select 1' }, 'NNNN_words'],
-  ['a number used twice', { '0001_a.sql': 'select 1', '0001_b.sql': 'select 1' }, 'the same number'],
+  ['a malformed name', { '1_make.sql': 'select 1' }, 'NNNN_words'],
+  ['a duplicate number', { '0001_a.sql': 'select 1', '0001_b.sql': 'select 1' }, 'the same number'],
   [
-    'a transaction of its own',
+    'transaction control',
     { '0001_a.sql': 'create table t (id int);\ncommit;\nselect 1/0' },
-    'one transaction',
+    'must not control transactions',
   ],
-])('refuses %s', async (_what, files, message) => {
+])('rejects %s', async (_what, files, message) => {
   await expect(migrate(open.pool, await folderOf(files))).rejects.toThrow(message);
 });
 
-test('outlasts the time limits that hold for every other statement', async () => {
+test('is not subject to the statement timeout', async () => {
   const slow = await folderOf({ '0001_slow.sql': 'select pg_sleep(0.4)' });
-  const impatient = openPool(database.url, { statementTimeoutMs: 100 });
-  await expect(impatient.pool.query('select pg_sleep(0.4)')).rejects.toThrow('statement timeout');
-  expect(await migrate(impatient.pool, slow)).toEqual(['0001_slow.sql']);
-  await expect(impatient.pool.query('select pg_sleep(0.4)')).rejects.toThrow('statement timeout');
-  await impatient.close();
+  const strict = openPool(database.url, { statementTimeoutMs: 100 });
+  await expect(strict.pool.query('select pg_sleep(0.4)')).rejects.toThrow('statement timeout');
+  expect(await migrate(strict.pool, slow)).toEqual(['0001_slow.sql']);
+  await expect(strict.pool.query('select pg_sleep(0.4)')).rejects.toThrow('statement timeout');
+  await strict.close();
 });
 
 test('the migrations of the service apply to an empty database', async () => {

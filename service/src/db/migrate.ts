@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 
-const ownFolder = fileURLToPath(new URL('./migrations', import.meta.url));
-const fileName = /^(\d{4})_[a-z0-9_]+\.sql$/;
-// The body of a function begins with `begin` too, but without a semicolon after it.
-const ownTransaction =
+const MIGRATIONS_FOLDER = fileURLToPath(new URL('./migrations', import.meta.url));
+const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
+// A function body also starts with `begin`, but without a semicolon.
+const TRANSACTION_STATEMENT =
   /^\s*(begin(\s+(work|transaction|isolation|read)\b[^;]{0,40})?|(start\s+transaction|commit|rollback)\b[^;]{0,40})\s*;/im;
-// Any number will do, as long as it never changes: nodes of two versions must meet at the same lock.
-const lockKey = '5127403916458021';
+// Must never change: nodes of different versions must use the same lock.
+const LOCK_KEY = '5127403916458021';
 
 interface Migration {
   name: string;
@@ -18,17 +18,17 @@ interface Migration {
   sql: string;
 }
 
-/** Brings the schema up to date and returns the names it applied. Any number of nodes may call it at once. */
-export async function migrate(pool: pg.Pool, folder: string = ownFolder): Promise<string[]> {
+/** Applies pending migrations and returns their names. Any number of nodes may call it at once. */
+export async function migrate(pool: pg.Pool, folder: string = MIGRATIONS_FOLDER): Promise<string[]> {
   const migrations = await readMigrations(folder);
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
-    // Waiting for another node's migration, and a migration itself, may take longer than any statement should.
+    // A migration, and waiting for another node's, may take longer than any other statement.
     await client.query(
       'set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0',
     );
-    await client.query(patiently('select pg_advisory_lock($1)', [lockKey]));
+    await client.query(withoutTimeout('select pg_advisory_lock($1)', [LOCK_KEY]));
     await client.query(
       `create table if not exists schema_migrations (
         name text primary key, sha256 text not null, applied_at timestamptz not null default clock_timestamp())`,
@@ -40,13 +40,16 @@ export async function migrate(pool: pg.Pool, folder: string = ownFolder): Promis
     broken = error instanceof Error ? error : new Error(String(error));
     throw broken;
   } finally {
-    // The connection carries our settings and the lock: ending it is the one way to give both back for sure.
+    // The connection holds our session settings and the lock; closing it reliably releases both.
     client.release(broken ?? true);
   }
 }
 
-/** The migrations that the database lacks, for nodes that do not migrate by themselves. Changes nothing. */
-export async function pendingMigrations(pool: pg.Pool, folder: string = ownFolder): Promise<string[]> {
+/** Returns the names of pending migrations without applying them. */
+export async function pendingMigrations(
+  pool: pg.Pool,
+  folder: string = MIGRATIONS_FOLDER,
+): Promise<string[]> {
   const migrations = await readMigrations(folder);
   const { rows } = await pool.query<{ known: boolean }>(
     `select to_regclass('schema_migrations') is not null as known`,
@@ -55,8 +58,8 @@ export async function pendingMigrations(pool: pg.Pool, folder: string = ownFolde
   return findPending(migrations, applied).map(({ name }) => name);
 }
 
-/** Past the time limit that the pool sets on its own side of every query. */
-function patiently(text: string, values?: string[]) {
+/** Overrides the client-side query timeout of the pool. */
+function withoutTimeout(text: string, values?: string[]) {
   const unlimited = { text, query_timeout: 2 ** 31 - 1 };
   return values ? { ...unlimited, values } : unlimited;
 }
@@ -65,17 +68,19 @@ async function readMigrations(folder: string): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
   const seen = new Map<string, string>();
   for (const name of names) {
-    const number = fileName.exec(name)?.[1];
-    if (!number) throw new Error(`${name}: a migration is named NNNN_words_in_lower_case.sql`);
-    const twin = seen.get(number);
-    if (twin) throw new Error(`${twin} and ${name} have the same number`);
+    const number = FILE_NAME.exec(name)?.[1];
+    if (!number) throw new Error(`${name}: migrations must be named NNNN_words_in_lower_case.sql`);
+    const other = seen.get(number);
+    if (other) throw new Error(`${other} and ${name} have the same number`);
     seen.set(number, name);
   }
   return Promise.all(
     names.map(async (name) => {
       const sql = await readFile(join(folder, name), 'utf8');
-      if (ownTransaction.test(sql))
-        throw new Error(`${name}: a migration runs in one transaction, which is not its own`);
+      if (TRANSACTION_STATEMENT.test(sql))
+        throw new Error(
+          `${name}: a migration must not control transactions; it runs in one transaction already`,
+        );
       return { name, sql, sha256: createHash('sha256').update(sql).digest('hex') };
     }),
   );
@@ -89,16 +94,16 @@ async function readApplied(client: pg.Pool | pg.PoolClient): Promise<Map<string,
 }
 
 function findPending(migrations: Migration[], applied: Map<string, string>): Migration[] {
-  // A database ahead of the code belongs to a newer node of a rolling update and is left alone.
+  // A database that is ahead of the code was migrated by a newer node during a rolling update.
   const last = [...applied.keys()].sort().at(-1) ?? '';
   return migrations.filter(({ name, sha256 }) => {
     const known = applied.get(name);
     if (known !== undefined && known !== sha256)
       throw new Error(
-        `${name} was changed after it had been applied: put it back and add a new migration instead`,
+        `${name} was changed after it was applied. Restore it and add a new migration instead.`,
       );
     if (known === undefined && name < last)
-      throw new Error(`${name} comes before ${last}, which is already applied: give it a higher number`);
+      throw new Error(`${name} comes before ${last}, which is already applied. Give it a higher number.`);
     return known === undefined;
   });
 }
@@ -106,16 +111,16 @@ function findPending(migrations: Migration[], applied: Map<string, string>): Mig
 async function applyMigration(client: pg.PoolClient, { name, sha256, sql }: Migration): Promise<void> {
   try {
     await client.query('begin');
-    await client.query(patiently(sql));
+    await client.query(withoutTimeout(sql));
     const { rowCount } = await client.query('insert into schema_migrations (name, sha256) values ($1, $2)', [
       name,
       sha256,
     ]);
-    if (rowCount !== 1) throw new Error('the record was not written');
+    if (rowCount !== 1) throw new Error('the migration was not recorded');
     await client.query('commit');
   } catch (error) {
     await client.query('rollback').catch(() => undefined);
-    const said = error instanceof Error ? error.message : String(error);
-    throw new Error(`${name} failed and left nothing behind: ${said}`, { cause: error });
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`${name} failed and was rolled back: ${reason}`, { cause: error });
   }
 }

@@ -5,8 +5,8 @@ import { createTestDatabase, type TestDatabase } from '../../test/setup/database
 import { parseTimestamp } from './column-types.ts';
 import { type OpenPool, openPool } from './pool.ts';
 
-// For a busy machine; what is waited for comes far sooner.
-const patience = { timeout: 20_000 };
+// Generous for a busy machine; normally it takes far less.
+const POLL = { timeout: 20_000 };
 let database: TestDatabase;
 let open: OpenPool;
 
@@ -25,7 +25,7 @@ async function read(expression: string, values: unknown[] = []): Promise<unknown
   return rows[0]?.value;
 }
 
-test('any microsecond goes to the database and back unchanged, in wire form', async () => {
+test('timestamps round-trip with microseconds in wire form', async () => {
   const microsecond = fc.bigInt({ min: -62_135_596_800_000_000n, max: 253_402_300_799_999_999n });
   await fc.assert(
     fc.asyncProperty(microsecond, async (micros) => {
@@ -50,11 +50,11 @@ test.each([
   '2026-01-02 03:04:05',
   '0044-03-15 00:00:00+00 BC',
   '10000-01-01 00:00:00+00',
-])('refuses %s rather than giving a wrong time', (text) =>
+])('rejects %s instead of returning a wrong time', (text) =>
   expect(() => parseTimestamp(text)).toThrow('no wire form'),
 );
 
-test('times are in UTC even where the role has another zone', async () => {
+test('returns UTC even if the role has another time zone', async () => {
   const role = `zoned_${Math.random().toString(36).slice(2)}`;
   await open.pool.query(`create role ${role} login superuser`);
   await open.pool.query(`alter role ${role} set timezone = 'Asia/Kolkata'`);
@@ -68,7 +68,7 @@ test('times are in UTC even where the role has another zone', async () => {
   await open.pool.query(`drop role ${role}`);
 });
 
-test('numbers keep every digit: int8 is a bigint, numeric a string, also in arrays', async () => {
+test('numbers keep every digit: int8 is bigint and numeric is string, also in arrays', async () => {
   const largest = (2n ** 256n - 1n).toString();
   expect(await read('9223372036854775807::int8')).toBe(9_223_372_036_854_775_807n);
   expect(await read('$1::numeric(78,0)', [2n ** 256n - 1n])).toBe(largest);
@@ -86,7 +86,7 @@ test('numbers keep every digit: int8 is a bigint, numeric a string, also in arra
   expect(await read(`date '2026-01-02'`)).toBe('2026-01-02');
 });
 
-test('a statement is parsed once per connection however often it runs', async () => {
+test('prepares a statement once per connection', async () => {
   const one = openPool(database.url, { max: 1 });
   for (let i = 0; i < 5; i++)
     await one.db.selectFrom('schema_migrations').select('name').where('name', '=', `x${i}`).execute();
@@ -97,7 +97,7 @@ test('a statement is parsed once per connection however often it runs', async ()
   await one.close();
 });
 
-test('statements without end do not fill the connection with plans', async () => {
+test('limits the number of prepared statements per connection', async () => {
   const one = openPool(database.url, { max: 1 });
   for (let i = 0; i < 1100; i++) await sql.raw(`select ${i}`).execute(one.db);
   const { rows } = await one.pool.query('select count(*)::int as n from pg_prepared_statements');
@@ -105,7 +105,7 @@ test('statements without end do not fill the connection with plans', async () =>
   await one.close();
 });
 
-test('a connection whose plans a migration made void is replaced after one failure', async () => {
+test('replaces a connection whose cached plan a migration invalidated, after one failure', async () => {
   const one = openPool(database.url, { max: 1 });
   await one.pool.query('create table changing (id int)');
   const query = () => sql`select * from changing`.execute(one.db);
@@ -116,37 +116,37 @@ test('a connection whose plans a migration made void is replaced after one failu
   await one.close();
 });
 
-test('a transaction that fails leaves nothing and gives its connection back', async () => {
+test('a failed transaction is rolled back and releases its connection', async () => {
   const one = openPool(database.url, { max: 1 });
   await one.pool.query('create table tried (id int)');
   const failing = one.db.transaction().execute(async (trx) => {
     await sql`insert into tried values (1)`.execute(trx);
-    throw new Error('changed my mind');
+    throw new Error('rolled back on purpose');
   });
-  await expect(failing).rejects.toThrow('changed my mind');
+  await expect(failing).rejects.toThrow('rolled back on purpose');
   expect((await sql`select * from tried`.execute(one.db)).rows).toEqual([]);
   await one.close();
 });
 
-test('a statement that takes too long is ended, and so is waiting for a connection', async () => {
-  const hasty = openPool(database.url, { max: 1, statementTimeoutMs: 100, connectionTimeoutMs: 100 });
-  await expect(hasty.pool.query('select pg_sleep(5)')).rejects.toThrow('statement timeout');
-  const client = await hasty.pool.connect();
-  await expect(hasty.pool.query('select 1')).rejects.toThrow('timeout');
+test('limits the time of a statement and of waiting for a connection', async () => {
+  const strict = openPool(database.url, { max: 1, statementTimeoutMs: 100, connectionTimeoutMs: 100 });
+  await expect(strict.pool.query('select pg_sleep(5)')).rejects.toThrow('statement timeout');
+  const client = await strict.pool.connect();
+  await expect(strict.pool.query('select 1')).rejects.toThrow('timeout');
   client.release();
-  await hasty.close();
+  await strict.close();
 });
 
-test('an idle connection that the server ends is replaced without a crash', async () => {
+test('replaces an idle connection that the server closed', async () => {
   const lost: string[] = [];
   const one = openPool(database.url, { max: 1, log: (message) => lost.push(message) });
   const { rows } = await one.pool.query<{ pid: number }>('select pg_backend_pid() as pid');
   await open.pool.query('select pg_terminate_backend($1, 5000)', [rows[0]?.pid]);
-  await expect.poll(() => lost.length, patience).toBe(1);
+  await expect.poll(() => lost.length, POLL).toBe(1);
   await expect(one.pool.query('select 1')).resolves.toBeDefined();
   await one.close();
 });
 
-test('connections carry the name they were given', async () => {
+test('sets the application name', async () => {
   expect(await read(`current_setting('application_name')`)).toBe('pool-test');
 });

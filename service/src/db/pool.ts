@@ -5,22 +5,22 @@ import { nameStatements } from './statements.ts';
 import type { Database } from './tables.ts';
 
 export interface PoolOptions {
-  /** Connections at most; 10 unless told. */
+  /** Maximum number of connections. Default: 10. */
   max?: number;
   /** Shown in `pg_stat_activity`. */
   applicationName?: string;
-  /** How long one statement may take; 10 s unless told. */
+  /** Time limit per statement. Default: 10,000. */
   statementTimeoutMs?: number;
-  /** How long to wait for a connection, the pool's queue included; 5 s unless told. */
+  /** Time limit for getting a connection, including the wait in the pool's queue. Default: 5,000. */
   connectionTimeoutMs?: number;
   log?: (message: string) => void;
 }
 
-/** The database, or a transaction on it. */
+/** The database or a transaction. */
 export type Db = Kysely<Database>;
 
 export interface OpenPool {
-  /** For statements written by hand, LISTEN aside (`listen.ts`). */
+  /** For hand-written statements; LISTEN needs `listen.ts`. */
   pool: pg.Pool;
   db: Db;
   close(): Promise<void>;
@@ -37,14 +37,14 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
     keepAlive: true,
     statement_timeout: statementTimeout,
     idle_in_transaction_session_timeout: 2 * statementTimeout,
-    // The server ends a statement first; this one is for a server that has become silent.
+    // Normally the server cancels the statement first; this is for a server that stopped responding.
     query_timeout: statementTimeout + 5_000,
     types: columnTypes,
     onConnect: prepareSession,
   });
-  // Without a listener a connection lost while idle would end the process. The pool replaces it by itself.
-  pool.on('error', (error) => options.log?.(`a database connection was lost: ${error.message}`));
-  // The same for one that is lost between two statements of a transaction: the next statement fails, and that is told.
+  // Without this listener, losing an idle connection would end the process. The pool replaces the connection.
+  pool.on('error', (error) => options.log?.(`database connection lost: ${error.message}`));
+  // The same for a connection lost between two statements of a transaction; the next statement reports the error.
   pool.on('connect', (client) => void client.on('error', () => undefined));
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool: nameStatements(pool) }) });
   let closing: Promise<void> | undefined;
@@ -58,7 +58,7 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
   };
 }
 
-/** What `column-types.ts` relies on, whatever the server or the role has as its default. */
+/** Sets what `column-types.ts` relies on, whatever the defaults of the server or the role. */
 async function prepareSession(client: pg.ClientBase): Promise<void> {
   await client.query(`set timezone = 'UTC'; set datestyle = 'ISO'`);
 }

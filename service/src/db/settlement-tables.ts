@@ -1,6 +1,6 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 
-/** Participations, what settles them and what is told of them. */
+/** The tables of participations, their settlement and events; see `tables.ts`. */
 export interface SettlementTables {
   events: Events;
   operator_keys: OperatorKeys;
@@ -12,12 +12,12 @@ export interface SettlementTables {
 export interface Events {
   id: string;
   written: GeneratedAlways<bigint>;
-  /** Null until `placeEvents` has seen it committed. */
+  /** Null until `placeEvents` assigns it after the commit. */
   position: Generated<bigint | null>;
   partner_id: string;
   user_id: string | null;
   type: string;
-  /** Read as an object, written as text. */
+  /** Read as an object, written as JSON text. */
   data: ColumnType<Record<string, unknown>, string, string>;
   inserted_at: string;
 }

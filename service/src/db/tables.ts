@@ -5,8 +5,8 @@ import type { TokenizedTables } from './tokenized-tables.ts';
 import type { WalletTables } from './wallet-tables.ts';
 
 /**
- * The tables as queries see them, one interface each, named as in the migrations. Column types as `column-types.ts`
- * reads them: timestamptz `string`, int8 `bigint`, numeric `string`.
+ * The table types for queries, named as in the migrations. `column-types.ts` determines the column types: timestamptz is
+ * `string`, int8 is `bigint`, numeric is `string`.
  */
 export interface Database extends WalletTables, IdentityTables, SettlementTables, TokenizedTables {
   schema_migrations: SchemaMigrations;
@@ -114,7 +114,7 @@ export interface OauthSigningKeys {
   retired_at: string | null;
 }
 
-/** Read as an object, written as text. */
+/** Read as an object, written as JSON text. */
 type JsonObject = ColumnType<Record<string, unknown>, string, string>;
 
 export interface Users {
@@ -210,7 +210,7 @@ export interface Offers {
   updated_at: string;
 }
 
-/** Read as a list, written as text. */
+/** Read as a list, written as JSON text. */
 type JsonList = ColumnType<unknown[], string, string>;
 
 export interface OfferOptions {

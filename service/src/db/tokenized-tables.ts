@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 
-/** Of tokenized swaps. */
+/** The tables of tokenized swaps; see `tables.ts`. */
 export interface TokenizedTables {
   tokenized_orders: TokenizedOrders;
 }

@@ -1,4 +1,4 @@
-/** The tables of challenges, bound wallets and allow-lists; see `tables.ts`. */
+/** The tables of wallet challenges, connected wallets and allow-lists; see `tables.ts`. */
 export interface WalletTables {
   wallet_challenges: WalletChallenges;
   option_addresses: OptionAddresses;

@@ -19,7 +19,7 @@ export const SCOPES = {
 
 export type Scope = keyof typeof SCOPES;
 
-/** Scopes that a partner can hold without a user. */
+/** Scopes that a partner can use without a user (client credentials). */
 export const PARTNER_SCOPES: readonly Scope[] = [
   'offers:read',
   'requirements:read',
@@ -27,7 +27,7 @@ export const PARTNER_SCOPES: readonly Scope[] = [
   'swaps:read',
 ];
 
-/** Who calls: a partner, for one of its users or for itself. */
+/** The authenticated caller: a partner acting for one of its users or for itself. */
 export type Caller = {
   clientId: string;
   partnerId: string;
@@ -35,16 +35,16 @@ export type Caller = {
   scopes: ReadonlySet<string>;
   /** Origins of the partner's web pages. */
   origins: ReadonlySet<string>;
-  /** Names the caller among all callers: the client and, where there is one, the user. */
+  /** Identifies the caller: the client and, if there is one, the user. */
   key: string;
-  /** Members of the log line that tell who it was. */
+  /** The JSON members that identify the caller in request logs. */
   logged: string;
 };
 
-type Facts = Omit<Caller, 'key' | 'logged'>;
+type CallerFacts = Omit<Caller, 'key' | 'logged'>;
 
-/** Everything that is the same for all requests with one token is made once. */
-export function newCaller(facts: Facts): Caller {
+/** Precomputes everything that is the same for all requests with one token. */
+export function newCaller(facts: CallerFacts): Caller {
   const { clientId, userId } = facts;
   const logged = JSON.stringify(
     userId === null ? { client_id: clientId } : { client_id: clientId, user_id: userId },
@@ -54,32 +54,33 @@ export function newCaller(facts: Facts): Caller {
 
 export type UserCaller = Caller & { userId: string };
 
-/** The port to the authorization server, as the hot path needs it. */
+/** The part of the authorization server that every request needs. */
 export type Guard = {
-  /** The caller behind an access token; at once when it is known, null when it is worth nothing. */
+  /** Returns the caller of an access token, synchronously if it is cached; null if the token is invalid. */
   check(token: string): Caller | null | Promise<Caller | null>;
-  /** Whether any partner has registered this origin (for preflights, which carry no token). */
+  /** Whether any partner has registered this origin; preflights carry no token. */
   knowsOrigin(origin: string): boolean;
 };
 
-const MAX_TOKEN = 2048;
+const MAX_HEADER_LENGTH = 2048;
 
+/** Extracts the token from an `Authorization` header. Throws `unauthorized`. */
 export function bearerToken(authorization: string | undefined): string {
   if (authorization === undefined) throw unauthorized();
   const token = authorization.slice(7);
-  if (authorization.length > MAX_TOKEN || token === '' || !/^Bearer /i.test(authorization))
+  if (authorization.length > MAX_HEADER_LENGTH || token === '' || !/^Bearer /i.test(authorization))
     throw unauthorized('invalid_request');
   return token;
 }
 
-/** 401 with the challenge of RFC 6750 §3. */
+/** Returns a 401 with the challenge of RFC 6750 §3. */
 export function unauthorized(error?: 'invalid_request' | 'invalid_token'): ApiError {
   const challenge =
     error === undefined ? 'Bearer realm="causeway"' : `Bearer realm="causeway", error="${error}"`;
   return new ApiError('unauthorized', {}, { headers: { 'www-authenticate': challenge } });
 }
 
-/** Throws unless the caller may use a route of this kind. */
+/** Throws unless the caller may use a route with this access. */
 export function authorize(caller: Caller, who: 'partner' | 'user', scope: Scope): void {
   if (who === 'user' && caller.userId === null) throw new ApiError('user_token_required');
   if (!caller.scopes.has(scope)) {

@@ -10,24 +10,25 @@ import { requestRecorder } from './request-log.ts';
 import type { Access, Route } from './route.ts';
 import { bodyCheck } from './validation.ts';
 
-const RAW_BODY_LIMIT = 1_048_576;
-const NO_BYTES = Buffer.alloc(0);
+const MAX_RAW_BODY_BYTES = 1_048_576;
+const MAX_CACHED_ETAGS = 1_000;
+const EMPTY_BODY = Buffer.alloc(0);
 
 type Next = (error?: Error) => void;
 
 /**
- * Registers a declared route with everything that surrounds its handler. This is the hot path: hooks are
- * synchronous wherever they can be, and make no closures per request.
+ * Registers a declared route with authentication, rate limits, validation, caching, logging and metrics. This is the hot
+ * path: hooks are synchronous where possible and create no closures per request.
  */
 export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void {
   const { method, path, access, forms, rawBody } = route;
   const checkBody = route.body === undefined ? undefined : bodyCheck(route.body);
-  const show = route.cache === 'etag' || route.keepsText ? textMemory() : undefined;
+  const serialize = route.cache === 'etag' || route.keepsText ? textCache() : undefined;
   app.route({
     method,
     url: path,
     config: { access, ...(forms && { forms }), ...(rawBody && { rawBody }) },
-    ...(rawBody && { bodyLimit: RAW_BODY_LIMIT }),
+    ...(rawBody && { bodyLimit: MAX_RAW_BODY_BYTES }),
     schema: {
       ...(route.params && { params: route.params }),
       ...(route.query && { querystring: route.query }),
@@ -37,7 +38,7 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
     onSend: finish(ctx, route),
     handler: (request, reply) => {
       const { caller } = request;
-      const body = request.body ?? (rawBody ? NO_BYTES : {});
+      const body = request.body ?? (rawBody ? EMPTY_BODY : {});
       checkBody?.(body, request.isForm);
       const input = { params: request.params, query: request.query, body, request };
       if (method === 'POST' && caller !== null && request.headers['idempotency-key'] !== undefined) {
@@ -45,13 +46,13 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
       }
       const result = route.handle(ctx, caller, input);
       if (result instanceof Promise) return ctx.deadlines.watch(result);
-      return show === undefined ? result : show(result as Record<string, unknown>, reply);
+      return serialize === undefined ? result : serialize(result as Record<string, unknown>, reply);
     },
   });
 }
 
-/** A handler that answers at once answers from memory: the same object, so the same text as the last time. */
-function textMemory() {
+/** Caches the text of each reply object: a handler that returns synchronously returns a cached, immutable object. */
+function textCache() {
   const texts = new WeakMap<object, string>();
   return (result: Record<string, unknown>, reply: FastifyReply): string => {
     const known = texts.get(result);
@@ -74,14 +75,14 @@ async function handleOnce(
   const { request, body } = input;
   const key = readIdempotencyKey(request.headers['idempotency-key']);
   const path = request.url.split('?', 1)[0] ?? '';
-  const outcome = await runOnce(ctx, caller, { method: route.method, path, key, body }, async (own) =>
-    route.handle(own, caller, input),
+  const outcome = await runOnce(ctx, caller, { method: route.method, path, key, body }, async (inner) =>
+    route.handle(inner, caller, input),
   );
   if (outcome.replayed) reply.header('idempotent-replayed', 'true');
   return outcome.reply;
 }
 
-/** Runs before anything is read from the body; asks nobody when the token is known and the counters are ours. */
+/** Runs before the body is read; synchronous if the token is cached and the rate limits are in memory. */
 function admit(ctx: Context, route: Route) {
   const vary = route.cache === 'etag' ? { vary: 'Authorization, Origin' } : {};
   const common = { ...ctx.securityHeaders, 'cache-control': CACHE_CONTROL[route.cache ?? 'none'], ...vary };
@@ -103,7 +104,7 @@ function admit(ctx: Context, route: Route) {
 
 type Guarded = Exclude<Access, { who: 'public' }>;
 
-/** Who is it, how much has it asked, may it ask this: in that order. */
+/** Authenticates, then applies rate limits, then authorizes. */
 function admitCaller(
   ctx: Context,
   route: Route,
@@ -113,11 +114,11 @@ function admitCaller(
 ): undefined | Promise<void> {
   const caller = ctx.guard.check(bearerToken(request.headers.authorization));
   if (caller instanceof Promise)
-    return caller.then((found) => enter(ctx, route, access, found, request, reply));
-  return enter(ctx, route, access, caller, request, reply);
+    return caller.then((found) => limitCaller(ctx, route, access, found, request, reply));
+  return limitCaller(ctx, route, access, caller, request, reply);
 }
 
-function enter(
+function limitCaller(
   ctx: Context,
   route: Route,
   access: Guarded,
@@ -128,37 +129,35 @@ function enter(
   if (caller === null) throw unauthorized('invalid_token');
   request.caller = caller;
   if (request.headers.origin !== undefined) setCorsHeaders(ctx, caller, request, reply);
-  const taken = takeBudgets(ctx, caller, route);
-  if (taken instanceof Promise) return taken.then((counted) => allow(access, caller, counted, reply));
-  allow(access, caller, taken, reply);
+  const taken = takeLimits(ctx, caller, route);
+  if (taken instanceof Promise)
+    return taken.then((counted) => authorizeCaller(access, caller, counted, reply));
+  authorizeCaller(access, caller, taken, reply);
   return undefined;
 }
 
-function allow({ who, scope }: Guarded, caller: Caller, taken: Taken, reply: FastifyReply): void {
+function authorizeCaller({ who, scope }: Guarded, caller: Caller, taken: Taken, reply: FastifyReply): void {
   setLimitHeaders(reply, taken);
   if (!taken.allowed)
     throw new ApiError('rate_limited', {}, { headers: { 'retry-after': String(taken.resetSeconds) } });
   authorize(caller, who, scope);
 }
 
-/** The caller's general budget and, where the route has one, its own; the one that refuses is told, else the route's. */
-function takeBudgets(
-  { limiter, config }: Context,
-  { key }: Caller,
-  { limit }: Route,
-): Taken | Promise<Taken> {
+/** Counts the request against the caller's general limit and the route's own. Reports the exceeded one, else the route's. */
+function takeLimits({ limiter, config }: Context, { key }: Caller, { limit }: Route): Taken | Promise<Taken> {
   const general = limiter.take(key, config.limits.api);
   if (limit === undefined) return general;
-  const own = limiter.take(`${limit} ${key}`, config.limits[limit]);
-  if (!(general instanceof Promise) && !(own instanceof Promise)) return general.allowed ? own : general;
-  return Promise.all([own, general]).then(([ours, all]) => (all.allowed ? ours : all));
+  const ofRoute = limiter.take(`${limit} ${key}`, config.limits[limit]);
+  if (!(general instanceof Promise) && !(ofRoute instanceof Promise))
+    return general.allowed ? ofRoute : general;
+  return Promise.all([ofRoute, general]).then(([route, all]) => (all.allowed ? route : all));
 }
 
-/** The validator, the log line and the duration; at the moment of sending, which needs no listeners on the socket. */
+/** Sets the ETag, logs and measures the request when the reply is sent, which needs no listeners on the socket. */
 function finish(ctx: Context, route: Route) {
   const record = requestRecorder(ctx, route.method, route.path);
   const hasEtag = route.cache === 'etag';
-  const tagOf = etagMemory();
+  const tagOf = etagCache();
   return (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -174,14 +173,14 @@ function finish(ctx: Context, route: Route) {
   };
 }
 
-/** Partners poll lists that seldom change, so the last reply of each is kept beside its tag: comparing is cheaper than hashing. */
-function etagMemory() {
+/** Caches the last reply of each client with its ETag: partners poll lists that rarely change, and comparing is cheaper than hashing. */
+function etagCache() {
   const last = new Map<string, { payload: string; etag: string }>();
   return (clientId: string, payload: string): string => {
     const known = last.get(clientId);
     if (known?.payload === payload) return known.etag;
     const etag = etagOf(payload);
-    if (last.size >= 1000) last.clear();
+    if (last.size >= MAX_CACHED_ETAGS) last.clear();
     last.set(clientId, { payload, etag });
     return etag;
   };
@@ -194,9 +193,9 @@ function answerEtag(
   etag: string,
 ): string | null {
   reply.header('etag', etag);
-  const wanted = request.headers['if-none-match'];
-  if (wanted === undefined || !matchesEtag(wanted, etag)) return payload;
+  const ifNoneMatch = request.headers['if-none-match'];
+  if (ifNoneMatch === undefined || !matchesEtag(ifNoneMatch, etag)) return payload;
   reply.code(304).removeHeader('content-type');
-  // The framework measures what a HEAD would have sent, and cannot measure nothing.
+  // Fastify computes the content length of a HEAD reply, and cannot do so for null.
   return request.method === 'HEAD' ? '' : null;
 }

@@ -3,9 +3,9 @@ import { ApiError } from '../errors.ts';
 import { parseForm } from './query-string.ts';
 import { parseStrictJson } from './strict-json.ts';
 
-const FORM = 'application/x-www-form-urlencoded';
+const FORM_TYPE = 'application/x-www-form-urlencoded';
 
-/** JSON everywhere, forms where the route says so, nothing else. A route with `rawBody` gets the bytes of its JSON. */
+/** Accepts JSON on every route and forms where declared. A route with `rawBody` gets the unparsed bytes. */
 export function readBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
@@ -16,11 +16,11 @@ export function readBodies(app: FastifyInstance): void {
       done(error as Error);
     }
   });
-  app.addContentTypeParser(FORM, { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+  app.addContentTypeParser(FORM_TYPE, { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     if (request.routeOptions.config.forms !== true) return done(new ApiError('unsupported_media_type'));
     const form = parseForm(body);
     if (form === null)
-      return done(new ApiError('malformed_request', {}, { message: 'The form cannot be parsed.' }));
+      return done(new ApiError('malformed_request', {}, { message: 'The form could not be parsed.' }));
     request.isForm = true;
     done(null, form);
   });

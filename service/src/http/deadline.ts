@@ -1,27 +1,27 @@
 import { ApiError } from '../errors.ts';
 
-/** Ends requests whose handler takes too long. One timer for all, because a timer each costs more than most handlers. */
+/** Fails requests whose handler takes too long. One timer serves all: a timer per request costs more than most handlers. */
 export type Deadlines = { watch<T>(work: Promise<T>): Promise<T>; stop(): void };
 
 type Entry = { since: number; reject: (error: Error) => void };
 
-export function createDeadlines(limit = 30_000, every = 500): Deadlines {
+export function createDeadlines(timeoutMs = 30_000, checkIntervalMs = 500): Deadlines {
   const running = new Set<Entry>();
   const timer = setInterval(() => {
-    const before = performance.now() - limit;
+    const oldest = performance.now() - timeoutMs;
     for (const entry of running) {
-      // The set keeps the order of arrival: the first young one ends the search.
-      if (entry.since > before) break;
+      // The set is ordered by arrival, so the first request in time ends the search.
+      if (entry.since > oldest) break;
       running.delete(entry);
       entry.reject(
         new ApiError(
           'upstream_unavailable',
           {},
-          { message: 'The request took too long.', headers: { 'retry-after': '5' } },
+          { message: 'The request timed out.', headers: { 'retry-after': '5' } },
         ),
       );
     }
-  }, every);
+  }, checkIntervalMs);
   timer.unref();
   return {
     stop: () => clearInterval(timer),

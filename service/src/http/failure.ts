@@ -4,22 +4,27 @@ import { Closed } from './wire.ts';
 
 export const Failure = Closed(
   {
-    message: Type.String({ description: 'For people.' }),
+    message: Type.String({ description: 'A message for people.' }),
     type: Type.Literal('api_error'),
     code: Type.String({
-      description: 'For programs: one of the catalogue of errors.',
+      description: 'An error code for programs; docs/errors.md lists all of them.',
       examples: Object.keys(ERRORS),
     }),
     errors: Type.Object(
       {},
-      { additionalProperties: true, description: 'Per field a list of messages, or details of the code.' },
+      {
+        additionalProperties: true,
+        description: 'A list of messages per field, or details specific to the code.',
+      },
     ),
-    event_id: Type.String({ description: 'The id of the failing request, to quote in a report.' }),
+    event_id: Type.String({
+      description: 'The id of the failed request. Quote it when you contact support.',
+    }),
   },
   { title: 'Error' },
 );
 
-/** What Fastify and Node say in their own words, in ours. */
+/** Maps error codes of Fastify and Node to ours. */
 const FRAMEWORK_CODES: Record<string, ErrorCode> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
@@ -27,7 +32,7 @@ const FRAMEWORK_CODES: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: 'payload_too_large',
 };
 
-/** Any thrown thing as the error that the caller sees; what is not ours to show is `internal_error`. */
+/** Converts anything thrown to the error the caller sees; unknown errors become `internal_error`. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
@@ -57,12 +62,12 @@ const OAUTH_ERRORS: Partial<Record<ErrorCode, string>> = {
   internal_error: 'server_error',
 };
 
-/** What clients of `/oauth/*` look for beside the error object (RFC 6749 §5.2). */
+/** Returns the members that OAuth clients expect beside the error object (RFC 6749 §5.2). */
 export function oauthMembers(error: ApiError) {
   return { error: OAUTH_ERRORS[error.code] ?? 'invalid_request', error_description: error.message };
 }
 
-/** A whole HTTP/1.1 answer, for a socket whose request never became one. */
+/** Returns a complete HTTP/1.1 response for a socket whose request could not be parsed. */
 export function rawFailure(error: ApiError, eventId: string): string {
   const body = JSON.stringify(failureBody(error, eventId));
   return [

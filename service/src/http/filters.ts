@@ -8,7 +8,7 @@ export type Filter<Field extends string> = { field: Field; op: '==' | '!=' | 'in
 
 type Part = { field?: string; op?: string; value?: string };
 
-/** Reads `filters[i][field]`, `filters[i][op]`, `filters[i][value]` in the order of their indexes. */
+/** Parses `filters[i][field]`, `filters[i][op]` and `filters[i][value]`, ordered by index. */
 export function readFilters<Field extends string>(query: Query, fields: readonly Field[]): Filter<Field>[] {
   const parts: { index: number; part: Part }[] = [];
   for (const name in query) {
@@ -17,12 +17,12 @@ export function readFilters<Field extends string>(query: Query, fields: readonly
     const value = query[name];
     const match = /^filters\[(\d{1,4})\]\[(field|op|value)\]$/.exec(name);
     if (match === null || typeof value !== 'string')
-      throw invalidField(name.slice(0, 100), 'is not a filter');
+      throw invalidField(name.slice(0, 100), 'is not a valid filter parameter');
     const index = Number(match[1]);
-    let known = parts.find((one) => one.index === index);
+    let known = parts.find((each) => each.index === index);
     if (known === undefined) {
       if (parts.length >= MAX_FILTERS)
-        throw invalidField('filters', `at most ${MAX_FILTERS} filters are allowed`);
+        throw invalidField('filters', `must contain at most ${MAX_FILTERS} filters`);
       known = { index, part: {} };
       parts.push(known);
     }

@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts';
 
-/** Bytes from the system's generator in production, from a seed in tests. */
+/** Returns random bytes: from the system in production, from a seed in tests. */
 export type Random = (size: number) => Buffer;
 
-/** UUIDv7 (RFC 9562 §5.7): sorts by creation time, which keeps the indexes' inserts at one end. */
+/** Returns a UUIDv7 (RFC 9562 §5.7). Ids sort by creation time, which keeps index inserts at one end. */
 export function newId(clock: Clock, random: Random): string {
   const hex = Math.floor(clock.now()).toString(16).padStart(12, '0') + random(10).toString('hex');
   const variant = ((Number.parseInt(hex.slice(15, 16), 16) & 0x3) | 0x8).toString(16);
@@ -12,7 +12,7 @@ export function newId(clock: Clock, random: Random): string {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** A malformed id answers like an unknown one, so look before asking the database. */
+/** Whether the text is a UUID. Callers check this first, so that a malformed id gives 404 like an unknown one. */
 export function isId(text: string): boolean {
   return UUID.test(text);
 }

@@ -1,22 +1,23 @@
 import type { TSchema } from 'typebox';
 import { ERRORS, type ErrorCode } from '../errors.ts';
+import { sortMembers } from '../stable-json.ts';
 import { SCOPES } from './access.ts';
 import { Failure } from './failure.ts';
 import type { Route } from './route.ts';
 
 type Json = Record<string, unknown>;
 
-const DESCRIPTION = `A partner application calls this API for a signed-in user (authorization code with PKCE) or for itself
-(client credentials), with \`Authorization: Bearer\`.
+const DESCRIPTION = `Partner applications call this API on behalf of a signed-in user (authorization code with PKCE) or for
+themselves (client credentials), with an \`Authorization: Bearer\` header.
 
-Amounts are decimal strings in the smallest unit of the token. Times are UTC with microseconds. Every object has an
-\`object\` member that names its type. Lists are paged by cursors, newest first. Every POST under \`/v1\` takes an
-\`Idempotency-Key\`. Every failure is one object with a \`code\` for programs and an \`event_id\` to quote in a report.`;
+Amounts are decimal strings in the token's smallest unit. Times are UTC with microseconds. Every object has an \`object\`
+member with its type. Lists are paginated by cursor, newest first. Every POST under \`/v1\` accepts an
+\`Idempotency-Key\`. Every error is one object with a \`code\` for programs and an \`event_id\` to quote in support requests.`;
 
 const ANY_ROUTE: readonly ErrorCode[] = ['malformed_request', 'internal_error'];
 const WITH_TOKEN: readonly ErrorCode[] = ['unauthorized', 'insufficient_scope', 'rate_limited'];
 
-/** OpenAPI 3.1 from the declared routes: their schemas are JSON Schema already and go in as they are. */
+/** Generates the OpenAPI 3.1 document from the declared routes, whose schemas are JSON Schema already. */
 export function openApiDocument(routes: readonly Route[], version: string): Json {
   const schemas: Json = {};
   const paths: Record<string, Json> = {};
@@ -37,7 +38,7 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
     tags: [...new Set(routes.map(tagOf))].map((name) => ({ name })),
     paths,
     components: {
-      schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))),
+      schemas: sortMembers(schemas),
       securitySchemes: {
         oauth2: {
           type: 'oauth2',
@@ -54,7 +55,7 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
   };
 }
 
-/** The first word of the path names the group, whatever the version. */
+/** The first path segment after the version names the group. */
 function tagOf({ path }: Route): string {
   const [first = '', second = ''] = path.split('/').slice(1);
   return first === 'v1' ? second : (first.replace(/^\./, '').split(/[-.]/)[0] ?? first);
@@ -94,18 +95,18 @@ function operation(route: Route, schemas: Json): Json {
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
-  description: 'Makes the request safe to repeat for 24 hours.',
+  description: 'Makes the request safe to retry for 24 hours.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
-function parametersOf(place: 'path' | 'query', schema: TSchema | undefined, schemas: Json): Json[] {
+function parametersOf(location: 'path' | 'query', schema: TSchema | undefined, schemas: Json): Json[] {
   const { properties = {}, required = [] } = (schema ?? {}) as {
     properties?: Record<string, TSchema>;
     required?: string[];
   };
   return Object.entries(properties).map(([name, property]) => ({
     name,
-    in: place,
+    in: location,
     ...(required.includes(name) && { required: true }),
     schema: hoist(property, schemas),
   }));
@@ -116,7 +117,7 @@ function contentOf(schema: TSchema, schemas: Json, forms?: true): Json {
   return { 'application/json': content, ...(forms && { 'application/x-www-form-urlencoded': content }) };
 }
 
-/** One entry per status, listing the codes it can carry. */
+/** Returns one response per status, listing its error codes. */
 function failures(codes: readonly ErrorCode[], schemas: Json): Json {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of new Set(codes))
@@ -132,7 +133,7 @@ function failures(codes: readonly ErrorCode[], schemas: Json): Json {
   );
 }
 
-/** Schemas with a title become named components, once. */
+/** Replaces schemas that have a title by references to named components. */
 function hoist(schema: unknown, schemas: Json): unknown {
   if (Array.isArray(schema)) return schema.map((item) => hoist(item, schemas));
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -141,7 +142,7 @@ function hoist(schema: unknown, schemas: Json): unknown {
   if (typeof title !== 'string') return copy;
   const known = schemas[title];
   if (known !== undefined && JSON.stringify(known) !== JSON.stringify(copy))
-    throw new Error(`two schemas have the title ${title}`);
+    throw new Error(`two different schemas have the title ${title}`);
   schemas[title] = copy;
   return { $ref: `#/components/schemas/${title}` };
 }

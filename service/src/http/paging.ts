@@ -7,15 +7,17 @@ const TAG_BYTES = 16;
 const DEFAULT_LIMIT = 20;
 
 export const PageQuery = Type.Object({
-  starting_after: Type.Optional(Type.String({ maxLength: 512, description: 'Cursor of the next page.' })),
+  starting_after: Type.Optional(
+    Type.String({ maxLength: 512, description: 'Cursor of the next page, from a previous reply.' }),
+  ),
   starting_before: Type.Optional(
-    Type.String({ maxLength: 512, description: 'Cursor of the previous page.' }),
+    Type.String({ maxLength: 512, description: 'Cursor of the previous page, from a previous reply.' }),
   ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: DEFAULT_LIMIT })),
 });
 export type PageQuery = Static<typeof PageQuery>;
 
-/** A paged list of `item`. A cursor is absent at that end of the list. */
+/** The schema of a page of `item`. Each cursor is absent at its end of the list. */
 export function List<T extends TSchema>(item: T, title: string) {
   return Closed(
     {
@@ -28,17 +30,17 @@ export function List<T extends TSchema>(item: T, title: string) {
   );
 }
 
-/** A row's place in a list: newest first, by (inserted_at, id). */
+/** The position of a row in a list, which is ordered by (inserted_at, id), newest first. */
 export type Position = { inserted_at: string; id: string };
 
-/** What a store needs to read one page: rows beyond `position` in `direction`, at most `limit`. */
+/** The input for reading one page: at most `limit` rows beyond `position` in `direction`. */
 export type Keyset = { direction: 'older' | 'newer'; position: Position | null; limit: number };
 
 type Page<Row> = { object: 'list'; data: Row[]; starting_after?: string; starting_before?: string };
 
 /**
- * Reads one page. `list` names the list with everything that narrows it (caller, filters): a cursor is
- * only good for the list it came from.
+ * Reads one page. `list` identifies the list with everything that narrows it (caller, filters), because a cursor is only
+ * valid for the list it came from.
  */
 export async function readPage<Row extends Position>(
   sealing: Sealing,
@@ -48,7 +50,7 @@ export async function readPage<Row extends Position>(
 ): Promise<Page<Row>> {
   const { starting_after: after, starting_before: before, limit = DEFAULT_LIMIT } = query;
   if (after !== undefined && before !== undefined) {
-    throw invalidField('starting_before', 'cannot be used together with starting_after');
+    throw invalidField('starting_before', 'cannot be combined with starting_after');
   }
   const direction = before === undefined ? 'older' : 'newer';
   const field = before === undefined ? 'starting_after' : 'starting_before';
@@ -81,11 +83,11 @@ function readCursor(sealing: Sealing, list: string, field: string, cursor: strin
   const bytes = Buffer.from(cursor, 'base64url');
   const body = bytes.subarray(TAG_BYTES).toString();
   const [inserted_at, id] = body.split('|');
-  // Decoding is lenient: only the text that we wrote ourselves is a cursor.
-  const genuine =
+  // Base64 decoding is lenient, so the text must also be exactly what we would write.
+  const isGenuine =
     bytes.toString('base64url') === cursor &&
     sealing.verifyTag('cursor', `${list}|${body}`, bytes.subarray(0, TAG_BYTES));
-  if (!genuine || inserted_at === undefined || id === undefined)
+  if (!isGenuine || inserted_at === undefined || id === undefined)
     throw invalidField(field, 'is not a cursor of this list');
   return { inserted_at, id };
 }

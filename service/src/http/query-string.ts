@@ -1,12 +1,12 @@
 import { ApiError } from '../errors.ts';
 import { decodeUtf8 } from './strict-json.ts';
 
-/** Set on a parsed query that cannot be decoded; the router must not throw, `refuseMalformed` does. */
+/** Marks a query that cannot be decoded. The router's parser must not throw; `refuseMalformed` does it later. */
 export const MALFORMED = Symbol('malformed');
 
 export type Query = Record<string, string | string[]> & { [MALFORMED]?: true };
 
-/** A flat query: a repeated name becomes a list, bracketed names stay as they are written. */
+/** Parses a query. Repeated names become lists; bracketed names are not interpreted. */
 export function parseQuery(text: string): Query {
   const query: Query = Object.create(null);
   if (text === '') return query;
@@ -21,17 +21,17 @@ export function parseQuery(text: string): Query {
   return query;
 }
 
-const URL_LIMIT = 8 * 1024;
+const MAX_URL_LENGTH = 8 * 1024;
 
-/** Throws when a request's URL is too long or its query cannot be decoded. */
+/** Throws if the URL is too long or its query cannot be decoded. */
 export function refuseMalformed(url: string, query: Query): void {
-  if (url.length > URL_LIMIT)
+  if (url.length > MAX_URL_LENGTH)
     throw new ApiError('payload_too_large', {}, { message: 'The URL is too long.' });
   if (query[MALFORMED])
-    throw new ApiError('malformed_request', {}, { message: 'The query cannot be parsed.' });
+    throw new ApiError('malformed_request', {}, { message: 'The query could not be parsed.' });
 }
 
-/** A form body: like a query, but no name may stand twice. Null when it cannot be decoded. */
+/** Parses a form body. Returns null if it cannot be decoded or repeats a name. */
 export function parseForm(body: Buffer): Record<string, string> | null {
   const form: Record<string, string> = Object.create(null);
   try {
@@ -55,6 +55,6 @@ function* pairs(text: string): Generator<[string, string]> {
 }
 
 function decode(text: string): string {
-  if (text.includes('%00')) throw new Error('NUL');
+  if (text.includes('%00')) throw new Error('NUL character');
   return text.includes('%') || text.includes('+') ? decodeURIComponent(text.replaceAll('+', ' ')) : text;
 }

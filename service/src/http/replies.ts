@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import type { Caller } from './access.ts';
 import type { Taken } from './limits.ts';
 
-/** On every reply of the API: nothing here is a page, nothing may frame it or guess its type. */
+/** Returns the headers of every API reply: it is no page, must not be framed, and its type must not be sniffed. */
 export function securityHeaders(baseUrl: string): Record<string, string> {
   const headers = {
     'x-content-type-options': 'nosniff',
@@ -24,12 +24,12 @@ export function setLimitHeaders(reply: FastifyReply, { limit, remaining, resetSe
   });
 }
 
-const EXPOSED =
+const EXPOSED_HEADERS =
   'X-Request-Id, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, ETag, Idempotent-Replayed';
 
 /**
- * CORS: a page may read a reply when its origin is registered for the partner that calls, or, while nobody
- * is known yet (a preflight, a refused token), for any partner.
+ * Sets the CORS headers if the origin is registered for the calling partner, or for any partner while the caller is
+ * unknown (preflight, rejected token). Returns whether it did.
  */
 export function setCorsHeaders(
   ctx: Context,
@@ -42,7 +42,7 @@ export function setCorsHeaders(
   reply.header('vary', 'Origin');
   const allowed = caller === null ? ctx.guard.knowsOrigin(origin) : caller.origins.has(origin);
   if (!allowed) return false;
-  reply.headers({ 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED });
+  reply.headers({ 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED_HEADERS });
   return true;
 }
 
@@ -55,12 +55,12 @@ export function setPreflightHeaders(reply: FastifyReply): void {
   });
 }
 
-/** A strong validator of the exact bytes of a reply. */
+/** Returns a strong ETag of the payload. */
 export function etagOf(payload: string): string {
   return `"${hash('sha1', payload, 'base64url')}"`;
 }
 
-/** RFC 9110 §13.1.2: weak comparison, and `*` matches anything that exists. */
+/** Evaluates `If-None-Match` (RFC 9110 §13.1.2): weak comparison, and `*` matches any representation. */
 export function matchesEtag(header: string, etag: string): boolean {
   if (header === etag || header.trim() === '*') return true;
   return header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);

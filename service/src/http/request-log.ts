@@ -3,8 +3,8 @@ import type { Context } from '../context.ts';
 import { type Query, refuseMalformed } from './query-string.ts';
 
 /**
- * Counts and logs the requests of one route. The line is put together by hand from parts that need no
- * escaping, and names the route, never the path: what stands in a URL can be somebody's secret.
+ * Logs and measures the requests of one route. The line is concatenated from parts that need no escaping, and names the
+ * route instead of the path, because a URL can contain secrets.
  */
 export function requestRecorder(ctx: Context, method: string, route: string) {
   const times = ctx.metrics.route(method, route);
@@ -19,7 +19,7 @@ export function requestRecorder(ctx: Context, method: string, route: string) {
   };
 }
 
-/** The hooks of a route that a plugin registers by itself: the headers, the log line and the duration of any other. */
+/** Returns hooks for a route that a plugin registers itself: the headers, log line and metrics of a declared route. */
 export function pluginHooks(ctx: Context, method: string, route: string) {
   const record = requestRecorder(ctx, method, route);
   return {

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Caller, Scope, UserCaller } from './access.ts';
 
-/** Who may call a route. A route without it does not boot. */
+/** Who may call a route. The service does not start with a route that lacks it. */
 export type Access = { who: 'public' } | { who: 'partner' | 'user'; scope: Scope };
 
 type Input<P extends TSchema, Q extends TSchema, B extends TSchema> = {
@@ -20,42 +20,42 @@ type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R e
   path: string;
   operationId: string;
   summary: string;
-  /** What the reference says below the summary. */
+  /** Shown below the summary in the API reference. */
   description?: string;
   params?: P;
   query?: Q;
   body?: B;
-  /** Form-urlencoded bodies are accepted beside JSON. */
+  /** Accepts form-urlencoded bodies besides JSON. */
   forms?: true;
-  /** `request.body` is the bytes of the JSON, at most 1 MiB: for signatures over them, checked before anything is parsed. */
+  /** Passes the unparsed JSON bytes (at most 1 MiB), for signatures that are verified before parsing. */
   rawBody?: true;
   reply: R;
   /**
-   * Written by `JSON.stringify`, for a reply of alternatives, which the schema's serializer would try one after the
-   * other. Nothing is cut from it: the handler must build exactly what the schema says, and a test must hold it to that.
+   * Serializes with `JSON.stringify`, for a reply with alternatives, which the schema's serializer would try one by one.
+   * Undeclared members are not removed, so a test must check that the handler returns exactly the schema.
    */
   plainReply?: true;
-  /** Codes beyond those that any route can answer. */
+  /** Error codes in addition to those that every route can return. */
   errors?: readonly ErrorCode[];
-  /** A budget of its own beside the caller's general one. */
+  /** A rate limit in addition to the caller's general one. */
   limit?: LimitName;
   /**
-   * `etag` for what is the same for all users of a partner; all else is `no-store`. A handler that answers such a route
-   * at once, without a promise, answers an object that never changes: its text is kept.
+   * `etag` for replies that are the same for all users of a partner; others are `no-store`. If the handler returns
+   * synchronously, the object must be immutable, because its serialized text is cached.
    */
   cache?: 'etag';
-  /** The text is kept likewise, but no caller may keep the reply: for what many ask and seldom changes here. */
+  /** Caches the serialized text in the same way, but the reply stays `no-store` for callers. */
   keepsText?: true;
   handle(ctx: Context, caller: C, input: Input<P, Q, B>): Promise<Static<R>> | Static<R>;
 };
 
-/** A declared route, its types checked at the declaration. */
+/** A declared route; its types are checked where it is declared. */
 export type Route = Omit<Declaration<never, TSchema, TSchema, TSchema, TSchema>, 'handle'> & {
   access: Access;
   handle(ctx: Context, caller: Caller | null, input: unknown): unknown;
 };
 
-/** For signed-in users only. */
+/** Declares a route for signed-in users. */
 export function userRoute<
   R extends TSchema,
   P extends TSchema = TUnknown,
@@ -65,7 +65,7 @@ export function userRoute<
   return { ...declaration, access: { who: 'user', scope } } as unknown as Route;
 }
 
-/** For partners, with or without a user. */
+/** Declares a route for partners, with or without a user. */
 export function partnerRoute<
   R extends TSchema,
   P extends TSchema = TUnknown,
@@ -75,7 +75,7 @@ export function partnerRoute<
   return { ...declaration, access: { who: 'partner', scope } } as unknown as Route;
 }
 
-/** For anyone who can reach the service. */
+/** Declares a route without authentication. */
 export function publicRoute<
   R extends TSchema,
   P extends TSchema = TUnknown,

@@ -26,10 +26,10 @@ declare module 'fastify' {
   }
 }
 
-const BODY_LIMIT = 64 * 1024;
+const MAX_BODY_BYTES = 64 * 1024;
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** More than routes: a plugin registers its own, each with `config.access`. */
+/** Registers routes that a declaration cannot express; each must set `config.access`. */
 export type Plugin = (app: FastifyInstance) => Promise<void> | void;
 
 export async function buildServer(
@@ -39,8 +39,8 @@ export async function buildServer(
 ): Promise<FastifyInstance> {
   const app = fastify({
     logger: false,
-    bodyLimit: BODY_LIMIT,
-    // A slow client gets this long to send its request; `ctx.deadlines` limits the handlers.
+    bodyLimit: MAX_BODY_BYTES,
+    // Limits how long a client may take to send its request; `ctx.deadlines` limits the handlers.
     requestTimeout: 30_000,
     connectionTimeout: 0,
     keepAliveTimeout: 72_000,
@@ -65,7 +65,7 @@ export async function buildServer(
   const recordUnknown = requestRecorder(ctx, '-', '-');
   app.setNotFoundHandler((request, reply) => {
     request.startedAt = performance.now();
-    answerUnknown(ctx, methods, request, reply);
+    replyToUnknown(ctx, methods, request, reply);
     recordUnknown(request, reply.statusCode);
   });
   readBodies(app);
@@ -74,7 +74,7 @@ export async function buildServer(
   return app;
 }
 
-/** Which methods each path has, and the refusal of routes that do not say who may call them. */
+/** Collects the methods of each path, and throws for routes that do not declare who may call them. */
 function collectMethods(app: FastifyInstance) {
   const router = findMyWay({ maxParamLength: 256 });
   app.addHook('onRoute', ({ method, url, config }) => {
@@ -83,7 +83,7 @@ function collectMethods(app: FastifyInstance) {
     const added = [method].flat();
     const known = router.findRoute('GET', url);
     if (known === null) router.on('GET', url, () => {}, { methods: new Set(added) });
-    else for (const one of added) (known.store as { methods: Set<string> }).methods.add(one);
+    else for (const each of added) (known.store as { methods: Set<string> }).methods.add(each);
   });
   return (path: string): string[] => {
     const found = router.find('GET', path.split('?', 1)[0] ?? path);
@@ -91,7 +91,7 @@ function collectMethods(app: FastifyInstance) {
   };
 }
 
-function answerUnknown(
+function replyToUnknown(
   ctx: Context,
   methods: (path: string) => string[],
   request: FastifyRequest,
@@ -120,11 +120,11 @@ function fail(ctx: Context, thrown: unknown, request: FastifyRequest, reply: Fas
   if (error.status >= 500 || error.cause !== undefined) {
     const level = error.status >= 500 ? 'error' : 'debug';
     ctx.log[level](
-      { err: error.cause ?? error, request_id: request.id, error_code: error.code },
-      `${request.method} failed`,
+      { err: error.cause ?? error, method: request.method, request_id: request.id, error_code: error.code },
+      'request failed',
     );
   }
-  // A request that failed before the routes has no caller yet.
+  // A request that fails before routing has no caller.
   setCorsHeaders(ctx, request.caller ?? null, request, reply);
   reply
     .code(error.status)

@@ -4,7 +4,7 @@ const MAX_DEPTH = 32;
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
-/** Decodes a body, or says why it cannot be decoded. */
+/** Decodes a body. Throws `malformed_request` if it is not UTF-8. */
 export function decodeUtf8(body: Buffer): string {
   try {
     return decoder.decode(body);
@@ -14,8 +14,8 @@ export function decodeUtf8(body: Buffer): string {
 }
 
 /**
- * `JSON.parse` that also refuses what parsers disagree about: duplicate keys, deep nesting, the member
- * `__proto__`, and NUL, which no text column can hold. Two readers of one body must never see two different requests.
+ * Parses JSON and rejects what parsers disagree about: duplicate keys, deep nesting, the member `__proto__`, and NUL,
+ * which PostgreSQL text cannot store. Two readers of one body must never see different requests.
  */
 export function parseStrictJson(body: Buffer): unknown {
   const text = decodeUtf8(body);
@@ -30,7 +30,7 @@ export function parseStrictJson(body: Buffer): unknown {
   return value;
 }
 
-/** One pass over text that is known to be valid JSON. */
+/** Checks nesting and keys in one pass over text that is known to be valid JSON. */
 function checkMembers(text: string): void {
   const open: (Set<string> | null)[] = [];
   let expectsKey = false;
@@ -58,7 +58,7 @@ function checkMembers(text: string): void {
 
 function addKey(keys: Set<string> | null | undefined, key: string): void {
   if (key === '__proto__') throw malformed('The member "__proto__" is not allowed.');
-  if (keys?.has(key)) throw malformed('A member stands twice in one object.');
+  if (keys?.has(key)) throw malformed('An object contains a duplicate key.');
   keys?.add(key);
 }
 

@@ -6,11 +6,11 @@ import type { TSchema } from 'typebox';
 import { ApiError } from '../errors.ts';
 import { FORMATS } from './wire.ts';
 
-/** JSON is taken as it is typed; queries, paths and forms are text, so numbers and booleans are read from it. */
-const readers = { json: newReader(false), text: newReader(true) };
+/** JSON is validated as typed. Queries, paths and forms are text, so numbers and booleans are coerced. */
+const validators = { json: newValidator(false), text: newValidator(true) };
 
-function newReader(coerceTypes: boolean): Ajv2020 {
-  // Our schemas are built by TypeBox and types check them; checking them again would take a fifth of the start.
+function newValidator(coerceTypes: boolean): Ajv2020 {
+  // TypeBox builds the schemas and the compiler checks them; validating them again would take a fifth of the startup.
   const ajv = new Ajv2020({
     validateSchema: false,
     allErrors: true,
@@ -23,34 +23,34 @@ function newReader(coerceTypes: boolean): Ajv2020 {
   return ajv;
 }
 
-/** Compiled when it is first asked: most processes serve few of the routes in their first seconds, if ever. */
-function lazily(reader: Ajv2020, schema: TSchema): (data: unknown) => ErrorObject[] | null {
+/** Compiles the schema on first use, because most routes are not called in the first seconds, if ever. */
+function lazily(ajv: Ajv2020, schema: TSchema): (data: unknown) => ErrorObject[] | null {
   let validate: ReturnType<Ajv2020['compile']> | undefined;
   return (data) => {
-    validate ??= reader.compile(schema);
+    validate ??= ajv.compile(schema);
     return validate(data) ? null : (validate.errors ?? []);
   };
 }
 
-/** For queries and paths. Bodies are checked by `bodyCheck`, which cannot be missed by an odd content type. */
+/** Validates queries and paths. Bodies are checked by `bodyCheck`, which no unusual content type can bypass. */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema }) => {
-  const problems = lazily(readers.text, schema);
+  const problems = lazily(validators.text, schema);
   return (data) => {
     const found = problems(data);
     return found === null ? { value: data } : { error: toApiError(found) };
   };
 };
 
-/** Throws unless the body fits; text of a form is read as the types of the schema. */
+/** Returns a function that throws unless the body matches; form values are coerced to the schema's types. */
 export function bodyCheck(schema: TSchema): (body: unknown, isForm: boolean) => void {
-  const [json, text] = [lazily(readers.json, schema), lazily(readers.text, schema)];
+  const [json, text] = [lazily(validators.json, schema), lazily(validators.text, schema)];
   return (body, isForm) => {
     const found = (isForm ? text : json)(body);
     if (found !== null) throw toApiError(found);
   };
 }
 
-/** The serializer of a reply: quick, and silent about members that are not declared. */
+/** Compiles a fast reply serializer, which omits undeclared members. */
 export const compileSerializer: FastifySerializerCompiler<TSchema> = ({ schema }) => {
   let serialize: ReturnType<typeof fastJson> | undefined;
   return (data) => {
@@ -60,7 +60,7 @@ export const compileSerializer: FastifySerializerCompiler<TSchema> = ({ schema }
 };
 
 function toApiError(errors: ErrorObject[]): ApiError {
-  // Without a prototype: a field may be called `__proto__`.
+  // No prototype, because a field may be called `__proto__`.
   const fields: Record<string, string[]> = Object.create(null);
   for (const error of errors) {
     const [field, message] = explain(error);
@@ -82,7 +82,7 @@ function explain(error: ErrorObject): [field: string, message: string] {
     case 'const':
       return [path || 'body', `must be ${error.params.allowedValue}`];
     case 'format':
-      return [path || 'body', FORMATS[error.params.format]?.says ?? 'has the wrong format'];
+      return [path || 'body', FORMATS[error.params.format]?.description ?? 'has the wrong format'];
     default:
       return [path || 'body', error.message ?? 'is invalid'];
   }
@@ -91,11 +91,11 @@ function explain(error: ErrorObject): [field: string, message: string] {
 export type Problem = { path: string; message: string };
 
 /**
- * What is wrong with a document written by hand, such as an offer's file. Text is read as the types of the schema, and
- * defaults are filled in.
+ * Returns the problems of a hand-written document, such as an offer file. Coerces text to the schema's types and fills
+ * in defaults.
  */
 export function findProblems(schema: TSchema, data: unknown): Problem[] {
-  const validate = readers.text.compile(schema);
+  const validate = validators.text.compile(schema);
   if (validate(data)) return [];
   return (validate.errors ?? [])
     .filter(({ keyword }) => keyword !== 'if')
@@ -105,7 +105,7 @@ export function findProblems(schema: TSchema, data: unknown): Problem[] {
     });
 }
 
-/** Checks data from elsewhere (a provider's answer, a file) against its schema; the caller decides what a failure means. */
+/** Whether external data, such as a provider's response or a file, matches its schema. */
 export function isValid(schema: TSchema, data: unknown): boolean {
-  return readers.json.validate(schema, data);
+  return validators.json.validate(schema, data);
 }

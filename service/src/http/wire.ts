@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox';
 
-/** Wire primitives: the shapes that every feature's schema is written with. */
+/** Wire primitives that all schemas are built from. */
 
 export const CHAINS = [
   'ethereum_sepolia',
@@ -15,27 +15,30 @@ export const EVM_CHAINS = ['ethereum_mainnet', 'ethereum_sepolia', 'base_mainnet
 
 const MAX_UINT256 = 2n ** 256n - 1n;
 
-/** Formats that the validator knows: a test and the sentence a caller reads when it fails. */
-export const FORMATS: Record<string, { test: (value: string) => boolean; says: string }> = {
-  uint256: { test: isUint256, says: 'must be a whole number in decimal digits, 0 to 2^256-1' },
+/** String formats of the validator: a test, and the message for values that fail it. */
+export const FORMATS: Record<string, { test: (value: string) => boolean; description: string }> = {
+  uint256: { test: isUint256, description: 'must be an integer in decimal digits, from 0 to 2^256-1' },
   decimal: {
     test: (value) => /^(0|[1-9][0-9]{0,59})(\.[0-9]{1,18})?$/.test(value),
-    says: 'must be a decimal number with at most 18 fraction digits',
+    description: 'must be a decimal number with at most 18 fraction digits',
   },
   'evm-address': {
     test: (value) => /^0x[0-9a-fA-F]{40}$/.test(value),
-    says: 'must be 0x and 40 hexadecimal digits',
+    description: 'must be 0x and 40 hexadecimal digits',
   },
   'transaction-hash': {
     test: (value) => /^0x[0-9a-fA-F]{64}$/.test(value),
-    says: 'must be 0x and 64 hexadecimal digits',
+    description: 'must be 0x and 64 hexadecimal digits',
   },
-  'date-time': { test: (value) => !Number.isNaN(Date.parse(value)), says: 'must be an ISO 8601 date-time' },
-  uri: { test: (value) => URL.canParse(value), says: 'must be an absolute URI' },
+  'date-time': {
+    test: (value) => !Number.isNaN(Date.parse(value)),
+    description: 'must be an ISO 8601 date-time',
+  },
+  uri: { test: (value) => URL.canParse(value), description: 'must be an absolute URI' },
   email: {
     test: (value) =>
       value.length <= 254 && /^[^\s@"<>()[\]\\,;:]+@[^\s@"<>()[\]\\,;:]+\.[^\s@."<>()[\]\\,;:]+$/.test(value),
-    says: 'must be an e-mail address',
+    description: 'must be an email address',
   },
 };
 
@@ -56,12 +59,12 @@ export const Email = Type.String({ format: 'email', maxLength: 254 });
 export type Chain = Static<typeof Chain>;
 export type EvmChain = Static<typeof EvmChain>;
 
-/** The fixed type name that every returned object carries. */
+/** The schema of the `object` member, which names the type of every returned object. */
 export function ObjectName<const Name extends string>(name: Name) {
   return Type.Literal(name);
 }
 
-/** `T` or null, written so that the serializer does not have to try alternatives. */
+/** The schema of `T` or null, in a form for which the serializer need not try alternatives. */
 export function Nullable<T extends TSchema>(schema: T) {
   const type = (schema as { type?: string }).type;
   const plain = typeof type === 'string' && type !== 'object' && type !== 'array';
@@ -70,7 +73,7 @@ export function Nullable<T extends TSchema>(schema: T) {
   );
 }
 
-/** A closed object: unknown members are refused in requests and cut from replies. */
+/** The schema of an object without further members: rejected in requests, removed from replies. */
 export function Closed<T extends Record<string, TSchema>>(
   properties: T,
   options: { title?: string; description?: string } = {},
@@ -78,13 +81,13 @@ export function Closed<T extends Record<string, TSchema>>(
   return Type.Object(properties, { additionalProperties: false, ...options });
 }
 
-/** A timestamp of the wire from microseconds since the epoch. */
+/** Formats microseconds since the epoch as a wire timestamp. */
 export function toTimestamp(micros: number): string {
   const date = new Date(Math.floor(micros / 1000)).toISOString();
   return `${date.slice(0, -1)}${String(micros % 1000).padStart(3, '0')}Z`;
 }
 
-/** Now, to the millisecond: for times that are compared, while `micros` is for rows that must keep their order. */
+/** Returns the current time to the millisecond, for comparisons; `clock.micros` is for ordering rows. */
 export function timestampOf(clock: { now(): number }): string {
   return toTimestamp(Math.floor(clock.now()) * 1000);
 }

@@ -4,7 +4,7 @@ import { ApiError } from '../errors.ts';
 import { publicRoute } from '../http/route.ts';
 import { Closed, ObjectName } from '../http/wire.ts';
 
-const CHECK_TIMEOUT = 2_000;
+const CHECK_TIMEOUT_MS = 2_000;
 
 const Health = Closed({ object: ObjectName('health'), status: Type.Literal('ok') }, { title: 'Health' });
 const Readiness = Closed(
@@ -21,7 +21,7 @@ export const healthRoutes = [
     method: 'GET',
     path: '/health',
     operationId: 'getHealth',
-    summary: 'Whether the process runs',
+    summary: 'Check that the process is alive',
     reply: Health,
     handle: () => ({ object: 'health' as const, status: 'ok' as const }),
   }),
@@ -29,7 +29,7 @@ export const healthRoutes = [
     method: 'GET',
     path: '/health/ready',
     operationId: 'getReadiness',
-    summary: 'Whether everything that the service needs answers',
+    summary: 'Check that all dependencies are available',
     reply: Readiness,
     errors: ['upstream_unavailable'],
     handle: (ctx) => checkReadiness(ctx),
@@ -38,11 +38,11 @@ export const healthRoutes = [
 
 async function checkReadiness(ctx: Context) {
   const results = await Promise.all(
-    [...ctx.checks].map(async ([name, check]) => [name, await attempt(check)] as const),
+    [...ctx.checks].map(async ([name, check]) => [name, await runCheck(check)] as const),
   );
   const failed = results.filter(([, error]) => error !== null);
   if (failed.length > 0) {
-    for (const [name, err] of failed) ctx.log.warn({ err, part: name }, 'not ready');
+    for (const [name, err] of failed) ctx.log.warn({ err, part: name }, 'readiness check failed');
     throw new ApiError(
       'upstream_unavailable',
       { upstream: failed.map(([name]) => name) },
@@ -53,13 +53,17 @@ async function checkReadiness(ctx: Context) {
   return { object: 'readiness' as const, status: 'ok' as const, parts };
 }
 
-async function attempt(check: () => Promise<void>): Promise<unknown> {
+/** Returns the error of the check, or null. */
+async function runCheck(check: () => Promise<void>): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), CHECK_TIMEOUT);
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`no response within ${CHECK_TIMEOUT_MS} ms`)),
+      CHECK_TIMEOUT_MS,
+    );
   });
   try {
-    await Promise.race([check(), late]);
+    await Promise.race([check(), timeout]);
     return null;
   } catch (error) {
     return error;

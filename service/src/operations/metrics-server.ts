@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Metrics } from '../metrics.ts';
 
-/** Prometheus metrics on a port of their own, which the outside need not reach. */
+/** Serves Prometheus metrics on a separate port, which need not be public. */
 export async function serveMetrics(
   metrics: Metrics,
   { host, port }: { host: string; port: number },

@@ -18,18 +18,18 @@ const PAGE = `<!doctype html>
 <link rel="icon" href="data:,">
 </head>
 <body>
-<noscript>The reference needs JavaScript; the same facts are in <a href="/openapi.json">openapi.json</a>.</noscript>
+<noscript>The API reference requires JavaScript. The same information is in <a href="/openapi.json">openapi.json</a>.</noscript>
 <script id="api-reference" data-url="/openapi.json" data-configuration='{"withDefaultFonts":false,"hideClientButton":true,"telemetry":false,"hideDownloadButton":true,"showDeveloperTools":"never"}'></script>
 <script src="/docs/reference.js"></script>
 </body>
 </html>
 `;
 
-/** The reader styles itself at run time and needs that allowed; it may load and call nothing but us. */
+/** The reference sets inline styles at run time; it may load from and call only this service. */
 const POLICY =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'";
 
-/** `/openapi.json` and, at `/docs`, a reader of it whose every byte we serve ourselves. */
+/** Serves `/openapi.json` and an API reference at `/docs`, with all assets from this service. */
 export function referencePlugin(ctx: Context, routes: readonly Route[]) {
   const config = { access: { who: 'public' as const } };
   const document = JSON.stringify(openApiDocument(routes, VERSION));

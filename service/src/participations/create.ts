@@ -95,7 +95,7 @@ function parseFields(input: NewParticipation): { wallet: Hex; hash: Hex } {
 
 function assertFormat(field: string, format: string, value: string): void {
   const known = FORMATS[format];
-  if (known !== undefined && !known.test(value)) throw invalidField(field, known.says);
+  if (known !== undefined && !known.test(value)) throw invalidField(field, known.description);
 }
 
 async function assertMinCommit(chain: EvmChain, fund: Hex, amount: bigint): Promise<void> {

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Built, buildContext } from '../../src/compose.ts';
+import { buildContext, type ComposedContext } from '../../src/compose.ts';
 import { loadConfig } from '../../src/config.ts';
 import { type Embedded, startEmbedded } from '../../src/db/embedded.ts';
 import { migrate } from '../../src/db/migrate.ts';
@@ -26,7 +26,7 @@ export type World = {
   rpc: TestNode;
   offer: Offer;
   /** The torturer's own view of the database. */
-  built: Built;
+  built: ComposedContext;
   nodes: ServiceNode[];
   killDatabase(): Promise<void>;
   close(): Promise<void>;
