@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => one.close());
 
-/** Every row of every table of offers, with the transaction that wrote it. */
+/** Returns every row of every offer table, with the transaction that wrote it. */
 async function snapshot(): Promise<string> {
   const tables = [
     'assets',
@@ -59,7 +59,7 @@ async function refusal(work: Promise<unknown>): Promise<readonly string[]> {
 }
 
 describe('applying a file', () => {
-  test('twice changes nothing, not even a row', async () => {
+  test('twice writes no row the second time', async () => {
     const file = saleFile({ slug: 'twice' });
     await applyOffers(one.ctx, [file]);
     const before = await snapshot();
@@ -68,7 +68,7 @@ describe('applying a file', () => {
     expect(await snapshot()).toBe(before);
   });
 
-  test('a plan says what would change, and changes nothing', async () => {
+  test('can be planned without writing anything', async () => {
     const file = saleFile({ slug: 'planned' });
     const before = await snapshot();
     const [plan] = await planOffers(one.ctx, [file]);
@@ -77,7 +77,7 @@ describe('applying a file', () => {
     expect(await snapshot()).toBe(before);
   });
 
-  test('the difference names every changed fact with its old and new value', async () => {
+  test('lists every changed value with its old and new text', async () => {
     await applyOffers(one.ctx, [saleFile({ slug: 'changing', options: [option('a'), option('b')] })]);
     const wallet = { type: 'whitelisted_wallet', details: { max_wallets: 3 } } as const;
     const next = saleFile({
@@ -101,7 +101,7 @@ describe('applying a file', () => {
     ]);
   });
 
-  test('what keeps its name keeps its id', async () => {
+  test('keeps the ids of options and requirements whose keys stay', async () => {
     const wallets = (max_wallets: number) =>
       ({ type: 'whitelisted_wallet', details: { max_wallets } }) as const;
     const first = saleFile({
@@ -118,46 +118,46 @@ describe('applying a file', () => {
       ],
     });
     const after = await makeOffer(one.ctx, second);
-    const old = before.options[0];
+    const previous = before.options[0];
     expect(after.id).toBe(before.id);
     expect(after.inserted_at).toBe(before.inserted_at);
     expect(after.options.map(({ slug }) => slug)).toEqual(['c', 'a']);
-    expect(after.options[1]).toMatchObject({ id: old?.id, price_usd: '9' });
+    expect(after.options[1]).toMatchObject({ id: previous?.id, price_usd: '9' });
     expect(after.options[1]?.requirements[1]).toEqual({
-      ...old?.requirements[0],
+      ...previous?.requirements[0],
       details: { max_wallets: 5 },
     });
   });
 
-  test('several files are applied together or not at all', async () => {
+  test('is all or nothing for several files', async () => {
     const before = await snapshot();
     const files = [saleFile({ slug: 'fine' }), saleFile({ slug: 'not-fine', partners: ['nobody'] })];
     expect(await refusal(applyOffers(one.ctx, files))).toEqual([
-      'not-fine: partners: there is no partner nobody',
+      'not-fine: partners: partner nobody not found',
     ]);
     expect(await snapshot()).toBe(before);
     const same = [saleFile({ slug: 'fine' }), saleFile({ slug: 'fine' })];
-    expect(await refusal(applyOffers(one.ctx, same))).toEqual(['fine: two files have this slug']);
+    expect(await refusal(applyOffers(one.ctx, same))).toEqual(['fine: more than one file has this slug']);
   });
 
-  test('what was shown is what is done, or nothing is', async () => {
+  test('is refused if the offer has changed since the reviewed plan', async () => {
     const file = saleFile({ slug: 'shown', tagline: 'Mine' });
-    const shown = await planOffers(one.ctx, [file]);
+    const reviewed = await planOffers(one.ctx, [file]);
     await applyOffers(one.ctx, [saleFile({ slug: 'shown', tagline: 'Someone else’s' })]);
-    expect(await refusal(applyOffers(one.ctx, [file], shown))).toEqual([
-      expect.stringContaining('meanwhile'),
+    expect(await refusal(applyOffers(one.ctx, [file], reviewed))).toEqual([
+      expect.stringContaining('have changed since the diff was shown'),
     ]);
     expect((await readOfferBySlug(one.ctx.db, 'shown'))?.tagline).toBe('Someone else’s');
   });
 
-  test('twenty at once make one offer', async () => {
+  test('twenty times at once creates one offer', async () => {
     const file = saleFile({ slug: 'raced' });
     const plans = await Promise.all(Array.from({ length: 20 }, () => applyOffers(one.ctx, [file])));
     expect(plans.filter(([plan]) => plan?.isNew)).toHaveLength(1);
     expect(plans.filter(([plan]) => plan?.changes.length === 0)).toHaveLength(19);
   });
 
-  test('partners are found by name, client id and id; a name of two is refused', async () => {
+  test('finds partners by name, client id and id, and refuses an ambiguous name', async () => {
     const partners = ['Partner partner-one', 'partner-one', '01890000-0000-7000-8000-000000000001'];
     const offer = await makeOffer(one.ctx, saleFile({ slug: 'by-name' }));
     await applyOffers(one.ctx, [saleFile({ slug: 'by-name', partners })]);
@@ -166,23 +166,23 @@ describe('applying a file', () => {
       one.ctx.db,
     );
     expect(await refusal(applyOffers(one.ctx, [saleFile({ slug: 'by-name', partners: ['Twin'] })]))).toEqual([
-      'by-name: partners: several partners are called Twin; use a client id',
+      'by-name: partners: more than one partner is named Twin; use a client id',
     ]);
   });
 
-  test('an asset must be described once, by whichever file', async () => {
-    const unknown = saleFile({ slug: 'no-asset', asset: 'never-described' });
+  test('needs each asset defined once, in any file', async () => {
+    const unknown = saleFile({ slug: 'no-asset', asset: 'undefined-asset' });
     expect(await refusal(applyOffers(one.ctx, [unknown]))).toEqual([
-      'no-asset: assets: there is no asset never-described; describe it under assets',
+      'no-asset: assets: asset undefined-asset not found; define it under assets',
     ]);
     await applyOffers(one.ctx, [saleFile({ slug: 'known-asset', assets: {} })]);
     expect((await readOfferBySlug(one.ctx.db, 'known-asset'))?.asset.code).toBe('HBR');
   });
 
-  test('two offers of one symbol for one partner are refused, unless one has ended', async () => {
+  test('refuses two offers with one symbol for one partner, unless one has ended', async () => {
     await applyOffers(one.ctx, [tokenizedFile({ slug: 'stock-1' })]);
     expect(await refusal(applyOffers(one.ctx, [tokenizedFile({ slug: 'stock-2' })]))).toEqual([
-      'stock-2: symbol: HBRon is traded by stock-1 for the same partner already',
+      'stock-2: symbol: stock-1 already trades HBRon for the same partner',
     ]);
     await applyOffers(one.ctx, [tokenizedFile({ slug: 'stock-2', partners: ['partner-two'] })]);
     await applyOffers(one.ctx, [tokenizedFile({ slug: 'stock-1', ends_at: '2020-01-01T00:00:00Z' })]);
@@ -190,7 +190,7 @@ describe('applying a file', () => {
   });
 });
 
-describe('what others depend on', () => {
+describe('an offer in use', () => {
   beforeAll(async () => {
     await sql`create table test_payments (id uuid primary key default gen_random_uuid(), offer_id uuid not null references offers,
       option_id uuid not null, foreign key (offer_id, option_id) references offer_options (offer_id, id))`.execute(
@@ -199,7 +199,7 @@ describe('what others depend on', () => {
   });
   const contracts = (change: object) => [{ ...saleFile().contracts[0], ...change }] as OfferFile['contracts'];
 
-  test('an option in use cannot be removed, one that is not can', async () => {
+  test('only loses options that nothing references', async () => {
     const file = saleFile({ slug: 'used', options: [option('a'), option('b')] });
     const offer = await makeOffer(one.ctx, file);
     await sql`insert into test_payments (offer_id, option_id) values (${offer.id}, ${offer.options[0]?.id})`.execute(
@@ -207,7 +207,7 @@ describe('what others depend on', () => {
     );
     const without = (slug: string) => saleFile({ slug: 'used', options: [option(slug)] });
     expect(await refusal(applyOffers(one.ctx, [without('b')]))).toEqual([
-      'used: options.a: cannot be removed: it is in use (test_payments)',
+      'used: options.a: cannot be removed: in use by test_payments',
     ]);
     await applyOffers(one.ctx, [without('a')]);
   });
@@ -227,7 +227,7 @@ describe('what others depend on', () => {
         contracts: contracts({ funding_tokens: [{ asset: 'harbour', address: ADDRESS.usdc }] }),
       },
     ],
-  ] as const)('%s cannot be changed once money is under way, before that it can', async (path, change) => {
+  ] as const)('can change %s only until there are payments', async (path, change) => {
     const slug = `money-${path.replaceAll(/[._]/g, '-')}`;
     const file = saleFile({ slug });
     const changed = saleFile({ slug, ...(change as Partial<OfferFile>) });
@@ -239,12 +239,12 @@ describe('what others depend on', () => {
       one.ctx.db,
     );
     expect(await refusal(applyOffers(one.ctx, [changed]))).toContain(
-      `${slug}: ${path}: cannot be changed: it is in use (test_payments)`,
+      `${slug}: ${path}: cannot be changed: in use by test_payments`,
     );
-    await applyOffers(one.ctx, [saleFile({ slug, tagline: 'words can always change' })]);
+    await applyOffers(one.ctx, [saleFile({ slug, tagline: 'texts can always change' })]);
   });
 
-  test('a new chain can be added while money is under way', async () => {
+  test('can get another chain while there are payments', async () => {
     const file = saleFile({ slug: 'grows' });
     const offer = await makeOffer(one.ctx, file);
     await sql`insert into test_payments (offer_id, option_id) values (${offer.id}, ${offer.options[0]?.id})`.execute(
@@ -255,29 +255,29 @@ describe('what others depend on', () => {
     ]);
   });
 
-  test('bindings bear a new contract, but not the end of whitelisted_wallet', async () => {
+  test('with bound wallets can change its contract but not drop whitelisted_wallet', async () => {
     const wallets = { type: 'whitelisted_wallet', details: { max_wallets: 3 } } as const;
     const file = saleFile({ slug: 'bound', options: [option('a', { requirements: [wallets] })] });
     const offer = await makeOffer(one.ctx, file);
     await bindWallet(offer.options[0]?.id);
     await applyOffers(one.ctx, [{ ...file, contracts: contracts({ address: ADDRESS.swap }) }]);
-    const free = saleFile({ slug: 'bound', options: [option('a')] });
-    expect(await refusal(applyOffers(one.ctx, [free]))).toContain(
-      'bound: options.a.requirements.whitelisted_wallet: cannot be removed: it is in use (option_addresses)',
+    const unrestricted = saleFile({ slug: 'bound', options: [option('a')] });
+    expect(await refusal(applyOffers(one.ctx, [unrestricted]))).toContain(
+      'bound: options.a.requirements.whitelisted_wallet: cannot be removed: in use by option_addresses',
     );
   });
 
-  test('the digits of an asset cannot change under the offers that use it', async () => {
+  test('keeps the fractional digits of its assets', async () => {
     const assets = {
       'usd-coin': { code: 'USDC', name: 'USD Coin', fractional_digits: 8, transfers: 'exact' },
     } as const;
     expect(await refusal(applyOffers(one.ctx, [saleFile({ slug: 'digits', assets })]))).toEqual([
-      expect.stringContaining('digits: assets.usd-coin.fractional_digits: cannot be changed: offers use it'),
+      expect.stringContaining('digits: assets.usd-coin.fractional_digits: cannot be changed: used by'),
     ]);
   });
 });
 
-/** A wallet of somebody, bound to the option. */
+/** Binds a wallet of a new user to the option. */
 async function bindWallet(optionId: string | undefined): Promise<void> {
   const id = '01890000-0000-7000-8000-0000000000cc';
   await sql`insert into users (id, email, kind) values (${id}, 'bound@example.test', 'person')`.execute(
@@ -290,7 +290,7 @@ async function bindWallet(optionId: string | undefined): Promise<void> {
   );
 }
 
-test('any valid file applied twice changes nothing, and what is shown of it is the same offer', async () => {
+test('any valid file can be applied twice and exported without a change', async () => {
   let count = 0;
   await fc.assert(
     fc.asyncProperty(validFiles(), async (generated) => {
@@ -304,11 +304,11 @@ test('any valid file applied twice changes nothing, and what is shown of it is t
       const [again] = await planOffers(one.ctx, [parsed]);
       expect(again).toMatchObject({ isNew: false, changes: [], refusals: [] });
       const stored = await readOfferBySlug(one.ctx.db, parsed.slug);
-      if (stored === null) throw new Error('the offer was not made');
-      const shown = stringify(
+      if (stored === null) throw new Error('offer not stored');
+      const exported = stringify(
         definitionToFile(definitionFromOffer(stored, await listOfferPartners(one.ctx.db, stored.id))),
       );
-      const [same] = await planOffers(one.ctx, [parseOfferFile(shown, { name: 'shown.yaml' })]);
+      const [same] = await planOffers(one.ctx, [parseOfferFile(exported, { name: 'exported.yaml' })]);
       expect(same).toMatchObject({ changes: [], refusals: [] });
     }),
     { numRuns: 40 },

@@ -7,7 +7,7 @@ import {
   definitionFromOffer,
   type NamedPartner,
 } from './definition.ts';
-import * as documents from './definition-store.ts';
+import * as store from './definition-store.ts';
 import type { OfferFile } from './file-schema.ts';
 import { findReferences, listOffersUsingAsset } from './references-store.ts';
 import { findRefusals } from './refusals.ts';
@@ -20,11 +20,11 @@ export type OfferPlan = {
   slug: string;
   isNew: boolean;
   changes: Change[];
-  /** Why it cannot be done; nothing at all is changed then. */
+  /** Reasons why the plan cannot be applied; empty if it can. */
   refusals: string[];
 };
 
-/** Nothing was changed. */
+/** Thrown if any file is refused; no offer has changed. */
 export class OfferRefusedError extends Error {
   readonly refusals: readonly string[];
 
@@ -35,7 +35,7 @@ export class OfferRefusedError extends Error {
   }
 }
 
-/** What applying the files would do. It is done and undone, so the database has had its say too. */
+/** Returns the changes that applying the files would make. Runs and rolls back, so database constraints apply too. */
 export async function planOffers(ctx: Parts, files: readonly OfferFile[]): Promise<OfferPlan[]> {
   const tx = await ctx.db.startTransaction().execute();
   try {
@@ -45,36 +45,34 @@ export async function planOffers(ctx: Parts, files: readonly OfferFile[]): Promi
   }
 }
 
-/** Makes the offers as the files say, all or none. With `shown`, only if that is still what would be done. */
+/** Applies all files or none. With `reviewed`, throws if the changes differ from that plan. */
 export async function applyOffers(
   ctx: Parts,
   files: readonly OfferFile[],
-  shown?: readonly OfferPlan[],
+  reviewed?: readonly OfferPlan[],
 ): Promise<OfferPlan[]> {
   const run = ctx.db.transaction().execute(async (tx) => {
     const plans = await changeOffers(ctx, tx, files);
     const refusals = plans.flatMap((plan) => plan.refusals);
     if (refusals.length > 0) throw new OfferRefusedError(refusals);
-    if (shown !== undefined && JSON.stringify(shown) !== JSON.stringify(plans))
-      throw new OfferRefusedError([
-        'the offers were changed by someone else meanwhile: look at the difference again',
-      ]);
+    if (reviewed !== undefined && JSON.stringify(reviewed) !== JSON.stringify(plans))
+      throw new OfferRefusedError(['the offers have changed since the diff was shown; review it again']);
     return plans;
   });
   return run.catch((error: unknown) => {
-    // Someone began to use what was to be removed, after we looked.
+    // Foreign key violation: a row started to reference a removed part after the check.
     if ((error as { code?: string }).code === '23503')
-      throw new OfferRefusedError(['what was to be removed has just come into use']);
+      throw new OfferRefusedError(['a part that the file removes has just come into use']);
     throw error;
   });
 }
 
 async function changeOffers(ctx: Parts, tx: Db, files: readonly OfferFile[]): Promise<OfferPlan[]> {
-  await documents.lockOffers(tx);
+  await store.lockOffers(tx);
   const plans: OfferPlan[] = [];
   for (const file of files) {
     if (plans.some(({ slug }) => slug === file.slug))
-      throw new OfferRefusedError([`${file.slug}: two files have this slug`]);
+      throw new OfferRefusedError([`${file.slug}: more than one file has this slug`]);
     plans.push(await changeOffer(ctx, tx, file));
   }
   return plans;
@@ -86,17 +84,17 @@ async function changeOffer(ctx: Parts, tx: Db, file: OfferFile): Promise<OfferPl
   const partners = await resolvePartners(tx, file, refusals);
   const assets = await changeAssets(tx, file, refusals);
   const before = await readOfferBySlug(tx, slug);
-  const document = definitionFromFile(file, partners);
+  const definition = definitionFromFile(file, partners);
   const known =
-    before === null ? null : definitionFromOffer(before, await documents.listOfferPartners(tx, before.id));
-  const changes = [...assets.changes, ...compareDefinitions(known, document)];
+    before === null ? null : definitionFromOffer(before, await store.listOfferPartners(tx, before.id));
+  const changes = [...assets.changes, ...compareDefinitions(known, definition)];
   if (before !== null) {
     const optionIds = before.options.map(({ id }) => id);
-    refusals.push(...findRefusals(before, document, await findReferences(tx, before.id, optionIds)));
+    refusals.push(...findRefusals(before, definition, await findReferences(tx, before.id, optionIds)));
   }
   if (refusals.length === 0 && changes.length > assets.changes.length) {
-    await documents.writeOffer(ctx, tx, document, before, assets.known);
-    refusals.push(...(await symbolClashes(ctx, tx, file)));
+    await store.writeOffer(ctx, tx, definition, before, assets.known);
+    refusals.push(...(await findSymbolConflicts(ctx, tx, file)));
   }
   return { slug, isNew: before === null, changes, refusals };
 }
@@ -107,20 +105,20 @@ async function resolvePartners(
   refusals: string[],
 ): Promise<NamedPartner[]> {
   const resolved = new Map<string, NamedPartner>();
-  for (const word of partners) {
-    const [partner, ...others] = await documents.findPartners(tx, word);
-    if (partner === undefined) refusals.push(`${slug}: partners: there is no partner ${word}`);
+  for (const reference of partners) {
+    const [partner, ...others] = await store.findPartners(tx, reference);
+    if (partner === undefined) refusals.push(`${slug}: partners: partner ${reference} not found`);
     else if (others.length > 0)
-      refusals.push(`${slug}: partners: several partners are called ${word}; use a client id`);
+      refusals.push(`${slug}: partners: more than one partner is named ${reference}; use a client id`);
     else resolved.set(partner.id, partner);
   }
   return [...resolved.values()];
 }
 
-/** Assets that the file describes, and those it takes as known. */
+/** Writes the assets that the file defines and returns every asset it refers to. */
 async function changeAssets(tx: Db, file: OfferFile, refusals: string[]) {
-  const named = [...new Set([file.asset, ...file.funding_assets, ...Object.keys(file.assets)])];
-  const known = await documents.readAssets(tx, named);
+  const referenced = [...new Set([file.asset, ...file.funding_assets, ...Object.keys(file.assets)])];
+  const known = await store.readAssets(tx, referenced);
   const changes: Change[] = [];
   for (const [id, { code, name, fractional_digits }] of Object.entries(file.assets)) {
     const wanted: Asset = { id, code, name, fractional_digits };
@@ -129,15 +127,14 @@ async function changeAssets(tx: Db, file: OfferFile, refusals: string[]) {
     const users = known.has(id) ? await listOffersUsingAsset(tx, id) : [];
     if (users.length > 0 && found.some(({ path }) => path.endsWith('fractional_digits')))
       refusals.push(
-        `${file.slug}: assets.${id}.fractional_digits: cannot be changed: offers use it (${users.join(', ')})`,
+        `${file.slug}: assets.${id}.fractional_digits: cannot be changed: used by ${users.join(', ')}`,
       );
-    else await documents.upsertAsset(tx, wanted);
+    else await store.upsertAsset(tx, wanted);
     changes.push(...found);
     known.set(id, wanted);
   }
-  for (const id of named)
-    if (!known.has(id))
-      refusals.push(`${file.slug}: assets: there is no asset ${id}; describe it under assets`);
+  for (const id of referenced)
+    if (!known.has(id)) refusals.push(`${file.slug}: assets: asset ${id} not found; define it under assets`);
   return { changes, known };
 }
 
@@ -151,10 +148,8 @@ function compareAssets(before: Asset | undefined, after: Asset): Change[] {
     .filter(({ from, to }) => from !== to);
 }
 
-async function symbolClashes({ clock }: Parts, tx: Db, { slug, symbol }: OfferFile): Promise<string[]> {
+async function findSymbolConflicts({ clock }: Parts, tx: Db, { slug, symbol }: OfferFile): Promise<string[]> {
   if (symbol === null) return [];
-  const slugs = await documents.findSymbolClashes(tx, slug, symbol, clock.now());
-  return slugs.map(
-    (other) => `${slug}: symbol: ${symbol} is traded by ${other} for the same partner already`,
-  );
+  const slugs = await store.findSymbolConflicts(tx, slug, symbol, clock.now());
+  return slugs.map((other) => `${slug}: symbol: ${other} already trades ${symbol} for the same partner`);
 }

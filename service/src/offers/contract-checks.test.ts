@@ -70,7 +70,7 @@ const tokenized = (change: Partial<Contract> = {}, file: Partial<OfferFile> = {}
     ...file,
   });
 
-test('what is deployed as the file says passes, of both generations', async () => {
+test('deployments that match the file pass, in both contract versions', async () => {
   const { older_fund_swap } = chain.deployment;
   expect(await check(sale())).toEqual([]);
   expect(await check(swap())).toEqual([]);
@@ -78,58 +78,58 @@ test('what is deployed as the file says passes, of both generations', async () =
   expect(await check(tokenized())).toEqual([]);
 });
 
-test('an address without code is refused', async () => {
+test('an address without code is reported', async () => {
   const empty = `0x${'12'.repeat(20)}`;
   for (const file of [sale({ address: empty }), swap({ address: empty }), tokenized({ address: empty })])
     expect(await check(file, null)).toContainEqual(
-      expect.stringMatching(/contracts\.ethereum_sepolia\.address: there is no contract at this address$/),
+      expect.stringMatching(/contracts\.ethereum_sepolia\.address: no contract at this address$/),
     );
 });
 
-test('a contract of another kind is refused', async () => {
+test('a contract of another type is reported', async () => {
   const { sale_funds, fund_swap } = chain.deployment;
-  const wrong = /contracts\.ethereum_sepolia\.address: it does not have the expected interface/;
+  const wrong = /contracts\.ethereum_sepolia\.address: does not have the expected interface/;
   expect(await check(sale({ address: fund_swap.address }))).toContainEqual(expect.stringMatching(wrong));
   expect(await check(swap({ address: sale_funds.open }))).toContainEqual(expect.stringMatching(wrong));
   expect(await check(tokenized({ address: fund_swap.address }))).toContainEqual(expect.stringMatching(wrong));
 });
 
-test('a funding token whose decimals are not those of the asset is refused', async () => {
+test('a funding token with other decimals than its asset is reported', async () => {
   const funding_tokens = [{ asset: 'usd-coin', address: token('legacy-token') }];
   expect(await check(sale({ funding_tokens }))).toEqual([
-    'harbour-sale: contracts.ethereum_sepolia.funding_tokens.usd-coin: its decimals are 18, but usd-coin has 6 fractional digits',
+    'harbour-sale: contracts.ethereum_sepolia.funding_tokens.usd-coin: the token has 18 decimals, but usd-coin has 6 fractional digits',
   ]);
 });
 
-test('a funding token that the swap does not take is refused', async () => {
+test('a funding token that the swap does not accept is reported', async () => {
   const other = await chain.create(feeOnTransferToken, []);
   const problems = await check(swap({ funding_tokens: [{ asset: 'usd-coin', address: other }] }));
   expect(problems).toContainEqual(expect.stringContaining('TokenNotTaken'));
 });
 
-test('a swap that gives another token is refused', async () => {
+test('a swap that pays out another token is reported', async () => {
   const problems = await check(swap({ asset_address: token('usd-coin') }));
   expect(problems).toEqual([
-    `harbour-sale: contracts.ethereum_sepolia.address: it gives ${token('causeway-treasury-fund')}, but asset_address is ${token('usd-coin')}`,
+    `harbour-sale: contracts.ethereum_sepolia.address: pays out ${token('causeway-treasury-fund')}, but asset_address is ${token('usd-coin')}`,
   ]);
 });
 
-test('an operator without a role is refused; without one to ask for it is not checked', async () => {
+test('an operator without its roles is reported; without an operator the roles are not checked', async () => {
   expect(await check(sale(), stranger)).toEqual([
-    `harbour-sale: contracts.ethereum_sepolia.operator: the operator ${stranger} has no role to commit`,
-    `harbour-sale: contracts.ethereum_sepolia.operator: the operator ${stranger} has no role to remit`,
+    `harbour-sale: contracts.ethereum_sepolia.operator: the operator ${stranger} does not have the commit role`,
+    `harbour-sale: contracts.ethereum_sepolia.operator: the operator ${stranger} does not have the remit role`,
   ]);
   expect(await check(tokenized(), stranger)).toEqual([expect.stringContaining(`not by ${stranger}`)]);
   expect(await check(sale(), null)).toEqual([]);
 });
 
-test('a fee that is not the contract’s is refused', async () => {
+test('a fee that differs from the contract is reported', async () => {
   expect(await check(tokenized({}, { fee_bps: 51 }))).toEqual([
-    expect.stringContaining('contracts.ethereum_sepolia.fee_bps: its fee is not fee_bps = 51'),
+    expect.stringContaining('contracts.ethereum_sepolia.fee_bps: the contract fee differs from fee_bps = 51'),
   ]);
 });
 
-test('an allow-list that is none, or that everyone is on, is refused', async () => {
+test('an allow-list that is not one, or that allows every wallet, is reported', async () => {
   const { market } = chain.deployment.fund_swap;
   const owner = roles.owner.address;
   const parts = {
@@ -143,16 +143,16 @@ test('an allow-list that is none, or that everyone is on, is refused', async () 
   const open = await chain.create(fundSwap, [parts]);
   expect(await check(tokenized({ allow_list: chain.deployment.fund_swap.address }))).toEqual([]);
   expect(await check(tokenized({ allow_list: open }))).toEqual([
-    'harbour-stock: contracts.ethereum_sepolia.allow_list: it allows everyone, so there is no list to be on',
+    'harbour-stock: contracts.ethereum_sepolia.allow_list: the contract allows every wallet, so there is no allow-list',
   ]);
   expect(await check(tokenized({ allow_list: token('usd-coin') }))).toContainEqual(
-    expect.stringMatching(/allow_list: it does not have the expected interface/),
+    expect.stringMatching(/allow_list: does not have the expected interface/),
   );
 });
 
-test('a chain without a node, or with a silent one, is a refusal and not a pass', async () => {
+test('a chain without a reachable node is reported', async () => {
   expect(await check(sale({ chain: 'base_sepolia' }))).toEqual([
-    'harbour-sale: contracts.base_sepolia: no RPC_URL_BASE_SEPOLIA is set to check it with',
+    'harbour-sale: contracts.base_sepolia: cannot be checked: RPC_URL_BASE_SEPOLIA is not set',
   ]);
   node.fault.set('down');
   try {

@@ -8,7 +8,7 @@ import { describeRevert, revertData } from '../chain/evm/revert.ts';
 import { ApiError } from '../errors.ts';
 import type { OfferFile } from './file-schema.ts';
 
-/** What checks need beside the file: the chains, the digits of each asset, and who settles (null: not checked). */
+/** The inputs of the checks beside the file. `operator` is the settlement address; null skips its checks. */
 export type CheckParts = {
   chains: Pick<Chains, 'evm'>;
   digits: ReadonlyMap<string, number>;
@@ -38,16 +38,17 @@ const tokenizedAbi = parseAbi([
 
 const zeroAddress: Hex = `0x${'00'.repeat(20)}`;
 const zeroHash: Hex = `0x${'00'.repeat(32)}`;
+/** Funding-token units that the fee and preview checks are computed for. */
 const SAMPLE = 10n ** 12n;
 
-/** Asks the chains whether what the file says of its contracts is so; gives what is wrong, place by place. */
+/** Checks the contracts of an offer file against the chains. Returns one line per problem, with its path. */
 export async function checkContracts(parts: CheckParts, file: OfferFile): Promise<string[]> {
   const found = await Promise.all(
     file.contracts.map(async (contract) => {
       const at = `${file.slug}: contracts.${contract.chain}`;
       const chain = openChain(parts.chains, contract.chain);
       if (chain === null)
-        return [`${at}: no RPC_URL_${contract.chain.toUpperCase()} is set to check it with`];
+        return [`${at}: cannot be checked: RPC_URL_${contract.chain.toUpperCase()} is not set`];
       const problems = await Promise.all(listChecks(parts, file, contract, chain).map(runCheck));
       return problems.flatMap((problem) => (problem === null ? [] : [`${at}.${problem}`]));
     }),
@@ -70,19 +71,18 @@ async function runCheck({ path, run }: Check): Promise<string | null> {
   } catch (error) {
     const known = findApiError(error);
     if (known === undefined) throw error;
-    return `${path}: ${sayFailure(known)}`;
+    return `${path}: ${describeFailure(known)}`;
   }
 }
 
-function sayFailure({ code, details, message }: ApiError): string {
-  if (code === 'contract_not_found') return 'there is no contract at this address';
-  if (code === 'contract_reverted')
-    return `it does not have the expected interface (${String(details.reason)})`;
+function describeFailure({ code, details, message }: ApiError): string {
+  if (code === 'contract_not_found') return 'no contract at this address';
+  if (code === 'contract_reverted') return `does not have the expected interface (${String(details.reason)})`;
   return message;
 }
 
 function listChecks(parts: CheckParts, file: OfferFile, contract: Contract, chain: EvmChain): Check[] {
-  const own = {
+  const checksOfType = {
     'platform::token_sale': fundChecks,
     'fund::swap': swapChecks,
     'tokenized::swap': tokenizedChecks,
@@ -93,7 +93,7 @@ function listChecks(parts: CheckParts, file: OfferFile, contract: Contract, chai
     ...(asset_address === null ? [] : [{ path: 'asset_address', asset: file.asset, address: asset_address }]),
   ];
   return [
-    ...own(parts, file, contract, chain),
+    ...checksOfType(parts, file, contract, chain),
     ...tokens.map(({ path, asset, address }) => ({
       path,
       run: async () => {
@@ -101,7 +101,7 @@ function listChecks(parts: CheckParts, file: OfferFile, contract: Contract, chai
         const expected = parts.digits.get(asset);
         return decimals === BigInt(expected ?? -1)
           ? null
-          : `its decimals are ${decimals}, but ${asset} has ${expected} fractional digits`;
+          : `the token has ${decimals} decimals, but ${asset} has ${expected} fractional digits`;
       },
     })),
   ];
@@ -121,13 +121,15 @@ function fundChecks(
     const kind = await chain.reader.read(contractCall(address, fundAbi, 'KIND', []));
     await Promise.all([read('minCommit'), read('id'), read('stopped')]);
     await chain.reader.read(contractCall(address, fundAbi, 'totals', [zeroAddress, zeroHash, token]));
-    return kind === 0n ? null : `its KIND is ${kind}, but a sale fund's is 0`;
+    return kind === 0n ? null : `its KIND is ${kind}, but that of a sale fund is 0`;
   };
   const roleCheck = (functionName: 'commit' | 'remit') => async () => {
     if (operator === null) return null;
     const args = [zeroAddress, zeroHash, token, 0n] as const;
-    const refused = await simulate(chain, operator, address, fundAbi, functionName, args);
-    return refused === 'Unauthorized()' ? `the operator ${operator} has no role to ${functionName}` : null;
+    const revert = await simulate(chain, operator, address, fundAbi, functionName, args);
+    return revert === 'Unauthorized()'
+      ? `the operator ${operator} does not have the ${functionName} role`
+      : null;
   };
   return [
     { path: 'address', run: interfaceCheck },
@@ -144,7 +146,7 @@ function swapChecks(_parts: CheckParts, _file: OfferFile, contract: Contract, ch
     await chain.reader.read(contractCall(address, fundSwapAbi, 'stopped', []));
     await chain.reader.read(contractCall(address, fundSwapAbi, 'SWAP_LEVEL', []));
     if (asset_address === null || lower(asset_address) === lower(output)) return null;
-    return `it gives ${lower(output)}, but asset_address is ${lower(asset_address)}`;
+    return `pays out ${lower(output)}, but asset_address is ${lower(asset_address)}`;
   };
   return [
     { path: 'address', run: outputCheck },
@@ -167,7 +169,7 @@ function allowListCheck({ address, allow_list }: Contract, chain: EvmChain): Che
     path: 'allow_list',
     run: async () => {
       const isOpen = await chain.reader.read(contractCall(list, fundSwapAbi, 'authorized', [zeroAddress]));
-      return isOpen ? 'it allows everyone, so there is no list to be on' : null;
+      return isOpen ? 'the contract allows every wallet, so there is no allow-list' : null;
     },
   };
 }
@@ -186,7 +188,7 @@ function tokenizedChecks(
     const expected = SAMPLE - (SAMPLE * 10_000n) / (10_000n + bps);
     return fee === expected
       ? null
-      : `its fee is not fee_bps = ${bps}: it takes ${fee} of ${SAMPLE}, not ${expected}`;
+      : `the contract fee differs from fee_bps = ${bps}: it takes ${fee} of ${SAMPLE}, not ${expected}`;
   };
   const interfaceCheck = async () => {
     const pair = [
@@ -199,17 +201,17 @@ function tokenizedChecks(
     return null;
   };
   const domainCheck = async () => {
-    const told = await unlessMissing(
+    const domain = await ignoreRevert(
       chain.reader.read(contractCall(address, tokenizedAbi, 'eip712Domain', [])),
     );
-    return told === undefined && domain_name === null
-      ? 'is required: the contract does not tell its domain by eip712Domain()'
+    return domain === undefined && domain_name === null
+      ? 'is required: the contract has no eip712Domain()'
       : null;
   };
   const operatorCheck = async () => {
-    const set = await unlessMissing(chain.reader.read(contractCall(address, tokenizedAbi, 'operator', [])));
+    const set = await ignoreRevert(chain.reader.read(contractCall(address, tokenizedAbi, 'operator', [])));
     if (operator === null || set === undefined || lower(set) === lower(operator)) return null;
-    return `the contract takes orders signed by ${lower(set)}, not by ${operator}`;
+    return `the contract accepts orders signed by ${lower(set)}, not by ${operator}`;
   };
   return [
     { path: 'address', run: interfaceCheck },
@@ -220,7 +222,7 @@ function tokenizedChecks(
   ];
 }
 
-/** How a call by someone would be refused, in words; null when it would not be. */
+/** Returns the revert reason of a call from `from`, or null if it succeeds. */
 async function simulate(
   { rpc }: EvmChain,
   from: Hex,
@@ -240,7 +242,8 @@ async function simulate(
   }
 }
 
-function unlessMissing<T>(read: Promise<T>): Promise<T | undefined> {
+/** Resolves to undefined if the contract reverts, that is, lacks the function. */
+function ignoreRevert<T>(read: Promise<T>): Promise<T | undefined> {
   return read.catch((error: unknown) => {
     if (error instanceof ApiError && error.code === 'contract_reverted') return undefined;
     throw error;

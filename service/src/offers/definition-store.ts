@@ -7,20 +7,20 @@ import type { NamedPartner, OfferDefinition } from './definition.ts';
 import { requirementKey } from './file-rules.ts';
 import type { OfferFile } from './file-schema.ts';
 import type { Asset } from './schema.ts';
-import type { StoredOffer } from './store.ts';
+import type { StoredOffer } from './stored-offer.ts';
 
 type Ids = Pick<Context, 'clock' | 'random'>;
 
-/** Two who change offers do so one after the other. */
+/** Serialises changes of offers until the transaction ends. */
 export async function lockOffers(tx: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('offers', 0))`.execute(tx);
 }
 
-/** Partners by id, client id or name. */
-export async function findPartners(db: Db, word: string): Promise<NamedPartner[]> {
+/** Finds partners by id, client id or name. */
+export async function findPartners(db: Db, reference: string): Promise<NamedPartner[]> {
   const { rows } = await sql<NamedPartner>`
-    select p.id, p.name from partners p where p.id::text = ${word} or p.name = ${word}
-      or exists (select from oauth_clients c where c.partner_id = p.id and c.client_id = ${word})`.execute(
+    select p.id, p.name from partners p where p.id::text = ${reference} or p.name = ${reference}
+      or exists (select from oauth_clients c where c.partner_id = p.id and c.client_id = ${reference})`.execute(
     db,
   );
   return rows;
@@ -54,8 +54,8 @@ export async function upsertAsset(db: Db, asset: Asset): Promise<void> {
     .execute();
 }
 
-/** Offers with this symbol, other than this one, that a common partner could trade now or later. */
-export async function findSymbolClashes(
+/** Returns the slugs of other unfinished offers with this symbol that share a partner with this offer. */
+export async function findSymbolConflicts(
   db: Db,
   slug: string,
   symbol: string,
@@ -70,13 +70,13 @@ export async function findSymbolClashes(
   return rows.map((row) => row.slug);
 }
 
-/** Writes what the document says over what there is; whatever keeps its name keeps its id. */
+/** Replaces the stored offer with the definition. Options and requirements keep their ids as long as their keys stay. */
 export async function writeOffer(
   ctx: Ids,
   tx: Db,
-  document: OfferDefinition,
+  definition: OfferDefinition,
   before: StoredOffer | null,
-  digits: ReadonlyMap<string, Asset>,
+  assets: ReadonlyMap<string, Asset>,
 ): Promise<void> {
   const now = toTimestamp(ctx.clock.micros());
   const id = before?.id ?? newId(ctx.clock, ctx.random);
@@ -93,14 +93,14 @@ export async function writeOffer(
     banner_url,
     symbol,
     fee_bps,
-  } = document;
+  } = definition;
   const fields = {
     ...{ type, name, tagline, about, category, starts_at, ends_at, logo_url, banner_url, symbol, fee_bps },
-    asset_id: document.asset,
-    terms: JSON.stringify(document.terms),
-    links: JSON.stringify(document.links),
-    faqs: JSON.stringify(document.faqs),
-    milestones: JSON.stringify(document.milestones),
+    asset_id: definition.asset,
+    terms: JSON.stringify(definition.terms),
+    links: JSON.stringify(definition.links),
+    faqs: JSON.stringify(definition.faqs),
+    milestones: JSON.stringify(definition.milestones),
     updated_at: now,
   };
   if (before === null)
@@ -109,9 +109,9 @@ export async function writeOffer(
       .values({ id, slug, inserted_at: now, ...fields })
       .execute();
   else await tx.updateTable('offers').set(fields).where('id', '=', id).execute();
-  await writePartners(tx, id, document.partners);
-  await writeOptions(ctx, tx, id, document.options, before);
-  await writeContracts(tx, id, document, digits);
+  await writePartners(tx, id, definition.partners);
+  await writeOptions(ctx, tx, id, definition.options, before);
+  await writeContracts(tx, id, definition, assets);
 }
 
 async function writePartners(tx: Db, offer_id: string, partners: readonly NamedPartner[]): Promise<void> {
@@ -166,7 +166,7 @@ async function writeRequirements(
   }
 }
 
-/** Contracts and what they take have no id of their own, so they are simply written anew. */
+/** Contracts and funding tokens have no ids to keep, so they are deleted and inserted again. */
 async function writeContracts(
   tx: Db,
   offer_id: string,
@@ -185,8 +185,8 @@ async function writeContracts(
       .insertInto('offer_contracts')
       .values({ offer_id, kind, position, ...contract })
       .execute();
-    const tokens = funding_tokens.map(({ asset, address }, place) => ({
-      ...{ offer_id, chain: contract.chain, asset_id: asset, address, position: place },
+    const tokens = funding_tokens.map(({ asset, address }, tokenPosition) => ({
+      ...{ offer_id, chain: contract.chain, asset_id: asset, address, position: tokenPosition },
       decimals: assets.get(asset)?.fractional_digits ?? 0,
     }));
     await tx.insertInto('offer_funding_tokens').values(tokens).execute();

@@ -1,7 +1,7 @@
 import { stableJson } from '../stable-json.ts';
 import { requirementKey } from './file-rules.ts';
 import type { FileRequirement, OfferFile } from './file-schema.ts';
-import type { StoredOffer } from './store.ts';
+import type { StoredOffer } from './stored-offer.ts';
 
 export type NamedPartner = { id: string; name: string };
 
@@ -14,7 +14,7 @@ type Contract = {
   funding_tokens: { asset: string; address: string }[];
 };
 
-/** An offer as its file says, in the one form that can be compared: what is wanted, or what there is. */
+/** An offer in normalised form, built from a file or from the store so that the two can be compared. */
 export type OfferDefinition = Omit<OfferFile, 'partners' | 'assets' | 'contracts'> & {
   partners: NamedPartner[];
   contracts: Contract[];
@@ -84,7 +84,7 @@ export function definitionFromOffer(offer: StoredOffer, partners: NamedPartner[]
   };
 }
 
-/** The file that would say what there is. */
+/** Returns the offer file that produces this definition. */
 export function definitionToFile({
   partners,
   contracts,
@@ -102,17 +102,17 @@ export function definitionToFile({
 }
 
 export function compareDefinitions(before: OfferDefinition | null, after: OfferDefinition): Change[] {
-  const old = before === null ? new Map<string, string>() : flatten(before);
+  const current = before === null ? new Map<string, string>() : flatten(before);
   const wanted = flatten(after);
-  return [...new Set([...old.keys(), ...wanted.keys()])]
-    .map((path) => ({ path, from: old.get(path) ?? null, to: wanted.get(path) ?? null }))
+  return [...new Set([...current.keys(), ...wanted.keys()])]
+    .map((path) => ({ path, from: current.get(path) ?? null, to: wanted.get(path) ?? null }))
     .filter(({ from, to }) => from !== to);
 }
 
-/** Every fact of a document by its path. Members of lists are named by what they are known by, not by their place. */
+/** Maps every value to its path. List items appear under their key (slug, chain, asset), not their index. */
 function flatten({ options, contracts, partners, ...offer }: OfferDefinition): Map<string, string> {
-  const facts = new Map<string, string>();
-  const add = (path: string, value: unknown) => void (value !== null && facts.set(path, toText(value)));
+  const values = new Map<string, string>();
+  const add = (path: string, value: unknown) => void (value !== null && values.set(path, toText(value)));
   for (const [field, value] of Object.entries(offer)) add(field, value);
   add('partners', partners.map(({ id, name }) => `${name} (${id})`).sort());
   add(
@@ -139,11 +139,11 @@ function flatten({ options, contracts, partners, ...offer }: OfferDefinition): M
     for (const { asset, address } of funding_tokens)
       add(`contracts.${chain}.funding_tokens.${asset}`, address);
   }
-  return facts;
+  return values;
 }
 
 function toText(value: unknown): string {
-  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value.join(', ');
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join(', ');
   return typeof value === 'string' ? value : stableJson(value);
 }
 

@@ -5,12 +5,12 @@ import {
   ExternalWalletDetails,
   JurisdictionDetails,
   REQUIREMENT_TYPES,
-  type Requirement as RequirementOfWire,
   WhitelistedWalletDetails,
+  type Requirement as WireRequirement,
 } from '../requirements/schema.ts';
 import { FAQS, LINKS, MILESTONES, OfferType, TERMS } from './schema.ts';
 
-/** The shape of an offer's file: one schema checks it and gives editors their hints. */
+/** The schema of an offer file, used for validation and for editor hints. */
 
 const Text = (maxLength: number, description: string) =>
   Type.String({ minLength: 1, maxLength, description });
@@ -20,7 +20,7 @@ const AssetId = Type.String({
   description: 'The id of an asset, such as `usd-coin`.',
 });
 
-/** Numbers stay the text that was written, so `1.50` is exact with and without quotes. */
+/** Numbers are read as text, so `1.50` is exact with and without quotes. */
 const Amount = (description: string) =>
   Type.Unsafe<string | null>({
     type: ['string', 'number', 'null'],
@@ -34,7 +34,7 @@ const Time = (description: string) =>
     type: ['string', 'null'],
     pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,6})?)?(Z|[+-]\\d\\d:\\d\\d)$',
     default: null,
-    description: `${description} A date and a time with its zone, such as 2026-05-01T09:00:00Z.`,
+    description: `${description} ISO 8601 with a time zone, such as 2026-05-01T09:00:00Z.`,
   });
 
 function optional<T extends TSchema>(schema: T, description: string) {
@@ -47,19 +47,19 @@ function listOf<T extends TSchema>(schema: T) {
 
 const FileAsset = Closed(
   {
-    code: Text(32, 'The symbol people know, such as USDC.'),
-    name: Text(200, 'The name in words.'),
-    fractional_digits: Type.Integer({ minimum: 0, maximum: 77, description: 'Digits after the point.' }),
+    code: Text(32, 'The ticker, such as USDC.'),
+    name: Text(200, 'The full name.'),
+    fractional_digits: Type.Integer({ minimum: 0, maximum: 77, description: 'Number of decimals.' }),
     transfers: Type.Enum(['exact', 'fee_on_transfer', 'rebasing'], {
       default: 'exact',
-      description: 'Whether what is sent is what arrives and stays. Only `exact` assets can fund an offer.',
+      description: 'How transfers change amounts. Only `exact` assets can fund an offer.',
     }),
   },
-  { description: 'An asset; one that is known already need not be repeated.' },
+  { description: 'An asset. Assets that are already stored can be omitted.' },
 );
 
 type RequirementDetails<R> = R extends unknown ? Omit<R, 'id' | 'object'> : never;
-export type FileRequirement = RequirementDetails<RequirementOfWire>;
+export type FileRequirement = RequirementDetails<WireRequirement>;
 
 const DETAILS: Partial<Record<FileRequirement['type'], TSchema>> = {
   external_wallet: ExternalWalletDetails,
@@ -75,7 +75,7 @@ const FileRequirement = Type.Unsafe<FileRequirement>({
   additionalProperties: false,
   allOf: REQUIREMENT_TYPES.map((type) => ({
     if: { properties: { type: { const: type } } },
-    // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
+    // biome-ignore lint/suspicious/noThenProperty: a JSON Schema keyword
     then: {
       properties: { details: DETAILS[type] ?? { type: 'null' } },
       required: type in DETAILS ? ['details'] : [],
@@ -84,20 +84,23 @@ const FileRequirement = Type.Unsafe<FileRequirement>({
 });
 
 const FileOption = Closed({
-  slug: Slug('Names the option within the offer, for good.'),
+  slug: Slug('Identifies the option within the offer. Cannot change.'),
   price_usd: Amount('The price of one token.'),
-  floor_price_usd: Amount('The least price of a bid.'),
-  bid_increment: Amount('The step between bids.'),
-  minimum_purchase_usd: Amount('The least that can be invested at once.'),
-  total_token_supply: Amount('How many tokens there are in all.'),
-  sale_agreement_url: optional(Uri, 'What the user agrees to.'),
+  floor_price_usd: Amount('The minimum bid price.'),
+  bid_increment: Amount('The minimum increment between bids.'),
+  minimum_purchase_usd: Amount('The minimum purchase.'),
+  total_token_supply: Amount('The total number of tokens.'),
+  sale_agreement_url: optional(Uri, 'The sale agreement that the user accepts.'),
   accreditation_days: Type.Integer({
     minimum: 1,
     maximum: 3650,
     default: 90,
-    description: 'How old an accreditation may be.',
+    description: 'Maximum age of an accreditation in days.',
   }),
-  requirements: Type.Array(FileRequirement, { default: [], description: 'What a user must satisfy first.' }),
+  requirements: Type.Array(FileRequirement, {
+    default: [],
+    description: 'Requirements that a user must meet before investing.',
+  }),
 });
 
 const FileContract = Closed({
@@ -108,40 +111,38 @@ const FileContract = Closed({
     type: ['boolean', 'string'],
     format: 'evm-address',
     default: false,
-    description: 'Whether wallets must be allowed first: by the swap contract itself (true), or by another.',
+    description:
+      'The allow-list that wallets must be on: true for the swap contract itself, or the address of another contract.',
   }),
-  domain_name: optional(
-    Text(100, ''),
-    'The EIP-712 domain name, for a contract that does not tell it by eip712Domain().',
-  ),
+  domain_name: optional(Text(100, ''), 'The EIP-712 domain name, for a contract without eip712Domain().'),
   funding_tokens: Type.Array(Closed({ asset: AssetId, address: EvmAddress }), { minItems: 1 }),
 });
 
 export const OfferFile = Closed(
   {
-    slug: Slug('Names the offer, for good: a file with another slug is another offer.'),
+    slug: Slug('Identifies the offer. Cannot change: a file with another slug is another offer.'),
     type: OfferType,
-    name: Text(200, 'The name that people read.'),
-    tagline: optional(Text(300, ''), 'One sentence; required except for tokenized swaps.'),
+    name: Text(200, 'The display name.'),
+    tagline: optional(Text(300, ''), 'One sentence. Required except for tokenized swaps.'),
     about: optional(Text(20_000, ''), 'The description.'),
     category: optional(Text(100, ''), 'Such as `Real estate`.'),
-    starts_at: Time('When the offer opens; open at once when left out.'),
-    ends_at: Time('When the offer ends; without an end when left out.'),
+    starts_at: Time('When the offer opens. Default: when it is published.'),
+    ends_at: Time('When the offer ends. Default: never.'),
     logo_url: Uri,
     banner_url: optional(Uri, 'Required except for tokenized swaps.'),
     asset: AssetId,
-    funding_assets: Type.Array(AssetId, { minItems: 1, description: 'What can be paid with.' }),
-    symbol: optional(Text(32, ''), "The venue's symbol; for tokenized swaps."),
+    funding_assets: Type.Array(AssetId, { minItems: 1, description: 'The assets that users can pay with.' }),
+    symbol: optional(Text(32, ''), "The venue's symbol. Only for tokenized swaps."),
     fee_bps: Type.Unsafe<number | null>({
       type: ['integer', 'null'],
       minimum: 0,
       maximum: 10_000,
       default: null,
-      description: 'The platform fee in hundredths of a percent; for tokenized swaps.',
+      description: 'The platform fee in basis points. Only for tokenized swaps.',
     }),
     partners: Type.Array(Text(200, ''), {
       minItems: 1,
-      description: 'Who offers it: names, client ids or ids of partners.',
+      description: 'The partners that offer it, by name, client id or id.',
     }),
     options: Type.Array(FileOption, { minItems: 1 }),
     contracts: Type.Array(FileContract, { default: [] }),

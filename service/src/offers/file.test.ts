@@ -41,8 +41,8 @@ function problems(text: string): readonly string[] {
   }
 }
 
-describe('an offer’s file', () => {
-  test('numbers and addresses without quotes are kept as they were written', () => {
+describe('an offer file', () => {
+  test('keeps unquoted numbers and addresses exactly as written', () => {
     const file = read(YAML);
     expect(file.options[0]).toMatchObject({
       price_usd: '1.50',
@@ -72,7 +72,7 @@ describe('an offer’s file', () => {
       /:2: slug: must not look like an id$/,
     ],
     [
-      'a price that is no number',
+      'a price that is not a number',
       swap('1.50', 'cheap'),
       /^harbour\.yaml:13: options\.0\.price_usd: must be a decimal number/,
     ],
@@ -95,7 +95,7 @@ describe('an offer’s file', () => {
     [
       'a time that does not exist',
       `${YAML}starts_at: 2026-13-01T00:00:00Z\n`,
-      /:24: starts_at: is not a time that exists/,
+      /:24: starts_at: is not a valid time/,
     ],
     [
       'an end before the start',
@@ -108,7 +108,7 @@ describe('an offer’s file', () => {
       /:16: options\.0\.requirements\.0\.details: is required/,
     ],
     [
-      'a requirement with details of another',
+      'a requirement with the details of another type',
       swap('max_wallets: 3', 'protocol: solana'),
       /requirements\.0\.details\.max_wallets: is required/,
     ],
@@ -118,24 +118,24 @@ describe('an offer’s file', () => {
       /:16: options\.0\.requirements\.0\.type: must be one of/,
     ],
     [
-      'a requirement that stands twice',
+      'a repeated requirement',
       swap(
         '      - type: whitelisted_wallet',
         '      - type: accreditation\n      - type: accreditation\n      - type: whitelisted_wallet',
       ),
-      /requirements\.1: accreditation stands here twice/,
+      /requirements\.1: accreditation is repeated/,
     ],
     [
-      'an option that stands twice',
+      'a repeated option',
       swap('contracts:', '  - slug: standard\ncontracts:'),
-      /options\.1\.slug: standard stands here twice/,
+      /options\.1\.slug: standard is repeated/,
     ],
     [
-      'a funding token that is no funding asset',
+      'a funding token that is not a funding asset',
       swap('funding_assets: [usd-coin]', 'funding_assets: [tether]'),
-      /funding_tokens\.0\.asset: usd-coin is not among/,
+      /funding_tokens\.0\.asset: usd-coin is not one of/,
     ],
-    ['a fee on a token sale', `${YAML}fee_bps: 50\n`, /:24: fee_bps: is for tokenized::swap only/],
+    ['a fee on a token sale', `${YAML}fee_bps: 50\n`, /:24: fee_bps: is only allowed for tokenized::swap/],
     [
       'a token sale without a tagline',
       cut('tagline: A part of the harbour\n'),
@@ -144,33 +144,33 @@ describe('an offer’s file', () => {
     [
       'an allow-list on a token sale',
       swap('    funding_tokens:', '    allow_list: true\n    funding_tokens:'),
-      /:21: contracts\.0\.allow_list: is for swaps only/,
+      /:21: contracts\.0\.allow_list: is only allowed for swaps/,
     ],
     [
-      'a variable that nobody sets',
+      'a placeholder without a value',
       swap('name: Harbour', `name: $${'{unknown}'}`),
-      /nothing says what \$\{unknown\} stands for/,
+      /\$\{unknown\} has no value; pass --set unknown=VALUE$/,
     ],
-    ['text that no database holds', swap('name: Harbour', 'name: "a\\0b"'), /NUL/],
-    ['a key that stands twice', `${YAML}slug: other\n`, /Map keys must be unique/],
-    ['no YAML', 'slug: [', /harbour\.yaml: /],
-    ['no offer', '- a list', /harbour\.yaml:1: body: must be object/],
-  ])('%s is refused, with its place', (_what, text, expected) => {
+    ['text that the database cannot store', swap('name: Harbour', 'name: "a\\0b"'), /NUL/],
+    ['a repeated key', `${YAML}slug: other\n`, /Map keys must be unique/],
+    ['invalid YAML', 'slug: [', /harbour\.yaml: /],
+    ['YAML that is not an offer', '- a list', /harbour\.yaml:1: body: must be object/],
+  ])('with %s is refused with its location', (_what, text, expected) => {
     const found = problems(text);
     expect(found).toContainEqual(expect.stringMatching(expected));
   });
 
   test.each(['fee_on_transfer', 'rebasing'])(
-    'an asset whose transfers are %s cannot fund an offer',
+    'cannot use an asset with %s transfers for funding',
     (transfers) => {
       const text = `${YAML}assets: { usd-coin: { code: USDC, name: USD Coin, fractional_digits: 6, transfers: ${transfers} } }\n`;
       expect(problems(text)).toEqual([
-        `harbour.yaml:9: funding_assets.0: usd-coin cannot fund an offer: its transfers are ${transfers}`,
+        `harbour.yaml:9: funding_assets.0: usd-coin cannot fund an offer: its transfers are ${transfers}, not exact`,
       ]);
     },
   );
 
-  test('a tokenized swap needs its symbol, fee and asset, and has one option', () => {
+  test('of a tokenized swap needs a symbol, a fee, an asset and exactly one option', () => {
     const file = tokenizedFile();
     const [option] = file.options;
     const [contract] = file.contracts;
@@ -184,12 +184,12 @@ describe('an offer’s file', () => {
     expect(problems(stringify(wrong)).map((problem) => problem.replace(/^[^ ]* /, ''))).toEqual([
       'symbol: is required for tokenized::swap',
       'fee_bps: is required for tokenized::swap',
-      'options.1: a swap has one option: its transactions do not name one',
+      'options.1: a swap has exactly one option',
       'contracts.0.asset_address: is required for tokenized::swap',
     ]);
   });
 
-  test('all that is wrong is said at once', () => {
+  test('reports all problems at once', () => {
     expect(problems(stringify({ ...saleFile(), slug: 'A', type: 'B', color: 'red' }))).toHaveLength(3);
   });
 });

@@ -4,13 +4,13 @@ import { checkOfferFile } from './file-rules.ts';
 import { OfferFile } from './file-schema.ts';
 
 export type FileOptions = {
-  /** Named in the messages. */
+  /** The file name used in messages. */
   name: string;
-  /** What `${word}` in the file's texts stands for. */
+  /** Values for `${name}` placeholders in the file. */
   variables?: Readonly<Record<string, string>>;
 };
 
-/** Everything wrong with a file at once, each line naming its place. */
+/** Lists every problem of a file, one line each with its location. */
 export class OfferFileError extends Error {
   readonly problems: readonly string[];
 
@@ -21,7 +21,7 @@ export class OfferFileError extends Error {
   }
 }
 
-/** Reads an offer's file: YAML, then the schema, then the rules that a schema cannot say. */
+/** Parses an offer file: YAML, then the schema, then the rules that a schema cannot express. */
 export function parseOfferFile(text: string, { name, variables = {} }: FileOptions): OfferFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, customTags: keepNumbersAsText });
@@ -30,9 +30,9 @@ export function parseOfferFile(text: string, { name, variables = {} }: FileOptio
       document.errors.map(({ message }) => `${name}: ${message.split('\n', 1)[0] ?? ''}`),
     );
   }
-  const refused: string[] = [];
-  const data: unknown = fillIn(document.toJS(), variables, (message) => void refused.push(message));
-  if (refused.length > 0) throw new OfferFileError(refused.map((message) => `${name}: ${message}`));
+  const refusals: string[] = [];
+  const data: unknown = substitute(document.toJS(), variables, (message) => void refusals.push(message));
+  if (refusals.length > 0) throw new OfferFileError(refusals.map((message) => `${name}: ${message}`));
   const problems = findProblems(OfferFile, data);
   const found = problems.length > 0 ? problems : checkOfferFile(data as OfferFile);
   if (found.length > 0) {
@@ -43,40 +43,40 @@ export function parseOfferFile(text: string, { name, variables = {} }: FileOptio
   return data as OfferFile;
 }
 
-/** A float would lose digits of a price, and an address without quotes would be read as a number. */
+/** A float would lose digits of a price, and an unquoted address would become a number. */
 function keepNumbersAsText(tags: Tags): Tags {
   const isNumber = (tag: Tags[number]) => typeof tag === 'object' && /:(int|float)$/.test(tag.tag);
   return tags.filter((tag) => !isNumber(tag));
 }
 
-function fillIn(
+function substitute(
   value: unknown,
   variables: Readonly<Record<string, string>>,
   refuse: (message: string) => void,
 ): unknown {
-  if (typeof value === 'string') return fillInText(value, variables, refuse);
-  if (Array.isArray(value)) return value.map((one) => fillIn(one, variables, refuse));
+  if (typeof value === 'string') return substituteText(value, variables, refuse);
+  if (Array.isArray(value)) return value.map((item) => substitute(item, variables, refuse));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [key, fillIn(member, variables, refuse)]),
+    Object.entries(value).map(([key, member]) => [key, substitute(member, variables, refuse)]),
   );
 }
 
-function fillInText(
+function substituteText(
   text: string,
   variables: Readonly<Record<string, string>>,
   refuse: (message: string) => void,
 ): string {
-  // The database could not give back what it was given.
-  if (text.includes('\0') || !text.isWellFormed()) refuse('NUL and halves of characters are not text');
-  return text.replace(/\$\{([\w.-]+)\}/g, (whole, word: string) => {
-    if (Object.hasOwn(variables, word)) return variables[word] ?? '';
-    refuse(`nothing says what ${whole} stands for`);
-    return whole;
+  // PostgreSQL cannot store NUL or lone surrogates.
+  if (text.includes('\0') || !text.isWellFormed()) refuse('text must not contain NUL or lone surrogates');
+  return text.replace(/\$\{([\w.-]+)\}/g, (placeholder, name: string) => {
+    if (Object.hasOwn(variables, name)) return variables[name] ?? '';
+    refuse(`${placeholder} has no value; pass --set ${name}=VALUE`);
+    return placeholder;
   });
 }
 
-/** The line of a member or, when it is missing, of what it is missing in. */
+/** Returns the line of the value at `path`, or of its closest existing parent. */
 function lineOf(document: Document, lines: LineCounter, path: string): number {
   const steps = path.split('.').map((step) => (/^\d+$/.test(step) ? Number(step) : step));
   for (; steps.length > 0; steps.pop()) {

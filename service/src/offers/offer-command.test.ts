@@ -47,7 +47,7 @@ function write(name: string, file: object): string {
   return path;
 }
 
-test('diff shows what apply would do, and apply does it when told yes', async () => {
+test('diff shows the changes, and apply --yes makes them', async () => {
   const path = write('sale.yaml', { ...saleFile({ slug: 'by-command' }), name: `Of $${'{city}'}` });
   const set = ['--set', 'city=Hamburg'];
   const shown = await run('diff', path, ...set);
@@ -58,29 +58,29 @@ test('diff shows what apply would do, and apply does it when told yes', async ()
   expect((await run('apply', path, ...set, '--no-chain-checks', '--yes')).code).toBe(0);
   expect((await readOfferBySlug(one.ctx.db, 'by-command'))?.name).toBe('Of Hamburg');
   const again = await run('diff', path, ...set);
-  expect([again.code, again.out]).toEqual([0, 'by-command: nothing to change']);
+  expect([again.code, again.out]).toEqual([0, 'by-command: no changes']);
 });
 
-test('the contracts are checked unless told not to', async () => {
+test('apply checks the contracts by default', async () => {
   const path = write('unchecked.yaml', saleFile({ slug: 'unchecked' }));
   const { code, said } = await run('apply', path, '--yes');
-  expect([code, said]).toEqual([2, expect.stringContaining('no RPC_URL_ETHEREUM_SEPOLIA is set')]);
+  expect([code, said]).toEqual([2, expect.stringContaining('RPC_URL_ETHEREUM_SEPOLIA is not set')]);
   expect(await readOfferBySlug(one.ctx.db, 'unchecked')).toBeNull();
 });
 
-test('a wrong file changes nothing and is told with its line', async () => {
+test('an invalid file changes nothing and is reported with its line', async () => {
   const path = write('wrong.yaml', { ...saleFile({ slug: 'wrong' }), type: 'auction' });
   const { code, said } = await run('apply', path, '--yes', '--no-chain-checks');
   expect([code, said]).toEqual([2, expect.stringMatching(/wrong\.yaml:2: type: must be one of/)]);
 });
 
-test('what show prints is a file that changes nothing', async () => {
+test('show prints a file that changes nothing', async () => {
   const path = join(folder, 'shown.yaml');
   writeFileSync(path, (await run('show', 'by-command')).out);
-  expect((await run('diff', path)).out).toBe('by-command: nothing to change');
+  expect((await run('diff', path)).out).toBe('by-command: no changes');
 });
 
-test('list, publish and close tell and set the state', async () => {
+test('list, publish and close show and set the state', async () => {
   const row = async () =>
     JSON.parse((await run('list')).out).find(({ slug }: { slug: string }) => slug === 'by-command');
   expect(await row()).toMatchObject({ state: 'open', published_at: null, partners: ['Partner partner-one'] });
@@ -101,7 +101,7 @@ test.each([
   await expect(run(...args)).rejects.toThrow(UsageError);
 });
 
-test('the schema for editors asks only for what has no default', async () => {
+test('the schema requires only the fields without a default', async () => {
   const schema = JSON.parse((await run('schema')).out);
   expect(schema.required).toEqual([
     'slug',

@@ -21,7 +21,7 @@ const caller = newCaller({
   origins: new Set(),
 });
 
-test('a window holds its first instant and not its last', async () => {
+test('a window includes its start and excludes its end', async () => {
   const starts_at = '2026-01-01T00:00:00Z';
   const ends_at = '2026-02-01T00:00:00Z';
   const offer = await makeOffer(one.ctx, saleFile({ slug: 'window', starts_at, ends_at }));
@@ -40,7 +40,7 @@ test('an offer without a window is always open', async () => {
   expect([0, 1e15].map((now) => offerState(offer, now))).toEqual(['open', 'open']);
 });
 
-test('options and deployments are found or refused with their codes', async () => {
+test('missing options and deployments throw their codes', async () => {
   const offer = await makeOffer(one.ctx, saleFile({ slug: 'parts' }));
   const [option] = offer.options;
   expect(findOption(offer, String(option?.id))).toBe(option);
@@ -50,7 +50,7 @@ test('options and deployments are found or refused with their codes', async () =
     expect(() => contractOn(offer, chain)).toThrow(expect.objectContaining({ code: 'chain_not_supported' }));
 });
 
-test('a symbol leads to the offer that is open, else to one that is not', async () => {
+test('a symbol resolves to the open offer, or else to a closed one', async () => {
   const day = (text: string) => `${text}T00:00:00Z`;
   await makeOffer(one.ctx, tokenizedFile({ slug: 'stock-past', ends_at: day('2026-01-01') }));
   await makeOffer(one.ctx, tokenizedFile({ slug: 'stock-now' }));

@@ -6,27 +6,28 @@ import { type Keyset, type PageQuery, readPage } from '../http/paging.ts';
 import type { OfferRequirements } from '../requirements/schema.ts';
 import type { Offer, PartnerOffers } from './catalogue.ts';
 import type { OfferDetails, OfferList } from './schema.ts';
-import type { OfferContract, OfferOption } from './store.ts';
+import { listAllOffers } from './store.ts';
+import type { OfferContract, OfferOption, StoredOffer } from './stored-offer.ts';
 
 export type OfferState = 'upcoming' | 'open' | 'ended';
 
-/** The offer as the caller may see it, by id or slug; `not_found` otherwise. */
+/** Finds an offer of the caller's partner by id or slug. Throws `not_found`. */
 export async function findOffer(ctx: Context, caller: Caller, idOrSlug: string): Promise<Offer> {
   return pick(await ctx.offers.of(caller.partnerId), idOrSlug);
 }
 
-/** The tokenized swap of this symbol; `symbol_not_found` when the caller sees none. At once when the offers are known. */
+/** Finds the tokenized swap with this symbol, synchronously if cached. Throws `symbol_not_found`. */
 export function findOfferBySymbol(ctx: Context, caller: Caller, symbol: string): Offer | Promise<Offer> {
-  const known = ctx.offers.of(caller.partnerId);
+  const found = ctx.offers.of(caller.partnerId);
   const now = ctx.clock.now();
-  if (known instanceof Promise) return known.then((found) => pickSymbol(found, symbol, now));
-  return pickSymbol(known, symbol, now);
+  if (found instanceof Promise) return found.then((offers) => pickSymbol(offers, symbol, now));
+  return pickSymbol(found, symbol, now);
 }
 
 function pickSymbol({ offers }: PartnerOffers, symbol: string, now: number): Offer {
-  const found = offers.filter((offer) => offer.symbol === symbol);
-  // An offer that ended may have a successor.
-  const offer = found.find((one) => offerState(one, now) === 'open') ?? found[0];
+  const matches = offers.filter((offer) => offer.symbol === symbol);
+  // An ended offer may have a successor with the same symbol.
+  const offer = matches.find((match) => offerState(match, now) === 'open') ?? matches[0];
   if (offer === undefined) throw new ApiError('symbol_not_found');
   return offer;
 }
@@ -37,15 +38,15 @@ export function findOption(offer: Offer, optionId: string): OfferOption {
   return option;
 }
 
-/** The deployment on a chain; `chain_not_supported` when there is none. */
+/** Returns the deployment on a chain. Throws `chain_not_supported`. */
 export function contractOn(offer: Offer, chain: string): OfferContract {
-  const contract = offer.contracts.find((one) => one.chain === chain);
+  const contract = offer.contracts.find((deployment) => deployment.chain === chain);
   if (contract === undefined)
     throw new ApiError('chain_not_supported', { chain: ['the offer is not deployed on this chain'] });
   return contract;
 }
 
-/** The window holds its first instant and not its last. */
+/** The window includes `opens` and excludes `ends`. */
 export function offerState({ opens, ends }: Pick<Offer, 'opens' | 'ends'>, now: number): OfferState {
   if (now >= ends) return 'ended';
   return now < opens ? 'upcoming' : 'open';
@@ -55,6 +56,20 @@ export function assertOpen(offer: Offer, clock: Clock): void {
   const state = offerState(offer, clock.now());
   if (state === 'ended') throw new ApiError('offer_ended');
   if (state === 'upcoming') throw new ApiError('offer_not_started');
+}
+
+/** Lists the published offers of a type that have not ended, for all partners. */
+export async function listServedOffers(
+  { db, clock }: Pick<Context, 'db' | 'clock'>,
+  type: StoredOffer['type'],
+): Promise<StoredOffer[]> {
+  const now = clock.now();
+  return (await listAllOffers(db)).filter(
+    (offer) =>
+      offer.type === type &&
+      offer.published_at !== null &&
+      (offer.ends_at === null || Date.parse(offer.ends_at) > now),
+  );
 }
 
 export function listOffers(ctx: Context, caller: Caller, query: PageQuery): OfferList | Promise<OfferList> {
@@ -89,7 +104,7 @@ function pick({ byKey }: PartnerOffers, idOrSlug: string): Offer {
   return offer;
 }
 
-/** Most callers ask for the first page, which is made once. */
+/** Caches first pages, which most callers request. */
 function readOfferPage(
   ctx: Context,
   { partnerId }: Caller,
@@ -98,18 +113,18 @@ function readOfferPage(
 ): OfferList | Promise<OfferList> {
   const isFirst = query.starting_after === undefined && query.starting_before === undefined;
   const limit = query.limit ?? 0;
-  const known = isFirst ? firstPages.get(limit) : undefined;
-  if (known !== undefined) return known;
+  const cached = isFirst ? firstPages.get(limit) : undefined;
+  if (cached !== undefined) return cached;
   return readPage(ctx.sealing, `offers ${partnerId}`, query, async (keyset) => slice(offers, keyset)).then(
     (page) => {
-      const shown = { ...page, data: page.data.map(({ summary }) => summary) };
-      if (isFirst) firstPages.set(limit, shown);
-      return shown;
+      const summaries = { ...page, data: page.data.map(({ summary }) => summary) };
+      if (isFirst) firstPages.set(limit, summaries);
+      return summaries;
     },
   );
 }
 
-/** What a database would answer, from the offers in memory. */
+/** Applies a keyset query to the offers in memory. */
 function slice(offers: readonly Offer[], { direction, position, limit }: Keyset): Offer[] {
   const ordered = direction === 'older' ? offers : offers.toReversed();
   const isBeyond = ({ inserted_at, id }: Offer) => {
@@ -123,7 +138,7 @@ function slice(offers: readonly Offer[], { direction, position, limit }: Keyset)
   return ordered.filter(isBeyond).slice(0, limit);
 }
 
-function compare(one: string, other: string): number {
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }

@@ -1,8 +1,8 @@
 import type { OfferPlan } from './apply.ts';
 
-const WIDTH = 100;
+const MAX_VALUE_LENGTH = 100;
 
-/** What would change, for people: `+` is new, `-` goes, `~` becomes something else. */
+/** Formats plans for the terminal: `+` adds, `-` removes, `~` changes. */
 export function describePlans(plans: readonly OfferPlan[]): string {
   return plans.map(describePlan).join('\n');
 }
@@ -13,11 +13,11 @@ function describePlan({ slug, isNew, changes, refusals }: OfferPlan): string {
     if (to === null) return `  - ${path}: ${shorten(from)}`;
     return `  ~ ${path}: ${shorten(from)} → ${shorten(to)}`;
   });
-  const title = isNew ? 'a new offer' : changes.length === 0 ? 'nothing to change' : 'to be changed';
+  const title = isNew ? 'new offer' : changes.length === 0 ? 'no changes' : 'changes';
   return [`${slug}: ${title}`, ...lines, ...refusals.map((refusal) => `  ! ${refusal}`)].join('\n');
 }
 
 function shorten(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ');
-  return line.length > WIDTH ? `${line.slice(0, WIDTH - 1)}…` : line;
+  return line.length > MAX_VALUE_LENGTH ? `${line.slice(0, MAX_VALUE_LENGTH - 1)}…` : line;
 }

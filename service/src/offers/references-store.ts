@@ -1,36 +1,36 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 
-/** Which tables have rows that depend on an offer, and on each of its options. */
+/** The tables with rows that reference an offer, and those that reference each of its options. */
 export type OfferReferences = { offer: Set<string>; options: Map<string, Set<string>> };
 
 type Reference = { table: string; column: string; target: 'offers' | 'offer_options' };
 
 /**
- * Whoever depends on an offer or an option says so by a foreign key, so the schema itself knows where to look. The
- * tables that make up an offer do not count.
+ * Finds references through the foreign keys of the schema, so new tables are covered without a change here. The tables
+ * that make up an offer are ignored.
  */
 export async function findReferences(
   db: Db,
   offerId: string,
   optionIds: readonly string[],
 ): Promise<OfferReferences> {
-  const uses: OfferReferences = {
+  const references: OfferReferences = {
     offer: new Set(),
     options: new Map(optionIds.map((id) => [id, new Set()])),
   };
   for (const { table, column, target } of await listReferences(db)) {
-    const wanted = target === 'offers' ? [offerId] : optionIds;
+    const ids = target === 'offers' ? [offerId] : optionIds;
     const { rows } = await sql<{ id: string }>`
-      select distinct ${sql.ref(column)} as id from ${sql.raw(table)} where ${sql.ref(column)} = any(${wanted}::uuid[])`.execute(
+      select distinct ${sql.ref(column)} as id from ${sql.raw(table)} where ${sql.ref(column)} = any(${ids}::uuid[])`.execute(
       db,
     );
     for (const { id } of rows) {
-      uses.offer.add(table);
-      uses.options.get(id)?.add(table);
+      references.offer.add(table);
+      references.options.get(id)?.add(table);
     }
   }
-  return uses;
+  return references;
 }
 
 async function listReferences(db: Db): Promise<Reference[]> {
@@ -46,7 +46,7 @@ async function listReferences(db: Db): Promise<Reference[]> {
   return rows;
 }
 
-/** The offers that are made of an asset. */
+/** Lists the slugs of the offers that sell an asset or accept it as funding. */
 export async function listOffersUsingAsset(db: Db, assetId: string): Promise<string[]> {
   const { rows } = await sql<{ slug: string }>`
     select o.slug from offers o where o.asset_id = ${assetId} or exists (

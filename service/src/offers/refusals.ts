@@ -1,38 +1,44 @@
 import type { OfferDefinition } from './definition.ts';
 import type { OfferReferences } from './references-store.ts';
-import type { StoredOffer } from './store.ts';
+import type { StoredOffer } from './stored-offer.ts';
 
-/** Bindings bear a change of contract; money that is under way does not. */
+/** Bound wallets survive a change of contract; payments in progress do not. */
 const BINDINGS = 'option_addresses';
 
-/** Why a change cannot be made: what depends on the offer would no longer mean what it meant. */
-export function findRefusals(before: StoredOffer, after: OfferDefinition, uses: OfferReferences): string[] {
+/** Returns the reasons why a change is unsafe: rows that reference the offer would change their meaning. */
+export function findRefusals(
+  before: StoredOffer,
+  after: OfferDefinition,
+  references: OfferReferences,
+): string[] {
   const refusals: string[] = [];
-  const refuse = (path: string, tables: Iterable<string>, what: string) =>
-    void refusals.push(`${before.slug}: ${path}: ${what}: it is in use (${[...tables].sort().join(', ')})`);
+  const refuse = (path: string, tables: Iterable<string>, reason: string) =>
+    void refusals.push(`${before.slug}: ${path}: ${reason}: in use by ${[...tables].sort().join(', ')}`);
 
   for (const { id, slug, requirements } of before.options) {
-    const tables = uses.options.get(id) ?? new Set();
+    const tables = references.options.get(id) ?? new Set();
     const wanted = after.options.find((option) => option.slug === slug);
     if (wanted === undefined && tables.size > 0) refuse(`options.${slug}`, tables, 'cannot be removed');
-    const accumulates = (list: readonly { type: string }[]) =>
+    const keepsAllWallets = (list: readonly { type: string }[]) =>
       list.some(({ type }) => type === 'whitelisted_wallet');
     if (
       wanted !== undefined &&
       tables.has(BINDINGS) &&
-      accumulates(requirements) &&
-      !accumulates(wanted.requirements)
+      keepsAllWallets(requirements) &&
+      !keepsAllWallets(wanted.requirements)
     )
       refuse(`options.${slug}.requirements.whitelisted_wallet`, [BINDINGS], 'cannot be removed');
   }
-  if (before.type !== after.type && uses.offer.size > 0) refuse('type', uses.offer, 'cannot be changed');
-  const money = new Set([...uses.offer].filter((table) => table !== BINDINGS));
-  if (money.size > 0) for (const path of movedMoney(before, after)) refuse(path, money, 'cannot be changed');
+  if (before.type !== after.type && references.offer.size > 0)
+    refuse('type', references.offer, 'cannot be changed');
+  const payments = new Set([...references.offer].filter((table) => table !== BINDINGS));
+  if (payments.size > 0)
+    for (const path of listPaymentChanges(before, after)) refuse(path, payments, 'cannot be changed');
   return refusals;
 }
 
-/** What says where money is and what it buys. Adding to it is no change of what there is. */
-function movedMoney(before: StoredOffer, after: OfferDefinition): string[] {
+/** Returns the changed paths that decide where payments go and what they buy. Additions are safe. */
+function listPaymentChanges(before: StoredOffer, after: OfferDefinition): string[] {
   const paths: string[] = [];
   if (before.asset.id !== after.asset) paths.push('asset');
   if (before.symbol !== after.symbol) paths.push('symbol');

@@ -27,7 +27,7 @@ async function get(path: string, bearer = token, headers: Record<string, string>
   return app.inject({ url: path, headers: { authorization: `Bearer ${bearer}`, ...headers } });
 }
 
-/** Asks until the nodes have heard: notifications travel on a connection of their own. */
+/** Polls until the node has received the notification, which arrives on another connection. */
 async function getUntil(
   path: string,
   isDone: (body: { data: { slug: string }[] }) => boolean,
@@ -54,7 +54,7 @@ const full: Partial<OfferFile> = {
 };
 
 describe('GET /v1/offers/{id}', () => {
-  test('an offer has exactly the fields of the contract, by id and by slug', async () => {
+  test('returns exactly the specified fields, by id and by slug', async () => {
     const offer = await makeOffer(one.ctx, saleFile(full));
     const option = {
       id: offer.options[0]?.id,
@@ -109,7 +109,7 @@ describe('GET /v1/offers/{id}', () => {
     expect((await get('/v1/offers/full-sale')).json()).toEqual(details);
   });
 
-  test('a tokenized swap has neither tagline nor banner, and its contract is a swap', async () => {
+  test('returns a tokenized swap without tagline and banner, with a swap contract', async () => {
     const offer = await makeOffer(one.ctx, tokenizedFile());
     await getUntil('/v1/offers', ({ data }) => data.some(({ slug }) => slug === 'harbour-stock'));
     const details = (await get(`/v1/offers/${offer.id}`)).json();
@@ -122,12 +122,12 @@ describe('GET /v1/offers/{id}', () => {
     ['an unknown id', '01890000-0000-7000-8000-00000000ffff'],
     ['a malformed id', 'NOT%20an%20id'],
     ['an unknown slug', 'no-such-offer'],
-  ])('%s is 404', async (_what, id) => {
+  ])('returns 404 for %s', async (_what, id) => {
     expect((await get(`/v1/offers/${id}`)).json().code).toBe('not_found');
     expect((await get(`/v1/offers/${id}/requirements`)).json().code).toBe('not_found');
   });
 
-  test('another partner’s offer is 404, by id and by slug, and not in the list', async () => {
+  test('returns 404 for an offer of another partner, by id and by slug, and does not list it', async () => {
     const theirs = await makeOffer(one.ctx, saleFile({ slug: 'theirs', partners: ['partner-two'] }));
     const stranger = await one.tokenFor({ clientId: 'partner-two' });
     await getUntil('/v1/offers', ({ data }) => data.length === 1, one, stranger);
@@ -139,7 +139,7 @@ describe('GET /v1/offers/{id}', () => {
     expect(data.map(({ slug }: { slug: string }) => slug)).not.toContain('theirs');
   });
 
-  test('an offer that is not published is 404', async () => {
+  test('returns 404 for an unpublished offer', async () => {
     await applyOffers(one.ctx, [saleFile({ slug: 'secret' })]);
     expect((await get('/v1/offers/secret')).statusCode).toBe(404);
     await publishOffer(one.ctx, 'secret');
@@ -147,7 +147,7 @@ describe('GET /v1/offers/{id}', () => {
     expect((await get('/v1/offers/secret')).statusCode).toBe(200);
   });
 
-  test('closing an offer ends it now, and it is still seen', async () => {
+  test('still returns a closed offer, which ends immediately', async () => {
     await makeOffer(one.ctx, saleFile({ slug: 'closed', ends_at: '2030-01-01T00:00:00Z' }));
     await closeOffer(one.ctx, 'closed');
     const now = one.clock.now();
@@ -174,7 +174,7 @@ describe('GET /v1/offers', () => {
     await getUntil('/v1/offers', ({ data }) => data.length === 7, one, reader);
   });
 
-  test('is newest first, in pages that lead forth and back', async () => {
+  test('returns pages in both directions, newest first', async () => {
     const seen: string[] = [];
     let page = (await get('/v1/offers?limit=3', reader)).json();
     expect(page).not.toHaveProperty('starting_before');
@@ -190,20 +190,20 @@ describe('GET /v1/offers', () => {
     expect(back.data.slice(0, 3)).toEqual(first.data);
   });
 
-  test('without a limit it has twenty', async () => {
+  test('defaults to twenty offers and validates the limit', async () => {
     expect((await get('/v1/offers', reader)).json().data).toHaveLength(7);
     expect((await get('/v1/offers?limit=0', reader)).json().errors).toHaveProperty('limit');
     expect((await get('/v1/offers?limit=101', reader)).json().errors).toHaveProperty('limit');
   });
 
-  test('a cursor of another partner is refused', async () => {
+  test('refuses a cursor of another partner', async () => {
     const { starting_after } = (await get('/v1/offers?limit=3', reader)).json();
     expect((await get(`/v1/offers?starting_after=${starting_after}`)).json()).toMatchObject({
       code: 'validation_failed',
     });
   });
 
-  test('the same reply again is 304 until an offer changes', async () => {
+  test('returns 304 until an offer changes', async () => {
     for (const path of ['/v1/offers', '/v1/offers/paged-1', '/v1/offers/paged-1/requirements']) {
       const bearer = path.endsWith('requirements')
         ? await one.tokenFor({ clientId: 'partner-paged', scopes: new Set(['requirements:read']) })
@@ -223,7 +223,7 @@ describe('GET /v1/offers', () => {
 });
 
 describe('GET /v1/offers/{offer_id}/requirements', () => {
-  test('has every option, each with a list of its requirements', async () => {
+  test('returns every option with its requirements', async () => {
     const requirements: OfferFile['options'][number]['requirements'] = [
       { type: 'identity_verification', details: null },
       { type: 'kyc_approved', details: null },
@@ -266,8 +266,8 @@ describe('GET /v1/offers/{offer_id}/requirements', () => {
   });
 });
 
-describe('what is kept in memory', () => {
-  test('a change made on one node is seen on another', async () => {
+describe('the offer cache', () => {
+  test('shows a change of one node on another', async () => {
     const two = await testApp({ databaseUrl: database.url });
     try {
       await makeOffer(one.ctx, saleFile({ slug: 'shared', tagline: 'before' }));
@@ -280,26 +280,26 @@ describe('what is kept in memory', () => {
     }
   });
 
-  test('without the listening connection nothing is trusted, and afterwards it starts empty', async () => {
-    const lonely = await testApp({ databaseUrl: database.url });
+  test('is bypassed without the listening connection and starts empty afterwards', async () => {
+    const disconnected = await testApp({ databaseUrl: database.url });
     try {
       await makeClient(one.ctx);
-      await get('/v1/offers/shared', token, {}, lonely);
-      const lost = new Promise<void>((resolve) => lonely.ctx.listener.onLost(resolve));
-      const restored = new Promise<void>((resolve) => lonely.ctx.listener.onRestored(resolve));
-      await sql`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid = ${lonely.ctx.node}`.execute(
+      await get('/v1/offers/shared', token, {}, disconnected);
+      const lost = new Promise<void>((resolve) => disconnected.ctx.listener.onLost(resolve));
+      const restored = new Promise<void>((resolve) => disconnected.ctx.listener.onRestored(resolve));
+      await sql`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid = ${disconnected.ctx.node}`.execute(
         one.ctx.db,
       );
       await lost;
-      // Silenced, as the notification would be while nobody listens.
+      // Without the trigger, as if the notification had been sent while nobody listened.
       await sql`alter table offers disable trigger all`.execute(one.ctx.db);
-      await sql`update offers set tagline = 'unheard' where slug = 'shared'`.execute(one.ctx.db);
+      await sql`update offers set tagline = 'not notified' where slug = 'shared'`.execute(one.ctx.db);
       await sql`alter table offers enable trigger all`.execute(one.ctx.db);
-      expect((await get('/v1/offers/shared', token, {}, lonely)).json().tagline).toBe('unheard');
+      expect((await get('/v1/offers/shared', token, {}, disconnected)).json().tagline).toBe('not notified');
       await restored;
-      expect((await get('/v1/offers/shared', token, {}, lonely)).json().tagline).toBe('unheard');
+      expect((await get('/v1/offers/shared', token, {}, disconnected)).json().tagline).toBe('not notified');
     } finally {
-      await lonely.close();
+      await disconnected.close();
     }
   });
 });

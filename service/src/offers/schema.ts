@@ -49,7 +49,7 @@ export type OfferSummary = Static<typeof OfferSummary>;
 export const OfferList = List(OfferSummary, 'Offers');
 export type OfferList = Static<typeof OfferList>;
 
-/** Texts that an offer shows, as its file has them. */
+/** Display texts of an offer, in the same shape as in its file. */
 export const TERMS = Type.Array(Closed({ key: Type.String(), value: Type.String() }));
 export const LINKS = Type.Array(Closed({ label: Type.String(), url: Uri }));
 export const FAQS = Type.Array(Closed({ question: Type.String(), answer: Type.String() }));

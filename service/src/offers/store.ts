@@ -1,69 +1,12 @@
 import { sql } from 'kysely';
-import type { Hex } from 'viem';
 import type { Db } from '../db/pool.ts';
-import type { EvmChain } from '../http/wire.ts';
-import type { Requirement } from '../requirements/schema.ts';
-import type { Asset, OfferDetails, OfferOption as OfferOptionOfWire, OfferType } from './schema.ts';
+import type { StoredOffer } from './stored-offer.ts';
 
-/** Numbers of the wire are text here, exactly as they were written. */
-export type OfferOption = OfferOptionOfWire & {
-  /** How old an accreditation may be. */
-  accreditation_days: number;
-  requirements: Requirement[];
-};
-
-export type FundingToken = { asset_id: string; address: Hex; decimals: number };
-
-/** Where an offer is deployed; addresses in lower case. */
-export type OfferContract = {
-  chain: EvmChain;
-  kind: 'fund' | 'swap';
-  address: Hex;
-  asset_address: Hex | null;
-  /** The contract that `allow` is called on; null when there is no list to be on. */
-  allow_list: Hex | null;
-  /** For contracts that do not tell their EIP-712 domain themselves. */
-  domain_name: string | null;
-  funding_tokens: FundingToken[];
-};
-
-type Texts = Pick<OfferDetails, 'terms' | 'links' | 'faqs' | 'milestones'>;
-
-export type StoredOffer = Texts & {
-  id: string;
-  slug: string;
-  type: OfferType;
-  name: string;
-  tagline: string | null;
-  about: string | null;
-  category: string | null;
-  starts_at: string | null;
-  /** The earlier of its planned end and the moment it was closed. */
-  ends_at: string | null;
-  planned_end: string | null;
-  logo_url: string;
-  banner_url: string | null;
-  symbol: string | null;
-  fee_bps: number | null;
-  published_at: string | null;
-  closed_at: string | null;
-  inserted_at: string;
-  asset: Asset;
-  funding_assets: Asset[];
-  options: OfferOption[];
-  contracts: OfferContract[];
-};
-
-/** The published offers of a partner, newest first. */
+/** Lists the published offers of a partner, newest first. */
 export async function listPublished(db: Db, partnerId: string): Promise<StoredOffer[]> {
-  const mine = sql<boolean>`o.published_at is not null and exists (
+  const isOffered = sql<boolean>`o.published_at is not null and exists (
     select from offer_partners p where p.offer_id = o.id and p.partner_id = ${partnerId})`;
-  return readOffers(db, mine);
-}
-
-/** An offer whoever may see it: for work that no caller asks for. */
-export async function readOfferById(db: Db, id: string): Promise<StoredOffer | null> {
-  return (await readOffers(db, sql`o.id = ${id}`))[0] ?? null;
+  return readOffers(db, isOffered);
 }
 
 export async function listAllOffers(db: Db): Promise<StoredOffer[]> {
@@ -74,7 +17,7 @@ export async function readOfferBySlug(db: Db, slug: string): Promise<StoredOffer
   return (await readOffers(db, sql`o.slug = ${slug}`))[0] ?? null;
 }
 
-/** One statement, so that an offer is never seen half changed. */
+/** Reads each offer in one statement, so that a concurrent change is seen entirely or not at all. */
 async function readOffers(db: Db, condition: ReturnType<typeof sql<boolean>>): Promise<StoredOffer[]> {
   const { rows } = await sql<StoredOffer>`
     select o.id, o.slug, o.type, o.name, o.tagline, o.about, o.category, o.starts_at,
@@ -105,3 +48,21 @@ const CONTRACT = sql`json_build_object('chain', c.chain, 'kind', c.kind, 'addres
   'funding_tokens', coalesce((select json_agg(json_build_object('asset_id', t.asset_id, 'address', t.address,
     'decimals', t.decimals) order by t.position)
     from offer_funding_tokens t where t.offer_id = c.offer_id and t.chain = c.chain), '[]'))`;
+
+/** Sets a timestamp of an offer that is still null. Returns null if there is no such offer, else whether it was set. */
+export async function setOfferTimeOnce(
+  tx: Db,
+  slug: string,
+  column: 'published_at' | 'closed_at',
+  now: string,
+): Promise<boolean | null> {
+  const { numUpdatedRows } = await tx
+    .updateTable('offers')
+    .set({ [column]: now, updated_at: now })
+    .where('slug', '=', slug)
+    .where(column, 'is', null)
+    .executeTakeFirst();
+  if (numUpdatedRows === 1n) return true;
+  const found = await tx.selectFrom('offers').select('id').where('slug', '=', slug).executeTakeFirst();
+  return found === undefined ? null : false;
+}

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import type { UserFacts } from './status.ts';
 import { type FactsRow, readFactsRow } from './store.ts';
 
-/** Everything that is known of a user, in one round trip and without asking any provider. Null for nobody. */
+/** Reads all facts about a user in one round trip, without calling a provider. Returns null for an unknown user. */
 export async function readFacts(
   ctx: Context,
   userId: string,

@@ -3,8 +3,8 @@ import { regionKey } from '../pii/regions.ts';
 import type { JurisdictionDetails } from './schema.ts';
 
 /**
- * Whether an address passes. `unknown` when it does not say enough to tell: no country, or no region where the country
- * is listed by its regions. Nobody passes for want of an answer.
+ * Returns whether an address passes the filter. `unknown` if the country is missing, or the region where the filter
+ * lists regions of that country.
  */
 export function checkJurisdiction(
   { filter_type, filters }: Static<typeof JurisdictionDetails>,
@@ -18,6 +18,6 @@ export function checkJurisdiction(
   if (!isWhole && regions.length > 0 && region === null) return 'unknown';
   const isListed =
     isWhole ||
-    (region !== null && regions.some((one) => regionKey(country, one) === regionKey(country, region)));
+    (region !== null && regions.some((listed) => regionKey(country, listed) === regionKey(country, region)));
   return isListed === (filter_type === 'allow') ? 'passes' : 'fails';
 }

@@ -2,14 +2,14 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { Closed, ObjectName } from '../http/wire.ts';
 import { KycLevel } from '../identity/schema.ts';
 
-/** What kinds of requirement there are, each with its details. Offer files are written with the same details. */
+/** The details of each requirement type, as used by the API and by offer files. */
 export const ExternalWalletDetails = Closed({ protocol: Type.Enum(['ethereum', 'solana']) });
 
 export const WhitelistedWalletDetails = Closed({
   max_wallets: Type.Integer({
     minimum: 1,
     maximum: 1000,
-    description: 'How many wallets a user can bind to the option.',
+    description: 'Maximum number of wallets that a user can bind to the option.',
   }),
 });
 
@@ -17,20 +17,19 @@ export const DocumentDetails = Closed({ document_type: Type.Enum(['tax_certifica
 
 export const JurisdictionDetails = Closed({
   filter_type: Type.Enum(['allow', 'reject'], {
-    description: 'Whether only the listed places pass, or all but the listed ones.',
+    description: '`allow`: only the listed places pass. `reject`: all other places pass.',
   }),
   filters: Type.Array(
     Closed({
       country_iso_2: Type.String({
         pattern: '^[A-Z]{2}$',
-        description: 'ISO 3166-1 alpha-2, in capitals.',
+        description: 'ISO 3166-1 alpha-2 code in upper case.',
         examples: ['US'],
       }),
       regions: Type.Optional(
         Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
           minItems: 1,
-          description:
-            'ISO 3166-2 codes without the country (`NY`), or names; without them the whole country.',
+          description: 'ISO 3166-2 codes without the country (`NY`), or names. Default: the whole country.',
         }),
       ),
     }),
@@ -73,7 +72,7 @@ export const OfferRequirements = Closed(
     options: Type.Record(
       Type.String(),
       Closed({ object: ObjectName('list'), data: Type.Array(Requirement) }, { title: 'RequirementList' }),
-      { description: 'By the id of the offer option.' },
+      { description: 'Keyed by the id of the offer option.' },
     ),
   },
   { title: 'OfferRequirements' },
@@ -89,15 +88,15 @@ export const RequirementStatus = Type.Union(
     Closed({
       status: Status,
       action: Type.Optional(
-        Type.Enum(['kyc_not_verified', 'update_pii_data'], { description: 'Why something is to be done.' }),
+        Type.Enum(['kyc_not_verified', 'update_pii_data'], { description: 'Why the user must act.' }),
       ),
       kyc_level: Type.Optional(KycLevel),
       kyc_reset: Type.Optional(
-        Type.Boolean({ description: 'To be sent to `POST /v1/kyc-token` as `reset`.' }),
+        Type.Boolean({ description: 'The value to send to `POST /v1/kyc-token` as `reset`.' }),
       ),
     }),
   ],
-  { title: 'RequirementStatus', description: 'The bare word when there is no more to say.' },
+  { title: 'RequirementStatus', description: 'A plain string if there are no further details.' },
 );
 export type RequirementStatus = Static<typeof RequirementStatus>;
 
@@ -105,7 +104,9 @@ export const RequirementStatuses = Closed(
   {
     object: ObjectName('requirement_statuses'),
     offer_id: Type.String(),
-    statuses: Type.Record(Type.String(), RequirementStatus, { description: 'By the id of the requirement.' }),
+    statuses: Type.Record(Type.String(), RequirementStatus, {
+      description: 'Keyed by the id of the requirement.',
+    }),
   },
   { title: 'RequirementStatuses' },
 );

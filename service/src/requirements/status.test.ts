@@ -6,10 +6,10 @@ import type { Requirement } from './schema.ts';
 import { type DocumentFacts, type ReviewFacts, requirementStatus, type UserFacts } from './status.ts';
 
 const NOW = Date.parse('2026-06-15T12:00:00Z');
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 const OPTION = { id: 'option', accreditation_days: 90 };
 
-const NOBODY: UserFacts = {
+const NEW_USER: UserFacts = {
   kind: 'person',
   isActive: true,
   reviews: {},
@@ -18,8 +18,8 @@ const NOBODY: UserFacts = {
   wallets: {},
 };
 
-/** A status as the tables below write it. */
-function say(status: ReturnType<typeof requirementStatus>): string {
+/** Formats a status as in the tables below. */
+function format(status: ReturnType<typeof requirementStatus>): string {
   if (typeof status === 'string') return status;
   const { action, kyc_level, kyc_reset } = status;
   return [status.status, action, ...(kyc_level === undefined ? [] : [kyc_reset ? 'reset' : 'no reset'])].join(
@@ -30,7 +30,7 @@ function say(status: ReturnType<typeof requirementStatus>): string {
 const requirement = (type: string, details: object | null = null) =>
   ({ object: 'requirement', id: 'r', type, details }) as Requirement;
 
-/** Reads a table of text: the first line names the columns, the first cell of each line the row. */
+/** Parses a text table: the first line has the columns, the first cell of each line the row. */
 function readTable(text: string): [row: string, column: string, expected: string][] {
   const [head = [], ...lines] = text
     .trim()
@@ -41,7 +41,7 @@ function readTable(text: string): [row: string, column: string, expected: string
   );
 }
 
-describe('identity', () => {
+describe('identity statuses', () => {
   const REVIEWS: Record<string, Omit<ReviewFacts, 'reviewedAt'> | undefined> = {
     none: undefined,
     ...Object.fromEntries(
@@ -67,7 +67,7 @@ describe('identity', () => {
     partial: { ...whole, isComplete: false },
     stale: { ...whole, isStale: true },
   };
-  const AGES = { fresh: 90 * DAY - 1, limit: 90 * DAY, old: 1000 * DAY };
+  const AGES = { fresh: 90 * DAY_MS - 1, limit: 90 * DAY_MS, old: 1000 * DAY_MS };
   const LEVELS = {
     identity_verification: 'Sorting_KYC_Level',
     kyc_approved: 'BasicKYCLevel',
@@ -90,7 +90,7 @@ describe('identity', () => {
 
   const rows = readTable(ANY_AGE);
 
-  test('the table covers every state of review and of personal data', () => {
+  test('the table covers every review and personal data state', () => {
     expect(new Set(rows.map(([row]) => row))).toEqual(new Set(Object.keys(REVIEWS)));
     expect(new Set(rows.map(([, column]) => column))).toEqual(new Set(Object.keys(PII)));
   });
@@ -99,36 +99,36 @@ describe('identity', () => {
     for (const [type, level] of Object.entries(LEVELS))
       for (const [age, ms] of Object.entries(AGES))
         for (const isActive of [true, false]) {
-          const one = REVIEWS[review];
+          const found = REVIEWS[review];
           const facts: UserFacts = {
-            ...NOBODY,
+            ...NEW_USER,
             isActive,
             pii: PII[pii] ?? null,
             reviews:
-              one === undefined
+              found === undefined
                 ? {}
-                : { [level]: { ...one, reviewedAt: one.answer === null ? null : NOW - ms } },
+                : { [level]: { ...found, reviewedAt: found.answer === null ? null : NOW - ms } },
           };
           const isTooOld = type === 'accreditation' && age !== 'fresh' && expected === 'completed';
           const active = isTooOld ? 'action_needed kyc_not_verified reset' : expected;
           const status = requirementStatus(requirement(type), OPTION, facts, NOW);
-          expect(say(status)).toBe(isActive || one === undefined ? active : 'rejected');
+          expect(format(status)).toBe(isActive || found === undefined ? active : 'rejected');
           if (typeof status !== 'string') expect(status.kyc_level).toBe(level);
         }
   });
 
-  test('a verdict on one level says nothing of another', () => {
+  test('levels are independent of each other', () => {
     const green = { status: 'completed', answer: 'GREEN', rejectType: null, reviewedAt: NOW } as const;
-    const facts = { ...NOBODY, pii: whole, reviews: { BasicKYCLevel: green } };
+    const facts = { ...NEW_USER, pii: whole, reviews: { BasicKYCLevel: green } };
     expect(requirementStatus(requirement('identity_verification'), OPTION, facts, NOW)).toBe('not_started');
     expect(requirementStatus(requirement('kyc_approved'), OPTION, facts, NOW)).toBe('completed');
   });
 });
 
-describe('documents', () => {
+describe('document statuses', () => {
   const tax = requirement('document', { document_type: 'tax_certification' });
   const TABLE = `
-    form        | link lives    | link has expired
+    form        | link valid    | link expired
     none        | not_started   | not_started
     INITIALIZED | in_progress   | not_started
     SENT        | in_progress   | not_started
@@ -151,23 +151,23 @@ describe('documents', () => {
   });
 
   test.each(readTable(TABLE))('%s, %s: %s', (status, link, expected) => {
-    const expiresAt = link === 'link lives' ? NOW + 1 : NOW;
+    const expiresAt = link === 'link valid' ? NOW + 1 : NOW;
     const documents =
       status === 'none' ? {} : { tax_certification: form(status as SubmissionStatus, { expiresAt }) };
-    expect(say(requirementStatus(tax, OPTION, { ...NOBODY, documents }, NOW))).toBe(expected);
+    expect(format(requirementStatus(tax, OPTION, { ...NEW_USER, documents }, NOW))).toBe(expected);
   });
 
-  /** Signed on 2026-06-15: valid to the end of 2029. */
+  /** Signed on 2026-06-15, valid until the end of 2029. */
   const SIGNED = `
-    on record                | 2026-06-15T12:00:00Z          | 2029-12-31T23:59:59.999Z      | 2030-01-01T00:00:00Z
-    the same                 | completed                     | completed                     | action_needed
+    personal data            | 2026-06-15T12:00:00Z          | 2029-12-31T23:59:59.999Z      | 2030-01-01T00:00:00Z
+    unchanged                | completed                     | completed                     | action_needed
     changed                  | action_needed update_pii_data | action_needed update_pii_data | action_needed update_pii_data
-    nothing when signed      | completed                     | completed                     | action_needed
-    nothing any more         | action_needed update_pii_data | action_needed update_pii_data | action_needed update_pii_data
+    none when signed         | completed                     | completed                     | action_needed
+    none any more            | action_needed update_pii_data | action_needed update_pii_data | action_needed update_pii_data
     United States            | action_needed update_pii_data | action_needed update_pii_data | action_needed update_pii_data
     a company now            | action_needed update_pii_data | action_needed update_pii_data | action_needed update_pii_data`;
 
-  test.each(readTable(SIGNED))('signed, %s on record, %s: %s', (record, time, expected) => {
+  test.each(readTable(SIGNED))('signed, personal data %s, %s: %s', (record, time, expected) => {
     const pii = {
       country: 'DE',
       region: null,
@@ -176,14 +176,14 @@ describe('documents', () => {
       version: record === 'changed' ? 2 : 1,
       isStale: false,
     };
-    const piiVersion = record === 'nothing when signed' ? 0 : 1;
+    const piiVersion = record === 'none when signed' ? 0 : 1;
     const facts: UserFacts = {
-      ...NOBODY,
+      ...NEW_USER,
       kind: record === 'a company now' ? 'company' : 'person',
-      pii: record === 'nothing any more' ? null : pii,
+      pii: record === 'none any more' ? null : pii,
       documents: { tax_certification: form('COMPLETED', { completedAt: NOW, piiVersion, expiresAt: NOW }) },
     };
-    expect(say(requirementStatus(tax, OPTION, facts, Date.parse(time)))).toBe(expected);
+    expect(format(requirementStatus(tax, OPTION, facts, Date.parse(time)))).toBe(expected);
   });
 });
 
@@ -195,13 +195,13 @@ test.each([
   ['whitelisted_wallet', { max_wallets: 3 }, [], 'not_started'],
   ['whitelisted_wallet', { max_wallets: 3 }, ['solana'], 'completed'],
 ] as const)('%s %j with %j bound: %s', (type, details, bound, expected) => {
-  const facts = { ...NOBODY, wallets: { option: bound } };
+  const facts = { ...NEW_USER, wallets: { option: bound } };
   expect(requirementStatus(requirement(type, details), OPTION, facts, NOW)).toBe(expected);
-  const elsewhere = { ...NOBODY, wallets: { another: bound } };
-  expect(requirementStatus(requirement(type, details), OPTION, elsewhere, NOW)).toBe('not_started');
+  const otherOption = { ...NEW_USER, wallets: { another: bound } };
+  expect(requirementStatus(requirement(type, details), OPTION, otherOption, NOW)).toBe('not_started');
 });
 
-describe('jurisdiction', () => {
+describe('jurisdiction filters', () => {
   const TABLE = `
     address     | allow US          | reject US         | allow US:NY       | reject US:NY      | reject UA:43
     none        | unknown           | unknown           | unknown           | unknown           | unknown
@@ -227,8 +227,8 @@ describe('jurisdiction', () => {
     expect(checkJurisdiction(details, country === 'none' ? null : country, at)).toBe(expected);
   });
 
-  test('what the verdict becomes', () => {
-    const german = requirement('jurisdiction', { filter_type: 'allow', filters: [{ country_iso_2: 'DE' }] });
+  test('the result maps to a status', () => {
+    const germany = requirement('jurisdiction', { filter_type: 'allow', filters: [{ country_iso_2: 'DE' }] });
     const pii = {
       country: 'DE',
       region: null,
@@ -237,10 +237,10 @@ describe('jurisdiction', () => {
       version: 1,
       isStale: false,
     };
-    expect(requirementStatus(german, OPTION, { ...NOBODY, pii }, NOW)).toBe('completed');
-    const moved = { ...NOBODY, pii: { ...pii, country: 'FR' } };
-    expect(requirementStatus(german, OPTION, moved, NOW)).toBe('rejected');
-    expect(requirementStatus(german, OPTION, NOBODY, NOW)).toEqual({
+    expect(requirementStatus(germany, OPTION, { ...NEW_USER, pii }, NOW)).toBe('completed');
+    const moved = { ...NEW_USER, pii: { ...pii, country: 'FR' } };
+    expect(requirementStatus(germany, OPTION, moved, NOW)).toBe('rejected');
+    expect(requirementStatus(germany, OPTION, NEW_USER, NOW)).toEqual({
       status: 'action_needed',
       action: 'kyc_not_verified',
       kyc_level: 'Sorting_KYC_Level',
@@ -248,7 +248,7 @@ describe('jurisdiction', () => {
     });
   });
 
-  test('allow and reject of the same list never agree, unless neither can tell', () => {
+  test('allow and reject of the same list are opposites, unless both are unknown', () => {
     const country = fc.constantFrom('US', 'UA', 'CA', 'DE', 'FR');
     const region = fc.constantFrom('NY', 'New York', '43', 'Crimea', 'ON', 'Bayern');
     const filters = fc.array(
@@ -260,14 +260,14 @@ describe('jurisdiction', () => {
     );
     fc.assert(
       fc.property(filters, fc.option(country), fc.option(region), (list, at, part) => {
-        const verdicts = (['allow', 'reject'] as const).map((filter_type) =>
+        const results = (['allow', 'reject'] as const).map((filter_type) =>
           checkJurisdiction({ filter_type, filters: list }, at, part),
         );
         expect([
           ['passes', 'fails'].join(),
           ['fails', 'passes'].join(),
           ['unknown', 'unknown'].join(),
-        ]).toContain(verdicts.join());
+        ]).toContain(results.join());
       }),
     );
   });

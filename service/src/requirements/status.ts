@@ -6,20 +6,20 @@ import type { PiiFacts } from '../pii/personal-data.ts';
 import { checkJurisdiction } from './jurisdiction.ts';
 import type { Requirement, RequirementStatus } from './schema.ts';
 
-/** Everything that the status of any requirement follows from. */
+/** The facts from which requirement statuses are computed. */
 export type UserFacts = {
   kind: UserKind;
-  /** False once the identity provider has deactivated the applicant. */
+  /** False if the identity provider has deactivated the applicant. */
   isActive: boolean;
   reviews: Partial<Record<Level, ReviewFacts>>;
   pii: (PiiFacts & { version: number; isStale: boolean }) | null;
-  /** The last form of each type. */
+  /** The latest form of each type. */
   documents: Partial<Record<string, DocumentFacts>>;
-  /** Protocols of the wallets bound, by option. */
+  /** Protocols of the bound wallets, by option. */
   wallets: Partial<Record<string, readonly string[]>>;
 };
 
-/** Times are milliseconds since the epoch. */
+/** Times are in epoch milliseconds. */
 export type ReviewFacts = {
   status: ReviewStatus;
   answer: 'GREEN' | 'RED' | null;
@@ -37,9 +37,9 @@ export type DocumentFacts = {
 
 type Option = { id: string; accreditation_days: number };
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 
-/** How far a user is with one requirement of an option: a function of the facts and the time, kept nowhere. */
+/** Computes the status of one requirement from the facts and the time. Statuses are never stored. */
 export function requirementStatus(
   requirement: Requirement,
   option: Option,
@@ -52,7 +52,7 @@ export function requirementStatus(
     case 'kyc_approved':
       return identityStatus('BasicKYCLevel', facts);
     case 'accreditation': {
-      const notBefore = now - option.accreditation_days * DAY;
+      const notBefore = now - option.accreditation_days * DAY_MS;
       return identityStatus('AccreditationIndividual_FullVerification', facts, notBefore);
     }
     case 'external_wallet':
@@ -66,7 +66,7 @@ export function requirementStatus(
   }
 }
 
-/** A verdict from `notBefore` or earlier is too old. */
+/** An answer from `notBefore` or earlier is too old. */
 function identityStatus(
   level: Level,
   { reviews, isActive, pii }: UserFacts,
@@ -77,13 +77,13 @@ function identityStatus(
   if (!isActive || review.rejectType === 'FINAL') return 'rejected';
   if (review.status === 'init') return 'not_started';
   if (UNDER_REVIEW.has(review.status)) return 'in_progress';
-  if (review.answer !== 'GREEN') return doAgain(level, 'kyc_not_verified', false);
-  if (pii === null || !pii.isComplete || pii.isStale) return doAgain(level, 'update_pii_data', true);
-  if ((review.reviewedAt ?? notBefore) <= notBefore) return doAgain(level, 'kyc_not_verified', true);
+  if (review.answer !== 'GREEN') return actionNeeded(level, 'kyc_not_verified', false);
+  if (pii === null || !pii.isComplete || pii.isStale) return actionNeeded(level, 'update_pii_data', true);
+  if ((review.reviewedAt ?? notBefore) <= notBefore) return actionNeeded(level, 'kyc_not_verified', true);
   return 'completed';
 }
 
-function doAgain(
+function actionNeeded(
   kyc_level: Level,
   action: 'kyc_not_verified' | 'update_pii_data',
   kyc_reset: boolean,
@@ -133,7 +133,7 @@ function jurisdictionStatus(
     case 'fails':
       return 'rejected';
     case 'unknown':
-      return doAgain('Sorting_KYC_Level', 'kyc_not_verified', false);
+      return actionNeeded('Sorting_KYC_Level', 'kyc_not_verified', false);
   }
 }
 

@@ -41,7 +41,7 @@ const get = (token: string, id = offer.id) =>
     url: `/v1/offers/${id}/requirements/statuses`,
     headers: { authorization: `Bearer ${token}` },
   });
-/** By option and type. */
+/** Returns the statuses keyed by option and type. */
 const statuses = async (token: string) => {
   const reply = (await get(token)).json();
   expect(isValid(RequirementStatuses, reply)).toBe(true);
@@ -66,7 +66,7 @@ const optionOf = (slug: string) => offer.options.find((option) => option.slug ==
 
 const GREEN = { answer: 'GREEN' } as const;
 
-test('from nothing to everything: one flat map over all options', async () => {
+test('statuses go from not_started to completed, in one map for all options', async () => {
   const { token, userId } = await newUser();
   const reply = (await get(token, offer.slug)).json();
   expect(reply).toMatchObject({ object: 'requirement_statuses', offer_id: offer.id });
@@ -143,7 +143,7 @@ test('from nothing to everything: one flat map over all options', async () => {
   world.clock.set(before);
 });
 
-test('an approval without the data it should bring asks for them, and moving to a refused country is seen', async () => {
+test('an approval without complete data needs an update, and a move to a rejected country is noticed', async () => {
   const { token, userId } = await newUser();
   await world.review(userId, {
     level_name: 'BasicKYCLevel',
@@ -170,7 +170,7 @@ test('an approval without the data it should bring asks for them, and moving to 
   expect(await statuses(token)).toMatchObject({ kyc_approved: 'completed', jurisdiction: 'rejected' });
 });
 
-test('no provider is asked: with both down statuses are as they were', async () => {
+test('statuses do not change while both providers are down', async () => {
   const { token, userId } = await newUser();
   await world.review(userId, { level_name: 'BasicKYCLevel', ...GREEN });
   const before = await statuses(token);
@@ -179,7 +179,7 @@ test('no provider is asked: with both down statuses are as they were', async () 
   for (const name of ['identity/fault', 'documents/fault'] as const) await world.call(name, { mode: 'none' });
 });
 
-test('everything comes in one round trip', async () => {
+test('statuses are read in one database round trip', async () => {
   const { token } = await newUser();
   await get(token);
   let queries = 0;
@@ -197,7 +197,7 @@ test('everything comes in one round trip', async () => {
   expect([queries, connections]).toEqual([1, 1]);
 });
 
-test('an unknown offer, another partner and nobody are 404', async () => {
+test('an unknown offer and an offer of another partner return 404', async () => {
   const { token } = await newUser();
   expect((await get(token, 'unknown')).json().code).toBe('not_found');
   const stranger = await world.tokenFor({ clientId: 'partner-two' });

@@ -3,12 +3,12 @@ import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import type { Offer } from '../offers/catalogue.ts';
 import { findOffer, findOption } from '../offers/offer.ts';
-import type { OfferOption } from '../offers/store.ts';
+import type { OfferOption } from '../offers/stored-offer.ts';
 import { readFacts } from './facts.ts';
 import type { RequirementStatus, RequirementStatuses } from './schema.ts';
 import { requirementStatus } from './status.ts';
 
-/** How far the user is with every requirement of every option of the offer, in one map. */
+/** Returns the user's status for every requirement of every option of the offer. */
 export async function readStatuses(
   ctx: Context,
   caller: UserCaller,
@@ -38,7 +38,7 @@ async function computeStatuses(
   return statuses;
 }
 
-/** `requirements_not_met`, naming each requirement of the option that is not completed, and its status. */
+/** Throws `requirements_not_met` with the status of every requirement of the option that is not completed. */
 export async function assertRequirementsMet(
   ctx: Context,
   caller: UserCaller,
@@ -48,12 +48,12 @@ export async function assertRequirementsMet(
   const option = findOption(offer, optionId);
   if (option.requirements.length === 0) return;
   const statuses = Object.entries(await computeStatuses(ctx, caller, [option]));
-  const open = statuses
+  const unmet = statuses
     .map(([id, status]) => [id, typeof status === 'string' ? status : status.status] as const)
     .filter(([, status]) => status !== 'completed');
-  if (open.length > 0)
+  if (unmet.length > 0)
     throw new ApiError(
       'requirements_not_met',
-      Object.fromEntries(open.map(([id, status]) => [id, [status]])),
+      Object.fromEntries(unmet.map(([id, status]) => [id, [status]])),
     );
 }

@@ -9,22 +9,22 @@ export type FactsRow = {
   sealed_facts: Buffer | null;
   version: number | null;
   is_stale: boolean | null;
-  /** Lists of lists: names of members would be most of the bytes. */
+  /** Arrays instead of objects: member names would be most of the bytes. */
   reviews: [Level, ReviewStatus, 'GREEN' | 'RED' | null, 'RETRY' | 'FINAL' | null, number | null][] | null;
   documents: [string, SubmissionStatus, FormType, number, number | null, number][] | null;
   wallets: [string, string][] | null;
 };
 
-const MS = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
+const epochMs = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 
-/** By hand and named, because statuses are polled: everything about one user in one answer. */
+/** A hand-written prepared statement, because statuses are polled: all facts about one user in one round trip. */
 const READ_FACTS = {
   name: 'requirement_facts',
   text: `select u.kind, coalesce(a.is_active, true) as is_active, p.sealed_facts, p.version, p.is_stale,
-    (select json_agg(json_build_array(r.level_name, r.review_status, r.answer, r.reject_type, ${MS('r.reviewed_at')}))
+    (select json_agg(json_build_array(r.level_name, r.review_status, r.answer, r.reject_type, ${epochMs('r.reviewed_at')}))
       from identity_reviews r where r.user_id = u.id) as reviews,
-    (select json_agg(json_build_array(d.document_type, d.status, d.form_type, ${MS('d.expires_at')},
-      ${MS('d.completed_at')}, d.pii_version)) from (select distinct on (document_type) *
+    (select json_agg(json_build_array(d.document_type, d.status, d.form_type, ${epochMs('d.expires_at')},
+      ${epochMs('d.completed_at')}, d.pii_version)) from (select distinct on (document_type) *
         from document_submissions where user_id = u.id order by document_type, attempt desc) d) as documents,
     (select json_agg(json_build_array(w.option_id, w.protocol)) from option_addresses w
       where w.user_id = u.id and w.option_id = any($2)) as wallets
@@ -33,7 +33,7 @@ const READ_FACTS = {
     where u.id = $1`,
 };
 
-/** Undefined for a user that does not exist. */
+/** Returns undefined for an unknown user. */
 export async function readFactsRow(
   pool: pg.Pool,
   userId: string,

@@ -4,7 +4,7 @@ import type { FileRequirement, OfferFile } from '../../src/offers/file-schema.ts
 
 const hex = fc.stringMatching(/^0x[0-9a-fA-F]{40}$/);
 const slug = fc.stringMatching(/^[a-z0-9][a-z0-9-]{0,20}$/);
-/** `$` would begin a variable. */
+/** `$` would start a placeholder. */
 const words = (maxLength: number) =>
   fc.string({ minLength: 1, maxLength, unit: 'grapheme' }).filter((text) => !/[$\0]/.test(text));
 const url = fc.webUrl({ validSchemes: ['https'] });
@@ -70,13 +70,13 @@ function contract(funding: readonly string[]): fc.Arbitrary<OfferFile['contracts
       .uniqueArray(hex, {
         minLength: funding.length,
         maxLength: funding.length,
-        selector: (one) => one.toLowerCase(),
+        selector: (address) => address.toLowerCase(),
       })
       .map((addresses) => addresses.map((address, index) => ({ asset: funding[index] ?? '', address }))),
   });
 }
 
-/** Files that pass every check, over everything that a file can say. */
+/** Generates valid offer files that cover every field. */
 export function validFiles(): fc.Arbitrary<OfferFile> {
   const type = fc.constantFrom('platform::token_sale', 'fund::swap', 'tokenized::swap');
   const funding = fc.constantFrom<string[]>(['usd-coin'], ['usd-coin', 'harbour'], ['harbour', 'usd-coin']);
@@ -100,7 +100,7 @@ export function validFiles(): fc.Arbitrary<OfferFile> {
         fee_bps: isTokenized ? fc.integer({ min: 0, max: 10_000 }) : fc.constant(null),
         partners: fc.subarray(['partner-one', 'partner-two'], { minLength: 1 }),
         options: fc.uniqueArray(option, {
-          selector: (one) => one.slug,
+          selector: (candidate) => candidate.slug,
           minLength: 1,
           maxLength: isSale ? 4 : 1,
         }),
@@ -122,7 +122,7 @@ export function validFiles(): fc.Arbitrary<OfferFile> {
         ...file,
         starts_at: hasStart ? from : null,
         ends_at: hasEnd ? until : null,
-        contracts: isSale ? contracts.map((one) => ({ ...one, allow_list: false })) : contracts,
+        contracts: isSale ? contracts.map((deployment) => ({ ...deployment, allow_list: false })) : contracts,
         assets: {
           harbour: { code: 'HBR', name: 'Harbour', fractional_digits: 18, transfers: 'exact' as const },
           'usd-coin': { code: 'USDC', name: 'USD Coin', fractional_digits: 6, transfers: 'exact' as const },

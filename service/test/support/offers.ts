@@ -15,7 +15,7 @@ export const ADDRESS = {
   asset: `0x${'a5'.repeat(20)}`,
 } as const;
 
-/** A token sale with one option; `change` says what is different. */
+/** Returns a token sale with one option, with `change` applied. */
 export function saleFile(change: Partial<OfferFile> = {}): OfferFile {
   const file = {
     slug: 'harbour-sale',
@@ -44,7 +44,7 @@ export function saleFile(change: Partial<OfferFile> = {}): OfferFile {
   return parseOfferFile(JSON.stringify(file), { name: 'test.yaml' });
 }
 
-/** A tokenized swap of a symbol. */
+/** Returns a tokenized swap, with `change` applied. */
 export function tokenizedFile(change: Partial<OfferFile> = {}): OfferFile {
   return saleFile({
     slug: 'harbour-stock',
@@ -64,14 +64,14 @@ export function tokenizedFile(change: Partial<OfferFile> = {}): OfferFile {
   });
 }
 
-/** Applies a file, publishes it and gives the offer; partners that it names are made by their client ids. */
+/** Applies and publishes a file and returns the offer. Creates the partners in it by their client ids. */
 export async function makeOffer(ctx: Context, file: OfferFile = saleFile()): Promise<Offer> {
   for (const clientId of file.partners) await makeClient(ctx, { clientId });
   await applyOffers(ctx, [file]);
   await publishOffer(ctx, file.slug);
   const stored = await readOfferBySlug(ctx.db, file.slug);
-  if (stored === null) throw new Error('the offer was not made');
-  // The node hears of it a moment later.
+  if (stored === null) throw new Error('offer not stored');
+  // The node is notified a moment later.
   for (const clientId of file.partners)
     while (!(await ctx.offers.of(partnerOf(clientId))).byKey.has(stored.id)) await sleep(2);
   return toOffer(stored);
