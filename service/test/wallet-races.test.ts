@@ -21,26 +21,26 @@ import {
   userId,
 } from './support/wallets.ts';
 
-/** Two service processes, as in production, on one database; a third node in this process makes the offers. */
+/** Two service processes on one database, as in production. A third node in this process creates the offers. */
 const folders: string[] = [];
 const connections = new Agent({ connections: 300 });
 let database: TestDatabase;
 let services: { service: Service; url: string }[];
-let maker: TestApp;
+let setup: TestApp;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   services = await Promise.all([startNode(), startNode()]);
-  maker = await testApp({ databaseUrl: database.url });
+  setup = await testApp({ databaseUrl: database.url });
 }, 120_000);
 afterAll(async () => {
   await connections.close();
-  await maker.close();
+  await setup.close();
   for (const { service } of services) await service.stop();
   await database.drop();
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
-beforeEach(() => maker.ctx.db.deleteFrom('option_addresses').execute());
+beforeEach(() => setup.ctx.db.deleteFrom('option_addresses').execute());
 
 async function startNode() {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-races-'));
@@ -72,9 +72,9 @@ async function startNode() {
   return { service, url: `http://127.0.0.1:${port}` };
 }
 
-/** A user whose requests go to the two processes in turn. */
-async function someone(n: number): Promise<Person> {
-  const token = await maker.tokenFor({ userId: userId(n) });
+/** Creates a user whose requests alternate between the two processes. */
+async function newUser(n: number): Promise<Person> {
+  const token = await setup.tokenFor({ userId: userId(n) });
   let turn = 0;
   return personWith(async (method, path, body) => {
     const reply = await request(`${services[turn++ % 2]?.url}${path}`, {
@@ -94,19 +94,19 @@ async function offerWith(slug: string, maxWallets: number | null) {
   const requirements =
     maxWallets === null ? [] : [{ type: 'whitelisted_wallet', details: { max_wallets: maxWallets } }];
   const offer = await makeOffer(
-    maker.ctx,
+    setup.ctx,
     saleFile({ slug, options: [{ slug: 'only', requirements }] as never }),
   );
   const option = offer.options[0]?.id ?? '';
-  const visitor = await someone(0);
+  const reader = await newUser(0);
   const statuses = () =>
     Promise.all(
-      services.map(async () => (await visitor.call('GET', `/v1/offers/${offer.id}/addresses`)).status),
+      services.map(async () => (await reader.call('GET', `/v1/offers/${offer.id}/addresses`)).status),
     );
-  // Two calls go to two processes; each must have heard of the offer.
+  // Two calls reach both processes; each must have been notified of the offer.
   await expect.poll(statuses, { timeout: 10_000 }).toEqual([200, 200]);
   const rows = () =>
-    maker.ctx.db.selectFrom('option_addresses').selectAll().where('option_id', '=', option).execute();
+    setup.ctx.db.selectFrom('option_addresses').selectAll().where('option_id', '=', option).execute();
   return { id: offer.id, option, rows };
 }
 
@@ -132,9 +132,9 @@ function tally(answers: Answer[]): Record<string, number> {
 }
 
 describe('two processes on one database', { timeout: 120_000 }, () => {
-  test('500 parallel uses of one challenge succeed once', async () => {
+  test('accept one of 500 parallel uses of a challenge', async () => {
     const offer = await offerWith('one-challenge', null);
-    const user = await someone(1);
+    const user = await newUser(1);
     for (const wallet of [evmWallet('one'), solanaWallet('one')]) {
       const signature = String(await wallet.sign(await user.challenge(wallet)));
       const answers = await Promise.all(
@@ -145,9 +145,9 @@ describe('two processes on one database', { timeout: 120_000 }, () => {
     expect(await offer.rows()).toHaveLength(2);
   });
 
-  test('500 parallel binds of distinct wallets on max_wallets 3 leave exactly three', async () => {
+  test('bind exactly three of 500 wallets with max_wallets 3', async () => {
     const offer = await offerWith('three-wallets', 3);
-    const user = await someone(2);
+    const user = await newUser(2);
     const proofs = await signed(user, many(500, 'capped'));
     const answers = await Promise.all(
       proofs.map(({ wallet, signature }) => user.connect(offer.id, offer.option, wallet, signature)),
@@ -156,9 +156,9 @@ describe('two processes on one database', { timeout: 120_000 }, () => {
     expect(await offer.rows()).toHaveLength(3);
   });
 
-  test('parallel updates in place keep one row, one id and one time of creation', async () => {
+  test('keep one row, id and creation time under parallel replacements', async () => {
     const offer = await offerWith('in-place', null);
-    const user = await someone(3);
+    const user = await newUser(3);
     const proofs = await signed(user, many(200, 'in place'));
     const answers = await Promise.all(
       proofs.map(({ wallet, signature }) => user.connect(offer.id, offer.option, wallet, signature)),
@@ -169,17 +169,17 @@ describe('two processes on one database', { timeout: 120_000 }, () => {
     expect(await offer.rows()).toHaveLength(1);
   });
 
-  test('an address that many users bind at once goes to one of them', async () => {
+  test('bind an address to one of many concurrent users', async () => {
     const offer = await offerWith('one-address', null);
     const wallet = evmWallet('shared');
-    const users = await Promise.all(Array.from({ length: 40 }, (_, n) => someone(100 + n)));
+    const users = await Promise.all(Array.from({ length: 40 }, (_, n) => newUser(100 + n)));
     const answers = await Promise.all(users.map((user) => user.bind(offer.id, offer.option, wallet)));
     expect(tally(answers)).toEqual({ ok: 1, wallet_already_bound: 39 });
   });
 
-  test('users who swap wallets neither wait for each other for ever nor share one', async () => {
+  test('let two users swap wallets without deadlock or sharing', async () => {
     const offer = await offerWith('swapped', null);
-    const users = await Promise.all([someone(4), someone(5)]);
+    const users = await Promise.all([newUser(4), newUser(5)]);
     const wallets = [evmWallet('left'), evmWallet('right')];
     for (let round = 0; round < 25; round++) {
       const answers = await Promise.all(
@@ -192,24 +192,24 @@ describe('two processes on one database', { timeout: 120_000 }, () => {
     }
   });
 
-  test('bind, delete and the end of the offer leave what happened before the end, and nothing after', async () => {
+  test('apply no bind or delete after the offer has ended', async () => {
     for (let round = 0; round < 4; round++) {
       const offer = await offerWith(`ending-${round}`, null);
-      const user = await someone(6);
+      const user = await newUser(6);
       const [first, ...rest] = await signed(user, many(60, `ending ${round}`));
       if (first === undefined) throw new Error('no wallet');
       const start = await user.connect(offer.id, offer.option, first.wallet, first.signature);
       const binds = rest.map(({ wallet, signature }) =>
         user.connect(offer.id, offer.option, wallet, signature),
       );
-      // Whatever is bound is deleted again and again while wallets come.
+      // Bound wallets are deleted while others are bound.
       const deletes = Array.from({ length: 30 }, async (): Promise<Answer> => {
         const { body } = await user.call('GET', `/v1/offers/${offer.id}/addresses`);
         const [found] = body.data as { id: string }[];
         return user.call('DELETE', `/v1/offers/${offer.id}/addresses/${found?.id ?? 'none'}`);
       });
       const closing = Promise.race([Promise.all(binds.slice(0, 20)), Promise.all(deletes.slice(0, 10))]).then(
-        () => closeOffer({ db: maker.ctx.db, clock: realClock() }, `ending-${round}`),
+        () => closeOffer({ db: setup.ctx.db, clock: realClock() }, `ending-${round}`),
       );
       const [bound, deleted] = await Promise.all([Promise.all(binds), Promise.all(deletes), closing]);
       expect(Object.keys(tally(bound)).filter((key) => !['ok', 'offer_ended'].includes(key))).toEqual([]);

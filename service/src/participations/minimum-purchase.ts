@@ -1,5 +1,5 @@
 import { invalidField } from '../errors.ts';
-import type { OfferOption } from '../offers/store.ts';
+import type { OfferOption } from '../offers/stored-offer.ts';
 
 /** Throws `validation_failed` if the amount is below the option's minimum. Funding assets are worth one dollar each. */
 export function assertMinimumPurchase(

@@ -131,3 +131,8 @@ export type ChangedRow = Pick<
   | 'asset_id'
   | 'chain'
 >;
+
+export async function hasParticipations(db: Db, userId: string): Promise<boolean> {
+  const { rows } = await sql`select from participations where user_id = ${userId} limit 1`.execute(db);
+  return rows.length > 0;
+}

@@ -3,8 +3,8 @@ import type { EvmChain } from '../chain/evm/client.ts';
 
 export type AllowRequest = { chain: EvmChain; contract: Hex; wallet: Hex; offerId: string };
 
-/** What the wallet broadcasts to be let in, and until when it is good (milliseconds since the epoch). */
+/** The transaction that the wallet broadcasts to join an allow-list. `deadline` is in epoch milliseconds. */
 export type AllowTransaction = { to: Hex; data: Hex; deadline: number };
 
-/** The port to whoever decides that a wallet, whose owner is proven, may be let onto an allow-list. */
+/** The port to the party that admits wallets to an allow-list, once their owner is proven. */
 export type Supplier = { verifyWallet(request: AllowRequest): Promise<AllowTransaction> };

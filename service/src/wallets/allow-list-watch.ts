@@ -8,31 +8,31 @@ import { toTimestamp } from '../http/wire.ts';
 import { startInterval } from '../jobs/interval.ts';
 import { finishVerification, listPermitted } from './store.ts';
 
-const EVERY = 5_000;
-const BATCH = 500;
+const WATCH_INTERVAL_MS = 5_000;
+const BATCH_SIZE = 500;
 
-/** Asks the chains what became of the permissions that were given. Any number of nodes may do it at once. */
+/** Reads the outcome of open allow-list permissions from the chains. Safe to run on any number of nodes. */
 export async function settleVerifications(ctx: Context): Promise<void> {
-  const waiting = await listPermitted(ctx.db, BATCH);
+  const open = await listPermitted(ctx.db, BATCH_SIZE);
   await Promise.all(
-    waiting.map((verification) =>
+    open.map((verification) =>
       settle(ctx, verification).catch((err: unknown) =>
-        ctx.log.debug({ err, chain: verification.chain }, 'a verification could not be looked up'),
+        ctx.log.debug({ err, chain: verification.chain }, 'allow-list verification lookup failed'),
       ),
     ),
   );
 }
 
 async function settle(ctx: Context, verification: AllowVerifications): Promise<void> {
-  const state = await lookUp(ctx, verification);
+  const state = await readState(ctx, verification);
   if (state === null) return;
   await ctx.db
     .transaction()
     .execute((tx) => finishVerification(tx, verification, state, toTimestamp(ctx.clock.micros())));
 }
 
-/** By the chain's own time: what is late there cannot land any more. */
-async function lookUp(
+/** Compares the deadline with the chain's time, because the contract does. Returns null while the outcome is open. */
+async function readState(
   ctx: Context,
   { chain: name, contract, wallet, deadline }: AllowVerifications,
 ): Promise<'allowed' | 'expired' | null> {
@@ -43,5 +43,5 @@ async function lookUp(
 }
 
 export function startAllowListWatch(ctx: Context): () => Promise<void> {
-  return startInterval(ctx, EVERY, 'verifications could not be looked up', () => settleVerifications(ctx));
+  return startInterval(ctx, WATCH_INTERVAL_MS, 'allow-list watch failed', () => settleVerifications(ctx));
 }

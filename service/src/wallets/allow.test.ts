@@ -68,8 +68,8 @@ async function broadcast({ to, data }: { to: Hex; data: Hex }): Promise<void> {
   expect((await chain.direct.waitForTransactionReceipt({ hash })).status).toBe('success');
 }
 
-/** What would become of the transaction. */
-const tryOut = ({ to, data }: { to: Hex; data: Hex }) =>
+/** Simulates the transaction. */
+const simulate = ({ to, data }: { to: Hex; data: Hex }) =>
   chain.chain.request({ method: 'eth_call', params: [{ from: roles.owner.address, to, data }, 'latest'] });
 
 const transactionOf = ({ body }: { body: Record<string, unknown> }) => body as { to: Hex; data: Hex };
@@ -84,7 +84,7 @@ const states = async () =>
   ).map(({ state }) => state);
 
 describe('allow-wallet', () => {
-  test('what it answers, broadcast, lets the wallet in; the repeat is the empty object', async () => {
+  test('returns a transaction that admits the wallet, and an empty object afterwards', async () => {
     const given = await user.allow(swap.id, wallet);
     expect(given).toEqual({
       status: 200,
@@ -103,7 +103,7 @@ describe('allow-wallet', () => {
     expect(await states()).toEqual(['allowed']);
   });
 
-  test('the permission is for this wallet and this offer, and ends', async () => {
+  test('binds the permission to wallet, offer and deadline', async () => {
     const { data } = transactionOf(await user.allow(swap.id, wallet));
     const { functionName, args } = decodeFunctionData({ abi: fundSwap.abi, data });
     expect(functionName).toBe('allow');
@@ -113,11 +113,11 @@ describe('allow-wallet', () => {
     expect(Number(deadline)).toBe(Math.floor(app.clock.now() / 1000) + 3600);
   });
 
-  test('every tampering with the permission reverts', async () => {
+  test('returns a permission that reverts when tampered with', async () => {
     const { to, data } = transactionOf(await user.allow(swap.id, wallet));
     const parts = decodeFunctionData({ abi: fundSwap.abi, data }).args as [Hex, Hex, bigint, Hex];
     const attempt = (args: [Hex, Hex, bigint, Hex], target = to) =>
-      tryOut({ to: target, data: encodeFunctionData({ abi: fundSwap.abi, functionName: 'allow', args }) });
+      simulate({ to: target, data: encodeFunctionData({ abi: fundSwap.abi, functionName: 'allow', args }) });
     await expect(attempt(parts)).resolves.toBeDefined();
     const [who, offer, deadline, signature] = parts;
     await expect(attempt([evmWallet('thief').address as Hex, offer, deadline, signature])).rejects.toThrow(
@@ -128,7 +128,7 @@ describe('allow-wallet', () => {
     );
     await expect(attempt([who, offer, deadline + 1n, signature])).rejects.toThrow('execution reverted');
     await expect(attempt([who, offer, 1n, signature])).rejects.toThrow('execution reverted');
-    // The same contract elsewhere, or on another chain, has another domain.
+    // Another deployment has another EIP-712 domain.
     await expect(attempt(parts, chain.deployment.older_fund_swap.address)).rejects.toThrow(
       'execution reverted',
     );
@@ -145,7 +145,7 @@ describe('allow-wallet', () => {
     );
   });
 
-  test('a revoked wallet comes back by a new permission only', async () => {
+  test('needs a new permission for a revoked wallet', async () => {
     const first = transactionOf(await user.allow(swap.id, wallet));
     await broadcast(first);
     const data = encodeFunctionData({
@@ -154,12 +154,12 @@ describe('allow-wallet', () => {
       args: [wallet.address as Hex],
     });
     await broadcast({ to: contract, data });
-    await expect(tryOut(first)).rejects.toThrow('execution reverted');
+    await expect(simulate(first)).rejects.toThrow('execution reverted');
     await broadcast(transactionOf(await user.allow(swap.id, wallet)));
     expect((await authorized(wallet.address)).body.authorized).toBe(true);
   });
 
-  test('a form is taken like JSON', async () => {
+  test('accepts a form like JSON', async () => {
     const signature = String(await wallet.sign(await user.challenge(wallet)));
     const fields = { chain: wallet.chain, wallet_address: wallet.address, signature };
     const { status, body } = await user.call(
@@ -171,7 +171,7 @@ describe('allow-wallet', () => {
     expect([status, body.action]).toEqual([200, 'broadcast_transaction']);
   });
 
-  test('an offer without an allow-list needs none, but the proof', async () => {
+  test('returns an empty object without an allow-list, after the proof', async () => {
     const open = await makeOffer(app.ctx, tokenizedFile());
     expect(await user.allow(open.id, wallet)).toEqual({ status: 200, body: {} });
     const wrong = { ...wallet, sign: evmWallet('wrong').sign };
@@ -181,7 +181,7 @@ describe('allow-wallet', () => {
     });
   });
 
-  test('a contract that serves everyone gives the empty object', async () => {
+  test('returns an empty object for a contract that allows every wallet', async () => {
     const everyone = await chain.create(fundSwap, [
       {
         owner: roles.owner.address,
@@ -196,7 +196,7 @@ describe('allow-wallet', () => {
     expect(await user.allow(offer.id, wallet)).toEqual({ status: 200, body: {} });
   });
 
-  test('a proof is spent once, whatever comes of it', async () => {
+  test('consumes a proof once under concurrency', async () => {
     const signature = String(await wallet.sign(await user.challenge(wallet)));
     const body = { chain: wallet.chain, wallet_address: wallet.address, signature };
     const url = `/v1/offers/${swap.id}/allow-wallet`;
@@ -204,7 +204,7 @@ describe('allow-wallet', () => {
     expect([one.status, two.status].sort()).toEqual([200, 422]);
   });
 
-  test('token sales, foreign chains and unknown offers are refused, at no cost', async () => {
+  test('refuses token sales, other chains and unknown offers without consuming the proof', async () => {
     const sale = await makeOffer(app.ctx, saleFile());
     const signature = String(await wallet.sign(await user.challenge(wallet)));
     const ask = (offerId: string, chain: string, wallet_address: string) =>
@@ -225,7 +225,7 @@ describe('allow-wallet', () => {
     expect((await ask(swap.id, wallet.chain, wallet.address)).status).toBe(200);
   });
 
-  test('with a key that the contract does not know nothing is given out', async () => {
+  test('returns no permission with a wrong or missing supplier key', async () => {
     const wrong = await appWith({ supplierKey: deriveSandboxKey('operator') });
     const none = await appWith({ supplierKey: null });
     try {
@@ -243,7 +243,7 @@ describe('allow-wallet', () => {
     }
   });
 
-  test('an outage of the nodes is no permission and no refusal', async () => {
+  test('reports an RPC outage without deciding', async () => {
     const signature = String(await wallet.sign(await user.challenge(wallet)));
     node.fault.set('down');
     const body = { chain: wallet.chain, wallet_address: wallet.address, signature };
@@ -255,8 +255,8 @@ describe('allow-wallet', () => {
   });
 });
 
-describe('the watch over verifications', () => {
-  test('sees a wallet that came in, whoever broadcast it, once', async () => {
+describe('the allow-list watch', () => {
+  test('records an admitted wallet once', async () => {
     const given = transactionOf(await user.allow(swap.id, wallet));
     await settleVerifications(app.ctx);
     expect(await states()).toEqual(['permitted']);
@@ -265,7 +265,7 @@ describe('the watch over verifications', () => {
     expect(await states()).toEqual(['allowed']);
   });
 
-  test('gives up on a permission that the chain takes no more, and none before', async () => {
+  test('expires a permission only after its deadline on the chain', async () => {
     await user.allow(swap.id, wallet);
     const { timestamp } = await chain.direct.getBlock();
     const endAt = (seconds: bigint) =>
@@ -284,7 +284,7 @@ describe('the watch over verifications', () => {
     expect(await states()).toEqual(['permitted']);
   });
 
-  test('waits while the nodes are silent', async () => {
+  test('waits during an RPC outage', async () => {
     await user.allow(swap.id, wallet);
     node.fault.set('down');
     await settleVerifications(app.ctx);

@@ -13,6 +13,7 @@ import { assertNotSanctioned } from './sanctions.ts';
 import type { AllowWallet, AllowWalletReply } from './schema.ts';
 import { finishVerification, startVerification } from './store.ts';
 
+/** Returns the transaction that puts the wallet on the offer's allow-list, or `{}` if none is needed. */
 export async function allowWallet(
   ctx: Context,
   caller: UserCaller,
@@ -44,7 +45,7 @@ export async function allowWallet(
     wallet,
     offerId: offer.id,
   });
-  // A wrong key or a foreign contract shows here, and not as a failed transaction of the user.
+  // Detects a wrong key or contract here instead of in a failed transaction of the user.
   await simulate(chain, { from: wallet, to, data });
   return ctx.commitReply(async (tx) => {
     const verification = {

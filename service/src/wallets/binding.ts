@@ -7,7 +7,7 @@ import { isId, newId } from '../http/ids.ts';
 import { readPage } from '../http/paging.ts';
 import { toTimestamp } from '../http/wire.ts';
 import { findOffer, findOption, offerState } from '../offers/offer.ts';
-import type { OfferOption } from '../offers/store.ts';
+import type { OfferOption } from '../offers/stored-offer.ts';
 import { proveOwnership, readAddress } from './challenge.ts';
 import { assertNotSanctioned } from './sanctions.ts';
 import type { AddressQuery, ConnectWallet, OptionAddress, OptionAddresses } from './schema.ts';
@@ -23,6 +23,7 @@ import {
   replaceAddress,
 } from './store.ts';
 
+/** Binds a wallet to an offer option once its owner has signed the challenge. */
 export async function connectWallet(
   ctx: Context,
   caller: UserCaller,
@@ -47,22 +48,22 @@ export async function connectWallet(
       proved_chain: input.chain,
       proved_at: toTimestamp(ctx.clock.micros()),
     };
-    return show(await bind(tx, option, wanted));
+    return toOptionAddress(await bind(tx, option, wanted));
   });
 }
 
-/** Under the lock of the option and the user: decides what becomes of the wallets that are there. */
+/** Adds the wallet, replaces one, or returns the existing binding. Must run under `lockBindings`. */
 async function bind(tx: Db, option: OfferOption, wanted: NewBinding): Promise<BoundAddress> {
   const found = await listBindings(tx, option.id, wanted.user_id, wanted.address);
   const own = found.filter(({ user_id }) => user_id === wanted.user_id);
-  // Refused without waiting for the other user's transaction: two users who swap wallets must not wait for each other.
+  // Refuses without waiting for the other user's transaction: two users who swap wallets would deadlock.
   if (own.length < found.length) throw new ApiError('wallet_already_bound');
   const same = own.find(({ address }) => address === wanted.address);
   if (same !== undefined) return same;
-  const most = maxWallets(option);
-  const replaced = most === null ? own.find(({ protocol }) => protocol === wanted.protocol) : undefined;
-  if (most !== null && own.length >= most)
-    throw new ApiError('max_wallets_reached', { max_wallets: [String(most)] });
+  const limit = maxWallets(option);
+  const replaced = limit === null ? own.find(({ protocol }) => protocol === wanted.protocol) : undefined;
+  if (limit !== null && own.length >= limit)
+    throw new ApiError('max_wallets_reached', { max_wallets: [String(limit)] });
   const bound = await (replaced === undefined
     ? insertBinding(tx, wanted)
     : replaceAddress(tx, replaced.id, wanted));
@@ -70,10 +71,10 @@ async function bind(tx: Db, option: OfferOption, wanted: NewBinding): Promise<Bo
   return bound;
 }
 
-/** Null where an option takes one wallet of each protocol. */
+/** Returns null if the option keeps one wallet per protocol. */
 function maxWallets({ requirements }: OfferOption): number | null {
-  const limits = requirements.flatMap((one) =>
-    one.type === 'whitelisted_wallet' ? [one.details.max_wallets] : [],
+  const limits = requirements.flatMap((requirement) =>
+    requirement.type === 'whitelisted_wallet' ? [requirement.details.max_wallets] : [],
   );
   return limits.length === 0 ? null : Math.min(...limits);
 }
@@ -91,7 +92,7 @@ export async function listWallets(
   const page = await readPage(ctx.sealing, list, query, (keyset) =>
     listUserBindings(ctx.db, caller.userId, ids, keyset),
   );
-  return { ...page, data: page.data.map(show) };
+  return { ...page, data: page.data.map(toOptionAddress) };
 }
 
 export async function removeWallet(
@@ -107,7 +108,7 @@ export async function removeWallet(
     assertNotEnded(ctx, await lockBindings(tx, offer.id, found.option_id, caller.userId));
     const removed = await deleteBinding(tx, id);
     if (removed === undefined) throw new ApiError('not_found');
-    return show(removed);
+    return toOptionAddress(removed);
   });
 }
 
@@ -115,7 +116,7 @@ function assertNotEnded({ clock }: Context, endsAt: string | null): void {
   if (endsAt !== null && clock.now() >= Date.parse(endsAt)) throw new ApiError('offer_ended');
 }
 
-function show({ id, address, option_id, protocol, inserted_at }: BoundAddress): OptionAddress {
+function toOptionAddress({ id, address, option_id, protocol, inserted_at }: BoundAddress): OptionAddress {
   return {
     object: 'option_address',
     id,

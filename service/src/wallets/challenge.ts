@@ -6,11 +6,12 @@ import type { UserCaller } from '../http/access.ts';
 import { newId } from '../http/ids.ts';
 import { asciiName, type MessageFacts, plainMessage, type SiweFields, signInMessage } from './message.ts';
 import type { Challenge, NewChallenge } from './schema.ts';
-import { readSiweFields, refuseAsker } from './siwe-fields.ts';
+import { assertNoSiweFields, readSiweFields } from './siwe-fields.ts';
 import { claimChallenge, putChallenge, releaseChallenge } from './store.ts';
 
-const LIFE = 10 * 60_000;
+const CHALLENGE_TTL_MS = 10 * 60_000;
 
+/** Issues the message that the wallet signs to prove ownership. Replaces an earlier challenge. */
 export async function issueChallenge(
   ctx: Context,
   caller: UserCaller,
@@ -26,7 +27,7 @@ export async function issueChallenge(
     partner: asciiName(client?.name ?? '', caller.clientId),
     nonce: newNonce(ctx),
     issuedAt: new Date(issued).toISOString(),
-    expiresAt: new Date(issued + LIFE).toISOString(),
+    expiresAt: new Date(issued + CHALLENGE_TTL_MS).toISOString(),
   };
   const text = composeMessage(ctx, caller, input, facts, origin);
   const expires_at = `${facts.expiresAt.slice(0, -1)}000Z`;
@@ -37,28 +38,24 @@ export async function issueChallenge(
   });
 }
 
-/** The address in the form it is kept in, or `validation_failed`. */
+/** Normalises an address. Throws `validation_failed`. */
 export function readAddress(chain: ChainName, address: string): string {
-  const normal = normalizeAddress(chain, address);
-  if (normal === null)
-    throw invalidField(
-      'wallet_address',
-      `is not an address of the ${chainFacts(chain).protocol} protocol, which ${chain} speaks`,
-    );
-  return normal;
+  const normalized = normalizeAddress(chain, address);
+  if (normalized === null) throw invalidField('wallet_address', `is not a valid ${chain} address`);
+  return normalized;
 }
 
 export type Proof = { chain: ChainName; address: string; signature: string };
 
 /**
- * Spends the challenge, then checks the signature over the stored text. A wrong signature spends it too; only a failure
- * of our own nodes gives it back. Every refusal is `challenge_invalid`; which one it was is for the log alone.
+ * Consumes the challenge, then verifies the signature over the stored text. A wrong signature consumes it too; only an
+ * RPC failure releases it. Throws `challenge_invalid`; the reason is logged and not sent.
  */
 export async function proveOwnership(ctx: Context, caller: UserCaller, proof: Proof): Promise<void> {
   const { chain, address, signature } = proof;
   const key = { client_id: caller.clientId, user_id: caller.userId, chain, address };
   const claimed = await claimChallenge(ctx.db, key, ctx.clock.now());
-  if (claimed === undefined) throw refused('there is no live challenge');
+  if (claimed === undefined) throw invalidChallenge('no open challenge');
   const isSigned = await ctx.signatures
     .check({ chain, address, text: claimed.text, signature })
     .catch(async (error: unknown) => {
@@ -66,10 +63,10 @@ export async function proveOwnership(ctx: Context, caller: UserCaller, proof: Pr
         await releaseChallenge(ctx.db, key, claimed.id, ctx.clock.now());
       throw error;
     });
-  if (!isSigned) throw refused('the signature does not fit');
+  if (!isSigned) throw invalidChallenge('signature mismatch');
 }
 
-function refused(reason: string): ApiError {
+function invalidChallenge(reason: string): ApiError {
   return new ApiError('challenge_invalid', {}, { cause: new Error(reason) });
 }
 
@@ -82,24 +79,29 @@ function composeMessage(
 ): string {
   const isEvm = chainFacts(input.chain).protocol === 'ethereum';
   if (input.challenge_type === 'siwe') {
-    if (!isEvm) throw invalidField('challenge_type', 'siwe is for EVM chains');
+    if (!isEvm) throw invalidField('challenge_type', 'siwe is only supported on EVM chains');
     return signInMessage(facts, readSiweFields(input));
   }
-  refuseAsker(input);
+  assertNoSiweFields(input);
   return isEvm
     ? plainMessage(facts)
-    : signInMessage(facts, ownSiweFields(ctx, caller, facts.partner, origin));
+    : signInMessage(facts, defaultSiweFields(ctx, caller, facts.partner, origin));
 }
 
-/** Solana wallets compare the domain with the page, so it is the partner's page that asks, if we know it. */
-function ownSiweFields(ctx: Context, { origins }: UserCaller, partner: string, origin?: string): SiweFields {
-  const [first] = origins;
-  const page = origin !== undefined && origins.has(origin) ? origin : (first ?? ctx.baseUrl);
+/** Solana wallets compare the domain with the page, so the partner's origin is used if it is known. */
+function defaultSiweFields(
+  ctx: Context,
+  { origins }: UserCaller,
+  partner: string,
+  origin?: string,
+): SiweFields {
+  const [defaultOrigin] = origins;
+  const page = origin !== undefined && origins.has(origin) ? origin : (defaultOrigin ?? ctx.baseUrl);
   const statement = `${partner} asks you to prove that you own this wallet.`;
   return { domain: new URL(page).host, uri: page, statement };
 }
 
-/** 128 random bits as letters and digits: ERC-4361 takes nothing else. */
+/** Returns 128 random bits in base 36, since ERC-4361 nonces are alphanumeric. */
 function newNonce({ random }: Context): string {
   return BigInt(`0x${random(16).toString('hex')}`)
     .toString(36)

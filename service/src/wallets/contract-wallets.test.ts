@@ -52,24 +52,24 @@ async function offerOf({ ctx }: TestApp) {
 
 const refused = { status: 422, body: { code: 'challenge_invalid' } };
 
-describe('wallets that are contracts of others', () => {
-  test('a deployed Safe of two out of three binds (EIP-1271)', async () => {
+describe('contract wallets', () => {
+  test('bind as a deployed two-of-three Safe (EIP-1271)', async () => {
     const { status, body } = await user.bind(offerId, option, safe);
     expect([status, body.address]).toEqual([200, safe.address.toLowerCase()]);
   });
 
-  test('an ERC-4337 account that nobody has deployed binds, and stays undeployed (ERC-6492)', async () => {
+  test('bind as an undeployed ERC-4337 account, which stays undeployed (ERC-6492)', async () => {
     const { status, body } = await user.bind(offerId, option, undeployed);
     expect([status, body.address]).toEqual([200, undeployed.address.toLowerCase()]);
     expect(await chain.direct.getCode({ address: undeployed.address as Hex })).toBeUndefined();
   });
 
-  test('one owner of the two that are needed is not enough', async () => {
+  test('do not bind with one of two required signatures', async () => {
     const signature = String(await safe.sign(await user.challenge(safe)));
     expect(await user.connect(offerId, option, safe, signature.slice(0, 132))).toMatchObject(refused);
   });
 
-  test('a signature for another text, another Safe or another chain fails and is spent', async () => {
+  test('refuse a signature for another message or Safe and consume the challenge', async () => {
     const other = await wallets.safeWallet('other');
     const message = await user.challenge(safe);
     expect(await user.connect(offerId, option, safe, String(await safe.sign(`${message} `)))).toMatchObject(
@@ -82,7 +82,7 @@ describe('wallets that are contracts of others', () => {
     expect(await user.connect(offerId, option, safe, String(await other.sign(again)))).toMatchObject(refused);
   });
 
-  test('one changed bit of the signature fails, deployed or not', async () => {
+  test('refuse a signature with one changed bit, deployed or not', async () => {
     const { ctx } = app;
     for (const wallet of [safe, undeployed]) {
       const text = `text for ${wallet.address}`;
@@ -90,7 +90,7 @@ describe('wallets that are contracts of others', () => {
       const check = (used: Uint8Array, address = wallet.address.toLowerCase()) =>
         ctx.signatures.check({ chain: 'ethereum_sepolia', address, text, signature: bytesToHex(used) });
       expect(await check(signature)).toBe(true);
-      // In the undeployed one's wrapping, the part that the account itself checks.
+      // The ERC-6492 wrapper has further bytes that the account itself does not check.
       const [from, size] = wallet === safe ? [0, signature.length] : [signature.length - 32 - 96, 65];
       await fc.assert(
         fc.asyncProperty(fc.nat(size * 8 - 1), async (bit) => {
@@ -106,7 +106,7 @@ describe('wallets that are contracts of others', () => {
     }
   });
 
-  test('agrees with the action of viem', async () => {
+  test('are verified the same by viem', async () => {
     for (const wallet of [safe, undeployed]) {
       const parameters = {
         address: wallet.address as Hex,
@@ -120,14 +120,14 @@ describe('wallets that are contracts of others', () => {
 });
 
 describe('delegated plain keys (EIP-7702)', () => {
-  test('bind by their own key, with a published account behind them', async () => {
+  test('bind with their own key', async () => {
     const wallet = evmWallet('delegated');
     await wallets.delegate(wallet, wallets.simple7702);
     expect(await chain.direct.getCode({ address: wallet.address as Hex })).toMatch(/^0xef0100/);
     expect((await user.bind(offerId, option, wallet)).status).toBe(200);
   });
 
-  test('bind by what the code they run accepts, and by nothing else', async () => {
+  test('bind with exactly the signatures that their code accepts', async () => {
     const session = evmWallet('session key');
     const wallet = evmWallet('delegated to a signer');
     const contract = await chain.create(contractSigner, [privateKeyToAccount(session.key).address]);
@@ -138,8 +138,8 @@ describe('delegated plain keys (EIP-7702)', () => {
   });
 });
 
-describe('signatures that make trouble', () => {
-  test('a plain key is never asked about at a node, a wrong signature of one once', async () => {
+describe('unusual signatures', () => {
+  test('of plain keys need no RPC call, wrong ones exactly one', async () => {
     const before = node.requests();
     expect((await user.bind(offerId, option, evmWallet('plain'))).status).toBe(200);
     expect(node.requests()).toBe(before);
@@ -149,18 +149,18 @@ describe('signatures that make trouble', () => {
   });
 
   test.each([
-    ['the suffix of ERC-6492 alone', `0x${'6492'.repeat(16)}`],
-    ['its wrapping with nothing in it', `0x${'00'.repeat(96)}${'6492'.repeat(16)}`],
-    ['a long one', `0x${'ab'.repeat(8000)}`],
-    ['a long one with the suffix', `0x${'ff'.repeat(8000)}${'6492'.repeat(16)}`],
-  ])('%s fails at once', async (_what, signature) => {
+    ['only the ERC-6492 suffix', `0x${'6492'.repeat(16)}`],
+    ['an empty ERC-6492 wrapper', `0x${'00'.repeat(96)}${'6492'.repeat(16)}`],
+    ['many bytes', `0x${'ab'.repeat(8000)}`],
+    ['many bytes with the suffix', `0x${'ff'.repeat(8000)}${'6492'.repeat(16)}`],
+  ])('with %s are refused', async (_what, signature) => {
     for (const wallet of [safe, evmWallet('plain')]) {
       await user.challenge(wallet);
       expect(await user.connect(offerId, option, wallet, signature)).toMatchObject(refused);
     }
   });
 
-  test('one beyond 16 KiB is refused before anything is spent', async () => {
+  test('over 16 KiB are refused before the challenge is consumed', async () => {
     const message = await user.challenge(safe);
     const long = await user.connect(offerId, option, safe, `0x${'ab'.repeat(8192)}`);
     expect(long).toMatchObject({ status: 422, body: { code: 'validation_failed' } });
@@ -168,12 +168,12 @@ describe('signatures that make trouble', () => {
   });
 });
 
-describe('an outage of our own nodes', () => {
+describe('an RPC outage', () => {
   test.each([
     ['down', 503, 'upstream_unavailable'],
     ['rate_limited', 503, 'upstream_unavailable'],
     ['garbage', 502, 'upstream_error'],
-  ] as const)('%s: is told apart from a no, and gives the challenge back', async (mode, status, code) => {
+  ] as const)('(%s) is not a refusal and releases the challenge', async (mode, status, code) => {
     for (const wallet of [safe, undeployed]) {
       const signature = String(await wallet.sign(await user.challenge(wallet)));
       node.fault.set(mode);
@@ -188,12 +188,12 @@ describe('an outage of our own nodes', () => {
     }
   });
 
-  test('does not keep plain keys from binding', async () => {
+  test('does not affect plain keys', async () => {
     node.fault.set('down');
     expect((await user.bind(offerId, option, evmWallet('plain'))).status).toBe(200);
   });
 
-  test('gives nothing back to a challenge that a newer one has replaced', async () => {
+  test('does not release a challenge that was replaced', async () => {
     const signature = String(await safe.sign(await user.challenge(safe)));
     node.fault.set('slow');
     const failing = user.connect(offerId, option, safe, signature);
@@ -205,9 +205,9 @@ describe('an outage of our own nodes', () => {
       .toBe(422);
   });
 
-  test('between the two questions about a contract wallet is an outage too', async () => {
+  test('between the two RPC calls for a contract wallet counts too', async () => {
     let answersCalls = false;
-    const half = createServer(async (request, response) => {
+    const partialNode = createServer(async (request, response) => {
       const chunks = [];
       for await (const chunk of request) chunks.push(chunk);
       const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString());
@@ -217,8 +217,8 @@ describe('an outage of our own nodes', () => {
         .setHeader('content-type', 'application/json')
         .end(JSON.stringify({ jsonrpc: '2.0', id, result }));
     });
-    await new Promise<void>((resolve) => half.listen(0, '127.0.0.1', resolve));
-    const own = await appWith(`http://127.0.0.1:${(half.address() as AddressInfo).port}`);
+    await new Promise<void>((resolve) => partialNode.listen(0, '127.0.0.1', resolve));
+    const own = await appWith(`http://127.0.0.1:${(partialNode.address() as AddressInfo).port}`);
     try {
       const { offerId, option } = await offerOf(own);
       const someone = await person(own, { userId: userId(3) });
@@ -235,7 +235,7 @@ describe('an outage of our own nodes', () => {
         .toBe(200);
     } finally {
       await own.close();
-      await closeServer(half);
+      await closeServer(partialNode);
     }
   });
 });

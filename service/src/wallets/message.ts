@@ -1,9 +1,9 @@
 import { getAddress } from 'viem/utils';
 import { type ChainName, chainFacts } from '../chain/chains.ts';
 
-/** What every challenge tells, whatever its form. */
+/** The facts in every challenge message, plain or SIWE. */
 export type MessageFacts = {
-  /** As it is kept. */
+  /** Normalised. */
   address: string;
   chain: ChainName;
   partner: string;
@@ -12,22 +12,22 @@ export type MessageFacts = {
   expiresAt: string;
 };
 
-/** Who asks, as wallets compare it with the page. */
+/** The fields of a sign-in message (ERC-4361) that identify the requesting page. */
 export type SiweFields = { domain: string; uri: string; statement: string };
 
-const NAMES = { ethereum: 'Ethereum', solana: 'Solana' } as const;
+const PROTOCOL_NAMES = { ethereum: 'Ethereum', solana: 'Solana' } as const;
 
-/** EIP-155 for EVM chains; the name of the cluster for Solana, as its sign-in standard has it. */
+/** The EIP-155 chain id, or the cluster name on Solana as Sign-In-With-Solana defines it. */
 function chainId(chain: ChainName): string {
   return String(chainFacts(chain).chainId ?? chain.split('_').at(-1));
 }
 
-/** ERC-4361, and with `Solana` for `Ethereum` what Sign-In-With-Solana builds; no line but these, in this order. */
+/** Builds an ERC-4361 message, or its Sign-In-With-Solana equivalent. The order of the lines is fixed by both. */
 export function signInMessage(facts: MessageFacts, { domain, uri, statement }: SiweFields): string {
   const { protocol } = chainFacts(facts.chain);
   const address = protocol === 'ethereum' ? getAddress(facts.address) : facts.address;
   return [
-    `${domain} wants you to sign in with your ${NAMES[protocol]} account:`,
+    `${domain} wants you to sign in with your ${PROTOCOL_NAMES[protocol]} account:`,
     address,
     '',
     statement,
@@ -56,7 +56,7 @@ export function plainMessage(facts: MessageFacts): string {
   ].join('\n');
 }
 
-/** The partner's name in plain ASCII on one line: hardware wallets show nothing else. */
+/** Returns the partner's name as one line of ASCII, which is all that hardware wallets display. */
 export function asciiName(name: string, fallback: string): string {
   const plain = name
     .normalize('NFKD')

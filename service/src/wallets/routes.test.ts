@@ -46,8 +46,8 @@ async function limits() {
 const wallet = evmWallet('first');
 const second = evmWallet('second');
 
-describe('challenges', () => {
-  test('a plain text names the partner, the wallet, the chain, a nonce, its issue and its end', async () => {
+describe('wallet challenges', () => {
+  test('a plain message has the partner, wallet, chain, nonce, issue and expiry', async () => {
     const { status, body } = await user.call('POST', '/v1/wallet-ownership', {
       wallet_address: wallet.address.toUpperCase().replace('0X', '0x'),
       chain: 'base_mainnet',
@@ -74,24 +74,24 @@ describe('challenges', () => {
     );
   });
 
-  const asker = {
+  const siwe = {
     challenge_type: 'siwe',
     domain: 'app.example.com:8443',
     uri: 'https://app.example.com/wallets?a=b',
     statement: "Prove that it's yours, please.",
   };
 
-  test('a siwe text is what viem makes of the same fields, byte for byte', async () => {
-    const message = await user.challenge(wallet, asker);
+  test('a siwe message equals the one of viem for the same fields', async () => {
+    const message = await user.challenge(wallet, siwe);
     const { nonce = '' } = parseSiweMessage(message);
     expect(nonce).toMatch(/^[0-9a-z]{25}$/);
     expect(message).toBe(
       createSiweMessage({
         address: getAddress(wallet.address),
         chainId: 11_155_111,
-        domain: asker.domain,
-        uri: asker.uri,
-        statement: asker.statement,
+        domain: siwe.domain,
+        uri: siwe.uri,
+        statement: siwe.statement,
         version: '1',
         nonce,
         issuedAt: new Date(START),
@@ -100,7 +100,7 @@ describe('challenges', () => {
     );
   });
 
-  test('a Solana text has the form of the sign-in standard, for the page that asks', async () => {
+  test('a Solana message follows Sign-In-With-Solana for the requesting page', async () => {
     const sol = solanaWallet('first');
     const { body } = await user.call(
       'POST',
@@ -142,10 +142,10 @@ describe('challenges', () => {
     ['domain', undefined],
     ['uri', undefined],
     ['statement', undefined],
-  ])('a siwe text lets no line in: %s %j', async (field, value) => {
+  ])('a siwe message rejects line injection: %s %j', async (field, value) => {
     const { status, body } = await user.call('POST', '/v1/wallet-ownership', {
       ...{ wallet_address: wallet.address, chain: wallet.chain },
-      ...{ ...asker, [field]: value },
+      ...{ ...siwe, [field]: value },
     });
     expect([status, body.code, Object.keys(body.errors as object)]).toEqual([
       422,
@@ -162,10 +162,10 @@ describe('challenges', () => {
     [{ wallet_address: solanaWallet('first').address }, 'wallet_address'],
     [{ chain: 'solana_devnet' }, 'wallet_address'],
     [{ chain: 'solana_devnet', wallet_address: solanaWallet('first').address.slice(3) }, 'wallet_address'],
-    [{ chain: 'solana_devnet', wallet_address: solanaWallet('first').address, ...asker }, 'challenge_type'],
+    [{ chain: 'solana_devnet', wallet_address: solanaWallet('first').address, ...siwe }, 'challenge_type'],
     [{ chain: 'bitcoin' }, 'chain'],
     [{ more: 1 }, 'more'],
-  ])('refuses %j', async (change, field) => {
+  ])('reject %j', async (change, field) => {
     const { status, body } = await user.call('POST', '/v1/wallet-ownership', {
       ...{ wallet_address: wallet.address, chain: wallet.chain },
       ...change,
@@ -177,7 +177,7 @@ describe('challenges', () => {
     ]);
   });
 
-  test('forms are taken like JSON', async () => {
+  test('accept forms like JSON', async () => {
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
     const encode = (fields: Record<string, string>) => new URLSearchParams(fields).toString();
     const asked = { wallet_address: wallet.address, chain: wallet.chain };
@@ -195,14 +195,14 @@ describe('challenges', () => {
     expect(bound.status).toBe(200);
   });
 
-  test('a form with a field called __proto__ is refused like any unknown field', async () => {
+  test('reject a form field called __proto__ like any unknown field', async () => {
     const { status, body } = await user.call('POST', '/v1/wallet-ownership', '__proto__=1' as never, {
       'content-type': 'application/x-www-form-urlencoded',
     });
     expect([status, body.code]).toEqual([422, 'validation_failed']);
   });
 
-  test('those that are over are swept away', async () => {
+  test('are deleted after they expire', async () => {
     await user.challenge(wallet);
     await runHousekeeping(app.ctx);
     const count = () => app.ctx.db.selectFrom('wallet_challenges').select('id').execute();
@@ -213,11 +213,11 @@ describe('challenges', () => {
   });
 });
 
-describe('proofs', () => {
+describe('wallet proofs', () => {
   const refused = [422, 'challenge_invalid'];
   const outcome = ({ status, body }: { status: number; body: { code?: string } }) => [status, body.code];
 
-  test('a challenge is good for one use, and no refusal says more than another', async () => {
+  test('a challenge can be used once, and every refusal looks the same', async () => {
     const signature = await wallet.sign(await user.challenge(wallet));
     expect((await user.connect(offer.id, plain, wallet, signature)).status).toBe(200);
     expect(outcome(await user.connect(offer.id, plain, wallet, signature))).toEqual(refused);
@@ -226,13 +226,13 @@ describe('proofs', () => {
     );
   });
 
-  test('a wrong signature spends the challenge', async () => {
+  test('a wrong signature consumes the challenge', async () => {
     const message = await user.challenge(wallet);
     expect(outcome(await user.connect(offer.id, plain, wallet, await second.sign(message)))).toEqual(refused);
     expect(outcome(await user.connect(offer.id, plain, wallet, await wallet.sign(message)))).toEqual(refused);
   });
 
-  test('a challenge ends after ten minutes, not before', async () => {
+  test('a challenge expires after exactly ten minutes', async () => {
     const signature = await wallet.sign(await user.challenge(wallet));
     app.clock.advance(600);
     expect(outcome(await user.connect(offer.id, plain, wallet, signature))).toEqual(refused);
@@ -241,7 +241,7 @@ describe('proofs', () => {
     expect((await user.connect(offer.id, plain, wallet, again)).status).toBe(200);
   });
 
-  test('a newer challenge takes the place of the older', async () => {
+  test('a new challenge replaces the previous one', async () => {
     const older = await wallet.sign(await user.challenge(wallet));
     const newer = await wallet.sign(await user.challenge(wallet));
     expect(outcome(await user.connect(offer.id, plain, wallet, older))).toEqual(refused);
@@ -250,7 +250,7 @@ describe('proofs', () => {
     expect((await user.connect(offer.id, plain, wallet, newest)).status).toBe(200);
   });
 
-  test('a challenge is of one user, one client, one chain and one wallet', async () => {
+  test('a challenge belongs to one user, client, chain and wallet', async () => {
     const sameUserElsewhere = await person(app, { clientId: 'partner-two' });
     const theirs = await makeOffer(
       app.ctx,
@@ -266,7 +266,7 @@ describe('proofs', () => {
     expect((await user.connect(theirs.id, option, wallet, signature)).status).toBe(200);
   });
 
-  test('a refused bind does not give the challenge back', async () => {
+  test('a refused bind does not release the challenge', async () => {
     await other.bind(offer.id, plain, wallet);
     const signature = await wallet.sign(await user.challenge(wallet));
     expect(outcome(await user.connect(offer.id, plain, wallet, signature))).toEqual([
@@ -276,7 +276,7 @@ describe('proofs', () => {
     expect(outcome(await user.connect(offer.id, plain, wallet, signature))).toEqual(refused);
   });
 
-  test('a replayed request gives the stored binding, not a second use', async () => {
+  test('an idempotent replay returns the stored binding', async () => {
     const signature = await wallet.sign(await user.challenge(wallet));
     const body = { chain: wallet.chain, wallet_address: wallet.address, offer_option_id: plain, signature };
     const key = { 'idempotency-key': 'bind-1' };
@@ -285,7 +285,7 @@ describe('proofs', () => {
     expect(await user.call('POST', `/v1/offers/${offer.id}/addresses`, body, key)).toEqual(first);
   });
 
-  test('signatures and texts never reach the log', async () => {
+  test('signatures and messages never reach the log', async () => {
     const message = await user.challenge(wallet);
     const signature = String(await wallet.sign(message));
     await user.connect(offer.id, plain, wallet, signature);
@@ -295,7 +295,7 @@ describe('proofs', () => {
 });
 
 describe('bindings', () => {
-  test('an option address has the fields of the contract, EVM addresses in lower case', async () => {
+  test('have exactly the specified fields, with EVM addresses in lower case', async () => {
     const mixed = { ...wallet, address: getAddress(wallet.address) };
     const { status, body } = await user.bind(offer.id, plain, mixed);
     expect(status).toBe(200);
@@ -309,7 +309,7 @@ describe('bindings', () => {
     });
   });
 
-  test('without a whitelisted_wallet requirement a wallet is replaced in place, one for each protocol', async () => {
+  test('are replaced in place without a whitelisted_wallet requirement, one per protocol', async () => {
     const first = await user.bind(offer.id, plain, wallet);
     const sol = await user.bind(offer.id, plain, solanaWallet('first'));
     app.clock.advance(60);
@@ -318,11 +318,11 @@ describe('bindings', () => {
     expect(sol.body.protocol).toBe('solana');
     const list = await user.call('GET', `/v1/offers/${offer.id}/addresses?offer_option_id=${plain}`);
     expect(list.body).toEqual({ object: 'list', data: [sol.body, replaced.body] });
-    // The address that was replaced is free again.
+    // The replaced address is free again.
     expect((await other.bind(offer.id, plain, wallet)).status).toBe(200);
   });
 
-  test('with one, wallets accumulate to max_wallets, and the same one counts once', async () => {
+  test('accumulate up to max_wallets with the requirement, counting each wallet once', async () => {
     const wallets = [wallet, second, solanaWallet('first')];
     const bound = [];
     for (const each of wallets) bound.push(await user.bind(offer.id, listed, each));
@@ -333,7 +333,7 @@ describe('bindings', () => {
     expect((await other.bind(offer.id, listed, evmWallet('fourth'))).status).toBe(200);
   });
 
-  test('an address belongs to one user per option, whichever EVM chain proved it', async () => {
+  test('give an address to one user per option, on whichever EVM chain it was proven', async () => {
     await user.bind(offer.id, listed, wallet);
     const { status, body } = await other.bind(offer.id, listed, { ...wallet, chain: 'base_mainnet' });
     expect([status, body.code]).toEqual([409, 'wallet_already_bound']);
@@ -343,7 +343,7 @@ describe('bindings', () => {
     expect([taken.status, taken.body.code]).toEqual([409, 'wallet_already_bound']);
   });
 
-  test('lists page newest first, over all options or one, and show nobody else what is there', async () => {
+  test('are listed newest first for all options or one, and only to their user', async () => {
     const bound = [];
     for (const [option, each] of [
       [listed, wallet],
@@ -363,7 +363,7 @@ describe('bindings', () => {
     expect([wrong.status, wrong.body.code]).toEqual([404, 'not_found']);
   });
 
-  test('the owner alone can delete, and gets the removed binding', async () => {
+  test('can only be deleted by their user, and are returned then', async () => {
     const { body } = await user.bind(offer.id, plain, wallet);
     const url = `/v1/offers/${offer.id}/addresses/${body.id}`;
     for (const [who, path] of [
@@ -378,7 +378,7 @@ describe('bindings', () => {
     expect((await other.bind(offer.id, plain, wallet)).status).toBe(200);
   });
 
-  test('unknown offers and options are not found, and cost no challenge', async () => {
+  test('return 404 for unknown offers and options without consuming the challenge', async () => {
     const signature = await wallet.sign(await user.challenge(wallet));
     for (const [offerId, option] of [
       ['nope', plain],
@@ -392,7 +392,7 @@ describe('bindings', () => {
     expect((await user.connect(offer.id, plain, wallet, signature)).status).toBe(200);
   });
 
-  test('before the start wallets come and go; after the end neither', async () => {
+  test('can change before the offer starts, but not after it has ended', async () => {
     const window = { starts_at: '2026-03-03T00:00:00Z', ends_at: '2026-03-04T00:00:00Z' };
     const upcoming = await makeOffer(app.ctx, saleFile({ slug: 'upcoming', ...window }));
     const option = upcoming.options[0]?.id ?? '';
@@ -407,7 +407,7 @@ describe('bindings', () => {
     expect(await user.bind(upcoming.id, option, second)).toMatchObject(ended);
   });
 
-  test('an offer that was closed early has ended for wallets too', async () => {
+  test('cannot change after the offer was closed early', async () => {
     const closing = await makeOffer(app.ctx, saleFile({ slug: 'closing' }));
     const option = closing.options[0]?.id ?? '';
     const { body } = await user.bind(closing.id, option, wallet);
@@ -418,7 +418,7 @@ describe('bindings', () => {
     expect(await user.bind(closing.id, option, second)).toMatchObject(ended);
   });
 
-  test('a bind or a delete that meets the closing of the offer waits for it, and is refused', async () => {
+  test('wait for a concurrent close of the offer and are refused', async () => {
     const meeting = await makeOffer(app.ctx, saleFile({ slug: 'meeting' }));
     const option = meeting.options[0]?.id ?? '';
     const { body } = await user.bind(meeting.id, option, wallet);

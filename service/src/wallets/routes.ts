@@ -15,7 +15,7 @@ import {
 } from './schema.ts';
 
 const OfferParams = Type.Object({
-  offer_id: Type.String({ description: 'The id of the offer, or its slug.' }),
+  offer_id: Type.String({ description: 'The id or slug of the offer.' }),
 });
 
 export const walletRoutes = [
@@ -23,9 +23,9 @@ export const walletRoutes = [
     method: 'POST',
     path: '/v1/wallet-ownership',
     operationId: 'createWalletOwnershipChallenge',
-    summary: 'Get a text to prove the ownership of a wallet with',
+    summary: 'Create a wallet ownership challenge',
     description:
-      'Good for ten minutes and one use. A newer challenge for the same wallet and chain takes the place of the older.',
+      'Valid for ten minutes and one use. A new challenge for the same wallet and chain replaces the previous one.',
     body: NewChallenge,
     forms: true,
     limit: 'wallet_ownership',
@@ -39,9 +39,9 @@ export const walletRoutes = [
     operationId: 'connectWallet',
     summary: 'Connect a wallet to an offer option',
     description:
-      'Spends the challenge, whatever comes of it. Takes signatures of plain keys (EIP-191), of contract wallets ' +
-      '(EIP-1271, ERC-6492, EIP-7702) and of Solana keys (ed25519). An option without a whitelisted_wallet requirement ' +
-      'keeps one wallet of each protocol, which is replaced in place.',
+      'Consumes the challenge, even if the request fails. Accepts signatures of plain keys (EIP-191), contract wallets ' +
+      '(EIP-1271, ERC-6492, EIP-7702) and Solana keys (ed25519). An option without a whitelisted_wallet requirement ' +
+      'keeps one wallet per protocol; a new wallet replaces the previous one.',
     params: OfferParams,
     body: ConnectWallet,
     forms: true,
@@ -64,7 +64,7 @@ export const walletRoutes = [
     method: 'GET',
     path: '/v1/offers/:offer_id/addresses',
     operationId: 'listConnectedWallets',
-    summary: 'List the connected wallets of the user',
+    summary: "List the user's connected wallets",
     params: OfferParams,
     query: AddressQuery,
     reply: OptionAddresses,
@@ -76,7 +76,7 @@ export const walletRoutes = [
     path: '/v1/offers/:offer_id/addresses/:id',
     operationId: 'removeConnectedWallet',
     summary: 'Disconnect a wallet',
-    description: 'Until the offer has ended; before it has started too.',
+    description: 'Possible until the offer ends, including before it starts.',
     params: Type.Object({ ...OfferParams.properties, id: Type.String() }),
     reply: OptionAddress,
     errors: ['not_found', 'offer_ended'],
@@ -86,10 +86,10 @@ export const walletRoutes = [
     method: 'POST',
     path: '/v1/offers/:offer_id/allow-wallet',
     operationId: 'allowWallet',
-    summary: 'Let a wallet onto the allow-list of a swap offer',
+    summary: 'Add a wallet to the allow-list of a swap offer',
     description:
-      'Spends the challenge. Answers the transaction that the wallet broadcasts to be let in, or the empty object when ' +
-      'it is in already or there is no list to be on.',
+      'Consumes the challenge. Returns the transaction that the wallet must broadcast to join the allow-list, or an empty ' +
+      'object if the wallet is already allowed or the offer has no allow-list.',
     params: OfferParams,
     body: AllowWallet,
     forms: true,

@@ -15,8 +15,8 @@ const good = evmWallet('good');
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('the list', () => {
-  test('has one address a line, with comments, EVM ones in any case', () => {
+describe('the sanctions list', () => {
+  test('has one address per line, allows comments and any case of EVM addresses', () => {
     const list = parseSanctions(
       `\ufeff# header\r\n\n  ${bad.address.toUpperCase().replace('0X', '0x')} # a name\n${badSolana.address}\r`,
     );
@@ -24,7 +24,7 @@ describe('the list', () => {
   });
 
   test.each(['nonsense', '0x12', `${bad.address}00`, `${bad.address} ${bad.address}`, '<html>'])(
-    'that holds %j is not taken, and the line is named',
+    'with %j is refused with the line number',
     (line) => expect(() => parseSanctions(`${bad.address}\n${line}\n`)).toThrow('line 2'),
   );
 
@@ -35,25 +35,25 @@ describe('the list', () => {
     list.close();
   });
 
-  test('that cannot be read keeps the service from starting', async () => {
+  test('must be readable at start', async () => {
     const log = { info: () => {}, error: () => {} };
     await expect(openSanctions(join(folder, 'missing'), log)).rejects.toThrow('ENOENT');
     writeFileSync(file, 'nonsense');
     await expect(openSanctions(file, log)).rejects.toThrow('line 1');
   });
 
-  test('is read again when the file changes; a broken one leaves the former list', async () => {
+  test('is reloaded when the file changes, unless the new file is invalid', async () => {
     const errors: unknown[] = [];
     writeFileSync(file, `${bad.address}\n`);
     const log = { info: () => {}, error: (...args: unknown[]) => void errors.push(args) };
     const list = await openSanctions(file, log as never, 20);
     expect(list.has(good.address)).toBe(false);
-    // As an editor or a download does it: another file in its place.
+    // Editors and downloads replace the file.
     writeFileSync(`${file}.new`, `${good.address}\n`);
     renameSync(`${file}.new`, file);
     await expect.poll(() => list.has(good.address)).toBe(true);
     expect(list.has(bad.address)).toBe(false);
-    writeFileSync(file, 'nonsense that is no address\n');
+    writeFileSync(file, 'not an address\n');
     await expect.poll(() => errors.length).toBeGreaterThan(0);
     expect(list.has(good.address)).toBe(true);
     rmSync(file);
@@ -63,7 +63,7 @@ describe('the list', () => {
   });
 });
 
-describe('every use of a wallet', () => {
+describe('a sanctioned wallet', () => {
   let app: TestApp;
   beforeAll(async () => {
     writeFileSync(file, `${bad.address.toUpperCase().replace('0X', '0x')}\n${badSolana.address}\n`);
@@ -71,7 +71,7 @@ describe('every use of a wallet', () => {
   });
   afterAll(() => app.close());
 
-  test('asks the list: bind and allow are refused, other wallets are not', async () => {
+  test('can be neither bound nor allowed', async () => {
     const user = await person(app);
     const sale = await makeOffer(app.ctx, saleFile());
     const swap = await makeOffer(app.ctx, tokenizedFile());

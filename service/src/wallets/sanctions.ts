@@ -4,39 +4,39 @@ import { decodeBase58 } from '../chain/address.ts';
 import { ApiError } from '../errors.ts';
 import type { Log } from '../log.ts';
 
-/** Addresses that must not be used, whoever asks. */
+/** The addresses on the sanctions list. */
 export type Sanctions = {
   has(address: string): boolean;
-  /** Reads the file again; when it cannot be read the former list stays. */
+  /** Rereads the file; keeps the previous list if that fails. */
   reload(): Promise<void>;
   close(): void;
 };
 
-const LOOK_EVERY = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 
-/** Throws when the file cannot be read at the start: without its list the service must not serve. */
+/** Loads the list and reloads it when the file changes. Throws if the first read fails: the service must not run without it. */
 export async function openSanctions(
   file: string | null,
   log: Pick<Log, 'info' | 'error'>,
-  lookEvery = LOOK_EVERY,
+  pollIntervalMs = POLL_INTERVAL_MS,
 ): Promise<Sanctions> {
   if (file === null) return { has: () => false, reload: async () => {}, close: () => {} };
   let list = parseSanctions(await readFile(file, 'utf8'));
   const reload = async () => {
     try {
       list = parseSanctions(await readFile(file, 'utf8'));
-      log.info({ addresses: list.size }, 'the sanctions list was read');
+      log.info({ addresses: list.size }, 'sanctions list loaded');
     } catch (err) {
-      log.error({ err }, 'the sanctions list cannot be read; the former list stays');
+      log.error({ err }, 'sanctions list reload failed; keeping the previous list');
     }
   };
-  // By polling: it also sees a file that was put in the place of another, on any file system.
-  const look = () => void reload();
-  watchFile(file, { interval: lookEvery, persistent: false }, look);
-  return { has: (address) => list.has(toKey(address)), reload, close: () => unwatchFile(file, look) };
+  // Polling also detects a replaced file, on any file system.
+  const onChange = () => void reload();
+  watchFile(file, { interval: pollIntervalMs, persistent: false }, onChange);
+  return { has: (address) => list.has(toKey(address)), reload, close: () => unwatchFile(file, onChange) };
 }
 
-/** One address a line; `#` begins a comment. Throws on anything else, naming the line. */
+/** Parses one address per line; `#` starts a comment. Throws with the line number of anything else. */
 export function parseSanctions(text: string): ReadonlySet<string> {
   const list = new Set<string>();
   for (const [index, line] of text
@@ -47,18 +47,18 @@ export function parseSanctions(text: string): ReadonlySet<string> {
     if (address === '') continue;
     const isEvm = /^0x[0-9a-f]{40}$/i.test(address);
     if (!isEvm && decodeBase58(address, 32) === null)
-      throw new Error(`line ${index + 1} of the sanctions list is no address`);
+      throw new Error(`sanctions list: line ${index + 1} is not an address`);
     list.add(toKey(address));
   }
   return list;
 }
 
-/** EVM addresses are the same in any case, Solana ones are not. */
+/** EVM addresses are case-insensitive, Solana addresses are not. */
 function toKey(address: string): string {
   return /^0x/i.test(address) ? address.toLowerCase() : address;
 }
 
-/** To be called at every use of a wallet, whatever it is used for. */
+/** Throws `wallet_sanctioned`. Every use of a wallet must call this. */
 export function assertNotSanctioned({ sanctions }: { sanctions: Sanctions }, address: string): void {
   if (sanctions.has(address)) throw new ApiError('wallet_sanctioned');
 }

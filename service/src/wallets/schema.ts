@@ -5,27 +5,35 @@ import { Chain, Closed, ObjectName, Timestamp } from '../http/wire.ts';
 const Address = Type.String({
   minLength: 1,
   maxLength: 64,
-  description: 'EVM addresses in any case, Solana addresses in base58.',
+  description: 'EVM: hexadecimal in any case. Solana: base58.',
 });
 
 const Signature = Type.String({
   minLength: 1,
   maxLength: 16_384,
-  description: 'Of the text of the challenge. EVM: hexadecimal; Solana: base58.',
+  description: 'The signature of the challenge message. EVM: hexadecimal. Solana: base58.',
 });
 
 export const NewChallenge = Closed({
   wallet_address: Address,
   chain: Chain,
   challenge_type: Type.Optional(
-    Type.Enum(['plain', 'siwe'], { default: 'plain', description: '`siwe` (ERC-4361) for EVM chains.' }),
+    Type.Enum(['plain', 'siwe'], {
+      default: 'plain',
+      description: '`siwe` (ERC-4361) is only supported on EVM chains.',
+    }),
   ),
   domain: Type.Optional(
-    Type.String({ maxLength: 255, description: 'For `siwe`: host of the page that asks, with its port.' }),
+    Type.String({
+      maxLength: 255,
+      description: 'For `siwe`: the host of the requesting page, with its port if any.',
+    }),
   ),
-  uri: Type.Optional(Type.String({ maxLength: 2048, description: 'For `siwe`: what the signature is for.' })),
+  uri: Type.Optional(
+    Type.String({ maxLength: 2048, description: 'For `siwe`: the URI of the requesting page.' }),
+  ),
   statement: Type.Optional(
-    Type.String({ maxLength: 256, description: 'For `siwe`: a sentence for the user.' }),
+    Type.String({ maxLength: 256, description: 'For `siwe`: a statement for the user.' }),
   ),
 });
 export type NewChallenge = Static<typeof NewChallenge>;
@@ -33,7 +41,7 @@ export type NewChallenge = Static<typeof NewChallenge>;
 export const Challenge = Closed(
   {
     object: ObjectName('wallet_ownership_challenge'),
-    message: Type.String({ description: 'What the wallet signs, byte for byte.' }),
+    message: Type.String({ description: 'The exact message that the wallet must sign.' }),
     expires_at: Timestamp,
   },
   { title: 'WalletOwnershipChallenge' },
@@ -66,7 +74,7 @@ export type OptionAddresses = Static<typeof OptionAddresses>;
 export const AddressQuery = Type.Object({
   ...PageQuery.properties,
   offer_option_id: Type.Optional(
-    Type.String({ maxLength: 64, description: 'Without it, of all options of the offer.' }),
+    Type.String({ maxLength: 64, description: 'Default: all options of the offer.' }),
   ),
 });
 export type AddressQuery = Static<typeof AddressQuery>;
@@ -78,13 +86,13 @@ export const AllowWalletTransaction = Closed(
   {
     object: ObjectName('allow_wallet_transaction'),
     action: Type.Literal('broadcast_transaction'),
-    data: Type.String({ description: 'The encoded call.' }),
-    to: Type.String({ description: 'The contract that takes it.' }),
+    data: Type.String({ description: 'The calldata.' }),
+    to: Type.String({ description: 'The contract to call.' }),
   },
   { title: 'AllowWalletTransaction' },
 );
 
-/** The empty object: nothing is left to do. */
+/** An empty object: the wallet needs no transaction. */
 const AlreadyAllowed = Closed({}, { title: 'WalletAllowed' });
 
 export const AllowWalletReply = Type.Union([AllowWalletTransaction, AlreadyAllowed]);

@@ -8,7 +8,7 @@ import type { Keyset } from '../http/paging.ts';
 export type ChallengeKey = Pick<WalletChallenges, 'client_id' | 'user_id' | 'chain' | 'address'>;
 export type ClaimedChallenge = { id: string; text: string };
 
-/** A newer challenge takes the place of the older, spent or not. */
+/** Stores a challenge in place of any earlier one for the same key. */
 export async function putChallenge(db: Db, challenge: Omit<WalletChallenges, 'consumed_at'>): Promise<void> {
   const { id, text, expires_at } = challenge;
   await db
@@ -22,7 +22,7 @@ export async function putChallenge(db: Db, challenge: Omit<WalletChallenges, 'co
     .execute();
 }
 
-/** Of all who ask at once, one gets it. */
+/** Consumes an open challenge. Of concurrent callers exactly one succeeds. */
 export async function claimChallenge(
   db: Db,
   key: ChallengeKey,
@@ -37,7 +37,7 @@ export async function claimChallenge(
   return rows[0];
 }
 
-/** Undoes the claim of this very challenge, while it lives. */
+/** Reopens a claimed challenge, unless it has expired or been replaced. */
 export async function releaseChallenge(db: Db, key: ChallengeKey, id: string, now: number): Promise<void> {
   await sql`
     update wallet_challenges set consumed_at = null
@@ -52,7 +52,7 @@ export async function deleteExpiredChallenges(db: Db, now: string): Promise<void
   await deleteInBatches(db, 'wallet_challenges', sql`expires_at < ${now}`);
 }
 
-/** A bound wallet as lists and replies need it. */
+/** A wallet bound to an offer option. */
 export type BoundAddress = {
   id: string;
   option_id: string;
@@ -65,8 +65,8 @@ export type BoundAddress = {
 const BOUND = sql`id, option_id, user_id, protocol, address, created_at as inserted_at`;
 
 /**
- * Whoever changes what a user has bound to an option does it under this lock, and while the offer cannot be changed.
- * Answers when the offer ends, as of now.
+ * Locks a user's bindings of an option and protects the offer from changes, until the transaction ends. Returns the
+ * current end of the offer.
  */
 export async function lockBindings(
   tx: Db,
@@ -81,7 +81,7 @@ export async function lockBindings(
   return rows[0]?.ends_at ?? null;
 }
 
-/** What the user has bound to the option, and who else has this address; oldest first. */
+/** Lists the user's bindings of an option and any other user's binding of this address, oldest first. */
 export async function listBindings(
   tx: Db,
   optionId: string,
@@ -106,7 +106,7 @@ export type NewBinding = {
   proved_at: string;
 };
 
-/** Undefined when another user has bound the address meanwhile. */
+/** Returns undefined if another user has bound the address. */
 export async function insertBinding(tx: Db, binding: NewBinding): Promise<BoundAddress | undefined> {
   const { id, option_id, user_id, partner_id, protocol, address, proved_chain, proved_at } = binding;
   const { rows } = await sql<BoundAddress>`
@@ -118,7 +118,7 @@ export async function insertBinding(tx: Db, binding: NewBinding): Promise<BoundA
   return rows[0];
 }
 
-/** Another address in the place of the old one. Undefined when another user has bound it meanwhile. */
+/** Replaces the address of a binding. Returns undefined if another user has bound the new one. */
 export async function replaceAddress(
   tx: Db,
   id: string,
@@ -137,7 +137,7 @@ export async function replaceAddress(
   }
 }
 
-/** Undefined when it is not this user's, or of another offer. */
+/** Finds a binding of this user in this offer. */
 export async function findBinding(
   db: Db,
   offerId: string,
@@ -177,7 +177,7 @@ export async function listUserBindings(
 type VerificationKey = Pick<AllowVerifications, 'offer_id' | 'user_id' | 'chain' | 'contract' | 'wallet'>;
 export type NewVerification = VerificationKey & { id: string; partner_id: string; deadline: string };
 
-/** One for each wallet and allow-list: asking again begins it anew. */
+/** Starts a verification, or restarts the one of the same wallet and allow-list. */
 export async function startVerification(tx: Db, verification: NewVerification, time: string): Promise<void> {
   const { partner_id, deadline } = verification;
   await tx
@@ -191,7 +191,7 @@ export async function startVerification(tx: Db, verification: NewVerification, t
     .execute();
 }
 
-/** The verification, when this is what ended it. */
+/** Ends an open verification and returns it, or undefined if it was already ended. */
 export async function finishVerification(
   tx: Db,
   key: VerificationKey,
@@ -206,7 +206,7 @@ export async function finishVerification(
   return rows[0];
 }
 
-/** Those whose transaction may land, the longest waiting first. */
+/** Lists verifications whose transaction may still be mined, least recently updated first. */
 export async function listPermitted(db: Db, limit: number): Promise<AllowVerifications[]> {
   return db
     .selectFrom('allow_verifications')
@@ -215,4 +215,23 @@ export async function listPermitted(db: Db, limit: number): Promise<AllowVerific
     .orderBy('updated_at')
     .limit(limit)
     .execute();
+}
+
+/** Returns whether the user has bound this address to the option. */
+export async function isAddressBound(
+  db: Db,
+  optionId: string,
+  userId: string,
+  address: string,
+): Promise<boolean> {
+  const { rows } = await sql`select from option_addresses
+    where option_id = ${optionId} and user_id = ${userId} and address = ${address}`.execute(db);
+  return rows.length > 0;
+}
+
+/** Deletes the user's challenges, and the bindings of a user who never participated. */
+export async function deleteUserWallets(tx: Db, userId: string): Promise<void> {
+  await sql`delete from wallet_challenges where user_id = ${userId}`.execute(tx);
+  await sql`delete from option_addresses where user_id = ${userId}
+    and not exists (select from participations where user_id = ${userId})`.execute(tx);
 }

@@ -5,10 +5,10 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { hashText, signHash } from '../../src/chain/evm/secp256k1.ts';
 import type { TestApp } from './app.ts';
 
-/** Something that owns an address and signs texts for it. */
+/** An address that can sign messages. */
 export type TestWallet = { address: string; chain: string; sign(text: string): string | Promise<string> };
 
-/** A plain key that follows from its name; signs fast, because races need many. */
+/** A plain key derived from a name. Signs natively, because races need many signatures. */
 export function evmWallet(name: string, chain = 'ethereum_sepolia'): TestWallet & { key: Hex } {
   const key: Hex = `0x${createHash('sha256').update(`wallet ${name}`).digest('hex')}`;
   const sign = (text: string) => signHash(key, `0x${Buffer.from(hashText(text)).toString('hex')}`);
@@ -32,13 +32,13 @@ export function solanaWallet(name: string, chain = 'solana_devnet'): TestWallet 
 
 export type Answer = { status: number; body: Record<string, unknown> & { code?: string } };
 
-/** A signed-in user of a partner. */
+/** An authenticated user of a partner. */
 export type Person = {
   call(method: 'GET' | 'POST' | 'DELETE', url: string, body?: object, headers?: object): Promise<Answer>;
   challenge(wallet: TestWallet, more?: object): Promise<string>;
-  /** Gets a challenge, signs it and binds the wallet. */
+  /** Requests a challenge, signs it and binds the wallet. */
   bind(offerId: string, optionId: string, wallet: TestWallet): Promise<Answer>;
-  /** Binds with a signature that is there already. */
+  /** Binds the wallet with an existing signature. */
   connect(offerId: string, optionId: string, wallet: TestWallet, signature: string): Promise<Answer>;
   allow(offerId: string, wallet: TestWallet): Promise<Answer>;
 };
@@ -86,7 +86,7 @@ export function personWith(call: Person['call']): Person {
   };
 }
 
-/** Another user for every number. */
+/** Returns a distinct user id for every number. */
 export function userId(n: number): string {
   return `01890000-0000-7000-8000-${(0xb00000000000 + n).toString(16)}`;
 }
