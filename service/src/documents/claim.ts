@@ -4,11 +4,11 @@ import type { Db } from '../db/pool.ts';
 import { ApiError } from '../errors.ts';
 import { newId } from '../http/ids.ts';
 import { timestampOf, toTimestamp } from '../http/wire.ts';
-import { type FormType, type FormValues, OPEN_STATUSES } from './provider.ts';
+import { type FormType, type FormValues, isOpen } from './provider.ts';
 import { advanceSubmission, claimResend, insertSubmission, lockLatest, type SubmissionRow } from './store.ts';
 import { formDefect } from './validity.ts';
 
-export type Request = {
+export type SubmissionRequest = {
   userId: string;
   kind: UserKind;
   email: string;
@@ -18,7 +18,7 @@ export type Request = {
   values: FormValues;
 };
 
-/** What this caller, and nobody else, is to do now. `wait` = nothing, for so many seconds. */
+/** The step that this caller alone must take. `wait`: none for `retryAfter` seconds. */
 export type Claim = {
   step: 'create' | 'resend' | 'wait';
   row: SubmissionRow;
@@ -26,14 +26,16 @@ export type Claim = {
   retryAfter: number;
 };
 
-const RESEND_AFTER = 60_000;
-/** Longer than a request can take: by then its answer is lost, if it is not here. */
-const LOOK_AFTER = '1 minute';
+const RESEND_INTERVAL_MS = 60_000;
+const DAY_MS = 86_400_000;
+/** Longer than a request can take: by then a missing response is lost. */
+const RECONCILE_AFTER = '1 minute';
 
-export async function claimSubmission(ctx: Context, request: Request): Promise<Claim> {
+/** Decides under a lock what to do about the user's latest form. Throws `document_completed` if it is still valid. */
+export async function claimSubmission(ctx: Context, request: SubmissionRequest): Promise<Claim> {
   const { claim, replaced } = await ctx.db.transaction().execute(async (tx) => {
     const latest = await lockLatest(tx, request.userId, request.documentType);
-    if (latest !== undefined && isOpen(latest)) {
+    if (latest !== undefined && isOpen(latest.status)) {
       if (Date.parse(latest.expires_at) > ctx.clock.now() && latest.form_type === request.formType)
         return { claim: await claimOpen(ctx, tx, request, latest), replaced: null };
       await advanceSubmission(
@@ -49,16 +51,12 @@ export async function claimSubmission(ctx: Context, request: Request): Promise<C
       replaced: latest?.status === 'COMPLETED' ? null : (latest?.provider_submission_id ?? null),
     };
   });
-  // A courtesy to the user, who could otherwise still sign the old form: that it fails changes nothing.
+  // Best effort: keeps the user from signing the replaced form.
   if (replaced !== null) await ctx.documents.archive(Number(replaced)).catch(() => {});
   return claim;
 }
 
-function isOpen({ status }: SubmissionRow): boolean {
-  return OPEN_STATUSES.some((open) => open === status);
-}
-
-function isStillValid(ctx: Context, { kind, piiVersion }: Request, row: SubmissionRow): boolean {
+function isStillValid(ctx: Context, { kind, piiVersion }: SubmissionRequest, row: SubmissionRow): boolean {
   if (row.status !== 'COMPLETED' || row.completed_at === null) return false;
   const form = {
     formType: row.form_type,
@@ -68,16 +66,21 @@ function isStillValid(ctx: Context, { kind, piiVersion }: Request, row: Submissi
   return formDefect(form, { kind, piiVersion, isUnitedStates: false, now: ctx.clock.now() }) === null;
 }
 
-async function claimOpen(ctx: Context, tx: Db, { piiVersion }: Request, row: SubmissionRow): Promise<Claim> {
+async function claimOpen(
+  ctx: Context,
+  tx: Db,
+  { piiVersion }: SubmissionRequest,
+  row: SubmissionRow,
+): Promise<Claim> {
   const previousClaim = row.claimed_at;
-  const wait = Date.parse(previousClaim) + RESEND_AFTER - ctx.clock.now();
+  const wait = Date.parse(previousClaim) + RESEND_INTERVAL_MS - ctx.clock.now();
   if (wait > 0) return { step: 'wait', row, previousClaim, retryAfter: Math.ceil(wait / 1000) };
   const now = timestampOf(ctx.clock);
   await claimResend(tx, row.id, { claimed_at: now, pii_version: piiVersion, updated_at: now });
   return { step: 'resend', row, previousClaim, retryAfter: 0 };
 }
 
-async function claimNew(ctx: Context, tx: Db, request: Request, attempt: number): Promise<Claim> {
+async function claimNew(ctx: Context, tx: Db, request: SubmissionRequest, attempt: number): Promise<Claim> {
   const now = timestampOf(ctx.clock);
   const linkDays = ctx.config.documents?.linkDays ?? 30;
   const values = {
@@ -90,13 +93,13 @@ async function claimNew(ctx: Context, tx: Db, request: Request, attempt: number)
     provider_submission_id: null,
     provider_submitter_id: null,
     pii_version: request.piiVersion,
-    expires_at: toTimestamp((Math.floor(ctx.clock.now()) + linkDays * 86_400_000) * 1000),
+    expires_at: toTimestamp((Math.floor(ctx.clock.now()) + linkDays * DAY_MS) * 1000),
     completed_at: null,
     claimed_at: now,
     lease_until: null,
     inserted_at: now,
     updated_at: now,
   };
-  const row = await insertSubmission(tx, values, LOOK_AFTER);
+  const row = await insertSubmission(tx, values, RECONCILE_AFTER);
   return { step: 'create', row, previousClaim: now, retryAfter: 0 };
 }

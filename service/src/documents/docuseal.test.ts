@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { realTime } from '../clock.ts';
 import { readDocusealWebhook, verifySignature } from './docuseal-webhook.ts';
-import { saysUnitedStates } from './us-person.ts';
+import { namesUnitedStates } from './us-person.ts';
 import { validUntil } from './validity.ts';
 
 const SECRET = 'whsec_dGVzdC1zZWNyZXQtMjQtYnl0ZXMtbG9uZw==';
@@ -12,15 +12,15 @@ const BODY = Buffer.from(
 const SIGNATURE = '1700000000.27669792911a5fc949474df955da778ebc719047e7eb7ca75abefb3c95273ded';
 const THEN = 1_700_000_000_000;
 
-describe('the signature', () => {
-  test('is as published', () => expect(verifySignature(SECRET, SIGNATURE, BODY, THEN)).toBe(true));
+describe('webhook signatures', () => {
+  test('match the published vector', () => expect(verifySignature(SECRET, SIGNATURE, BODY, THEN)).toBe(true));
 
   test.each([
     ['300 s early', THEN - 300_000, true],
     ['300 s late', THEN + 300_000, true],
     ['301 s early', THEN - 301_000, false],
     ['301 s late', THEN + 301_000, false],
-  ])('%s is %s', (_name, now, expected) => {
+  ])('%s: %s', (_name, now, expected) => {
     expect(verifySignature(SECRET, SIGNATURE, BODY, now)).toBe(expected);
   });
 
@@ -31,12 +31,12 @@ describe('the signature', () => {
     ['no signature', SECRET, undefined, BODY],
     ['two signatures', SECRET, [SIGNATURE, SIGNATURE], BODY],
     ['half a signature', SECRET, SIGNATURE.slice(0, -2), BODY],
-  ])('is refused with %s', (_name, secret, header, body) => {
+  ])('are refused with %s', (_name, secret, header, body) => {
     expect(verifySignature(secret, header, body, THEN)).toBe(false);
   });
 });
 
-describe('who may send events', () => {
+describe('webhook senders', () => {
   const sign = (secret: string) => {
     const seconds = Math.floor(realTime() / 1000);
     const digest = createHmac('sha256', secret).update(`${seconds}.`).update(BODY).digest('hex');
@@ -44,13 +44,13 @@ describe('who may send events', () => {
   };
   const header = { name: 'x-key', value: '0123456789abcdef' };
 
-  test('whoever signs with a secret of ours; the plain header then opens nothing', () => {
+  test('must sign with a configured secret; the plain header is ignored then', () => {
     const settings = { webhookSecrets: ['new', SECRET], webhookHeader: header };
     expect(readDocusealWebhook(settings, sign(SECRET), BODY)).toMatchObject({ status: 'VIEWED' });
     expect(() => readDocusealWebhook(settings, { 'x-key': header.value }, BODY)).toThrow('access token');
   });
 
-  test('at an older installation whoever has the header', () => {
+  test('may use the plain header if no secret is configured', () => {
     const settings = { webhookSecrets: [], webhookHeader: header };
     expect(readDocusealWebhook(settings, { 'x-key': header.value }, BODY)).toMatchObject({
       status: 'VIEWED',
@@ -59,7 +59,7 @@ describe('who may send events', () => {
       expect(() => readDocusealWebhook(settings, { 'x-key': value }, BODY)).toThrow('access token');
   });
 
-  test('nobody when nothing is configured', () => {
+  test('are refused if nothing is configured', () => {
     expect(() => readDocusealWebhook({ webhookSecrets: [], webhookHeader: null }, {}, BODY)).toThrow(
       'access token',
     );
@@ -85,6 +85,6 @@ test.each([
   ['Country', 'United Kingdom', false],
   ['Country', 'Russia', false],
   ['Country', '', false],
-])('%s = %j says United States: %s', (field, value, expected) => {
-  expect(saysUnitedStates({ [field]: value })).toBe(expected);
+])('%s = %j names the United States: %s', (field, value, expected) => {
+  expect(namesUnitedStates({ [field]: value })).toBe(expected);
 });

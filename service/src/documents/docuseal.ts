@@ -7,11 +7,11 @@ import { readDocusealWebhook } from './docuseal-webhook.ts';
 import type { DocumentProvider, Signing, SubmissionStatus } from './provider.ts';
 
 const UPSTREAM = 'documents';
-const TIMEOUT = 10_000;
+const TIMEOUT_MS = 10_000;
 
 const Time = Type.Optional(Type.Union([Type.String(), Type.Null()]));
 
-/** Only what we keep is named, so nothing else can be carried further: answers repeat the values of the form. */
+/** Lists only the fields that we use: responses repeat the values of the form, which must not spread. */
 const Submitter = Type.Object({
   id: Type.Integer({ minimum: 1 }),
   submission_id: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -28,15 +28,15 @@ const Submission = Type.Object({
 });
 
 const Submitters = Type.Array(Submitter, { minItems: 1 });
-const Found = Type.Object({ data: Type.Array(Submitter) });
+const SubmitterList = Type.Object({ data: Type.Array(Submitter) });
 const Refusal = Type.Object({ error: Type.String() });
 
-/** Speaks DocuSeal's protocol and knows no rule of ours. */
+/** Connects to DocuSeal. The adapter knows the vendor's protocol and none of our rules. */
 export function openDocuseal(settings: DocumentSettings, registry?: Registry): DocumentProvider {
   const upstream = openUpstream({
     name: UPSTREAM,
     url: settings.url,
-    timeoutMs: TIMEOUT,
+    timeoutMs: TIMEOUT_MS,
     ...(registry && { registry }),
   });
   const headers = () => ({ 'x-auth-token': settings.apiKey });
@@ -48,7 +48,7 @@ export function openDocuseal(settings: DocumentSettings, registry?: Registry): D
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
   const read = async (submissionId: number): Promise<Signing> => {
-    const { body } = expectSuccess(await send('GET', `/submissions/${submissionId}`), 'reading a submission');
+    const { body } = expectSuccess(await send('GET', `/submissions/${submissionId}`), 'read submission');
     return toSigning(parseBody(UPSTREAM, Submission, body));
   };
 
@@ -62,9 +62,8 @@ export function openDocuseal(settings: DocumentSettings, registry?: Registry): D
       });
       if (reply.status === 422) return { refused: isAboutTemplate(reply) ? 'setup' : 'values' };
       if (reply.status >= 400 && reply.status < 500) return { refused: 'setup' };
-      const [submitter] = parseBody(UPSTREAM, Submitters, expectSuccess(reply, 'creating a submission').body);
-      if (submitter?.submission_id === undefined)
-        throw invalidResponse(UPSTREAM, 'a submission without its number');
+      const [submitter] = parseBody(UPSTREAM, Submitters, expectSuccess(reply, 'create submission').body);
+      if (submitter?.submission_id === undefined) throw invalidResponse(UPSTREAM, 'submission without an id');
       return {
         submissionId: submitter.submission_id,
         submitterId: submitter.id,
@@ -74,47 +73,47 @@ export function openDocuseal(settings: DocumentSettings, registry?: Registry): D
     },
     find: async (externalId) => {
       const query = `external_id=${encodeURIComponent(externalId)}&limit=1`;
-      const { body } = expectSuccess(await send('GET', `/submitters?${query}`), 'looking for a submission');
-      const [submitter] = parseBody(UPSTREAM, Found, body).data;
-      // A submitter never says that the link has expired, or that it was taken back: the submission does.
+      const { body } = expectSuccess(await send('GET', `/submitters?${query}`), 'find submission');
+      const [submitter] = parseBody(UPSTREAM, SubmitterList, body).data;
+      // Only the submission shows that the link has expired or was archived.
       return submitter?.submission_id === undefined ? null : read(submitter.submission_id);
     },
     read,
     resend: async (submitterId, values) => {
       const reply = await send('PUT', `/submitters/${submitterId}`, { send_email: true, values });
       if (reply.status === 422) return false;
-      expectSuccess(reply, 'sending a link again');
+      expectSuccess(reply, 'resend link');
       return true;
     },
     archive: async (submissionId) => {
       const reply = await send('DELETE', `/submissions/${submissionId}`);
-      if (reply.status !== 404) expectSuccess(reply, 'archiving a submission');
+      if (reply.status !== 404) expectSuccess(reply, 'archive submission');
     },
     readWebhook: (webhookHeaders, body) => readDocusealWebhook(settings, webhookHeaders, body),
     close: () => upstream.close(),
   };
 }
 
-function expectSuccess(reply: UpstreamReply, doing: string): UpstreamReply {
+function expectSuccess(reply: UpstreamReply, operation: string): UpstreamReply {
   if (reply.status >= 200 && reply.status < 300) return reply;
-  throw invalidResponse(UPSTREAM, `HTTP ${reply.status} when ${doing}`);
+  throw invalidResponse(UPSTREAM, `${operation}: HTTP ${reply.status}`);
 }
 
-/** Whether our own configuration is at fault, and not what the user filled in. */
+/** Returns whether our template configuration is at fault, and not the submitted values. */
 function isAboutTemplate({ body }: UpstreamReply): boolean {
   return /^template/i.test(parseBody(UPSTREAM, Refusal, body).error);
 }
 
 function toSigning({ id, status, archived_at, submitters }: Static<typeof Submission>): Signing {
   const [submitter] = submitters;
-  if (submitter === undefined) throw invalidResponse(UPSTREAM, 'a submission of nobody');
-  const own = submitterStatus(submitter);
-  const isOver = own === 'COMPLETED' || own === 'DECLINED';
-  const isDead = status === 'expired' || (archived_at ?? null) !== null;
+  if (submitter === undefined) throw invalidResponse(UPSTREAM, 'submission without a submitter');
+  const signerStatus = submitterStatus(submitter);
+  const isDecided = signerStatus === 'COMPLETED' || signerStatus === 'DECLINED';
+  const isExpired = status === 'expired' || (archived_at ?? null) !== null;
   return {
     submissionId: id,
     submitterId: submitter.id,
-    status: isDead && !isOver ? 'EXPIRED' : own,
+    status: isExpired && !isDecided ? 'EXPIRED' : signerStatus,
     completedAt: readTime(submitter.completed_at),
   };
 }
@@ -130,7 +129,7 @@ const SUBMITTER_STATUSES = new Map<string, SubmissionStatus>([
 function submitterStatus({ status, completed_at }: Submitter): SubmissionStatus {
   const known = SUBMITTER_STATUSES.get(status);
   if (known === undefined || (known === 'COMPLETED' && readTime(completed_at) === null))
-    throw invalidResponse(UPSTREAM, 'a status of no meaning');
+    throw invalidResponse(UPSTREAM, 'unknown submitter status');
   return known;
 }
 

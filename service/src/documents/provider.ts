@@ -1,9 +1,9 @@
-import type { WebhookHeaders } from '../identity/provider.ts';
+import type { WebhookHeaders } from '../http/webhook.ts';
 
 export const FORM_TYPES = ['w8_ben', 'w8_ben_e'] as const;
 export type FormType = (typeof FORM_TYPES)[number];
 
-/** In the order in which one may follow another: a submission never goes back. */
+/** In order of progress: the status of a submission only moves forward. */
 export const SUBMISSION_STATUSES = [
   'INITIALIZED',
   'SENT',
@@ -16,20 +16,24 @@ export type SubmissionStatus = (typeof SUBMISSION_STATUSES)[number];
 
 export const OPEN_STATUSES = ['INITIALIZED', 'SENT', 'VIEWED'] as const satisfies readonly SubmissionStatus[];
 
-/** A submission as the provider has it. */
+export function isOpen(status: SubmissionStatus): boolean {
+  return OPEN_STATUSES.some((open) => open === status);
+}
+
+/** The provider's view of a submission. */
 export type Signing = {
   submissionId: number;
   submitterId: number;
   status: SubmissionStatus;
-  /** When it was signed, in milliseconds since the epoch. */
+  /** Time of the signature, in epoch milliseconds. */
   completedAt: number | null;
 };
 
-/** What the fields of the form are filled with, by name; forwarded and never kept. */
+/** Form values by field name; forwarded to the provider and never stored. */
 export type FormValues = Record<string, string>;
 
 export type NewSigning = {
-  /** Our id, by which it is found again when the answer was lost. */
+  /** Our id, used to find the submission if the response gets lost. */
   externalId: string;
   formType: FormType;
   email: string;
@@ -38,26 +42,26 @@ export type NewSigning = {
 };
 
 export type DocumentEvent = {
-  /** What names the event; a repeated delivery has the same. */
-  name: string;
+  /** Identifies the event across repeated deliveries. */
+  key: string;
   externalId: string | null;
   submissionId: number | null;
-  /** Null for events that change nothing. */
+  /** Null for events without effect. */
   status: SubmissionStatus | null;
   completedAt: number | null;
 };
 
-/** The port to whoever has forms signed. Calls throw `upstream_error` and `upstream_unavailable`. */
+/** The port to the signing provider. Calls throw `upstream_error` and `upstream_unavailable`. */
 export type DocumentProvider = {
-  /** Creates and mails the link. `refused` = it said no, and nothing was created. */
+  /** Creates a submission and emails the link. `refused`: the provider rejected it and created nothing. */
   create(input: NewSigning): Promise<Signing | { refused: 'values' | 'setup' }>;
   find(externalId: string): Promise<Signing | null>;
   read(submissionId: number): Promise<Signing>;
-  /** Mails the link again with new values; false when the form is no longer open. */
+  /** Emails the link again with new values. Returns false if the form is no longer open. */
   resend(submitterId: number, values: FormValues): Promise<boolean>;
-  /** The link no longer works. */
+  /** Disables the link. */
   archive(submissionId: number): Promise<void>;
-  /** The event in a webhook; `unauthorized` unless it comes from the provider. */
+  /** Reads a webhook event. Throws `unauthorized` unless the provider sent it. */
   readWebhook(headers: WebhookHeaders, body: Buffer): DocumentEvent;
   close(): Promise<void>;
 };

@@ -11,17 +11,18 @@ import {
   type SubmissionRow,
 } from './store.ts';
 
-const HOUR = 3600;
-const EVERY = 30_000;
-/** By then a creation whose answer was lost would have shown. */
-const GIVE_UP_AFTER = 10 * 60_000;
+const MINUTE_S = 60;
+const HOUR_S = 60 * MINUTE_S;
+const POLL_INTERVAL_MS = 30_000;
+/** A submission that the provider does not know by then was never created. */
+const CREATION_TIMEOUT_MS = 10 * 60_000;
 
-/** Asks after forms that nothing was heard of, first of all after those whose creation was never answered. */
+/** Starts the worker that reads open submissions without recent events from the provider. */
 export function startDocumentReconciler(ctx: Context): Promise<QueueWorker> {
   return startQueueWorker(ctx, {
     name: 'documents',
     channel: DOCUMENTS_CHANNEL,
-    intervalMs: EVERY,
+    intervalMs: POLL_INTERVAL_MS,
     concurrency: 1,
     step: () => checkNextSubmission(ctx),
   });
@@ -31,31 +32,34 @@ export async function checkNextSubmission(ctx: Context): Promise<Step> {
   const row = await claimDueSubmission(ctx.db);
   if (row === undefined) return 'idle';
   try {
-    const signing = await look(ctx, row);
+    const signing = await readSubmission(ctx, row);
     if (signing !== null) {
       const at = timestampOf(ctx.clock);
       await ctx.db.transaction().execute((tx) => advanceSubmission(tx, row.id, signing, at));
     }
-    await finishDueSubmission(ctx.db, row.id, signing === null ? 60 : HOUR);
+    await finishDueSubmission(ctx.db, row.id, signing === null ? MINUTE_S : HOUR_S);
     return 'worked';
   } catch (err) {
     const failure = upstreamFailureOf(err);
-    await finishDueSubmission(ctx.db, row.id, Math.max(60, failure?.retryAfterSeconds ?? 0));
-    ctx.log.warn({ err, submission_id: row.id }, 'a form cannot be asked after');
+    await finishDueSubmission(ctx.db, row.id, Math.max(MINUTE_S, failure?.retryAfterSeconds ?? 0));
+    ctx.log.warn({ err, submission_id: row.id }, 'submission read failed');
     return failure === undefined || failure.kind === 'invalid_response'
       ? 'worked'
       : { pause: failure.retryAfterSeconds * 1000 };
   }
 }
 
-/** Null = nothing to say yet. What it was to be filled with is not kept, so a form that was never created is over. */
-async function look(
+/**
+ * Returns null while the outcome of a creation is open. Form values are not stored, so a submission that was never
+ * created expires instead of being retried.
+ */
+async function readSubmission(
   ctx: Context,
   row: SubmissionRow,
 ): Promise<(Pick<Signing, 'status' | 'completedAt'> & Partial<Signing>) | null> {
   if (row.provider_submission_id !== null) return ctx.documents.read(Number(row.provider_submission_id));
   const found = await ctx.documents.find(row.id);
   if (found !== null) return found;
-  const isOld = ctx.clock.now() - Date.parse(row.updated_at) > GIVE_UP_AFTER;
-  return isOld ? { status: 'EXPIRED', completedAt: null } : null;
+  const isTimedOut = ctx.clock.now() - Date.parse(row.updated_at) > CREATION_TIMEOUT_MS;
+  return isTimedOut ? { status: 'EXPIRED', completedAt: null } : null;
 }

@@ -44,7 +44,7 @@ const act = async (user: User, action: 'view' | 'sign' | 'decline' | 'expire') =
 };
 const statuses = async (user: User) => (await rows(user)).map(({ status }) => status);
 
-test('the form is sent by mail, filled as told, and follows from the kind of user', async () => {
+test('the form depends on the kind of user and is sent by email', async () => {
   const user = await newUser();
   const reply = await post(user);
   expect(reply.json()).toEqual({ object: 'document_submission', form_type: 'w8_ben', status: 'SENT' });
@@ -53,7 +53,7 @@ test('the form is sent by mail, filled as told, and follows from the kind of use
   expect((await post(company)).json()).toMatchObject({ form_type: 'w8_ben_e', status: 'SENT' });
 });
 
-test('posting again mails the link again, once a minute at most, and stays the same form', async () => {
+test('a repeated request resends the link of the same form, at most once a minute', async () => {
   const user = await newUser();
   await post(user);
   const early = await post(user);
@@ -72,7 +72,7 @@ test('posting again mails the link again, once a minute at most, and stays the s
 test.each([
   ['decline', 'DECLINED'],
   ['expire', 'EXPIRED'],
-] as const)('after %s a post starts a new form', async (action, status) => {
+] as const)('after %s a request starts a new form', async (action, status) => {
   const user = await newUser();
   await post(user);
   await act(user, action);
@@ -82,7 +82,7 @@ test.each([
   expect(await mails(user)).toBe(2);
 });
 
-test('a signed form is refused again while it is valid, and renewed when it is not', async () => {
+test('a signed form can only be replaced once it is no longer valid', async () => {
   const user = await newUser();
   await post(user);
   await act(user, 'sign');
@@ -105,7 +105,7 @@ test('a signed form is refused again while it is valid, and renewed when it is n
   await world.providers.setClock(before);
 });
 
-test('personal data that changed after signing make a new form possible', async () => {
+test('personal data that changed after signing allows a new form', async () => {
   const user = await newUser();
   const pii = { first_name: 'A', last_name: 'B', date_of_birth: '1990-01-01', address: { country: 'DE' } };
   await world.review(user.userId, { level_name: 'BasicKYCLevel', answer: 'GREEN', pii });
@@ -121,7 +121,7 @@ test.each([
   [{ Country: 'United States' }],
   [{ country_of_citizenship: ' usa ' }],
   [{ 'Country Of Citizenship': 'Puerto Rico' }],
-])('a US person needs another form: nothing is sent for %j', async (values) => {
+])('nothing is sent to a US person with %j', async (values) => {
   const user = await newUser();
   const reply = await post(user, values);
   expect([reply.statusCode, reply.json().code, reply.json().errors]).toEqual([
@@ -132,14 +132,14 @@ test.each([
   expect([await rows(user), await mails(user)]).toEqual([[], 0]);
 });
 
-test('what is on record counts as much as what is posted', async () => {
+test('stored personal data also makes a US person', async () => {
   const user = await newUser();
   const pii = { first_name: 'A', last_name: 'B', date_of_birth: '1990-01-01', address: { country: 'GU' } };
   await world.review(user.userId, { level_name: 'BasicKYCLevel', answer: 'GREEN', pii });
   expect(await outcome(user, { Country: 'France' })).toEqual([422, 'tax_form_not_applicable']);
 });
 
-test('bad bodies and unknown documents are refused', async () => {
+test('invalid bodies and unknown document types are refused', async () => {
   const user = await newUser();
   expect((await post(user, FORM, 'passport')).json().code).toBe('not_found');
   expect(await outcome(user, { DOB: 1 })).toEqual([422, 'validation_failed']);
@@ -150,7 +150,7 @@ test('bad bodies and unknown documents are refused', async () => {
   expect(await outcome(user)).toEqual([200, 'SENT']);
 });
 
-test('twelve posts at once send one mail', async () => {
+test('twelve concurrent requests send one email', async () => {
   const user = await newUser();
   const replies = await Promise.all(Array.from({ length: 12 }, () => outcome(user)));
   expect(new Set(replies.map(String))).toEqual(new Set(['200,SENT', '429,rate_limited']));
@@ -158,14 +158,14 @@ test('twelve posts at once send one mail', async () => {
   expect(await statuses(user)).toEqual(['SENT']);
 });
 
-test('an answer that was lost after the mail went out is found again, without a second mail', async () => {
+test('a response lost after the email was sent is recovered without a second email', async () => {
   const user = await newUser();
   await world.call('documents/one-shot-fault', { fault: 'silent_after_effect' });
   expect(await outcome(user)).toEqual([200, 'SENT']);
   expect(await mails(user)).toBe(1);
 });
 
-test('an answer that is lost for longer leaves the form open until it is found', async () => {
+test('a submission stays open until its lost response is recovered', async () => {
   const user = await newUser();
   await world.call('documents/one-shot-fault', { fault: 'silent_after_effect' });
   const posting = outcome(user);
@@ -178,7 +178,7 @@ test('an answer that is lost for longer leaves the form open until it is found',
   expect(await mails(user)).toBe(1);
 });
 
-test('a form whose creation was never answered is asked after, and given up when it was never made', async () => {
+test('a submission without a response expires if the provider never created it', async () => {
   const user = await newUser();
   await world.call('documents/fault', { mode: 'garbage' });
   expect(await outcome(user)).toEqual([502, 'upstream_error']);
@@ -199,7 +199,7 @@ test('a form whose creation was never answered is asked after, and given up when
   expect(await statuses(user)).toEqual(['EXPIRED']);
 });
 
-test('a webhook that was lost is made up for by asking', async () => {
+test('a lost webhook is made up for by the reconciler', async () => {
   const user = await newUser();
   await post(user);
   await world.call('documents/delivery', { mode: 'drop' });
@@ -215,7 +215,7 @@ test('a webhook that was lost is made up for by asking', async () => {
   expect(await statuses(user)).toEqual(['COMPLETED']);
 });
 
-test('a form that was signed unheard of is found out by the next post', async () => {
+test('a signature without a webhook is noticed by the next request', async () => {
   const user = await newUser();
   await post(user);
   await world.call('documents/delivery', { mode: 'drop' });
@@ -227,7 +227,7 @@ test('a form that was signed unheard of is found out by the next post', async ()
 });
 
 test.each(['down', 'rate_limited', 'garbage'] as const)(
-  'while the provider is %s the error says so, and afterwards the next post goes through',
+  'requests fail while the provider is %s and succeed afterwards',
   async (mode) => {
     const user = await newUser();
     await world.call('documents/fault', { mode });
@@ -238,7 +238,7 @@ test.each(['down', 'rate_limited', 'garbage'] as const)(
     ]);
     if (mode !== 'garbage') expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
     await world.call('documents/fault', { mode: 'none' });
-    // A provider that asked to be left alone is left alone for a second.
+    // After a 429 the provider is not called for a second.
     let last = await outcome(user);
     while (last[0] === 503) {
       await sleep(100);
@@ -249,7 +249,7 @@ test.each(['down', 'rate_limited', 'garbage'] as const)(
   },
 );
 
-test('events out of order never move a form back', async () => {
+test('events out of order never move a form backwards', async () => {
   const user = await newUser();
   await post(user);
   await world.call('documents/delivery', { mode: 'reorder' });
@@ -259,7 +259,7 @@ test('events out of order never move a form back', async () => {
   expect(await statuses(user)).toEqual(['COMPLETED']);
 });
 
-test('late events of an old form do not touch the new one', async () => {
+test('late events of an old form do not affect the new one', async () => {
   const user = await newUser();
   await post(user);
   const [old] = await rows(user);

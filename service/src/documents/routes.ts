@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { publicRoute, userRoute } from '../http/route.ts';
-import { WebhookReceipt } from '../identity/schema.ts';
+import { WebhookReceipt } from '../http/webhook.ts';
 import { DocumentSubmission, NewSubmission } from './schema.ts';
 import { submitDocument } from './submission.ts';
 import { receiveDocumentEvent } from './webhook.ts';
@@ -12,7 +12,7 @@ export const documentRoutes = [
     operationId: 'submitDocument',
     summary: 'Send the user a form to sign',
     description:
-      'The signing link is mailed to the user. Posting again sends it again (at most once a minute), or starts a new form when the last was declined, has expired or is no longer valid.',
+      'Emails the signing link to the user. A repeated request resends it (at most once a minute), or starts a new form if the last one was declined, has expired or is no longer valid.',
     params: Type.Object({ document_type: Type.String({ description: '`tax_certification`' }) }),
     body: NewSubmission,
     forms: true,
@@ -34,8 +34,8 @@ export const documentWebhookRoutes = [
     method: 'POST',
     path: '/webhooks/documents',
     operationId: 'receiveDocumentEvent',
-    summary: 'Events of the signing provider',
-    description: 'For the signing provider alone: it is checked that it sent exactly these bytes.',
+    summary: 'Receive an event of the signing provider',
+    description: 'Only for the signing provider. The origin of the body is verified before anything else.',
     rawBody: true,
     reply: WebhookReceipt,
     errors: ['unauthorized', 'payload_too_large'],

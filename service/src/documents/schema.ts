@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { Closed, ObjectName } from '../http/wire.ts';
 import { FORM_TYPES, type FormValues, SUBMISSION_STATUSES } from './provider.ts';
 
-/** The names that the forms have fields for; others are passed on all the same. */
+/** The fields of the forms. Other names are forwarded too. */
 const FIELD_NAMES = [
   'City',
   'Country',
@@ -18,7 +18,7 @@ const FIELD_NAMES = [
 export const NewSubmission = Type.Unsafe<FormValues>({
   type: 'object',
   title: 'NewDocumentSubmission',
-  description: `What the form is filled with, forwarded as it is and never stored. Fields: ${FIELD_NAMES.join(', ')}.`,
+  description: `The values of the form, forwarded unchanged and never stored. Fields: ${FIELD_NAMES.join(', ')}.`,
   maxProperties: 50,
   propertyNames: { maxLength: 200 },
   additionalProperties: { type: 'string', maxLength: 16_384 },

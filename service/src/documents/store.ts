@@ -10,7 +10,7 @@ const LEASE = '60 seconds';
 
 export type SubmissionRow = DocumentSubmissions;
 
-/** The user's last submission of this type. Until the transaction ends nobody else decides what follows it. */
+/** Returns the user's latest submission of this type and serialises decisions about it until the transaction ends. */
 export async function lockLatest(
   db: Db,
   userId: string,
@@ -30,20 +30,20 @@ export async function lockLatest(
     .executeTakeFirst();
 }
 
-/** `lookAfter` is real time: until then the request that sends it is at work. */
+/** Inserts a submission. The reconciler ignores it for `reconcileAfter` (real time), while its request is running. */
 export async function insertSubmission(
   db: Db,
   row: Omit<SubmissionRow, 'due_at'>,
-  lookAfter: string,
+  reconcileAfter: string,
 ): Promise<SubmissionRow> {
   return db
     .insertInto('document_submissions')
-    .values({ ...row, due_at: sql`now() + ${lookAfter}::interval` })
+    .values({ ...row, due_at: sql`now() + ${reconcileAfter}::interval` })
     .returningAll()
     .executeTakeFirstOrThrow();
 }
 
-/** The provider created nothing: it is as if nobody had asked. */
+/** Deletes a submission that the provider did not create. */
 export async function withdrawSubmission(db: Db, id: string): Promise<void> {
   await db
     .deleteFrom('document_submissions')
@@ -61,7 +61,7 @@ export async function claimResend(
   await db.updateTable('document_submissions').set(changes).where('id', '=', id).execute();
 }
 
-/** A status as the provider has it, in the transaction of whatever else goes with it. Never backwards. */
+/** Applies the provider's status, which only moves forward, and returns the row. */
 export async function advanceSubmission(
   db: Db,
   id: string,
@@ -93,7 +93,7 @@ export async function advanceSubmission(
   return db.selectFrom('document_submissions').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** The row an event is about. Before the provider's answer was read only our own id tells. */
+/** Finds the row of an event by the provider's id, or by our id while the provider's is not stored yet. */
 export async function findSubmissionOfEvent(
   db: Db,
   submissionId: number | null,
@@ -107,7 +107,7 @@ export async function findSubmissionOfEvent(
   return rows[0];
 }
 
-/** Hands out one open submission that nothing was heard of for long. */
+/** Claims one open submission that is due for a check. */
 export async function claimDueSubmission(db: Db): Promise<SubmissionRow | undefined> {
   const { rows } = await sql<SubmissionRow>`
     update document_submissions set lease_until = now() + ${LEASE}::interval
@@ -122,11 +122,20 @@ export async function finishDueSubmission(db: Db, id: string, seconds: number): 
     where id = ${id}`.execute(db);
 }
 
-export async function listOpenSubmissions(db: Db, userId: string): Promise<SubmissionRow[]> {
-  return db
-    .selectFrom('document_submissions')
-    .selectAll()
-    .where('user_id', '=', userId)
-    .where('status', 'in', [...OPEN_STATUSES])
-    .execute();
+/** Expires the user's open submissions. Returns their provider ids and whether any form was ever signed. */
+export async function expireSubmissions(
+  tx: Db,
+  userId: string,
+  now: string,
+): Promise<{ openSubmissions: number[]; isSigned: boolean }> {
+  const expired = await sql<{ id: number | null }>`
+    update document_submissions set status = 'EXPIRED', updated_at = ${now}
+    where user_id = ${userId} and status = any(${[...OPEN_STATUSES]})
+    returning provider_submission_id::float8 as id`.execute(tx);
+  const signed = await sql`select from document_submissions
+    where user_id = ${userId} and status = 'COMPLETED' limit 1`.execute(tx);
+  return {
+    openSubmissions: expired.rows.flatMap(({ id }) => (id === null ? [] : [id])),
+    isSigned: signed.rows.length > 0,
+  };
 }

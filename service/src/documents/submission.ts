@@ -4,21 +4,22 @@ import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { timestampOf } from '../http/wire.ts';
 import { invalidResponse, upstreamFailureOf } from '../outbound/failure.ts';
-import { type Claim, claimSubmission, type Request } from './claim.ts';
-import type { FormValues, Signing } from './provider.ts';
+import { type Claim, claimSubmission, type SubmissionRequest } from './claim.ts';
+import { type FormValues, isOpen, type Signing } from './provider.ts';
 import type { DocumentSubmission } from './schema.ts';
 import { advanceSubmission, claimResend, type SubmissionRow, withdrawSubmission } from './store.ts';
-import { refuseUnitedStates } from './us-person.ts';
+import { assertNotUnitedStates } from './us-person.ts';
 import { FORM_OF_KIND } from './validity.ts';
 
+/** A claim time that allows the next attempt immediately. */
 const LONG_AGO = '2000-01-01T00:00:00.000000Z';
 
 export const DOCUMENT_TYPES: readonly string[] = ['tax_certification'];
 
 /**
- * Has the form sent, sends the link again, or starts over, as the state of the last form allows. Whatever races, one
- * caller decides at a time (`claim.ts`) and one mail leaves a minute. An answer that was lost is looked for by our own
- * id before anything is created again.
+ * Sends the form, resends the link or starts a new form, depending on the state of the last one. Concurrent callers
+ * decide one at a time (`claim.ts`), with at most one email a minute. After a lost response the submission is looked up
+ * by our id before another is created.
  */
 export async function submitDocument(
   ctx: Context,
@@ -29,8 +30,8 @@ export async function submitDocument(
   if (!DOCUMENT_TYPES.includes(documentType)) throw new ApiError('not_found');
   const user = await findUser(ctx.db, userId);
   if (user === undefined) throw new ApiError('not_found');
-  const piiVersion = await refuseUnitedStates(ctx, userId, values);
-  const request: Request = {
+  const piiVersion = await assertNotUnitedStates(ctx, userId, values);
+  const request: SubmissionRequest = {
     userId,
     kind: user.kind,
     email: user.email,
@@ -39,28 +40,28 @@ export async function submitDocument(
     piiVersion,
     values,
   };
-  // The provider may know that the last form is over when we do not yet: then the second claim starts a new one.
-  for (let round = 0; round < 2; round++) {
+  // The provider may have ended the last form without our knowledge; the second attempt then starts a new one.
+  for (let attempt = 0; attempt < 2; attempt++) {
     const claim = await claimSubmission(ctx, request);
-    const signing = await actOn(ctx, request, claim);
+    const signing = await runStep(ctx, request, claim);
     const isOver = signing.status === 'DECLINED' || signing.status === 'EXPIRED';
     if (isOver || signing.status === 'COMPLETED') await saveSigning(ctx, claim.row.id, signing);
     if (signing.status === 'COMPLETED') throw new ApiError('document_completed');
     if (!isOver) return commitSigning(ctx, claim.row.id, signing);
   }
-  throw invalidResponse('documents', 'a form that is over as soon as it is sent');
+  throw invalidResponse('documents', 'new form is already closed');
 }
 
-async function actOn(
+async function runStep(
   ctx: Context,
-  request: Request,
+  request: SubmissionRequest,
   { step, row, previousClaim, retryAfter }: Claim,
 ): Promise<Signing> {
   switch (step) {
     case 'create':
       return create(ctx, request, row);
     case 'wait':
-      return lookInstead(ctx, row, retryAfter);
+      return findOrWait(ctx, row, retryAfter);
     case 'resend':
       return resend(ctx, request, row, previousClaim);
   }
@@ -68,7 +69,7 @@ async function actOn(
 
 async function create(
   ctx: Context,
-  { formType, email, values }: Request,
+  { formType, email, values }: SubmissionRequest,
   row: SubmissionRow,
 ): Promise<Signing> {
   try {
@@ -78,35 +79,35 @@ async function create(
     await withdrawSubmission(ctx.db, row.id);
     if (created.refused === 'values')
       throw new ApiError('validation_failed', {
-        body: ['the signing provider refused what the form is filled with'],
+        body: ['the signing provider rejected the values of the form'],
       });
-    throw invalidResponse('documents', 'the form cannot be created as it is set up');
+    throw invalidResponse('documents', 'create submission: rejected because of its setup');
   } catch (error) {
     const failure = upstreamFailureOf(error);
     if (failure?.kind === 'not_sent' || failure?.kind === 'rate_limited')
       await withdrawSubmission(ctx.db, row.id);
     if (failure?.kind !== 'no_response' && failure?.kind !== 'invalid_response') throw error;
-    // Nobody knows whether the mail went out. Where that cannot be found out now, the reconciler will.
+    // The email may have been sent. If that cannot be determined now, the reconciler will.
     const found = await ctx.documents.find(row.id).catch(() => null);
     if (found !== null) return found;
-    // While the other end may still be at it nobody tries again; otherwise the next post looks first, and at once.
-    if (!failure.timedOut) await giveBack(ctx, row, LONG_AGO);
+    // After a timeout the provider may still be working, so nobody retries; otherwise the next request looks up first.
+    if (!failure.timedOut) await releaseClaim(ctx, row, LONG_AGO);
     throw error;
   }
 }
 
-/** Too early for another mail; but when the answer about the last one was lost, it may be found by now. */
-async function lookInstead(ctx: Context, row: SubmissionRow, retryAfter: number): Promise<Signing> {
+/** Looks up a submission whose response was lost; otherwise throws `rate_limited`, as it is too early to resend. */
+async function findOrWait(ctx: Context, row: SubmissionRow, retryAfter: number): Promise<Signing> {
   const found =
     row.provider_submission_id === null ? await ctx.documents.find(row.id).catch(() => null) : null;
-  // What is not sent yet is somebody's who is at it.
+  // A submission that is not sent yet belongs to a request in progress.
   if (found !== null && found.status !== 'INITIALIZED') return found;
   throw new ApiError('rate_limited', {}, { headers: { 'retry-after': String(retryAfter) } });
 }
 
 async function resend(
   ctx: Context,
-  request: Request,
+  request: SubmissionRequest,
   row: SubmissionRow,
   previousClaim: string,
 ): Promise<Signing> {
@@ -116,19 +117,18 @@ async function resend(
         ? await ctx.documents.find(row.id)
         : await ctx.documents.read(Number(row.provider_submission_id));
     if (current === null) return await create(ctx, request, row);
-    if (current.status !== 'INITIALIZED' && current.status !== 'SENT' && current.status !== 'VIEWED')
-      return current;
+    if (!isOpen(current.status)) return current;
     if (await ctx.documents.resend(current.submitterId, request.values)) return current;
     return await ctx.documents.read(current.submissionId);
   } catch (error) {
     const kind = upstreamFailureOf(error)?.kind;
-    if (kind === 'not_sent' || kind === 'rate_limited') await giveBack(ctx, row, previousClaim);
+    if (kind === 'not_sent' || kind === 'rate_limited') await releaseClaim(ctx, row, previousClaim);
     throw error;
   }
 }
 
-/** No mail went out, so the next attempt need not wait. */
-async function giveBack(ctx: Context, row: SubmissionRow, claimed_at: string): Promise<void> {
+/** Resets the claim time, so that the next attempt need not wait: no email was sent. */
+async function releaseClaim(ctx: Context, row: SubmissionRow, claimed_at: string): Promise<void> {
   const updated_at = timestampOf(ctx.clock);
   await claimResend(ctx.db, row.id, { claimed_at, pii_version: row.pii_version, updated_at });
 }
@@ -140,7 +140,7 @@ async function saveSigning(ctx: Context, id: string, signing: Signing): Promise<
 async function commitSigning(ctx: Context, id: string, signing: Signing): Promise<DocumentSubmission> {
   return ctx.commitReply(async (tx) => {
     const row = await advanceSubmission(tx, id, signing, timestampOf(ctx.clock));
-    if (row === undefined) throw new Error('a submission vanished while it was sent');
+    if (row === undefined) throw new Error('submission deleted during its request');
     return { object: 'document_submission' as const, form_type: row.form_type, status: row.status };
   });
 }

@@ -3,19 +3,19 @@ import type { FormType } from './provider.ts';
 
 export const FORM_OF_KIND: Record<UserKind, FormType> = { person: 'w8_ben', company: 'w8_ben_e' };
 
-/** The first instant after 31 December of the third year after the one of signing. */
+/** Returns the end of a form's validity: 31 December of the third year after the signature. */
 export function validUntil(signedAt: number): number {
   return Date.UTC(new Date(signedAt).getUTCFullYear() + 4, 0, 1);
 }
 
 export type SignedForm = { formType: FormType; signedAt: number; piiVersion: number };
 
-/** What is on record of the user now. */
+/** The current data of the user. */
 export type Circumstances = { kind: UserKind; piiVersion: number; isUnitedStates: boolean; now: number };
 
 /**
- * Why a signed form is no good any more; null while it is. A change of circumstances ends it, and so does time. A form
- * that was signed before anything was on record is not made void by the first record.
+ * Returns why a signed form is no longer valid, or null if it is. A form signed before any personal data was stored is
+ * not invalidated by the first data.
  */
 export function formDefect(
   form: SignedForm,

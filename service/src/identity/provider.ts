@@ -1,4 +1,5 @@
 import type { UserKind } from '../accounts/user.ts';
+import type { WebhookHeaders } from '../http/webhook.ts';
 import type { PersonalData } from '../pii/personal-data.ts';
 
 export const LEVELS = [
@@ -20,7 +21,7 @@ export const REVIEW_STATUSES = [
 ] as const;
 export type ReviewStatus = (typeof REVIEW_STATUSES)[number];
 
-/** The provider or its officers are at work: nothing the user could do, and nothing to wipe from under them. */
+/** Statuses in which the provider is reviewing: the user has nothing to do and the applicant must not be reset. */
 export const UNDER_REVIEW: ReadonlySet<string> = new Set<ReviewStatus>([
   'pending',
   'prechecked',
@@ -29,19 +30,19 @@ export const UNDER_REVIEW: ReadonlySet<string> = new Set<ReviewStatus>([
   'onHold',
 ]);
 
-/** `answer` stands exactly when the status is completed, `rejectType` exactly when the answer is RED. */
+/** `answer` is set if and only if the status is completed, `rejectType` if and only if the answer is RED. */
 export type Review = {
   levelName: string;
   status: ReviewStatus;
   answer: 'GREEN' | 'RED' | null;
   rejectType: 'RETRY' | 'FINAL' | null;
-  /** When the verdict was given, in milliseconds since the epoch. */
+  /** Time of the answer, in epoch milliseconds. */
   reviewedAt: number | null;
 };
 
 export type Applicant = { id: string; kind: UserKind; review: Review | null; data: PersonalData };
 
-/** What an event means, whatever the provider calls it. `read` = something changed, ask again. */
+/** The effect of an event, independent of the provider's names. `read`: the applicant must be read again. */
 export type EventEffect =
   | 'review'
   | 'read'
@@ -52,33 +53,31 @@ export type EventEffect =
   | 'none';
 
 export type IdentityEvent = {
-  /** What names the event; a repeated delivery has the same. */
-  name: string;
+  /** Identifies the event across repeated deliveries. */
+  key: string;
   effect: EventEffect;
   applicantId: string;
   userId: string | null;
   kind: UserKind | null;
-  /** It is about somebody who belongs to a company, not about the company. */
+  /** Whether the event is about a member of a company, not about the company itself. */
   isMember: boolean;
   isSandbox: boolean;
-  /** A delivery that the provider made up to try the address. */
+  /** Whether this is a test delivery from the provider's dashboard. */
   isTest: boolean;
   review: Review | null;
-  /** When it happened, in milliseconds since the epoch. */
+  /** Time of the event, in epoch milliseconds. */
   at: number;
 };
 
-export type WebhookHeaders = Record<string, string | string[] | undefined>;
-
-/** The port to whoever verifies identities. Calls throw `upstream_error` and `upstream_unavailable`. */
+/** The port to the identity provider. Calls throw `upstream_error` and `upstream_unavailable`. */
 export type IdentityProvider = {
-  mintToken(input: { userId: string; level: Level; email: string }): Promise<string>;
+  createToken(input: { userId: string; level: Level; email: string }): Promise<string>;
   findApplicant(userId: string): Promise<Applicant | null>;
-  /** False when the provider refuses because of the state the applicant is in. */
+  /** Returns false if the applicant's state does not allow a reset. */
   resetApplicant(applicantId: string): Promise<boolean>;
-  /** The event in a webhook; `unauthorized` unless the provider signed exactly these bytes. */
+  /** Reads a webhook event. Throws `unauthorized` unless the provider signed these bytes. */
   readWebhook(headers: WebhookHeaders, body: Buffer): IdentityEvent;
-  /** Whether this is the provider's test side, whose events are worth nothing to the real one. */
+  /** Whether this is the provider's sandbox, whose events a production installation ignores. */
   isSandbox: boolean;
   close(): Promise<void>;
 };

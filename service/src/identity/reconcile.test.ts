@@ -29,7 +29,7 @@ const move = (input: object) =>
     level_name,
     ...input,
   } as never);
-const mint = (body: object = {}) =>
+const createToken = (body: object = {}) =>
   world.app.inject({
     method: 'POST',
     url: '/v1/kyc-token',
@@ -40,8 +40,8 @@ const country = async () =>
   (await world.app.inject({ url: '/v1/pii', headers: { authorization: `Bearer ${token}` } })).json()
     .permanent_address.country;
 
-test('what webhooks failed to say is found out at the next start', async () => {
-  await mint();
+test('a lost webhook is made up for at the next start', async () => {
+  await createToken();
   await world.call('identity/delivery', { mode: 'drop' });
   await move({ answer: 'GREEN' });
   await world.call('identity/delivery', { mode: 'normal' });
@@ -52,7 +52,7 @@ test('what webhooks failed to say is found out at the next start', async () => {
   expect(await country()).toBe('DE');
 });
 
-test('a webhook wakes the reconciler, whose reading is what counts', async () => {
+test('a webhook wakes the reconciler, which applies the provider state', async () => {
   const reconciler = await startIdentityReconciler(world.ctx);
   await move({ review_status: 'pending' });
   await world.call('identity/delivery', { mode: 'drop' });
@@ -63,14 +63,14 @@ test('a webhook wakes the reconciler, whose reading is what counts', async () =>
   await reconciler.stop();
 });
 
-test('the last verdict counts: approved, then found out', async () => {
+test('the last answer counts: an approval followed by a rejection', async () => {
   await world.review(userId, { level_name, answer: 'GREEN' });
   await world.advance(1);
   await world.review(userId, { level_name, answer: 'RED', reject_type: 'FINAL' });
   expect(await review()).toEqual({ review_status: 'completed', answer: 'RED', reject_type: 'FINAL' });
 });
 
-test('an old event about a level that the provider has moved on from changes nothing', async () => {
+test('a late event about a previous level changes nothing', async () => {
   await world.call('identity/delivery', { mode: 'reorder' });
   await move({ review_status: 'pending' });
   await world.advance(1);
@@ -91,7 +91,7 @@ test('an old event about a level that the provider has moved on from changes not
   ]);
 });
 
-test('personal data that were corrected at the provider are corrected here', async () => {
+test('personal data corrected at the provider is updated', async () => {
   const pii = { first_name: 'A', last_name: 'B', date_of_birth: '1990-01-01', address: { country: 'FR' } };
   await world.review(userId, { level_name, answer: 'GREEN', pii });
   expect(await country()).toBe('FR');
@@ -103,7 +103,7 @@ test('personal data that were corrected at the provider are corrected here', asy
   expect(await country()).toBe('ES');
 });
 
-test('data that are not verified yet do not replace those that are', async () => {
+test('unverified data does not replace verified data', async () => {
   const pii = { first_name: 'A', last_name: 'B', date_of_birth: '1990-01-01', address: { country: 'FR' } };
   await world.review(userId, { level_name, answer: 'GREEN', pii });
   await world.review(userId, {
@@ -115,11 +115,11 @@ test('data that are not verified yet do not replace those that are', async () =>
 });
 
 test.each(['down', 'garbage', 'rate_limited'] as const)(
-  'while the provider is %s nothing known is lost, statuses can be read, and afterwards it is made up for',
+  'while the provider is %s no data is lost, and the missing data follows afterwards',
   async (mode) => {
     await world.review(userId, { level_name, review_status: 'pending' });
     await world.call('identity/fault', { mode });
-    const reply = await mint();
+    const reply = await createToken();
     expect([reply.statusCode, reply.json().code, reply.json().errors]).toEqual(
       mode === 'garbage'
         ? [502, 'upstream_error', { upstream: 'identity' }]
@@ -128,7 +128,7 @@ test.each(['down', 'garbage', 'rate_limited'] as const)(
     if (mode !== 'garbage') expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
     await move({ answer: 'GREEN' });
     await checkNext(world.ctx, userId);
-    // The webhook said so itself; the data have to wait for the reading.
+    // The webhook carries the answer; the personal data follows with the next read.
     expect(await review()).toMatchObject({ answer: 'GREEN' });
     expect(await country()).toBeNull();
     await world.call('identity/fault', { mode: 'none' });
@@ -141,29 +141,29 @@ test.each(['down', 'garbage', 'rate_limited'] as const)(
   },
 );
 
-test('a reset whose answer was lost can be asked for again', async () => {
+test('a reset whose response was lost can be repeated', async () => {
   await world.review(userId, { level_name, answer: 'GREEN' });
   await world.call('identity/one-shot-fault', { fault: 'silent_after_effect' });
-  expect((await mint({ reset: true, level_name })).json().code).toBe('upstream_unavailable');
-  expect((await mint({ reset: true, level_name })).statusCode).toBe(200);
+  expect((await createToken({ reset: true, level_name })).json().code).toBe('upstream_unavailable');
+  expect((await createToken({ reset: true, level_name })).statusCode).toBe(200);
   expect(await review()).toMatchObject({ review_status: 'init' });
 });
 
-test('a reset that the provider refuses for a while says when to come back', async () => {
+test('a reset that the provider refuses for now has a retry-after', async () => {
   await world.review(userId, { level_name, answer: 'GREEN' });
   await world.call('identity/one-shot-fault', { fault: 'conflict' });
-  const reply = await mint({ reset: true, level_name });
+  const reply = await createToken({ reset: true, level_name });
   expect([reply.json().code, reply.headers['retry-after']]).toEqual(['upstream_unavailable', '10']);
   expect(await review()).toMatchObject({ answer: 'GREEN' });
 });
 
-test('a reset and a late webhook of the verdict it wiped end in a reset, whichever comes first', async () => {
+test('a reset wins over a late webhook with the answer it cleared', async () => {
   for (let round = 0; round < 5; round++) {
     await world.call('identity/delivery', { mode: 'reorder' });
     await move({ answer: 'GREEN' });
     await world.advance(1);
     const [reply] = await Promise.all([
-      mint({ reset: true, level_name }),
+      createToken({ reset: true, level_name }),
       world.call('identity/delivery', { release: true }),
     ]);
     expect(reply.statusCode).toBe(200);
@@ -173,22 +173,22 @@ test('a reset and a late webhook of the verdict it wiped end in a reset, whichev
   }
 });
 
-test('many resets at once and a verdict leave what the provider has', async () => {
+test('concurrent resets and a review end in the state of the provider', async () => {
   await world.review(userId, { level_name, answer: 'GREEN' });
   await world.advance(1);
   const replies = await Promise.all([
-    ...Array.from({ length: 8 }, () => mint({ reset: true, level_name })),
+    ...Array.from({ length: 8 }, () => createToken({ reset: true, level_name })),
     move({ review_status: 'pending' }).then(() => null),
   ]);
   for (const reply of replies) if (reply !== null) expect([200, 409, 503]).toContain(reply.statusCode);
   await world.advance(1);
   await world.call('identity/send-webhook', { user_id: userId, type: 'applicantPersonalInfoChanged' });
   await settleApplicant(world.ctx, userId);
-  const theirs = await world.ctx.identity.findApplicant(userId);
-  expect((await review())?.review_status).toBe(theirs?.review?.status);
+  const applicant = await world.ctx.identity.findApplicant(userId);
+  expect((await review())?.review_status).toBe(applicant?.review?.status);
 });
 
-test('a deactivated applicant, one whose data were deleted, and one that is gone', async () => {
+test('deactivation, data deletion and deletion of the applicant are applied', async () => {
   await world.review(userId, { level_name, answer: 'GREEN' });
   const applicant = () =>
     world.ctx.db
@@ -214,7 +214,7 @@ test('a deactivated applicant, one whose data were deleted, and one that is gone
   ]);
 });
 
-test('two workers never read one applicant at the same time', async () => {
+test('an applicant is read by one worker at a time', async () => {
   await world.review(userId, { level_name, review_status: 'pending' });
   await move({ review_status: 'onHold' });
   const steps = await Promise.all(Array.from({ length: 6 }, () => checkNext(world.ctx, userId)));

@@ -5,8 +5,7 @@ import { ApiError } from '../errors.ts';
 import { timestampOf } from '../http/wire.ts';
 import { type QueueWorker, type Step, startQueueWorker } from '../jobs/queue-worker.ts';
 import { upstreamFailureOf } from '../outbound/failure.ts';
-import { savePersonalData } from '../pii/pii.ts';
-import { markPiiStale } from '../pii/store.ts';
+import { markPersonalDataStale, savePersonalData } from '../pii/pii.ts';
 import { type Applicant, LEVELS, UNDER_REVIEW } from './provider.ts';
 import {
   claimDueApplicant,
@@ -20,47 +19,48 @@ import {
   setApplicantId,
 } from './store.ts';
 
-const MINUTE = 60;
-const HOUR = 60 * MINUTE;
-const EVERY = 15_000;
-const LANES = 4;
-const LONGEST_BACKOFF = HOUR;
-const SETTLED_WITHIN = 8_000;
+const MINUTE_S = 60;
+const HOUR_S = 60 * MINUTE_S;
+const POLL_INTERVAL_MS = 15_000;
+const CONCURRENCY = 4;
+const MAX_BACKOFF_S = HOUR_S;
+const SETTLE_TIMEOUT_MS = 8_000;
+const SETTLE_POLL_MS = 20;
 
-/** Reads every applicant that a webhook told of, that has been silent for long, and at the start all open cases. */
+/** Starts the worker that rereads applicants: after a webhook, after a long silence, and all open cases at start. */
 export async function startIdentityReconciler(ctx: Context): Promise<QueueWorker> {
   await markOpenCasesDue(ctx.db);
   return startQueueWorker(ctx, {
     name: 'identity',
     channel: IDENTITY_CHANNEL,
-    intervalMs: EVERY,
-    concurrency: LANES,
+    intervalMs: POLL_INTERVAL_MS,
+    concurrency: CONCURRENCY,
     step: () => checkNext(ctx),
   });
 }
 
-/** Reads one applicant that is due, of this user where one is named. */
-export async function checkNext(ctx: Context, only: string | null = null): Promise<Step> {
-  const due = await claimDueApplicant(ctx.db, only);
+/** Rereads one due applicant, optionally only that of `userId`. */
+export async function checkNext(ctx: Context, userId: string | null = null): Promise<Step> {
+  const due = await claimDueApplicant(ctx.db, userId);
   if (due === undefined) return 'idle';
   try {
-    const next = await refreshApplicant(ctx, due.user_id);
-    await finishCheck(ctx.db, due.user_id, next);
+    const nextCheckSeconds = await refreshApplicant(ctx, due.user_id);
+    await finishCheck(ctx.db, due.user_id, nextCheckSeconds);
     return 'worked';
   } catch (err) {
     const failure = upstreamFailureOf(err);
-    const backoff = Math.min(2 ** Math.min(due.attempts, 12), LONGEST_BACKOFF);
+    const backoff = Math.min(2 ** Math.min(due.attempts, 12), MAX_BACKOFF_S);
     await postponeCheck(ctx.db, due.user_id, Math.max(backoff, failure?.retryAfterSeconds ?? 0));
-    ctx.log.warn({ err, user_id: due.user_id }, 'an applicant cannot be read');
+    ctx.log.warn({ err, user_id: due.user_id }, 'applicant read failed');
     return failure === undefined || failure.kind === 'invalid_response'
       ? 'worked'
       : { pause: failure.retryAfterSeconds * 1000 };
   }
 }
 
-/** Applies what the provider says now; answers in how many seconds to ask again. */
+/** Applies the provider's current state. Returns the seconds until the next check. */
 async function refreshApplicant(ctx: Context, userId: string): Promise<number> {
-  // Taken before the question: what happens while it is answered is newer.
+  // Taken before the request, so that events during it count as newer.
   const asOf = timestampOf(ctx.clock);
   const applicant = await ctx.identity.findApplicant(userId);
   return ctx.db.transaction().execute((tx) => applyApplicant(ctx, tx, userId, applicant, asOf));
@@ -73,29 +73,29 @@ async function applyApplicant(
   applicant: Applicant | null,
   asOf: string,
 ): Promise<number> {
-  const known = await lockApplicant(tx, userId);
-  if (known === undefined) return 24 * HOUR;
+  const stored = await lockApplicant(tx, userId);
+  if (stored === undefined) return 24 * HOUR_S;
   if (applicant === null) {
-    if (known.applicant_id !== null) await markPiiStale(tx, userId, asOf);
-    return HOUR;
+    if (stored.applicant_id !== null) await markPersonalDataStale(tx, userId, asOf);
+    return HOUR_S;
   }
-  if (applicant.kind !== known.kind || !(await setApplicantId(tx, userId, applicant.id))) {
-    ctx.log.warn({ user_id: userId }, 'the applicant of a user is somebody else');
-    return 24 * HOUR;
+  if (applicant.kind !== stored.kind || !(await setApplicantId(tx, userId, applicant.id))) {
+    ctx.log.warn({ user_id: userId }, 'applicant does not match the user');
+    return 24 * HOUR_S;
   }
   const { review, data } = applicant;
-  if (review === null || !LEVELS.some((level) => level === review.levelName)) return HOUR;
+  if (review === null || !LEVELS.some((level) => level === review.levelName)) return HOUR_S;
   await saveReview(tx, userId, review, asOf);
-  // Only what was verified is kept; an applicant without any data has had it deleted.
+  // Only verified data is stored; an applicant without data has had it deleted.
   if (review.answer === 'GREEN' && Object.values(data).some((value) => value !== null))
     await savePersonalData(ctx, tx, userId, data, asOf);
-  if (UNDER_REVIEW.has(review.status)) return 10 * MINUTE;
-  return review.status === 'completed' ? 24 * HOUR : HOUR;
+  if (UNDER_REVIEW.has(review.status)) return 10 * MINUTE_S;
+  return review.status === 'completed' ? 24 * HOUR_S : HOUR_S;
 }
 
-/** Resolves when everything that is known to be new about the user has been applied. */
+/** Waits until all pending changes of the user's applicant are applied. */
 export async function settleApplicant(ctx: Context, userId: string): Promise<void> {
-  const deadline = performance.now() + SETTLED_WITHIN;
+  const deadline = performance.now() + SETTLE_TIMEOUT_MS;
   while (!(await isSettled(ctx.db, userId))) {
     if (performance.now() > deadline)
       throw new ApiError(
@@ -103,6 +103,6 @@ export async function settleApplicant(ctx: Context, userId: string): Promise<voi
         { upstream: 'identity' },
         { headers: { 'retry-after': '1' } },
       );
-    if ((await checkNext(ctx, userId)) !== 'worked') await sleep(20);
+    if ((await checkNext(ctx, userId)) !== 'worked') await sleep(SETTLE_POLL_MS);
   }
 }

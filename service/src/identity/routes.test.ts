@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const newUser = () => world.newUser();
-const mint = (token: string, body: object = {}) =>
+const createToken = (token: string, body: object = {}) =>
   world.app.inject({
     method: 'POST',
     url: '/v1/kyc-token',
@@ -27,9 +27,9 @@ const pii = async (token: string) =>
 
 const level_name = 'Sorting_KYC_Level';
 
-test('a token is minted, by JSON, by form and with nothing said', async () => {
+test('a token is created with JSON, with a form and with an empty body', async () => {
   const { token } = await newUser();
-  const reply = await mint(token);
+  const reply = await createToken(token);
   expect([reply.statusCode, reply.json()]).toEqual([
     200,
     { object: 'kyc_token', token: expect.stringMatching(/^_act-sbx-/) },
@@ -41,16 +41,16 @@ test('a token is minted, by JSON, by form and with nothing said', async () => {
     payload: 'level_name=BasicKYCLevel&reset=false',
   });
   expect(form.statusCode).toBe(200);
-  expect((await mint(token, { level_name: 'Another' })).json().code).toBe('validation_failed');
+  expect((await createToken(token, { level_name: 'Another' })).json().code).toBe('validation_failed');
 });
 
-test('minting makes no applicant, and a reset without one just mints', async () => {
+test('a token creates no applicant, and a reset without one has no effect', async () => {
   const { token, userId } = await newUser();
-  expect((await mint(token, { reset: true })).statusCode).toBe(200);
+  expect((await createToken(token, { reset: true })).statusCode).toBe(200);
   expect(await world.ctx.identity.findApplicant(userId)).toBeNull();
 });
 
-test('what the provider verified is the personal data, joined and in two letters', async () => {
+test('verified data becomes the personal data, with alpha-2 country codes', async () => {
   const { token, userId } = await newUser();
   expect(await pii(token)).toEqual({
     object: 'user_pii',
@@ -96,7 +96,7 @@ test('what the provider verified is the personal data, joined and in two letters
   });
 });
 
-test('levels are kept apart: a verdict on one stays when the applicant moves to another', async () => {
+test('the answer of a level stays when the applicant moves to another', async () => {
   const { userId } = await newUser();
   await world.review(userId, { level_name, answer: 'GREEN' });
   await world.review(userId, { level_name: 'BasicKYCLevel', review_status: 'pending' });
@@ -107,30 +107,30 @@ test('levels are kept apart: a verdict on one stays when the applicant moves to 
 });
 
 test.each(['pending', 'prechecked', 'queued', 'onHold', 'awaitingService'] as const)(
-  'a reset while it is %s is refused and nothing is wiped',
+  'a reset during status %s is refused and clears nothing',
   async (review_status) => {
     const { token, userId } = await newUser();
     await world.review(userId, { level_name, review_status });
-    const reply = await mint(token, { reset: true });
+    const reply = await createToken(token, { reset: true });
     expect([reply.statusCode, reply.json().code]).toEqual([409, 'kyc_in_review']);
     expect((await world.ctx.identity.findApplicant(userId))?.review?.status).toBe(review_status);
   },
 );
 
-test('a reset after a final rejection is refused, after any other verdict it starts over', async () => {
+test('a reset is refused after a final rejection and starts over after any other answer', async () => {
   const { token, userId } = await newUser();
   await world.review(userId, { level_name, answer: 'RED', reject_type: 'RETRY' });
-  expect((await mint(token, { reset: true })).statusCode).toBe(200);
+  expect((await createToken(token, { reset: true })).statusCode).toBe(200);
   expect(await reviews(userId)).toMatchObject([{ review_status: 'init', answer: null }]);
   await world.review(userId, { level_name, answer: 'RED', reject_type: 'FINAL' });
-  const reply = await mint(token, { reset: true });
+  const reply = await createToken(token, { reset: true });
   expect([reply.statusCode, reply.json().code]).toEqual([409, 'kyc_final_rejection']);
   expect((await world.ctx.identity.findApplicant(userId))?.review?.rejectType).toBe('FINAL');
 });
 
-test('without reset an approved applicant is left alone', async () => {
+test('without reset an approved applicant is unchanged', async () => {
   const { token, userId } = await newUser();
   await world.review(userId, { level_name, answer: 'GREEN' });
-  expect((await mint(token)).statusCode).toBe(200);
+  expect((await createToken(token)).statusCode).toBe(200);
   expect(await reviews(userId)).toMatchObject([{ answer: 'GREEN' }]);
 });

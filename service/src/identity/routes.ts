@@ -1,5 +1,6 @@
 import { publicRoute, userRoute } from '../http/route.ts';
-import { KycToken, NewKycToken, WebhookReceipt } from './schema.ts';
+import { WebhookReceipt } from '../http/webhook.ts';
+import { KycToken, NewKycToken } from './schema.ts';
 import { createKycToken } from './token.ts';
 import { receiveIdentityEvent } from './webhook.ts';
 
@@ -8,7 +9,7 @@ export const identityRoutes = [
     method: 'POST',
     path: '/v1/kyc-token',
     operationId: 'createKycToken',
-    summary: 'Start or continue the identity verification',
+    summary: 'Start or continue identity verification',
     body: NewKycToken,
     forms: true,
     limit: 'kyc_token',
@@ -23,9 +24,9 @@ export const identityWebhookRoutes = [
     method: 'POST',
     path: '/webhooks/identity',
     operationId: 'receiveIdentityEvent',
-    summary: 'Events of the identity provider',
+    summary: 'Receive an event of the identity provider',
     description:
-      'For the identity provider alone: the signature over the bytes of the body is checked first.',
+      'Only for the identity provider. The signature of the body is verified before anything else.',
     rawBody: true,
     reply: WebhookReceipt,
     errors: ['unauthorized', 'payload_too_large'],

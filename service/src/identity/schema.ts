@@ -10,7 +10,7 @@ export const NewKycToken = Closed(
     reset: Type.Optional(
       Type.Boolean({
         description:
-          'Starts the applicant over, so that an approved level can be redone: the `kyc_reset` of the status. Never when a token is only renewed in the middle of the flow.',
+          'Resets the applicant so that an approved level can be repeated. Send the `kyc_reset` of the requirement status; do not send it to renew a token during the flow.',
       }),
     ),
   },
@@ -20,10 +20,8 @@ export const NewKycToken = Closed(
 export const KycToken = Closed(
   {
     object: ObjectName('kyc_token'),
-    token: Type.String({ description: "Short-lived; for the identity provider's web SDK." }),
+    token: Type.String({ description: "Short-lived access token for the identity provider's web SDK." }),
   },
   { title: 'KycToken' },
 );
 export type KycToken = Static<typeof KycToken>;
-
-export const WebhookReceipt = Closed({ object: ObjectName('webhook_receipt') }, { title: 'WebhookReceipt' });

@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { UserKind } from '../accounts/user.ts';
-import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { IdentityReviews } from '../db/identity-tables.ts';
 import type { Db } from '../db/pool.ts';
 import { toTimestamp } from '../http/wire.ts';
@@ -9,12 +7,12 @@ import type { Level, Review } from './provider.ts';
 
 export const IDENTITY_CHANNEL = 'identity_applicants';
 
-/** Longer than any read takes, so that a row is read by one worker at a time. */
+/** Longer than any read can take, so that only one worker reads an applicant at a time. */
 const LEASE = '60 seconds';
 
 export type ApplicantRow = { user_id: string; applicant_id: string | null; kind: UserKind };
 
-/** The user's row, locked until the transaction ends; made when there is none. Undefined for nobody's id, and after an erasure. */
+/** Locks the user's row until the transaction ends, creating it if needed. Returns undefined for an unknown or erased user. */
 export async function lockApplicant(db: Db, userId: string): Promise<ApplicantRow | undefined> {
   await sql`insert into identity_applicants (user_id, due_at)
     select u.id, 'infinity' from users u where u.id = ${userId} and not exists (select from erasures e where e.user_id = u.id)
@@ -35,7 +33,7 @@ export async function findUserOfApplicant(db: Db, applicantId: string): Promise<
   return row?.user_id;
 }
 
-/** False when the id is another user's already. */
+/** Returns false if the id already belongs to another user. */
 export async function setApplicantId(db: Db, userId: string, applicantId: string | null): Promise<boolean> {
   const { rows } =
     await sql`update identity_applicants a set applicant_id = ${applicantId} where user_id = ${userId}
@@ -44,13 +42,13 @@ export async function setApplicantId(db: Db, userId: string, applicantId: string
   return rows.length === 1;
 }
 
-/** To be read again at once, by whichever node hears of it first. */
+/** Makes the applicant due now and wakes the workers. */
 export async function markDue(db: Db, userId: string): Promise<void> {
   await sql`update identity_applicants set due_at = now() where user_id = ${userId}`.execute(db);
   await sql`select pg_notify(${IDENTITY_CHANNEL}, '')`.execute(db);
 }
 
-/** A token was given out: the applicant may come into being without our hearing of it. */
+/** Schedules a check after a token was issued, in case the webhook about the new applicant gets lost. */
 export async function expectApplicant(db: Db, userId: string): Promise<void> {
   await sql`insert into identity_applicants (user_id, due_at) values (${userId}, now() + interval '10 minutes')
     on conflict (user_id) do update set due_at = least(identity_applicants.due_at, excluded.due_at)`.execute(
@@ -58,18 +56,18 @@ export async function expectApplicant(db: Db, userId: string): Promise<void> {
   );
 }
 
-/** Keeps what the provider said of one level at `asOf`, unless something newer is known. */
+/** Stores the review of one level as of `asOf`, unless a newer one is stored. */
 export async function saveReview(db: Db, userId: string, review: Review, asOf: string): Promise<void> {
   const { levelName, status, answer, rejectType, reviewedAt } = review;
   const reviewed_at = reviewedAt === null ? null : toTimestamp(reviewedAt * 1000);
-  const said = { review_status: status, answer, reject_type: rejectType, reviewed_at, as_of: asOf };
+  const columns = { review_status: status, answer, reject_type: rejectType, reviewed_at, as_of: asOf };
   await db
     .insertInto('identity_reviews')
-    .values({ user_id: userId, level_name: levelName, ...said })
+    .values({ user_id: userId, level_name: levelName, ...columns })
     .onConflict((conflict) =>
       conflict
         .columns(['user_id', 'level_name'])
-        .doUpdateSet(said)
+        .doUpdateSet(columns)
         .where('identity_reviews.as_of', '<=', asOf),
     )
     .execute();
@@ -88,8 +86,8 @@ export async function findReview(
     .executeTakeFirst();
 }
 
-/** The applicant is gone: what was decided about it is no longer worth anything. */
-export async function forgetReviews(db: Db, userId: string, asOf: string): Promise<void> {
+/** Resets all reviews to `init`, because the applicant was deleted. */
+export async function resetReviews(db: Db, userId: string, asOf: string): Promise<void> {
   await sql`update identity_reviews set review_status = 'init', answer = null, reject_type = null, reviewed_at = null,
     as_of = ${asOf} where user_id = ${userId} and as_of <= ${asOf}`.execute(db);
 }
@@ -101,7 +99,7 @@ export async function setActive(db: Db, userId: string, isActive: boolean, asOf:
 
 export type DueApplicant = { user_id: string; attempts: number };
 
-/** Hands out one row that is due; what makes it due again meanwhile is not lost. */
+/** Claims one due row. Becoming due again during the claim is not lost. */
 export async function claimDueApplicant(
   db: Db,
   userId: string | null = null,
@@ -116,7 +114,7 @@ export async function claimDueApplicant(
   return rows[0];
 }
 
-/** Gives the row back, to be read again in `seconds`, or earlier where a webhook asks for it. */
+/** Releases the row until the next check in `seconds`, or earlier if a webhook made it due. */
 export async function finishCheck(db: Db, userId: string, seconds: number): Promise<void> {
   await sql`update identity_applicants set lease_until = null, attempts = 0, checked_at = now(),
     due_at = least(due_at, now() + make_interval(secs => ${seconds})) where user_id = ${userId}`.execute(db);
@@ -127,7 +125,7 @@ export async function postponeCheck(db: Db, userId: string, seconds: number): Pr
     where user_id = ${userId}`.execute(db);
 }
 
-/** After a silence of ours: everybody whose case was open, or was never looked at. */
+/** Makes every open or never checked applicant due, after downtime. */
 export async function markOpenCasesDue(db: Db): Promise<void> {
   await sql`update identity_applicants a set due_at = now() where due_at > now() and lease_until is null
     and (checked_at is null or exists (select from identity_reviews r where r.user_id = a.user_id
@@ -140,21 +138,16 @@ export async function isSettled(db: Db, userId: string): Promise<boolean> {
   return rows.length === 0;
 }
 
-/** Deletes receipts that are older than any redelivery of their event. */
-export async function deleteOldReceipts({ db }: { db: Db }): Promise<void> {
-  await deleteInBatches(db, 'webhook_receipts', sql`received_at < now() - interval '60 days'`);
-}
-
-/** False when this event was taken before. */
-export async function insertReceipt(
-  db: Db,
-  source: 'identity' | 'documents',
-  name: string,
-): Promise<boolean> {
-  const { numInsertedOrUpdatedRows } = await db
-    .insertInto('webhook_receipts')
-    .values({ source, key: createHash('sha256').update(name).digest() })
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirst();
-  return numInsertedOrUpdatedRows === 1n;
+/** Stops checking the user's applicant and returns its id and whether any level was ever decided. */
+export async function endApplicant(
+  tx: Db,
+  userId: string,
+): Promise<{ applicantId: string | null; isReviewed: boolean }> {
+  const applicants = await sql<{ applicant_id: string | null }>`
+    update identity_applicants set due_at = 'infinity' where user_id = ${userId} returning applicant_id`.execute(
+    tx,
+  );
+  const reviews = await sql`select from identity_reviews
+    where user_id = ${userId} and answer is not null limit 1`.execute(tx);
+  return { applicantId: applicants.rows[0]?.applicant_id ?? null, isReviewed: reviews.rows.length > 0 };
 }

@@ -47,7 +47,7 @@ export const ReviewResult = Type.Object({
   reviewRejectType: Type.Optional(Type.String()),
 });
 
-/** Open objects: the provider adds members as it likes. */
+/** Unknown members are allowed: the provider adds them without notice. */
 export const SumsubApplicant = Type.Object({
   id: Type.String({ pattern: '^[0-9a-zA-Z]{1,64}$' }),
   type: Type.Optional(Type.String()),
@@ -78,7 +78,7 @@ export function toApplicant(applicant: SumsubApplicant): Applicant {
   };
 }
 
-/** Decided by the status: an answer that stands beside any other status is a leftover. */
+/** Only a completed review has an answer; with any other status it is left over from an earlier review. */
 export function toReview(
   levelName: string,
   statusText: string | undefined,
@@ -87,16 +87,17 @@ export function toReview(
 ): Review | null {
   const status = REVIEW_STATUSES.find((known) => known === statusText);
   if (status === undefined) return null;
-  const open = { levelName, answer: null, rejectType: null, reviewedAt: null };
-  if (status !== 'completed') return { ...open, status };
+  const undecided = { levelName, answer: null, rejectType: null, reviewedAt: null };
+  if (status !== 'completed') return { ...undecided, status };
   const answer = result?.reviewAnswer;
-  // A verdict that we cannot read is no verdict: the provider has yet to say more.
-  if ((answer !== 'GREEN' && answer !== 'RED') || reviewedAt === null) return { ...open, status: 'queued' };
+  // An unknown answer counts as not decided yet.
+  if ((answer !== 'GREEN' && answer !== 'RED') || reviewedAt === null)
+    return { ...undecided, status: 'queued' };
   const rejectType = answer === 'GREEN' ? null : result?.reviewRejectType === 'FINAL' ? 'FINAL' : 'RETRY';
   return { levelName, status, answer, rejectType, reviewedAt };
 }
 
-/** `2026-01-02 03:04:05+0000`, with or without fraction and zone: always UTC. */
+/** Parses `2026-01-02 03:04:05+0000`; fraction and zone are optional, the time is always UTC. */
 export function readTime(text: string | undefined): number | null {
   const match = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d{1,6})?)(?:\+0000|Z)?$/.exec(text ?? '');
   if (match === null) return null;
@@ -104,12 +105,12 @@ export function readTime(text: string | undefined): number | null {
   return Number.isNaN(time) ? null : time;
 }
 
-/** What was recognised from documents counts before what was typed, field by field. */
+/** Prefers data extracted from documents (`info`) over data typed by the user (`fixedInfo`), field by field. */
 function personData({ info = {}, fixedInfo = {} }: SumsubApplicant): PersonalData {
   const pick = (field: Exclude<keyof Info, 'addresses' | 'companyInfo'>) =>
     clean(info[field]) ?? clean(fixedInfo[field]);
   const names = [pick('firstName'), pick('middleName'), pick('lastName')].filter((part) => part !== null);
-  const addresses = [info.addresses?.[0], fixedInfo.addresses?.[0]].filter((one) => one !== undefined);
+  const addresses = [info.addresses?.[0], fixedInfo.addresses?.[0]].filter((item) => item !== undefined);
   const dob = pick('dob');
   return {
     full_legal_name: names.length > 0 ? names.join(' ') : pick('legalName'),
@@ -122,7 +123,7 @@ function personData({ info = {}, fixedInfo = {} }: SumsubApplicant): PersonalDat
 }
 
 function companyData({ info = {}, fixedInfo = {} }: SumsubApplicant): PersonalData {
-  const companies = [info.companyInfo, fixedInfo.companyInfo].filter((one) => one !== undefined);
+  const companies = [info.companyInfo, fixedInfo.companyInfo].filter((item) => item !== undefined);
   const pick = (field: 'companyName' | 'taxId' | 'legalAddress' | 'country') =>
     companies.map((company) => clean(company[field])).find((value) => value !== null) ?? null;
   const addresses = companies.flatMap((company) => company.addresses?.slice(0, 1) ?? []);
@@ -139,9 +140,10 @@ function companyData({ info = {}, fixedInfo = {} }: SumsubApplicant): PersonalDa
   };
 }
 
-/** Fields of two addresses are never mixed: the first that names anything is taken whole. */
+/** Uses the first non-empty address as a whole; fields of two addresses are never mixed. */
 function addressData(addresses: readonly Address[]) {
-  const address = addresses.find((one) => Object.values(one).some((value) => clean(value) !== null)) ?? {};
+  const address =
+    addresses.find((candidate) => Object.values(candidate).some((value) => clean(value) !== null)) ?? {};
   const { street, subStreet, buildingName, buildingNumber, flatNumber } = address;
   const lines = [street, subStreet, buildingName, buildingNumber, flatNumber]
     .map(clean)

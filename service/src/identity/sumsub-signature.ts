@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** The signature of a request: seconds, method, path with query as on the wire, and body, without separators. */
+/** Signs a request: timestamp, method, path with query as sent, and body, without separators. */
 export function signRequest(
   secret: string,
   seconds: number,
@@ -11,13 +11,13 @@ export function signRequest(
   return createHmac('sha256', secret).update(`${seconds}${method}${path}${body}`).digest('hex');
 }
 
-/** SHA-1 exists too; the sender must not get to choose it. */
+/** The provider also offers SHA-1; the sender must not be able to choose it. */
 const ALGORITHMS = new Map([
   ['HMAC_SHA256_HEX', 'sha256'],
   ['HMAC_SHA512_HEX', 'sha512'],
 ]);
 
-/** Whether one of our secrets signed exactly these bytes, by an algorithm that we accept. */
+/** Returns whether one of the secrets signed these bytes with an accepted algorithm. */
 export function verifyDigest(
   secrets: readonly string[],
   algorithm: string | undefined,

@@ -1,8 +1,7 @@
-import Type, { type Static } from 'typebox';
-import { ApiError } from '../errors.ts';
+import Type from 'typebox';
 import { unauthorized } from '../http/access.ts';
-import { isValid } from '../http/validation.ts';
-import type { EventEffect, IdentityEvent, WebhookHeaders } from './provider.ts';
+import { malformedEvent, parseWebhook, type WebhookHeaders } from '../http/webhook.ts';
+import type { EventEffect, IdentityEvent } from './provider.ts';
 import { ReviewResult, readTime, toReview } from './sumsub-applicant.ts';
 import { verifyDigest } from './sumsub-signature.ts';
 
@@ -23,9 +22,8 @@ const Payload = Type.Object({
   createdAtMs: Text,
   applicantMemberOf: Type.Optional(Type.Union([Type.Array(Type.Unknown()), Type.Null()])),
 });
-type Payload = Static<typeof Payload>;
 
-/** Everything not named here changes nothing that we keep. */
+/** Event types that are not listed have no effect. */
 const EFFECTS = new Map<string, EventEffect>([
   ['applicantCreated', 'review'],
   ['applicantPending', 'review'],
@@ -54,14 +52,14 @@ export function readSumsubWebhook(
   const header = (name: string) => (typeof headers[name] === 'string' ? headers[name] : undefined);
   if (!verifyDigest(secrets, header('x-payload-digest-alg'), header('x-payload-digest'), body))
     throw unauthorized();
-  const payload = parse(body);
+  const payload = parseWebhook(Payload, body);
   const { type, applicantId, applicantType, correlationId, reviewStatus } = payload;
   const at = readTime(payload.createdAtMs ?? undefined) ?? readTime(payload.createdAt ?? undefined);
-  if (at === null) throw malformed();
-  // After a reset the old verdict has been seen beside `init`: the kind of event and the status decide.
+  if (at === null) throw malformedEvent();
+  // After a reset the old answer may come with status `init`, so the status decides.
   const review = toReview(payload.levelName ?? '', reviewStatus ?? undefined, payload.reviewResult, at);
   return {
-    name: JSON.stringify([
+    key: JSON.stringify([
       type,
       applicantId,
       correlationId ?? null,
@@ -78,19 +76,4 @@ export function readSumsubWebhook(
     review,
     at,
   };
-}
-
-function parse(body: Buffer): Payload {
-  let value: unknown;
-  try {
-    value = JSON.parse(body.toString());
-  } catch {
-    throw malformed();
-  }
-  if (!isValid(Payload, value)) throw malformed();
-  return value as Payload;
-}
-
-function malformed(): ApiError {
-  return new ApiError('malformed_request', {}, { message: 'The event cannot be read.' });
 }

@@ -31,7 +31,7 @@ describe('signatures', () => {
       '',
       '63aa4feffe40a60df7e0064d9206cc39ed03497805f639ab57e3178682f1cef8',
     ],
-  ])('of requests are as published: %s %s', (seconds, method, path, body, expected) => {
+  ])('of requests match the published vectors: %s %s', (seconds, method, path, body, expected) => {
     expect(signRequest(KEY, seconds, method, path, body)).toBe(expected);
   });
 
@@ -55,7 +55,7 @@ describe('signatures', () => {
     expect(verifyDigest([KEY], algorithm, digest, body)).toBe(expected);
   });
 
-  test('an older secret still counts while both are configured, and none without', () => {
+  test('accept any configured secret, and nothing without one', () => {
     expect(verifyDigest(['new', KEY], undefined, SHA256, body)).toBe(true);
     expect(verifyDigest(['new'], undefined, SHA256, body)).toBe(false);
     expect(verifyDigest([], undefined, SHA256, body)).toBe(false);
@@ -65,7 +65,7 @@ describe('signatures', () => {
 describe('applicants', () => {
   const read = (applicant: Partial<SumsubApplicant>) => toApplicant({ id: 'a1', ...applicant }).data;
 
-  test('what was recognised counts before what was typed, field by field', () => {
+  test('prefer extracted data over typed data, field by field', () => {
     expect(
       read({
         info: { firstName: 'ADA', lastName: ' ', dob: '1815-12-10' },
@@ -89,7 +89,7 @@ describe('applicants', () => {
     });
   });
 
-  test('anything may be missing, and nonsense is nothing', () => {
+  test('may lack any field, and invalid values become null', () => {
     expect(new Set(Object.values(read({})))).toEqual(new Set([null]));
     const odd = read({
       fixedInfo: { dob: '10.12.1815', addresses: [{ country: 'ZZZ', formattedAddress: 'Somewhere' }] },
@@ -97,7 +97,7 @@ describe('applicants', () => {
     expect(odd).toMatchObject({ date_of_birth: null, country: null, street: 'Somewhere' });
   });
 
-  test('a company is its name, its number and its address', () => {
+  test('of companies have a name, a tax id and an address', () => {
     const companyInfo = { companyName: 'Acme', taxId: '12-34', country: 'XKX', legalAddress: '1 Road' };
     expect(read({ type: 'company', fixedInfo: { companyInfo } })).toMatchObject({
       full_legal_name: 'Acme',
@@ -119,7 +119,7 @@ describe('applicants', () => {
       },
     }).review;
 
-  test('a verdict counts only when the review is completed', () => {
+  test('have an answer only when the review is completed', () => {
     const green = { reviewAnswer: 'GREEN' };
     expect(review('completed', green)).toMatchObject({
       status: 'completed',
@@ -129,10 +129,10 @@ describe('applicants', () => {
     expect(review('init', green)).toMatchObject({ status: 'init', answer: null });
     expect(review('awaitingService', green)).toMatchObject({ status: 'awaitingService', answer: null });
     expect(review('completed', { reviewAnswer: 'YELLOW' })).toMatchObject({ status: 'queued', answer: null });
-    expect(review('unheard of')).toBeNull();
+    expect(review('unknown')).toBeNull();
   });
 
-  test('the type of a rejection is the given one, and not for good when none is given', () => {
+  test('have the given rejection type, or RETRY without one', () => {
     expect(review('completed', { reviewAnswer: 'RED', reviewRejectType: 'FINAL' })?.rejectType).toBe('FINAL');
     expect(review('completed', { reviewAnswer: 'RED', rejectLabels: ['FORGERY'] })?.rejectType).toBe('RETRY');
   });
@@ -142,22 +142,24 @@ describe('applicants', () => {
     ['2026-01-02 03:04:05.678', '2026-01-02T03:04:05.678Z'],
     ['2026-13-02 03:04:05', null],
     ['yesterday', null],
-  ])('the time %s is %s', (text, expected) => {
+  ])('parse the time %s as %s', (text, expected) => {
     const time = readTime(text);
     expect(time === null ? null : new Date(time).toISOString()).toBe(expected);
   });
 });
 
-test('a signed webhook that makes no sense is malformed, and an unsigned one is not looked at', () => {
+test('a signed webhook with an invalid body is malformed, and an unsigned one is not parsed', () => {
   for (const text of ['', '[]', '{"type":1}', '{"type":"applicantReviewed","applicantId":"../x"}']) {
     const body = Buffer.from(text);
     const digest = createHmac('sha256', KEY).update(body).digest('hex');
-    expect(() => readSumsubWebhook([KEY], { 'x-payload-digest': digest }, body)).toThrow('cannot be read');
+    expect(() => readSumsubWebhook([KEY], { 'x-payload-digest': digest }, body)).toThrow(
+      'The event is malformed.',
+    );
     expect(() => readSumsubWebhook([KEY], {}, body)).toThrow('access token');
   }
 });
 
-describe('against the provider', () => {
+describe('calls to the provider', () => {
   let providers: Providers;
   beforeAll(async () => {
     providers = await startProviders();
@@ -171,15 +173,15 @@ describe('against the provider', () => {
 
   test.each([
     ['another secret', { secret: 'wrong' }],
-    ['a token of another side', { appToken: 'prd:unknown.unknown' }],
-    ['no token', { appToken: 'nonsense' }],
-  ])('with %s every call is an upstream_error, never absence', async (_name, change) => {
+    ['a token of another environment', { appToken: 'prd:unknown.unknown' }],
+    ['a malformed token', { appToken: 'nonsense' }],
+  ])('with %s fail with upstream_error and never report a missing applicant', async (_name, change) => {
     const provider = open(change);
     await expect(provider.findApplicant('somebody')).rejects.toMatchObject({ code: 'upstream_error' });
     await provider.close();
   });
 
-  test('ids with odd characters are signed as they travel', async () => {
+  test('sign ids with special characters as they are sent', async () => {
     const provider = open();
     const userId = 'a b/c+d@e;f?g%';
     expect(await provider.findApplicant(userId)).toBeNull();
@@ -197,11 +199,11 @@ describe('against the provider', () => {
     await provider.close();
   });
 
-  test('an answer of 5xx and a conflict are told apart from success', async () => {
+  test('distinguish a 5xx and a conflict from success', async () => {
     const provider = open();
     await providers.call('identity/one-shot-fault', { fault: 'error_500' });
     await expect(
-      provider.mintToken({ userId: 'u', level: 'BasicKYCLevel', email: 'x@y.z' }),
+      provider.createToken({ userId: 'u', level: 'BasicKYCLevel', email: 'x@y.z' }),
     ).rejects.toMatchObject({
       code: 'upstream_error',
     });

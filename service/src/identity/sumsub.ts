@@ -10,19 +10,19 @@ import { signRequest } from './sumsub-signature.ts';
 import { readSumsubWebhook } from './sumsub-webhook.ts';
 
 export const UPSTREAM = 'identity';
-const TIMEOUT = 8_000;
-/** Said explicitly: the vendor's documents disagree about the default. */
-const TOKEN_SECONDS = 600;
-/** A little below what the vendor allows (300 and 50), because other nodes share the budget. */
-const READS = { count: 200, window: 5_000 };
-const WRITES = { count: 40, window: 5_000 };
+const TIMEOUT_MS = 8_000;
+/** Sent explicitly, because the vendor's documentation contradicts itself about the default. */
+const TOKEN_TTL_S = 600;
+/** Below the vendor's limits (300 and 50), because all nodes share them. */
+const READ_RATE = { count: 200, windowMs: 5_000 };
+const WRITE_RATE = { count: 40, windowMs: 5_000 };
 
 const Token = Type.Object({ token: Type.String({ minLength: 1, maxLength: 4096 }) });
 const Existence = Type.Object({ exists: Type.Boolean(), applicant: Type.Optional(SumsubApplicant) });
 
 type Call = { method: 'GET' | 'POST'; path: string; body?: string; isRepeatable?: boolean };
 
-/** Speaks Sumsub's protocol and knows no rule of ours. */
+/** Connects to Sumsub. The adapter knows the vendor's protocol and none of our rules. */
 export function openSumsub(
   settings: IdentitySettings,
   registry?: Parameters<typeof openUpstream>[0]['registry'],
@@ -30,28 +30,28 @@ export function openSumsub(
   const upstream = openUpstream({
     name: UPSTREAM,
     url: settings.url,
-    timeoutMs: TIMEOUT,
+    timeoutMs: TIMEOUT_MS,
     ...(registry && { registry }),
   });
   const call = createCall(settings, upstream);
 
   return {
     isSandbox: settings.appToken.startsWith('sbx:'),
-    mintToken: async ({ userId, level, email }) => {
+    createToken: async ({ userId, level, email }) => {
       const body = JSON.stringify({
-        ttlInSecs: TOKEN_SECONDS,
+        ttlInSecs: TOKEN_TTL_S,
         userId,
         levelName: level,
         applicantIdentifiers: { email },
       });
-      // Two tokens are as good as one, so a lost answer may be asked for again.
+      // Tokens are independent of each other, so a lost request can be retried.
       const reply = await call({
         method: 'POST',
         path: '/resources/accessTokens/sdk',
         body,
         isRepeatable: true,
       });
-      expectSuccess(reply.status, 'minting a token');
+      expectSuccess(reply.status, 'create token');
       return parseBody(UPSTREAM, Token, reply.body).token;
     },
     findApplicant: async (userId) => findApplicant(call, userId),
@@ -59,7 +59,7 @@ export function openSumsub(
       const path = `/resources/applicants/${encodeURIComponent(applicantId)}/reset`;
       const { status } = await call({ method: 'POST', path });
       if (status === 409 || status === 400) return false;
-      expectSuccess(status, 'resetting an applicant');
+      expectSuccess(status, 'reset applicant');
       return true;
     },
     readWebhook: (headers, body) => readSumsubWebhook(settings.webhookSecrets, headers, body),
@@ -68,20 +68,20 @@ export function openSumsub(
 }
 
 function createCall(settings: IdentitySettings, upstream: Upstream) {
-  const reads = createCallRate(READS.count, READS.window);
-  const writes = createCallRate(WRITES.count, WRITES.window);
+  const reads = createCallRate(READ_RATE.count, READ_RATE.windowMs);
+  const writes = createCallRate(WRITE_RATE.count, WRITE_RATE.windowMs);
   return async (request: Call) => {
     const { method, path, body } = request;
-    if (!(await (method === 'GET' ? reads : writes).take(TIMEOUT)))
+    if (!(await (method === 'GET' ? reads : writes).take(TIMEOUT_MS)))
       throw upstreamError(
         UPSTREAM,
-        new UpstreamFailure('not_sent', 'too many calls are waiting', { retryAfterSeconds: 5 }),
+        new UpstreamFailure('not_sent', 'call rate exceeded', { retryAfterSeconds: 5 }),
       );
     return upstream.request({ ...request, headers: () => signedHeaders(settings, method, path, body) });
   };
 }
 
-/** Real time, not the sandbox's: the other end compares it with its own. */
+/** Uses real time instead of the sandbox clock: the provider compares it with its own. */
 function signedHeaders({ appToken, secret }: IdentitySettings, method: string, path: string, body?: string) {
   const seconds = Math.floor(realTime() / 1000);
   return {
@@ -91,19 +91,19 @@ function signedHeaders({ appToken, secret }: IdentitySettings, method: string, p
   };
 }
 
-/** Asked by the call that tells absence from a missing permission: the plain read says 404 to both. */
+/** Uses the existence endpoint first: the plain read answers 404 for a missing permission too. */
 async function findApplicant(call: ReturnType<typeof createCall>, userId: string): Promise<Applicant | null> {
   const id = encodeURIComponent(userId);
   const reply = await call({ method: 'GET', path: `/resources/applicants/-/byExternalUserId/${id}` });
-  expectSuccess(reply.status, 'looking for an applicant');
+  expectSuccess(reply.status, 'find applicant');
   const { exists, applicant } = parseBody(UPSTREAM, Existence, reply.body);
   if (!exists) return null;
   if (applicant?.review !== undefined) return toApplicant(applicant);
   const one = await call({ method: 'GET', path: `/resources/applicants/-;externalUserId=${id}/one` });
-  expectSuccess(one.status, 'reading an applicant');
+  expectSuccess(one.status, 'read applicant');
   return toApplicant(parseBody(UPSTREAM, SumsubApplicant, one.body));
 }
 
-function expectSuccess(status: number, doing: string): void {
-  if (status < 200 || status >= 300) throw invalidResponse(UPSTREAM, `HTTP ${status} when ${doing}`);
+function expectSuccess(status: number, operation: string): void {
+  if (status < 200 || status >= 300) throw invalidResponse(UPSTREAM, `${operation}: HTTP ${status}`);
 }

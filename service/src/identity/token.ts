@@ -8,7 +8,10 @@ import { type Applicant, LEVELS, type Level, type Review, UNDER_REVIEW } from '.
 import type { KycToken, NewKycToken } from './schema.ts';
 import { expectApplicant, findReview, lockApplicant, markDue, saveReview } from './store.ts';
 
-/** A token for the identity provider's flow. With `reset` the applicant starts over, unless the provider is at work or has decided for good. */
+/**
+ * Creates a token for the identity provider's flow. With `reset` the applicant starts over; throws `kyc_in_review` or
+ * `kyc_final_rejection` if that is not allowed.
+ */
 export async function createKycToken(
   ctx: Context,
   { userId }: UserCaller,
@@ -17,24 +20,24 @@ export async function createKycToken(
   const user = await findUser(ctx.db, userId);
   if (user === undefined) throw new ApiError('not_found');
   if (reset) await resetApplicant(ctx, userId, level);
-  const token = await ctx.identity.mintToken({ userId, level, email: user.email });
+  const token = await ctx.identity.createToken({ userId, level, email: user.email });
   return ctx.commitReply(async (tx) => {
     await expectApplicant(tx, userId);
     return { object: 'kyc_token' as const, token };
   });
 }
 
-/** Asks the provider rather than our records: what it reviews at this moment must not be wiped. */
+/** Reads the state from the provider and not from our records, so that a review in progress is never reset. */
 async function resetApplicant(ctx: Context, userId: string, level: Level): Promise<void> {
-  const ours = await findReview(ctx.db, userId, level);
-  if (ours?.reject_type === 'FINAL') throw new ApiError('kyc_final_rejection');
+  const stored = await findReview(ctx.db, userId, level);
+  if (stored?.reject_type === 'FINAL') throw new ApiError('kyc_final_rejection');
   const applicant = await ctx.identity.findApplicant(userId);
   if (applicant === null) return;
-  await refuseReset(ctx, userId, applicant);
+  await assertResettable(ctx, userId, applicant);
   if (!(await ctx.identity.resetApplicant(applicant.id))) {
-    // It may have gone under review since it was read.
-    const now = await ctx.identity.findApplicant(userId);
-    if (now !== null) await refuseReset(ctx, userId, now);
+    // A review may have started since the applicant was read.
+    const current = await ctx.identity.findApplicant(userId);
+    if (current !== null) await assertResettable(ctx, userId, current);
     throw new ApiError(
       'upstream_unavailable',
       { upstream: 'identity' },
@@ -44,7 +47,7 @@ async function resetApplicant(ctx: Context, userId: string, level: Level): Promi
   await recordReset(ctx, userId, applicant.review);
 }
 
-async function refuseReset(ctx: Context, userId: string, { review }: Applicant): Promise<void> {
+async function assertResettable(ctx: Context, userId: string, { review }: Applicant): Promise<void> {
   const isFinal = review?.rejectType === 'FINAL';
   if (!isFinal && !UNDER_REVIEW.has(review?.status ?? '')) return;
   await ctx.db.transaction().execute(async (tx) => {
@@ -53,7 +56,7 @@ async function refuseReset(ctx: Context, userId: string, { review }: Applicant):
   throw new ApiError(isFinal ? 'kyc_final_rejection' : 'kyc_in_review');
 }
 
-/** The webhook will say so too; until it comes, statuses must not show a verdict that is gone. */
+/** Records the reset before its webhook arrives, so that statuses do not show the old answer. */
 async function recordReset(ctx: Context, userId: string, review: Review | null): Promise<void> {
   if (review === null || !LEVELS.some((level) => level === review.levelName)) return;
   const asOf = timestampOf(ctx.clock);

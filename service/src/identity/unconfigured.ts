@@ -8,7 +8,7 @@ export function unconfiguredIdentity(): IdentityProvider {
   };
   return {
     isSandbox: false,
-    mintToken: refuse,
+    createToken: refuse,
     findApplicant: refuse,
     resetApplicant: refuse,
     readWebhook: () => {

@@ -1,29 +1,29 @@
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { isId } from '../http/ids.ts';
+import type { WebhookHeaders } from '../http/webhook.ts';
+import { recordDelivery } from '../http/webhook-receipt-store.ts';
 import { toTimestamp } from '../http/wire.ts';
-import { markPiiStale } from '../pii/store.ts';
-import { type IdentityEvent, LEVELS, type WebhookHeaders } from './provider.ts';
+import { markPersonalDataStale } from '../pii/pii.ts';
+import { type IdentityEvent, LEVELS } from './provider.ts';
 import {
   findUserOfApplicant,
-  forgetReviews,
-  insertReceipt,
   lockApplicant,
   markDue,
+  resetReviews,
   saveReview,
   setActive,
   setApplicantId,
 } from './store.ts';
 
 /**
- * Takes one event. Its own word about its level is applied when nothing newer is known, because the provider forgets a
- * level as soon as the applicant moves on; everything else, and the truth about this one, comes from reading the
- * applicant again. So lost, repeated and reordered deliveries end in the same state.
+ * Receives one event. Its review is stored unless a newer one is, because the provider drops a level once the applicant
+ * moves on. Everything else comes from rereading the applicant, so lost, repeated and reordered deliveries converge.
  */
 export async function receiveIdentityEvent(ctx: Context, headers: WebhookHeaders, body: Buffer) {
   const event = ctx.identity.readWebhook(headers, body);
   const outcome = await applyEvent(ctx, event);
-  ctx.log.info({ effect: event.effect, outcome }, 'identity webhook');
+  ctx.log.info({ effect: event.effect, outcome }, 'identity event received');
   return { object: 'webhook_receipt' as const };
 }
 
@@ -39,16 +39,16 @@ async function applyEvent(ctx: Context, event: IdentityEvent): Promise<Outcome> 
         : await findUserOfApplicant(tx, event.applicantId);
     const applicant = userId === undefined ? undefined : await lockApplicant(tx, userId);
     if (applicant === undefined) return 'unknown';
-    if (!(await insertReceipt(tx, 'identity', event.name))) return 'repeated';
-    const isTheirs =
+    if (!(await recordDelivery(tx, 'identity', event.key))) return 'repeated';
+    const isSameApplicant =
       applicant.applicant_id === event.applicantId ||
       (applicant.applicant_id === null &&
         !event.isMember &&
         (await setApplicantId(tx, applicant.user_id, event.applicantId)));
-    const isOfKind = event.kind === null || event.kind === applicant.kind;
-    if (isTheirs && isOfKind) await applyEffect(tx, applicant.user_id, event);
+    const isSameKind = event.kind === null || event.kind === applicant.kind;
+    if (isSameApplicant && isSameKind) await applyEffect(tx, applicant.user_id, event);
     await markDue(tx, applicant.user_id);
-    return isTheirs && isOfKind ? 'applied' : 'ignored';
+    return isSameApplicant && isSameKind ? 'applied' : 'ignored';
   });
 }
 
@@ -63,11 +63,11 @@ async function applyEffect(tx: Db, userId: string, { effect, review, at }: Ident
     case 'deactivated':
       return setActive(tx, userId, effect === 'activated', asOf);
     case 'data_deleted':
-      return markPiiStale(tx, userId, asOf);
+      return markPersonalDataStale(tx, userId, asOf);
     case 'deleted':
-      await forgetReviews(tx, userId, asOf);
+      await resetReviews(tx, userId, asOf);
       await setApplicantId(tx, userId, null);
-      return markPiiStale(tx, userId, asOf);
+      return markPersonalDataStale(tx, userId, asOf);
     default:
   }
 }

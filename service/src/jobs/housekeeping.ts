@@ -5,7 +5,7 @@ import { deleteExpiredSignInFailures } from '../accounts/throttle-store.ts';
 import type { Context } from '../context.ts';
 import { deleteExpiredIdempotencyKeys } from '../http/idempotency-store.ts';
 import { deleteExpiredRateLimits } from '../http/rate-limit-store.ts';
-import { deleteOldReceipts } from '../identity/store.ts';
+import { deleteOldReceipts } from '../http/webhook-receipt-store.ts';
 import { deleteExpiredGrants } from '../oauth/housekeeping.ts';
 import { erasePiiPastRetention } from '../pii/erasure.ts';
 import { deleteOldOrders } from '../tokenized/retention.ts';

@@ -1,7 +1,7 @@
-/** A country as our API names it. */
+/** A country as the API returns it. */
 export type Country = { iso_2: string; name: string };
 
-/** ISO 3166-1 with Kosovo, which it lacks and providers use: two letters, three letters, English name. */
+/** ISO 3166-1 (alpha-2, alpha-3, English name) plus Kosovo, which the standard lacks and providers use. */
 const TABLE = `
 AD AND Andorra
 AE ARE United Arab Emirates
@@ -267,18 +267,18 @@ const BY_CODE = new Map<string, Country>(
     }),
 );
 
-/** By either code, in any case; null for what is none. */
+/** Finds a country by alpha-2 or alpha-3 code, ignoring case. */
 export function findCountry(code: string | null | undefined): Country | null {
   return BY_CODE.get((code ?? '').trim().toUpperCase()) ?? null;
 }
 
-/** Three letters for two, as some providers want it. */
+/** Converts an alpha-2 code to alpha-3. */
 export function toAlpha3(iso2: string): string | null {
   return new RegExp(`^${iso2} (...) `, 'm').exec(TABLE)?.[1] ?? null;
 }
 
-/** Every code and name of the countries in `isoCodes`. */
-export function wordsFor(isoCodes: ReadonlySet<string>): string[] {
+/** Returns every code and name of the countries in `isoCodes`. */
+export function listNames(isoCodes: ReadonlySet<string>): string[] {
   return [...BY_CODE]
     .filter(([, { iso_2 }]) => isoCodes.has(iso_2))
     .flatMap(([code, { name }]) => [code, name]);

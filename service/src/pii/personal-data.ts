@@ -1,7 +1,7 @@
 import type { UserKind } from '../accounts/user.ts';
 import { UNITED_STATES } from './united-states.ts';
 
-/** Personal data as we keep it; countries by two letters, null for what is not known. */
+/** The personal data that the service stores. Countries are ISO 3166-1 alpha-2; null means unknown. */
 export type PersonalData = {
   full_legal_name: string | null;
   date_of_birth: string | null;
@@ -15,13 +15,13 @@ export type PersonalData = {
   country: string | null;
 };
 
-/** What the rules need to know of it. */
+/** The facts that eligibility rules derive from personal data. */
 export type PiiFacts = {
   country: string | null;
   region: string | null;
-  /** Whether everything that an approved identity must bring is there. */
+  /** Whether every field that an approved identity requires is present. */
   isComplete: boolean;
-  /** Whether anything says that a W-9 is the right form. */
+  /** Whether any field makes the user a US person, who needs a W-9. */
   isUnitedStates: boolean;
 };
 
@@ -52,18 +52,18 @@ export const NO_DATA: PersonalData = {
 };
 
 export function factsOf(data: PersonalData, kind: UserKind): PiiFacts {
-  const needed = kind === 'person' ? [data.full_legal_name, data.date_of_birth] : [data.full_legal_name];
+  const required = kind === 'person' ? [data.full_legal_name, data.date_of_birth] : [data.full_legal_name];
   return {
     country: data.country,
     region: data.state,
-    isComplete: [...needed, data.country].every((value) => value !== null),
+    isComplete: [...required, data.country].every((value) => value !== null),
     isUnitedStates: [data.country, data.nationality, data.tax_residence].some(
       (country) => country !== null && UNITED_STATES.has(country),
     ),
   };
 }
 
-/** The fields whose values differ. */
+/** Returns the fields whose values differ. */
 export function changedFields(before: PersonalData, after: PersonalData): string[] {
   return PII_FIELDS.filter((field) => before[field] !== after[field]);
 }

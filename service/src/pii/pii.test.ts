@@ -41,7 +41,7 @@ const audit = () =>
     .execute();
 const row = () => world.ctx.db.selectFrom('pii').selectAll().where('user_id', '=', userId).executeTakeFirst();
 
-test('every read and write is recorded: who and which fields, never the values', async () => {
+test('every read and write is audited with actor and fields, never with values', async () => {
   await world.review(userId, { level_name, answer: 'GREEN', pii });
   await world.review(userId, { level_name, answer: 'GREEN', pii: { ...pii, tax_id: '43' } });
   await read();
@@ -70,7 +70,7 @@ test('every read and write is recorded: who and which fields, never the values',
   ]);
 });
 
-test('a row that was moved to another user does not open', async () => {
+test('a row moved to another user does not open', async () => {
   await world.review(userId, { level_name, answer: 'GREEN', pii });
   const other = '01890000-0000-7000-8000-0000000000bb';
   const stolen = await world.ctx.db
@@ -88,7 +88,7 @@ test('a row that was moved to another user does not open', async () => {
   await world.ctx.db.deleteFrom('pii').where('user_id', '=', other).execute();
 });
 
-test('what is older than what is known is not taken', async () => {
+test('older data does not replace newer data', async () => {
   const save = (name: string, asOf: string) =>
     world.ctx.db
       .transaction()
@@ -98,8 +98,8 @@ test('what is older than what is known is not taken', async () => {
   expect((await read()).json().full_legal_name).toBe('new');
 });
 
-describe('a new secret', () => {
-  test('rotates every row while they are read and written, and afterwards the old one is not needed', async () => {
+describe('rotation to a new secret', () => {
+  test('reseals every row during reads and writes, so that the old secret is no longer needed', async () => {
     const secrets = [randomBytes(32), ...world.ctx.config.secrets];
     const [newest = Buffer.alloc(0)] = secrets;
     const two = await testApp({
@@ -160,7 +160,7 @@ describe('a new secret', () => {
 });
 
 describe('erasure', () => {
-  test('a user without business is forgotten at once, and stays forgotten', async () => {
+  test('deletes the data of a user without retained records immediately and permanently', async () => {
     await world.ctx.db
       .transaction()
       .execute((tx) =>
@@ -176,7 +176,7 @@ describe('erasure', () => {
     expect(erasure).toMatchObject({
       user_id: userId,
       keep_until: null,
-      kept: [expect.stringContaining('who read')],
+      kept: [expect.stringContaining('audit log')],
     });
     expect(await row()).toBeUndefined();
     expect((await audit()).at(-1)).toMatchObject({ actor: 'operator', action: 'erase' });
@@ -192,7 +192,7 @@ describe('erasure', () => {
     await expect(eraseUser(world.ctx, 'nobody@user.test')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('the account ends: no token, no sign-in, no address', async () => {
+  test('ends tokens and sign-in and removes the email address', async () => {
     await eraseUser(world.ctx, userId);
     let reply = await read();
     while (reply.statusCode === 200) reply = await read();
@@ -205,7 +205,7 @@ describe('erasure', () => {
     expect(user).toEqual({ email: `erased-${userId}@erased.invalid`, password_hash: null });
   });
 
-  test('of a user who was identified the law wants the data kept: nobody reads them, and they go when its term is over', async () => {
+  test('restricts the data of an identified user and deletes it when retention ends', async () => {
     await world.review(userId, { level_name, answer: 'GREEN', pii });
     const erasure = await eraseUser(world.ctx, userId);
     expect(erasure.keep_until).toMatch(/^2031-03-0/);
@@ -223,7 +223,7 @@ describe('erasure', () => {
     expect((await audit()).at(-1)).toMatchObject({ actor: 'retention', action: 'erase' });
   });
 
-  test('an open link ends, and the command is told what others still have', async () => {
+  test('expires open links and returns what the providers still store', async () => {
     await world.review(userId, { level_name, review_status: 'pending' });
     await world.app.inject({
       method: 'POST',
@@ -250,11 +250,11 @@ test.each([
   ['de', 'DE', 'Germany'],
   ['XKX', 'XK', 'Kosovo'],
   ['USA', 'US', 'United States'],
-])('the country %s is %s, %s', (code, iso_2, name) => {
+])('country code %s is %s, %s', (code, iso_2, name) => {
   expect(findCountry(code)).toEqual({ iso_2, name });
   expect(findCountry(toAlpha3(iso_2))).toEqual({ iso_2, name });
 });
 
-test('what is no country is none', () => {
+test('unknown country codes are null', () => {
   for (const code of ['', 'ZZ', 'ZZZ', 'Germany', null, undefined]) expect(findCountry(code)).toBeNull();
 });

@@ -4,14 +4,30 @@ import type { Db } from '../db/pool.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { findCountry } from './countries.ts';
-import { changedFields, factsOf, NO_DATA, type PersonalData, PII_FIELDS } from './personal-data.ts';
+import {
+  changedFields,
+  factsOf,
+  NO_DATA,
+  type PersonalData,
+  PII_FIELDS,
+  type PiiFacts,
+} from './personal-data.ts';
 import type { UserPii } from './schema.ts';
 import { openPii, sealPii } from './sealed-data.ts';
-import { insertAudit, isErased, lockPii, readSealedPii, upsertPii } from './store.ts';
+import {
+  insertAudit,
+  isErased,
+  lockPii,
+  markPiiStale,
+  readSealedFacts,
+  readSealedPii,
+  upsertPii,
+} from './store.ts';
 
-/** What a partner is shown; the two fields that only serve the rules stay inside. */
+/** The fields in replies to partners; nationality and tax residence are for eligibility rules only. */
 const SHOWN_FIELDS = PII_FIELDS.filter((field) => field !== 'nationality' && field !== 'tax_residence');
 
+/** Returns the user's personal data and records the read in the audit log. */
 export async function readPii(ctx: Context, caller: UserCaller): Promise<UserPii> {
   const entry = {
     user_id: caller.userId,
@@ -35,8 +51,8 @@ export async function readPii(ctx: Context, caller: UserCaller): Promise<UserPii
 }
 
 /**
- * Keeps what the identity provider said at `asOf`, unless something newer is known already. What came is the whole
- * truth: a field that the provider no longer has is forgotten here too.
+ * Stores the identity provider's data as of `asOf`, unless newer data is stored. Replaces all fields: those that the
+ * provider no longer has become null.
  */
 export async function savePersonalData(
   ctx: Context,
@@ -45,16 +61,31 @@ export async function savePersonalData(
   data: PersonalData,
   asOf: string,
 ): Promise<void> {
-  const known = await lockPii(tx, userId);
-  if (known !== undefined && known.as_of > asOf) return;
+  const stored = await lockPii(tx, userId);
+  if (stored !== undefined && stored.as_of > asOf) return;
   const user = await findUser(tx, userId);
   if (user === undefined || (await isErased(tx, userId))) return;
-  const before = known === undefined ? NO_DATA : openPii(ctx.sealing, userId, known.sealed);
+  const before = stored === undefined ? NO_DATA : openPii(ctx.sealing, userId, stored.sealed);
   const fields = changedFields(before, data);
-  if (known === undefined && fields.length === 0) return;
-  const version = (known?.version ?? 0) + (fields.length > 0 ? 1 : 0);
+  if (stored === undefined && fields.length === 0) return;
+  const version = (stored?.version ?? 0) + (fields.length > 0 ? 1 : 0);
   const sealed = sealPii(ctx.sealing, userId, data, factsOf(data, user.kind));
   await upsertPii(tx, userId, { ...sealed, version, as_of: asOf });
   if (fields.length > 0)
     await insertAudit(tx, { user_id: userId, actor: 'identity provider', action: 'write', fields });
+}
+
+/** Marks the stored data as no longer confirmed by the identity provider, unless it is newer than `asOf`. */
+export function markPersonalDataStale(tx: Db, userId: string, asOf: string): Promise<void> {
+  return markPiiStale(tx, userId, asOf);
+}
+
+/** Returns the facts derived from the user's personal data and its version, or null if none is stored. */
+export async function readPiiFacts(
+  ctx: Pick<Context, 'db' | 'openPiiFacts'>,
+  userId: string,
+): Promise<(PiiFacts & { version: number }) | null> {
+  const row = await readSealedFacts(ctx.db, userId);
+  if (row === undefined) return null;
+  return { ...ctx.openPiiFacts(userId, row.sealed_facts), version: row.version };
 }

@@ -1,4 +1,4 @@
-/** Regions that offers tell apart and people write in two ways: ISO 3166-2 code (without the country) and name. */
+/** Regions that offers distinguish: ISO 3166-2 code (without the country) and name. */
 const TABLE: Record<string, string> = {
   US: `AL Alabama|AK Alaska|AZ Arizona|AR Arkansas|CA California|CO Colorado|CT Connecticut|DE Delaware|
     DC District of Columbia|FL Florida|GA Georgia|HI Hawaii|ID Idaho|IL Illinois|IN Indiana|IA Iowa|KS Kansas|
@@ -22,7 +22,7 @@ const CODES = new Map<string, string>(
   ),
 );
 
-/** One spelling per region: `us-ny`, `NY` and `New York` are the same, and so is any other text with itself. */
+/** Normalises a region: `us-ny`, `NY` and `New York` have the same key. Unknown regions are compared by text. */
 export function regionKey(country: string, region: string): string {
   const text = fold(region).replace(new RegExp(`^${country.toLowerCase()}[- ]`), '');
   return CODES.get(`${country} ${text}`) ?? text;

@@ -2,11 +2,11 @@ import type { Context } from '../context.ts';
 import { PII_FIELDS } from './personal-data.ts';
 import { countRowsToRotate, insertAudit, lockRowsToRotate, replaceSealed } from './store.ts';
 
-const BATCH = 100;
+const BATCH_SIZE = 100;
 
 /**
- * Seals every row anew under the newest secret, a hundred at a time, while the service reads and writes: a row is
- * locked only for as long as it takes, and what others write meanwhile is under the newest secret already.
+ * Reseals every row with the newest secret, in batches, while the service keeps running. Concurrent writes already use
+ * the newest secret. Returns the number of resealed rows.
  */
 export async function rotatePii(ctx: Pick<Context, 'db' | 'sealing'>): Promise<number> {
   let rotated = 0;
@@ -19,7 +19,7 @@ export async function rotatePii(ctx: Pick<Context, 'db' | 'sealing'>): Promise<n
 
 async function rotateBatch({ db, sealing }: Pick<Context, 'db' | 'sealing'>): Promise<number> {
   return db.transaction().execute(async (tx) => {
-    const rows = await lockRowsToRotate(tx, sealing.newestKeyId, BATCH);
+    const rows = await lockRowsToRotate(tx, sealing.newestKeyId, BATCH_SIZE);
     for (const { user_id, sealed, sealed_facts } of rows) {
       await replaceSealed(tx, user_id, {
         sealed: sealing.seal('pii', sealing.open('pii', sealed, user_id), user_id),

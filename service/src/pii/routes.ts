@@ -7,8 +7,9 @@ export const piiRoutes = [
     method: 'GET',
     path: '/v1/pii',
     operationId: 'getPii',
-    summary: "Read the user's personal data",
-    description: 'As the identity provider verified it. What is not known is null. Every read is recorded.',
+    summary: "Get the user's personal data",
+    description:
+      'Returns the data that the identity provider verified; unknown fields are null. Every read is recorded.',
     reply: UserPii,
     errors: ['not_found'],
     handle: (ctx, caller) => readPii(ctx, caller),

@@ -8,7 +8,7 @@ export const UserPii = Closed(
     object: ObjectName('user_pii'),
     kind: Type.Enum(['person', 'company']),
     full_legal_name: Text,
-    date_of_birth: Nullable(Type.String({ description: 'YYYY-MM-DD; null for companies.' })),
+    date_of_birth: Nullable(Type.String({ description: '`YYYY-MM-DD`. Null for companies.' })),
     jurisdiction: Nullable(Closed({ iso_2: Type.String(), name: Type.String() })),
     permanent_address: Closed({
       street: Text,
@@ -16,7 +16,7 @@ export const UserPii = Closed(
       state: Text,
       postal_code: Text,
       country: Nullable(
-        Type.String({ description: 'Two letters, ISO 3166-1; `jurisdiction` has the name.' }),
+        Type.String({ description: 'ISO 3166-1 alpha-2 code. `jurisdiction` has the name.' }),
       ),
     }),
     tax_id: Text,

@@ -1,9 +1,12 @@
 import type { Sealing } from '../sealing.ts';
 import type { PersonalData, PiiFacts } from './personal-data.ts';
 
-/** A row is bound to its user: sealed data moved to another row does not open. */
+/**
+ * Sealed personal data: encrypted (`sealing.ts`) and bound to its user, so that data moved to another row does not open.
+ */
 export type SealedPii = { sealed: Buffer; sealed_facts: Buffer };
 
+/** Seals personal data and the facts derived from it for one user. */
 export function sealPii(sealing: Sealing, userId: string, data: PersonalData, facts: PiiFacts): SealedPii {
   return {
     sealed: sealing.seal('pii', Buffer.from(JSON.stringify(data)), userId),
@@ -19,19 +22,19 @@ export function openFacts(sealing: Sealing, userId: string, sealed: Buffer): Pii
   return JSON.parse(sealing.open('pii facts', sealed, userId).toString());
 }
 
-/** Opens facts, and remembers what it opened last: they are asked for again and again while a user is at it. */
+/** Opens sealed facts and caches the result, because statuses are polled while a user is active. */
 export type FactsOpener = (userId: string, sealed: Buffer) => PiiFacts;
 
-const MAX_REMEMBERED = 10_000;
+const MAX_CACHED_USERS = 10_000;
 
 export function createFactsOpener(sealing: Sealing): FactsOpener {
-  const opened = new Map<string, { sealed: Buffer; facts: PiiFacts }>();
+  const cache = new Map<string, { sealed: Buffer; facts: PiiFacts }>();
   return (userId, sealed) => {
-    const known = opened.get(userId);
-    if (known?.sealed.equals(sealed)) return known.facts;
+    const cached = cache.get(userId);
+    if (cached?.sealed.equals(sealed)) return cached.facts;
     const facts = openFacts(sealing, userId, sealed);
-    if (opened.size >= MAX_REMEMBERED) opened.clear();
-    opened.set(userId, { sealed, facts });
+    if (cache.size >= MAX_CACHED_USERS) cache.clear();
+    cache.set(userId, { sealed, facts });
     return facts;
   };
 }

@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
+import { type Insertable, sql } from 'kysely';
 import type { UserKind } from '../accounts/user.ts';
-import type { PiiAudit } from '../db/identity-tables.ts';
+import type { Erasures, PiiAudit } from '../db/identity-tables.ts';
 import type { Db } from '../db/pool.ts';
 import type { SealedPii } from './sealed-data.ts';
 
@@ -13,7 +13,7 @@ export type PiiRow = SealedPii & {
   restricted_until: string | null;
 };
 
-/** The user with the sealed data, and the entry in the audit that says so: one statement, so neither is without the other. */
+/** Reads the sealed data and writes the audit entry in one statement, so that no read goes unrecorded. */
 export async function readSealedPii(
   db: Db,
   entry: AuditEntry,
@@ -30,7 +30,7 @@ export async function insertAudit(db: Db, entry: AuditEntry): Promise<void> {
   await db.insertInto('pii_audit').values(entry).execute();
 }
 
-/** Locks the user's data until the transaction ends, also when there is none yet. */
+/** Locks the user's data until the transaction ends, even if there is none yet. */
 export async function lockPii(db: Db, userId: string): Promise<PiiRow | undefined> {
   await sql`select pg_advisory_xact_lock(hashtext('pii'), hashtext(${userId}))`.execute(db);
   return db
@@ -54,7 +54,7 @@ export async function upsertPii(
     .execute();
 }
 
-/** The provider no longer stands behind what it told us. */
+/** Marks the data as no longer confirmed by the provider. */
 export async function markPiiStale(db: Db, userId: string, asOf: string): Promise<void> {
   await db
     .updateTable('pii')
@@ -64,7 +64,7 @@ export async function markPiiStale(db: Db, userId: string, asOf: string): Promis
     .execute();
 }
 
-/** The sealed facts and what they are worth. */
+/** Reads the sealed facts and the version of the data they were derived from. */
 export async function readSealedFacts(db: Db, userId: string) {
   return db
     .selectFrom('pii')
@@ -73,7 +73,7 @@ export async function readSealedFacts(db: Db, userId: string) {
     .executeTakeFirst();
 }
 
-/** Up to `limit` rows under another key than `keyId`, locked; those that others hold are left to them. */
+/** Locks up to `limit` rows sealed with a key other than `keyId`, skipping rows that are already locked. */
 export async function lockRowsToRotate(db: Db, keyId: Buffer, limit: number) {
   return db
     .selectFrom('pii')
@@ -104,4 +104,33 @@ export async function isErased(db: Db, userId: string): Promise<boolean> {
     .where('user_id', '=', userId)
     .executeTakeFirst();
   return found !== undefined;
+}
+
+export async function insertErasure(db: Db, erasure: Insertable<Erasures>): Promise<void> {
+  const { kept, keep_until } = erasure;
+  await db
+    .insertInto('erasures')
+    .values(erasure)
+    .onConflict((conflict) => conflict.column('user_id').doUpdateSet({ kept, keep_until }))
+    .execute();
+}
+
+/** Returns whether there was anything to delete. */
+export async function deletePii(db: Db, userId: string): Promise<boolean> {
+  const { rows } = await sql`delete from pii where user_id = ${userId} returning 1`.execute(db);
+  return rows.length > 0;
+}
+
+/** Makes the data unreadable until it is deleted at `until`. Returns whether there was any. */
+export async function restrictPii(db: Db, userId: string, until: string): Promise<boolean> {
+  const { rows } = await sql`
+    update pii set restricted_until = ${until} where user_id = ${userId} returning 1`.execute(db);
+  return rows.length > 0;
+}
+
+/** Deletes restricted data whose retention ended before `now` and returns the ids of its users. */
+export async function deletePiiPastRetention(db: Db, now: string): Promise<string[]> {
+  const { rows } = await sql<{ user_id: string }>`
+    delete from pii where restricted_until < ${now} returning user_id`.execute(db);
+  return rows.map(({ user_id }) => user_id);
 }

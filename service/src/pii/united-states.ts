@@ -1,12 +1,12 @@
-import { wordsFor } from './countries.ts';
+import { listNames } from './countries.ts';
 
-/** What the tax rules and Regulation S mean by the United States: with its territories. */
+/** The United States with its territories, as tax rules and Regulation S define it. */
 export const UNITED_STATES: ReadonlySet<string> = new Set(['US', 'PR', 'GU', 'VI', 'AS', 'MP', 'UM']);
 
-/** How people write it, in lower case. */
-export const UNITED_STATES_WORDS: ReadonlySet<string> = new Set(
+/** Common spellings of the above, in lower case. */
+export const UNITED_STATES_NAMES: ReadonlySet<string> = new Set(
   [
-    ...wordsFor(UNITED_STATES),
+    ...listNames(UNITED_STATES),
     'U.S.',
     'U.S.A.',
     'United States of America',
@@ -15,5 +15,5 @@ export const UNITED_STATES_WORDS: ReadonlySet<string> = new Set(
     'America',
     'Virgin Islands, U.S.',
     'US Virgin Islands',
-  ].map((word) => word.toLowerCase()),
+  ].map((name) => name.toLowerCase()),
 );

@@ -24,7 +24,7 @@ export type Providers = {
   stop(): Promise<void>;
 };
 
-/** The simulated providers in this process, on ports and a folder of their own. */
+/** Starts the simulated providers in this process, with their own ports and data folder. */
 export async function startProviders(): Promise<Providers> {
   const folder = await mkdtemp(join(tmpdir(), 'causeway-providers-'));
   const control = createControl('secret');
@@ -32,8 +32,8 @@ export async function startProviders(): Promise<Providers> {
   const listen = await createListen(folder);
   const controlUrl = await listen('control', control.server);
   const environment = async (name: string) => {
-    const own = await mkdtemp(join(folder, name));
-    return { folder: own, control, clock, listen, started: {} };
+    const subfolder = await mkdtemp(join(folder, name));
+    return { folder: subfolder, control, clock, listen, started: {} };
   };
   const identity = await startIdentity(await environment('identity'));
   const documents = await startDocuments(await environment('documents'));
@@ -84,22 +84,22 @@ async function callControl<Name extends keyof SimulatorControls>(
 export type World = TestApp & {
   providers: Providers;
   call: Call;
-  /** Where the application listens. */
+  /** The URL of the application. */
   url: string;
-  /** Moves the applicant of a user and waits until the service has applied it. */
+  /** Changes the applicant of a user and waits until the service has applied it. */
   review(
     userId: string,
     input: Omit<SimulatorControls['identity/review']['input'], 'user_id' | 'kind' | 'email'> & {
       kind?: 'person' | 'company';
     },
   ): Promise<void>;
-  /** One more user, with a token. */
+  /** Creates a user with a token. */
   newUser(): Promise<{ userId: string; token: string }>;
-  /** Moves both clocks. */
+  /** Advances the clocks of the service and the providers. */
   advance(seconds: number): Promise<void>;
 };
 
-/** The application with both providers at the other end of its wires. */
+/** Starts the application with both simulated providers. */
 export async function startWorld(config: Partial<Config> = {}): Promise<World> {
   const providers = await startProviders();
   const one = await testApp({ config: { ...providers.settings, ...config } });

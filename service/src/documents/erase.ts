@@ -1,0 +1,15 @@
+import type { Db } from '../db/pool.ts';
+import { expireSubmissions } from './store.ts';
+
+/** Expires open forms. Keeps the record of signed ones, which the law requires, and says so in `kept`. */
+export async function eraseUser(
+  tx: Db,
+  userId: string,
+  now: string,
+): Promise<{ kept: string[]; openSubmissions: number[] }> {
+  const { openSubmissions, isSigned } = await expireSubmissions(tx, userId, now);
+  const kept = isSigned
+    ? ['tax certification: that and when a form was signed; the signing provider stores the form']
+    : [];
+  return { kept, openSubmissions };
+}

@@ -1,0 +1,12 @@
+import type { Db } from '../db/pool.ts';
+import { endApplicant } from './store.ts';
+
+/** Stops reading the applicant from the provider. Keeps its reviews, which the law requires, and says so in `kept`. */
+export async function eraseUser(
+  tx: Db,
+  userId: string,
+): Promise<{ kept: string[]; applicantId: string | null }> {
+  const { applicantId, isReviewed } = await endApplicant(tx, userId);
+  const kept = isReviewed ? ['identification: levels, results, dates and the verified data'] : [];
+  return { kept, applicantId };
+}
