@@ -43,7 +43,7 @@ const quote = (more = 'notional_value=100') =>
   call('GET', `/v1/tokenized/swap/quote?symbol=AAPLon&side=buy&${more}`);
 const status = () => call('GET', '/v1/tokenized/swap/trading-status?symbol=AAPLon&side=buy');
 
-test('the control moves the market, and the next reader sees it', async () => {
+test('the venue control changes the market immediately', async () => {
   expect((await status()).body.tradable).toBe(true);
   expect((await quote()).status).toBe(200);
   const closed = await call('POST', '/sandbox/venue', { session: 'closed' });
@@ -62,14 +62,14 @@ test('the control moves the market, and the next reader sees it', async () => {
   await call('POST', '/sandbox/venue', { assets: { AAPLon: { max_notional: null } } });
 });
 
-test('the control refuses what it does not know', async () => {
+test('the venue control refuses unknown values', async () => {
   for (const body of [{ session: 'lunch' }, { assets: { NOPEon: { paused: true } } }, { colour: 'red' }]) {
     const reply = await call('POST', '/sandbox/venue', body);
     expect([reply.status, reply.body.code]).toEqual([422, 'validation_failed']);
   }
 });
 
-test('a fault of the venue is seen until it is taken back', async () => {
+test('a venue fault lasts until it is removed', async () => {
   await call('POST', '/sandbox/faults', { target: 'venue', mode: 'garbage' });
   expect((await quote('notional_value=7')).body).toMatchObject({
     code: 'upstream_error',
@@ -79,7 +79,7 @@ test('a fault of the venue is seen until it is taken back', async () => {
   expect((await quote('notional_value=7')).status).toBe(200);
 });
 
-test('a purchase at a price set by hand is executed by the wallet', async () => {
+test('a wallet executes a purchase at a price set by the control', async () => {
   const { chains, wallets } = (await call('GET', '/sandbox')).body as unknown as {
     chains: { rpc_url: string; tokens: { asset_id: string; address: Hex }[] }[];
     wallets: { private_key: Hex; address: Hex }[];

@@ -1,81 +1,82 @@
 import type { Clock } from '../clock.ts';
 import type { IndicativeQuote, Order, Venue } from './provider.ts';
 
-/** Answers at once what it knows. */
+/** A venue that answers synchronously from its cache where it can. */
 export type CachedVenue = Omit<Venue, 'quote' | 'decimals'> & {
   quote(order: Order): IndicativeQuote | Promise<IndicativeQuote>;
   decimals(symbol: string): number | Promise<number>;
-  /** Drops what is known, for whoever has just changed the market. */
+  /** Empties the cache, after the market was changed on purpose. */
   clear(): void;
 };
 
-/** How long the venue itself keeps such an answer; milliseconds. */
-const LIFE = { price: 1_000, status: 1_000, session: 60_000, asset: 3_600_000 };
-const MOST = 10_000;
+/** As long as the venue itself caches each answer. */
+const TTL_MS = { price: 1_000, status: 1_000, session: 60_000, asset: 3_600_000 };
+const MAX_ENTRIES = 10_000;
 
-/** The last part of its life in which an answer is renewed by whoever asks for it. */
-const RENEWAL = 0.25;
+/** The last fraction of the TTL in which a read triggers a refresh. */
+const REFRESH_FRACTION = 0.25;
 
-/** `known` is null while the answer is on its way. */
-type Kept = {
-  answer: Promise<unknown>;
-  known: { value: unknown; until: number } | null;
+/** `settled` is null while the request is in flight. */
+type Entry = {
+  promise: Promise<unknown>;
+  settled: { value: unknown; until: number } | null;
   at: number;
-  isRenewed?: true;
+  isRefreshing?: true;
 };
 
 /**
- * Equal questions share one answer: while it is on its way, and then for as long as the venue would give the same again.
- * Limits are shared on their way only, because every order changes them; attestations never. `now` is monotonic real
- * time, whatever clock the rules run by.
+ * Coalesces and caches calls to the venue. Trading limits are only coalesced, because every order changes them;
+ * attestations are neither coalesced nor cached. `now` is monotonic real time, independent of `clock`.
  */
 export function cacheVenue(
   venue: Venue,
   clock: Clock,
   now: () => number = () => performance.now(),
 ): CachedVenue {
-  const kept = new Map<string, Kept>();
+  const entries = new Map<string, Entry>();
 
-  /** What is known of it, or undefined when nobody may rely on it any more. */
-  function find(key: string, life: number): Kept | undefined {
-    const found = kept.get(key);
-    if (found === undefined || found.known === null) return found;
-    // Time that stands still, or leaps, is no reason to live on.
-    const isFresh = now() < found.known.until && Math.abs(clock.now() - found.at) <= life;
-    return isFresh ? found : undefined;
+  /** Returns the entry if it is in flight or fresh. */
+  function find(key: string, ttlMs: number): Entry | undefined {
+    const entry = entries.get(key);
+    if (entry === undefined || entry.settled === null) return entry;
+    // A jump of the sandbox clock also expires the entry.
+    const isFresh = now() < entry.settled.until && Math.abs(clock.now() - entry.at) <= ttlMs;
+    return isFresh ? entry : undefined;
   }
 
-  function share<T>(key: string, life: number, ask: () => Promise<T>): Promise<T> {
-    const found = find(key, life);
-    if (found !== undefined) return found.answer as Promise<T>;
-    const answer = ask();
-    if (kept.size >= MOST) kept.clear();
-    const entry: Kept = { answer, known: null, at: clock.now() };
-    kept.set(key, entry);
-    const drop = () => void (kept.get(key) === entry && kept.delete(key));
-    answer.then((value) => {
-      entry.known = { value, until: now() + life };
-      if (life === 0) drop();
+  function cached<T>(key: string, ttlMs: number, request: () => Promise<T>): Promise<T> {
+    const found = find(key, ttlMs);
+    if (found !== undefined) return found.promise as Promise<T>;
+    const promise = request();
+    if (entries.size >= MAX_ENTRIES) entries.clear();
+    const entry: Entry = { promise, settled: null, at: clock.now() };
+    entries.set(key, entry);
+    const drop = () => void (entries.get(key) === entry && entries.delete(key));
+    promise.then((value) => {
+      entry.settled = { value, until: now() + ttlMs };
+      if (ttlMs === 0) drop();
     }, drop);
-    return answer;
+    return promise;
   }
 
-  /** What is asked all the time is renewed before its time is over, so that nobody has to wait for it. */
-  function shareAtOnce<T>(key: string, life: number, ask: () => Promise<T>): T | Promise<T> {
-    const found = find(key, life);
-    if (found === undefined || found.known === null) return share(key, life, ask);
-    if (!found.isRenewed && now() > found.known.until - life * RENEWAL) renew(key, life, found, ask);
-    return found.known.value as T;
+  /** Refreshes popular entries shortly before they expire, so that no caller waits for them. */
+  function cachedSync<T>(key: string, ttlMs: number, request: () => Promise<T>): T | Promise<T> {
+    const found = find(key, ttlMs);
+    if (found === undefined || found.settled === null) return cached(key, ttlMs, request);
+    if (!found.isRefreshing && now() > found.settled.until - ttlMs * REFRESH_FRACTION)
+      refresh(key, ttlMs, found, request);
+    return found.settled.value as T;
   }
 
-  /** Should it fail, the next one to ask after its time hears why. */
-  function renew(key: string, life: number, former: Kept, ask: () => Promise<unknown>): void {
-    former.isRenewed = true;
+  /** Ignores a failure: the first caller after the expiry sees it. */
+  function refresh(key: string, ttlMs: number, previous: Entry, request: () => Promise<unknown>): void {
+    previous.isRefreshing = true;
     const at = clock.now();
-    const answer = ask();
-    answer.then(
+    const promise = request();
+    promise.then(
       (value) => {
-        if (kept.get(key) === former) kept.set(key, { answer, known: { value, until: now() + life }, at });
+        if (entries.get(key) === previous)
+          entries.set(key, { promise, settled: { value, until: now() + ttlMs }, at });
       },
       () => undefined,
     );
@@ -86,14 +87,14 @@ export function cacheVenue(
     quote: (order) => {
       const size = 'tokenAmount' in order ? `t${order.tokenAmount}` : `n${order.notionalValue}`;
       const key = `quote ${order.symbol} ${order.side} ${order.duration ?? ''} ${size}`;
-      return shareAtOnce(key, LIFE.price, () => venue.quote(order));
+      return cachedSync(key, TTL_MS.price, () => venue.quote(order));
     },
     tradingLimits: (symbol, side) =>
-      share(`limits ${symbol} ${side}`, 0, () => venue.tradingLimits(symbol, side)),
-    sessionLimits: (symbol) => share(`session ${symbol}`, LIFE.session, () => venue.sessionLimits(symbol)),
-    marketState: () => share('market', LIFE.status, () => venue.marketState()),
-    assetPauses: () => share('pauses', LIFE.status, () => venue.assetPauses()),
-    decimals: (symbol) => shareAtOnce(`decimals ${symbol}`, LIFE.asset, () => venue.decimals(symbol)),
-    clear: () => kept.clear(),
+      cached(`limits ${symbol} ${side}`, 0, () => venue.tradingLimits(symbol, side)),
+    sessionLimits: (symbol) => cached(`session ${symbol}`, TTL_MS.session, () => venue.sessionLimits(symbol)),
+    marketState: () => cached('market', TTL_MS.status, () => venue.marketState()),
+    assetPauses: () => cached('pauses', TTL_MS.status, () => venue.assetPauses()),
+    decimals: (symbol) => cachedSync(`decimals ${symbol}`, TTL_MS.asset, () => venue.decimals(symbol)),
+    clear: () => entries.clear(),
   };
 }

@@ -1,4 +1,4 @@
-import { encodeSwap, findCostProblem, hashRequestIn } from '@causeway/contracts/encodings/tokenized-order.ts';
+import { encodeSwap, findCostProblem } from '@causeway/contracts/encodings/tokenized-order.ts';
 import { readDecimals } from '../chain/evm/erc20.ts';
 import { simulate } from '../chain/evm/simulate.ts';
 import type { Context } from '../context.ts';
@@ -9,27 +9,24 @@ import { invalidResponse } from '../outbound/failure.ts';
 import type { Intent } from './intent.ts';
 import type { Cost } from './order-checks.ts';
 import type { Attestation } from './provider.ts';
+import { signQuoteRequest } from './quote-signature.ts';
 import type { SwapTransaction } from './schema.ts';
 import { moveOrder } from './store.ts';
-import { readDomain } from './swap-domain.ts';
 
-type Attested = { id: string; attestation: Attestation; cost: Cost };
+type AttestedOrder = { id: string; attestation: Attestation; cost: Cost };
 
 /**
- * Signs and encodes an attested order, tries it, and gives it out. The same order gives the same calldata. Should the
- * contract have changed since its cost was read, the trial fails.
+ * Signs, encodes and simulates an attested order, then issues its calldata. The same order always yields the same
+ * calldata. The simulation fails if the contract has changed since the cost was read.
  */
 export async function issueCalldata(
   ctx: Context,
   intent: Intent,
   signer: Signer,
-  { id, attestation, cost: { nonce, fee, net, decimals } }: Attested,
+  { id, attestation, cost: { nonce, fee, net, decimals } }: AttestedOrder,
 ): Promise<SwapTransaction> {
   const { chain, contract, token, asset, wallet, gross } = intent;
-  const [{ separator }, assetDecimals] = await Promise.all([
-    readDomain(chain, contract),
-    readDecimals(chain, asset),
-  ]);
+  const assetDecimals = await readDecimals(chain, asset);
   const fail = () =>
     moveOrder(ctx.db, id, 'attested', { state: 'failed', holding: false }, toTimestamp(ctx.clock.micros()));
   const problem = findProblem(ctx, intent, attestation) ?? findCostProblem(attestation, net, decimals);
@@ -37,11 +34,10 @@ export async function issueCalldata(
     await fail();
     throw invalidResponse('venue', problem);
   }
-  const message = {
+  const signature = await signQuoteRequest(signer, chain, contract, {
     ...{ side: 0, inputToken: token, outputToken: asset, sender: wallet, nonce, amount: gross },
     expiry: attestation.expiration,
-  };
-  const signature = await signer.signHash(hashRequestIn(separator, message));
+  });
   const data = encodeSwap(attestation, token, gross, signature);
   await simulate(chain, { from: wallet, to: contract.address, data }).catch(async (error: unknown) => {
     if (error instanceof ApiError && error.code === 'contract_reverted') await fail();
@@ -50,13 +46,13 @@ export async function issueCalldata(
   return ctx.commitReply(async (tx) => {
     const now = toTimestamp(ctx.clock.micros());
     if (!(await moveOrder(tx, id, 'attested', { state: 'live', holding: true }, now)))
-      throw new ApiError('order_outstanding', { expires_at: expiry(attestation) });
+      throw new ApiError('order_outstanding', { expires_at: expiryOf(attestation) });
     return {
       object: 'tokenized_swap_transaction',
       action: 'broadcast_transaction',
       data,
       to: contract.address,
-      expires_at: expiry(attestation),
+      expires_at: expiryOf(attestation),
       pay_input_amount: gross.toString(),
       fee: fee.toString(),
       notional_value: net.toString(),
@@ -67,12 +63,12 @@ export async function issueCalldata(
   });
 }
 
-function expiry({ expiration }: Attestation): string {
+function expiryOf({ expiration }: Attestation): string {
   return toTimestamp(Number(expiration) * 1_000_000);
 }
 
 function findProblem({ clock }: Context, { asset }: Intent, attestation: Attestation): string | null {
-  if (attestation.asset !== asset) return 'an attestation of another asset';
-  if (attestation.quantity === 0n) return 'an attestation of nothing';
-  return Number(attestation.expiration) * 1000 <= clock.now() ? 'an attestation that is over' : null;
+  if (attestation.asset !== asset) return 'attestation for another asset';
+  if (attestation.quantity === 0n) return 'attestation without a quantity';
+  return Number(attestation.expiration) * 1000 <= clock.now() ? 'expired attestation' : null;
 }

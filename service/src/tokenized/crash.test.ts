@@ -12,17 +12,17 @@ import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
 
 const ENTRY = fileURLToPath(new URL('../../test/support/tokenized-node.ts', import.meta.url));
 
-/** Stands before a server and does something at one moment of one kind of request. */
-type Gate = { url: string; server: Server; concerns: Concerns; before(): unknown; after(): unknown };
-type Concerns = (path: string, body: string) => boolean;
+/** A proxy that runs a hook before or after the requests that match. */
+type Proxy = { url: string; server: Server; matches: Matches; before(): unknown; after(): unknown };
+type Matches = (path: string, body: string) => boolean;
 
-async function startGate(target: string, concerns: Concerns): Promise<Gate> {
+async function startProxy(target: string, matches: Matches): Promise<Proxy> {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString();
-    const isIt = gate.concerns(request.url ?? '', body);
-    if (isIt && (await gate.before()) === 'drop') return response.destroy();
+    const isMatch = proxy.matches(request.url ?? '', body);
+    if (isMatch && (await proxy.before()) === 'drop') return response.destroy();
     const { origin, pathname } = new URL(target);
     const reply = await fetch(
       `${origin}${pathname === '/' ? '' : pathname}${request.url === '/' ? '' : request.url}`,
@@ -36,31 +36,31 @@ async function startGate(target: string, concerns: Concerns): Promise<Gate> {
       },
     );
     const text = await reply.text();
-    if (isIt && (await gate.after()) === 'drop') return response.destroy();
+    if (isMatch && (await proxy.after()) === 'drop') return response.destroy();
     response.writeHead(reply.status, { 'content-type': 'application/json' }).end(text);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const gate: Gate = {
+  const proxy: Proxy = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     server,
-    concerns,
+    matches,
     before: () => undefined,
     after: () => undefined,
   };
-  return gate;
+  return proxy;
 }
 
 let world: TokenizedWorld;
-let venueGate: Gate;
-let rpcGate: Gate;
+let venueProxy: Proxy;
+let rpcProxy: Proxy;
 let token: string;
 const children: ChildProcess[] = [];
 
 beforeAll(async () => {
   world = await startTokenizedWorld();
   world.venue.state.session = 'regular';
-  venueGate = await startGate(world.venue.url, (path) => path === '/v1/attestations');
-  rpcGate = await startGate(
+  venueProxy = await startProxy(world.venue.url, (path) => path === '/v1/attestations');
+  rpcProxy = await startProxy(
     world.node.url,
     (_path, body) => body.includes('"from"') && body.includes('0x5dcce09f'),
   );
@@ -68,7 +68,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
-  for (const { server } of [venueGate, rpcGate]) {
+  for (const { server } of [venueProxy, rpcProxy]) {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   }
@@ -91,8 +91,8 @@ async function startNode(): Promise<{ child: ChildProcess; url: string }> {
   child.send({
     env: {
       CAUSEWAY_SECRET: TEST_SECRET.toString('base64'),
-      RPC_URL_ETHEREUM_SEPOLIA: rpcGate.url,
-      ONDO_URL: venueGate.url,
+      RPC_URL_ETHEREUM_SEPOLIA: rpcProxy.url,
+      ONDO_URL: venueProxy.url,
       ONDO_API_KEY: world.venue.apiKey,
       OPERATOR_KEY: deriveSandboxKey('operator'),
     },
@@ -114,8 +114,8 @@ async function kill(child: ChildProcess): Promise<void> {
   await gone;
 }
 
-/** The node is asked with this key and dies meanwhile; the others may take over when its lock is gone. */
-async function askAndDie(node: { child: ChildProcess; url: string }, key: string): Promise<void> {
+/** Sends the order to a node that is killed while it handles it. */
+async function orderAndCrash(node: { child: ChildProcess; url: string }, key: string): Promise<void> {
   const gone = once(node.child, 'exit');
   await fetch(`${node.url}/v1/tokenized/swap/transaction`, {
     method: 'POST',
@@ -125,7 +125,7 @@ async function askAndDie(node: { child: ChildProcess; url: string }, key: string
   await gone;
 }
 
-async function repeat(key: string) {
+async function retryOrder(key: string) {
   for (;;) {
     const reply = await order(key);
     if (reply.body.code !== 'idempotency_in_progress') return reply;
@@ -134,8 +134,8 @@ async function repeat(key: string) {
 }
 
 /**
- * The order cannot be written from here on; the node that tries is killed, and its statement with it, as if it had died
- * a moment before.
+ * Locks the orders, then kills the node that waits to write one together with its statement, as if it had crashed just
+ * before the write.
  */
 async function killAtWrite(node: { child: ChildProcess }): Promise<void> {
   const { pool } = world.app.ctx;
@@ -157,96 +157,96 @@ async function killAtWrite(node: { child: ChildProcess }): Promise<void> {
 
 async function reset(): Promise<number> {
   await world.app.ctx.db.deleteFrom('tokenized_orders').execute();
-  for (const gate of [venueGate, rpcGate])
-    Object.assign(gate, { before: () => undefined, after: () => undefined });
+  for (const proxy of [venueProxy, rpcProxy])
+    Object.assign(proxy, { before: () => undefined, after: () => undefined });
   return world.venue.state.attestations;
 }
 
-describe('a node that is killed', () => {
-  test('before its order was written: the repeat is the first, and one attestation', async () => {
+describe('a node that crashes', () => {
+  test('before it stored the order: the retry succeeds, with one attestation', async () => {
     const before = await reset();
     const node = await startNode();
-    const isAttestation = venueGate.concerns;
-    venueGate.concerns = (path) => path.startsWith('/v1/limits/trading');
-    venueGate.before = async () => {
+    const isAttestation = venueProxy.matches;
+    venueProxy.matches = (path) => path.startsWith('/v1/limits/trading');
+    venueProxy.before = async () => {
       await kill(node.child);
       return 'drop';
     };
-    await askAndDie(node, 'early');
-    venueGate.concerns = isAttestation;
-    expect((await repeat('early')).status).toBe(200);
+    await orderAndCrash(node, 'not-stored');
+    venueProxy.matches = isAttestation;
+    expect((await retryOrder('not-stored')).status).toBe(200);
     expect(world.venue.state.attestations - before).toBe(1);
   }, 90_000);
 
-  test('before the venue was asked: a clean refusal, and nothing is attested twice', async () => {
+  test('before it called the venue: the retry is refused, with no attestation', async () => {
     const before = await reset();
     const node = await startNode();
-    venueGate.before = async () => {
+    venueProxy.before = async () => {
       await kill(node.child);
       return 'drop';
     };
-    await askAndDie(node, 'before');
-    const { status, body: reply } = await repeat('before');
+    await orderAndCrash(node, 'before');
+    const { status, body: reply } = await retryOrder('before');
     expect([status, reply.code]).toEqual([409, 'order_outstanding']);
     expect(world.venue.state.attestations - before).toBe(0);
   }, 90_000);
 
-  test('after the venue answered and before it heard: a clean refusal, and one attestation', async () => {
+  test('before it received the response of the venue: the retry is refused, with one attestation', async () => {
     const before = await reset();
     const node = await startNode();
-    venueGate.after = async () => {
+    venueProxy.after = async () => {
       await kill(node.child);
       return 'drop';
     };
-    await askAndDie(node, 'between');
-    const { status, body: reply } = await repeat('between');
+    await orderAndCrash(node, 'no-response');
+    const { status, body: reply } = await retryOrder('no-response');
     expect([status, reply.code]).toEqual([409, 'order_outstanding']);
     expect((await order('another')).body.code).toBe('order_outstanding');
     expect(world.venue.state.attestations - before).toBe(1);
   }, 90_000);
 
-  test('when it has heard the venue and not written it down: a clean refusal, and one attestation', async () => {
+  test('before it stored the attestation: the retry is refused, with one attestation', async () => {
     const before = await reset();
     const node = await startNode();
-    venueGate.after = () => killAtWrite(node);
-    await askAndDie(node, 'unwritten');
-    const { status, body: reply } = await repeat('unwritten');
+    venueProxy.after = () => killAtWrite(node);
+    await orderAndCrash(node, 'not-saved');
+    const { status, body: reply } = await retryOrder('not-saved');
     expect([status, reply.code]).toEqual([409, 'order_outstanding']);
     expect(world.venue.state.attestations - before).toBe(1);
   }, 90_000);
 
-  test('after it has heard the venue: the calldata of that attestation, and no other', async () => {
+  test('after it stored the attestation: the retry returns calldata for the same attestation', async () => {
     const before = await reset();
     const node = await startNode();
     const seen: string[] = [];
-    rpcGate.before = async () => {
+    rpcProxy.before = async () => {
       seen.push('simulated');
       await kill(node.child);
       return 'drop';
     };
-    await askAndDie(node, 'heard');
+    await orderAndCrash(node, 'stored');
     expect(seen).toEqual(['simulated']);
-    const first = await repeat('heard');
+    const first = await retryOrder('stored');
     expect([first.status, first.body.code]).toEqual([200, undefined]);
-    expect((await order('heard')).body).toEqual(first.body);
+    expect((await order('stored')).body).toEqual(first.body);
     expect(world.venue.state.attestations - before).toBe(1);
     expect(
       await world.send(world.wallet.key, first.body.to as `0x${string}`, first.body.data as `0x${string}`),
     ).toBe('success');
   }, 90_000);
 
-  test('when the calldata was tried and not given out: the calldata of that attestation', async () => {
+  test('after the simulation: the retry returns calldata for the same attestation', async () => {
     const before = await reset();
     const node = await startNode();
-    rpcGate.after = () => killAtWrite(node);
-    await askAndDie(node, 'tried');
-    const first = await repeat('tried');
+    rpcProxy.after = () => killAtWrite(node);
+    await orderAndCrash(node, 'simulated-only');
+    const first = await retryOrder('simulated-only');
     expect([first.status, first.body.code]).toEqual([200, undefined]);
-    expect((await order('tried')).body).toEqual(first.body);
+    expect((await order('simulated-only')).body).toEqual(first.body);
     expect(world.venue.state.attestations - before).toBe(1);
   }, 90_000);
 
-  test('after it has answered: the same answer from another node', async () => {
+  test('after its response: the retry on another node returns the same response', async () => {
     const before = await reset();
     const node = await startNode();
     const reply = await fetch(`${node.url}/v1/tokenized/swap/transaction`, {
@@ -266,29 +266,29 @@ describe('a node that is killed', () => {
   }, 90_000);
 });
 
-describe('a venue that does not answer', () => {
-  test('keeps the place of its attestation, which is not asked for again, until it would be over', async () => {
+describe('a venue that does not respond', () => {
+  test('leaves the order open until its attestation would have expired, without another request', async () => {
     const before = await reset();
     const app = await testApp({
       databaseUrl: databaseUrl(),
       config: {
         ...world.app.ctx.config,
-        venue: { url: venueGate.url, apiKey: world.venue.apiKey },
+        venue: { url: venueProxy.url, apiKey: world.venue.apiKey },
       },
     });
     try {
       app.clock.set(MARKET_OPEN);
       const user = await person(app);
-      venueGate.after = () => 'drop';
-      const ask = () =>
+      venueProxy.after = () => 'drop';
+      const place = () =>
         user.call('POST', '/v1/tokenized/swap/transaction', body(), { 'idempotency-key': 'lost' });
-      const lost = await ask();
+      const lost = await place();
       expect([lost.status, lost.body.code, lost.body.errors]).toEqual([
         503,
         'upstream_unavailable',
         { upstream: 'venue' },
       ]);
-      expect((await ask()).body.code).toBe('order_outstanding');
+      expect((await place()).body.code).toBe('order_outstanding');
       expect((await order('meanwhile')).body).toMatchObject({
         code: 'order_outstanding',
         errors: { expires_at: '2026-03-02T15:02:00.000000Z' },
@@ -299,7 +299,7 @@ describe('a venue that does not answer', () => {
     }
   });
 
-  test('and a wallet that is not its own hears nothing of it', async () => {
+  test('does not affect other wallets', async () => {
     const reply = await world.user.call('POST', '/v1/tokenized/swap/transaction', {
       ...body(),
       wallet_address: evmWallet('stranger').address,

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import type { Offer } from '../offers/catalogue.ts';
-import type { OfferContract } from '../offers/store.ts';
+import type { OfferContract } from '../offers/stored-offer.ts';
 import { assertRequirementsMet } from '../requirements/statuses.ts';
 import { assertWalletBound } from '../wallets/bound.ts';
 import { assertNotSanctioned } from '../wallets/sanctions.ts';
@@ -27,7 +27,7 @@ export async function assertEligible(
   const { allow_list } = contract;
   const isAllowed = (chain: EvmChain) => readAuthorized(chain, allow_list, wallet);
   const chain = ctx.chains.evm(contract.chain);
-  // Before it is turned away: it may have been allowed a moment ago.
+  // The cached read may predate the wallet's admission, so a refusal needs a fresh one.
   if (!(await isAllowed(chain)) && !(await isAllowed(uncached(chain))))
-    throw new ApiError('requirements_not_met', { wallet_address: ['the wallet is not allowed yet'] });
+    throw new ApiError('requirements_not_met', { wallet_address: ['the wallet is not on the allow-list'] });
 }

@@ -1,12 +1,13 @@
+/** Basis points in one whole. */
 const BPS = 10_000n;
 
-/** A buyer's gross amount: what reaches the venue, and the platform's cut of it. */
+/** Splits a buyer's gross amount into the net amount for the venue and the platform fee. */
 export function splitGross(gross: bigint, feeBps: number): { net: bigint; fee: bigint } {
   const net = (gross * BPS) / (BPS + BigInt(feeBps));
   return { net, fee: gross - net };
 }
 
-/** What may be paid before the fee when `net` may reach the venue, rounded down. */
+/** Returns the gross amount whose net is `net`, rounded down. */
 export function grossUp(net: bigint, feeBps: number): bigint {
   return (net * (BPS + BigInt(feeBps))) / BPS;
 }

@@ -6,10 +6,10 @@ import { ApiError, invalidField } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import type { Offer } from '../offers/catalogue.ts';
 import { assertOpen, contractOn, findOfferBySymbol } from '../offers/offer.ts';
-import type { OfferContract } from '../offers/store.ts';
+import type { OfferContract } from '../offers/stored-offer.ts';
 import type { NewTransaction } from './schema.ts';
 
-/** A request with everything that follows from it and the offer alone. */
+/** A validated transaction request with its offer, contract and tokens. */
 export type Intent = {
   caller: UserCaller;
   offer: Offer;
@@ -17,14 +17,15 @@ export type Intent = {
   chain: EvmChain;
   symbol: string;
   wallet: Hex;
-  /** What is paid with, what is received. */
+  /** The payment token and the bought asset. */
   token: Hex;
   asset: Hex;
   gross: bigint;
-  /** Tells this request from all others, when it carries an idempotency key. */
+  /** Hash of the idempotency key and its caller; null without a key. */
   claim: Buffer | null;
 };
 
+/** Validates a transaction request against its offer. */
 export async function readIntent(
   ctx: Context,
   caller: UserCaller,
@@ -32,7 +33,7 @@ export async function readIntent(
   idempotencyKey: string | undefined,
 ): Promise<Intent> {
   const gross = BigInt(input.amount);
-  if (gross === 0n) throw invalidField('amount', 'must be more than zero');
+  if (gross === 0n) throw invalidField('amount', 'must be greater than 0');
   const offer = await findOfferBySymbol(ctx, caller, input.symbol);
   const contract = contractOn(offer, input.chain);
   const chain = ctx.chains.evm(input.chain);
@@ -40,7 +41,7 @@ export async function readIntent(
   const token = contract.funding_tokens[0]?.address;
   const asset = contract.asset_address;
   if (token === undefined || asset === null)
-    throw new ApiError('chain_not_supported', { chain: ['the offer has no tokens on this chain'] });
+    throw new ApiError('chain_not_supported', { chain: ['the offer has no token on this chain'] });
   const scope = JSON.stringify([caller.clientId, caller.userId, idempotencyKey]);
   return {
     ...{ caller, offer, contract, chain, symbol: input.symbol, token, asset, gross },

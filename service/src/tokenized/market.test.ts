@@ -33,10 +33,10 @@ beforeEach(() => {
   world.app.ctx.venue.clear();
 });
 
-type Told = { tradable: boolean; quote: string; transaction: string; until: unknown };
+type Outcome = { tradable: boolean; quote: string; transaction: string; until: unknown };
 
-/** What the three endpoints say of a purchase; they must agree. */
-async function ask(symbol = 'AAPLon', side = 'buy'): Promise<Told> {
+/** Calls the three endpoints for one purchase; their answers must agree. */
+async function callAll(symbol = 'AAPLon', side = 'buy'): Promise<Outcome> {
   const { user, wallet, app } = world;
   await app.ctx.db.deleteFrom('tokenized_orders').execute();
   const query = `symbol=${symbol}&side=${side}`;
@@ -60,7 +60,7 @@ async function ask(symbol = 'AAPLon', side = 'buy'): Promise<Told> {
 
 const agree = (code: string) => ({ tradable: code === 'ok', quote: code, transaction: code });
 
-/** New York on 3 and 4 March 2026 is five hours behind UTC; the table of the venue, both ends of every session. */
+/** The venue's sessions on 3 March 2026 in New York (UTC-5), at both ends of each. */
 const DAY = [
   ['03:55', '04:01', 'market_paused'],
   ['04:01', '09:29', 'ok'],
@@ -77,16 +77,16 @@ const DAY = [
   return [start, end - 1000].map((time) => [new Date(time).toISOString(), code, until] as const);
 });
 
-/** A chain's time does not go back, so the moments are in order. */
-describe('by the clock in New York', () => {
+/** Chain time cannot go back, so the times are in order. */
+describe('the market by New York time', () => {
   const at = async (time: string) => {
     world.app.clock.set(Date.parse(time));
     await world.chain.chain.mine(1);
   };
 
-  test.each(DAY)('at %s all three say %s', async (time, code, until) => {
+  test.each(DAY)('at %s is %s on all three endpoints', async (time, code, until) => {
     await at(time);
-    expect(await ask()).toEqual({ ...agree(code), until });
+    expect(await callAll()).toEqual({ ...agree(code), until });
   });
 
   test.each([
@@ -123,19 +123,19 @@ describe('by the clock in New York', () => {
     ['the night after a holiday', '2026-11-27T01:05:00Z', 'ok', undefined],
     ['an early close', '2026-11-27T17:59:30Z', 'market_paused', '2026-11-27T18:01:00.000000Z'],
     ['after an early close', '2026-11-27T22:30:00Z', 'market_closed', '2026-11-30T01:05:00.000000Z'],
-  ])('%s: quote, status and transaction agree', async (_what, time, code, until) => {
+  ])('%s is the same on all three endpoints', async (_what, time, code, until) => {
     await at(time);
-    expect(await ask()).toEqual({ ...agree(code), until });
+    expect(await callAll()).toEqual({ ...agree(code), until });
   });
 
-  test('what trades on weekends does so, and only that', async () => {
+  test('trades only 24/7 assets on weekends', async () => {
     await at('2026-12-05T15:00:00Z');
-    expect(await ask('TSLAon')).toMatchObject(agree('ok'));
-    expect(await ask('AAPLon')).toMatchObject(agree('market_closed'));
+    expect(await callAll('TSLAon')).toMatchObject(agree('ok'));
+    expect(await callAll('AAPLon')).toMatchObject(agree('market_closed'));
   });
 });
 
-describe('by hand', () => {
+describe('a market set by hand', () => {
   test.each<[MarketStatus, string]>([
     ['regular', 'ok'],
     ['premarket', 'ok'],
@@ -144,43 +144,43 @@ describe('by hand', () => {
     ['offhours', 'market_closed'],
     ['paused', 'market_paused'],
     ['closed', 'market_closed'],
-  ])('%s is %s', async (session, code) => {
+  ])('in session %s: %s', async (session, code) => {
     world.venue.state.session = session;
-    expect(await ask()).toMatchObject(agree(code));
+    expect(await callAll()).toMatchObject(agree(code));
   });
 
-  /** Where much is read, a block may be known to be the newest a moment after the next one was mined. */
-  const heard = (told: Partial<Told>) =>
-    expect.poll(() => ask(), { timeout: 15_000 }).toEqual(expect.objectContaining(told));
+  /** Polls, because the cached latest block may lag behind a new one. */
+  const eventually = (expected: Partial<Outcome>) =>
+    expect.poll(() => callAll(), { timeout: 15_000 }).toEqual(expect.objectContaining(expected));
 
   const settings = { paused: false, redeem_only: false, price: null, max_notional: null };
 
-  test('a paused asset trades neither way, and the other asset does', async () => {
+  test('with one paused asset still trades the other', async () => {
     world.venue.state.session = 'regular';
     world.venue.state.assets.AAPLon = { ...settings, paused: true };
-    expect(await ask()).toMatchObject(agree('asset_paused'));
-    expect((await ask('AAPLon', 'sell')).tradable).toBe(false);
-    expect(await ask('TSLAon')).toMatchObject(agree('ok'));
+    expect(await callAll()).toMatchObject(agree('asset_paused'));
+    expect((await callAll('AAPLon', 'sell')).tradable).toBe(false);
+    expect(await callAll('TSLAon')).toMatchObject(agree('ok'));
   });
 
-  test('an asset that can only be given back is not bought and still sold', async () => {
+  test('with a redeem-only asset refuses buys and allows sells', async () => {
     world.venue.state.session = 'regular';
     world.venue.state.assets.AAPLon = { ...settings, redeem_only: true };
-    expect(await ask()).toMatchObject(agree('side_not_allowed'));
-    expect(await ask('AAPLon', 'sell')).toMatchObject({ tradable: true, quote: 'ok' });
+    expect(await callAll()).toMatchObject(agree('side_not_allowed'));
+    expect(await callAll('AAPLon', 'sell')).toMatchObject({ tradable: true, quote: 'ok' });
   });
 
-  test('a contract that is halted trades nothing, whatever the market says', async () => {
+  test('with a paused contract trades nothing', async () => {
     world.venue.state.session = 'regular';
     const { deployment, call } = world;
     const owner = deriveSandboxKey('owner');
     await call(owner, deployment.swap, tokenizedSwap, 'pause', [2]);
-    await heard({ tradable: false, quote: 'ok', transaction: 'asset_paused' });
+    await eventually({ tradable: false, quote: 'ok', transaction: 'asset_paused' });
     await call(owner, deployment.swap, tokenizedSwap, 'pause', [0]);
-    await heard(agree('ok'));
+    await eventually(agree('ok'));
   });
 
-  test('a venue that halts an asset on the chain alone is heard', async () => {
+  test('with an asset paused only on the chain refuses that side', async () => {
     world.venue.state.session = 'regular';
     const { deployment, call } = world;
     const set = (minting: boolean) =>
@@ -188,40 +188,40 @@ describe('by hand', () => {
         ...([deployment.assets[0]?.address as Hex, minting, false] as const),
       ]);
     await set(true);
-    await heard({ tradable: false, transaction: 'asset_paused' });
-    expect((await ask('AAPLon', 'sell')).tradable).toBe(true);
+    await eventually({ tradable: false, transaction: 'asset_paused' });
+    expect((await callAll('AAPLon', 'sell')).tradable).toBe(true);
     await set(false);
-    await heard(agree('ok'));
+    await eventually(agree('ok'));
   });
 
-  test('when no attestation is left nothing is tradable until one is over', async () => {
+  test('without remaining attestations is not tradable until one expires', async () => {
     world.venue.state.session = 'regular';
     const expiration = world.app.clock.now() / 1000 + 30;
     world.venue.state.live = Array.from({ length: 500 }, (_, id) => ({
       ...{ id: String(id), symbol: 'AAPLon', notional: '1', expiration, session: 'regular by hand' },
     }));
-    expect(await ask()).toMatchObject({ tradable: false, quote: 'ok', transaction: 'limit_reached' });
+    expect(await callAll()).toMatchObject({ tradable: false, quote: 'ok', transaction: 'limit_reached' });
     world.app.clock.advance(31);
     await world.chain.chain.mine(1);
-    expect(await ask()).toMatchObject(agree('ok'));
+    expect(await callAll()).toMatchObject(agree('ok'));
   });
 
-  test('a limit that has filled up refuses orders, while quotes stay free', async () => {
+  test('at its limit refuses orders but still quotes', async () => {
     world.venue.state.session = 'regular';
     world.venue.state.assets.AAPLon = { ...settings, max_notional: '99.5' };
-    expect(await ask()).toMatchObject({ tradable: true, quote: 'ok', transaction: 'limit_reached' });
+    expect(await callAll()).toMatchObject({ tradable: true, quote: 'ok', transaction: 'limit_reached' });
     world.venue.state.assets.AAPLon = { ...settings, max_notional: '100' };
-    expect(await ask()).toMatchObject({ tradable: true, quote: 'ok', transaction: 'ok' });
-    expect(await ask()).toMatchObject({ quote: 'ok', transaction: 'limit_reached' });
+    expect(await callAll()).toMatchObject({ tradable: true, quote: 'ok', transaction: 'ok' });
+    expect(await callAll()).toMatchObject({ quote: 'ok', transaction: 'limit_reached' });
   });
 });
 
-test('credentials that the venue refuses are our fault, never a closed market', async () => {
+test('rejected credentials are an upstream_error, never a closed market', async () => {
   const { state } = world.venue;
   state.session = 'regular';
   const key = state.api_key;
   state.api_key = 'another';
-  const told = await ask();
+  const outcome = await callAll();
   state.api_key = key;
-  expect(told).toMatchObject({ quote: 'upstream_error', transaction: 'upstream_error' });
+  expect(outcome).toMatchObject({ quote: 'upstream_error', transaction: 'upstream_error' });
 });

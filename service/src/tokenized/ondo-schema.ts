@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 
-/** What the venue answers, as far as we read it. Unknown members are welcome: fields are added without notice. */
+/** The fields of the venue's responses that we use. Unknown members are allowed: the venue adds them without notice. */
 
 const Integer = Type.String({ pattern: '^[0-9]{1,78}$' });
 const Decimal = Type.String({ pattern: '^[0-9]{1,60}(\\.[0-9]{1,18})?$' });
@@ -23,7 +23,7 @@ export const FirmQuote = Type.Object({
   ...quoted,
   attestationId: Integer,
   userId: Type.String({ pattern: '^0x[0-9a-fA-F]{1,64}$' }),
-  /** Seconds, the only ones of this API. */
+  /** Epoch seconds; every other time of this API is ISO 8601. */
   expiration: Type.Integer({ minimum: 1 }),
   signature: Type.String({ pattern: '^[A-Za-z0-9+/]{86,88}={0,2}$' }),
   additionalData: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9+/]{0,44}={0,2}$' })),
@@ -55,7 +55,7 @@ const SessionLimits = Type.Object({
   ),
 });
 
-/** The documentation has it both ways. */
+/** The vendor's documentation shows both forms. */
 export const SessionLimitsReply = Type.Union([SessionLimits, Type.Array(SessionLimits)]);
 
 const Time = Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'] }));
@@ -66,7 +66,7 @@ export const MarketReply = Type.Object({
   offhours: Type.Optional(Type.Object({ isOpen: Type.Boolean(), nextOpen: Time })),
 });
 
-/** `active` speaks of the restriction, not of the asset. */
+/** `active` means that the restriction is active, not the asset. */
 export const AssetEvents = Type.Array(
   Type.Object({
     symbol: Type.String(),

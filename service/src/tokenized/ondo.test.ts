@@ -3,16 +3,16 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ApiError } from '../errors.ts';
 import { openOndo } from './ondo.ts';
-import { type Venue, VenueFault, VenueRefusal } from './provider.ts';
+import { type Venue, VenueAccountError, VenueRefusal } from './provider.ts';
 
-/** A venue that says what the test wants, one answer after another; the last one again and again. */
+/** A fake venue that returns the given answers in order and repeats the last one. */
 type Answer = { status: number; body: unknown };
 let answers: Answer[] = [];
-let asked: { method: string; url: string; key: string; body: string }[] = [];
+let requests: { method: string; url: string; key: string; body: string }[] = [];
 let server: Server;
 let venue: Venue;
 
-async function read(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString();
@@ -21,7 +21,7 @@ async function read(request: IncomingMessage): Promise<string> {
 beforeAll(async () => {
   server = createServer(async (request, response) => {
     const { method = '', url = '', headers } = request;
-    asked.push({ method, url, key: String(headers['x-api-key']), body: await read(request) });
+    requests.push({ method, url, key: String(headers['x-api-key']), body: await readBody(request) });
     const { status, body } = (answers.length > 1 ? answers.shift() : answers[0]) ?? { status: 500, body: {} };
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
@@ -29,17 +29,17 @@ beforeAll(async () => {
 });
 afterAll(() => new Promise((resolve) => server.close(resolve)));
 beforeEach(() => {
-  asked = [];
+  requests = [];
   venue = openOndo({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, apiKey: 'the key' });
   return () => venue.close();
 });
 
-const say = (...given: (Answer | [number, unknown])[]) => {
-  answers = given.map((one) => (Array.isArray(one) ? { status: one[0], body: one[1] } : one));
+const respond = (...given: (Answer | [number, unknown])[]) => {
+  answers = given.map((answer) => (Array.isArray(answer) ? { status: answer[0], body: answer[1] } : answer));
 };
 const failure = (code: string) => ({ code, message: code, documentation: 'https://docs.test' });
 
-/** The vendor's sample, with a member that nobody has heard of. */
+/** The vendor's sample with an unknown member. */
 const soft = {
   chainId: '1',
   symbol: 'AAPLon',
@@ -66,25 +66,25 @@ const open = {
   isAssetTradingOpen: true,
 };
 
-describe('what is asked', () => {
-  test('carries the key, the mainnet chain of quotes and exactly one size', async () => {
-    say([200, soft]);
+describe('requests', () => {
+  test('for a quote carry the API key, the mainnet chain id and one size', async () => {
+    respond([200, soft]);
     await venue.quote({ ...order, duration: 'long' });
-    const [request] = asked;
+    const [request] = requests;
     expect(request).toMatchObject({ method: 'POST', url: '/v1/attestations/soft', key: 'the key' });
     expect(JSON.parse(request?.body ?? '')).toEqual({ chainId: 'ethereum-1', duration: 'long', ...order });
   });
 
-  test('of an attestation names the chain that it is for', async () => {
-    say([200, { ...firm, chainId: '11155111' }]);
+  test('for an attestation carry its chain id', async () => {
+    respond([200, { ...firm, chainId: '11155111' }]);
     await venue.attest(11_155_111, order);
-    expect(JSON.parse(asked[0]?.body ?? '')).toEqual({ chainId: 'ethereum-11155111', ...order });
+    expect(JSON.parse(requests[0]?.body ?? '')).toEqual({ chainId: 'ethereum-11155111', ...order });
   });
 });
 
-describe('units and encodings', () => {
-  test('of an indicative quote: integers scaled 1e18, the side as a digit', async () => {
-    say([200, soft]);
+describe('responses', () => {
+  test('of a quote have integers with 18 decimals and a numeric side', async () => {
+    respond([200, soft]);
     expect(await venue.quote(order)).toEqual({
       ...{ chainId: '1', symbol: 'AAPLon', ticker: 'AAPL', side: 'buy' },
       assetAddress: soft.assetAddress.toLowerCase(),
@@ -92,8 +92,8 @@ describe('units and encodings', () => {
     });
   });
 
-  test('of an attestation: seconds, base64 and text aligned to the left', async () => {
-    say([200, { ...firm, additionalData: Buffer.from([1, 2]).toString('base64') }]);
+  test('of an attestation have epoch seconds, base64 and left-aligned text', async () => {
+    respond([200, { ...firm, additionalData: Buffer.from([1, 2]).toString('base64') }]);
     expect(await venue.attest(1, order)).toEqual({
       chainId: 1n,
       attestationId: 229_852_750_420_835_981_756_873_903_928_305_653_446n,
@@ -105,8 +105,8 @@ describe('units and encodings', () => {
     });
   });
 
-  test('of limits: decimals', async () => {
-    say([200, open]);
+  test('of limits have decimals', async () => {
+    respond([200, open]);
     expect(await venue.tradingLimits('AAPLon', 'buy')).toEqual({
       ...{ isOpen: true, refusal: null, remainingAttestations: 3n },
       ...{ maxTokens: 10_500_000_000_000_000_000n, maxNotional: 2_000_000_000_000_000_000_001n },
@@ -116,16 +116,16 @@ describe('units and encodings', () => {
   test.each([
     ['an object', (reply: object) => reply],
     ['a list', (reply: object) => [reply]],
-  ])('of session limits: %s of dollars', async (_form, wrap) => {
+  ])('of session limits may be %s', async (_form, wrap) => {
     const block = { tradable: true, maxAttestationCount: '500', maxActiveNotionalValue: '200000' };
-    say([200, wrap({ limits: [{ symbol: 'AAPLon', regular: block }], timestamp: 1 })]);
+    respond([200, wrap({ limits: [{ symbol: 'AAPLon', regular: block }], timestamp: 1 })]);
     expect(await venue.sessionLimits('AAPLon')).toEqual({
       regular: { tradable: true, maxActiveNotional: 200_000n * 10n ** 18n },
     });
   });
 
-  test('of the market: text of times, and a status nobody knows is none to trade in', async () => {
-    say([200, { marketStatus: 'lunch', nextOpen: '2026-03-02T14:31:00Z', offhours: { isOpen: false } }]);
+  test('of the market with an unknown status count as closed', async () => {
+    respond([200, { marketStatus: 'lunch', nextOpen: '2026-03-02T14:31:00Z', offhours: { isOpen: false } }]);
     expect(await venue.marketState()).toEqual({
       status: 'closed',
       nextOpen: Date.parse('2026-03-02T14:31:00Z'),
@@ -133,8 +133,8 @@ describe('units and encodings', () => {
     });
   });
 
-  test('of asset events: `active` is a restriction, and a limit is none', async () => {
-    say([
+  test('of asset events list active restrictions, but not limits', async () => {
+    respond([
       200,
       [
         { symbol: 'AAPLon', status: 'active', type: 'unscheduled' },
@@ -146,7 +146,7 @@ describe('units and encodings', () => {
   });
 });
 
-describe('a venue that says no', () => {
+describe('a refusal', () => {
   const closed = { ...open, maxTokens: '0', maxNotionalValue: '0', isAssetTradingOpen: false };
 
   test.each([
@@ -159,24 +159,24 @@ describe('a venue that says no', () => {
     ['MAX_ATTESTATIONS', 'limit_reached'],
     ['OFFHOURS_EXPOSURE_LIMIT_REACHED', 'limit_reached'],
     ['SOMETHING_NEW', 'asset_paused'],
-  ])('%s is %s, in the reply or by a 403', async (code, kind) => {
+  ])('%s is %s, in the body or with a 403', async (code, kind) => {
     for (const answer of [
       { status: 200, body: { ...closed, reason: { code, message: code } } },
       { status: 403, body: failure(code) },
     ]) {
-      say(answer);
+      respond(answer);
       const { isOpen, refusal } = await venue.tradingLimits('AAPLon', 'buy');
       expect([isOpen, refusal?.kind, refusal?.code]).toEqual([false, kind, code]);
     }
   });
 
-  test('without a reason is heard too', async () => {
-    say([200, closed]);
+  test('without a reason is asset_paused', async () => {
+    respond([200, closed]);
     expect((await venue.tradingLimits('AAPLon', 'buy')).refusal).toMatchObject({ kind: 'asset_paused' });
   });
 
-  test('by ASSET_LIMITED still trades, only less', async () => {
-    say([200, { ...open, reason: { code: 'ASSET_LIMITED' } }]);
+  test('is not implied by ASSET_LIMITED', async () => {
+    respond([200, { ...open, reason: { code: 'ASSET_LIMITED' } }]);
     expect(await venue.tradingLimits('AAPLon', 'buy')).toMatchObject({ isOpen: true, refusal: null });
   });
 
@@ -188,12 +188,12 @@ describe('a venue that says no', () => {
     [400, 'GAS_FEE_EXCEEDS_ORDER_VALUE', 'order_invalid'],
     [400, 'INVALID_SYMBOL', 'symbol_unknown'],
     [404, 'ASSET_NOT_FOUND', 'symbol_unknown'],
-  ])('to an order, %i %s: %s', async (status, code, kind) => {
-    say([status, failure(code)]);
+  ])('of an order, %i %s: %s', async (status, code, kind) => {
+    respond([status, failure(code)]);
     const error = await venue.attest(1, order).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(VenueRefusal);
     expect(error).toMatchObject({ kind, code });
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   test.each([
@@ -204,35 +204,35 @@ describe('a venue that says no', () => {
     [400, failure('UNSUPPORTED_GM_CHAIN')],
     [400, failure('SOMETHING_NEW')],
     [404, {}],
-  ])('to us, %i %j: an operator has to look, and nothing is said of the market', async (status, body) => {
-    say([status, body]);
+  ])('of our account, %i %j, is an upstream_error', async (status, body) => {
+    respond([status, body]);
     for (const call of [venue.attest(1, order), venue.tradingLimits('AAPLon', 'buy'), venue.quote(order)]) {
       const error = await call.catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(ApiError);
       expect(error).toMatchObject({ code: 'upstream_error', details: { upstream: 'venue' } });
-      expect((error as Error).cause).toBeInstanceOf(VenueFault);
+      expect((error as Error).cause).toBeInstanceOf(VenueAccountError);
     }
   });
 });
 
-describe('a venue that fails', () => {
-  test('is asked again for what spends nothing', async () => {
-    say([500, failure('INTERNAL_ERROR')], [200, soft]);
+describe('a failing venue', () => {
+  test('gets a retry of a quote', async () => {
+    respond([500, failure('INTERNAL_ERROR')], [200, soft]);
     expect((await venue.quote(order)).symbol).toBe('AAPLon');
-    expect(asked).toHaveLength(2);
+    expect(requests).toHaveLength(2);
   });
 
-  test('is never asked again for an attestation', async () => {
-    say([500, failure('INTERNAL_ERROR')], [200, firm]);
+  test('never gets a retry of an attestation', async () => {
+    respond([500, failure('INTERNAL_ERROR')], [200, firm]);
     await expect(venue.attest(1, order)).rejects.toMatchObject({ code: 'upstream_unavailable' });
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
-  test('by 429 is left alone for a while', async () => {
-    say([429, failure('RATE_LIMITED')]);
+  test('is not called for a while after a 429', async () => {
+    respond([429, failure('RATE_LIMITED')]);
     await expect(venue.quote(order)).rejects.toMatchObject({ code: 'upstream_unavailable' });
     await expect(venue.quote(order)).rejects.toMatchObject({ code: 'upstream_unavailable' });
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   test.each([
@@ -240,11 +240,11 @@ describe('a venue that fails', () => {
     ['another symbol', { symbol: 'TSLAon' }],
     ['the other side', { side: '1' }],
     ['a short signature', { signature: signature.subarray(1).toString('base64') }],
-    ['a price with a point', { price: '1.5' }],
-    ['a time in words', { expiration: 'soon' }],
-  ])('or answers %s is not believed', async (_what, change) => {
-    say([200, { ...firm, ...change }]);
+    ['a price with a decimal point', { price: '1.5' }],
+    ['an invalid time', { expiration: 'soon' }],
+  ])('that returns %s is not trusted', async (_what, change) => {
+    respond([200, { ...firm, ...change }]);
     await expect(venue.attest(1, order)).rejects.toMatchObject({ code: 'upstream_error' });
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 });

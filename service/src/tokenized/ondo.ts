@@ -16,22 +16,23 @@ import {
   type RefusalKind,
   type Side,
   type Venue,
-  VenueFault,
+  VenueAccountError,
   VenueRefusal,
 } from './provider.ts';
 
-const NAME = 'venue';
-const TIMEOUT = 5_000;
-/** Quotes are always priced for this chain; no other has an indicative price. */
+const UPSTREAM = 'venue';
+const TIMEOUT_MS = 5_000;
+/** The only chain with indicative prices. */
 const PRICED_CHAIN = 'ethereum-1';
 const SIDES = { '0': 'buy', '1': 'sell' } as const;
 
-/** Any other is one that we do not know how to trade in. */
+/** The known market statuses; any other counts as closed. */
 const STATUSES: MarketStatus[] = [
   ...(['regular', 'premarket', 'postmarket', 'overnight', 'offhours'] as const),
   ...(['paused', 'closed'] as const),
 ];
 
+/** Refusal kinds by the venue's error codes. */
 const KINDS: Record<string, RefusalKind> = {
   MARKET_CLOSED: 'market_closed',
   ASSET_CLOSED_FOR_SESSION: 'market_closed',
@@ -50,27 +51,32 @@ const KINDS: Record<string, RefusalKind> = {
   ASSET_NOT_FOUND: 'symbol_unknown',
 };
 
-/** Not the caller's fault and not the market's: somebody has to look at our account there. */
-const OPERATOR_FAULTS =
+/** Error codes about our account or configuration, which an operator has to fix. */
+const ACCOUNT_ERRORS =
   /^(MISSING_API_KEY|INVALID_API_KEY|READ_ONLY_API_KEY|INVALID_ADDRESS|(INVALID|UNSUPPORTED|PAUSED)_GM_CHAIN)$/;
 
-/** Ondo Global Markets, by its REST interface. */
+/** Connects to the REST API of Ondo Global Markets. */
 export function openOndo({ url, apiKey }: VenueSettings, registry?: Registry): Venue {
-  const upstream = openUpstream({ name: NAME, url, timeoutMs: TIMEOUT, ...(registry && { registry }) });
+  const upstream = openUpstream({
+    name: UPSTREAM,
+    url,
+    timeoutMs: TIMEOUT_MS,
+    ...(registry && { registry }),
+  });
   const headers = () => ({ 'x-api-key': apiKey });
 
   async function get<S extends TSchema>(path: string, schema: S): Promise<Static<S>> {
-    return accept(await askAgain({ method: 'GET', path, headers }), schema);
+    return accept(await requestWithRetry({ method: 'GET', path, headers }), schema);
   }
 
   async function post<S extends TSchema>(path: string, order: object, schema: S, isRepeatable: boolean) {
     const body = JSON.stringify(order);
     const request = { method: 'POST', path, headers, body, isRepeatable } as const;
-    return accept(await (isRepeatable ? askAgain(request) : upstream.request(request)), schema);
+    return accept(await (isRepeatable ? requestWithRetry(request) : upstream.request(request)), schema);
   }
 
-  /** The venue's own failures pass quickly. */
-  async function askAgain(request: UpstreamRequest): Promise<UpstreamReply> {
+  /** Retries once after a 5xx, which the venue recovers from quickly. */
+  async function requestWithRetry(request: UpstreamRequest): Promise<UpstreamReply> {
     const reply = await upstream.request(request);
     return reply.status >= 500 ? upstream.request(request) : reply;
   }
@@ -80,7 +86,7 @@ export function openOndo({ url, apiKey }: VenueSettings, registry?: Registry): V
       const body = { chainId: PRICED_CHAIN, ...order };
       const reply = await post('/v1/attestations/soft', body, wire.SoftQuote, true);
       if (reply.chainId !== '1' || reply.symbol !== order.symbol || SIDES[reply.side] !== order.side)
-        throw invalidResponse(NAME, 'a quote for something else');
+        throw invalidResponse(UPSTREAM, 'quote does not match the order');
       return {
         chainId: reply.chainId,
         symbol: reply.symbol,
@@ -102,12 +108,12 @@ export function openOndo({ url, apiKey }: VenueSettings, registry?: Registry): V
     sessionLimits: async (symbol) => {
       const path = `/v1/limits/session?symbol=${encodeURIComponent(symbol)}`;
       const limits = [await get(path, wire.SessionLimitsReply)].flat().flatMap((reply) => reply.limits);
-      const { symbol: _, ...sessions } = limits.find((one) => one.symbol === symbol) ?? { symbol };
+      const { symbol: _, ...sessions } = limits.find((limit) => limit.symbol === symbol) ?? { symbol };
       return Object.fromEntries(
         Object.entries(sessions as Record<string, { tradable: boolean; maxActiveNotionalValue: string }>).map(
           ([session, { tradable, maxActiveNotionalValue }]) => [
             session,
-            { tradable, maxActiveNotional: scaled(maxActiveNotionalValue) },
+            { tradable, maxActiveNotional: toScaled(maxActiveNotionalValue) },
           ],
         ),
       );
@@ -129,7 +135,7 @@ export function openOndo({ url, apiKey }: VenueSettings, registry?: Registry): V
     decimals: async (symbol) => {
       const addresses = await get(`/v1/assets/${encodeURIComponent(symbol)}/addresses`, wire.Addresses);
       const found = addresses.find(({ networkChainId }) => [PRICED_CHAIN, '1'].includes(networkChainId));
-      if (found === undefined) throw invalidResponse(NAME, 'an asset without an address');
+      if (found === undefined) throw invalidResponse(UPSTREAM, 'asset without an address');
       return found.decimals;
     },
     close: () => upstream.close(),
@@ -137,40 +143,43 @@ export function openOndo({ url, apiKey }: VenueSettings, registry?: Registry): V
 }
 
 function accept<S extends TSchema>({ status, body }: UpstreamReply, schema: S): Static<S> {
-  if (status >= 200 && status < 300) return parseBody(NAME, schema, body);
-  if (status >= 500) throw upstreamError(NAME, new UpstreamFailure('no_response', `HTTP ${status}`));
+  if (status >= 200 && status < 300) return parseBody(UPSTREAM, schema, body);
+  if (status >= 500) throw upstreamError(UPSTREAM, new UpstreamFailure('no_response', `HTTP ${status}`));
   const code = isValid(wire.Failure, body) ? (body as Static<typeof wire.Failure>).code : null;
-  // The gateway refuses a wrong key without a code; that says nothing of the market.
-  if (code === null || status === 401 || OPERATOR_FAULTS.test(code)) throw operatorFault(status, code);
+  // The gateway rejects a wrong key without a code; that is unrelated to the market.
+  if (code === null || status === 401 || ACCOUNT_ERRORS.test(code)) throw accountError(status, code);
   throw toRefusal(code, status);
 }
 
-/** Unknown codes of a 403 speak of the asset's state; of any other status they are a fault of our request. */
+/** An unknown code with a 403 is about the asset's state; with any other status our request is at fault. */
 function toRefusal(code: string, status: number): Error {
   const kind = KINDS[code] ?? (status === 403 ? 'asset_paused' : undefined);
-  return kind === undefined ? operatorFault(status, code) : new VenueRefusal(kind, code);
+  return kind === undefined ? accountError(status, code) : new VenueRefusal(kind, code);
 }
 
-function operatorFault(status: number, code: string | null): ApiError {
-  const cause = new VenueFault(`the venue refuses our account or request: HTTP ${status} ${code ?? ''}`);
-  return new ApiError('upstream_error', { upstream: NAME }, { cause });
+function accountError(status: number, code: string | null): ApiError {
+  const cause = new VenueAccountError(
+    `the venue rejects our account or request: HTTP ${status} ${code ?? ''}`,
+  );
+  return new ApiError('upstream_error', { upstream: UPSTREAM }, { cause });
 }
 
-async function readLimits(ask: () => Promise<Static<typeof wire.TradingLimitsReply>>) {
+async function readLimits(request: () => Promise<Static<typeof wire.TradingLimitsReply>>) {
   try {
-    const { isAssetTradingOpen, maxTokens, maxNotionalValue, remainingAttestations, reason } = await ask();
+    const { isAssetTradingOpen, maxTokens, maxNotionalValue, remainingAttestations, reason } =
+      await request();
     const refusal = isAssetTradingOpen
       ? null
       : new VenueRefusal(KINDS[reason?.code ?? ''] ?? 'asset_paused', reason?.code ?? 'UNKNOWN');
     return {
       isOpen: isAssetTradingOpen,
-      maxTokens: scaled(maxTokens),
-      maxNotional: scaled(maxNotionalValue),
+      maxTokens: toScaled(maxTokens),
+      maxNotional: toScaled(maxNotionalValue),
       remainingAttestations: BigInt(remainingAttestations),
       refusal,
     };
   } catch (error) {
-    // The venue has two ways to say no.
+    // The venue reports a refusal either in the limits or as an error.
     if (!(error instanceof VenueRefusal) || error.kind === 'symbol_unknown') throw error;
     return { isOpen: false, maxTokens: 0n, maxNotional: 0n, remainingAttestations: 0n, refusal: error };
   }
@@ -179,15 +188,14 @@ async function readLimits(ask: () => Promise<Static<typeof wire.TradingLimitsRep
 function readAttestation(reply: wire.FirmQuote, chainId: number, order: Order): Attestation {
   const side: Side = SIDES[reply.side];
   if (reply.chainId !== String(chainId) || reply.symbol !== order.symbol || side !== order.side)
-    throw invalidResponse(NAME, 'an attestation of something else');
+    throw invalidResponse(UPSTREAM, 'attestation does not match the order');
   const signature = Buffer.from(reply.signature, 'base64');
   const extra = Buffer.from(reply.additionalData ?? '', 'base64');
-  if (signature.length !== 65 || extra.length > 32)
-    throw invalidResponse(NAME, 'an attestation of another shape');
+  if (signature.length !== 65 || extra.length > 32) throw invalidResponse(UPSTREAM, 'malformed attestation');
   return {
     chainId: BigInt(reply.chainId),
     attestationId: BigInt(reply.attestationId),
-    // Left-aligned text: what is missing is at the end.
+    // Left-aligned text, padded on the right.
     userId: padHex(reply.userId.toLowerCase() as Hex, { dir: 'right', size: 32 }),
     asset: reply.assetAddress.toLowerCase() as Hex,
     price: BigInt(reply.price),
@@ -199,9 +207,9 @@ function readAttestation(reply: wire.FirmQuote, chainId: number, order: Order): 
   };
 }
 
-function scaled(text: string): bigint {
+function toScaled(text: string): bigint {
   const value = parseDecimal(text, 18);
-  if (value === null) throw invalidResponse(NAME, 'a number that is none');
+  if (value === null) throw invalidResponse(UPSTREAM, 'malformed number');
   return value;
 }
 

@@ -1,31 +1,31 @@
+import { formatUnits } from 'viem/utils';
 import { readBlockNumber } from '../chain/evm/blocks.ts';
 import { uncached } from '../chain/evm/client.ts';
 import { readAllowance, readBalance, readDecimals } from '../chain/evm/erc20.ts';
 import { readBuyFee, readSwapCount } from '../chain/evm/tokenized-swap.ts';
 import type { Context } from '../context.ts';
 import { ApiError, invalidField } from '../errors.ts';
-import { formatDecimal } from './decimal.ts';
-import { grossUp } from './fee.ts';
+import { grossUp, splitGross } from './fee.ts';
 import type { Intent } from './intent.ts';
 import { orRefuse, toApiError } from './refusal.ts';
 import { isRunning, isTradable } from './trading-status.ts';
 
 export type Cost = {
   fee: bigint;
-  /** What reaches the venue. */
+  /** The amount that reaches the venue. */
   net: bigint;
   decimals: number;
-  /** How often the wallet has swapped this pair. */
+  /** Number of swaps of this pair by the wallet. */
   nonce: bigint;
 };
 
-/** What is known before the venue is asked. */
+/** The cost of an order and the block it was read at. */
 export type Terms = Cost & {
-  /** The newest block: the order cannot be executed before it. */
+  /** The latest block; the order cannot be executed before it. */
   fromBlock: bigint;
 };
 
-/** What the contract says of an order now. */
+/** Reads the current cost of an order from the contract. */
 export async function readCost({ chain, contract, token, asset, wallet, gross }: Intent): Promise<Cost> {
   const [decimals, split, nonce] = await Promise.all([
     readDecimals(chain, token),
@@ -35,7 +35,7 @@ export async function readCost({ chain, contract, token, asset, wallet, gross }:
   return { ...split, decimals, nonce };
 }
 
-/** Throws unless the venue and the contract take this order now. */
+/** Throws unless the venue and the contract accept this order now. */
 export async function assertTradable(ctx: Context, intent: Intent): Promise<void> {
   const { symbol, contract, chain, token, gross, offer } = intent;
   const [limits, running, decimals, { net }] = await Promise.all([
@@ -51,11 +51,11 @@ export async function assertTradable(ctx: Context, intent: Intent): Promise<void
   if (net === 0n) throw invalidField('amount', 'is too small');
   const value = net * 10n ** BigInt(18 - decimals);
   if (isTradable(limits) && value <= limits.maxNotional) return;
-  const most = formatDecimal(grossUp(limits.maxNotional, offer.fee_bps ?? 0), 18);
-  throw new ApiError('limit_reached', { reason: 'MAX_LIMIT_REACHED', gross_max_notional_value: most });
+  const limit = formatUnits(grossUp(limits.maxNotional, offer.fee_bps ?? 0), 18);
+  throw new ApiError('limit_reached', { reason: 'MAX_LIMIT_REACHED', gross_max_notional_value: limit });
 }
 
-/** Throws unless the wallet has what the order costs and lets the contract take it. */
+/** Throws `insufficient_balance` or `insufficient_allowance`; otherwise returns the terms of the order. */
 export async function assertAffordable(ctx: Context, intent: Intent): Promise<Terms> {
   const { chain, contract, token, wallet, gross, offer } = intent;
   const [cost, balance, allowance, fromBlock] = await Promise.all([
@@ -71,10 +71,7 @@ export async function assertAffordable(ctx: Context, intent: Intent): Promise<Te
     throw new ApiError('insufficient_allowance', {
       ...{ required, allowance: allowance.toString(), spender: contract.address, token },
     });
-  if (cost.fee !== gross - (gross * 10_000n) / (10_000n + BigInt(offer.fee_bps ?? 0)))
-    ctx.log.error(
-      { offer: offer.slug, contract: contract.address },
-      'the contract takes another fee than the offer says',
-    );
+  if (cost.fee !== splitGross(gross, offer.fee_bps ?? 0).fee)
+    ctx.log.error({ offer: offer.slug, contract: contract.address }, 'contract fee differs from the offer');
   return { ...cost, fromBlock };
 }

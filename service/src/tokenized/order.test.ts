@@ -13,14 +13,14 @@ import {
   venueDomain,
 } from '@causeway/contracts/encodings/tokenized-order.ts';
 import fc from 'fast-check';
-import { keccak256, toFunctionSelector, toHex } from 'viem/utils';
+import { formatUnits, keccak256, toFunctionSelector, toHex } from 'viem/utils';
 import { describe, expect, test } from 'vitest';
-import { formatDecimal, parseDecimal } from './decimal.ts';
+import { parseDecimal } from './decimal.ts';
 import { grossUp, splitGross } from './fee.ts';
 
 const MANAGER = '0x2c158BC456e027b2AfFCCadF1BDBD9f5fC4c5C8c';
 
-/** The sample of the vendor's documentation. */
+/** The sample in the vendor's documentation. */
 const sample = {
   chainId: 1n,
   attestationId: 229852750420835981756873903928305653446n,
@@ -33,13 +33,13 @@ const sample = {
   additionalData: `0x${'00'.repeat(32)}`,
 } as const;
 
-/** As EIP-712 writes a type. */
+/** Formats a type as EIP-712 hashes it. */
 function typeText(name: string, fields: readonly { name: string; type: string }[]): string {
   return `${name}(${fields.map((field) => `${field.type} ${field.name}`).join(',')})`;
 }
 
-describe('the encoder', () => {
-  test('has the type hashes of the venue and of the swap contract', () => {
+describe('order encodings', () => {
+  test('match the type hashes of the venue and the swap contract', () => {
     expect(keccak256(toHex(typeText('Quote', QUOTE_TYPES.Quote)))).toBe(
       '0xaa6d9093095fdf69cb4e18b3e4053e238ec6e2d5a083964634b640da3b8f44a4',
     );
@@ -56,11 +56,11 @@ describe('the encoder', () => {
       '0x91f8Aff3738825e8eB16FC6f6b1A7A4647bDB299',
       '0x744b6843cda8f424167a1df41a9d55a84be12a5a07046354dc532354c46f9a24',
     ],
-  ] as const)('has the domain separator of the manager on chain %i', (chainId, manager, separator) => {
+  ] as const)('match the domain separator of the manager on chain %i', (chainId, manager, separator) => {
     expect(separatorOf(venueDomain(chainId, manager))).toBe(separator);
   });
 
-  test("hashes the vendor's sample as the vendor does", () => {
+  test("match the hash of the vendor's sample", () => {
     expect(hashQuoteStruct(sample)).toBe(
       '0x7dc9a78d3925e19b514ae8e2ce187d0c0ba63e914d26c37d5ff5c4c5d6fbfa83',
     );
@@ -69,7 +69,7 @@ describe('the encoder', () => {
     );
   });
 
-  test('hashes a request in a known domain as in the spelled-out one', () => {
+  test('hash a request with a known separator the same as with the full domain', () => {
     const domain = swapDomain('Acme Swap', 11_155_111, MANAGER);
     const word = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
     const address = fc.bigInt({ min: 0n, max: 2n ** 160n - 1n }).map((n) => toHex(n, { size: 20 }));
@@ -89,7 +89,7 @@ describe('the encoder', () => {
     ['totals', '0x4397cf94'],
     ['fee', '0x3de2bdd1'],
     ['domainSeparator', '0xf698da25'],
-  ])('calls %s by its selector %s', (name, selector) => {
+  ])('call %s with selector %s', (name, selector) => {
     const found = tokenizedSwapAbi.find((item) => item.type === 'function' && item.name === name);
     expect(toFunctionSelector(found as Parameters<typeof toFunctionSelector>[0])).toBe(selector);
   });
@@ -98,7 +98,7 @@ describe('the encoder', () => {
     ['executedAttestationIds', '0x50aaef5a'],
     ['getDomainSeparator', '0xed24911d'],
     ['hasRole', '0x91d14854'],
-  ])('asks the manager for %s by %s', (name, selector) => {
+  ])('call %s of the manager with selector %s', (name, selector) => {
     const found = venueManagerAbi.find((item) => item.name === name);
     expect(toFunctionSelector(found as Parameters<typeof toFunctionSelector>[0])).toBe(selector);
   });
@@ -107,8 +107,8 @@ describe('the encoder', () => {
 const money = fc.bigInt({ min: 0n, max: 2n ** 200n });
 const bps = fc.integer({ min: 0, max: 1000 });
 
-describe('the fee', () => {
-  test('and the net are the whole, and the fee is what the rate says of the net, to a unit', () => {
+describe('fee', () => {
+  test('and net add up to the gross amount, with the fee within two units of the rate', () => {
     fc.assert(
       fc.property(money, bps, (gross, rate) => {
         const { net, fee } = splitGross(gross, rate);
@@ -120,7 +120,7 @@ describe('the fee', () => {
     );
   });
 
-  test('of a grossed-up limit leaves no more than the limit, and wastes less than two units', () => {
+  test('of a grossed-up limit leaves at most the limit, and less than two units below it', () => {
     fc.assert(
       fc.property(money, bps, (limit, rate) => {
         expect(splitGross(grossUp(limit, rate), rate).net <= limit).toBe(true);
@@ -130,23 +130,23 @@ describe('the fee', () => {
   });
 });
 
-describe('decimals', () => {
-  test('come back as they went', () => {
+describe('parseDecimal', () => {
+  test('reverses formatUnits', () => {
     fc.assert(
       fc.property(money, fc.integer({ min: 0, max: 36 }), (value, digits) => {
-        const text = formatDecimal(value, digits);
+        const text = formatUnits(value, digits);
         expect(parseDecimal(text, digits)).toBe(value);
         expect(text).toMatch(/^(0|[1-9]\d*)(\.\d*[1-9])?$/);
       }),
     );
   });
 
-  test.each(['', '-1', '1.', '.5', '1e3', '0x1', '1.0000001'])('%j is none of six digits', (text) => {
+  test.each(['', '-1', '1.', '.5', '1e3', '0x1', '1.0000001'])('rejects %j with six digits', (text) => {
     expect(parseDecimal(text, 6)).toBeNull();
   });
 });
 
-test('the guard passes a surplus from nothing to less than a cent, and nothing else', () => {
+test('the cost check accepts a surplus of less than a cent and nothing else', () => {
   const cost = { quantity: 10n ** 18n, price: 10n ** 18n };
   expect(findCostProblem(cost, 1_000_000n, 6)).toBeNull();
   expect(findCostProblem(cost, 1_009_999n, 6)).toBeNull();

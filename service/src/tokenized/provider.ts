@@ -1,12 +1,13 @@
+import type { QuoteTuple } from '@causeway/contracts/encodings/tokenized-order.ts';
 import type { Hex } from 'viem';
 
-/** The port to a pricing venue. Amounts and prices are integers scaled 1e18, times milliseconds unless they say more. */
+/** The port to the pricing venue. Amounts and prices are integers with 18 decimals, times are epoch milliseconds. */
 export type Side = 'buy' | 'sell';
 export type Duration = 'short' | 'long';
 export type Session = 'premarket' | 'regular' | 'postmarket' | 'overnight' | 'offhours';
 export type MarketStatus = Session | 'paused' | 'closed';
 
-/** Decimal text with at most 18 fraction digits, passed on as it was written. */
+/** Decimal text with at most 18 fraction digits, forwarded unchanged. */
 export type OrderSize = { tokenAmount: string } | { notionalValue: string };
 
 export type Order = { symbol: string; side: Side; duration?: Duration | undefined } & OrderSize;
@@ -21,20 +22,8 @@ export type IndicativeQuote = {
   price: bigint;
 };
 
-/** A signed quote, good once and until `expiration`, in the venue's on-chain encodings. */
-export type Attestation = {
-  chainId: bigint;
-  attestationId: bigint;
-  userId: Hex;
-  asset: Hex;
-  price: bigint;
-  quantity: bigint;
-  /** Seconds since the epoch. */
-  expiration: bigint;
-  side: 0 | 1;
-  additionalData: Hex;
-  signature: Hex;
-};
+/** A quote signed by the venue, valid for one trade until `expiration`. */
+export type Attestation = QuoteTuple & { side: 0 | 1; signature: Hex };
 
 export type TradingLimits = {
   isOpen: boolean;
@@ -52,19 +41,19 @@ export type MarketState = {
   offhours: { isOpen: boolean; nextOpen: number | null };
 };
 
-/** When a restriction of an asset that holds now ends; null when nobody has said. */
+/** A current restriction of an asset; `until` is null if its end is not announced. */
 export type AssetPause = { symbol: string; until: number | null };
 
 export type Venue = {
-  /** Free of limits; what is asked again soon is answered with what is known. */
+  /** Has no rate limit and may be cached. */
   quote(order: Order): Promise<IndicativeQuote>;
-  /** Spends an attestation. Never repeated by the adapter: whoever gets no answer does not know. */
+  /** Uses up an attestation. Never retried: without a response the outcome is unknown. */
   attest(chainId: number, order: Order): Promise<Attestation>;
   tradingLimits(symbol: string, side: Side): Promise<TradingLimits>;
   sessionLimits(symbol: string): Promise<Partial<Record<Session, SessionLimit>>>;
   marketState(): Promise<MarketState>;
   assetPauses(): Promise<AssetPause[]>;
-  /** Of the asset's contract on the chain that quotes are priced for. */
+  /** Decimals of the asset's contract on the chain that quotes are priced for. */
   decimals(symbol: string): Promise<number>;
   close(): Promise<void>;
 };
@@ -78,13 +67,13 @@ export type RefusalKind =
   | 'order_invalid'
   | 'symbol_unknown';
 
-/** The venue does not accept our account or our way of asking: nothing was given, and nothing said of the market. */
-export class VenueFault extends Error {}
+/** The venue rejected our account or request. Nothing was attested, and the market state is unknown. */
+export class VenueAccountError extends Error {}
 
-/** The venue said no, and meant it: nothing was given. */
+/** The venue refused the order. Nothing was attested. */
 export class VenueRefusal extends Error {
   readonly kind: RefusalKind;
-  /** The venue's own code. */
+  /** The venue's error code. */
   readonly code: string;
   constructor(kind: RefusalKind, code: string) {
     super(`the venue refused: ${code}`);

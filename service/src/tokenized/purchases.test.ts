@@ -34,11 +34,11 @@ const broadcast = (body: Record<string, unknown>) =>
   world.send(world.wallet.key, body.to as Hex, body.data as Hex);
 const ownerKey = deriveSandboxKey('owner');
 
-test('a purchase of any size, fee, price and funding token costs and gives exactly what the reply says', async () => {
-  const whole = await deployDollar18();
+test('a purchase of any size, fee, price and funding token matches its reply exactly', async () => {
+  const dollar18 = await deployDollar18();
   const dollars = {
     6: world.usdc,
-    18: whole,
+    18: dollar18,
   } as const;
   const { address } = world.wallet;
   let offered = '';
@@ -59,13 +59,13 @@ test('a purchase of any size, fee, price and funding token costs and gives exact
         BigInt(fee),
         roles.owner.address,
       ]);
-      const wanted = `${fee} ${decimals}`;
-      // A funding token that orders were made with cannot be changed.
+      const terms = `${fee} ${decimals}`;
+      // The funding token of an offer with orders cannot change.
       await world.app.ctx.db.deleteFrom('tokenized_orders').execute();
-      if (wanted !== offered)
+      if (terms !== offered)
         await makeOffer(world.app.ctx, appleFile(world.deployment, funding, { fee_bps: fee }));
-      offered = wanted;
-      await offersHeard();
+      offered = terms;
+      await waitForOffers();
       const amount = decimals === 6 ? cents * 10_000n + dust / 10n ** 12n : cents * 10n ** 16n + dust;
       const { status, body } = await order({ amount: amount.toString() });
       expect([status, body.code, body.errors]).toEqual([200, undefined, undefined]);
@@ -86,7 +86,7 @@ test('a purchase of any size, fee, price and funding token costs and gives exact
   );
 }, 400_000);
 
-async function offersHeard(): Promise<void> {
+async function waitForOffers(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 20));
 }
 

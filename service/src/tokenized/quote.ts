@@ -1,35 +1,39 @@
+import { formatUnits } from 'viem/utils';
 import type { Context } from '../context.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import type { Caller } from '../http/access.ts';
 import { findOfferBySymbol } from '../offers/offer.ts';
-import { formatDecimal } from './decimal.ts';
 import type { IndicativeQuote, Order } from './provider.ts';
 import { orRefuse } from './refusal.ts';
 import type { QuoteQuery, SwapQuote } from './schema.ts';
 
-/** A quote that many share is written once. */
-const written = new WeakMap<IndicativeQuote, SwapQuote>();
+/** Replies by cached quote, so that callers who share a quote share its reply. */
+const replies = new WeakMap<IndicativeQuote, SwapQuote>();
 
-/** An indicative price for this size and side; spends nothing. At once when it is known. */
+/** Returns an indicative quote, synchronously if cached. Uses up no attestation. */
 export function quoteSwap(ctx: Context, caller: Caller, query: QuoteQuery): SwapQuote | Promise<SwapQuote> {
   const order = toOrder(query);
   const offer = findOfferBySymbol(ctx, caller, query.symbol);
-  if (offer instanceof Promise) return offer.then(() => askVenue(ctx, query, order));
-  return askVenue(ctx, query, order);
+  if (offer instanceof Promise) return offer.then(() => requestQuote(ctx, query, order));
+  return requestQuote(ctx, query, order);
 }
 
-function askVenue({ venue, log }: Context, query: QuoteQuery, order: Order): SwapQuote | Promise<SwapQuote> {
+function requestQuote(
+  { venue, log }: Context,
+  query: QuoteQuery,
+  order: Order,
+): SwapQuote | Promise<SwapQuote> {
   const quote = venue.quote(order);
   const decimals = venue.decimals(query.symbol);
-  if (!(quote instanceof Promise) && typeof decimals === 'number') return write(quote, decimals);
+  if (!(quote instanceof Promise) && typeof decimals === 'number') return toReply(quote, decimals);
   const amountField = query.token_amount === undefined ? 'notional_value' : 'token_amount';
-  const asked = Promise.all([quote, decimals]).then((answers) => write(...answers));
-  return orRefuse({ venue, log }, query.symbol, asked, amountField);
+  const reply = Promise.all([quote, decimals]).then((parts) => toReply(...parts));
+  return orRefuse({ venue, log }, query.symbol, reply, amountField);
 }
 
-function write(quote: IndicativeQuote, decimals: number): SwapQuote {
-  const known = written.get(quote);
-  if (known !== undefined) return known;
+function toReply(quote: IndicativeQuote, decimals: number): SwapQuote {
+  const cached = replies.get(quote);
+  if (cached !== undefined) return cached;
   const reply: SwapQuote = {
     object: 'tokenized_swap_quote',
     chain_id: quote.chainId,
@@ -39,25 +43,26 @@ function write(quote: IndicativeQuote, decimals: number): SwapQuote {
     asset_decimals: decimals,
     side: quote.side,
     token_base_units: quote.quantity.toString(),
-    price: formatDecimal(quote.price, 18),
+    price: formatUnits(quote.price, 18),
   };
-  written.set(quote, reply);
+  replies.set(quote, reply);
   return reply;
 }
 
 function toOrder({ symbol, side, token_amount, notional_value, duration }: QuoteQuery): Order {
   if (token_amount !== undefined && notional_value !== undefined) {
-    const message = 'exactly one of token_amount and notional_value is allowed';
+    const message = 'only one of token_amount and notional_value is allowed';
     throw new ApiError('validation_failed', { token_amount: [message], notional_value: [message] });
   }
   const kind = { symbol, side, ...(duration !== undefined && { duration }) };
-  if (token_amount !== undefined) return { ...kind, tokenAmount: positive('token_amount', token_amount) };
+  if (token_amount !== undefined)
+    return { ...kind, tokenAmount: requirePositive('token_amount', token_amount) };
   if (notional_value !== undefined)
-    return { ...kind, notionalValue: positive('notional_value', notional_value) };
-  throw invalidField('notional_value', 'exactly one of token_amount and notional_value is required');
+    return { ...kind, notionalValue: requirePositive('notional_value', notional_value) };
+  throw invalidField('notional_value', 'either token_amount or notional_value is required');
 }
 
-function positive(field: string, text: string): string {
-  if (!/[1-9]/.test(text)) throw invalidField(field, 'must be more than zero');
+function requirePositive(field: string, text: string): string {
+  if (!/[1-9]/.test(text)) throw invalidField(field, 'must be greater than 0');
   return text;
 }

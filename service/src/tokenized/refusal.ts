@@ -5,7 +5,7 @@ import { VenueRefusal } from './provider.ts';
 
 type Parts = Pick<Context, 'venue' | 'log'>;
 
-/** Passes on what the venue says; a refusal becomes ours, with the time until which it holds when that is known. */
+/** Returns the venue's answer. Converts its refusals to API errors, with `until` if their end is known. */
 export async function orRefuse<T>(
   ctx: Parts,
   symbol: string,
@@ -31,11 +31,11 @@ export async function toApiError(
   if (kind === 'order_invalid')
     return new ApiError(
       'validation_failed',
-      { [amountField]: [`the venue does not accept it: ${code}`] },
+      { [amountField]: [`the venue rejected it: ${code}`] },
       { cause: refusal },
     );
   const until = await findEnd(ctx, symbol, kind).catch((err: unknown) => {
-    ctx.log.warn({ err }, 'the venue does not say until when');
+    ctx.log.warn({ err }, 'venue refusal: end not available');
     return null;
   });
   const details = { reason: code, ...(until !== null && { until: toTimestamp(until * 1000) }) };
@@ -52,7 +52,7 @@ async function findEnd({ venue }: Parts, symbol: string, kind: VenueRefusal['kin
     venue.marketState(),
     venue.sessionLimits(symbol),
   ]);
-  const opens = [nextOpen, sessions.offhours?.tradable && !offhours.isOpen ? offhours.nextOpen : null];
-  const known = opens.filter((time): time is number => typeof time === 'number');
+  const openings = [nextOpen, sessions.offhours?.tradable && !offhours.isOpen ? offhours.nextOpen : null];
+  const known = openings.filter((time): time is number => typeof time === 'number');
   return known.length === 0 ? null : Math.min(...known);
 }

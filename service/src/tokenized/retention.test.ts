@@ -6,7 +6,7 @@ import type { TokenizedOrderState } from '../db/tokenized-tables.ts';
 import { newId } from '../http/ids.ts';
 import { runHousekeeping } from '../jobs/housekeeping.ts';
 
-const DAY = 86_400;
+const DAY_S = 86_400;
 const STATES: TokenizedOrderState[] = [
   ...(['asking', 'unknown', 'attested', 'live', 'executed'] as const),
   ...(['expired', 'refused', 'failed', 'abandoned'] as const),
@@ -14,12 +14,12 @@ const STATES: TokenizedOrderState[] = [
 let app: TestApp;
 beforeAll(async () => {
   app = await testApp();
-  await writeOrders();
+  await insertOrders();
 });
 afterAll(() => app.close());
 
-/** One in each state, ended now. */
-async function writeOrders(): Promise<void> {
+/** Inserts one order per state, all ended now. */
+async function insertOrders(): Promise<void> {
   const { ctx, clock } = app;
   await app.tokenFor();
   const offer = await makeOffer(ctx, tokenizedFile());
@@ -37,7 +37,7 @@ async function writeOrders(): Promise<void> {
   await ctx.db.insertInto('tokenized_orders').values(rows).execute();
 }
 
-async function left(): Promise<{ states: string[]; claimed: string[] }> {
+async function runAndList(): Promise<{ states: string[]; claimed: string[] }> {
   await runHousekeeping(app.ctx);
   const rows = await app.ctx.db
     .selectFrom('tokenized_orders')
@@ -48,18 +48,21 @@ async function left(): Promise<{ states: string[]; claimed: string[] }> {
   return { states: rows.map(({ state }) => state), claimed: claimed.map(({ state }) => state) };
 }
 
-test('an order stays for as long as anybody may ask for it', async () => {
-  expect(await left()).toEqual({ states: STATES, claimed: STATES });
-  app.clock.advance(DAY + 1);
-  expect(await left()).toEqual({ states: STATES, claimed: STATES.filter((state) => state !== 'executed') });
-  app.clock.advance(89 * DAY - 2);
-  expect((await left()).states).toEqual(STATES);
+test('orders are kept for 90 days', async () => {
+  expect(await runAndList()).toEqual({ states: STATES, claimed: STATES });
+  app.clock.advance(DAY_S + 1);
+  expect(await runAndList()).toEqual({
+    states: STATES,
+    claimed: STATES.filter((state) => state !== 'executed'),
+  });
+  app.clock.advance(89 * DAY_S - 2);
+  expect((await runAndList()).states).toEqual(STATES);
 });
 
-test('then those go that ended without a trade; trades, and what has no outcome yet, stay', async () => {
+test('only orders that ended without a trade are deleted', async () => {
   app.clock.advance(2);
-  const kept = ['asking', 'unknown', 'attested', 'live', 'executed'];
-  expect((await left()).states).toEqual(kept);
-  app.clock.advance(20 * 365 * DAY);
-  expect((await left()).states).toEqual(kept);
+  const retained = ['asking', 'unknown', 'attested', 'live', 'executed'];
+  expect((await runAndList()).states).toEqual(retained);
+  app.clock.advance(20 * 365 * DAY_S);
+  expect((await runAndList()).states).toEqual(retained);
 });

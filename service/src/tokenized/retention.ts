@@ -1,15 +1,15 @@
 import type { Context } from '../context.ts';
-import { deleteUntraded, forgetClaims } from './store.ts';
+import { clearClaims, deleteUntraded } from './store.ts';
 
-const DAY = 86_400_000;
-/** Longer than a partner takes to ask what became of an order, and than a venue takes to send its statement. */
-const UNTRADED = 90 * DAY;
-/** A repeat of a request is recognised for so long. */
-export const KEY_LIFE = DAY;
+const DAY_MS = 86_400_000;
+/** Long enough for partners to ask about an order and for the venue to send its statement. */
+const UNTRADED_TTL_MS = 90 * DAY_MS;
+/** How long a repeated request is recognised by its idempotency key. */
+export const CLAIM_TTL_MS = DAY_MS;
 
-/** Trades are kept for good, as business records; what never became one goes. Orders without an outcome are not touched. */
+/** Deletes old orders that never became a trade. Trades are business records and kept; open orders are not touched. */
 export async function deleteOldOrders(ctx: Context): Promise<void> {
-  const before = (age: number) => new Date(ctx.clock.now() - age).toISOString();
-  await deleteUntraded(ctx.db, before(UNTRADED));
-  await forgetClaims(ctx.db, before(KEY_LIFE));
+  const before = (ageMs: number) => new Date(ctx.clock.now() - ageMs).toISOString();
+  await deleteUntraded(ctx.db, before(UNTRADED_TTL_MS));
+  await clearClaims(ctx.db, before(CLAIM_TTL_MS));
 }

@@ -18,7 +18,7 @@ const quote = (query: string) => world.user.call('GET', `/v1/tokenized/swap/quot
 const status = (query: string) => world.user.call('GET', `/v1/tokenized/swap/trading-status?${query}`);
 
 describe('quotes', () => {
-  test('have exactly the fields of the contract, priced against mainnet', async () => {
+  test('have exactly the specified fields, priced for mainnet', async () => {
     const { status: code, body } = await quote('symbol=AAPLon&side=buy&notional_value=1000.5');
     expect(code).toBe(200);
     expect(Object.keys(body).sort()).toEqual(
@@ -42,7 +42,7 @@ describe('quotes', () => {
     expect(cost <= 1_000_500_000_000_000_000_000n).toBe(true);
   });
 
-  test('cost more to buy than to sell, more when large and more when they last', async () => {
+  test('are higher for buys, for large sizes and for long durations', async () => {
     const price = async (query: string) =>
       parseDecimal(String((await quote(`symbol=AAPLon&${query}`)).body.price), 18) ?? 0n;
     const buy = await price('side=buy&token_amount=1');
@@ -51,7 +51,7 @@ describe('quotes', () => {
     expect(await price('side=buy&token_amount=1&duration=long')).toBeGreaterThan(buy);
   });
 
-  test('that many ask for at once are asked of the venue once', async () => {
+  test('for concurrent callers are requested from the venue once', async () => {
     const before = world.venue.requests('POST /v1/attestations/soft');
     const replies = await Promise.all(
       Array.from({ length: 50 }, () => quote('symbol=AAPLon&side=buy&token_amount=2')),
@@ -60,7 +60,7 @@ describe('quotes', () => {
     expect(world.venue.requests('POST /v1/attestations/soft') - before).toBe(1);
   });
 
-  test('spend no attestation', async () => {
+  test('use up no attestation', async () => {
     const before = world.venue.state.attestations;
     await quote('symbol=AAPLon&side=buy&token_amount=3');
     await status('symbol=AAPLon&side=buy');
@@ -76,20 +76,20 @@ describe('quotes', () => {
     ['symbol=AAPLon&side=buy&token_amount=0.1234567890123456789', 'token_amount'],
     ['symbol=AAPLon&side=buy&token_amount=1&duration=eternal', 'duration'],
     ['side=buy&token_amount=1', 'symbol'],
-  ])('%s is refused naming %s', async (query, field) => {
+  ])('with %s are refused because of %s', async (query, field) => {
     const { status: code, body } = await quote(query);
     expect([code, body.code]).toEqual([422, 'validation_failed']);
     expect(body.errors).toHaveProperty([field]);
   });
 
-  test('of a symbol that the partner does not offer are symbol_not_found', async () => {
+  test('for a symbol that the partner does not offer fail with symbol_not_found', async () => {
     for (const call of [quote('symbol=TSLAon&side=buy&token_amount=1'), status('symbol=TSLAon&side=buy')])
       expect((await call).body.code).toBe('symbol_not_found');
   });
 });
 
 describe('the trading status', () => {
-  test('grosses the limits up by the fee of a purchase, rounded down', async () => {
+  test('has limits grossed up by the fee of a buy, rounded down', async () => {
     const { body } = await status('symbol=AAPLon&side=buy');
     expect(body).toEqual({
       object: 'tokenized_swap_trading_status',
@@ -102,7 +102,7 @@ describe('the trading status', () => {
     expect((await status('symbol=AAPLon&side=sell')).body.gross_max_notional_value).toBe('200000');
   });
 
-  test('is three nulls when nothing can be traded, whichever way the venue says so', async () => {
+  test('has null limits if nothing can be traded', async () => {
     world.venue.state.session = 'closed';
     expect((await status('symbol=AAPLon&side=buy')).body).toEqual({
       object: 'tokenized_swap_trading_status',
@@ -115,12 +115,12 @@ describe('the trading status', () => {
   });
 });
 
-describe('a venue in trouble', () => {
+describe('a venue fault', () => {
   test.each([
     ['down', 503, 'upstream_unavailable'],
     ['garbage', 502, 'upstream_error'],
     ['rate_limited', 503, 'upstream_unavailable'],
-  ] as const)('%s is %i %s', async (mode, code, name) => {
+  ] as const)('%s results in %i %s', async (mode, code, name) => {
     world.venue.fault.set(mode);
     const { status: got, body } = await quote(`symbol=AAPLon&side=buy&token_amount=${mode.length}`);
     expect([got, body.code, body.errors]).toEqual([code, name, { upstream: 'venue' }]);

@@ -34,7 +34,7 @@ type Row = Omit<StoredOrder, 'amount' | 'attestation' | 'from_block'> & {
 const COLUMNS = sql`id, partner_id, user_id, offer_id, symbol, chain, wallet, swap, asset, token, amount::text, state,
   expires_at, attestation, from_block`;
 
-/** Writes an order before the venue is asked. Undefined when the wallet has another for the asset that still holds. */
+/** Inserts an order before the attestation is requested. Returns undefined if an open order of the wallet and asset exists. */
 export async function insertOrder(db: Db, order: NewOrder, now: string): Promise<string | undefined> {
   const { chain, wallet, asset } = order;
   const { rows } = await sql<{ id: string }>`
@@ -47,7 +47,7 @@ export async function insertOrder(db: Db, order: NewOrder, now: string): Promise
   return rows[0]?.id;
 }
 
-/** One whose time is over makes room. */
+/** Releases an expired order, so that the wallet can order the asset again. */
 export async function releaseExpired(
   db: Db,
   { chain, wallet, asset }: Pick<StoredOrder, 'chain' | 'wallet' | 'asset'>,
@@ -69,13 +69,13 @@ export async function findHolding(
 }
 
 export type Earlier = {
-  /** What an earlier run of this very request left behind, if it may have spent an attestation. */
+  /** The order of an earlier run of the same request, if it may have used up an attestation. */
   claimed: StoredOrder | undefined;
-  /** What holds the place of the wallet and the asset. */
+  /** The open order of the wallet and asset. */
   holding: StoredOrder | undefined;
 };
 
-/** A claim counts if it was made after `since`. */
+/** Finds earlier orders that affect a new one. Claims from before `since` are ignored. */
 export async function findEarlier(
   db: Db,
   { chain, wallet, asset }: Pick<StoredOrder, 'chain' | 'wallet' | 'asset'>,
@@ -95,14 +95,14 @@ export async function findEarlier(
   return { claimed: claimed && toOrder(claimed), holding: holding && toOrder(holding) };
 }
 
-/** Those whose outcome is not known yet, the first to end first. */
+/** Lists orders without an outcome, the first to expire first. */
 export async function listOpen(db: Db, limit: number): Promise<StoredOrder[]> {
   const { rows } = await sql<Row>`select ${COLUMNS} from tokenized_orders
     where state in ('asking', 'unknown', 'attested', 'live') order by expires_at limit ${limit}`.execute(db);
   return rows.map(toOrder);
 }
 
-/** From one state to another, by whoever is first. */
+/** Moves an order to another state. Returns false if it was not in state `from` any more. */
 export async function moveOrder(
   db: Db,
   id: string,
@@ -137,21 +137,21 @@ export async function saveTransactionHash(db: Db, id: string, hash: Hex): Promis
   );
 }
 
-/** An executed order no longer stands in the way of the next. */
+/** Releases an executed order, so that the wallet can order the asset again. */
 export async function releaseOrder(db: Db, id: string, now: string): Promise<void> {
   await sql`update tokenized_orders set holding = false, updated_at = ${now} where id = ${id} and holding`.execute(
     db,
   );
 }
 
-/** Those that ended before then without a trade. */
+/** Deletes orders that ended before `before` without a trade. */
 export async function deleteUntraded(db: Db, before: string): Promise<void> {
   const ended = sql`state in ('refused', 'failed', 'abandoned', 'expired') and not holding and updated_at < ${before}`;
   await deleteInBatches(db, 'tokenized_orders', ended);
 }
 
-/** A trade outlives the idempotency key of its request. */
-export async function forgetClaims(db: Db, before: string): Promise<void> {
+/** Clears the idempotency keys of trades older than `before`. */
+export async function clearClaims(db: Db, before: string): Promise<void> {
   await sql`update tokenized_orders set claim = null
     where claim is not null and state = 'executed' and inserted_at < ${before}`.execute(db);
 }

@@ -11,15 +11,15 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test('a service whose key, venue and contracts fit may start', async () => {
+test('a matching key, venue and contract have no problems', async () => {
   expect(await findSwapProblems(world.app.ctx)).toEqual([]);
 });
 
-test('a key that the contract does not know, no key, and no venue are found at the start', async () => {
+test('an unknown key, a missing key and a missing venue are reported', async () => {
   const { ctx } = world.app;
   const stranger = localSigner(Buffer.from(deriveSandboxKey('supplier').slice(2), 'hex'));
   expect(await findSwapProblems({ ...ctx, operator: stranger })).toEqual([
-    expect.stringContaining(`not ${stranger.address}`),
+    expect.stringContaining(`not by ${stranger.address}`),
   ]);
   const bare = { ...ctx, operator: null, config: { ...ctx.config, venue: null } };
   expect(await findSwapProblems(bare)).toEqual([
@@ -28,16 +28,16 @@ test('a key that the contract does not know, no key, and no venue are found at t
   ]);
 });
 
-test('a domain that is not the contract’s own is refused before anything is signed', async () => {
+test('a domain that the contract does not confirm is refused', async () => {
   const [contract] = world.offer.contracts;
   if (contract === undefined) throw new Error('no contract');
   const chain = world.app.ctx.chains.evm('ethereum_sepolia');
-  // As if the same contract stood on another chain.
-  const elsewhere = { ...chain, chainId: 1, memoize: <T>(_key: string, ask: () => Promise<T>) => ask() };
-  await expect(readDomain(elsewhere, contract)).rejects.toThrow('EIP-712 domain');
+  // As if the same contract were on another chain.
+  const otherChain = { ...chain, chainId: 1, memoize: <T>(_key: string, load: () => Promise<T>) => load() };
+  await expect(readDomain(otherChain, contract)).rejects.toThrow('EIP-712 domain');
 });
 
-test('a contract that is no tokenized swap is found at the start, a silent chain later', async () => {
+test('a contract of another type is reported, an unreachable chain is not', async () => {
   const { deployment, usdc, app } = world;
   const [contract] = appleFile(deployment, usdc).contracts;
   if (contract === undefined) throw new Error('no contract');

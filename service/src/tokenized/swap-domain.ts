@@ -4,31 +4,32 @@ import type { EvmChain } from '../chain/evm/client.ts';
 import { readDomainName, readDomainSeparator, readOperator } from '../chain/evm/tokenized-swap.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { listAllOffers, type OfferContract } from '../offers/store.ts';
+import { listServedOffers } from '../offers/offer.ts';
+import type { OfferContract } from '../offers/stored-offer.ts';
 import type { Signer } from '../operator/signer.ts';
 
-/** The configuration and the contract disagree; nothing may be signed. */
+/** The configuration does not match the contract, so nothing may be signed. */
 export class DomainError extends Error {}
 
-/** The domain that requests are signed in, once the contract has confirmed that it is its own. */
+/** Returns the EIP-712 domain of a swap contract. Throws `DomainError` unless the contract confirms it. */
 export function readDomain(chain: EvmChain, contract: OfferContract): Promise<Domain & { separator: Hex }> {
   const { address, domain_name } = contract;
   return chain.memoize(`swap domain ${address} ${domain_name ?? ''}`, async () => {
-    const [told, separator] = await Promise.all([
+    const [publishedName, separator] = await Promise.all([
       readDomainName(chain, address),
       readDomainSeparator(chain, address),
     ]);
-    const name = told ?? domain_name;
+    const name = publishedName ?? domain_name;
     if (name === null)
-      throw new DomainError(`${address} does not tell its EIP-712 domain; set domain_name in the offer`);
+      throw new DomainError(`${address} has no eip712Domain(); set domain_name in the offer`);
     const domain = swapDomain(name, chain.chainId, address);
     if (separatorOf(domain) !== separator)
-      throw new DomainError(`the EIP-712 domain of ${address} on ${chain.name} is not ${name}`);
+      throw new DomainError(`the EIP-712 domain name of ${address} on ${chain.name} is not ${name}`);
     return { ...domain, separator };
   });
 }
 
-/** Throws unless the contract takes this signer's word. */
+/** Throws `DomainError` unless the contract accepts requests of this signer. */
 export async function assertOperator(
   chain: EvmChain,
   contract: OfferContract,
@@ -37,25 +38,20 @@ export async function assertOperator(
   const operator = await readOperator(chain, contract.address);
   if (operator !== signer.address)
     throw new DomainError(
-      `${contract.address} on ${chain.name} takes requests of ${operator}, not ${signer.address}`,
+      `${contract.address} on ${chain.name} accepts requests signed by ${operator}, not by ${signer.address}`,
     );
 }
 
 /**
- * At the start: what is wrong with the tokenized swaps that are served. Chains that do not answer now are looked at
- * before the first signature.
+ * Returns the configuration problems of the served tokenized swaps, at start. Contracts on unreachable chains are
+ * skipped, because they are checked again before the first signature.
  */
 export async function findSwapProblems(ctx: Context): Promise<string[]> {
-  const now = ctx.clock.now();
-  const served = (await listAllOffers(ctx.db)).filter(
-    ({ type, published_at, ends_at }) =>
-      type === 'tokenized::swap' && published_at !== null && (ends_at === null || Date.parse(ends_at) > now),
-  );
+  const served = await listServedOffers(ctx, 'tokenized::swap');
   if (served.length === 0) return [];
   const problems: string[] = [];
-  if (ctx.config.venue === null)
-    problems.push('ONDO_API_KEY: is required, because tokenized swaps are served');
-  if (ctx.operator === null) problems.push('OPERATOR_KEY: is required, because tokenized swaps are served');
+  if (ctx.config.venue === null) problems.push('ONDO_API_KEY: is required to serve tokenized swaps');
+  if (ctx.operator === null) problems.push('OPERATOR_KEY: is required to serve tokenized swaps');
   for (const { slug, contracts } of served)
     for (const contract of contracts) {
       const problem = await findProblem(ctx, contract);
@@ -73,7 +69,7 @@ async function findProblem(ctx: Context, contract: OfferContract): Promise<strin
   } catch (error) {
     if (error instanceof DomainError) return error.message;
     if (error instanceof ApiError && error.status >= 500) {
-      ctx.log.warn({ err: error, contract: contract.address }, 'a swap contract could not be checked yet');
+      ctx.log.warn({ err: error, contract: contract.address }, 'swap contract check skipped');
       return null;
     }
     return `${contract.address} on ${contract.chain}: ${(error as Error).message}`;

@@ -1,17 +1,17 @@
+import { formatUnits } from 'viem/utils';
 import { readTokenizedStatus } from '../chain/evm/tokenized-swap.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { Caller } from '../http/access.ts';
 import type { Offer } from '../offers/catalogue.ts';
 import { findOfferBySymbol, offerState } from '../offers/offer.ts';
-import type { OfferContract } from '../offers/store.ts';
-import { formatDecimal } from './decimal.ts';
+import type { OfferContract } from '../offers/stored-offer.ts';
 import { grossUp } from './fee.ts';
 import type { Side, TradingLimits } from './provider.ts';
 import { orRefuse } from './refusal.ts';
 import type { StatusQuery, TradingStatus } from './schema.ts';
 
-/** Whether and how much can be traded now, fee included; spends nothing. */
+/** Returns whether and how much can be traded now, fee included. Uses up no attestation. */
 export async function readTradingStatus(
   ctx: Context,
   caller: Caller,
@@ -23,10 +23,10 @@ export async function readTradingStatus(
     hasRunningContract(ctx, offer, side),
   ]);
   const isOffered = offerState(offer, ctx.clock.now()) === 'open';
-  if (!isOffered || !isRunning || !isTradable(limits)) return restricted(side);
+  if (!isOffered || !isRunning || !isTradable(limits)) return notTradable(side);
   const active = await readActiveLimit(ctx, symbol);
-  // A sale's fee comes off what the venue pays; only a buyer pays more than the venue sees.
-  const gross = (net: bigint) => formatDecimal(side === 'buy' ? grossUp(net, offer.fee_bps ?? 0) : net, 18);
+  // Only a buy is grossed up: the fee of a sale is deducted from the venue's payment.
+  const gross = (net: bigint) => formatUnits(side === 'buy' ? grossUp(net, offer.fee_bps ?? 0) : net, 18);
   return {
     object: 'tokenized_swap_trading_status',
     side,
@@ -37,7 +37,7 @@ export async function readTradingStatus(
   };
 }
 
-function restricted(side: Side): TradingStatus {
+function notTradable(side: Side): TradingStatus {
   return {
     object: 'tokenized_swap_trading_status',
     side,
@@ -57,20 +57,20 @@ export function isTradable({
   return isOpen && maxNotional > 0n && maxTokens > 0n && remainingAttestations > 0n;
 }
 
-/** Of the session that is live now, which the venue tells elsewhere. */
+/** Reads the limit of the current session; the venue has it in another endpoint. */
 async function readActiveLimit({ venue }: Context, symbol: string): Promise<bigint | null> {
   const [{ status }, sessions] = await Promise.all([venue.marketState(), venue.sessionLimits(symbol)]);
   if (status === 'paused' || status === 'closed') return null;
   return sessions[status]?.maxActiveNotional ?? null;
 }
 
-/** Whether any deployment takes this side. */
+/** Returns whether any deployment accepts this side. */
 async function hasRunningContract(ctx: Context, { contracts }: Offer, side: Side): Promise<boolean> {
   const states = await Promise.all(contracts.map((contract) => isRunning(ctx, contract, side)));
   return states.some((runs) => runs);
 }
 
-/** A contract that does not tell is taken to run: a swap with it is tried before it is given out. */
+/** A contract without `status()` counts as running: every swap is simulated before its calldata is issued. */
 export async function isRunning(ctx: Context, contract: OfferContract, side: Side): Promise<boolean> {
   const { chain, address, asset_address } = contract;
   try {

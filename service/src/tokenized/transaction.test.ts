@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 beforeEach(async () => {
-  // Each test is later than the one before, because a chain's time does not go back.
+  // Chain time cannot go back, so every test starts later than the previous one.
   time += 600_000;
   world.app.clock.set(time);
   await world.chain.chain.mine(1);
@@ -52,7 +52,7 @@ const attested = () => world.venue.state.attestations;
 const ownerKey = deriveSandboxKey('owner');
 
 describe('a purchase', () => {
-  test('gives the wallet what the reply says, for the fee and the notional it says', async () => {
+  test('executes with the quantity, fee and notional value of its reply', async () => {
     const { status, body } = await order();
     expect([status, body.code]).toEqual([200, undefined]);
     expect(body).toMatchObject({
@@ -75,7 +75,7 @@ describe('a purchase', () => {
     expect((await balance(world.usdc, roles.owner.address)) - fees).toBe(5_000_000n);
   });
 
-  test('reverts whichever byte of its calldata is changed, called or broadcast', async () => {
+  test('reverts if any byte of its calldata is changed', async () => {
     const { body } = await order();
     const before = await balance(world.usdc, world.wallet.address);
     const passed: string[] = [];
@@ -85,7 +85,7 @@ describe('a purchase', () => {
         () => passed.push(`call ${at}`),
         () => undefined,
       );
-      // Steps that do not fit the words of 32 bytes meet every place in a word.
+      // A step of 21 bytes covers every position within 32-byte words.
       if (at % 21 === 0 && (await broadcast({ ...body, data })) !== 'reverted') passed.push(`sent ${at}`);
     }
     expect(passed).toEqual([]);
@@ -93,7 +93,7 @@ describe('a purchase', () => {
     expect(await broadcast(body)).toBe('success');
   }, 120_000);
 
-  test('is executed once, by that wallet and in time', async () => {
+  test('can be executed once, by its wallet, before it expires', async () => {
     const { body } = await order();
     expect(await broadcast(body, other().key)).toBe('reverted');
     expect(await broadcast(body)).toBe('success');
@@ -104,11 +104,11 @@ describe('a purchase', () => {
   });
 });
 
-describe('before the venue is asked', () => {
+describe('checks before the attestation', () => {
   const approve = (amount: bigint) =>
     world.call(world.wallet.key, world.usdc, token, 'approve', [world.deployment.swap, amount]);
 
-  test('an allowance one unit short is refused, and nothing attested', async () => {
+  test('refuse an allowance that is one unit short', async () => {
     await approve(1_004_999_999n);
     const before = attested();
     const { status, body } = await order();
@@ -121,7 +121,7 @@ describe('before the venue is asked', () => {
     await approve(maxUint256);
   });
 
-  test('a balance too small, a limit exceeded and a paused contract are refused too', async () => {
+  test('refuse a low balance, an exceeded limit and a paused contract', async () => {
     const before = attested();
     expect((await order({ amount: String(10n ** 9n * 200_000n + 10n ** 15n) })).body.code).toBe(
       'limit_reached',
@@ -154,7 +154,7 @@ describe('before the venue is asked', () => {
     [{ chain: 'base_sepolia' }, 422, 'chain_not_supported'],
     [{ symbol: 'NOPEon' }, 422, 'symbol_not_found'],
     [{ wallet_address: '0x12' }, 422, 'validation_failed'],
-  ])('%j is %i %s', async (change, status, code) => {
+  ])('answer %j with %i %s', async (change, status, code) => {
     const before = attested();
     const reply = await order(change);
     expect([reply.status, reply.body.code]).toEqual([status, code]);
@@ -162,8 +162,8 @@ describe('before the venue is asked', () => {
   });
 });
 
-describe('one order at a time', () => {
-  test('a second for the same wallet and asset hears of the first, until it is executed or over', async () => {
+describe('open orders', () => {
+  test('block another order of the wallet and asset until they are executed or expired', async () => {
     const first = await order();
     const second = await order({ amount: '2000000' });
     expect([second.status, second.body.code, second.body.errors]).toEqual([
@@ -179,7 +179,7 @@ describe('one order at a time', () => {
     expect((await order()).status).toBe(200);
   });
 
-  test('of many at once one is attested', async () => {
+  test('use up one attestation for many concurrent requests', async () => {
     const before = attested();
     const replies = await Promise.all(Array.from({ length: 12 }, () => order()));
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -187,7 +187,7 @@ describe('one order at a time', () => {
     expect(attested() - before).toBe(1);
   });
 
-  test('the same idempotency key gets the same calldata', async () => {
+  test('return the same calldata for the same idempotency key', async () => {
     const before = attested();
     const key = { 'idempotency-key': `same-${time}` };
     const [first, again] = [await order({}, key), await order({}, key)];
@@ -197,14 +197,14 @@ describe('one order at a time', () => {
   });
 });
 
-describe('the outcome', () => {
+describe('the outcome of an order', () => {
   const events = async () =>
     (await world.app.ctx.db.selectFrom('events').select(['type', 'data']).orderBy('written').execute()) as {
       type: string;
       data: { pay_input_amount: string; transaction_hash: string | null };
     }[];
 
-  test('is told as an event once: executed with its transaction, or expired', async () => {
+  test('is one event: executed with its transaction hash, or expired', async () => {
     await world.app.ctx.db.deleteFrom('events').execute();
     await world.app.ctx.db.deleteFrom('tokenized_orders').execute();
     const done = await order();
@@ -216,12 +216,12 @@ describe('the outcome', () => {
     world.app.clock.advance(31);
     await world.chain.chain.mine(1);
     await Promise.all([settleOrders(world.app.ctx), settleOrders(world.app.ctx)]);
-    const told = await events();
-    expect(told.map(({ type, data }) => [type, data.pay_input_amount])).toEqual([
+    const written = await events();
+    expect(written.map(({ type, data }) => [type, data.pay_input_amount])).toEqual([
       ['tokenized_swap.executed', '1005000000'],
       ['tokenized_swap.expired', '5000000'],
     ]);
-    expect(told[0]?.data.transaction_hash).toMatch(/^0x[0-9a-f]{64}$/);
-    expect(told[1]?.data.transaction_hash).toBeNull();
+    expect(written[0]?.data.transaction_hash).toMatch(/^0x[0-9a-f]{64}$/);
+    expect(written[1]?.data.transaction_hash).toBeNull();
   });
 });

@@ -6,16 +6,16 @@ import { toTimestamp } from '../http/wire.ts';
 import { startInterval } from '../jobs/interval.ts';
 import { listOpen, moveOrder, releaseOrder, type StoredOrder, saveTransactionHash } from './store.ts';
 
-const EVERY = 2_000;
-const BATCH = 500;
+const WATCH_INTERVAL_MS = 2_000;
+const BATCH_SIZE = 500;
 
-/** Asks the chains what became of the calldata that was given out. Any number of nodes may do it at once. */
+/** Reads the outcome of issued calldata from the chains. Safe to run on any number of nodes. */
 export async function settleOrders(ctx: Context): Promise<void> {
-  const open = await listOpen(ctx.db, BATCH);
+  const open = await listOpen(ctx.db, BATCH_SIZE);
   await Promise.all(
     open.map((order) =>
       settleOrder(ctx, order).catch((err: unknown) =>
-        ctx.log.debug({ err, chain: order.chain }, 'an order could not be looked up'),
+        ctx.log.debug({ err, chain: order.chain }, 'order lookup failed'),
       ),
     ),
   );
@@ -25,12 +25,12 @@ async function settleOrder(ctx: Context, order: StoredOrder): Promise<void> {
   if (order.state !== 'live') return abandonOrder(ctx, order);
   if (order.attestation === null) return;
   const chain = ctx.chains.evm(order.chain);
-  const { executed, isOver } = await readOutcome(chain, toLookUp(order), chain.facts.confirmations);
+  const { executed, isOver } = await readOutcome(chain, toOutcomeQuery(order), chain.facts.confirmations);
   if (executed !== null) return finishOrder(ctx, order, 'executed', executed);
   if (isOver) return finishOrder(ctx, order, 'expired', null);
 }
 
-/** What was never given out cannot be executed; by then the venue has its budget back. */
+/** Ends an expired order whose calldata was never issued, and so cannot be executed. */
 async function abandonOrder(ctx: Context, { id, state, expires_at }: StoredOrder): Promise<void> {
   if (Date.parse(expires_at) >= ctx.clock.now()) return;
   await moveOrder(ctx.db, id, state, { state: 'abandoned', holding: false }, toTimestamp(ctx.clock.micros()));
@@ -61,16 +61,16 @@ async function finishOrder(
   });
 }
 
-/** As of the newest block: an executed order does not stand in the way of the next, final or not. */
+/** Releases an order that is executed in the latest block, even if that block is not final yet. */
 export async function releaseIfExecuted(ctx: Context, order: StoredOrder): Promise<boolean> {
   if (order.state !== 'live' || order.attestation === null) return false;
-  const { executed } = await readOutcome(ctx.chains.evm(order.chain), toLookUp(order), 1);
+  const { executed } = await readOutcome(ctx.chains.evm(order.chain), toOutcomeQuery(order), 1);
   if (executed === null) return false;
   await releaseOrder(ctx.db, order.id, toTimestamp(ctx.clock.micros()));
   return true;
 }
 
-function toLookUp({ swap, wallet, token, asset, attestation, from_block }: StoredOrder) {
+function toOutcomeQuery({ swap, wallet, token, asset, attestation, from_block }: StoredOrder) {
   return {
     ...{ swap, wallet, input: token, output: asset, fromBlock: from_block ?? 0n },
     attestationId: attestation?.attestationId ?? 0n,
@@ -79,5 +79,5 @@ function toLookUp({ swap, wallet, token, asset, attestation, from_block }: Store
 }
 
 export function startOrderWatch(ctx: Context): () => Promise<void> {
-  return startInterval(ctx, EVERY, 'orders could not be looked up', () => settleOrders(ctx));
+  return startInterval(ctx, WATCH_INTERVAL_MS, 'order watch failed', () => settleOrders(ctx));
 }

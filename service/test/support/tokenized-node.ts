@@ -5,7 +5,7 @@ import { buildServer } from '../../src/http/server.ts';
 import { createLog } from '../../src/log.ts';
 import { apiRoutes } from '../../src/routes.ts';
 
-/** A node of the service in a process of its own, which a test can kill. */
+/** A service node in its own process, which a test can kill. */
 export type NodeSettings = {
   env: Record<string, string>;
   databaseUrl: string;

@@ -22,7 +22,7 @@ import { startTestChain, type TestChain, type TestNode } from './chain.ts';
 import { makeOffer, tokenizedFile } from './offers.ts';
 import { type Person, person } from './wallets.ts';
 
-/** Monday, 10:00 in New York: the regular session. */
+/** Monday 10:00 in New York, in the regular session. */
 export const MARKET_OPEN = Date.parse('2026-03-02T15:00:00Z');
 
 export type TestVenue = {
@@ -30,7 +30,7 @@ export type TestVenue = {
   apiKey: string;
   state: VenueState;
   fault: Fault;
-  /** Requests that came to it, by method and path. */
+  /** Number of requests, optionally of one method and path. */
   requests(path?: string): number;
   stop(): Promise<void>;
 };
@@ -44,11 +44,11 @@ export type TokenizedWorld = {
   usdc: Hex;
   offer: Offer;
   user: Person;
-  /** A funded wallet that lets the swap contract take everything. */
+  /** A funded wallet that has approved the swap contract without a limit. */
   wallet: { address: Hex; key: Hex };
-  /** Sends a call and tells whether it went through. */
+  /** Sends a transaction and returns its receipt status. */
   send(by: Hex, to: Hex, data: Hex): Promise<'success' | 'reverted'>;
-  /** As the owner of the venue or of the swap contract. */
+  /** Encodes and sends a contract call. */
   call<const A extends Abi, Name extends ContractFunctionName<A, 'nonpayable' | 'payable'>>(
     key: Hex,
     to: Hex,
@@ -65,7 +65,7 @@ export async function startTestVenue(chain: TestChain, now: () => number): Promi
   const store = openVenueState(folder);
   const fault = createFault();
   const deployment = chain.deployment.venue;
-  if (deployment === null) throw new Error('this chain has no venue');
+  if (deployment === null) throw new Error('the chain has no venue deployment');
   const server = createVenueServer({
     store,
     fault,
@@ -87,7 +87,7 @@ export async function startTestVenue(chain: TestChain, now: () => number): Promi
     apiKey: store.state.api_key,
     state: store.state,
     fault,
-    requests: (path) => (path === undefined ? seen : seen.filter((each) => each === path)).length,
+    requests: (path) => (path === undefined ? seen : seen.filter((request) => request === path)).length,
     stop: async () => {
       await closeServer(server);
       await rm(folder, { recursive: true });
@@ -117,7 +117,7 @@ export function appleFile(
   });
 }
 
-/** As many variants as there are bytes, each with another byte changed, in another way. */
+/** Returns one variant per byte, each with that byte changed. */
 export function changeEachByte(data: Hex): Hex[] {
   const bytes = hexToBytes(data);
   return Array.from(bytes, (byte, at) => {
@@ -127,7 +127,7 @@ export function changeEachByte(data: Hex): Hex[] {
   });
 }
 
-/** The application with a chain, a venue and an offer of Apple's shares, all on one clock. */
+/** Starts the application with a chain, a venue and an AAPLon offer on one clock. */
 export async function startTokenizedWorld(config: object = {}): Promise<TokenizedWorld> {
   const time = { now: MARKET_OPEN };
   const chain = await startTestChain('ethereum_sepolia', false, () => time.now / 1000);
@@ -163,7 +163,7 @@ export async function startTokenizedWorld(config: object = {}): Promise<Tokenize
     ...{ app, chain, node, venue, deployment, usdc, offer, wallet, send, call },
     user: await person(app),
     setPrice: async (symbol, price) => {
-      const asset = deployment.assets.find((each) => each.symbol === symbol);
+      const asset = deployment.assets.find((candidate) => candidate.symbol === symbol);
       const args = [asset?.address as Hex, price, 2 ** 32 - 1, 1_000] as const;
       await call(deriveSandboxKey('venue owner'), deployment.oracle, venueOracle, 'setPrice', args);
       venue.state.assets[symbol] = {

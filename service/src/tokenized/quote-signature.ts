@@ -1,0 +1,20 @@
+import { hashRequestIn, type VerifyRequest } from '@causeway/contracts/encodings/tokenized-order.ts';
+import type { Hex } from 'viem';
+import type { EvmChain } from '../chain/evm/client.ts';
+import type { OfferContract } from '../offers/stored-offer.ts';
+import type { Signer } from '../operator/signer.ts';
+import { readDomain } from './swap-domain.ts';
+
+/**
+ * Signs a quote for one wallet with the operator key: the EIP-712 request that allows `sender` to trade once until
+ * `expiry`. The venue signs the quote itself (`Attestation.signature`); the swap contract checks both signatures.
+ */
+export async function signQuoteRequest(
+  signer: Signer,
+  chain: EvmChain,
+  contract: OfferContract,
+  request: VerifyRequest,
+): Promise<Hex> {
+  const { separator } = await readDomain(chain, contract);
+  return signer.signHash(hashRequestIn(separator, request));
+}
