@@ -3,9 +3,9 @@
 export type AllowWalletTransaction = {
   object: 'allow_wallet_transaction';
   action: 'broadcast_transaction';
-  /** The encoded call. */
+  /** The calldata. */
   data: string;
-  /** The contract that takes it. */
+  /** The contract to call. */
   to: string;
 };
 
@@ -63,16 +63,16 @@ export type KycLevel = 'Sorting_KYC_Level' | 'BasicKYCLevel' | 'AccreditationInd
 
 export type KycToken = {
   object: 'kyc_token';
-  /** Short-lived; for the identity provider's web SDK. */
+  /** Short-lived access token for the identity provider's web SDK. */
   token: string;
 };
 
-/** What the form is filled with, forwarded as it is and never stored. Fields: City, Country, Country Of Citizenship, DOB, Date, Foreign Tax Number, Full Name, Permanent Address, Signature. */
+/** The values of the form, forwarded unchanged and never stored. Fields: City, Country, Country Of Citizenship, DOB, Date, Foreign Tax Number, Full Name, Permanent Address, Signature. */
 export type NewDocumentSubmission = Record<string, string>;
 
 export type NewKycToken = {
   level_name?: KycLevel | undefined;
-  /** Starts the applicant over, so that an approved level can be redone: the `kyc_reset` of the status. Never when a token is only renewed in the middle of the flow. */
+  /** Resets the applicant so that an approved level can be repeated. Send the `kyc_reset` of the requirement status; do not send it to renew a token during the flow. */
   reset?: boolean | undefined;
 };
 
@@ -151,7 +151,7 @@ export type OfferOption = {
 export type OfferRequirements = {
   object: 'offer_requirements';
   offer_id: string;
-  /** By the id of the offer option. */
+  /** Keyed by the id of the offer option. */
   options: Record<string, RequirementList>;
 };
 
@@ -225,7 +225,7 @@ export type Requirement = {
   id: string;
   type: 'whitelisted_wallet';
   details: {
-    /** How many wallets a user can bind to the option. */
+    /** Maximum number of wallets that a user can bind to the option. */
     max_wallets: number;
   };
 } | {
@@ -240,12 +240,12 @@ export type Requirement = {
   id: string;
   type: 'jurisdiction';
   details: {
-    /** Whether only the listed places pass, or all but the listed ones. */
+    /** `allow`: only the listed places pass. `reject`: all other places pass. */
     filter_type: 'allow' | 'reject';
     filters: Array<{
-      /** ISO 3166-1 alpha-2, in capitals. */
+      /** ISO 3166-1 alpha-2 code in upper case. */
       country_iso_2: string;
-      /** ISO 3166-2 codes without the country (`NY`), or names; without them the whole country. */
+      /** ISO 3166-2 codes without the country (`NY`), or names. Default: the whole country. */
       regions?: Array<string> | undefined;
     }>;
   };
@@ -256,20 +256,20 @@ export type RequirementList = {
   data: Array<Requirement>;
 };
 
-/** The bare word when there is no more to say. */
+/** A plain string if there are no further details. */
 export type RequirementStatus = 'not_started' | 'in_progress' | 'action_needed' | 'completed' | 'rejected' | {
   status: 'not_started' | 'in_progress' | 'action_needed' | 'completed' | 'rejected';
-  /** Why something is to be done. */
+  /** Why the user must act. */
   action?: 'kyc_not_verified' | 'update_pii_data' | undefined;
   kyc_level?: KycLevel | undefined;
-  /** To be sent to `POST /v1/kyc-token` as `reset`. */
+  /** The value to send to `POST /v1/kyc-token` as `reset`. */
   kyc_reset?: boolean | undefined;
 };
 
 export type RequirementStatuses = {
   object: 'requirement_statuses';
   offer_id: string;
-  /** By the id of the requirement. */
+  /** Keyed by the id of the requirement. */
   statuses: Record<string, RequirementStatus>;
 };
 
@@ -344,7 +344,7 @@ export type UserPii = {
   object: 'user_pii';
   kind: 'person' | 'company';
   full_legal_name: string | null;
-  /** YYYY-MM-DD; null for companies. */
+  /** `YYYY-MM-DD`. Null for companies. */
   date_of_birth: string | null;
   jurisdiction: {
     iso_2: string;
@@ -355,7 +355,7 @@ export type UserPii = {
     city: string | null;
     state: string | null;
     postal_code: string | null;
-    /** Two letters, ISO 3166-1; `jurisdiction` has the name. */
+    /** ISO 3166-1 alpha-2 code. `jurisdiction` has the name. */
     country: string | null;
   };
   tax_id: string | null;
@@ -370,7 +370,7 @@ export type WalletAuthorization = {
 
 export type WalletOwnershipChallenge = {
   object: 'wallet_ownership_challenge';
-  /** What the wallet signs, byte for byte. */
+  /** The exact message that the wallet must sign. */
   message: string;
   expires_at: string;
 };
@@ -438,24 +438,24 @@ export type Operations = {
     };
     reply: Offers;
   };
-  /** Read an offer. */
+  /** Get an offer. */
   getOffer: {
     reply: OfferDetails;
   };
-  /** Read the requirements of an offer. */
+  /** Get the requirements of an offer. */
   getRequirements: {
     reply: OfferRequirements;
   };
-  /** Read how far the user is with the requirements. */
+  /** Get the user's requirement statuses. */
   getRequirementStatuses: {
     reply: RequirementStatuses;
   };
-  /** Start or continue the identity verification. */
+  /** Start or continue identity verification. */
   createKycToken: {
     body: NewKycToken;
     reply: KycToken;
   };
-  /** Read the user's personal data. */
+  /** Get the user's personal data. */
   getPii: {
     reply: UserPii;
   };
@@ -464,19 +464,19 @@ export type Operations = {
     body: NewDocumentSubmission;
     reply: DocumentSubmission;
   };
-  /** Get a text to prove the ownership of a wallet with. */
+  /** Create a wallet ownership challenge. */
   createWalletOwnershipChallenge: {
     body: {
-      /** EVM addresses in any case, Solana addresses in base58. */
+      /** EVM: hexadecimal in any case. Solana: base58. */
       wallet_address: string;
       chain: Chain;
-      /** `siwe` (ERC-4361) for EVM chains. */
+      /** `siwe` (ERC-4361) is only supported on EVM chains. */
       challenge_type?: 'plain' | 'siwe' | undefined;
-      /** For `siwe`: host of the page that asks, with its port. */
+      /** For `siwe`: the host of the requesting page, with its port if any. */
       domain?: string | undefined;
-      /** For `siwe`: what the signature is for. */
+      /** For `siwe`: the URI of the requesting page. */
       uri?: string | undefined;
-      /** For `siwe`: a sentence for the user. */
+      /** For `siwe`: a statement for the user. */
       statement?: string | undefined;
     };
     reply: WalletOwnershipChallenge;
@@ -486,14 +486,14 @@ export type Operations = {
     body: {
       chain: Chain;
       offer_option_id: string;
-      /** Of the text of the challenge. EVM: hexadecimal; Solana: base58. */
+      /** The signature of the challenge message. EVM: hexadecimal. Solana: base58. */
       signature: string;
-      /** EVM addresses in any case, Solana addresses in base58. */
+      /** EVM: hexadecimal in any case. Solana: base58. */
       wallet_address: string;
     };
     reply: OptionAddress;
   };
-  /** List the connected wallets of the user. */
+  /** List the user's connected wallets. */
   listConnectedWallets: {
     query: {
       /** Cursor of the next page, from a previous reply. */
@@ -501,7 +501,7 @@ export type Operations = {
       /** Cursor of the previous page, from a previous reply. */
       starting_before?: string | undefined;
       limit?: number | undefined;
-      /** Without it, of all options of the offer. */
+      /** Default: all options of the offer. */
       offer_option_id?: string | undefined;
     };
     reply: OptionAddresses;
@@ -510,13 +510,13 @@ export type Operations = {
   removeConnectedWallet: {
     reply: OptionAddress;
   };
-  /** Let a wallet onto the allow-list of a swap offer. */
+  /** Add a wallet to the allow-list of a swap offer. */
   allowWallet: {
     body: {
       chain: Chain;
-      /** Of the text of the challenge. EVM: hexadecimal; Solana: base58. */
+      /** The signature of the challenge message. EVM: hexadecimal. Solana: base58. */
       signature: string;
-      /** EVM addresses in any case, Solana addresses in base58. */
+      /** EVM: hexadecimal in any case. Solana: base58. */
       wallet_address: string;
     };
     reply: AllowWalletTransaction | WalletAllowed;
@@ -607,7 +607,7 @@ export type Operations = {
     };
     reply: TokenBalance;
   };
-  /** An indicative price of a tokenized asset. */
+  /** Get an indicative price of a tokenized asset. */
   quoteTokenizedSwap: {
     query: {
       symbol: string;
@@ -618,7 +618,7 @@ export type Operations = {
     };
     reply: TokenizedSwapQuote;
   };
-  /** Whether and how much of a tokenized asset can be traded now. */
+  /** Get the trading status of a tokenized asset. */
   getTokenizedTradingStatus: {
     query: {
       symbol: string;
@@ -626,7 +626,7 @@ export type Operations = {
     };
     reply: TokenizedSwapTradingStatus;
   };
-  /** A purchase, signed and encoded for the wallet to broadcast. */
+  /** Create a signed purchase transaction for the wallet to broadcast. */
   encodeTokenizedSwap: {
     body: {
       amount: string;
