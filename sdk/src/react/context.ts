@@ -2,15 +2,15 @@ import { createContext, useContext } from 'react';
 import type { Causeway } from '../client.ts';
 import type { Wallet } from '../flows/wallet.ts';
 import type { EvmChain } from '../wire.ts';
-import type { Cache } from './hooks/query-cache.ts';
-import type { IdentityLauncher } from './identity/identity.ts';
+import type { QueryCache } from './hooks/query-cache.ts';
+import type { IdentityLauncher } from './identity/identity-launchers.ts';
 import type { Protocol, WalletConnector } from './wallets/connector.ts';
 
 export type RpcUrls = Partial<Record<EvmChain, readonly string[]>>;
 
 export type CausewayContext = {
   client: Causeway;
-  cache: Cache;
+  cache: QueryCache;
   connectors: readonly WalletConnector[];
   identity: IdentityLauncher;
   signInUrl: string;
@@ -24,20 +24,20 @@ export const Context = createContext<CausewayContext | null>(null);
 
 export function useCausewayContext(): CausewayContext {
   const value = useContext(Context);
-  if (value === null) throw new Error('Put <CausewayProvider> around what uses @causeway/sdk/react.');
+  if (value === null) throw new Error('Wrap components of @causeway/sdk/react in <CausewayProvider>.');
   return value;
 }
 
 /**
- * The client that the provider was given.
+ * Returns the client passed to the provider.
  *
  * @example
  * ```tsx
  * import { useCauseway } from '@causeway/sdk/react';
  *
- * function Resend() {
+ * function ResendForm() {
  *   const causeway = useCauseway();
- *   return <button type="button" onClick={() => causeway.documents.submit('tax_certification', {})}>Send again</button>;
+ *   return <button type="button" onClick={() => causeway.documents.submit('tax_certification', {})}>Resend</button>;
  * }
  * ```
  */

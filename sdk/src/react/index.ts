@@ -6,24 +6,23 @@ export { FundSwapCheckout, type FundSwapCheckoutProps } from './checkout/fund-sw
 export { TokenSaleCheckout, type TokenSaleCheckoutProps } from './checkout/token-sale-checkout.tsx';
 export { TokenizedCheckout, type TokenizedCheckoutProps } from './checkout/tokenized-checkout.tsx';
 export { useCauseway } from './context.ts';
+export { useOffer, useOffers, useRequirementStatuses, useRequirements } from './hooks/use-offers.ts';
 export {
-  useQuote,
+  type Answer,
+  type HookOptions,
+  type ListAnswer,
+  type ListQueryResult,
+  type QueryResult,
+  useInvalidate,
+} from './hooks/use-query.ts';
+export {
   useSwapOutputToken,
   useSwapPreview,
   useSwapStatus,
-  useTokenAllowance,
-  useTokenBalance,
-  useTradingStatus,
   useWalletAuthorization,
-} from './hooks/use-chain.ts';
-export {
-  type ListAnswer,
-  useOffer,
-  useOffers,
-  useRequirementStatuses,
-  useRequirements,
-} from './hooks/use-offers.ts';
-export { type Answer, type HookOptions, useInvalidate } from './hooks/use-query.ts';
+} from './hooks/use-swaps.ts';
+export { useQuote, useTradingStatus } from './hooks/use-tokenized.ts';
+export { useTokenAllowance, useTokenBalance } from './hooks/use-tokens.ts';
 export { useConnectedWallets, useParticipation, useParticipations, usePii } from './hooks/use-user.ts';
 export { type ConnectedWallet, useWallet } from './hooks/use-wallet.ts';
 export {
@@ -31,20 +30,22 @@ export {
   type IdentityLauncher,
   type IdentityRequest,
   sumsubIdentity,
-} from './identity/identity.ts';
+} from './identity/identity-launchers.ts';
 export {
   RequirementsChecklist,
   type RequirementsChecklistProps,
 } from './identity/requirements-checklist.tsx';
 export { SignInCard, type SignInCardProps } from './identity/sign-in-card.tsx';
 export { OfferHeader, type OfferPartProps } from './offers/offer-header.tsx';
-export { OfferFaq, OfferLinks, OfferMilestones, OfferTerms } from './offers/offer-parts.tsx';
+export { OfferFaq, OfferLinks, OfferMilestones, OfferTerms } from './offers/offer-sections.tsx';
+export { type OfferState, offerState } from './offers/offer-state.tsx';
 export { OffersGrid, type OffersGridProps } from './offers/offers-grid.tsx';
 export { ParticipationsList, type ParticipationsListProps } from './offers/participations-list.tsx';
 export { CausewayProvider, type CausewayProviderProps } from './provider.tsx';
 export { Countdown, type CountdownProps } from './ui/countdown.tsx';
 export { AddressText, Skeleton, StatusBadge, type Tone } from './ui/elements.tsx';
 export { ErrorNotice } from './ui/error-notice.tsx';
+export { formatUsd, groupDigits } from './ui/format.ts';
 export { ConnectWalletDialog, type ConnectWalletDialogProps } from './wallets/connect-wallet-dialog.tsx';
 export type { Protocol, WalletConnector } from './wallets/connector.ts';
 export { useInjectedWallets } from './wallets/injected.ts';

@@ -2,23 +2,23 @@ import { type ReactNode, useEffect, useMemo } from 'react';
 import type { Causeway } from '../client.ts';
 import type { Preloaded } from '../preload.ts';
 import { Context, type RpcUrls } from './context.ts';
-import { createCache } from './hooks/query-cache.ts';
-import { type IdentityLauncher, sumsubIdentity } from './identity/identity.ts';
+import { createQueryCache } from './hooks/query-cache.ts';
+import { type IdentityLauncher, sumsubIdentity } from './identity/identity-launchers.ts';
 import { useConnections } from './wallets/connections.ts';
 import type { WalletConnector } from './wallets/connector.ts';
 
 export type CausewayProviderProps = {
-  /** Make it once, outside of your components: a new one starts with nothing known. */
+  /** Create it once, outside your components: each client has its own cache. */
   client: Causeway;
-  /** Beside the extensions, which are found by themselves. */
+  /** Wallets in addition to browser extensions, which are detected automatically. */
   wallets?: readonly WalletConnector[] | undefined;
-  /** How the identity provider's flow is shown; Sumsub's own web SDK unless told. */
+  /** How to show the identity provider's flow. Default: `sumsubIdentity()`. */
   identity?: IdentityLauncher | undefined;
-  /** What `preload` gave on the server. */
+  /** The result of `preload` on the server. */
   initial?: Preloaded | undefined;
-  /** Where signing in starts; `/causeway/sign-in` unless told. */
+  /** Where sign-in starts. Default: `/causeway/sign-in`. */
   signInUrl?: string | undefined;
-  /** Nodes to tell a wallet that does not know a chain yet. */
+  /** RPC URLs to add to a wallet that does not know a chain yet. */
   rpcUrls?: RpcUrls | undefined;
   children: ReactNode;
 };
@@ -26,7 +26,7 @@ export type CausewayProviderProps = {
 const NO_WALLETS: readonly WalletConnector[] = [];
 
 /**
- * Holds the client, what it has answered, and the connected wallets, for the hooks and components below it.
+ * Provides the client, its query cache and the connected wallets to the hooks and components below it.
  *
  * @example
  * ```tsx
@@ -53,8 +53,8 @@ export function CausewayProvider({
   rpcUrls,
   children,
 }: CausewayProviderProps) {
-  const cache = useMemo(() => createCache(client, initial), [client]);
-  useEffect(() => cache.attend(), [cache]);
+  const cache = useMemo(() => createQueryCache(client, initial), [client]);
+  useEffect(() => cache.refetchOnFocus(), [cache]);
   const { connected, connect, disconnect } = useConnections(wallets);
   const launcher = useMemo(() => identity ?? sumsubIdentity(), [identity]);
   const value = useMemo(

@@ -1,25 +1,23 @@
-import { type ReactNode, useId, useState } from 'react';
+import { useId, useState } from 'react';
 import { formatAmount } from '../../amounts.ts';
 import type { EvmWallet } from '../../flows/wallet.ts';
-import type { PlaceChoice } from '../hooks/use-deployment.ts';
 import { AddressText, Skeleton } from '../ui/elements.tsx';
-import { cutDecimals, groupDigits } from '../ui/format.ts';
+import { groupDigits, truncateDecimals } from '../ui/format.ts';
 import { ConnectWalletDialog } from '../wallets/connect-wallet-dialog.tsx';
 import type { Amount, Limits } from './use-amount.ts';
+import type { DeploymentChoice } from './use-deployment.ts';
 
 type Choice = { value: string; label: string };
 type ChoiceProps = {
   label: string;
-  /** Says what it is for. */
-  hint?: string | undefined;
   value: string;
   choices: readonly Choice[];
   disabled: boolean;
   onChange(value: string): void;
 };
 
-/** One choice is no question: it is only told. */
-export function ChoiceField({ label, hint, value, choices, disabled, onChange }: ChoiceProps) {
+/** A select that is disabled if there is only one choice. */
+function ChoiceField({ label, value, choices, disabled, onChange }: ChoiceProps) {
   const id = useId();
   return (
     <div className="cw-field">
@@ -28,7 +26,6 @@ export function ChoiceField({ label, hint, value, choices, disabled, onChange }:
         id={id}
         className="cw-input"
         value={value}
-        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
         disabled={disabled || choices.length < 2}
         onChange={(event) => onChange(event.target.value)}
       >
@@ -38,31 +35,26 @@ export function ChoiceField({ label, hint, value, choices, disabled, onChange }:
           </option>
         ))}
       </select>
-      {hint !== undefined && (
-        <p className="cw-muted cw-small" id={`${id}-hint`}>
-          {hint}
-        </p>
-      )}
     </div>
   );
 }
 
-/** The network and the asset to pay with. */
-export function PlaceFields({ choice, disabled }: { choice: PlaceChoice; disabled: boolean }) {
-  const { place, chains, assets, setChain, setAsset } = choice;
-  if (place === undefined) return null;
+/** Selects the network and the asset to pay with. */
+export function DeploymentFields({ choice, disabled }: { choice: DeploymentChoice; disabled: boolean }) {
+  const { deployment, chains, assets, setChain, setAsset } = choice;
+  if (deployment === undefined) return null;
   return (
     <div className="cw-fields">
       <ChoiceField
         label="Network"
-        value={place.chain}
+        value={deployment.chain}
         choices={chains}
         {...{ disabled }}
         onChange={setChain}
       />
       <ChoiceField
         label="Pay with"
-        value={place.assetId}
+        value={deployment.assetId}
         choices={assets}
         {...{ disabled }}
         onChange={setAsset}
@@ -71,7 +63,22 @@ export function PlaceFields({ choice, disabled }: { choice: PlaceChoice; disable
   );
 }
 
-/** The connected wallet, or the way to connect one. */
+type SlippageProps = { value: number; choices: readonly number[]; onChange(bps: number): void };
+
+/** Selects the maximum slippage in basis points. */
+export function SlippageField({ value, choices, onChange }: SlippageProps) {
+  return (
+    <ChoiceField
+      label="Maximum slippage"
+      value={String(value)}
+      choices={choices.map((bps) => ({ value: String(bps), label: `${(bps / 100).toFixed(2)}%` }))}
+      disabled={false}
+      onChange={(bps) => onChange(Number(bps))}
+    />
+  );
+}
+
+/** Shows the connected wallet, or a button to connect one. */
 export function WalletField({ wallet, disabled }: { wallet: EvmWallet | undefined; disabled: boolean }) {
   const [isOpen, setIsOpen] = useState(false);
   return (
@@ -83,7 +90,7 @@ export function WalletField({ wallet, disabled }: { wallet: EvmWallet | undefine
           className="cw-button cw-button-main cw-button-wide"
           onClick={() => setIsOpen(true)}
         >
-          Connect a wallet
+          Connect wallet
         </button>
       ) : (
         <div className="cw-panel cw-wallet-panel cw-row cw-spread">
@@ -106,16 +113,16 @@ export function WalletField({ wallet, disabled }: { wallet: EvmWallet | undefine
 type AmountProps = {
   amount: Amount;
   limits: Limits;
-  /** Whether there is a wallet whose balance is on its way. */
+  /** Shows the balance, or a skeleton until it is known. */
   hasWallet: boolean;
   disabled: boolean;
 };
 
-/** An amount in whole units, the balance, and the way to use all of it. */
+/** An amount input with the wallet's balance and a button to use all of it. */
 export function AmountField({ amount, limits, hasWallet, disabled }: AmountProps) {
   const id = useId();
   const { balance, maximum, decimals, code } = limits;
-  const most =
+  const spendable =
     balance === undefined || maximum === undefined ? balance : balance < maximum ? balance : maximum;
   return (
     <div className="cw-field">
@@ -129,7 +136,7 @@ export function AmountField({ amount, limits, hasWallet, disabled }: AmountProps
                 <Skeleton width="8ch" />
               ) : (
                 <span title={formatAmount(balance, decimals)}>
-                  {groupDigits(cutDecimals(formatAmount(balance, decimals), 4))} {code}
+                  {groupDigits(truncateDecimals(formatAmount(balance, decimals), 4))} {code}
                 </span>
               )}
             </>
@@ -153,8 +160,8 @@ export function AmountField({ amount, limits, hasWallet, disabled }: AmountProps
         <button
           type="button"
           className="cw-button cw-button-small"
-          disabled={disabled || most === undefined || most === 0n}
-          onClick={() => amount.setText(formatAmount(most ?? 0n, decimals))}
+          disabled={disabled || spendable === undefined || spendable === 0n}
+          onClick={() => amount.setText(formatAmount(spendable ?? 0n, decimals))}
         >
           Max
         </button>
@@ -170,23 +177,10 @@ export function AmountField({ amount, limits, hasWallet, disabled }: AmountProps
   );
 }
 
-/** What may be paid, before anything is typed. */
+/** Returns the limit to show before anything is typed. */
 function hintOf({ minimum, maximum, decimals, code }: Limits): string {
-  const show = (units: bigint) => `${groupDigits(cutDecimals(formatAmount(units, decimals), 2))} ${code}`;
+  const show = (units: bigint) =>
+    `${groupDigits(truncateDecimals(formatAmount(units, decimals), 2))} ${code}`;
   if (minimum !== undefined && minimum > 0n) return `Minimum ${show(minimum)}`;
   return maximum === undefined ? '' : `Up to ${show(maximum)}`;
-}
-
-/** What it comes to. */
-export function Summary({ rows }: { rows: readonly (readonly [term: string, value: ReactNode])[] }) {
-  return (
-    <dl className="cw-summary">
-      {rows.map(([term, value]) => (
-        <div key={term}>
-          <dt>{term}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
 }

@@ -1,8 +1,8 @@
+import type { FlowState } from '../hooks/use-flow.ts';
 import { Spinner } from '../ui/elements.tsx';
 import type { Step } from './phases.ts';
-import type { FlowState } from './use-flow.ts';
 
-/** The steps of a flow, where it stands, and in words what it waits for; announced as it moves. */
+/** Shows the steps of a flow and announces what the current one is waiting for. */
 export function FlowProgress<Phase extends string>({
   steps,
   state,
@@ -11,34 +11,40 @@ export function FlowProgress<Phase extends string>({
   state: FlowState<Phase, unknown>;
 }) {
   const phase = state.step === 'running' || state.step === 'failed' ? state.phase : undefined;
-  const at = state.step === 'done' ? steps.length : Math.max(0, indexOf(steps, phase));
-  const words = phase === undefined ? 'Starting…' : steps[at]?.phases[phase];
+  const current = state.step === 'done' ? steps.length : Math.max(0, indexOf(steps, phase));
+  const text = phase === undefined ? 'Starting…' : steps[current]?.phases[phase];
   return (
     <div className="cw-progress">
       <ol className="cw-steps">
         {steps.map(({ name }, index) => {
-          const where =
-            index < at ? 'past' : index === at ? (state.step === 'failed' ? 'stopped' : 'now') : 'next';
+          const position =
+            index < current
+              ? 'past'
+              : index === current
+                ? state.step === 'failed'
+                  ? 'stopped'
+                  : 'now'
+                : 'next';
           return (
             <li
               key={name}
-              className={`cw-step cw-step-${where}`}
-              aria-current={where === 'now' ? 'step' : undefined}
+              className={`cw-step cw-step-${position}`}
+              aria-current={position === 'now' ? 'step' : undefined}
             >
               <span className="cw-step-mark" aria-hidden="true">
-                {where === 'past' ? '✓' : where === 'stopped' ? '!' : index + 1}
+                {position === 'past' ? '✓' : position === 'stopped' ? '!' : index + 1}
               </span>
               {name}
-              {where === 'past' && <span className="cw-hidden"> (done)</span>}
-              {where === 'stopped' && <span className="cw-hidden"> (stopped here)</span>}
+              {position === 'past' && <span className="cw-hidden"> (done)</span>}
+              {position === 'stopped' && <span className="cw-hidden"> (stopped here)</span>}
             </li>
           );
         })}
       </ol>
-      <p className="cw-progress-words" role="status">
+      <p className="cw-progress-text" role="status">
         {state.step === 'running' && (
           <>
-            <Spinner /> {words}
+            <Spinner /> {text}
           </>
         )}
       </p>

@@ -1,32 +1,15 @@
-import type { AllowWalletPhase } from '../../flows/allow-wallet.ts';
-import type { BindWalletPhase } from '../../flows/bind-wallet.ts';
 import type { FundSwapPhase } from '../../flows/fund-swap.ts';
 import type { TokenSalePhase } from '../../flows/token-sale.ts';
 import type { TokenizedPhase } from '../../flows/tokenized-purchase.ts';
 
-export const BIND_PHASES: Record<BindWalletPhase, string> = {
-  connecting: 'Looking for your wallet…',
-  challenging: 'Preparing a text for you to sign…',
-  signing: 'Sign the text in your wallet. It costs nothing.',
-  binding: 'Registering your wallet…',
-};
-
-export const ALLOW_PHASES: Record<AllowWalletPhase, string> = {
-  connecting: 'Switching your wallet to the right network…',
-  checking: 'Looking whether your wallet is allowed already…',
-  challenging: 'Preparing a text for you to sign…',
-  signing: 'Sign the text in your wallet. It costs nothing.',
-  allowing: 'Asking for the permission…',
-  broadcasting: 'Confirm the transaction in your wallet. It costs a network fee.',
-  confirming: 'Waiting for the network to confirm…',
-};
-
-/** What the user sees of a flow: a few steps, each for some of its phases. */
+/** A step shown to the user; it covers one or more phases of a flow. */
 export type Step<Phase extends string> = { name: string; phases: Partial<Record<Phase, string>> };
 
+const SWITCHING_NETWORK = 'Switching your wallet to the right network…';
+
 const APPROVAL = {
-  resetting_allowance: 'This token needs an earlier approval to be cleared first. Confirm it in your wallet.',
-  approving: 'Confirm the approval in your wallet. It costs a network fee.',
+  resetting_allowance: 'This token requires clearing an earlier approval first. Confirm it in your wallet.',
+  approving: 'Confirm the approval in your wallet. A network fee applies.',
   confirming_approval: 'Waiting for the network to confirm your approval…',
 } as const;
 
@@ -34,9 +17,9 @@ export const TOKEN_SALE_STEPS: readonly Step<TokenSalePhase>[] = [
   {
     name: 'Check',
     phases: {
-      connecting: 'Switching your wallet to the right network…',
+      connecting: SWITCHING_NETWORK,
       checking: 'Checking your balance…',
-      waiting_for_earlier: 'Waiting for an earlier purchase of yours to be settled…',
+      waiting_for_earlier: 'Waiting for your earlier purchase to settle…',
     },
   },
   { name: 'Approve', phases: { ...APPROVAL, signing_permit: 'Sign the permit in your wallet.' } },
@@ -46,17 +29,14 @@ export const TOKEN_SALE_STEPS: readonly Step<TokenSalePhase>[] = [
 export const FUND_SWAP_STEPS: readonly Step<FundSwapPhase>[] = [
   {
     name: 'Check',
-    phases: {
-      connecting: 'Switching your wallet to the right network…',
-      checking: 'Checking the fund and your balance…',
-    },
+    phases: { connecting: SWITCHING_NETWORK, checking: 'Checking the fund and your balance…' },
   },
   { name: 'Approve', phases: APPROVAL },
   {
     name: 'Swap',
     phases: {
-      previewing: 'Looking at the price once more…',
-      swapping: 'Confirm the swap in your wallet. It costs a network fee.',
+      previewing: 'Checking the latest price…',
+      swapping: 'Confirm the swap in your wallet. A network fee applies.',
       confirming: 'Waiting for the network to confirm the swap…',
     },
   },
@@ -65,23 +45,20 @@ export const FUND_SWAP_STEPS: readonly Step<FundSwapPhase>[] = [
 export const TOKENIZED_STEPS: readonly Step<TokenizedPhase>[] = [
   {
     name: 'Check',
-    phases: {
-      connecting: 'Switching your wallet to the right network…',
-      checking: 'Checking the market and your balance…',
-    },
+    phases: { connecting: SWITCHING_NETWORK, checking: 'Checking the market and your balance…' },
   },
   { name: 'Approve', phases: APPROVAL },
   {
     name: 'Order',
     phases: {
-      ordering: 'Asking the market for a firm price…',
-      verifying: 'Checking that the order is exactly what you asked for…',
+      ordering: 'Getting a firm price…',
+      verifying: 'Checking that the order matches your request…',
     },
   },
   {
     name: 'Buy',
     phases: {
-      broadcasting: 'Confirm the purchase in your wallet, before the price expires.',
+      broadcasting: 'Confirm the purchase in your wallet before the price expires.',
       confirming: 'Waiting for the network to confirm the purchase…',
     },
   },

@@ -1,30 +1,33 @@
 import { useEffect, useState } from 'react';
 import { parseAmount } from '../../amounts.ts';
 import type { OfferDetails, Participation } from '../../wire.ts';
-import { useTokenBalance } from '../hooks/use-chain.ts';
-import { usePlace } from '../hooks/use-deployment.ts';
 import { useWallet } from '../hooks/use-wallet.ts';
 import { Empty } from '../ui/elements.tsx';
-import { AmountField, PlaceFields, WalletField } from './checkout-fields.tsx';
+import { AmountField, DeploymentFields, WalletField } from './checkout-fields.tsx';
 import { CheckoutGate } from './checkout-gate.tsx';
-import { FlowPanel } from './checkout-parts.tsx';
+import { FlowPanel } from './flow-panel.tsx';
+import { OptionPicker } from './option-picker.tsx';
 import { TOKEN_SALE_STEPS } from './phases.ts';
-import { OptionChoice, SaleDone, SaleSummary, UnboundNotice, UnfinishedNotice } from './token-sale-parts.tsx';
+import { SaleDone } from './sale-done.tsx';
+import { UnfinishedSaleNotice, UnregisteredWalletNotice } from './sale-notices.tsx';
+import { SaleSummary } from './sale-summary.tsx';
 import { useAmount } from './use-amount.ts';
-import { useSale } from './use-sale.ts';
+import { useBalance } from './use-balance.ts';
+import { useDeployment } from './use-deployment.ts';
+import { useTokenSale } from './use-token-sale.ts';
 
 export type TokenSaleCheckoutProps = {
   offer: OfferDetails;
-  /** The option that is chosen first; the user can choose another unless it is the only one. */
+  /** The selected option; the user can select another one. Default: the first. */
   optionId?: string | undefined;
   onOptionChange?: ((optionId: string) => void) | undefined;
-  /** Told when the participation is recorded. */
+  /** Called when the participation is recorded. */
   onDone?: ((participation: Participation) => void) | undefined;
 };
 
 /**
- * Investing in a token sale: option, requirements, network, asset and amount, then approval and participation with its
- * live status. A purchase that was interrupted after its approval goes on from there, also after a reload.
+ * The checkout of a token sale: option, requirements, network, asset, amount, approval, and the participation with its
+ * live status. A purchase interrupted after its approval resumes from there, even after a reload.
  *
  * @example
  * ```tsx
@@ -50,10 +53,10 @@ export function TokenSaleCheckout({ offer, optionId, onOptionChange, onDone }: T
     <section className="cw cw-card cw-checkout">
       <h2 className="cw-title">Invest</h2>
       {option === undefined ? (
-        <Empty title="There is nothing to invest in here">Please choose another offer.</Empty>
+        <Empty title="Nothing to invest in yet">Please choose another offer.</Empty>
       ) : (
         <>
-          {offer.options.length > 1 && <OptionChoice offer={offer} value={option.id} onChange={choose} />}
+          {offer.options.length > 1 && <OptionPicker offer={offer} value={option.id} onChange={choose} />}
           <CheckoutGate offer={offer} optionId={option.id} key={option.id}>
             <SaleForm offer={offer} option={option} onDone={onDone} />
           </CheckoutGate>
@@ -71,27 +74,23 @@ type FormProps = {
 
 function SaleForm({ offer, option, onDone }: FormProps) {
   const { wallet } = useWallet('ethereum');
-  const choice = usePlace(offer);
-  const { place } = choice;
-  const { data: held } = useTokenBalance(
-    place && wallet && { token_address: place.token, owner: wallet.address, chain: place.chain },
-    { every: 15_000 },
-  );
-  const minimum = parseAmount(option.minimum_purchase_usd ?? '', place?.decimals ?? 0);
+  const choice = useDeployment(offer);
+  const { deployment } = choice;
+  const balance = useBalance(deployment, wallet?.address);
+  const minimum = parseAmount(option.minimum_purchase_usd ?? '', deployment?.decimals ?? 0);
   const limits = {
-    ...{ decimals: place?.decimals ?? 0, code: place?.code ?? '' },
-    balance: held === undefined ? undefined : BigInt(held.balance),
+    ...{ decimals: deployment?.decimals ?? 0, code: deployment?.code ?? '', balance },
     minimum: minimum === null ? undefined : BigInt(minimum),
   };
   const amount = useAmount(limits);
-  const sale = useSale({ offer, option, place, wallet, onDone });
+  const sale = useTokenSale({ offer, option, deployment, wallet, onDone });
   const { run, unfinished } = sale;
-  if (place === undefined) return <Empty title="This sale is not open on any network yet" />;
+  if (deployment === undefined) return <Empty title="This sale isn't available on any network yet" />;
   if (run.state.step === 'done')
     return <SaleDone offer={offer} participation={run.state.result} onAgain={run.reset} />;
   const isBusy = run.state.step === 'running';
   const isIdle = run.state.step === 'idle';
-  const canBuy = wallet !== undefined && amount.units !== null && sale.isBound !== false;
+  const canBuy = wallet !== undefined && amount.units !== null && sale.isRegistered !== false;
   return (
     <form
       className="cw-stack"
@@ -101,7 +100,7 @@ function SaleForm({ offer, option, onDone }: FormProps) {
       }}
     >
       {isIdle && unfinished !== null && (
-        <UnfinishedNotice
+        <UnfinishedSaleNotice
           {...{ offer, unfinished, wallet }}
           onContinue={sale.resume}
           onDiscard={sale.discard}
@@ -109,13 +108,15 @@ function SaleForm({ offer, option, onDone }: FormProps) {
       )}
       {isIdle && unfinished === null && (
         <>
-          <PlaceFields choice={choice} disabled={false} />
+          <DeploymentFields choice={choice} disabled={false} />
           <WalletField wallet={wallet} disabled={false} />
-          {wallet !== undefined && sale.isBound === false && (
-            <UnboundNotice {...{ offer, optionId: option.id, wallet, bound: sale.bound }} />
+          {wallet !== undefined && sale.isRegistered === false && (
+            <UnregisteredWalletNotice
+              {...{ offer, optionId: option.id, wallet, registered: sale.registered }}
+            />
           )}
           <AmountField {...{ amount, limits, hasWallet: wallet !== undefined }} disabled={false} />
-          <SaleSummary {...{ offer, option, place }} units={amount.units} />
+          <SaleSummary {...{ offer, option, deployment }} units={amount.units} />
           <button
             type="submit"
             className="cw-button cw-button-main cw-button-wide"
@@ -128,7 +129,7 @@ function SaleForm({ offer, option, onDone }: FormProps) {
       <FlowPanel
         run={run}
         steps={TOKEN_SALE_STEPS}
-        onRetry={unfinished === null ? sale.again : sale.resume}
+        onRetry={unfinished === null ? sale.retry : sale.resume}
         retryLabel={unfinished === null ? 'Try again' : 'Continue'}
       />
     </form>

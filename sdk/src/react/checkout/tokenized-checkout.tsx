@@ -2,30 +2,37 @@ import { useState } from 'react';
 import { formatAmount, parseAmount } from '../../amounts.ts';
 import type { SwapResult } from '../../flows/outcome.ts';
 import type { OfferDetails, TokenizedSwapTransaction } from '../../wire.ts';
-import { useQuote, useTokenBalance, useTradingStatus } from '../hooks/use-chain.ts';
-import { type Place, type PlaceChoice, usePlace } from '../hooks/use-deployment.ts';
+import { useQuote, useTradingStatus } from '../hooks/use-tokenized.ts';
 import { useWallet } from '../hooks/use-wallet.ts';
-import { LivePrice, MarketNotice } from '../offers/market.tsx';
 import { Empty } from '../ui/elements.tsx';
-import { cutDecimals } from '../ui/format.ts';
-import { AmountField, ChoiceField, PlaceFields, WalletField } from './checkout-fields.tsx';
+import { truncateDecimals } from '../ui/format.ts';
+import { AmountField, DeploymentFields, SlippageField, WalletField } from './checkout-fields.tsx';
 import { CheckoutGate } from './checkout-gate.tsx';
-import { FlowPanel } from './checkout-parts.tsx';
+import { FlowPanel } from './flow-panel.tsx';
+import { MarketNotice, MarketPrice } from './market-price.tsx';
+import { OrderPanel, TokenizedSummary } from './order-panel.tsx';
 import { TOKENIZED_STEPS } from './phases.ts';
 import { SwapDone } from './swap-done.tsx';
-import { OrderPanel, TokenizedSummary } from './tokenized-parts.tsx';
-import { useAmount, useSettled } from './use-amount.ts';
+import { useAmount } from './use-amount.ts';
+import { useBalance } from './use-balance.ts';
+import { useDebounced } from './use-debounced.ts';
+import { type Deployment, type DeploymentChoice, useDeployment } from './use-deployment.ts';
 import { useTokenizedPurchase } from './use-tokenized-purchase.ts';
+
+const STATUS_INTERVAL_MS = 10_000;
+const QUOTE_INTERVAL_MS = 3_000;
+const SLIPPAGE_BPS_CHOICES = [50, 100, 300];
+const DEFAULT_SLIPPAGE_BPS = 100;
 
 export type TokenizedCheckoutProps = {
   offer: OfferDetails;
-  /** Told when the purchase is confirmed. */
+  /** Called when the purchase is confirmed. */
   onDone?: ((result: SwapResult) => void) | undefined;
 };
 
 /**
- * Buying a tokenized asset: the market and its limits, a live price, amount, approval, and an order that is checked
- * before the wallet sends it, within its time.
+ * The checkout of a tokenized asset: market status and limits, live price, amount, approval, and an order that is
+ * verified before the wallet sends it.
  *
  * @example
  * ```tsx
@@ -39,17 +46,17 @@ export type TokenizedCheckoutProps = {
  */
 export function TokenizedCheckout({ offer, onDone }: TokenizedCheckoutProps) {
   const option = offer.options[0];
-  const choice = usePlace(offer);
+  const choice = useDeployment(offer);
   return (
     <section className="cw cw-card cw-checkout">
       <h2 className="cw-title">Buy {offer.asset.code}</h2>
-      {option === undefined || choice.place === undefined ? (
-        <Empty title="This asset cannot be traded yet" />
+      {option === undefined || choice.deployment === undefined ? (
+        <Empty title="This asset can't be traded yet" />
       ) : (
         <>
-          <LivePrice symbol={offer.asset.code} />
+          <MarketPrice symbol={offer.asset.code} />
           <CheckoutGate offer={offer} optionId={option.id}>
-            <TradeForm {...{ offer, choice, onDone }} place={choice.place} />
+            <TradeForm {...{ offer, choice, onDone }} deployment={choice.deployment} />
           </CheckoutGate>
         </>
       )}
@@ -57,24 +64,18 @@ export function TokenizedCheckout({ offer, onDone }: TokenizedCheckoutProps) {
   );
 }
 
-const SLIPPAGES = [
-  { value: '50', label: '0.5 %' },
-  { value: '100', label: '1 %' },
-  { value: '300', label: '3 %' },
-] as const;
+type FormProps = TokenizedCheckoutProps & { choice: DeploymentChoice; deployment: Deployment };
 
-type FormProps = TokenizedCheckoutProps & { choice: PlaceChoice; place: Place };
-
-function TradeForm({ offer, choice, place, onDone }: FormProps) {
+function TradeForm({ offer, choice, deployment, onDone }: FormProps) {
   const { wallet } = useWallet('ethereum');
-  const [slippage, setSlippage] = useState('100');
-  const { amount, limits, quote, isTradable } = useTradeNumbers(offer.asset.code, place, wallet?.address);
-  const { run, order, buy } = useTokenizedPurchase({ offer, place, wallet, onDone });
+  const [slippageBps, setSlippageBps] = useState(DEFAULT_SLIPPAGE_BPS);
+  const { amount, limits, quote, isTradable } = useTradeQuote(offer.asset.code, deployment, wallet?.address);
+  const { run, order, buy } = useTokenizedPurchase({ offer, deployment, wallet, onDone });
   if (run.state.step === 'done')
     return (
       <SwapDone
         result={run.state.result}
-        paid={place}
+        paid={deployment}
         received={receivedUnit(offer, order)}
         onAgain={() => {
           amount.setText('');
@@ -83,50 +84,39 @@ function TradeForm({ offer, choice, place, onDone }: FormProps) {
       />
     );
   const canBuy = isTradable && wallet !== undefined && amount.units !== null && quote.data !== undefined;
-  const begin = () => {
+  const startPurchase = () => {
     if (amount.units !== null && quote.data !== undefined)
-      buy({
-        units: amount.units,
-        expected: BigInt(quote.data.token_base_units),
-        slippageBps: Number(slippage),
-      });
+      buy({ units: amount.units, quoted: BigInt(quote.data.token_base_units), slippageBps });
   };
   return (
     <form
       className="cw-stack"
       onSubmit={(event) => {
         event.preventDefault();
-        if (canBuy) begin();
+        if (canBuy) startPurchase();
       }}
     >
       {run.state.step === 'idle' ? (
         <>
           <MarketNotice symbol={offer.asset.code} error={quote.error} />
-          <PlaceFields choice={choice} disabled={false} />
+          <DeploymentFields choice={choice} disabled={false} />
           <WalletField wallet={wallet} disabled={false} />
           <AmountField {...{ amount, limits, hasWallet: wallet !== undefined }} disabled={!isTradable} />
-          <ChoiceField
-            label="Price protection"
-            hint="How much less than the price now you accept."
-            value={slippage}
-            choices={SLIPPAGES}
-            disabled={false}
-            onChange={setSlippage}
-          />
-          <TokenizedSummary {...{ offer, place, quote: quote.data, units: amount.units }} />
+          <SlippageField value={slippageBps} choices={SLIPPAGE_BPS_CHOICES} onChange={setSlippageBps} />
+          <TokenizedSummary {...{ offer, deployment, quote: quote.data, units: amount.units }} />
           <button type="submit" className="cw-button cw-button-main cw-button-wide" disabled={!canBuy}>
             Buy {offer.asset.code}
           </button>
         </>
       ) : (
-        <OrderPanel {...{ offer, place, order }} phase={run.state.phase} />
+        <OrderPanel {...{ offer, deployment, order }} phase={run.state.phase} />
       )}
-      <FlowPanel run={run} steps={TOKENIZED_STEPS} onRetry={begin} />
+      <FlowPanel run={run} steps={TOKENIZED_STEPS} onRetry={startPurchase} />
     </form>
   );
 }
 
-/** The order knows the decimals of the contract; the offer those of the asset. */
+/** Returns the unit of the purchased token; the order has the contract's decimals, the offer only the asset's. */
 function receivedUnit(offer: OfferDetails, order: TokenizedSwapTransaction | null) {
   return {
     code: offer.asset.code,
@@ -134,32 +124,30 @@ function receivedUnit(offer: OfferDetails, order: TokenizedSwapTransaction | nul
   };
 }
 
-function useTradeNumbers(symbol: string, place: Place, owner: string | undefined) {
-  const { chain, token, decimals, code } = place;
-  const { data: held } = useTokenBalance(
-    owner === undefined ? null : { token_address: token, owner, chain },
-    {
-      every: 15_000,
+/** Returns the amount being typed, the market's limits, and a live quote for the amount. */
+function useTradeQuote(symbol: string, deployment: Deployment, owner: string | undefined) {
+  const { decimals, code } = deployment;
+  const balance = useBalance(deployment, owner);
+  const status = useTradingStatus({ symbol, side: 'buy' }, { pollIntervalMs: STATUS_INTERVAL_MS }).data;
+  const maximums = [status?.gross_max_notional_value, status?.gross_max_active_notional_value].flatMap(
+    (usd) => {
+      const units = parseAmount(truncateDecimals(usd ?? '', decimals), decimals);
+      return usd == null || units === null ? [] : [BigInt(units)];
     },
   );
-  const status = useTradingStatus({ symbol, side: 'buy' }, { every: 10_000 }).data;
-  const most = [status?.gross_max_notional_value, status?.gross_max_active_notional_value].flatMap((usd) => {
-    const units = parseAmount(cutDecimals(usd ?? '', decimals), decimals);
-    return usd == null || units === null ? [] : [BigInt(units)];
-  });
-  const limits = {
-    ...{ decimals, code, balance: held === undefined ? undefined : BigInt(held.balance) },
-    maximum: most.length === 0 ? undefined : most.reduce((a, b) => (b < a ? b : a)),
-  };
+  const maximum = maximums.length === 0 ? undefined : maximums.reduce((a, b) => (b < a ? b : a));
+  const limits = { decimals, code, balance, maximum };
   const amount = useAmount(limits);
-  const settled = useSettled(amount.units?.toString());
-  const isSettled = settled === amount.units?.toString();
+  const units = amount.units?.toString();
+  const debouncedUnits = useDebounced(units);
   const quote = useQuote(
-    settled === undefined ? null : { symbol, side: 'buy', notional_value: formatAmount(settled, decimals) },
-    { every: 3_000 },
+    debouncedUnits === undefined
+      ? null
+      : { symbol, side: 'buy', notional_value: formatAmount(debouncedUnits, decimals) },
+    { pollIntervalMs: QUOTE_INTERVAL_MS },
   );
   return {
     ...{ amount, limits, isTradable: status?.tradable === true },
-    quote: isSettled ? quote : { ...quote, data: undefined, error: undefined },
+    quote: debouncedUnits === units ? quote : { ...quote, data: undefined, error: undefined },
   };
 }

@@ -6,7 +6,7 @@ import { checkAmount } from './use-amount.ts';
 
 const limits = { decimals: 6, code: 'USDC', balance: undefined };
 
-test('every amount of the token is read exactly, with and without groups', () => {
+test('amounts are parsed exactly, with and without digit groups', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 1n, max: 2n ** 200n }), (units) => {
       const text = formatAmount(units, 6);
@@ -16,21 +16,21 @@ test('every amount of the token is read exactly, with and without groups', () =>
   );
 });
 
-test.each(['', 'ten', '1e3', '-1', '1,25', '1.2.3', '0x10', '.', '1,2500'])('%j is no amount', (text) => {
-  expect(checkAmount(text, limits)).toEqual({ units: null, problem: 'Type an amount such as 250.50.' });
+test.each(['', 'ten', '1e3', '-1', '1,25', '1.2.3', '0x10', '.', '1,2500'])('%j is not an amount', (text) => {
+  expect(checkAmount(text, limits)).toEqual({ units: null, problem: 'Enter an amount, for example 250.50.' });
 });
 
-test('more digits than the token has are refused, not rounded', () => {
+test('an amount with more decimals than the token is rejected, not rounded', () => {
   expect(checkAmount('1.0000001', limits).problem).toBe('USDC has at most 6 decimal places.');
 });
 
-test('limits are told with their amounts', () => {
+test('messages about limits include the limit', () => {
   const check = (text: string) =>
     checkAmount(text, { ...limits, minimum: 10_000_000n, maximum: 5_000_000_000n, balance: 1_500_500_000n });
   expect(check('9.999999').problem).toBe('The minimum is 10 USDC.');
   expect(check('10').problem).toBeNull();
   expect(check('1500.5').problem).toBeNull();
-  expect(check('1500.500001').problem).toBe('Your wallet holds 1,500.5 USDC.');
-  expect(check('5000.000001').problem).toBe('At most 5,000 USDC can be paid at the moment.');
-  expect(check('0').problem).toBe('Type an amount above zero.');
+  expect(check('1500.500001').problem).toBe('Your balance is 1,500.5 USDC.');
+  expect(check('5000.000001').problem).toBe('You can pay up to 5,000 USDC right now.');
+  expect(check('0').problem).toBe('Enter an amount above zero.');
 });

@@ -5,57 +5,57 @@ import type { TokenizedPhase } from '../../flows/tokenized-purchase.ts';
 import type { EvmWallet } from '../../flows/wallet.ts';
 import type { OfferDetails, TokenizedSwapTransaction } from '../../wire.ts';
 import { useCauseway } from '../context.ts';
-import type { Place } from '../hooks/use-deployment.ts';
+import { useFlow } from '../hooks/use-flow.ts';
 import { useInvalidate } from '../hooks/use-query.ts';
-import { useFlow } from './use-flow.ts';
+import type { Deployment } from './use-deployment.ts';
 
 type Input = {
   offer: OfferDetails;
-  place: Place;
+  deployment: Deployment;
   wallet: EvmWallet | undefined;
   onDone: ((result: SwapResult) => void) | undefined;
 };
 
 type Purchase = {
-  /** What is paid, fee included. */
+  /** The payment in smallest units, fee included. */
   units: bigint;
-  /** What the quote for the whole of it gave. */
-  expected: bigint;
+  /** The tokens quoted for the whole payment, in smallest units. */
+  quoted: bigint;
   slippageBps: number;
 };
 
-/** Orders once per confirmation; an order that was not sent is offered again until it expires. */
-export function useTokenizedPurchase({ offer, place, wallet, onDone }: Input) {
+/** Places one order per confirmation, and reuses an order that was not sent until it expires. */
+export function useTokenizedPurchase({ offer, deployment, wallet, onDone }: Input) {
   const causeway = useCauseway();
   const invalidate = useInvalidate();
   const run = useFlow<TokenizedPhase, SwapResult>();
   const [order, setOrder] = useState<TokenizedSwapTransaction | null>(null);
-  const live = useRef<{ id: string; units: bigint; expires: number } | null>(null);
+  const openOrder = useRef<{ id: string; units: bigint; expiresAt: number } | null>(null);
 
-  const buy = ({ units, expected, slippageBps }: Purchase) => {
+  const buy = ({ units, quoted, slippageBps }: Purchase) => {
     if (wallet === undefined) return;
-    const kept = live.current;
-    const isSame = kept !== null && kept.units === units && Date.now() < kept.expires;
-    const confirmationId = isSame ? kept.id : crypto.randomUUID();
+    const open = openOrder.current;
+    const isSame = open !== null && open.units === units && Date.now() < open.expiresAt;
+    const confirmationId = isSame ? open.id : crypto.randomUUID();
     if (!isSame) setOrder(null);
     run.start(async (flows, options) => {
-      const watched = watchOrders(causeway, (placed) => {
-        live.current = { id: confirmationId, units, expires: Date.parse(placed.expires_at) };
+      const client = withOrderListener(causeway, (placed) => {
+        openOrder.current = { id: confirmationId, units, expiresAt: Date.parse(placed.expires_at) };
         setOrder(placed);
-        if (BigInt(placed.receive_output_amount) < leastReceived(placed, expected, slippageBps))
-          throw new flows.FlowError('ordering', 'price_moved', 'The price has moved too far.');
+        if (BigInt(placed.receive_output_amount) < minReceivedForOrder(placed, quoted, slippageBps))
+          throw new flows.FlowError('ordering', 'price_moved', 'The price moved too much.');
       });
-      const { chain, assetId } = place;
+      const { chain, assetId } = deployment;
       const input = { offer, chain, wallet, assetId, amount: units, confirmationId };
       try {
-        const result = await flows.buyTokenized(watched, input, options);
-        live.current = null;
+        const result = await flows.buyTokenized(client, input, options);
+        openOrder.current = null;
         invalidate('tokenBalance', 'tokenAllowance', 'tradingStatus');
         onDone?.(result);
         return result;
       } catch (error) {
-        // Until it is sent or has expired, the order stands, and another one would be refused.
-        if ((error as { phase?: unknown }).phase === 'confirming') live.current = null;
+        // The order stays open until it is sent or expires, and the service rejects a second one.
+        if ((error as { phase?: unknown }).phase === 'confirming') openOrder.current = null;
         throw error;
       }
     });
@@ -63,22 +63,22 @@ export function useTokenizedPurchase({ offer, place, wallet, onDone }: Input) {
   return { run, order, buy };
 }
 
-/** The client, telling of the order that a flow places: its price and time are shown while the wallet asks. */
-function watchOrders(causeway: Causeway, tell: (order: TokenizedSwapTransaction) => void): Causeway {
+/** Wraps the client to report the order a flow places, so that its price and expiry show while the wallet prompts. */
+function withOrderListener(causeway: Causeway, onOrder: (order: TokenizedSwapTransaction) => void): Causeway {
   const transaction: Causeway['tokenized']['transaction'] = async (body, options) => {
     const placed = await causeway.tokenized.transaction(body, options);
-    tell(placed);
+    onOrder(placed);
     return placed;
   };
   return { ...causeway, tokenized: { ...causeway.tokenized, transaction } };
 }
 
-/** The quote knew no fee, so it is compared with the part of the payment that the fee leaves. */
-export function leastReceived(
+/** Returns the fewest tokens to accept. The quote excludes the fee, so only the share left after the fee counts. */
+export function minReceivedForOrder(
   { notional_value, pay_input_amount }: Pick<TokenizedSwapTransaction, 'notional_value' | 'pay_input_amount'>,
-  expected: bigint,
+  quoted: bigint,
   slippageBps: number,
 ): bigint {
-  const kept = expected * BigInt(notional_value) * BigInt(10_000 - slippageBps);
-  return kept / (BigInt(pay_input_amount) * 10_000n);
+  const scaled = quoted * BigInt(notional_value) * BigInt(10_000 - slippageBps);
+  return scaled / (BigInt(pay_input_amount) * 10_000n);
 }

@@ -1,77 +1,80 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createCauseway } from '../../client.ts';
 import { CausewayError } from '../../error.ts';
-import { createCache } from './query-cache.ts';
+import { createQueryCache } from './query-cache.ts';
 
 const client = createCauseway({ baseUrl: 'http://service.test', accessToken: 't' });
-const never = () => undefined;
+const ignore = () => undefined;
 
-/** An ask whose answers the test gives. */
-function held() {
-  const calls: {
-    answer(data: unknown): void;
-    fail(error: unknown): void;
+/** A query whose requests stay pending until the test resolves or rejects them. */
+function deferredQuery() {
+  const requests: {
+    resolve(data: unknown): void;
+    reject(error: unknown): void;
     signal: AbortSignal | undefined;
   }[] = [];
-  const ask = {
+  const query = {
     key: 'offer:"x"',
     load: (_: unknown, signal?: AbortSignal) =>
-      new Promise<unknown>((answer, fail) => calls.push({ answer, fail, signal })),
+      new Promise<unknown>((resolve, reject) => requests.push({ resolve, reject, signal })),
   };
-  return { ask, calls };
+  return { query, requests };
 }
-const settle = () => vi.advanceTimersByTimeAsync(0);
+const flush = () => vi.advanceTimersByTimeAsync(0);
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-describe('what hooks share', () => {
-  test('many watchers make one request, and all are told', async () => {
-    const { ask, calls } = held();
-    const cache = createCache(client);
-    const told = [vi.fn(), vi.fn(), vi.fn()];
-    for (const tell of told) cache.watch(ask, undefined, tell);
-    await settle();
-    expect(calls).toHaveLength(1);
-    calls[0]?.answer('here');
-    await settle();
-    expect(cache.peek(ask.key)).toEqual({ data: 'here', error: undefined, isLoading: false });
-    for (const tell of told) expect(tell).toHaveBeenCalledTimes(1);
+describe('the query cache', () => {
+  test('sends one request for many subscribers and notifies all of them', async () => {
+    const { query, requests } = deferredQuery();
+    const cache = createQueryCache(client);
+    const listeners = [vi.fn(), vi.fn(), vi.fn()];
+    for (const listener of listeners) cache.subscribe(query, undefined, listener);
+    await flush();
+    expect(requests).toHaveLength(1);
+    requests[0]?.resolve('here');
+    await flush();
+    expect(cache.getState(query.key)).toEqual({ data: 'here', error: undefined, isLoading: false });
+    for (const listener of listeners) expect(listener).toHaveBeenCalledTimes(1);
   });
 
-  test('a watcher that leaves and comes back at once keeps its request', async () => {
-    const { ask, calls } = held();
-    const cache = createCache(client);
-    cache.watch(ask, undefined, never)();
-    cache.watch(ask, undefined, never);
-    await settle();
-    expect(calls.map(({ signal }) => signal?.aborted)).toEqual([false]);
+  test('keeps the request of a subscriber that leaves and returns immediately', async () => {
+    const { query, requests } = deferredQuery();
+    const cache = createQueryCache(client);
+    cache.subscribe(query, undefined, ignore)();
+    cache.subscribe(query, undefined, ignore);
+    await flush();
+    expect(requests.map(({ signal }) => signal?.aborted)).toEqual([false]);
   });
 
-  test('the last to leave aborts the request, and a late answer changes nothing', async () => {
-    const { ask, calls } = held();
-    const cache = createCache(client);
-    const leave = [cache.watch(ask, undefined, never), cache.watch(ask, undefined, never)];
-    await settle();
-    leave[0]?.();
-    await settle();
-    expect(calls[0]?.signal?.aborted).toBe(false);
-    leave[1]?.();
-    await settle();
-    expect(calls[0]?.signal?.aborted).toBe(true);
-    calls[0]?.answer('late');
-    await settle();
-    expect(cache.peek(ask.key).data).toBeUndefined();
+  test('aborts the request when the last subscriber leaves, and ignores a late response', async () => {
+    const { query, requests } = deferredQuery();
+    const cache = createQueryCache(client);
+    const unsubscribe = [
+      cache.subscribe(query, undefined, ignore),
+      cache.subscribe(query, undefined, ignore),
+    ];
+    await flush();
+    unsubscribe[0]?.();
+    await flush();
+    expect(requests[0]?.signal?.aborted).toBe(false);
+    unsubscribe[1]?.();
+    await flush();
+    expect(requests[0]?.signal?.aborted).toBe(true);
+    requests[0]?.resolve('late');
+    await flush();
+    expect(cache.getState(query.key).data).toBeUndefined();
   });
 
-  test('old data stay beside the error of a later failure, which is a CausewayError', async () => {
-    const { ask, calls } = held();
-    const cache = createCache(client, { [ask.key]: 'old' });
-    cache.watch(ask, 1_000, never);
+  test('keeps old data when a reload fails, and reports the failure as a CausewayError', async () => {
+    const { query, requests } = deferredQuery();
+    const cache = createQueryCache(client, { [query.key]: 'old' });
+    cache.subscribe(query, 1_000, ignore);
     await vi.advanceTimersByTimeAsync(1_000);
-    calls[0]?.fail(new TypeError('offline'));
-    await settle();
-    const { data, error, isLoading } = cache.peek(ask.key);
+    requests[0]?.reject(new TypeError('offline'));
+    await flush();
+    const { data, error, isLoading } = cache.getState(query.key);
     expect([data, error instanceof CausewayError, error?.code, isLoading]).toEqual([
       'old',
       true,
@@ -80,73 +83,79 @@ describe('what hooks share', () => {
     ]);
   });
 
-  test('polls keep the shortest pace that is asked for, one at a time, and the pause that the service asks for', async () => {
-    const { ask, calls } = held();
-    const cache = createCache(client, { [ask.key]: 'old' });
-    cache.watch(ask, 5_000, never);
-    const leave = cache.watch(ask, 1_000, never);
+  test('polls at the shortest requested interval, one request at a time, and honours Retry-After', async () => {
+    const { query, requests } = deferredQuery();
+    const cache = createQueryCache(client, { [query.key]: 'old' });
+    cache.subscribe(query, 5_000, ignore);
+    const unsubscribe = cache.subscribe(query, 1_000, ignore);
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(calls).toHaveLength(1);
-    calls[0]?.fail(new CausewayError({ code: 'rate_limited', status: 429, message: '', retryAfter: 30 }));
+    expect(requests).toHaveLength(1);
+    requests[0]?.reject(
+      new CausewayError({ code: 'rate_limited', status: 429, message: '', retryAfter: 30 }),
+    );
     await vi.advanceTimersByTimeAsync(29_999);
-    expect(calls).toHaveLength(1);
+    expect(requests).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(1);
-    expect(calls).toHaveLength(2);
-    calls[1]?.answer('new');
-    await settle();
-    leave();
+    expect(requests).toHaveLength(2);
+    requests[1]?.resolve('new');
+    await flush();
+    unsubscribe();
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(calls).toHaveLength(3);
+    expect(requests).toHaveLength(3);
   });
 
-  test('what was preloaded is shown at once and asked for only when it is old', async () => {
-    const { ask, calls } = held();
-    const cache = createCache(client, { [ask.key]: 'preloaded' });
-    expect(cache.peekInitial(ask.key)).toEqual({ data: 'preloaded', error: undefined, isLoading: false });
-    cache.watch(ask, undefined, never)();
+  test('shows preloaded data immediately and reloads it only once it is stale', async () => {
+    const { query, requests } = deferredQuery();
+    const cache = createQueryCache(client, { [query.key]: 'preloaded' });
+    expect(cache.getInitialState(query.key)).toEqual({
+      data: 'preloaded',
+      error: undefined,
+      isLoading: false,
+    });
+    cache.subscribe(query, undefined, ignore)();
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(calls).toHaveLength(0);
-    cache.watch(ask, undefined, never);
-    await settle();
-    expect(calls).toHaveLength(1);
-    expect(cache.peek(ask.key).data).toBe('preloaded');
+    expect(requests).toHaveLength(0);
+    cache.subscribe(query, undefined, ignore);
+    await flush();
+    expect(requests).toHaveLength(1);
+    expect(cache.getState(query.key).data).toBe('preloaded');
   });
 
-  test('a change asks again at once for what is on screen, and drops the answer that was on its way', async () => {
-    const { ask, calls } = held();
-    const cache = createCache(client);
-    cache.watch(ask, undefined, never);
-    await settle();
+  test('reloads an invalidated query immediately and drops the response in flight', async () => {
+    const { query, requests } = deferredQuery();
+    const cache = createQueryCache(client);
+    cache.subscribe(query, undefined, ignore);
+    await flush();
     cache.invalidate((key) => key.startsWith('offer:'));
-    await settle();
-    expect(calls.map(({ signal }) => signal?.aborted)).toEqual([true, false]);
-    calls[0]?.answer('before the change');
-    calls[1]?.answer('after the change');
-    await settle();
-    expect(cache.peek(ask.key).data).toBe('after the change');
+    await flush();
+    expect(requests.map(({ signal }) => signal?.aborted)).toEqual([true, false]);
+    requests[0]?.resolve('before the change');
+    requests[1]?.resolve('after the change');
+    await flush();
+    expect(cache.getState(query.key).data).toBe('after the change');
   });
 
-  test('a refresh waits for an answer that was asked for after it', async () => {
-    const { ask, calls } = held();
-    const cache = createCache(client);
-    cache.watch(ask, undefined, never);
-    await settle();
-    const refreshed = cache.refresh(ask);
-    calls[0]?.answer('before');
-    await settle();
-    calls[1]?.answer('after');
+  test('resolves a refresh with data requested after the refresh started', async () => {
+    const { query, requests } = deferredQuery();
+    const cache = createQueryCache(client);
+    cache.subscribe(query, undefined, ignore);
+    await flush();
+    const refreshed = cache.refresh(query);
+    requests[0]?.resolve('before');
+    await flush();
+    requests[1]?.resolve('after');
     await refreshed;
-    expect(cache.peek(ask.key).data).toBe('after');
+    expect(cache.getState(query.key).data).toBe('after');
   });
 
-  test('quotes of every amount ever typed are not kept', async () => {
-    const cache = createCache(client, { 'quote:0': 'first' });
-    const state = cache.peek('quote:0');
+  test('evicts unused entries, such as quotes for amounts typed earlier', async () => {
+    const cache = createQueryCache(client, { 'quote:0': 'first' });
+    const state = cache.getState('quote:0');
     for (let index = 1; index < 400; index++)
-      cache.watch({ key: `quote:${index}`, load: async () => index }, undefined, never)();
+      cache.subscribe({ key: `quote:${index}`, load: async () => index }, undefined, ignore)();
     await vi.advanceTimersByTimeAsync(10);
-    for (let index = 400; index < 800; index++) cache.peek(`quote:${index}`);
-    expect(cache.peek('quote:399').data).toBeUndefined();
+    for (let index = 400; index < 800; index++) cache.getState(`quote:${index}`);
+    expect(cache.getState('quote:399').data).toBeUndefined();
     expect(state.data).toBe('first');
   });
 });

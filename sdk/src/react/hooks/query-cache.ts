@@ -1,170 +1,183 @@
 import type { Causeway } from '../../client.ts';
-import type { CausewayError } from '../../error.ts';
+import { CausewayError, isCausewayError } from '../../error.ts';
 import type { Preloaded } from '../../preload.ts';
 import type { Query } from '../../queries.ts';
-import { toCausewayError } from '../ui/errors.ts';
-import { isVisible, onAttention } from './visibility.ts';
+import { isPageVisible, onPageActivity } from './page-visibility.ts';
 
-/** What is known of an answer; a new object with every change. */
-export type State<Data> = {
+/** The state of a query; every change produces a new object. */
+export type QueryState<Data> = {
   readonly data: Data | undefined;
   readonly error: CausewayError | undefined;
   readonly isLoading: boolean;
 };
 
-type Watcher = { tell: () => void; every: number | undefined };
+type Subscriber = { notify: () => void; pollIntervalMs: number | undefined };
 type Entry = {
-  state: State<unknown>;
-  /** When the last answer came, failed or not; 0 for never. */
-  at: number;
-  ask: Query<unknown> | undefined;
-  watchers: Set<Watcher>;
-  running: { promise: Promise<void>; controller: AbortController } | undefined;
+  state: QueryState<unknown>;
+  /** When the last request succeeded or failed; 0 if none has. */
+  settledAt: number;
+  query: Query<unknown> | undefined;
+  subscribers: Set<Subscriber>;
+  request: { promise: Promise<void>; controller: AbortController } | undefined;
   timer: ReturnType<typeof setTimeout> | undefined;
 };
 
-export type Cache = {
-  peek(key: string): State<unknown>;
-  /** As the page began, which is what the server rendered. */
-  peekInitial(key: string): State<unknown>;
-  /** Loads what is missing or old, and again at a pace; the last to leave stops it. */
-  watch(ask: Query<unknown>, every: number | undefined, tell: () => void): () => void;
-  refresh(ask: Query<unknown>): Promise<void>;
-  /** What is on screen is asked again at once, the rest when it is needed. */
-  invalidate(concerns: (key: string) => boolean): void;
-  /** Begins to follow the window's focus and visibility; gives the way to stop. */
-  attend(): () => void;
+export type QueryCache = {
+  getState(key: string): QueryState<unknown>;
+  /** Returns the state at the first render, which matches what the server rendered. */
+  getInitialState(key: string): QueryState<unknown>;
+  /** Loads missing or stale data, then polls. The last subscriber to leave stops both. */
+  subscribe(query: Query<unknown>, pollIntervalMs: number | undefined, notify: () => void): () => void;
+  refresh(query: Query<unknown>): Promise<void>;
+  /** Reloads matching queries that have subscribers now, and the others on their next use. */
+  invalidate(matches: (key: string) => boolean): void;
+  /** Refetches stale queries when the page regains focus or visibility; returns a function that stops it. */
+  refetchOnFocus(): () => void;
 };
 
-export const IDLE: State<never> = { data: undefined, error: undefined, isLoading: false };
-export const UNKNOWN: State<never> = { data: undefined, error: undefined, isLoading: true };
-/** Younger answers are not asked for again when something appears or the window gets the focus. */
-const FRESH = 5_000;
+export const IDLE: QueryState<never> = { data: undefined, error: undefined, isLoading: false };
+const LOADING: QueryState<never> = { data: undefined, error: undefined, isLoading: true };
+/** Younger data is not reloaded when a component mounts or the window regains focus. */
+const STALE_AFTER_MS = 5_000;
 const MAX_ENTRIES = 200;
 
-export function createCache(client: Causeway, initial: Preloaded = {}): Cache {
+export function createQueryCache(client: Causeway, preloaded: Preloaded = {}): QueryCache {
   const entries = new Map<string, Entry>();
-  const began = Object.fromEntries(
-    Object.entries(initial).map(([key, data]) => [key, { data, error: undefined, isLoading: false }]),
-  ) as Record<string, State<unknown>>;
+  const initialStates = new Map<string, QueryState<unknown>>(
+    Object.entries(preloaded).map(([key, data]) => [key, { data, error: undefined, isLoading: false }]),
+  );
+  const getInitialState = (key: string) => initialStates.get(key) ?? LOADING;
 
   const entryOf = (key: string): Entry => {
-    const known = entries.get(key);
-    if (known !== undefined) return known;
-    const state = Object.hasOwn(began, key) ? (began[key] ?? UNKNOWN) : UNKNOWN;
-    const at = state === UNKNOWN ? 0 : Date.now();
+    const existing = entries.get(key);
+    if (existing !== undefined) return existing;
+    const state = getInitialState(key);
     const entry: Entry = {
       state,
-      at,
-      ask: undefined,
-      watchers: new Set(),
-      running: undefined,
+      settledAt: state === LOADING ? 0 : Date.now(),
+      query: undefined,
+      subscribers: new Set(),
+      request: undefined,
       timer: undefined,
     };
     entries.set(key, entry);
-    forget(entries);
+    evictUnused(entries);
     return entry;
   };
 
-  const set = (entry: Entry, state: State<unknown>) => {
+  const setState = (entry: Entry, state: QueryState<unknown>) => {
     entry.state = state;
-    for (const { tell } of entry.watchers) tell();
+    for (const { notify } of entry.subscribers) notify();
   };
 
-  const load = (entry: Entry, ask: Query<unknown>): Promise<void> => {
-    if (entry.running !== undefined) return entry.running.promise;
+  const load = (entry: Entry, query: Query<unknown>): Promise<void> => {
+    if (entry.request !== undefined) return entry.request.promise;
     clearTimeout(entry.timer);
     const controller = new AbortController();
     const { signal } = controller;
     const settle = (data: unknown, error: CausewayError | undefined) => {
       if (signal.aborted) return;
-      entry.running = undefined;
-      entry.at = Date.now();
-      set(entry, { data, error, isLoading: false });
-      schedule(entry);
+      entry.request = undefined;
+      entry.settledAt = Date.now();
+      setState(entry, { data, error, isLoading: false });
+      schedulePoll(entry);
     };
     const promise = Promise.resolve()
-      .then(() => ask.load(client, signal))
+      .then(() => query.load(client, signal))
       .then(
         (data) => settle(data, undefined),
         (error) => settle(entry.state.data, toCausewayError(error)),
       );
-    entry.running = { promise, controller };
+    entry.request = { promise, controller };
     if (entry.state.data === undefined && !entry.state.isLoading)
-      set(entry, { ...entry.state, isLoading: true });
+      setState(entry, { ...entry.state, isLoading: true });
     return promise;
   };
 
-  /** Not while nobody sees it: `attend` catches up. */
-  const schedule = (entry: Entry) => {
+  /** Does nothing while the page is hidden; `refetchOnFocus` resumes polling. */
+  const schedulePoll = (entry: Entry) => {
     clearTimeout(entry.timer);
-    const wait = paceOf(entry);
-    const { ask } = entry;
-    if (wait === undefined || ask === undefined || !isVisible()) return;
-    entry.timer = setTimeout(() => void load(entry, ask), Math.max(0, entry.at + wait - Date.now()));
+    const intervalMs = pollIntervalOf(entry);
+    const { query } = entry;
+    if (intervalMs === undefined || query === undefined || !isPageVisible()) return;
+    const delayMs = Math.max(0, entry.settledAt + intervalMs - Date.now());
+    entry.timer = setTimeout(() => void load(entry, query), delayMs);
   };
 
-  const leave = (entry: Entry) => {
-    if (entry.watchers.size > 0) return;
+  const abortRequest = (entry: Entry) => {
+    entry.request?.controller.abort();
+    entry.request = undefined;
+  };
+
+  const stopIfUnused = (entry: Entry) => {
+    if (entry.subscribers.size > 0) return;
     clearTimeout(entry.timer);
-    entry.running?.controller.abort();
-    entry.running = undefined;
+    abortRequest(entry);
   };
 
   return {
-    peek: (key) => entryOf(key).state,
-    peekInitial: (key) => (Object.hasOwn(began, key) ? (began[key] ?? UNKNOWN) : UNKNOWN),
-    watch: (ask, every, tell) => {
-      const entry = entryOf(ask.key);
-      const watcher: Watcher = { tell, every };
-      entry.watchers.add(watcher);
-      entry.ask = ask;
-      if (Date.now() - entry.at >= FRESH) void load(entry, ask);
-      else schedule(entry);
+    getState: (key) => entryOf(key).state,
+    getInitialState,
+    subscribe: (query, pollIntervalMs, notify) => {
+      const entry = entryOf(query.key);
+      const subscriber: Subscriber = { notify, pollIntervalMs };
+      entry.subscribers.add(subscriber);
+      entry.query = query;
+      if (isStale(entry)) void load(entry, query);
+      else schedulePoll(entry);
       return () => {
-        entry.watchers.delete(watcher);
-        // Strict mode and a component that moves leave and come back at once; their request goes on.
-        setTimeout(() => leave(entry));
+        entry.subscribers.delete(subscriber);
+        // Strict mode and moved components resubscribe immediately; deferring keeps their request alive.
+        setTimeout(() => stopIfUnused(entry));
       };
     },
-    refresh: async (ask) => {
-      const entry = entryOf(ask.key);
-      // One that began before now may not know what has happened since.
-      await entry.running?.promise;
-      await load(entry, ask);
+    refresh: async (query) => {
+      const entry = entryOf(query.key);
+      // A request that is already running may have read the old data.
+      await entry.request?.promise;
+      await load(entry, query);
     },
-    invalidate: (concerns) => {
+    invalidate: (matches) => {
       for (const [key, entry] of entries) {
-        if (!concerns(key)) continue;
-        entry.running?.controller.abort();
-        entry.running = undefined;
-        entry.at = 0;
-        if (entry.watchers.size > 0 && entry.ask !== undefined) void load(entry, entry.ask);
+        if (!matches(key)) continue;
+        abortRequest(entry);
+        entry.settledAt = 0;
+        if (entry.subscribers.size > 0 && entry.query !== undefined) void load(entry, entry.query);
       }
     },
-    attend: () =>
-      onAttention(() => {
+    refetchOnFocus: () =>
+      onPageActivity(() => {
         for (const entry of entries.values()) {
-          if (!isVisible()) clearTimeout(entry.timer);
-          else if (entry.watchers.size > 0 && entry.ask !== undefined && Date.now() - entry.at >= FRESH)
-            void load(entry, entry.ask);
-          else if (entry.running === undefined) schedule(entry);
+          if (!isPageVisible()) clearTimeout(entry.timer);
+          else if (entry.subscribers.size > 0 && entry.query !== undefined && isStale(entry))
+            void load(entry, entry.query);
+          else if (entry.request === undefined) schedulePoll(entry);
         }
       }),
   };
 }
 
-/** The shortest that anyone asks for; longer when the service asks to wait. */
-function paceOf({ watchers, state }: Entry): number | undefined {
-  const wanted = [...watchers].flatMap(({ every }) => (every === undefined ? [] : [every]));
-  if (wanted.length === 0) return undefined;
-  return Math.max(Math.min(...wanted), (state.error?.retryAfter ?? 0) * 1000);
+function isStale({ settledAt }: Entry): boolean {
+  return Date.now() - settledAt >= STALE_AFTER_MS;
 }
 
-/** Quotes of every amount ever typed need not be kept. */
-function forget(entries: Map<string, Entry>): void {
-  for (const [key, { watchers, running }] of entries) {
+/** Returns the shortest interval any subscriber wants, or the service's `Retry-After` if that is longer. */
+function pollIntervalOf({ subscribers, state }: Entry): number | undefined {
+  const intervals = [...subscribers].flatMap(({ pollIntervalMs }) => pollIntervalMs ?? []);
+  if (intervals.length === 0) return undefined;
+  return Math.max(Math.min(...intervals), (state.error?.retryAfter ?? 0) * 1000);
+}
+
+/** Drops unused entries, oldest first: each amount a user types creates a quote of its own. */
+function evictUnused(entries: Map<string, Entry>): void {
+  for (const [key, { subscribers, request }] of entries) {
     if (entries.size <= MAX_ENTRIES) return;
-    if (watchers.size === 0 && running === undefined) entries.delete(key);
+    if (subscribers.size === 0 && request === undefined) entries.delete(key);
   }
+}
+
+function toCausewayError(error: unknown): CausewayError {
+  if (isCausewayError(error)) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new CausewayError({ code: 'network_error', status: 0, message, cause: error });
 }

@@ -20,14 +20,14 @@ const details: OfferDetails = {
   ...{ funding_assets: [], terms: [], links: [], faqs: [], milestones: [], contracts: [] },
 };
 
-/** A service with one offer, and what was asked of it. */
-function service() {
-  const asked: string[] = [];
+/** A client of a service with one offer, and the paths it requested. */
+function fakeService() {
+  const requested: string[] = [];
   const client = createCauseway({
     ...{ baseUrl: 'http://service.test', accessToken: 't', retries: 0 },
     fetch: async (url) => {
       const { pathname } = new URL(String(url));
-      asked.push(pathname);
+      requested.push(pathname);
       if (pathname === '/v1/offers') return Response.json({ object: 'list', data: [offer] });
       if (pathname === '/v1/offers/harbour-quarter') return Response.json(details);
       return Response.json(
@@ -36,7 +36,7 @@ function service() {
       );
     },
   });
-  return { client, asked };
+  return { client, requested };
 }
 
 function Header() {
@@ -48,29 +48,29 @@ function Page() {
   return createElement('div', null, createElement(OffersGrid, {}), createElement(Header));
 }
 
-test('what was preloaded is in the first rendering, and nothing is asked for it', async () => {
-  const { client, asked } = service();
-  const initial = await preload(client, (ask) => [ask.offers(), ask.offer('harbour-quarter')]);
-  expect(asked).toEqual(['/v1/offers', '/v1/offers/harbour-quarter']);
+test('preloaded data is in the first render and sends no further request', async () => {
+  const { client, requested } = fakeService();
+  const initial = await preload(client, (queries) => [queries.offers(), queries.offer('harbour-quarter')]);
+  expect(requested).toEqual(['/v1/offers', '/v1/offers/harbour-quarter']);
   const sent = JSON.parse(JSON.stringify(initial)) as typeof initial;
   const html = renderToString(
     createElement(CausewayProvider, { client, initial: sent, children: createElement(Page) }),
   );
-  expect(asked).toHaveLength(2);
+  expect(requested).toHaveLength(2);
   for (const text of ['The Harbour', 'Brick by brick', '$1.25', '<p>One.</p><p>Two.</p>'])
     expect(html).toContain(text);
 });
 
-test('without it the server renders that it is loading, and asks for nothing', () => {
-  const { client, asked } = service();
+test('without preloaded data the server renders skeletons and sends no request', () => {
+  const { client, requested } = fakeService();
   const html = renderToString(createElement(CausewayProvider, { client, children: createElement(Page) }));
-  expect(asked).toEqual([]);
+  expect(requested).toEqual([]);
   expect(html).toContain('cw-skeleton');
   expect(html).toMatch(/Loading <!-- -->offers/);
 });
 
-test('what fails is left out of a preload, for the page to ask again', async () => {
-  const { client } = service();
-  const initial = await preload(client, (ask) => [ask.offer('unknown'), ask.offers()]);
+test('a failed query is left out of the preloaded data, so the page loads it', async () => {
+  const { client } = fakeService();
+  const initial = await preload(client, (queries) => [queries.offer('unknown'), queries.offers()]);
   expect(Object.keys(initial)).toEqual(['offers:100']);
 });

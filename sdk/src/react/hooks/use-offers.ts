@@ -1,32 +1,16 @@
-import { useState } from 'react';
-import { type Listed, type Query, queries } from '../../queries.ts';
+import { queries } from '../../queries.ts';
 import type { Offer, OfferDetails, OfferRequirements, RequirementStatuses } from '../../wire.ts';
-import { useLast } from './use-last.ts';
-import { type Answer, type HookOptions, useQuery } from './use-query.ts';
-
-/** Of lists: the items so far, and the way to more. */
-export type ListAnswer<Item> = Answer<Item[]> & { hasMore: boolean; loadMore(): void };
-
-/** The list as far as it is asked for; the part that is known stays while more of it is loading. */
-export function useListed<Item>(
-  askFor: (count: number) => Query<Listed<Item>>,
-  step: number,
-  options: HookOptions | undefined,
-): ListAnswer<Item> {
-  const [count, setCount] = useState(step);
-  const { data, ...rest } = useQuery(askFor(count), options);
-  const shown = useLast(data, askFor(step).key);
-  return {
-    ...rest,
-    data: shown?.items,
-    isLoading: rest.isLoading && shown === undefined,
-    hasMore: shown?.hasMore ?? false,
-    loadMore: () => setCount(count + step),
-  };
-}
+import {
+  enabledIf,
+  type HookOptions,
+  type ListQueryResult,
+  type QueryResult,
+  useListQuery,
+  useQuery,
+} from './use-query.ts';
 
 /**
- * The partner's offers, newest first.
+ * Returns the partner's offers, newest first.
  *
  * @example
  * ```tsx
@@ -38,12 +22,12 @@ export function useListed<Item>(
  * }
  * ```
  */
-export function useOffers(options?: HookOptions & { limit?: number | undefined }): ListAnswer<Offer> {
-  return useListed((count) => queries.offers(count), options?.limit ?? 100, options);
+export function useOffers(options?: HookOptions & { limit?: number | undefined }): ListQueryResult<Offer> {
+  return useListQuery((count) => queries.offers(count), options?.limit ?? 100, options);
 }
 
 /**
- * One offer with all there is to tell of it, by id or slug.
+ * Returns one offer with all its details, by id or slug.
  *
  * @example
  * ```tsx
@@ -55,12 +39,12 @@ export function useOffers(options?: HookOptions & { limit?: number | undefined }
  * }
  * ```
  */
-export function useOffer(idOrSlug: string | undefined, options?: HookOptions): Answer<OfferDetails> {
-  return useQuery(queries.offer(idOrSlug ?? ''), given(idOrSlug, options));
+export function useOffer(idOrSlug: string | undefined, options?: HookOptions): QueryResult<OfferDetails> {
+  return useQuery(queries.offer(idOrSlug ?? ''), enabledIf(idOrSlug, options));
 }
 
 /**
- * What each option of an offer queries of a user.
+ * Returns the requirements of each option of an offer.
  *
  * @example
  * ```tsx
@@ -75,12 +59,12 @@ export function useOffer(idOrSlug: string | undefined, options?: HookOptions): A
 export function useRequirements(
   offerId: string | undefined,
   options?: HookOptions,
-): Answer<OfferRequirements> {
-  return useQuery(queries.requirements(offerId ?? ''), given(offerId, options));
+): QueryResult<OfferRequirements> {
+  return useQuery(queries.requirements(offerId ?? ''), enabledIf(offerId, options));
 }
 
 /**
- * How far the user is with the requirements of an offer; `describeStatus` reads one of them.
+ * Returns the user's status for each requirement of an offer; read each one with `describeStatus`.
  *
  * @example
  * ```tsx
@@ -88,7 +72,7 @@ export function useRequirements(
  * import { useRequirementStatuses } from '@causeway/sdk/react';
  *
  * function Done({ offerId }: { offerId: string }) {
- *   const { data } = useRequirementStatuses(offerId, { every: 5_000 });
+ *   const { data } = useRequirementStatuses(offerId, { pollIntervalMs: 5_000 });
  *   const all = Object.values(data?.statuses ?? {});
  *   return <p>{all.filter((one) => describeStatus(one).status === 'completed').length} done</p>;
  * }
@@ -97,11 +81,6 @@ export function useRequirements(
 export function useRequirementStatuses(
   offerId: string | undefined,
   options?: HookOptions,
-): Answer<RequirementStatuses> {
-  return useQuery(queries.requirementStatuses(offerId ?? ''), given(offerId, options));
-}
-
-/** Waits for what is not known yet. */
-export function given(known: unknown, options: HookOptions = {}): HookOptions {
-  return { ...options, enabled: known !== undefined && known !== null && options.enabled !== false };
+): QueryResult<RequirementStatuses> {
+  return useQuery(queries.requirementStatuses(offerId ?? ''), enabledIf(offerId, options));
 }

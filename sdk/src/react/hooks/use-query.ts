@@ -1,46 +1,97 @@
-import { useCallback, useRef, useSyncExternalStore } from 'react';
+import { useCallback, useRef, useState, useSyncExternalStore } from 'react';
 import type { CausewayError } from '../../error.ts';
-import type { Query, Resource } from '../../queries.ts';
+import type { Listed, Queries, Query, Resource } from '../../queries.ts';
 import { useCausewayContext } from '../context.ts';
-import { IDLE, type State } from './query-cache.ts';
+import { IDLE, type QueryState } from './query-cache.ts';
+import { useLastDefined } from './use-last-defined.ts';
 
-/** How a hook queries. */
 export type HookOptions = {
-  /** Milliseconds after which it queries again, while the page is visible. */
+  /** Reloads the data this often while the page is visible. Default: never. */
+  pollIntervalMs?: number | undefined;
+  /** @deprecated Use `pollIntervalMs`. */
   every?: number | undefined;
-  /** False waits, for what is not known yet. */
+  /** `false` sends no request, for example until a parameter is known. Default: true. */
   enabled?: boolean | undefined;
 };
 
-/** What every hook gives. Old data stay while newer ones are on their way, and beside the error of a later failure. */
-export type Answer<Data> = {
+/** The result of every hook. Old data stays while a reload runs and after a reload fails. */
+export type QueryResult<Data> = {
   data: Data | undefined;
   error: CausewayError | undefined;
-  /** Nothing to show yet, and the answer is on its way. */
+  /** True while the first request is running. */
   isLoading: boolean;
   refresh(): Promise<void>;
 };
 
-export function useQuery<Data>(ask: Query<Data>, { every, enabled = true }: HookOptions = {}): Answer<Data> {
+/** The result of list hooks: the items loaded so far, and how to load more. */
+export type ListQueryResult<Item> = QueryResult<Item[]> & { hasMore: boolean; loadMore(): void };
+
+/** @deprecated Use `QueryResult`. */
+export type Answer<Data> = QueryResult<Data>;
+/** @deprecated Use `ListQueryResult`. */
+export type ListAnswer<Item> = ListQueryResult<Item>;
+
+export function useQuery<Data>(
+  query: Query<Data>,
+  { every, pollIntervalMs = every, enabled = true }: HookOptions = {},
+): QueryResult<Data> {
   const { cache } = useCausewayContext();
-  const latest = useRef(ask);
-  latest.current = ask;
-  const { key } = ask;
+  const latest = useRef(query);
+  latest.current = query;
+  const { key } = query;
   const subscribe = useCallback(
-    (tell: () => void) => (enabled ? cache.watch({ ...latest.current, key }, every, tell) : () => undefined),
-    [cache, key, every, enabled],
+    (notify: () => void) =>
+      enabled ? cache.subscribe({ ...latest.current, key }, pollIntervalMs, notify) : () => undefined,
+    [cache, key, pollIntervalMs, enabled],
   );
   const state = useSyncExternalStore(
     subscribe,
-    () => (enabled ? cache.peek(key) : IDLE),
-    () => (enabled ? cache.peekInitial(key) : IDLE),
-  ) as State<Data>;
+    () => (enabled ? cache.getState(key) : IDLE),
+    () => (enabled ? cache.getInitialState(key) : IDLE),
+  ) as QueryState<Data>;
   const refresh = useCallback(() => cache.refresh(latest.current), [cache, key]);
   return { ...state, refresh };
 }
 
+/** Loads a list in steps of `pageSize`; items already loaded stay while the next ones load. */
+export function useListQuery<Item>(
+  queryFor: (count: number) => Query<Listed<Item>>,
+  pageSize: number,
+  options: HookOptions | undefined,
+): ListQueryResult<Item> {
+  const [count, setCount] = useState(pageSize);
+  const { data, ...rest } = useQuery(queryFor(count), options);
+  const list = useLastDefined(data, queryFor(pageSize).key);
+  return {
+    ...rest,
+    data: list?.items,
+    isLoading: rest.isLoading && list === undefined,
+    hasMore: list?.hasMore ?? false,
+    loadMore: () => setCount(count + pageSize),
+  };
+}
+
+/** A query's parameters, or null or undefined until they are known. */
+export type OptionalParams<Name extends keyof Queries> = Parameters<Queries[Name]>[0] | null | undefined;
+
+const PLACEHOLDER = {} as never;
+
+/** Runs a query once its parameters are known. */
+export function useQueryOf<Params, Data>(
+  queryOf: (params: Params) => Query<Data>,
+  params: Params | null | undefined,
+  options: HookOptions | undefined,
+): QueryResult<Data> {
+  return useQuery(queryOf(params ?? PLACEHOLDER), enabledIf(params, options));
+}
+
+/** Disables a query until its parameter is known. */
+export function enabledIf(param: unknown, options: HookOptions = {}): HookOptions {
+  return { ...options, enabled: param !== undefined && param !== null && options.enabled !== false };
+}
+
 /**
- * Gives the way to say that something has changed: what is on screen of these resources is asked again.
+ * Returns a function that marks resources as changed, which reloads those on screen.
  *
  * @example
  * ```tsx

@@ -1,17 +1,23 @@
 import type { ParticipationFilter } from '../../participations.ts';
 import { queries } from '../../queries.ts';
 import type { OptionAddress, Participation, UserPii } from '../../wire.ts';
-import { given, type ListAnswer, useListed } from './use-offers.ts';
-import { type Answer, type HookOptions, useQuery } from './use-query.ts';
+import {
+  enabledIf,
+  type HookOptions,
+  type ListQueryResult,
+  type QueryResult,
+  useListQuery,
+  useQuery,
+} from './use-query.ts';
 
 /**
- * The wallets that the user has bound to an offer, or to one option of it.
+ * Returns the wallets the user has connected to an offer, or to one of its options.
  *
  * @example
  * ```tsx
  * import { useConnectedWallets } from '@causeway/sdk/react';
  *
- * function Bound({ offerId }: { offerId: string }) {
+ * function Addresses({ offerId }: { offerId: string }) {
  *   const { data = [] } = useConnectedWallets(offerId);
  *   return <p>{data.map(({ address }) => address).join(', ')}</p>;
  * }
@@ -20,27 +26,27 @@ import { type Answer, type HookOptions, useQuery } from './use-query.ts';
 export function useConnectedWallets(
   offerId: string | undefined,
   options?: HookOptions & { optionId?: string | undefined },
-): ListAnswer<OptionAddress> {
-  return useListed(
+): ListQueryResult<OptionAddress> {
+  return useListQuery(
     (count) => queries.connectedWallets(offerId ?? '', options?.optionId, count),
     100,
-    given(offerId, options),
+    enabledIf(offerId, options),
   );
 }
 
 /**
- * The user's participations, newest first.
+ * Returns the user's participations, newest first.
  *
  * @example
  * ```tsx
  * import { useParticipations } from '@causeway/sdk/react';
  *
- * function Invested() {
+ * function Investments() {
  *   const { data = [], hasMore, loadMore } = useParticipations({ limit: 10 });
  *   return (
  *     <>
  *       {data.map(({ id, amount_string, asset }) => <p key={id}>{amount_string} {asset.code}</p>)}
- *       {hasMore && <button type="button" onClick={loadMore}>More</button>}
+ *       {hasMore && <button type="button" onClick={loadMore}>Show more</button>}
  *     </>
  *   );
  * }
@@ -51,29 +57,33 @@ export function useParticipations(
     limit?: number | undefined;
     filters?: readonly ParticipationFilter[] | undefined;
   },
-): ListAnswer<Participation> {
-  return useListed((count) => queries.participations(options?.filters, count), options?.limit ?? 20, options);
+): ListQueryResult<Participation> {
+  return useListQuery(
+    (count) => queries.participations(options?.filters, count),
+    options?.limit ?? 20,
+    options,
+  );
 }
 
 /**
- * One participation.
+ * Returns one participation.
  *
  * @example
  * ```tsx
  * import { useParticipation } from '@causeway/sdk/react';
  *
  * function Status({ id }: { id: string }) {
- *   const { data } = useParticipation(id, { every: 3_000 });
+ *   const { data } = useParticipation(id, { pollIntervalMs: 3_000 });
  *   return <p role="status">{data?.status}</p>;
  * }
  * ```
  */
-export function useParticipation(id: string | undefined, options?: HookOptions): Answer<Participation> {
-  return useQuery(queries.participation(id ?? ''), given(id, options));
+export function useParticipation(id: string | undefined, options?: HookOptions): QueryResult<Participation> {
+  return useQuery(queries.participation(id ?? ''), enabledIf(id, options));
 }
 
 /**
- * What is known of the user as a person or company; unknown members are null.
+ * Returns the user's personal or company data; unknown fields are null.
  *
  * @example
  * ```tsx
@@ -84,6 +94,6 @@ export function useParticipation(id: string | undefined, options?: HookOptions):
  * }
  * ```
  */
-export function usePii(options?: HookOptions): Answer<UserPii> {
+export function usePii(options?: HookOptions): QueryResult<UserPii> {
   return useQuery(queries.pii(), options);
 }

@@ -7,15 +7,15 @@ type WalletOf<One extends Protocol> = One extends 'ethereum' ? EvmWallet : Solan
 
 export type ConnectedWallet<One extends Protocol> = {
   wallet: WalletOf<One> | undefined;
-  /** The extensions found, and those given to the provider. */
+  /** Detected extensions, then the wallets passed to the provider. */
   connectors: readonly WalletConnector[];
   connect(connector: WalletConnector): Promise<Wallet>;
-  /** Forgets it on this page; the wallet itself may keep its permission. */
+  /** Forgets the wallet on this page; the wallet itself may keep the permission. */
   disconnect(): void;
 };
 
 /**
- * The wallet of a protocol that is connected to this page, and the ways to connect one.
+ * Returns the wallet connected to this page for a protocol, and the connectors for choosing one.
  *
  * @example
  * ```tsx

@@ -6,7 +6,7 @@ import { ErrorNotice } from '../ui/error-notice.tsx';
 
 type Field = { name: string; label: string; type?: 'date'; autoComplete?: string; isWide?: boolean };
 
-/** Names as the signing provider knows them. */
+/** Field names are those of the signing provider's template. */
 const FIELDS: readonly Field[] = [
   { name: 'Full Name', label: 'Full legal name', autoComplete: 'name', isWide: true },
   { name: 'Country Of Citizenship', label: 'Country of citizenship' },
@@ -14,12 +14,12 @@ const FIELDS: readonly Field[] = [
   { name: 'Permanent Address', label: 'Permanent address', autoComplete: 'street-address', isWide: true },
   { name: 'City', label: 'City, state and postal code' },
   { name: 'Country', label: 'Country', autoComplete: 'country-name' },
-  { name: 'Foreign Tax Number', label: 'Tax number of your country' },
+  { name: 'Foreign Tax Number', label: 'Tax ID in your country' },
   { name: 'Date', label: 'Date', type: 'date' },
   { name: 'Signature', label: 'Signature (type your name)', isWide: true },
 ];
-/** What a company has no use for. */
-const OF_PERSONS = new Set(['DOB', 'Country Of Citizenship']);
+/** Fields that do not apply to a company. */
+const PERSON_ONLY = new Set(['DOB', 'Country Of Citizenship']);
 
 type Props = {
   isSending: boolean;
@@ -28,7 +28,7 @@ type Props = {
   onCancel(): void;
 };
 
-/** The tax form, filled with what is known of the user. What is typed goes to the signing provider and stays there. */
+/** The tax form, prefilled with the user's known details. Only the signing provider stores what the user enters. */
 export function DocumentForm({ isSending, isResend, onSend, onCancel }: Props) {
   const { data: pii, error, refresh } = usePii();
   if (pii === undefined && error !== undefined) return <ErrorNotice error={error} onRetry={refresh} />;
@@ -39,19 +39,19 @@ export function DocumentForm({ isSending, isResend, onSend, onCancel }: Props) {
         <Skeleton height="24em" />
       </div>
     );
-  return <FilledForm {...{ pii, isSending, isResend, onSend, onCancel }} />;
+  return <PrefilledForm {...{ pii, isSending, isResend, onSend, onCancel }} />;
 }
 
-function FilledForm({ pii, isSending, isResend, onSend, onCancel }: Props & { pii: UserPii }) {
+function PrefilledForm({ pii, isSending, isResend, onSend, onCancel }: Props & { pii: UserPii }) {
   const id = useId();
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.querySelector('input')?.focus(), []);
-  const known = fieldsOf(pii, new Date());
-  const fields = FIELDS.filter(({ name }) => pii.kind === 'person' || !OF_PERSONS.has(name));
+  const prefilled = prefillFields(pii, new Date());
+  const fields = FIELDS.filter(({ name }) => pii.kind === 'person' || !PERSON_ONLY.has(name));
   const send = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const typed = new FormData(event.currentTarget);
-    onSend(Object.fromEntries(fields.map(({ name }) => [name, String(typed.get(name) ?? '').trim()])));
+    const entered = new FormData(event.currentTarget);
+    onSend(Object.fromEntries(fields.map(({ name }) => [name, String(entered.get(name) ?? '').trim()])));
   };
   return (
     <form className="cw-form" ref={form} onSubmit={send}>
@@ -65,19 +65,18 @@ function FilledForm({ pii, isSending, isResend, onSend, onCancel }: Props & { pi
               className="cw-input"
               type={type ?? 'text'}
               autoComplete={autoComplete ?? 'off'}
-              defaultValue={known[name] ?? ''}
+              defaultValue={prefilled[name] ?? ''}
               required
             />
           </div>
         ))}
       </div>
       <p className="cw-muted cw-small">
-        You sign the form itself on the page that we send you by mail. What you type here is passed on to it
-        and not kept.
+        You'll sign the form through the link we email you. We pass on what you enter here and don't store it.
       </p>
       <div className="cw-row cw-wrap">
         <button type="submit" className="cw-button cw-button-main" disabled={isSending}>
-          {isSending ? 'Sending…' : isResend ? 'Send it again' : 'Send me the form'}
+          {isSending ? 'Sending…' : isResend ? 'Resend form' : 'Email me the form'}
         </button>
         <button type="button" className="cw-button cw-button-quiet" onClick={onCancel}>
           Cancel
@@ -87,12 +86,12 @@ function FilledForm({ pii, isSending, isResend, onSend, onCancel }: Props & { pi
   );
 }
 
-/** What is known of the user in the form's own fields. */
-export function fieldsOf(pii: UserPii, today: Date): Record<string, string> {
+/** Maps the user's known details to the form's fields. */
+export function prefillFields(pii: UserPii, today: Date): Record<string, string> {
   const { street, city, state, postal_code } = pii.permanent_address;
   const join = (...parts: readonly (string | null)[]) => parts.filter((part) => part).join(', ');
   const country = pii.jurisdiction?.name ?? pii.permanent_address.country ?? '';
-  const two = (value: number) => String(value).padStart(2, '0');
+  const twoDigits = (value: number) => String(value).padStart(2, '0');
   return {
     'Full Name': pii.full_legal_name ?? '',
     'Country Of Citizenship': country,
@@ -101,7 +100,7 @@ export function fieldsOf(pii: UserPii, today: Date): Record<string, string> {
     City: join(city, state, postal_code),
     Country: country,
     'Foreign Tax Number': pii.tax_id ?? '',
-    Date: `${today.getFullYear()}-${two(today.getMonth() + 1)}-${two(today.getDate())}`,
+    Date: `${today.getFullYear()}-${twoDigits(today.getMonth() + 1)}-${twoDigits(today.getDate())}`,
     Signature: pii.full_legal_name ?? '',
   };
 }

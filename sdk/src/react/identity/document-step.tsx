@@ -10,31 +10,31 @@ type Props = {
   documentType: 'tax_certification';
   status: DescribedStatus;
   isNext: boolean;
-  onMoved(): void;
+  onProgress(): void;
 };
 
-/** Fills the form in, has it sent by mail, sends it again, and starts over where that is needed. */
-export function DocumentStep({ documentType, status, isNext, onMoved }: Props) {
+/** Collects the form's fields, has the form emailed, resends it, and starts over if it expired or was declined. */
+export function DocumentStep({ documentType, status, isNext, onProgress }: Props) {
   const [isOpen, setIsOpen] = useState(false);
-  const { submit, submission, sent, isSending, error } = useSubmission(documentType, onMoved);
+  const { submit, submission, sent, isSending, error } = useSubmission(documentType, onProgress);
   const send = async (fields: NewDocumentSubmission) => {
     if (await submit(fields)) setIsOpen(false);
   };
   const isWaiting = status.status === 'in_progress';
-  const label = labelOf(status);
+  const action = actionLabel(status);
   return (
     <div className="cw-requirement-step">
       <p className="cw-small" role="status">
-        {wordsOf(status, submission)}
+        {explain(status, submission)}
       </p>
-      {!isOpen && label !== null && (
+      {!isOpen && action !== null && (
         <button
           type="button"
           className={`cw-button ${isNext ? 'cw-button-main' : ''} ${isWaiting ? 'cw-button-quiet' : ''}`}
           disabled={isSending}
           onClick={() => (isWaiting && sent !== undefined ? submit(sent) : setIsOpen(true))}
         >
-          {label}
+          {action}
         </button>
       )}
       {isOpen && (
@@ -50,7 +50,7 @@ export function DocumentStep({ documentType, status, isNext, onMoved }: Props) {
   );
 }
 
-function useSubmission(documentType: 'tax_certification', onMoved: () => void) {
+function useSubmission(documentType: 'tax_certification', onProgress: () => void) {
   const causeway = useCauseway();
   const invalidate = useInvalidate();
   const [submission, setSubmission] = useState<DocumentSubmission>();
@@ -64,7 +64,7 @@ function useSubmission(documentType: 'tax_certification', onMoved: () => void) {
       setSubmission(await causeway.documents.submit(documentType, fields));
       setSent(fields);
       invalidate('requirementStatuses');
-      onMoved();
+      onProgress();
       return true;
     } catch (failed) {
       setError(failed);
@@ -76,28 +76,28 @@ function useSubmission(documentType: 'tax_certification', onMoved: () => void) {
   return { submit, submission, sent, isSending, error };
 }
 
-function labelOf({ status }: DescribedStatus): string | null {
+function actionLabel({ status }: DescribedStatus): string | null {
   const labels: Partial<Record<DescribedStatus['status'], string>> = {
     not_started: 'Fill in the form',
-    in_progress: 'Send it again',
-    action_needed: 'Renew the form',
+    in_progress: 'Resend form',
+    action_needed: 'Renew form',
     rejected: 'Start a new form',
   };
   return labels[status] ?? null;
 }
 
-function wordsOf({ status, action }: DescribedStatus, submission: DocumentSubmission | undefined): string {
+function explain({ status, action }: DescribedStatus, submission: DocumentSubmission | undefined): string {
   switch (status) {
     case 'not_started':
       return submission === undefined
-        ? 'You fill it in here and sign it by a link that we send you. A link that has expired is replaced by a new one.'
-        : 'The link has expired. Fill in the form again for a new one.';
+        ? 'Fill in your details here, then sign through the link we email you. If the link expires, you can get a new one.'
+        : 'The link has expired. Fill in the form again to get a new one.';
     case 'in_progress':
-      return 'We sent the link by mail. Open it to read and sign the form. Nothing there? Look in your spam folder, or have it sent again.';
+      return "We emailed you a link to read and sign the form. Can't find it? Check your spam folder or resend it.";
     case 'action_needed':
       return action === 'update_pii_data'
-        ? 'Your details have changed since you signed, so a new form is needed.'
-        : 'Your form is no longer valid, so a new one is needed.';
+        ? 'Your details have changed since you signed, so you need a new form.'
+        : 'Your form is no longer valid. Please sign a new one.';
     case 'rejected':
       return 'You declined the form. You can start a new one at any time.';
     case 'completed':

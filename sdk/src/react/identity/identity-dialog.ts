@@ -1,7 +1,7 @@
-/** A native dialog around somebody else's flow; resolves when it is closed. */
+/** Shows a third-party flow in a native dialog; resolves when the dialog closes. */
 export function openIdentityDialog(
   signal: AbortSignal,
-  fill: (place: HTMLElement) => (() => void) | undefined,
+  render: (container: HTMLElement) => (() => void) | undefined,
 ): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   const dialog = document.createElement('dialog');
@@ -18,21 +18,21 @@ export function openIdentityDialog(
   close.textContent = 'Close';
   close.onclick = () => dialog.close();
   bar.append(title, close);
-  const place = document.createElement('div');
-  place.className = 'cw-identity-place';
-  dialog.append(bar, place);
+  const container = document.createElement('div');
+  container.className = 'cw-identity-container';
+  dialog.append(bar, container);
   document.body.append(dialog);
-  const stop = () => dialog.close();
-  signal.addEventListener('abort', stop, { once: true });
-  return new Promise((done) => {
-    let clean: (() => void) | undefined;
+  const abort = () => dialog.close();
+  signal.addEventListener('abort', abort, { once: true });
+  return new Promise((resolve) => {
+    let cleanUp: (() => void) | undefined;
     dialog.addEventListener('close', () => {
-      signal.removeEventListener('abort', stop);
-      clean?.();
+      signal.removeEventListener('abort', abort);
+      cleanUp?.();
       dialog.remove();
-      done();
+      resolve();
     });
     dialog.showModal();
-    clean = fill(place);
+    cleanUp = render(container);
   });
 }

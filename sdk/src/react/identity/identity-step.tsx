@@ -13,24 +13,24 @@ const LEVELS: Record<IdentityType, KycLevel> = {
   jurisdiction: 'Sorting_KYC_Level',
 };
 
-type Props = { type: IdentityType; status: DescribedStatus; isNext: boolean; onMoved(): void };
+type Props = { type: IdentityType; status: DescribedStatus; isNext: boolean; onProgress(): void };
 
-/** Says where the verification stands and opens the identity provider's flow. */
-export function IdentityStep({ type, status, isNext, onMoved }: Props) {
-  const { open, isOpen, error } = useIdentity(type, status, onMoved);
-  const words = wordsOf(type, status);
-  const label = labelOf(status);
+/** Explains the state of the verification and opens the identity provider's flow. */
+export function IdentityStep({ type, status, isNext, onProgress }: Props) {
+  const { open, isOpen, error } = useIdentity(type, status, onProgress);
+  const text = explain(type, status);
+  const action = actionLabel(status);
   return (
     <div className="cw-requirement-step">
-      {words !== '' && <p className="cw-small">{words}</p>}
-      {label !== null && (
+      {text !== '' && <p className="cw-small">{text}</p>}
+      {action !== null && (
         <button
           type="button"
           className={`cw-button ${isNext ? 'cw-button-main' : ''}`}
           disabled={isOpen}
           onClick={open}
         >
-          {isOpen ? 'Opening…' : label}
+          {isOpen ? 'Opening…' : action}
         </button>
       )}
       {error !== null && <ErrorNotice error={error} />}
@@ -38,7 +38,7 @@ export function IdentityStep({ type, status, isNext, onMoved }: Props) {
   );
 }
 
-function useIdentity(type: IdentityType, { kyc_level, kyc_reset }: DescribedStatus, onMoved: () => void) {
+function useIdentity(type: IdentityType, { kyc_level, kyc_reset }: DescribedStatus, onProgress: () => void) {
   const { client, identity } = useCausewayContext();
   const [isOpen, setIsOpen] = useState(false);
   const [error, setError] = useState<unknown>(null);
@@ -54,7 +54,7 @@ function useIdentity(type: IdentityType, { kyc_level, kyc_reset }: DescribedStat
     try {
       const reset = kyc_reset ?? false;
       const { token } = await client.kyc.token({ level_name: level, reset }, { signal });
-      // A renewed token must not start the applicant over in the middle of the flow.
+      // A refreshed token must not reset the applicant in the middle of the flow.
       const refreshToken = async () => (await client.kyc.token({ level_name: level }, { signal })).token;
       await identity.open(token, { level, refreshToken, signal });
     } catch (failed) {
@@ -62,38 +62,37 @@ function useIdentity(type: IdentityType, { kyc_level, kyc_reset }: DescribedStat
     } finally {
       if (!signal.aborted) {
         setIsOpen(false);
-        onMoved();
+        onProgress();
       }
     }
   };
   return { open, isOpen, error };
 }
 
-function labelOf({ status, kyc_reset }: DescribedStatus): string | null {
-  if (status === 'not_started') return 'Start';
+function actionLabel({ status, kyc_reset }: DescribedStatus): string | null {
+  if (status === 'not_started') return 'Start verification';
   if (status !== 'action_needed') return null;
   return kyc_reset ? 'Verify again' : 'Continue';
 }
 
-function wordsOf(type: IdentityType, { status, action, kyc_reset }: DescribedStatus): string {
-  const isPlace = type === 'jurisdiction';
+function explain(type: IdentityType, { status, action, kyc_reset }: DescribedStatus): string {
+  const isJurisdiction = type === 'jurisdiction';
   switch (status) {
     case 'not_started':
-      return '';
     case 'completed':
       return '';
     case 'in_progress':
-      return 'We are checking what you sent. This usually takes a few minutes; you can close this page.';
+      return "We're reviewing your details. This usually takes a few minutes, and you can close this page.";
     case 'rejected':
-      return isPlace
-        ? 'Your address is in a place where this offer is not available.'
-        : 'You could not be verified, and this decision is final. Write to support if you disagree.';
+      return isJurisdiction
+        ? "This offer isn't available where you live."
+        : "We couldn't verify you, and this decision is final. Contact support if you disagree.";
     case 'action_needed':
       if (action === 'update_pii_data')
         return 'Some of your details are missing or out of date. Please verify them again.';
-      if (isPlace) return 'We do not know your address yet. Your identity verification tells us.';
+      if (isJurisdiction) return "We don't have your address yet. Verify your identity to add it.";
       return kyc_reset
-        ? 'Your last verification is too old for this offer. Please verify yourself again.'
-        : 'Something is missing from your verification. Continue to see what.';
+        ? 'Your last verification is too old for this offer. Please verify again.'
+        : "Your verification is incomplete. Continue to see what's missing.";
   }
 }

@@ -1,24 +1,24 @@
 import { useEffect, useId } from 'react';
 import type { OfferDetails } from '../../wire.ts';
-import { describePlaces } from '../checkout/deployments.ts';
-import { type RequirementRow, useRequirementRows } from '../hooks/use-requirement-rows.ts';
 import { Loading, Skeleton, StatusBadge } from '../ui/elements.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
-import { REQUIREMENTS, STATUSES } from '../ui/labels.ts';
+import { REQUIREMENT_LABELS, STATUS_LABELS } from '../ui/labels.ts';
 import { WalletStep } from '../wallets/wallet-step.tsx';
 import { DocumentStep } from './document-step.tsx';
 import { IdentityStep } from './identity-step.tsx';
+import { describeJurisdiction } from './jurisdiction.ts';
+import { type RequirementRow, useRequirementRows } from './use-requirement-rows.ts';
 
 export type RequirementsChecklistProps = {
   offer: OfferDetails;
   optionId: string;
-  /** Told when all of it is done; at once if it is. */
+  /** Called when every requirement is met; immediately if they already are. */
   onCompleted?: (() => void) | undefined;
 };
 
 /**
- * What an option asks of the user, how far each point is, and the one thing to do next: identity, documents and
- * wallets are walked through to the end without leaving the page.
+ * Lists the requirements of an option with their status and the next step. The user completes identity checks,
+ * documents and wallets without leaving the page.
  *
  * @example
  * ```tsx
@@ -36,9 +36,10 @@ export function RequirementsChecklist({ offer, optionId, onCompleted }: Requirem
   useEffect(() => {
     if (isAllDone) onCompleted?.();
   }, [isAllDone]);
-  const registered = rows?.find(({ requirement }) => requirement.type === 'whitelisted_wallet');
-  const isBlocked = rows?.some(isFinal) ?? false;
-  const first = rows?.find(({ status }) => ['not_started', 'action_needed'].includes(status.status));
+  const registersWallets =
+    rows?.some(({ requirement }) => requirement.type === 'whitelisted_wallet') ?? false;
+  const isBlocked = rows?.some(isFinalRejection) ?? false;
+  const next = rows?.find(({ status }) => ['not_started', 'action_needed'].includes(status.status));
   return (
     <section className="cw cw-card cw-checklist" aria-busy={rows === undefined}>
       <Head total={rows?.length} done={done} isBlocked={isBlocked} />
@@ -49,8 +50,8 @@ export function RequirementsChecklist({ offer, optionId, onCompleted }: Requirem
           <Row
             key={row.requirement.id}
             {...{ offer, optionId, row, expectChange }}
-            accumulates={registered !== undefined}
-            isNext={row === first && !isBlocked}
+            registersWallets={registersWallets}
+            isNext={row === next && !isBlocked}
           />
         ))}
       </ol>
@@ -58,31 +59,30 @@ export function RequirementsChecklist({ offer, optionId, onCompleted }: Requirem
   );
 }
 
-/** A declined form can be started anew; the other refusals stand. */
-function isFinal({ requirement, status }: RequirementRow): boolean {
+/** A declined form can be started again; every other rejection is final. */
+function isFinalRejection({ requirement, status }: RequirementRow): boolean {
   return status.status === 'rejected' && requirement.type !== 'document';
 }
 
 function Head({ total, done, isBlocked }: { total: number | undefined; done: number; isBlocked: boolean }) {
   const titleId = useId();
-  const words = progressWords(total, done, isBlocked);
   return (
     <div className="cw-checklist-head">
       <h2 className="cw-title" id={titleId}>
         Before you invest
       </h2>
       <p className={isBlocked || done === total ? 'cw-strong' : 'cw-muted'} role="status">
-        {words}
+        {progressText(total, done, isBlocked)}
       </p>
       {total !== 0 && <progress className="cw-bar" max={total ?? 1} value={done} aria-labelledby={titleId} />}
     </div>
   );
 }
 
-function progressWords(total: number | undefined, done: number, isBlocked: boolean): string {
+function progressText(total: number | undefined, done: number, isBlocked: boolean): string {
   if (total === undefined) return '\u00a0';
-  if (total === 0) return 'Nothing is asked of you for this option.';
-  if (isBlocked) return 'You cannot take part in this option.';
+  if (total === 0) return 'No checks needed. You can invest now.';
+  if (isBlocked) return "You can't invest in this option.";
   return done === total ? 'All done. You can invest now.' : `${done} of ${total} done`;
 }
 
@@ -91,25 +91,25 @@ type RowProps = {
   optionId: string;
   row: RequirementRow;
   isNext: boolean;
-  /** Wallets of this option are registered beside each other rather than replaced. */
-  accumulates: boolean;
+  /** The option keeps a list of registered wallets, so a new wallet does not replace the last one. */
+  registersWallets: boolean;
   expectChange(): void;
 };
 
 function Row(props: RowProps) {
   const { requirement, status } = props.row;
-  const [name, why] = REQUIREMENTS[requirement.type];
-  const [tone, words] = STATUSES[status.status];
+  const [name, reason] = REQUIREMENT_LABELS[requirement.type];
+  const [tone, label] = STATUS_LABELS[status.status];
   return (
     <li className="cw-requirement" data-requirement={requirement.type} data-status={status.status}>
       <div className="cw-requirement-line">
         <div className="cw-grow">
           <p className="cw-strong">{name}</p>
           <p className="cw-muted cw-small">
-            {requirement.type === 'jurisdiction' ? describePlaces(requirement.details) : why}
+            {requirement.type === 'jurisdiction' ? describeJurisdiction(requirement.details) : reason}
           </p>
         </div>
-        <StatusBadge tone={tone}>{words}</StatusBadge>
+        <StatusBadge tone={tone}>{label}</StatusBadge>
       </div>
       <Step {...props} />
     </li>
@@ -117,29 +117,29 @@ function Row(props: RowProps) {
 }
 
 function Step(props: RowProps) {
-  const { offer, optionId, isNext, accumulates, expectChange } = props;
+  const { offer, optionId, isNext, registersWallets, expectChange } = props;
   const { requirement, status } = props.row;
-  const shared = { status, isNext, onMoved: expectChange };
+  const common = { status, isNext, onProgress: expectChange };
   switch (requirement.type) {
     case 'identity_verification':
     case 'kyc_approved':
     case 'accreditation':
     case 'jurisdiction':
-      return <IdentityStep type={requirement.type} {...shared} />;
+      return <IdentityStep type={requirement.type} {...common} />;
     case 'document':
-      return <DocumentStep documentType={requirement.details.document_type} {...shared} />;
+      return <DocumentStep documentType={requirement.details.document_type} {...common} />;
     case 'external_wallet':
       return (
         <WalletStep
-          {...{ offer, optionId, ...shared }}
+          {...{ offer, optionId, ...common }}
           protocol={requirement.details.protocol}
-          maximum={accumulates ? 0 : 1}
+          maximum={registersWallets ? 0 : 1}
         />
       );
     case 'whitelisted_wallet':
       return (
         <WalletStep
-          {...{ offer, optionId, ...shared }}
+          {...{ offer, optionId, ...common }}
           protocol="ethereum"
           maximum={requirement.details.max_wallets}
         />
@@ -150,7 +150,7 @@ function Step(props: RowProps) {
 function ChecklistSkeleton() {
   return (
     <>
-      <Loading what="what this offer asks for" />
+      <Loading what="requirements" />
       <ul className="cw-list" aria-hidden="true">
         {['a', 'b', 'c'].map((key) => (
           <li key={key} className="cw-requirement">

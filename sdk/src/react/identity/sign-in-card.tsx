@@ -1,20 +1,19 @@
-import type { ReactNode } from 'react';
-import { useSyncExternalStore } from 'react';
+import { type ReactNode, useSyncExternalStore } from 'react';
 import { useCausewayContext } from '../context.ts';
 
 export type SignInCardProps = {
   title?: string | undefined;
-  /** Where to come back to; the page that is open unless told. A path of your own site. */
+  /** The path on your site to return to. Default: the current page. */
   returnTo?: string | undefined;
-  /** What the user should know before. */
+  /** The text above the button. */
   children?: ReactNode;
 };
 
 const currentPath = () => `${location.pathname}${location.search}`;
-const never = () => () => undefined;
+const subscribeToNothing = () => () => undefined;
 
 /**
- * Invites the user to sign in; leads to the provider's `signInUrl`.
+ * Invites the user to sign in; links to the provider's `signInUrl`.
  *
  * @example
  * ```tsx
@@ -25,15 +24,15 @@ const never = () => () => undefined;
  */
 export function SignInCard({ title = 'Sign in to invest', returnTo, children }: SignInCardProps) {
   const { signInUrl } = useCausewayContext();
-  const here = useSyncExternalStore(never, currentPath, () => '/');
+  const current = useSyncExternalStore(subscribeToNothing, currentPath, () => '/');
   const [path, query = ''] = signInUrl.split('?');
   const params = new URLSearchParams(query);
-  params.set('return_to', returnTo ?? here);
+  params.set('return_to', returnTo ?? current);
   return (
     <section className="cw cw-card cw-sign-in">
       <h2 className="cw-title">{title}</h2>
       <div className="cw-muted">
-        {children ?? 'Your identity, documents and wallets are asked for once, and kept safe.'}
+        {children ?? 'Verify your identity, documents and wallets once. We keep them safe.'}
       </div>
       <a className="cw-button cw-button-main cw-button-wide" href={`${path}?${params}`}>
         Sign in or register

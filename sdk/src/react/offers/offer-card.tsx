@@ -2,11 +2,12 @@ import type { MouseEvent } from 'react';
 import type { Offer } from '../../wire.ts';
 import { useOffer } from '../hooks/use-offers.ts';
 import { Skeleton } from '../ui/elements.tsx';
-import { formatPrice, formatUsd, titleOfSlug } from '../ui/format.ts';
-import { OFFER_TYPES } from '../ui/labels.ts';
+import { type Fact, FactList } from '../ui/fact-list.tsx';
+import { formatPrice, formatUsd, slugToTitle } from '../ui/format.ts';
+import { OFFER_TYPE_LABELS } from '../ui/labels.ts';
 import { OfferStateBadge } from './offer-state.tsx';
 
-/** The list has no names, so each card asks for its offer: the page it leads to then has it already. */
+/** Loads its offer's details for the name, which the list lacks; the offer page then finds them in the cache. */
 export function OfferCard({
   offer,
   href,
@@ -22,15 +23,14 @@ export function OfferCard({
     event.preventDefault();
     onOpen(offer);
   };
-  const name = details?.name ?? titleOfSlug(offer.slug);
-  const facts = factsOf(offer);
+  const name = details?.name ?? slugToTitle(offer.slug);
   return (
     <article className="cw-card cw-offer-card">
       <OfferBanner offer={offer} />
       <div className="cw-offer-card-body">
         <img className="cw-logo" src={offer.logo_url} alt="" width={48} height={48} />
         <div className="cw-row">
-          <span className="cw-kind">{OFFER_TYPES[offer.type]}</span>
+          <span className="cw-kind">{OFFER_TYPE_LABELS[offer.type]}</span>
           <OfferStateBadge offer={offer} />
         </div>
         <h3 className="cw-offer-card-title">
@@ -47,20 +47,13 @@ export function OfferCard({
           )}
         </h3>
         <p className="cw-muted cw-two-lines">{offer.tagline ?? details?.about?.trim() ?? '\u00a0'}</p>
-        <dl className="cw-facts">
-          {facts.map(([term, value]) => (
-            <div key={term}>
-              <dt>{term}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-        </dl>
+        <FactList className="cw-facts" facts={factsOf(offer)} />
       </div>
     </article>
   );
 }
 
-/** A calm pattern stands in where an offer has no picture. */
+/** Shows a pattern if the offer has no image. */
 export function OfferBanner({ offer }: { offer: Pick<Offer, 'banner_url'> }) {
   return (
     <div className="cw-banner" aria-hidden="true">
@@ -69,16 +62,16 @@ export function OfferBanner({ offer }: { offer: Pick<Offer, 'banner_url'> }) {
   );
 }
 
-function factsOf({ options, type }: Offer): readonly (readonly [string, string])[] {
+function factsOf({ options, type }: Offer): readonly Fact[] {
   const lowest = (values: readonly (string | null)[]) => {
-    const known = values.filter((value) => value !== null);
-    return known.length === 0 ? null : known.reduce((a, b) => (Number(b) < Number(a) ? b : a));
+    const set = values.filter((value) => value !== null);
+    return set.length === 0 ? null : set.reduce((a, b) => (Number(b) < Number(a) ? b : a));
   };
   const price = lowest(options.map(({ price_usd }) => price_usd));
   const minimum = lowest(options.map(({ minimum_purchase_usd }) => minimum_purchase_usd));
   return [
     price === null
-      ? ['Price', type === 'tokenized::swap' ? 'Live market' : 'Of the day']
+      ? ['Price', type === 'tokenized::swap' ? 'Market price' : 'Set daily']
       : [options.length > 1 ? 'Price from' : 'Price', formatPrice(price)],
     ['Minimum', minimum === null ? 'None' : formatUsd(minimum)],
   ];
@@ -100,16 +93,10 @@ export function OfferCardSkeleton() {
           <p className="cw-muted cw-two-lines">
             <Skeleton />
           </p>
-          <dl className="cw-facts">
-            {['Price', 'Minimum'].map((term) => (
-              <div key={term}>
-                <dt>{term}</dt>
-                <dd>
-                  <Skeleton width="6ch" />
-                </dd>
-              </div>
-            ))}
-          </dl>
+          <FactList
+            className="cw-facts"
+            facts={['Price', 'Minimum'].map((term) => [term, <Skeleton key={term} width="6ch" />])}
+          />
         </div>
       </div>
     </li>

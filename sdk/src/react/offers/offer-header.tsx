@@ -1,15 +1,15 @@
 import type { OfferDetails } from '../../wire.ts';
 import { Countdown } from '../ui/countdown.tsx';
 import { Loading, Skeleton } from '../ui/elements.tsx';
-import { OFFER_TYPES } from '../ui/labels.ts';
+import { OFFER_TYPE_LABELS } from '../ui/labels.ts';
 import { OfferBanner } from './offer-card.tsx';
 import { OfferStateBadge, useOfferState } from './offer-state.tsx';
 
-/** Without an offer the parts show that it is loading. */
+/** Without an offer, a skeleton is shown. */
 export type OfferPartProps = { offer: OfferDetails | undefined };
 
 /**
- * The banner, name and state of an offer, what it is about, and how long it is open.
+ * Shows an offer's banner, name, state, description and countdown.
  *
  * @example
  * ```tsx
@@ -37,10 +37,12 @@ export function OfferHeader({ offer }: OfferPartProps) {
         </div>
         <div className="cw-row cw-wrap">
           <OfferStateBadge offer={offer} />
-          <span className="cw-chip">{OFFER_TYPES[type]}</span>
-          {category !== null && category !== OFFER_TYPES[type] && <span className="cw-chip">{category}</span>}
+          <span className="cw-chip">{OFFER_TYPE_LABELS[type]}</span>
+          {category !== null && category !== OFFER_TYPE_LABELS[type] && (
+            <span className="cw-chip">{category}</span>
+          )}
           <span className="cw-chip">{asset.code}</span>
-          <OfferClock offer={offer} />
+          <OfferCountdown offer={offer} />
         </div>
         {about !== null && (
           <div className="cw-prose">
@@ -57,8 +59,8 @@ export function OfferHeader({ offer }: OfferPartProps) {
   );
 }
 
-/** Runs to the beginning, then to the end. */
-function OfferClock({ offer }: { offer: OfferDetails }) {
+/** Counts down to the opening, then to the end. */
+function OfferCountdown({ offer }: { offer: OfferDetails }) {
   const state = useOfferState(offer);
   if (state === 'upcoming' && offer.starts_at !== null)
     return <Countdown to={offer.starts_at} label="Opens in" over="Opening now" />;

@@ -2,22 +2,22 @@ import type { ReactNode } from 'react';
 import type { Offer } from '../../wire.ts';
 import { useOffers } from '../hooks/use-offers.ts';
 import { Empty, Loading } from '../ui/elements.tsx';
-import { ErrorNotice } from '../ui/error-notice.tsx';
+import { listFallback } from '../ui/list-fallback.tsx';
 import { OfferCard, OfferCardSkeleton } from './offer-card.tsx';
 
 export type OffersGridProps = {
-  /** Where a card leads. */
+  /** Returns the URL a card links to. */
   hrefOf?: ((offer: Offer) => string) | undefined;
-  /** Instead of following the link, for routers. */
+  /** Called instead of following the link, for client-side routers. */
   onOpen?: ((offer: Offer) => void) | undefined;
-  /** Only offers of this type. */
+  /** Shows only offers of this type. */
   type?: Offer['type'] | undefined;
-  /** Shown when there are none. */
+  /** Shown if there are no offers. */
   empty?: ReactNode;
 };
 
 /**
- * The partner's offers as cards.
+ * Shows the partner's offers as cards.
  *
  * @example
  * ```tsx
@@ -29,16 +29,11 @@ export type OffersGridProps = {
 export function OffersGrid({ hrefOf, onOpen, type, empty }: OffersGridProps) {
   const { data, error, isLoading, refresh, hasMore, loadMore } = useOffers();
   const offers = data?.filter((offer) => type === undefined || offer.type === type);
-  if (offers === undefined && error !== undefined)
-    return (
-      <div className="cw">
-        <ErrorNotice error={error} onRetry={refresh} />
-      </div>
-    );
-  if (offers?.length === 0)
-    return (
-      <div className="cw">{empty ?? <Empty title="No offers right now">New ones appear here.</Empty>}</div>
-    );
+  const fallback = listFallback({
+    ...{ items: offers, error, onRetry: refresh },
+    empty: empty ?? <Empty title="No offers right now">New ones will appear here.</Empty>,
+  });
+  if (fallback !== null) return fallback;
   return (
     <div className="cw">
       {isLoading && <Loading what="offers" />}

@@ -5,24 +5,24 @@ import type { Participation } from '../../wire.ts';
 import { useOffer } from '../hooks/use-offers.ts';
 import { useParticipations } from '../hooks/use-user.ts';
 import { AddressText, Empty, Loading, Skeleton, StatusBadge } from '../ui/elements.tsx';
-import { ErrorNotice } from '../ui/error-notice.tsx';
-import { formatMoment, groupDigits } from '../ui/format.ts';
-import { isMoving, PARTICIPATIONS } from '../ui/labels.ts';
+import { formatDateTime, groupDigits } from '../ui/format.ts';
+import { isInProgress, PARTICIPATION_LABELS } from '../ui/labels.ts';
+import { listFallback } from '../ui/list-fallback.tsx';
 
 export type ParticipationsListProps = {
   filters?: readonly ParticipationFilter[] | undefined;
-  /** Where the offer of a participation is. */
+  /** Returns the URL of a participation's offer. */
   hrefOf?: ((offerId: string) => string) | undefined;
-  /** Shown when there are none. */
+  /** Shown if there are no participations. */
   empty?: ReactNode;
 };
 
-/** Of a list in which nothing moves by itself; a refund may still be asked for elsewhere. */
-const SLOW = 30_000;
-const QUICK = 3_000;
+const FAST_POLL_INTERVAL_MS = 3_000;
+/** For a list of settled participations, which only a refund can still change. */
+const SLOW_POLL_INTERVAL_MS = 30_000;
 
 /**
- * The user's participations with their live status.
+ * Lists the user's participations with their live status.
  *
  * @example
  * ```tsx
@@ -32,24 +32,17 @@ const QUICK = 3_000;
  * ```
  */
 export function ParticipationsList({ filters, hrefOf, empty }: ParticipationsListProps) {
-  const known = useParticipations({ filters });
-  const moves = known.data?.some(({ status }) => isMoving(status)) ?? false;
+  const current = useParticipations({ filters });
+  const isChanging = current.data?.some(({ status }) => isInProgress(status)) ?? false;
   const { data, error, isLoading, refresh, hasMore, loadMore } = useParticipations({
     filters,
-    every: moves ? QUICK : SLOW,
+    pollIntervalMs: isChanging ? FAST_POLL_INTERVAL_MS : SLOW_POLL_INTERVAL_MS,
   });
-  if (data === undefined && error !== undefined)
-    return (
-      <div className="cw">
-        <ErrorNotice error={error} onRetry={refresh} />
-      </div>
-    );
-  if (data?.length === 0)
-    return (
-      <div className="cw">
-        {empty ?? <Empty title="No investments yet">What you invest in appears here.</Empty>}
-      </div>
-    );
+  const fallback = listFallback({
+    ...{ items: data, error, onRetry: refresh },
+    empty: empty ?? <Empty title="No investments yet">Your investments will appear here.</Empty>,
+  });
+  if (fallback !== null) return fallback;
   return (
     <div className="cw cw-card">
       {isLoading && <Loading what="your investments" />}
@@ -82,7 +75,7 @@ function ParticipationRow({
   const { offer_id, amount_string, asset, chain, status, inserted_at, wallet_address } = participation;
   const { data: offer } = useOffer(offer_id);
   const name = offer?.name ?? 'Offer';
-  const [tone, words, long] = PARTICIPATIONS[status];
+  const [tone, label, explanation] = PARTICIPATION_LABELS[status];
   return (
     <li className="cw-list-row">
       <div className="cw-grow">
@@ -96,7 +89,7 @@ function ParticipationRow({
           )}
         </p>
         <p className="cw-muted cw-small">
-          {formatMoment(inserted_at)} · {CHAINS[chain].name}
+          {formatDateTime(inserted_at)} · {CHAINS[chain].name}
           {wallet_address !== null && (
             <>
               {' · '}
@@ -109,8 +102,8 @@ function ParticipationRow({
         <p className="cw-amount">
           {groupDigits(amount_string)} <span className="cw-unit">{asset.code}</span>
         </p>
-        <span role="status" title={long}>
-          <StatusBadge tone={tone}>{words}</StatusBadge>
+        <span role="status" title={explanation}>
+          <StatusBadge tone={tone}>{label}</StatusBadge>
         </span>
       </div>
     </li>

@@ -1,17 +1,25 @@
 import { type ReactNode, useEffect, useState } from 'react';
 
 export type CountdownProps = {
-  /** The moment it runs to. */
+  /** The end time, as an ISO timestamp. */
   to: string;
-  /** Stands before the time: "Ends in". */
+  /** The text before the time, such as "Ends in". */
   label?: string | undefined;
-  /** Shown once it is over. */
+  /** Shown once the time is up. */
   over?: ReactNode;
   onOver?: (() => void) | undefined;
 };
 
+type Parts = readonly (readonly [value: string, unit: string])[];
+const PLACEHOLDER: Parts = [
+  ['–', 'd'],
+  ['––', 'h'],
+  ['––', 'm'],
+  ['––', 's'],
+];
+
 /**
- * The time that is left, by the second. Screen readers are told the moment itself rather than every second.
+ * Counts down by the second. Screen readers get the end time instead of an announcement every second.
  *
  * @example
  * ```tsx
@@ -28,20 +36,12 @@ export function Countdown({ to, label, over = null, onOver }: CountdownProps) {
     if (isOver) onOver?.();
   }, [isOver]);
   if (isOver) return <span className="cw-countdown">{over}</span>;
-  const parts = now === null ? null : partsOf(end - now);
+  const parts = now === null ? PLACEHOLDER : partsOf(end - now);
   return (
     <span className="cw-countdown">
       {label !== undefined && <span className="cw-countdown-label">{label} </span>}
       <time dateTime={to} title={new Date(end).toUTCString()} className="cw-countdown-parts">
-        {(
-          parts ??
-          ([
-            ['–', 'd'],
-            ['––', 'h'],
-            ['––', 'm'],
-            ['––', 's'],
-          ] as const)
-        ).map(([value, unit]) => (
+        {parts.map(([value, unit]) => (
           <span key={unit} className="cw-countdown-part">
             <b>{value}</b>
             <span>{unit}</span>
@@ -52,7 +52,7 @@ export function Countdown({ to, label, over = null, onOver }: CountdownProps) {
   );
 }
 
-/** Null until the page runs: the server's clock is not the reader's. */
+/** Returns null until the component mounts, because the server's clock differs from the reader's. */
 function useNow(end: number): number | null {
   const [now, setNow] = useState<number | null>(null);
   useEffect(() => {
@@ -66,14 +66,14 @@ function useNow(end: number): number | null {
   return now;
 }
 
-function partsOf(left: number): readonly (readonly [string, string])[] {
-  const seconds = Math.max(0, Math.ceil(left / 1_000));
-  const two = (value: number) => String(value).padStart(2, '0');
+function partsOf(remainingMs: number): Parts {
+  const seconds = Math.max(0, Math.ceil(remainingMs / 1_000));
+  const twoDigits = (value: number) => String(value).padStart(2, '0');
   const days = Math.floor(seconds / 86_400);
   const clock = [
-    [two(Math.floor(seconds / 3_600) % 24), 'h'],
-    [two(Math.floor(seconds / 60) % 60), 'm'],
-    [two(seconds % 60), 's'],
+    [twoDigits(Math.floor(seconds / 3_600) % 24), 'h'],
+    [twoDigits(Math.floor(seconds / 60) % 60), 'm'],
+    [twoDigits(seconds % 60), 's'],
   ] as const;
   if (days > 0) return [[String(days), 'd'], ...clock];
   return seconds < 3_600 ? clock.slice(1) : clock;

@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react';
 
-/** Always with words: the colour only repeats them. */
+/** The colour of a badge or notice; its text always carries the same meaning. */
 export type Tone = 'neutral' | 'busy' | 'good' | 'attention' | 'bad';
 
 const MARKS: Record<Tone, string> = { neutral: '○', busy: '◔', good: '✓', attention: '!', bad: '✕' };
 
 /**
- * A status in words with a mark.
+ * A status label with an icon.
  *
  * @example
  * ```tsx
@@ -33,7 +33,7 @@ export function StatusBadge({
 }
 
 /**
- * Takes the place of text that is on its way, so that nothing moves when it comes.
+ * Reserves the space of content that is loading, so that the layout does not shift.
  *
  * @example
  * ```tsx
@@ -60,7 +60,7 @@ export function Skeleton({
   );
 }
 
-/** For screen readers, which cannot see a skeleton. */
+/** Announces loading to screen readers, for which skeletons are hidden. */
 export function Loading({ what }: { what: string }) {
   return (
     <span className="cw-hidden" role="status">
@@ -70,7 +70,7 @@ export function Loading({ what }: { what: string }) {
 }
 
 /**
- * An address short enough for a phone; the whole of it for screen readers, on hover and when copied.
+ * Shows an address shortened; screen readers, the tooltip and copied text have the full one.
  *
  * @example
  * ```tsx
@@ -88,7 +88,7 @@ export function AddressText({ address }: { address: string }) {
   );
 }
 
-/** Nothing to list. */
+/** The message in place of missing content. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="cw-empty">
@@ -98,7 +98,7 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   );
 }
 
-/** Says that work is going on; words stand beside it. */
+/** A progress indicator; put text beside it for screen readers. */
 export function Spinner() {
   return <span className="cw-spinner" aria-hidden="true" />;
 }

@@ -1,9 +1,9 @@
 import { useContext } from 'react';
 import { Context } from '../context.ts';
-import { adviseOn, referenceOf } from './error-messages.ts';
+import { describeError, referenceOf } from './error-messages.ts';
 
 /**
- * What went wrong, what to do next, and the reference to quote; announced to screen readers.
+ * Shows what went wrong, what to do next and the support reference; announced to screen readers.
  *
  * @example
  * ```tsx
@@ -25,7 +25,7 @@ export function ErrorNotice({
   retryLabel?: string | undefined;
 }) {
   const signInUrl = useContext(Context)?.signInUrl;
-  const { title, advice, signIn } = adviseOn(error);
+  const { title, advice, needsSignIn } = describeError(error);
   const reference = referenceOf(error);
   return (
     <div className="cw-notice cw-tone-bad" role="alert">
@@ -36,7 +36,7 @@ export function ErrorNotice({
           Reference: <code>{reference}</code>
         </p>
       )}
-      {signIn && signInUrl !== undefined ? (
+      {needsSignIn && signInUrl !== undefined ? (
         <a className="cw-button" href={signInUrl}>
           Sign in
         </a>

@@ -1,16 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
-  cutDecimals,
   formatDate,
-  formatMoment,
+  formatDateTime,
   formatPrice,
+  formatTokenAmount,
   formatUsd,
   groupDigits,
-  titleOfSlug,
+  slugToTitle,
+  truncateDecimals,
 } from './format.ts';
 
-test('grouping adds commas to the whole part and changes nothing else', () => {
+test('groupDigits adds commas to the whole part and changes nothing else', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n }), fc.stringMatching(/^\d{0,18}$/), (whole, fraction) => {
       const decimal = fraction === '' ? `${whole}` : `${whole}.${fraction}`;
@@ -21,7 +22,7 @@ test('grouping adds commas to the whole part and changes nothing else', () => {
   );
 });
 
-test('dollars are exact, with cents when there are any', () => {
+test('formatUsd is exact and shows cents only if there are any', () => {
   expect(['1.25', '1000', '1.5', '0.000000000000000001', '1234567.80'].map(formatUsd)).toEqual([
     '$1.25',
     '$1,000',
@@ -31,22 +32,26 @@ test('dollars are exact, with cents when there are any', () => {
   ]);
 });
 
-test('prices have cents always', () => {
+test('formatTokenAmount groups digits and appends the token code', () => {
+  expect(formatTokenAmount(1_250_500_000n, { decimals: 6, code: 'USDC' })).toBe('1,250.5 USDC');
+});
+
+test('formatPrice always shows cents', () => {
   expect(['1', '1.5', '0.125', '1000'].map(formatPrice)).toEqual(['$1.00', '$1.50', '$0.125', '$1,000.00']);
 });
 
-test('cutting digits never makes a number larger', () => {
-  expect(cutDecimals('187.34999', 4)).toBe('187.3499');
-  expect(cutDecimals('187.30000', 4)).toBe('187.3');
-  expect(cutDecimals('187.00009', 4)).toBe('187');
-  expect(cutDecimals('187', 4)).toBe('187');
+test('truncateDecimals never makes a number larger', () => {
+  expect(truncateDecimals('187.34999', 4)).toBe('187.3499');
+  expect(truncateDecimals('187.30000', 4)).toBe('187.3');
+  expect(truncateDecimals('187.00009', 4)).toBe('187');
+  expect(truncateDecimals('187', 4)).toBe('187');
 });
 
-test('moments are told in UTC', () => {
+test('dates and times are formatted in UTC', () => {
   expect(formatDate('2026-01-02T23:59:59.000000Z')).toBe('2 Jan 2026');
-  expect(formatMoment('2026-01-02T03:04:05.678901Z')).toBe('2 Jan 2026, 03:04 UTC');
+  expect(formatDateTime('2026-01-02T03:04:05.678901Z')).toBe('2 Jan 2026, 03:04 UTC');
 });
 
-test('a slug reads as a title', () => {
-  expect(titleOfSlug('harbour-quarter')).toBe('Harbour Quarter');
+test('slugToTitle capitalises each word', () => {
+  expect(slugToTitle('harbour-quarter')).toBe('Harbour Quarter');
 });

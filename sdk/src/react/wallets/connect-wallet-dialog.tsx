@@ -2,7 +2,6 @@ import { useEffect, useId, useRef, useState } from 'react';
 import type { Wallet } from '../../flows/wallet.ts';
 import { useWallet } from '../hooks/use-wallet.ts';
 import { AddressText, Spinner } from '../ui/elements.tsx';
-import { isRejection } from '../ui/errors.ts';
 import type { Protocol, WalletConnector } from './connector.ts';
 
 export type ConnectWalletDialogProps = {
@@ -15,7 +14,7 @@ export type ConnectWalletDialogProps = {
 type Progress = { connector: WalletConnector; error: unknown | null } | null;
 
 /**
- * Lets the user choose a wallet: the extensions of this browser and those given to the provider.
+ * Lets the user choose a wallet: detected extensions first, then the wallets passed to the provider.
  *
  * @example
  * ```tsx
@@ -26,7 +25,7 @@ type Progress = { connector: WalletConnector; error: unknown | null } | null;
  *   const [open, setOpen] = useState(false);
  *   return (
  *     <>
- *       <button type="button" onClick={() => setOpen(true)}>Connect a wallet</button>
+ *       <button type="button" onClick={() => setOpen(true)}>Connect wallet</button>
  *       <ConnectWalletDialog protocol="ethereum" open={open} onClose={() => setOpen(false)} />
  *     </>
  *   );
@@ -70,7 +69,7 @@ export function ConnectWalletDialog({ protocol, open, onClose, onConnected }: Co
     >
       <div className="cw-dialog-head">
         <h2 className="cw-dialog-title" id={titleId}>
-          {wallet === undefined ? 'Connect a wallet' : 'Your wallet'}
+          {wallet === undefined ? 'Connect wallet' : 'Your wallet'}
         </h2>
         <button type="button" className="cw-button cw-button-quiet" onClick={() => dialog.current?.close()}>
           Close
@@ -89,7 +88,7 @@ export function ConnectWalletDialog({ protocol, open, onClose, onConnected }: Co
             </button>
           )}
           <button type="button" className="cw-button cw-button-wide" onClick={disconnect}>
-            Use another one
+            Switch wallet
           </button>
         </div>
       )}
@@ -108,12 +107,9 @@ function Choices(props: {
   if (connectors.length === 0)
     return (
       <div className="cw-stack">
-        <p className="cw-strong">
-          No {protocol === 'solana' ? 'Solana ' : ''}wallet was found in this browser.
-        </p>
+        <p className="cw-strong">No {protocol === 'solana' ? 'Solana ' : ''}wallet found in this browser</p>
         <p className="cw-muted">
-          Install a wallet extension and reload this page, or open this page in the browser of your wallet's
-          app.
+          Install a wallet extension and reload this page, or open this page in your wallet app's browser.
         </p>
       </div>
     );
@@ -138,16 +134,23 @@ function Choices(props: {
       </ul>
       <p className="cw-muted cw-small" aria-live="polite">
         {isBusy
-          ? `Waiting for ${progress.connector.name}. Confirm there that this page may see your address.`
-          : 'Connecting shows your address to this page. It can move nothing without your consent.'}
+          ? `Confirm the connection in ${progress.connector.name}.`
+          : 'Connecting shares your address with this page. Nothing moves without your approval.'}
       </p>
       {progress !== null && progress.error !== null && (
         <p className="cw-notice cw-tone-bad" role="alert">
           {isRejection(progress.error)
-            ? `You turned the request down in ${progress.connector.name}. Choose a wallet to try again.`
-            : `${progress.connector.name} could not connect. Unlock it, then choose it again.`}
+            ? `You declined the request in ${progress.connector.name}. Choose a wallet to try again.`
+            : `${progress.connector.name} couldn't connect. Unlock it and try again.`}
         </p>
       )}
     </div>
   );
+}
+
+/** Recognises EIP-1193's code for a declined request, even if a library wrapped the error. */
+function isRejection(error: unknown): boolean {
+  for (let one = error; one instanceof Object; one = (one as { cause?: unknown }).cause)
+    if ([4001, 'user_rejected'].includes((one as { code?: string | number }).code ?? '')) return true;
+  return false;
 }

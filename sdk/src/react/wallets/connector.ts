@@ -3,7 +3,7 @@ import type { Wallet } from '../../flows/wallet.ts';
 export type Protocol = Wallet['protocol'];
 
 /**
- * A way to a wallet. Extensions that announce themselves (EIP-6963) are found by the SDK; give others, such as
+ * Connects to a wallet. The SDK detects extensions that announce themselves (EIP-6963); pass others, such as
  * WalletConnect or a Solana wallet, to `CausewayProvider` as `wallets`.
  *
  * @example
@@ -15,7 +15,7 @@ export type Protocol = Wallet['protocol'];
  *   name: 'Paper wallet',
  *   protocol: 'ethereum',
  *   connect: async () => {
- *     throw new Error('Fold it out first.');
+ *     throw new Error('Unfold it first.');
  *   },
  * };
  * console.log(paper.name);
@@ -24,21 +24,21 @@ export type Protocol = Wallet['protocol'];
 export type WalletConnector<One extends Wallet = Wallet> = {
   id: string;
   name: string;
-  /** An address of a picture, `data:` too. */
+  /** An image URL; `data:` URLs work too. */
   icon?: string | undefined;
   protocol: One['protocol'];
-  /** May ask the user. */
+  /** May prompt the user. */
   connect(): Promise<One>;
-  /** After a reload: the wallet if it is still connected, without asking the user. */
+  /** Returns the wallet after a reload if it is still connected, without prompting the user. */
   restore?(): Promise<One | null>;
 };
 
-/** The connectors of a protocol, extensions first; one id once. */
+/** Returns the connectors for a protocol; of those with the same id, the first wins. */
 export function connectorsFor(
   protocol: Protocol,
   ...lists: readonly (readonly WalletConnector[])[]
 ): WalletConnector[] {
-  const known = new Map<string, WalletConnector>();
-  for (const one of lists.flat()) if (one.protocol === protocol && !known.has(one.id)) known.set(one.id, one);
-  return [...known.values()];
+  const byId = new Map<string, WalletConnector>();
+  for (const one of lists.flat()) if (one.protocol === protocol && !byId.has(one.id)) byId.set(one.id, one);
+  return [...byId.values()];
 }

@@ -8,31 +8,31 @@ type Announcement = {
 };
 
 const NONE: readonly WalletConnector<EvmWallet>[] = [];
-type Store = { found: readonly WalletConnector<EvmWallet>[]; tellers: Set<() => void> };
-/** Of the window rather than of the module: extensions announce themselves to the page once. */
+type Store = { connectors: readonly WalletConnector<EvmWallet>[]; listeners: Set<() => void> };
+/** One store per window, because extensions announce themselves to a page only once. */
 const stores = new WeakMap<Window, Store>();
 
 function storeOf(page: Window): Store {
-  const known = stores.get(page);
-  if (known !== undefined) return known;
-  const store: Store = { found: NONE, tellers: new Set() };
+  const existing = stores.get(page);
+  if (existing !== undefined) return existing;
+  const store: Store = { connectors: NONE, listeners: new Set() };
   stores.set(page, store);
   page.addEventListener('eip6963:announceProvider', (event) => {
     const connector = connectorOf((event as CustomEvent<Announcement>).detail);
-    if (connector === null || store.found.some(({ id }) => id === connector.id)) return;
-    store.found = [...store.found, connector];
-    for (const tell of store.tellers) tell();
+    if (connector === null || store.connectors.some(({ id }) => id === connector.id)) return;
+    store.connectors = [...store.connectors, connector];
+    for (const listener of store.listeners) listener();
   });
   page.dispatchEvent(new Event('eip6963:requestProvider'));
   return store;
 }
 
-/** Null for what does not keep to EIP-6963; other scripts of the page can announce anything. */
+/** Returns null for malformed announcements: any script on the page can send one. */
 function connectorOf(announced: Partial<Announcement> | null): WalletConnector<EvmWallet> | null {
   const { info, provider } = announced ?? {};
   if (typeof info?.uuid !== 'string' || typeof info.name !== 'string') return null;
   if (typeof provider?.request !== 'function') return null;
-  const ask = async (method: string): Promise<EvmWallet | null> => {
+  const requestAccount = async (method: string): Promise<EvmWallet | null> => {
     const accounts = (await provider.request({ method })) as readonly string[];
     const [address] = accounts;
     return address === undefined
@@ -40,28 +40,28 @@ function connectorOf(announced: Partial<Announcement> | null): WalletConnector<E
       : { protocol: 'ethereum', address: address.toLowerCase() as `0x${string}`, provider };
   };
   return {
-    // The uuid is new with every load of the page, while the name in reverse DNS order stays.
+    // The uuid changes with every page load; the reverse DNS name is stable.
     id: info.rdns || info.uuid,
     name: info.name,
     icon: typeof info.icon === 'string' && info.icon.startsWith('data:image/') ? info.icon : undefined,
     protocol: 'ethereum',
     connect: async () => {
-      const wallet = await ask('eth_requestAccounts');
-      if (wallet === null) throw new Error(`${info.name} gave no account. Unlock it and try again.`);
+      const wallet = await requestAccount('eth_requestAccounts');
+      if (wallet === null) throw new Error(`${info.name} returned no account. Unlock it and try again.`);
       return wallet;
     },
-    restore: () => ask('eth_accounts'),
+    restore: () => requestAccount('eth_accounts'),
   };
 }
 
-function subscribe(tell: () => void): () => void {
-  const { tellers } = storeOf(window);
-  tellers.add(tell);
-  return () => void tellers.delete(tell);
+function subscribe(listener: () => void): () => void {
+  const { listeners } = storeOf(window);
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
 }
 
 /**
- * The wallet extensions of this browser, as they announce themselves (EIP-6963).
+ * Returns the wallet extensions that announce themselves in this browser (EIP-6963).
  *
  * @example
  * ```tsx
@@ -75,7 +75,7 @@ function subscribe(tell: () => void): () => void {
 export function useInjectedWallets(): readonly WalletConnector<EvmWallet>[] {
   return useSyncExternalStore(
     subscribe,
-    () => storeOf(window).found,
+    () => storeOf(window).connectors,
     () => NONE,
   );
 }

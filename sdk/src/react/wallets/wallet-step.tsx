@@ -4,34 +4,34 @@ import type { BindWalletPhase } from '../../flows/bind-wallet.ts';
 import type { Wallet } from '../../flows/wallet.ts';
 import type { DescribedStatus } from '../../requirements.ts';
 import type { Chain, OfferDetails, OptionAddress } from '../../wire.ts';
-import { BIND_PHASES } from '../checkout/phases.ts';
-import { useFlow } from '../checkout/use-flow.ts';
 import { useCauseway } from '../context.ts';
+import { useFlow } from '../hooks/use-flow.ts';
 import { useInvalidate } from '../hooks/use-query.ts';
 import { useConnectedWallets } from '../hooks/use-user.ts';
 import { AddressText, Spinner } from '../ui/elements.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { ConnectWalletDialog } from './connect-wallet-dialog.tsx';
 import type { Protocol } from './connector.ts';
+import { BIND_PHASES } from './wallet-phases.ts';
 
 type Props = {
   offer: OfferDetails;
   optionId: string;
   protocol: Protocol;
-  /** How many can be bound; 0 when they are added by another requirement. */
+  /** How many wallets the option accepts; 0 if another requirement manages them. */
   maximum: number;
-  /** The one to bind; asked for unless given. */
+  /** The wallet to bind. Default: the user chooses one. */
   wallet?: Wallet | undefined;
   status: DescribedStatus;
   isNext: boolean;
-  onMoved(): void;
+  onProgress(): void;
 };
 
-/** Connects a wallet, lets it prove that it is the user's, and binds it to the option. */
+/** Connects a wallet, proves with a signature that the user owns it, and binds it to the option. */
 export function WalletStep(props: Props) {
-  const { offer, optionId, protocol, maximum, wallet, status, isNext, onMoved } = props;
+  const { offer, optionId, protocol, maximum, wallet, status, isNext, onProgress } = props;
   const [isChoosing, setIsChoosing] = useState(false);
-  const { bind, state, chosen } = useBinding({ offer, optionId, protocol, onMoved });
+  const { bind, state, chosen } = useBinding({ offer, optionId, protocol, onProgress });
   const { data: bound = [] } = useConnectedWallets(offer.id, {
     optionId,
     enabled: status.status === 'completed',
@@ -66,7 +66,7 @@ export function WalletStep(props: Props) {
           {labelOf(isDone, maximum, wallet)}
         </button>
       )}
-      <p className="cw-small cw-progress-words" role="status">
+      <p className="cw-small cw-progress-text" role="status">
         {isBusy && (
           <>
             <Spinner /> {state.phase === undefined ? 'Starting…' : BIND_PHASES[state.phase]}
@@ -92,16 +92,16 @@ export function WalletStep(props: Props) {
 
 function labelOf(isDone: boolean, maximum: number, wallet: Wallet | undefined): string {
   if (wallet !== undefined) return 'Register this wallet';
-  if (!isDone) return 'Connect a wallet';
-  return maximum > 1 ? 'Add another wallet' : 'Use another wallet';
+  if (!isDone) return 'Connect wallet';
+  return maximum > 1 ? 'Add another wallet' : 'Use a different wallet';
 }
 
 function useBinding({
   offer,
   optionId,
   protocol,
-  onMoved,
-}: Pick<Props, 'offer' | 'optionId' | 'protocol' | 'onMoved'>) {
+  onProgress,
+}: Pick<Props, 'offer' | 'optionId' | 'protocol' | 'onProgress'>) {
   const causeway = useCauseway();
   const invalidate = useInvalidate();
   const { state, start } = useFlow<BindWalletPhase, OptionAddress>();
@@ -112,14 +112,14 @@ function useBinding({
       const input = { offerId: offer.id, optionId, chain: chainFor(offer, protocol), wallet };
       const result = await flows.proveAndBindWallet(causeway, input, options);
       invalidate('connectedWallets', 'requirementStatuses');
-      onMoved();
+      onProgress();
       return result;
     });
   };
   return { bind, state, chosen };
 }
 
-/** A wallet is proven on a chain of the offer; for Solana on the net of the same kind as these. */
+/** Returns the chain for the ownership proof: the offer's own, or for Solana the matching mainnet or devnet. */
 export function chainFor({ contracts }: OfferDetails, protocol: Protocol): Chain {
   const first = contracts[0]?.chain ?? 'ethereum_mainnet';
   if (protocol === 'ethereum') return first;

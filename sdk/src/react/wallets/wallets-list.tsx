@@ -6,15 +6,16 @@ import { useConnectedWallets } from '../hooks/use-user.ts';
 import { AddressText, Empty, Loading, Skeleton } from '../ui/elements.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { formatDate } from '../ui/format.ts';
+import { listFallback } from '../ui/list-fallback.tsx';
 
 export type WalletsListProps = {
   offerId: string;
-  /** Only those of one option. */
+  /** Limits the list to one option. */
   optionId?: string | undefined;
 };
 
 /**
- * The wallets that the user has bound to an offer, each with the way to remove it.
+ * Lists the wallets the user has connected to an offer, each with a button to remove it.
  *
  * @example
  * ```tsx
@@ -27,18 +28,11 @@ export type WalletsListProps = {
  */
 export function WalletsList({ offerId, optionId }: WalletsListProps) {
   const { data, error, isLoading, refresh } = useConnectedWallets(offerId, { optionId });
-  if (data === undefined && error !== undefined)
-    return (
-      <div className="cw">
-        <ErrorNotice error={error} onRetry={refresh} />
-      </div>
-    );
-  if (data?.length === 0)
-    return (
-      <div className="cw">
-        <Empty title="No wallets bound">You bind one when an offer asks for it.</Empty>
-      </div>
-    );
+  const fallback = listFallback({
+    ...{ items: data, error, onRetry: refresh },
+    empty: <Empty title="No wallets connected">Connect one when an offer asks for it.</Empty>,
+  });
+  if (fallback !== null) return fallback;
   return (
     <div className="cw cw-card">
       {isLoading && <Loading what="your wallets" />}
@@ -53,13 +47,13 @@ export function WalletsList({ offerId, optionId }: WalletsListProps) {
   );
 }
 
-const takeFocus = (button: HTMLButtonElement | null) => button?.focus();
+const focusButton = (button: HTMLButtonElement | null) => button?.focus();
 
-/** Asks once more before it removes; the second button has the focus. */
+/** Asks for confirmation before removing; the confirm button takes the focus. */
 function WalletRow({ offerId, bound }: { offerId: string; bound: OptionAddress }) {
   const causeway = useCauseway();
   const invalidate = useInvalidate();
-  const [step, setStep] = useState<'idle' | 'asking' | 'removing'>('idle');
+  const [step, setStep] = useState<'idle' | 'confirming' | 'removing'>('idle');
   const [error, setError] = useState<unknown>(null);
   const remove = async () => {
     setStep('removing');
@@ -79,27 +73,27 @@ function WalletRow({ offerId, bound }: { offerId: string; bound: OptionAddress }
           <AddressText address={bound.address} />
         </p>
         <p className="cw-muted cw-small">
-          {bound.protocol === 'solana' ? 'Solana' : 'Ethereum and compatible'} · since{' '}
+          {bound.protocol === 'solana' ? 'Solana' : 'Ethereum and compatible'} · added{' '}
           {formatDate(bound.created_at)}
         </p>
       </div>
       {step === 'idle' ? (
-        <button type="button" className="cw-button cw-button-quiet" onClick={() => setStep('asking')}>
+        <button type="button" className="cw-button cw-button-quiet" onClick={() => setStep('confirming')}>
           Remove<span className="cw-hidden"> {bound.address}</span>
         </button>
       ) : (
         <div className="cw-row">
           <button type="button" className="cw-button cw-button-quiet" onClick={() => setStep('idle')}>
-            Keep
+            Keep wallet
           </button>
           <button
             type="button"
             className="cw-button cw-button-danger"
             disabled={step === 'removing'}
-            ref={takeFocus}
+            ref={focusButton}
             onClick={remove}
           >
-            {step === 'removing' ? 'Removing…' : 'Remove it'}
+            {step === 'removing' ? 'Removing…' : 'Remove wallet'}
           </button>
         </div>
       )}

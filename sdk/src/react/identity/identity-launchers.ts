@@ -3,18 +3,18 @@ import { openIdentityDialog } from './identity-dialog.ts';
 
 export type IdentityRequest = {
   level: KycLevel;
-  /** A new token for the same flow, when the first has expired in the middle of it. */
+  /** Returns a new token if the first expires in the middle of the flow. */
   refreshToken(): Promise<string>;
-  /** Closes the flow. */
+  /** Aborting it closes the flow. */
   signal: AbortSignal;
 };
 
-/** Shows the identity provider's flow; resolves when the user has left it, however far they came. */
+/** Shows the identity provider's flow; `open` resolves when the user leaves it, finished or not. */
 export type IdentityLauncher = { open(token: string, request: IdentityRequest): Promise<void> };
 
 /**
- * Shows a page of an identity flow in a dialog; `{kyc_token}` in the address is replaced. The sandbox tells its own
- * as `identity_flow_url`.
+ * Shows a hosted identity flow in a dialog. `{kyc_token}` in the URL is replaced with the token; the sandbox returns
+ * its own URL as `identity_flow_url`.
  *
  * @example
  * ```ts
@@ -27,13 +27,13 @@ export type IdentityLauncher = { open(token: string, request: IdentityRequest): 
 export function hostedIdentity(urlTemplate: string): IdentityLauncher {
   return {
     open: (token, { signal }) =>
-      openIdentityDialog(signal, (place) => {
+      openIdentityDialog(signal, (container) => {
         const frame = document.createElement('iframe');
         frame.className = 'cw-identity-frame';
         frame.title = 'Identity verification';
         frame.allow = 'camera; microphone; fullscreen';
         frame.src = urlTemplate.replaceAll('{kyc_token}', encodeURIComponent(token));
-        place.append(frame);
+        container.append(frame);
         return undefined;
       }),
   };
@@ -46,11 +46,11 @@ type WebSdk = {
   build(): { launch(selector: string): void; destroy?(): void };
 };
 
-const BUILDER = 'https://static.sumsub.com/idensic/static/sns-websdk-builder.js';
+const WEB_SDK_URL = 'https://static.sumsub.com/idensic/static/sns-websdk-builder.js';
 
 /**
- * Sumsub's web SDK, loaded from its own address when the flow starts; what the provider uses unless told otherwise.
- * A content security policy has to allow `https://static.sumsub.com` as script and `https://*.sumsub.com` as frame.
+ * Shows Sumsub's web SDK, loaded from Sumsub when the flow starts; the provider's default. A content security policy
+ * must allow scripts from `https://static.sumsub.com` and frames from `https://*.sumsub.com`.
  *
  * @example
  * ```ts
@@ -68,15 +68,15 @@ export function sumsubIdentity({
   return {
     open: async (token, { refreshToken, signal }) => {
       const sdk = await loadWebSdk();
-      await openIdentityDialog(signal, (place) => {
-        place.id = 'cw-identity-place';
+      await openIdentityDialog(signal, (container) => {
+        container.id = 'cw-identity-container';
         const theme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
         const flow = sdk
           .init(token, refreshToken)
           .withConf({ lang: language, theme })
           .withOptions({ addViewportTag: false, adaptIframeHeight: true })
           .build();
-        flow.launch(`#${place.id}`);
+        flow.launch(`#${container.id}`);
         return () => flow.destroy?.();
       });
     },
@@ -86,16 +86,16 @@ export function sumsubIdentity({
 function loadWebSdk(): Promise<WebSdk> {
   const page = window as { snsWebSdk?: WebSdk };
   if (page.snsWebSdk !== undefined) return Promise.resolve(page.snsWebSdk);
-  return new Promise((done, fail) => {
-    const failed = () => {
+  return new Promise((resolve, reject) => {
+    const fail = () => {
       script.remove();
-      fail(new Error('The identity provider could not be reached. Check your connection and try again.'));
+      reject(new Error("We couldn't reach the identity provider. Check your connection and try again."));
     };
     const script = document.createElement('script');
-    script.src = BUILDER;
+    script.src = WEB_SDK_URL;
     script.async = true;
-    script.onload = () => (page.snsWebSdk === undefined ? failed() : done(page.snsWebSdk));
-    script.onerror = failed;
+    script.onload = () => (page.snsWebSdk === undefined ? fail() : resolve(page.snsWebSdk));
+    script.onerror = fail;
     document.head.append(script);
   });
 }

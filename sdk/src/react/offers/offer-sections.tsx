@@ -1,10 +1,12 @@
 import type { OfferDetails } from '../../wire.ts';
-import { Skeleton, StatusBadge, type Tone } from '../ui/elements.tsx';
-import { formatDate, formatPrice, groupDigits, isWebAddress, titleOfSlug } from '../ui/format.ts';
+import { Skeleton, StatusBadge } from '../ui/elements.tsx';
+import { type Fact, FactList } from '../ui/fact-list.tsx';
+import { formatDate, formatPrice, groupDigits, isWebUrl, slugToTitle } from '../ui/format.ts';
+import { MILESTONE_LABELS } from '../ui/labels.ts';
 import type { OfferPartProps } from './offer-header.tsx';
 
 /**
- * The terms of an offer and of its options, or of one of them.
+ * Shows the terms of an offer with those of its options, or of one option.
  *
  * @example
  * ```tsx
@@ -17,21 +19,21 @@ import type { OfferPartProps } from './offer-header.tsx';
  * ```
  */
 export function OfferTerms({ offer, optionId }: OfferPartProps & { optionId?: string | undefined }) {
-  if (offer === undefined) return <PartSkeleton title="Terms" lines={4} />;
+  if (offer === undefined) return <SectionSkeleton title="Terms" lines={4} />;
   const options = offer.options.filter(({ id }) => optionId === undefined || id === optionId);
-  const shared = [...offer.terms.map(({ key, value }) => [key, value] as const), ...datesOf(offer)];
+  const general = [...offer.terms.map(({ key, value }) => [key, value] as const), ...datesOf(offer)];
   return (
     <section className="cw cw-card cw-part">
       <h2 className="cw-title">Terms</h2>
-      {shared.length > 0 && <Facts facts={shared} />}
+      {general.length > 0 && <FactList className="cw-terms" facts={general} />}
       {options.map((option) => {
         const facts = optionFacts(option, offer);
         if (facts.length === 0) return null;
         return (
           <div key={option.id} className="cw-option-terms">
-            {offer.options.length > 1 && <h3 className="cw-subtitle">{titleOfSlug(option.slug)}</h3>}
-            <Facts facts={facts} />
-            {isWebAddress(option.sale_agreement_url) && (
+            {offer.options.length > 1 && <h3 className="cw-subtitle">{slugToTitle(option.slug)}</h3>}
+            <FactList className="cw-terms" facts={facts} />
+            {isWebUrl(option.sale_agreement_url) && (
               <a className="cw-link" href={option.sale_agreement_url} target="_blank" rel="noreferrer">
                 Read the sale agreement
               </a>
@@ -42,8 +44,6 @@ export function OfferTerms({ offer, optionId }: OfferPartProps & { optionId?: st
     </section>
   );
 }
-
-type Fact = readonly [term: string, value: string];
 
 function datesOf({ starts_at, ends_at }: OfferDetails): Fact[] {
   return [
@@ -65,28 +65,8 @@ function optionFacts(option: OfferDetails['options'][number], { asset }: OfferDe
   ];
 }
 
-function Facts({ facts }: { facts: readonly Fact[] }) {
-  return (
-    <dl className="cw-terms">
-      {facts.map(([term, value]) => (
-        <div key={term}>
-          <dt>{term}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-type Milestone = OfferDetails['milestones'][number];
-const MILESTONES: Record<Milestone['status'], readonly [Tone, string]> = {
-  completed: ['good', 'Completed'],
-  active: ['busy', 'Under way'],
-  upcoming: ['neutral', 'Planned'],
-};
-
 /**
- * What an offer has reached and plans; nothing when it has no milestones.
+ * Shows an offer's past and planned milestones; renders nothing without any.
  *
  * @example
  * ```tsx
@@ -98,21 +78,21 @@ const MILESTONES: Record<Milestone['status'], readonly [Tone, string]> = {
  * ```
  */
 export function OfferMilestones({ offer }: OfferPartProps) {
-  if (offer === undefined) return <PartSkeleton title="Milestones" lines={3} />;
+  if (offer === undefined) return <SectionSkeleton title="Milestones" lines={3} />;
   if (offer.milestones.length === 0) return null;
   return (
     <section className="cw cw-card cw-part">
       <h2 className="cw-title">Milestones</h2>
       <ol className="cw-milestones">
         {offer.milestones.map(({ name, schedule, status }) => {
-          const [tone, words] = MILESTONES[status];
+          const [tone, label] = MILESTONE_LABELS[status];
           return (
             <li key={`${name} ${schedule}`} className={`cw-milestone cw-tone-${tone}`}>
               <div>
                 <p className="cw-strong">{name}</p>
                 <p className="cw-muted">{schedule}</p>
               </div>
-              <StatusBadge tone={tone}>{words}</StatusBadge>
+              <StatusBadge tone={tone}>{label}</StatusBadge>
             </li>
           );
         })}
@@ -122,7 +102,7 @@ export function OfferMilestones({ offer }: OfferPartProps) {
 }
 
 /**
- * Questions and answers, one open at a time; nothing when there are none.
+ * Shows an offer's questions, one answer open at a time; renders nothing without any.
  *
  * @example
  * ```tsx
@@ -134,7 +114,7 @@ export function OfferMilestones({ offer }: OfferPartProps) {
  * ```
  */
 export function OfferFaq({ offer }: OfferPartProps) {
-  if (offer === undefined) return <PartSkeleton title="Questions and answers" lines={3} />;
+  if (offer === undefined) return <SectionSkeleton title="Questions and answers" lines={3} />;
   if (offer.faqs.length === 0) return null;
   return (
     <section className="cw cw-card cw-part">
@@ -152,7 +132,7 @@ export function OfferFaq({ offer }: OfferPartProps) {
 }
 
 /**
- * Where to read more of an offer; nothing when there are no links.
+ * Shows an offer's links; renders nothing without any.
  *
  * @example
  * ```tsx
@@ -164,12 +144,12 @@ export function OfferFaq({ offer }: OfferPartProps) {
  * ```
  */
 export function OfferLinks({ offer }: OfferPartProps) {
-  if (offer === undefined) return <PartSkeleton title="Read more" lines={1} />;
-  const links = offer.links.filter(({ url }) => isWebAddress(url));
+  if (offer === undefined) return <SectionSkeleton title="Learn more" lines={1} />;
+  const links = offer.links.filter(({ url }) => isWebUrl(url));
   if (links.length === 0) return null;
   return (
     <section className="cw cw-card cw-part">
-      <h2 className="cw-title">Read more</h2>
+      <h2 className="cw-title">Learn more</h2>
       <ul className="cw-links">
         {links.map(({ label, url }) => (
           <li key={url}>
@@ -183,7 +163,7 @@ export function OfferLinks({ offer }: OfferPartProps) {
   );
 }
 
-function PartSkeleton({ title, lines }: { title: string; lines: number }) {
+function SectionSkeleton({ title, lines }: { title: string; lines: number }) {
   return (
     <section className="cw cw-card cw-part" aria-busy="true">
       <h2 className="cw-title">{title}</h2>

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import type { FlowOptions } from '../../flows/flow.ts';
 import { useCausewayContext } from '../context.ts';
 
-/** The flows bring viem along, so they are loaded when one begins. */
+/** The flows depend on viem, so they load only when one starts. */
 const loadFlows = () => import('../../flows/index.ts');
 export type Flows = Awaited<ReturnType<typeof loadFlows>>;
 
@@ -17,11 +17,11 @@ export type FlowRun<Phase extends string, Result> = {
   /** The transactions sent so far, newest last. */
   hashes: readonly string[];
   start(work: (flows: Flows, options: FlowOptions<Phase>) => Promise<Result>): void;
-  /** Back to the beginning; stops what runs. */
+  /** Returns to idle and aborts a running flow. */
   reset(): void;
 };
 
-/** Runs one flow at a time for a component; leaving the page stops it before its next step. */
+/** Runs one flow at a time; unmounting aborts it before its next step. */
 export function useFlow<Phase extends string, Result>(): FlowRun<Phase, Result> {
   const { rpcUrls } = useCausewayContext();
   const [state, setState] = useState<FlowState<Phase, Result>>({ step: 'idle' });
@@ -36,23 +36,23 @@ export function useFlow<Phase extends string, Result>(): FlowRun<Phase, Result> 
       const { signal } = controller;
       running.current = controller;
       let phase: Phase | undefined;
-      const tell = (next: FlowState<Phase, Result>) => !signal.aborted && setState(next);
+      const update = (next: FlowState<Phase, Result>) => !signal.aborted && setState(next);
       const options: FlowOptions<Phase> = {
         signal,
         rpcUrls,
         onPhase: (entered) => {
           phase = entered;
-          tell({ step: 'running', phase });
+          update({ step: 'running', phase });
         },
-        onTransaction: ({ hash }) => !signal.aborted && setHashes((known) => [...known, hash]),
+        onTransaction: ({ hash }) => !signal.aborted && setHashes((sent) => [...sent, hash]),
       };
       setHashes([]);
-      tell({ step: 'running', phase });
+      update({ step: 'running', phase });
       loadFlows()
         .then((flows) => work(flows, options))
         .then(
-          (result) => tell({ step: 'done', result }),
-          (error) => tell({ step: 'failed', phase, error }),
+          (result) => update({ step: 'done', result }),
+          (error) => update({ step: 'failed', phase, error }),
         );
     },
     [rpcUrls],

@@ -1,0 +1,46 @@
+import type { OfferDetails, SwapOutputToken, SwapPreview } from '../../wire.ts';
+import { FactList } from '../ui/fact-list.tsx';
+import { formatTokenAmount } from '../ui/format.ts';
+import type { Deployment } from './use-deployment.ts';
+
+/** Returns the fewest smallest units a swap may pay out, rounded up in favour of the user. */
+export function minReceived({ receive_output_amount }: SwapPreview, slippageBps: number): bigint {
+  const scaled = BigInt(receive_output_amount) * BigInt(10_000 - slippageBps);
+  return (scaled + 9_999n) / 10_000n;
+}
+
+/** Returns the token a fund pays out; the offer's asset until the contract's token is loaded. */
+export function outputUnit({ asset }: OfferDetails, output: SwapOutputToken | undefined) {
+  return { code: output?.symbol ?? asset.code, decimals: output?.decimals ?? asset.fractional_digits };
+}
+
+export function FundSummary(props: {
+  offer: OfferDetails;
+  deployment: Deployment;
+  output: SwapOutputToken | undefined;
+  preview: SwapPreview | undefined;
+  slippageBps: number;
+}) {
+  const { offer, deployment, output, preview, slippageBps } = props;
+  const received = outputUnit(offer, output);
+  const show = (format: (preview: SwapPreview) => string) => (preview === undefined ? '–' : format(preview));
+  return (
+    <FactList
+      className="cw-summary"
+      facts={[
+        [
+          'You pay',
+          show(({ pay_input_amount, fee }) =>
+            formatTokenAmount(BigInt(pay_input_amount) + BigInt(fee), deployment),
+          ),
+        ],
+        ['Fee included', show(({ fee }) => formatTokenAmount(fee, deployment))],
+        [
+          'You receive',
+          show(({ receive_output_amount }) => formatTokenAmount(receive_output_amount, received)),
+        ],
+        ['Minimum received', show((shown) => formatTokenAmount(minReceived(shown, slippageBps), received))],
+      ]}
+    />
+  );
+}

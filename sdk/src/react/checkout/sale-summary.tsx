@@ -1,0 +1,50 @@
+import { formatAmount, parseAmount } from '../../amounts.ts';
+import type { OfferDetails } from '../../wire.ts';
+import { FactList } from '../ui/fact-list.tsx';
+import { formatPrice, formatTokenAmount, groupDigits, isWebUrl, truncateDecimals } from '../ui/format.ts';
+import type { Deployment } from './use-deployment.ts';
+
+/** Shows what the user pays and about how many tokens they receive. */
+export function SaleSummary(props: {
+  offer: OfferDetails;
+  option: OfferDetails['options'][number];
+  deployment: Deployment;
+  units: bigint | null;
+}) {
+  const { offer, option, deployment, units } = props;
+  const { code } = offer.asset;
+  const tokens = units === null ? null : estimateTokens(units, deployment.decimals, option.price_usd);
+  return (
+    <>
+      <FactList
+        className="cw-summary"
+        facts={[
+          ['You pay', units === null ? '–' : formatTokenAmount(units, deployment)],
+          ['Price', option.price_usd === null ? '–' : `${formatPrice(option.price_usd)} per ${code}`],
+          ['You receive about', tokens === null ? '–' : `${groupDigits(tokens)} ${code}`],
+        ]}
+      />
+      <p className="cw-muted cw-small">
+        You approve exactly this amount. Your money stays in your wallet until the sale accepts it.
+        {isWebUrl(option.sale_agreement_url) && (
+          <>
+            {' '}
+            By investing you accept the{' '}
+            <a className="cw-link" href={option.sale_agreement_url} target="_blank" rel="noreferrer">
+              sale agreement
+            </a>
+            .
+          </>
+        )}
+      </p>
+    </>
+  );
+}
+
+/** Estimates the tokens bought, truncated to four decimals; a unit of the funding asset counts as one dollar. */
+export function estimateTokens(units: bigint, decimals: number, price: string | null): string | null {
+  const scaledPrice = price === null ? null : parseAmount(price, 18);
+  if (scaledPrice === null || scaledPrice === '0') return null;
+  const tokens = (units * 10n ** 36n) / (BigInt(scaledPrice) * 10n ** BigInt(decimals));
+  return truncateDecimals(formatAmount(tokens, 18), 4);
+}

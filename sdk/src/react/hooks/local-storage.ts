@@ -1,0 +1,16 @@
+/** Returns null if storage is unavailable: it only holds conveniences, so losing them is not an error. */
+export function readItem(key: string): string | null {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+/** Stores `value`, or removes the item if it is null. */
+export function writeItem(key: string, value: string | null): void {
+  try {
+    if (value === null) localStorage.removeItem(key);
+    else localStorage.setItem(key, value);
+  } catch {}
+}

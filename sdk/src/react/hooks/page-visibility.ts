@@ -1,0 +1,17 @@
+const EVENTS = [
+  [() => document, 'visibilitychange'],
+  [() => window, 'focus'],
+  [() => window, 'online'],
+] as const;
+
+export function isPageVisible(): boolean {
+  return typeof document === 'undefined' || document.visibilityState === 'visible';
+}
+
+/** Calls `listener` when the page changes visibility, gains focus or comes back online. */
+export function onPageActivity(listener: () => void): () => void {
+  for (const [target, event] of EVENTS) target().addEventListener(event, listener);
+  return () => {
+    for (const [target, event] of EVENTS) target().removeEventListener(event, listener);
+  };
+}

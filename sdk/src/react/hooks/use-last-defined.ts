@@ -1,0 +1,10 @@
+import { useEffect, useRef } from 'react';
+
+/** Returns `value`, or the last defined one for the same `key` while `value` is undefined. */
+export function useLastDefined<Value>(value: Value | undefined, key: string): Value | undefined {
+  const last = useRef<{ key: string; value: Value } | null>(null);
+  useEffect(() => {
+    if (value !== undefined) last.current = { key, value };
+  }, [value, key]);
+  return value ?? (last.current?.key === key ? last.current.value : undefined);
+}

@@ -1,0 +1,63 @@
+import { useCallback, useEffect, useState } from 'react';
+import type { CausewayError } from '../../error.ts';
+import { type DescribedStatus, describeStatus } from '../../requirements.ts';
+import type { Requirement } from '../../wire.ts';
+import { useRequirementStatuses, useRequirements } from '../hooks/use-offers.ts';
+
+export type RequirementRow = { requirement: Requirement; status: DescribedStatus };
+
+export type RequirementRows = {
+  rows: readonly RequirementRow[] | undefined;
+  error: CausewayError | undefined;
+  done: number;
+  isAllDone: boolean;
+  /** Call after a user action whose effect may take a moment to appear; polls faster for a while. */
+  expectChange(): void;
+  refresh(): void;
+};
+
+const FAST_POLL_INTERVAL_MS = 2_500;
+const SLOW_POLL_INTERVAL_MS = 15_000;
+/** How long after a user action to poll at the fast interval. */
+const FAST_POLL_DURATION_MS = 60_000;
+
+/** Returns an option's requirements with their statuses, polling until all are met. */
+export function useRequirementRows(offerId: string, optionId: string): RequirementRows {
+  const requirements = useRequirements(offerId);
+  const [expectedChanges, setExpectedChanges] = useState(0);
+  const list = requirements.data?.options[optionId]?.data;
+  const needsStatuses = list === undefined || list.length > 0;
+  const statuses = useRequirementStatuses(offerId, { enabled: needsStatuses });
+  const rows =
+    list !== undefined && (statuses.data !== undefined || list.length === 0)
+      ? list.map((requirement) => ({
+          requirement,
+          status: describeStatus(statuses.data?.statuses[requirement.id]),
+        }))
+      : undefined;
+  const done = rows?.filter(({ status }) => status.status === 'completed').length ?? 0;
+  const isAllDone = rows !== undefined && done === rows.length;
+  const isChanging =
+    expectedChanges > 0 || (rows?.some(({ status }) => status.status === 'in_progress') ?? false);
+  useRequirementStatuses(offerId, {
+    enabled: needsStatuses && !isAllDone,
+    pollIntervalMs: isChanging ? FAST_POLL_INTERVAL_MS : SLOW_POLL_INTERVAL_MS,
+  });
+
+  useEffect(() => {
+    if (expectedChanges === 0) return;
+    const timer = setTimeout(() => setExpectedChanges(0), FAST_POLL_DURATION_MS);
+    return () => clearTimeout(timer);
+  }, [expectedChanges]);
+  const { refresh: refreshStatuses } = statuses;
+  const expectChange = useCallback(() => {
+    setExpectedChanges((count) => count + 1);
+    void refreshStatuses();
+  }, [refreshStatuses]);
+  const refresh = () => {
+    void requirements.refresh();
+    void refreshStatuses();
+  };
+  const error = requirements.error ?? statuses.error;
+  return { rows, error, done, isAllDone, expectChange, refresh };
+}

@@ -1,0 +1,30 @@
+import { describe, expect, test } from 'vitest';
+import { CausewayError } from '../../error.ts';
+import { FlowError } from '../../flows/flow.ts';
+import { describeError, referenceOf } from './error-messages.ts';
+
+const failure = (code: string, errors = {}) =>
+  new CausewayError({ code, status: 422, message: 'as the service says', eventId: 'req-1', errors });
+
+describe('error messages', () => {
+  test("say what happened and what to do, with the service's reference even if a flow wrapped the error", () => {
+    const error = new FlowError('checking', 'insufficient_balance', 'x', {
+      cause: failure('insufficient_balance'),
+    });
+    expect(describeError(error)).toEqual({
+      title: 'Insufficient balance',
+      advice: 'Choose a smaller amount or add funds.',
+      needsSignIn: false,
+    });
+    expect(referenceOf(error)).toBe('req-1');
+  });
+
+  test("name the invalid fields, and fall back to the service's message for unknown codes", () => {
+    expect(describeError(failure('validation_failed', { amount: ['is too small', 'is odd'] })).advice).toBe(
+      'amount: is too small, is odd',
+    );
+    expect(describeError(failure('from_the_future')).advice).toBe('as the service says');
+    expect(describeError(failure('constructor')).advice).toBe('as the service says');
+    expect(describeError(null).advice).toBe('Please try again.');
+  });
+});
