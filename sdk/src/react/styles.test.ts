@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 const css = readFileSync(new URL('styles.css', import.meta.url), 'utf8');
 
-/** The variables of the n-th block that sets colours. */
+/** Returns the colour variables of the rule with this selector. */
 function palette(selector: string): Map<string, string> {
   const start = css.indexOf(selector);
   const block = css.slice(start, css.indexOf('}', start));
@@ -41,26 +41,26 @@ const MARKS = ['border-strong', 'focus', 'good', 'busy', 'neutral'].map((name) =
 describe.each([
   ['light', ':where(:root) {'],
   ['dark', ':where([data-theme="dark"]) {'],
-])('the colours of the %s theme', (_, selector) => {
+])('the %s theme', (_, selector) => {
   const colours = palette(selector);
   const ratio = ([front, back]: readonly [string, string]) =>
     contrast(colours.get(front) ?? '', colours.get(back) ?? '');
 
-  test.each(TEXT)('%s on %s can be read (WCAG AA)', (...pair) => {
+  test.each(TEXT)('text %s on %s is readable (WCAG AA)', (...pair) => {
     expect(ratio(pair)).toBeGreaterThanOrEqual(4.5);
   });
-  test.each(MARKS)('%s on %s can be seen (WCAG AA)', (...pair) => {
+  test.each(MARKS)('mark %s on %s is visible (WCAG AA)', (...pair) => {
     expect(ratio(pair)).toBeGreaterThanOrEqual(3);
   });
 });
 
-test('the dark theme is the same by the system and by choice', () => {
+test('the dark theme is the same whether the system or the user selects it', () => {
   const bySystem = palette(':where(:root:not([data-theme="light"])) {');
   expect(bySystem.size).toBeGreaterThan(15);
   expect(bySystem).toEqual(palette(':where([data-theme="dark"]) {'));
 });
 
-test('no rule reaches outside of the components', () => {
+test('every CSS rule applies only inside the components', () => {
   const plain = css
     .replace(/\/\*[\s\S]*?\*\//g, '')
     .replace(/@keyframes[^{]+\{(?:[^{}]*\{[^}]*\})*\s*\}/g, '');

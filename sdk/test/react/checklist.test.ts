@@ -1,87 +1,87 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { done, openWorld, passIdentity, refuse, row, shoot, type World } from './visitor.ts';
+import { decline, expectDone, row, shoot, startTestApp, type TestApp, verifyIdentity } from './test-app.ts';
 
-let world: World;
+let app: TestApp;
 beforeAll(async () => {
-  world = await openWorld();
+  app = await startTestApp();
 }, 180_000);
-afterAll(() => world?.close());
+afterAll(() => app?.close());
 
-describe('the checklist', () => {
-  test('walks a fresh user through identity, documents and wallets to the end', async () => {
-    const place = '?view=offer&slug=harbour-quarter&option=accredited&what=checklist';
-    await world.visit(place, async ({ page, email }) => {
+describe('the requirements checklist', () => {
+  test('takes a new user through identity, documents and wallets', async () => {
+    const path = '?view=offer&slug=harbour-quarter&option=accredited&section=checklist';
+    await app.visit(path, async ({ page, email }) => {
       await page.getByText('0 of 7 done').waitFor();
       await shoot(page, 'checklist-start');
-      await passIdentity(page, 'identity_verification');
-      await done(page, 'identity_verification');
-      await done(page, 'jurisdiction');
-      await passIdentity(page, 'kyc_approved');
-      await done(page, 'kyc_approved');
-      await passIdentity(page, 'accreditation');
-      await done(page, 'accreditation');
-      await row(page, 'external_wallet').getByRole('button', { name: 'Connect a wallet' }).click();
+      await verifyIdentity(page, 'identity_verification');
+      await expectDone(page, 'identity_verification');
+      await expectDone(page, 'jurisdiction');
+      await verifyIdentity(page, 'kyc_approved');
+      await expectDone(page, 'kyc_approved');
+      await verifyIdentity(page, 'accreditation');
+      await expectDone(page, 'accreditation');
+      await row(page, 'external_wallet').getByRole('button', { name: 'Connect wallet' }).click();
       await shoot(page, 'wallets-dialog');
       await page.getByRole('button', { name: 'Test wallet', exact: true }).click();
-      await done(page, 'external_wallet');
-      await done(page, 'whitelisted_wallet');
+      await expectDone(page, 'external_wallet');
+      await expectDone(page, 'whitelisted_wallet');
       await row(page, 'document').getByRole('button', { name: 'Fill in the form' }).click();
       const name = page.getByLabel('Full legal name');
       expect(await name.inputValue()).not.toBe('');
       await expect.poll(() => name.evaluate((input) => input === document.activeElement)).toBe(true);
       await shoot(page, 'document-form');
-      await page.getByRole('button', { name: 'Send me the form' }).click();
-      await page.getByText('We sent the link by mail.').waitFor();
+      await page.getByRole('button', { name: 'Email me the form' }).click();
+      await page.getByText('We emailed you a link').waitFor();
       await shoot(page, 'checklist-waiting');
-      const act = (action: string) =>
-        world.sandbox.control('POST', '/sandbox/documents/actions', {
+      const actOnForm = (action: string) =>
+        app.sandbox.control('POST', '/sandbox/documents/actions', {
           ...{ email, action },
           document_type: 'tax_certification',
         });
-      await act('decline');
+      await actOnForm('decline');
       await page.getByText('You declined the form.').waitFor();
       await row(page, 'document').getByRole('button', { name: 'Start a new form' }).click();
-      await page.getByRole('button', { name: 'Send me the form' }).click();
-      await page.getByText('We sent the link by mail.').waitFor();
-      await act('sign');
+      await page.getByRole('button', { name: 'Email me the form' }).click();
+      await page.getByText('We emailed you a link').waitFor();
+      await actOnForm('sign');
       await page.getByText('All done. You can invest now.').waitFor();
       await shoot(page, 'checklist-done');
     });
   }, 120_000);
 
-  test('says so when the identity is refused for good, and when the country is not allowed', async () => {
-    const place = '?view=offer&slug=harbour-quarter&option=accredited&what=checklist';
-    await world.visit(place, async ({ page, email }) => {
+  test('explains a final rejection and a country that is not allowed', async () => {
+    const path = '?view=offer&slug=harbour-quarter&option=accredited&section=checklist';
+    await app.visit(path, async ({ page, email }) => {
       await page.getByText('0 of 7 done').waitFor();
       const review = (level_name: string, more: object) =>
-        world.sandbox.control('POST', '/sandbox/identity/reviews', { email, level_name, ...more });
+        app.sandbox.control('POST', '/sandbox/identity/reviews', { email, level_name, ...more });
       const address = { street: 's', city: 'c', state: '', postal_code: '1', country: 'CU' };
       const person = { first_name: 'A', last_name: 'B', date_of_birth: '1990-01-01', tax_id: '1', address };
       await review('Sorting_KYC_Level', { answer: 'GREEN', pii: person });
       await page.reload();
-      await row(page, 'jurisdiction').getByText('where this offer is not available').waitFor();
+      await row(page, 'jurisdiction').getByText("This offer isn't available where you live.").waitFor();
       await review('BasicKYCLevel', { answer: 'RED', reject_type: 'FINAL' });
       await page.reload();
       await row(page, 'kyc_approved').getByText('this decision is final').waitFor();
-      await page.getByText('You cannot take part in this option.').waitFor();
+      await page.getByText("You can't invest in this option.").waitFor();
       await shoot(page, 'checklist-rejected');
     });
   });
 
-  test('binds a Solana wallet, and lets a user who said no sign again', async () => {
-    await world.visit(
-      '?view=offer&slug=harbour-quarter&option=any-wallet&what=checklist',
+  test('binds a Solana wallet, and lets a user sign again after declining', async () => {
+    await app.visit(
+      '?view=offer&slug=harbour-quarter&option=any-wallet&section=checklist',
       async ({ page }) => {
         await page.getByText('0 of 2 done').waitFor();
-        await refuse(page, 'personal_sign');
-        await row(page, 'external_wallet').first().getByRole('button', { name: 'Connect a wallet' }).click();
+        await decline(page, 'personal_sign');
+        await row(page, 'external_wallet').first().getByRole('button', { name: 'Connect wallet' }).click();
         await page.getByRole('button', { name: 'Test wallet', exact: true }).click();
-        await page.getByText('You turned the request down in your wallet').waitFor();
-        await shoot(page, 'wallet-refused');
-        await refuse(page, '');
+        await page.getByText('You declined the request in your wallet').waitFor();
+        await shoot(page, 'wallet-declined');
+        await decline(page, '');
         await page.getByRole('button', { name: 'Sign again' }).click();
         await page.getByText('1 of 2 done').waitFor();
-        await row(page, 'external_wallet').last().getByRole('button', { name: 'Connect a wallet' }).click();
+        await row(page, 'external_wallet').last().getByRole('button', { name: 'Connect wallet' }).click();
         await page.getByRole('button', { name: 'Solana test wallet' }).click();
         await page.getByText('All done. You can invest now.').waitFor();
       },

@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connect, openWorld, passIdentity, refuse, shoot, type World } from './visitor.ts';
+import { connect, decline, shoot, startTestApp, type TestApp, verifyIdentity } from './test-app.ts';
 
-let world: World;
+let app: TestApp;
 beforeAll(async () => {
-  world = await openWorld();
+  app = await startTestApp();
 }, 180_000);
-afterAll(() => world?.close());
+afterAll(() => app?.close());
 
-describe('the token sale', () => {
-  test('takes an exact amount to a completed participation', async () => {
-    await world.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page }) => {
+describe('the token sale checkout', () => {
+  test('turns an exact amount into a completed participation', async () => {
+    await app.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page }) => {
       await connect(page);
       await page.getByText('Balance 1,000 USDC').waitFor();
       const amount = page.getByLabel('Amount');
       await amount.fill('9.99');
       await page.getByText('The minimum is 10 USDC.').waitFor();
       await amount.fill('1000.000001');
-      await page.getByText('Your wallet holds 1,000 USDC.').waitFor();
+      await page.getByText('Your balance is 1,000 USDC.').waitFor();
       await shoot(page, 'sale-problem');
       await page.getByRole('button', { name: 'Max' }).click();
       expect(await amount.inputValue()).toBe('1000');
@@ -27,14 +27,14 @@ describe('the token sale', () => {
       await page.getByText('125.5 USDC in Harbour Quarter').waitFor();
       await page.getByText('Your investment is complete.').waitFor({ timeout: 60_000 });
       await shoot(page, 'sale-done');
-      await page.goto(`${world.server.url}/?view=participations`);
+      await page.goto(`${app.server.url}/?view=participations`);
       await page.getByText('125.5').waitFor();
       await shoot(page, 'participations');
     });
   }, 120_000);
 
-  test('goes on after a reload in the middle, with the approval that was given', async () => {
-    await world.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page }) => {
+  test('resumes after a reload with the existing approval', async () => {
+    await app.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page }) => {
       await connect(page);
       await page.getByLabel('Amount').fill('50');
       await page.route('**/v1/participations', (route) =>
@@ -59,62 +59,62 @@ describe('the token sale', () => {
     });
   }, 120_000);
 
-  test('says what to do when the wallet says no, and tries again', async () => {
-    await world.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page }) => {
+  test('explains a request declined in the wallet, and retries it', async () => {
+    await app.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page }) => {
       await connect(page);
       await page.getByLabel('Amount').fill('20');
-      await refuse(page, 'eth_sendTransaction');
+      await decline(page, 'eth_sendTransaction');
       await page.getByRole('button', { name: 'Invest', exact: true }).click();
-      await page.getByText('You turned the request down in your wallet').waitFor();
-      await shoot(page, 'sale-refused');
-      await refuse(page, '');
+      await page.getByText('You declined the request in your wallet').waitFor();
+      await shoot(page, 'sale-declined');
+      await decline(page, '');
       await page.getByRole('button', { name: 'Try again' }).click();
       await page.getByText('20 USDC in Harbour Quarter').waitFor();
     });
   }, 120_000);
 
-  test('lets only a registered wallet invest where the option asks for one, and registers it', async () => {
-    await world.visit('?view=offer&slug=harbour-quarter&option=syndicate', async ({ page }) => {
+  test('accepts only a registered wallet if the option requires one, and registers it', async () => {
+    await app.visit('?view=offer&slug=harbour-quarter&option=syndicate', async ({ page }) => {
       await connect(page);
       await page.getByLabel('Amount').fill('100');
       await page.evaluate(() => {
-        const given = window as unknown as { pageConfig: { evmKey: string } };
-        given.pageConfig.evmKey = `0x${'1'.repeat(64)}`;
+        const page = window as unknown as { pageConfig: { evmKey: string } };
+        page.pageConfig.evmKey = `0x${'1'.repeat(64)}`;
       });
       await page.getByRole('button', { name: 'Change' }).click();
-      await page.getByRole('button', { name: 'Use another one' }).click();
+      await page.getByRole('button', { name: 'Switch wallet' }).click();
       await page.getByRole('button', { name: 'Test wallet', exact: true }).click();
-      await page.getByText('This wallet is not registered for this option').waitFor();
+      await page.getByText("This wallet isn't registered for this option").waitFor();
       expect(await page.getByRole('button', { name: 'Invest', exact: true }).isDisabled()).toBe(true);
       await shoot(page, 'sale-unregistered');
       await page.getByRole('button', { name: 'Register this wallet' }).click();
-      await page.getByText('This wallet is not registered for this option').waitFor({ state: 'detached' });
-      await page.getByText('Your wallet holds 0 USDC.').waitFor();
+      await page.getByText("This wallet isn't registered for this option").waitFor({ state: 'detached' });
+      await page.getByText('Your balance is 0 USDC.').waitFor();
     });
   }, 120_000);
 
-  test('is closed for an offer that has ended or not begun', async () => {
-    await world.visit('?view=offer&slug=old-brewery', ({ page }) =>
+  test('is closed before the offer opens and after it ends', async () => {
+    await app.visit('?view=offer&slug=old-brewery', ({ page }) =>
       page.locator('.cw-checkout').getByText('This offer has ended').waitFor(),
     );
-    await world.visit('?view=offer&slug=tidal-array', async ({ page }) => {
-      await page.getByText('This offer is not open yet').waitFor();
+    await app.visit('?view=offer&slug=tidal-array', async ({ page }) => {
+      await page.getByText("This offer isn't open yet").waitFor();
       await shoot(page, 'offer-upcoming');
     });
   });
 });
 
-describe('the fund', () => {
-  test('verifies, allows the wallet, previews and swaps', async () => {
-    await world.visit('?view=offer&slug=treasury-fund', async ({ page }) => {
+describe('the fund checkout', () => {
+  test('verifies the user, allows the wallet, previews and swaps', async () => {
+    await app.visit('?view=offer&slug=treasury-fund', async ({ page }) => {
       await page.getByText('0 of 1 done').waitFor();
-      await passIdentity(page, 'kyc_approved');
+      await verifyIdentity(page, 'kyc_approved');
       await connect(page);
-      await page.getByText('Your wallet is not allowed yet').waitFor();
+      await page.getByText("Your wallet isn't allowed yet").waitFor();
       await shoot(page, 'fund-allow');
       await page.getByRole('button', { name: 'Allow this wallet' }).click();
       await page.getByLabel('Amount').fill('100');
-      await page.getByText('Of that, fee').waitFor();
+      await page.getByText('Fee included').waitFor();
       await page
         .getByText(/^[\d.]+ CTF$/)
         .first()
@@ -127,24 +127,24 @@ describe('the fund', () => {
   }, 120_000);
 });
 
-describe('a fund that has stopped', () => {
-  test('says so instead of asking for an amount', async () => {
-    await world.visit('?view=sign-in', async ({ page }) => {
+describe('the checkout of a stopped fund', () => {
+  test('explains the stop instead of asking for an amount', async () => {
+    await app.visit('?view=sign-in', async ({ page }) => {
       await page.route('**/v1/swap/status*', (route) =>
         route.fulfill({ json: { object: 'swap_status', stopped: '4', swap_level: '4' } }),
       );
-      await page.goto(`${world.server.url}/?view=offer&slug=treasury-fund`);
-      await passIdentity(page, 'kyc_approved');
-      await page.getByText('Swaps are stopped at the moment').waitFor();
+      await page.goto(`${app.server.url}/?view=offer&slug=treasury-fund`);
+      await verifyIdentity(page, 'kyc_approved');
+      await page.getByText('Swaps are paused').waitFor();
       expect(await page.getByLabel('Amount').count()).toBe(0);
       await shoot(page, 'fund-stopped');
     });
   });
 });
 
-describe('the tokenized asset', () => {
-  test('has a live price, and is bought at the firm one', async () => {
-    await world.visit('?view=offer&slug=apple-tokenized', async ({ page }) => {
+describe('the tokenized asset checkout', () => {
+  test('shows a live price and buys at the firm one', async () => {
+    await app.visit('?view=offer&slug=apple-tokenized', async ({ page }) => {
       await page.getByText('Market open').waitFor();
       await connect(page);
       await page.getByLabel('Amount').fill('100.5');
@@ -156,20 +156,20 @@ describe('the tokenized asset', () => {
     });
   }, 120_000);
 
-  test('offers the same order again when the wallet said no to it, and orders once', async () => {
-    await world.visit('?view=offer&slug=apple-tokenized', async ({ page }) => {
+  test('reuses the order after the user declines it in the wallet', async () => {
+    await app.visit('?view=offer&slug=apple-tokenized', async ({ page }) => {
       const keys: (string | undefined)[] = [];
       page.on('request', (one) => {
         if (one.url().endsWith('/swap/transaction')) keys.push(one.headers()['idempotency-key']);
       });
       await connect(page);
       await page.getByLabel('Amount').fill('100.5');
-      await refuse(page, 'eth_sendTransaction#2');
+      await decline(page, 'eth_sendTransaction#2');
       await page.getByRole('button', { name: 'Buy AAPLon' }).click();
-      await page.getByText('You turned the request down in your wallet').waitFor();
-      await page.getByText('Of that, fee').waitFor();
+      await page.getByText('You declined the request in your wallet').waitFor();
+      await page.getByText('Fee included').waitFor();
       await page.getByText('0.5 USDC', { exact: true }).waitFor();
-      await shoot(page, 'tokenized-refused');
+      await shoot(page, 'tokenized-declined');
       await page.getByRole('button', { name: 'Try again' }).click();
       await page.getByText(/You received [\d.]+ AAPLon/).waitFor();
       expect(keys).toHaveLength(2);
@@ -177,13 +177,13 @@ describe('the tokenized asset', () => {
     });
   }, 120_000);
 
-  test('says that the market is closed, until when, and opens by itself', async () => {
-    await world.sandbox.control('POST', '/sandbox/venue', { session: 'closed' });
-    await world.visit('?view=offer&slug=apple-tokenized', async ({ page }) => {
+  test('shows that the market is closed and until when, and reopens automatically', async () => {
+    await app.sandbox.control('POST', '/sandbox/venue', { session: 'closed' });
+    await app.visit('?view=offer&slug=apple-tokenized', async ({ page }) => {
       await page.getByText('The market is closed').first().waitFor();
-      await page.getByText(/You can buy again from|Nothing can be bought right now/).waitFor();
+      await page.getByText(/You can buy again from|You can't buy right now/).waitFor();
       await shoot(page, 'tokenized-closed');
-      await world.sandbox.control('POST', '/sandbox/venue', { session: 'regular' });
+      await app.sandbox.control('POST', '/sandbox/venue', { session: 'regular' });
       await page.getByText('Market open').waitFor();
     });
   }, 120_000);

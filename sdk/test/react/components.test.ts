@@ -1,32 +1,32 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connect, openWorld, shoot, type World } from './visitor.ts';
+import { connect, shoot, startTestApp, type TestApp } from './test-app.ts';
 
-let world: World;
+let app: TestApp;
 beforeAll(async () => {
-  world = await openWorld();
+  app = await startTestApp();
 }, 180_000);
-afterAll(() => world?.close());
+afterAll(() => app?.close());
 
-/** What has moved without the user's doing, as browsers count it. */
+/** Returns the browser's cumulative layout shift score. */
 const layoutShift = (page: Page): Promise<number> =>
   page.evaluate(
     () =>
-      new Promise<number>((done) => {
+      new Promise<number>((resolve) => {
         new PerformanceObserver((list) =>
-          done(
+          resolve(
             list
               .getEntries()
               .reduce((sum, one) => sum + (one as PerformanceEntry & { value: number }).value, 0),
           ),
         ).observe({ type: 'layout-shift', buffered: true });
-        requestAnimationFrame(() => setTimeout(() => done(0), 100));
+        requestAnimationFrame(() => setTimeout(() => resolve(0), 100));
       }),
   );
 
-describe('the offers', () => {
-  test('lead from the grid to the offer, without anything moving', async () => {
-    await world.visit('', async ({ page }) => {
+describe('the offer components', () => {
+  test('lead from the grid to the offer without layout shift', async () => {
+    await app.visit('', async ({ page }) => {
       await page.getByRole('link', { name: 'Harbour Quarter' }).waitFor();
       await expect.poll(() => page.getByRole('article').count()).toBeGreaterThan(5);
       await page.getByRole('link', { name: 'Apple (tokenized)' }).waitFor();
@@ -43,8 +43,8 @@ describe('the offers', () => {
     });
   });
 
-  test('are measured by something that notices a move', async () => {
-    await world.visit('', async ({ page }) => {
+  test('are measured by a layout shift check that detects a shift', async () => {
+    await app.visit('', async ({ page }) => {
       await page.getByRole('link', { name: 'Harbour Quarter' }).waitFor();
       await page.evaluate(() => {
         const intruder = document.createElement('div');
@@ -60,10 +60,10 @@ describe('the offers', () => {
     ['?view=offer&slug=harbour-quarter&option=public', 'You pay'],
     ['?view=offer&slug=harbour-quarter&option=accredited', '0 of 7 done'],
     ['?view=offer&slug=apple-tokenized', 'per order'],
-  ])('keep within a phone of 320 pixels: /%s', async (path, text) => {
-    await world.visit('?view=sign-in', async ({ page }) => {
+  ])('fit a phone 320 pixels wide: /%s', async (path, text) => {
+    await app.visit('?view=sign-in', async ({ page }) => {
       await page.setViewportSize({ width: 320, height: 640 });
-      await page.goto(`${world.server.url}/${path}`);
+      await page.goto(`${app.server.url}/${path}`);
       await page.getByText(text).first().waitFor();
       const widest = await page.evaluate(() =>
         Math.max(
@@ -76,61 +76,61 @@ describe('the offers', () => {
 });
 
 describe('the hooks', () => {
-  const quotes = (page: Page) => {
-    const seen: string[] = [];
-    page.on('request', (one) => one.url().includes('/quote') && seen.push(one.url()));
-    return seen;
+  const quoteRequests = (page: Page) => {
+    const requests: string[] = [];
+    page.on('request', (one) => one.url().includes('/quote') && requests.push(one.url()));
+    return requests;
   };
 
-  test('ask once for what two components show, in strict mode too', async () => {
-    await world.visit('?view=sign-in', async ({ page }) => {
+  test('send one request for two components with the same query, even in strict mode', async () => {
+    await app.visit('?view=sign-in', async ({ page }) => {
       await shoot(page, 'sign-in');
-      const seen = quotes(page);
+      const requests = quoteRequests(page);
       let release: () => void = () => undefined;
-      const held = new Promise<void>((done) => {
-        release = done;
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
       });
       await page.route('**/quote*', async (route) => {
-        await held;
+        await released;
         await route.continue();
       });
-      await page.goto(`${world.server.url}/?view=probe`);
+      await page.goto(`${app.server.url}/?view=probe`);
       await page.locator('#b').getByText('loading').waitFor();
-      expect(seen).toHaveLength(1);
+      expect(requests).toHaveLength(1);
       release();
       await expect.poll(() => page.locator('#a').textContent()).toMatch(/^\d/);
       expect(await page.locator('#a').textContent()).toBe(await page.locator('#b').textContent());
     });
   });
 
-  test('do not poll while the page is hidden, and catch up when it is shown', async () => {
-    await world.visit('?view=sign-in', async ({ page }) => {
+  test('do not poll while the page is hidden, and catch up when it is visible again', async () => {
+    await app.visit('?view=sign-in', async ({ page }) => {
       await page.clock.install();
-      const seen = quotes(page);
-      await page.goto(`${world.server.url}/?view=probe`);
+      const requests = quoteRequests(page);
+      await page.goto(`${app.server.url}/?view=probe`);
       const poll = async () => {
-        const answered = page.waitForEvent('requestfinished', (one) => one.url().includes('/quote'));
+        const finished = page.waitForEvent('requestfinished', (one) => one.url().includes('/quote'));
         await page.clock.runFor(500);
-        await answered;
+        await finished;
       };
       for (let polls = 0; polls < 3; polls++) await poll();
-      const turn = (state: string) =>
+      const setVisibility = (state: string) =>
         page.evaluate((value) => {
           Object.defineProperty(document, 'visibilityState', { value, configurable: true });
           document.dispatchEvent(new Event('visibilitychange'));
         }, state);
-      await turn('hidden');
-      const before = seen.length;
+      await setVisibility('hidden');
+      const before = requests.length;
       await page.clock.runFor(60_000);
-      expect(seen.length).toBe(before);
-      await turn('visible');
-      await expect.poll(() => seen.length).toBe(before + 1);
+      expect(requests.length).toBe(before);
+      await setVisibility('visible');
+      await expect.poll(() => requests.length).toBe(before + 1);
       await poll();
     });
   });
 
-  test('abort what nobody shows any more', async () => {
-    await world.visit('?view=probe', async ({ page }) => {
+  test('abort a request when no component uses it any more', async () => {
+    await app.visit('?view=probe', async ({ page }) => {
       const failed: string[] = [];
       page.on('requestfailed', (one) => failed.push(one.failure()?.errorText ?? ''));
       await expect.poll(() => page.locator('#a').textContent()).toMatch(/^\d/);
@@ -142,9 +142,9 @@ describe('the hooks', () => {
   });
 });
 
-describe('what goes wrong', () => {
-  test('is told with what to do and the reference, and tried again', async () => {
-    await world.visit('?view=sign-in', async ({ page }) => {
+describe('a failed request', () => {
+  test('shows what to do and the reference, and can be retried', async () => {
+    await app.visit('?view=sign-in', async ({ page }) => {
       const error = {
         type: 'api_error',
         code: 'internal_error',
@@ -153,7 +153,7 @@ describe('what goes wrong', () => {
         event_id: 'req-77',
       };
       await page.route('**/v1/offers?*', (route) => route.fulfill({ status: 500, json: error }));
-      await page.goto(`${world.server.url}/`);
+      await page.goto(`${app.server.url}/`);
       const alert = page.getByRole('alert');
       await alert.getByText('Something went wrong on our side').waitFor();
       await alert.getByText('req-77').waitFor();
@@ -164,11 +164,11 @@ describe('what goes wrong', () => {
     });
   });
 
-  test('a user who is signed out is led to signing in', async () => {
-    await world.visit('?view=sign-in', async ({ page }) => {
+  test('of a signed-out user links to sign-in', async () => {
+    await app.visit('?view=sign-in', async ({ page }) => {
       const error = { type: 'api_error', code: 'unauthorized', message: 'x', errors: {}, event_id: 'e' };
       await page.route('**/v1/participations*', (route) => route.fulfill({ status: 401, json: error }));
-      await page.goto(`${world.server.url}/?view=participations`);
+      await page.goto(`${app.server.url}/?view=participations`);
       const link = page.getByRole('alert').getByRole('link', { name: 'Sign in' });
       expect(await link.getAttribute('href')).toBe('/causeway/sign-in');
     });
@@ -176,8 +176,8 @@ describe('what goes wrong', () => {
 });
 
 describe('wallets', () => {
-  test('that announce themselves are offered, connected from the keyboard, and remembered', async () => {
-    await world.visit('?view=sign-in', async ({ page, context, wallet }) => {
+  test('that announce themselves can be connected from the keyboard and are remembered', async () => {
+    await app.visit('?view=sign-in', async ({ page, context, wallet }) => {
       await context.addInitScript((address) => {
         const provider = {
           request: async ({ method }: { method: string }) =>
@@ -196,11 +196,11 @@ describe('wallets', () => {
         window.addEventListener('eip6963:requestProvider', announce);
         window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail: { info: null } }));
       }, wallet);
-      await page.goto(`${world.server.url}/?view=offer&slug=harbour-quarter&option=public`);
-      const opener = page.getByRole('button', { name: 'Connect a wallet' });
+      await page.goto(`${app.server.url}/?view=offer&slug=harbour-quarter&option=public`);
+      const opener = page.getByRole('button', { name: 'Connect wallet' });
       await opener.focus();
       await page.keyboard.press('Enter');
-      await page.getByRole('dialog', { name: 'Connect a wallet' }).waitFor();
+      await page.getByRole('dialog', { name: 'Connect wallet' }).waitFor();
       await page.keyboard.press('Escape');
       expect(await opener.evaluate((button) => button === document.activeElement)).toBe(true);
       await page.keyboard.press('Enter');
@@ -212,17 +212,17 @@ describe('wallets', () => {
     });
   });
 
-  test('that are bound can be removed, after a second question', async () => {
-    const place = '?view=offer&slug=harbour-quarter&option=syndicate&what=checklist&wallets';
-    await world.visit(place, async ({ page, wallet }) => {
-      await page.getByText('No wallets bound').waitFor();
+  test('connected to an offer can be removed after a confirmation', async () => {
+    const path = '?view=offer&slug=harbour-quarter&option=syndicate&section=checklist&wallets';
+    await app.visit(path, async ({ page, wallet }) => {
+      await page.getByText('No wallets connected').waitFor();
       await connect(page);
       await page.getByText('All done. You can invest now.').waitFor();
       await page.getByRole('button', { name: `Remove ${wallet.toLowerCase()}` }).click();
       await shoot(page, 'wallets-remove');
-      await page.getByRole('button', { name: 'Remove it' }).click();
+      await page.getByRole('button', { name: 'Remove wallet' }).click();
       await page.getByText('0 of 1 done').waitFor();
-      await page.getByText('No wallets bound').waitFor();
+      await page.getByText('No wallets connected').waitFor();
     });
   });
 });

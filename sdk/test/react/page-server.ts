@@ -19,7 +19,7 @@ body { margin: 0; padding: 1rem; background: var(--cw-surface-sunken); font: 16p
 
 export type PageServer = { url: string; sizes: Record<string, number>; close(): Promise<void> };
 
-/** A page with the components, and the service behind the same origin. */
+/** Serves a page with the components, and proxies the service under the same origin. */
 export async function startPageServer(service: string): Promise<PageServer> {
   const { outputFiles } = await build({
     entryPoints: { page: ENTRY },
@@ -39,34 +39,34 @@ export async function startPageServer(service: string): Promise<PageServer> {
     files.set(`/${path.split(/[\\/]/).at(-1)}`, { type: 'text/javascript', body: contents });
   files.set('/styles.css', { type: 'text/css', body: await readFile(STYLES) });
   files.set('/', { type: 'text/html; charset=utf-8', body: HTML });
-  const server = createServer((incoming, reply) => {
+  const server = createServer((incoming, response) => {
     const file = files.get((incoming.url ?? '/').split('?')[0] ?? '/');
-    if (file === undefined) return forward(service, incoming, reply);
-    return reply.writeHead(200, { 'content-type': file.type }).end(file.body);
+    if (file === undefined) return proxy(service, incoming, response);
+    return response.writeHead(200, { 'content-type': file.type }).end(file.body);
   });
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     sizes: Object.fromEntries([...files].map(([name, { body }]) => [name, body.length])),
     close: () =>
-      new Promise((done) => {
+      new Promise((resolve) => {
         server.closeAllConnections();
-        server.close(() => done());
+        server.close(() => resolve());
       }),
   };
 }
 
-function forward(service: string, incoming: IncomingMessage, reply: ServerResponse): void {
+function proxy(service: string, incoming: IncomingMessage, response: ServerResponse): void {
   const { origin: _, ...headers } = incoming.headers;
-  const passed = request(
+  const outgoing = request(
     `${service}${incoming.url}`,
     { method: incoming.method, headers: { ...headers, host: new URL(service).host } },
-    (answer) => {
-      reply.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(reply);
+    (upstream) => {
+      response.writeHead(upstream.statusCode ?? 502, upstream.headers);
+      upstream.pipe(response);
     },
   );
-  passed.on('error', () => reply.destroy());
-  reply.on('close', () => passed.destroy());
-  incoming.pipe(passed);
+  outgoing.on('error', () => response.destroy());
+  response.on('close', () => outgoing.destroy());
+  incoming.pipe(outgoing);
 }

@@ -24,7 +24,7 @@ import {
 } from '../../src/react/index.ts';
 import { createSolanaTestWallet, createTestWallet } from '../../src/testing/index.ts';
 
-/** What the test puts into the page before it loads. */
+/** Set by the test before the page loads. */
 export type PageConfig = {
   token: string;
   evmKey: `0x${string}`;
@@ -36,12 +36,12 @@ export type PageConfig = {
 const config = (window as unknown as { pageConfig: PageConfig }).pageConfig;
 const params = new URLSearchParams(location.search);
 const calls = new Map<string, number>();
-/** A test says no with `window.refuse = 'personal_sign'`, or to the second of them with `'personal_sign#2'`. */
+/** A test declines a method with `window.decline = 'personal_sign'`, or its second call with `'personal_sign#2'`. */
 const confirm = ({ method }: { method: string }) => {
   const count = (calls.get(method) ?? 0) + 1;
   calls.set(method, count);
-  const { refuse } = window as unknown as { refuse?: string };
-  return refuse !== method && refuse !== `${method}#${count}`;
+  const { decline } = window as unknown as { decline?: string };
+  return decline !== method && decline !== `${method}#${count}`;
 };
 
 const wallets: WalletConnector[] = [
@@ -66,7 +66,7 @@ const identity = hostedIdentity(config.identityUrl);
 function OfferPage({ slug, option }: { slug: string; option: string | null }) {
   const { data: offer } = useOffer(slug);
   const optionId = offer?.options.find((one) => one.slug === option)?.id ?? offer?.options[0]?.id;
-  const what = params.get('what');
+  const section = params.get('section');
   return (
     <div className="columns">
       <div className="column">
@@ -77,10 +77,10 @@ function OfferPage({ slug, option }: { slug: string; option: string | null }) {
         <OfferLinks offer={offer} />
       </div>
       <div className="column">
-        {offer && optionId && what === 'checklist' && (
+        {offer && optionId && section === 'checklist' && (
           <RequirementsChecklist offer={offer} optionId={optionId} />
         )}
-        {offer && what !== 'checklist' && offer.type === 'platform::token_sale' && (
+        {offer && section !== 'checklist' && offer.type === 'platform::token_sale' && (
           <TokenSaleCheckout offer={offer} optionId={optionId} />
         )}
         {offer?.type === 'fund::swap' && <FundSwapCheckout offer={offer} />}
@@ -91,7 +91,7 @@ function OfferPage({ slug, option }: { slug: string; option: string | null }) {
   );
 }
 
-/** Counts how a polled quote behaves; the test counts its requests. */
+/** Polls the same quote in two components, so that the test can count its requests. */
 function Probe() {
   const [isShown, setIsShown] = useState(true);
   useEffect(() => {
@@ -108,7 +108,7 @@ function Probe() {
 function Price({ name }: { name: string }) {
   const { data, error, isLoading } = useQuote(
     { symbol: 'AAPLon', side: 'buy', token_amount: '2' },
-    { every: 400 },
+    { pollIntervalMs: 400 },
   );
   const { wallet } = useWallet('ethereum');
   return (

@@ -8,16 +8,16 @@ import type { PageConfig } from './page.tsx';
 import { type PageServer, startPageServer } from './page-server.ts';
 
 export type Visit = { page: Page; context: BrowserContext; email: string; wallet: string };
-export type World = {
+export type TestApp = {
   sandbox: Sandbox;
   server: PageServer;
-  /** Opens the page for a fresh user with a wallet that has gas and 1,000 USDC; no error may reach the console. */
+  /** Opens the page as a new user whose wallet has gas and 1,000 USDC; fails on any console error. */
   visit(path: string, run: (visit: Visit) => Promise<void>): Promise<void>;
   close(): Promise<void>;
 };
 
-/** A whole sandbox, the page with the components, and a browser. */
-export async function openWorld(): Promise<World> {
+/** Starts a sandbox, a page with the components, and a browser. */
+export async function startTestApp(): Promise<TestApp> {
   const sandbox = await startSandbox({ RATE_LIMIT_OAUTH_TOKEN: '1000' });
   const server = await startPageServer(sandbox.url);
   const browser = await launchChromium();
@@ -34,14 +34,14 @@ export async function openWorld(): Promise<World> {
   };
 }
 
-type Parts = { sandbox: Sandbox; server: PageServer; browser: Browser };
+type Backend = { sandbox: Sandbox; server: PageServer; browser: Browser };
 
-async function visit(parts: Parts, path: string, run: (visit: Visit) => Promise<void>): Promise<void> {
-  const { sandbox, server, browser } = parts;
+async function visit(backend: Backend, path: string, run: (visit: Visit) => Promise<void>): Promise<void> {
+  const { sandbox, server, browser } = backend;
   const { email, wallet, config } = await newInvestor(sandbox);
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   context.setDefaultTimeout(30_000);
-  await context.addInitScript((given) => Object.assign(window, { pageConfig: given }), config);
+  await context.addInitScript((pageConfig) => Object.assign(window, { pageConfig }), config);
   const page = await context.newPage();
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(String(error)));
@@ -49,7 +49,7 @@ async function visit(parts: Parts, path: string, run: (visit: Visit) => Promise<
   try {
     await page.goto(`${server.url}/${path}`);
     await run({ page, context, email, wallet });
-    // Refusals of the service and requests that a test cuts off are told by the browser itself.
+    // The browser logs error responses and aborted requests, which tests cause on purpose.
     expect(errors.filter((text) => !/Failed to load resource/.test(text))).toEqual([]);
   } finally {
     await context.close();
@@ -73,34 +73,34 @@ async function newInvestor(sandbox: Sandbox) {
   return { email, wallet, config };
 }
 
-const shots = process.env.SCREENSHOTS;
+const screenshots = process.env.SCREENSHOTS;
 const SIZES = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } };
 
-/** In both themes and sizes, for somebody to look at. */
+/** Saves screenshots in both themes and sizes if `SCREENSHOTS` names a folder. */
 export async function shoot(page: Page, name: string): Promise<void> {
-  if (shots === undefined) return;
-  mkdirSync(shots, { recursive: true });
+  if (screenshots === undefined) return;
+  mkdirSync(screenshots, { recursive: true });
   for (const colorScheme of ['light', 'dark'] as const)
     for (const [size, viewport] of Object.entries(SIZES)) {
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize(viewport);
-      await page.screenshot({ path: `${shots}/${name}-${colorScheme}-${size}.png`, fullPage: true });
+      await page.screenshot({ path: `${screenshots}/${name}-${colorScheme}-${size}.png`, fullPage: true });
     }
   await page.emulateMedia({ colorScheme: 'light' });
   await page.setViewportSize(SIZES.desktop);
 }
 
-/** The wallet says no to a method, or to its n-th call as in `eth_sendTransaction#2`. */
-export async function refuse(page: Page, method: string): Promise<void> {
-  await page.evaluate((given) => Object.assign(window, { refuse: given }), method);
+/** Makes the wallet decline a method, or only its n-th call as in `eth_sendTransaction#2`. */
+export async function decline(page: Page, method: string): Promise<void> {
+  await page.evaluate((declined) => Object.assign(window, { decline: declined }), method);
 }
 
 export const row = (page: Page, type: string) => page.locator(`[data-requirement="${type}"]`);
-export const done = (page: Page, type: string) =>
+export const expectDone = (page: Page, type: string) =>
   page.locator(`[data-requirement="${type}"][data-status="completed"]`).waitFor();
 
-/** Sends what the provider's page is filled with, and closes it. */
-export async function passIdentity(page: Page, type: string): Promise<void> {
+/** Submits the identity provider's prefilled page and closes it. */
+export async function verifyIdentity(page: Page, type: string): Promise<void> {
   await row(page, type).getByRole('button').click();
   const flow = page.frameLocator('iframe[title="Identity verification"]');
   await flow.getByRole('button', { name: 'Send' }).click();
@@ -109,6 +109,6 @@ export async function passIdentity(page: Page, type: string): Promise<void> {
 }
 
 export async function connect(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Connect a wallet' }).first().click();
+  await page.getByRole('button', { name: 'Connect wallet' }).first().click();
   await page.getByRole('button', { name: 'Test wallet', exact: true }).click();
 }
