@@ -25,13 +25,13 @@ const overview = async () => (await (await fetch(`${service.url}/sandbox`)).json
 const demoUrl = async () => String((await overview()).demo_url);
 const get = (url: string, headers: Record<string, string> = {}) =>
   fetch(url, { headers, signal: AbortSignal.timeout(60_000) });
-const isGone = (url: string) =>
+const isStopped = (url: string) =>
   get(`${url}/config.json`).then(
     () => false,
     () => true,
   );
 
-/** Of a process, those whose command line has this in it. */
+/** Returns the process ids of a parent's children whose command line contains `name`. */
 function childrenNamed(name: string, parent: number): string[] {
   const rows = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' }).trim().split('\n');
   return rows
@@ -40,15 +40,15 @@ function childrenNamed(name: string, parent: number): string[] {
     .map(([pid]) => String(pid));
 }
 
-test('the sandbox starts the app, says where it is, and knows its address', async () => {
+test('the sandbox starts the demo, prints its URL and registers its redirect URI', async () => {
   const { demo_url, partner } = await overview();
   expect(service.output()).toContain(`Demo app   ${demo_url}`);
   expect(partner.redirect_uris).toContain(`${demo_url}/callback`);
-  const reply = await get(`${demo_url}/`);
-  expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+  const response = await get(`${demo_url}/`);
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
 });
 
-test('the page is bound by a strict policy, and what never changes is kept for ever', async () => {
+test('the page has a strict content security policy, and its assets are cached as immutable', async () => {
   const url = await demoUrl();
   const page = await get(`${url}/offers`);
   const policy = page.headers.get('content-security-policy') ?? '';
@@ -62,7 +62,7 @@ test('the page is bound by a strict policy, and what never changes is kept for e
   expect((await get(`${url}/assets/..%2f..%2fpackage.json`)).status).toBe(404);
 });
 
-test('what the page is told holds nothing secret', async () => {
+test("the page's configuration contains no secret", async () => {
   const { demo_url, partner } = await overview();
   const config = await (await get(`${demo_url}/config.json`)).text();
   expect(JSON.parse(config)).toMatchObject({ base_url: service.url, is_sandbox: true });
@@ -70,13 +70,13 @@ test('what the page is told holds nothing secret', async () => {
   expect(config).not.toContain('private_key');
 });
 
-test('only its own page reaches the controls of the sandbox through it', async () => {
+test('only same-origin requests reach the sandbox controls through the demo', async () => {
   const url = await demoUrl();
-  const close = (headers: Record<string, string>) =>
+  const setSession = (headers: Record<string, string>) =>
     fetch(`${url}/sandbox/venue`, { method: 'POST', headers, body: JSON.stringify({ session: 'regular' }) });
-  expect((await close({})).status).toBe(403);
-  expect((await close({ 'sec-fetch-site': 'cross-site' })).status).toBe(403);
-  expect((await close({ 'sec-fetch-site': 'same-origin' })).status).toBe(200);
+  expect((await setSession({})).status).toBe(403);
+  expect((await setSession({ 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+  expect((await setSession({ 'sec-fetch-site': 'same-origin' })).status).toBe(200);
   const token = await fetch(`${url}/sandbox/token`, {
     method: 'POST',
     headers: { 'sec-fetch-site': 'same-origin' },
@@ -85,7 +85,7 @@ test('only its own page reaches the controls of the sandbox through it', async (
   expect(token.status).toBe(404);
 });
 
-test('a visitor sees the offers of the partner before signing in, and nothing of a user', async () => {
+test("a visitor sees the partner's offers before signing in, and no user data", async () => {
   const { data } = (await (await get(`${await demoUrl()}/offers.json`)).json()) as {
     data: { slug: string }[];
   };
@@ -95,7 +95,7 @@ test('a visitor sees the offers of the partner before signing in, and nothing of
   ).toEqual({ signed_in: false });
 });
 
-test('when the app is killed the service goes on, and the app comes back at the same address', async () => {
+test('the service survives when the demo is killed, and restarts it at the same address', async () => {
   const url = await demoUrl();
   const [pid] = childrenNamed('demo.mjs', Number(service.child.pid));
   process.kill(Number(pid), 'SIGKILL');
@@ -111,23 +111,23 @@ test('when the app is killed the service goes on, and the app comes back at the 
     .toBe(200);
 });
 
-test('it keeps its address over a restart, and ends with the service however that ends', async () => {
+test('the demo keeps its address across restarts, and stops with the service even if that is killed', async () => {
   const before = await demoUrl();
   expect(await service.stop()).toBe(0);
-  expect(await isGone(before)).toBe(true);
+  expect(await isStopped(before)).toBe(true);
   service = await startService({ ...env, PORT: new URL(service.url).port });
   expect(await demoUrl()).toBe(before);
   process.kill(Number(service.child.pid), 'SIGKILL');
-  await expect.poll(() => isGone(before)).toBe(true);
-  // Whatever else of the group is left.
+  await expect.poll(() => isStopped(before)).toBe(true);
+  // Cleans up the rest of the process group.
   await service.stop('SIGKILL').catch(() => undefined);
   service = await startService({ ...env, CAUSEWAY_DEMO: 'off' });
   expect((await overview()).demo_url).toBeNull();
 });
 
-test('a port that is taken on either address of localhost is left alone', async () => {
+test('the demo skips a port that is taken on either localhost address', async () => {
   const other: Server = createServer();
-  await new Promise<void>((done) => other.listen(0, '127.0.0.1', done));
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
   const { port } = other.address() as AddressInfo;
   const listening = await listenOnFirst('localhost', [port, 0], (_request, response) => response.end('here'));
   expect(listening.port).not.toBe(port);

@@ -7,6 +7,6 @@ export const AppContext = createContext<App | null>(null);
 
 export function useApp(): App {
   const app = useContext(AppContext);
-  if (app === null) throw new Error('outside of the app');
+  if (app === null) throw new Error('useApp must be called inside AppContext');
   return app;
 }

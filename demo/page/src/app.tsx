@@ -1,11 +1,11 @@
 import { ErrorNotice } from '@causeway/sdk/react';
 import { Component, lazy, type ReactNode, Suspense, useEffect } from 'react';
 import { useApp } from './app-context.tsx';
-import { matchPath, navigate, usePlace } from './route.tsx';
+import { matchPath, navigate, useLocation } from './route.tsx';
 import { LandingScreen } from './screens/landing.tsx';
 import { OffersScreen } from './screens/offers.tsx';
 import { OfflineBanner, SandboxBanner } from './shell/banners.tsx';
-import { DeveloperDrawer } from './shell/drawer.tsx';
+import { DeveloperDrawer } from './shell/developer-drawer.tsx';
 import { Header } from './shell/header.tsx';
 import { ApprovalDialog } from './wallets/approval-dialog.tsx';
 
@@ -19,26 +19,26 @@ const MailScreen = lazy(async () => ({ default: (await import('./screens/mail.ts
 const ToolsScreen = lazy(async () => ({ default: (await import('./screens/tools.tsx')).ToolsScreen }));
 
 export function App() {
-  const { path } = usePlace();
+  const { path } = useLocation();
   const { config } = useApp();
   return (
     <>
       <a className="skip" href="#main">
-        Skip to the content
+        Skip to content
       </a>
       <SandboxBanner />
       <Header />
       <OfflineBanner />
       <main className="page" id="main" tabIndex={-1}>
-        <Guard key={path}>
+        <ErrorBoundary key={path}>
           <Suspense fallback={<ScreenSkeleton />}>
             <Screen path={path} />
           </Suspense>
-        </Guard>
+        </ErrorBoundary>
       </main>
       <footer className="footer">
         <p>
-          Harbour Invest is a demonstration built on <code>@causeway/sdk</code>. Nothing here is an offer of
+          Harbour Invest is a demo built on <code>@causeway/sdk</code>. Nothing here is an offer of
           securities.
         </p>
       </footer>
@@ -76,9 +76,9 @@ function Redirect({ to }: { to: string }) {
 function NotFound() {
   return (
     <div className="empty-state">
-      <h1>There is nothing here</h1>
+      <h1>Page not found</h1>
       <p>
-        The address may be old. <a href="/offers">See the offers</a>
+        This link may be out of date. <a href="/offers">Browse offers</a>
       </p>
     </div>
   );
@@ -94,8 +94,8 @@ export function ScreenSkeleton() {
   );
 }
 
-/** A screen that fails leaves the rest of the page standing. */
-class Guard extends Component<{ children: ReactNode }, { error: unknown }> {
+/** Contains a failed screen, so that the rest of the page keeps working. */
+class ErrorBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
   override state = { error: null };
 
   static getDerivedStateFromError(error: unknown) {
@@ -104,6 +104,6 @@ class Guard extends Component<{ children: ReactNode }, { error: unknown }> {
 
   override render() {
     if (this.state.error === null) return this.props.children;
-    return <ErrorNotice error={this.state.error} onRetry={() => location.reload()} retryLabel="Load again" />;
+    return <ErrorNotice error={this.state.error} onRetry={() => location.reload()} retryLabel="Reload" />;
   }
 }

@@ -8,12 +8,12 @@ import {
 import { useEffect, useMemo, useState } from 'react';
 import { App } from './app.tsx';
 import { AppContext } from './app-context.tsx';
-import { logCall } from './calls.ts';
+import { logCall } from './call-log.ts';
 import { type DemoConfig, loadJson, type SessionState } from './config.ts';
-import { noticeCall, noticingFetch, watchService } from './reachability.ts';
+import { fetchAndReport, reportCall, watchService } from './reachability.ts';
 import { testWallets } from './wallets/test-wallets.ts';
 
-type Started = {
+type AppSetup = {
   config: DemoConfig;
   session: SessionState;
   client: Causeway;
@@ -21,7 +21,7 @@ type Started = {
   identity: IdentityLauncher | undefined;
 };
 
-async function start(): Promise<Started> {
+async function setUp(): Promise<AppSetup> {
   const [config, session] = await Promise.all([
     loadJson<DemoConfig>('/config.json'),
     loadJson<SessionState>('/causeway/session'),
@@ -29,10 +29,10 @@ async function start(): Promise<Started> {
   watchService(config.base_url);
   const client = createCauseway({
     baseUrl: config.base_url,
-    accessToken: browserToken({ fetch: noticingFetch }),
+    accessToken: browserToken({ fetch: fetchAndReport }),
     onCall: (call) => {
       logCall(call);
-      noticeCall(call);
+      reportCall(call);
     },
   });
   const { identity_flow_url } = config;
@@ -45,50 +45,54 @@ async function start(): Promise<Started> {
   };
 }
 
-const FIRST_PAUSE = 1_000;
-const LONGEST_PAUSE = 5_000;
+const FIRST_RETRY_DELAY_MS = 1_000;
+const MAX_RETRY_DELAY_MS = 5_000;
 
-/** Asks the server what the app needs, until it answers. */
-function useStart(): { started: Started | null; isFailing: boolean } {
-  const [started, setStarted] = useState<Started | null>(null);
+/** Loads the app's configuration and session, and retries until the server responds. */
+function useSetup(): { setup: AppSetup | null; isFailing: boolean } {
+  const [setup, setSetup] = useState<AppSetup | null>(null);
   const [isFailing, setFailing] = useState(false);
   useEffect(() => {
-    let isGone = false;
+    let isUnmounted = false;
     const run = async () => {
-      for (let pause = FIRST_PAUSE; !isGone; pause = Math.min(pause * 1.5, LONGEST_PAUSE)) {
+      for (
+        let delay = FIRST_RETRY_DELAY_MS;
+        !isUnmounted;
+        delay = Math.min(delay * 1.5, MAX_RETRY_DELAY_MS)
+      ) {
         try {
-          const done = await start();
-          if (!isGone) setStarted(done);
+          const loaded = await setUp();
+          if (!isUnmounted) setSetup(loaded);
           return;
         } catch {
           setFailing(true);
-          await new Promise((next) => setTimeout(next, pause));
+          await new Promise((resolve) => setTimeout(resolve, delay));
         }
       }
     };
     void run();
     return () => {
-      isGone = true;
+      isUnmounted = true;
     };
   }, []);
-  return { started, isFailing };
+  return { setup, isFailing };
 }
 
 export function Boot() {
-  const { started, isFailing } = useStart();
-  const app = useMemo(() => started && { config: started.config, session: started.session }, [started]);
-  if (started === null || app === null) return <Waiting isFailing={isFailing} />;
+  const { setup, isFailing } = useSetup();
+  const app = useMemo(() => setup && { config: setup.config, session: setup.session }, [setup]);
+  if (setup === null || app === null) return <LoadingPage isFailing={isFailing} />;
   return (
     <AppContext.Provider value={app}>
-      <CausewayProvider client={started.client} wallets={started.wallets} identity={started.identity}>
+      <CausewayProvider client={setup.client} wallets={setup.wallets} identity={setup.identity}>
         <App />
       </CausewayProvider>
     </AppContext.Provider>
   );
 }
 
-/** The frame of the page, so that nothing moves when the rest comes. */
-function Waiting({ isFailing }: { isFailing: boolean }) {
+/** Shows the page's frame, so that the layout does not shift when the rest loads. */
+function LoadingPage({ isFailing }: { isFailing: boolean }) {
   return (
     <>
       <header className="header">
@@ -100,7 +104,7 @@ function Waiting({ isFailing }: { isFailing: boolean }) {
         {isFailing ? (
           <div role="alert" className="empty-state">
             <h1>One moment, please</h1>
-            <p>The server does not answer yet. This page tries again by itself.</p>
+            <p>We can't reach the server yet. We'll keep trying.</p>
           </div>
         ) : (
           <p className="visually-hidden" role="status">

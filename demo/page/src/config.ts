@@ -7,12 +7,12 @@ export type ChainConfig = {
   tokens: { asset_id: string; code: string; address: string; decimals: number }[];
 };
 
-/** What the server tells the page; null members are parts of the sandbox. */
+/** The page's configuration from the server; fields that only a sandbox has are null elsewhere. */
 export type DemoConfig = {
   base_url: string;
   is_sandbox: boolean;
   docs_url: string | null;
-  /** With `{kyc_token}` to be replaced. */
+  /** A template in which `{kyc_token}` is replaced with the token. */
   identity_flow_url: string | null;
   chains: ChainConfig[];
   sandbox_user: { email: string; password: string } | null;
@@ -24,20 +24,20 @@ export type SessionState = {
 };
 
 export async function loadJson<Body>(url: string): Promise<Body> {
-  const reply = await fetch(url, { signal: AbortSignal.timeout(15_000) });
-  if (!reply.ok) throw new Error(`${url} answered ${reply.status}`);
-  return (await reply.json()) as Body;
+  const response = await fetch(url, { signal: AbortSignal.timeout(15_000) });
+  if (!response.ok) throw new Error(`${url} responded with ${response.status}`);
+  return (await response.json()) as Body;
 }
 
-/** A POST to our own server. */
+/** Sends a POST to the demo's own server; throws with the server's message on failure. */
 export async function postJson<Body>(url: string, body: unknown): Promise<Body> {
-  const reply = await fetch(url, {
+  const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
     signal: AbortSignal.timeout(30_000),
   });
-  const parsed = (await reply.json().catch(() => ({}))) as Body & { message?: string };
-  if (!reply.ok) throw new Error(parsed.message ?? `The server answered ${reply.status}.`);
+  const parsed = (await response.json().catch(() => ({}))) as Body & { message?: string };
+  if (!response.ok) throw new Error(parsed.message ?? `The server responded with ${response.status}.`);
   return parsed;
 }

@@ -1,66 +1,74 @@
 import type { Call } from '@causeway/sdk';
 import { createStore, useStore } from './store.ts';
 
-export type Reach = { isReachable: boolean /** Counts the times it came back. */; returns: number };
+export type Reachability = {
+  isReachable: boolean;
+  /** How often the service has come back. */
+  recoveries: number;
+};
 
-const FIRST_PAUSE = 1_000;
-const LONGEST_PAUSE = 8_000;
-const store = createStore<Reach>({ isReachable: true, returns: 0 });
-let checking = false;
-let base = '';
+const FIRST_RETRY_DELAY_MS = 1_000;
+const MAX_RETRY_DELAY_MS = 8_000;
+const HEALTH_TIMEOUT_MS = 4_000;
+const store = createStore<Reachability>({ isReachable: true, recoveries: 0 });
+let isChecking = false;
+let serviceUrl = '';
 
-export function useReach(): Reach {
+export function useReachability(): Reachability {
   return useStore(store);
 }
 
 export function watchService(baseUrl: string): void {
-  base = baseUrl;
-  addEventListener('online', () => void check());
-  addEventListener('offline', () => void check());
+  serviceUrl = baseUrl;
+  addEventListener('online', () => void checkUntilReachable());
+  addEventListener('offline', () => void checkUntilReachable());
 }
 
-/** A call without a reply may have been cut off by the page itself, so the service is asked whether it lives. */
-export function noticeCall({ status }: Call): void {
-  if (status === 0) void check();
-  else if (!store.get().isReachable) came();
+/** Checks the service's health after a call without a response; the page itself may have aborted the call. */
+export function reportCall({ status }: Call): void {
+  if (status === 0) void checkUntilReachable();
+  else if (!store.get().isReachable) markReachable();
 }
 
-/** For requests to our own server, which is as good a witness. */
-export const noticingFetch: typeof fetch = async (...request) => {
+/** Fetches from the demo's own server, and checks the service if that fails. */
+export const fetchAndReport: typeof fetch = async (...request) => {
   try {
     return await fetch(...request);
   } catch (error) {
-    void check();
+    void checkUntilReachable();
     throw error;
   }
 };
 
-/** Asks until there is an answer. */
-export async function check(): Promise<void> {
-  if (checking) return;
-  checking = true;
-  for (let pause = FIRST_PAUSE; !(await answers()); pause = Math.min(pause * 1.5, LONGEST_PAUSE)) {
+async function checkUntilReachable(): Promise<void> {
+  if (isChecking) return;
+  isChecking = true;
+  for (
+    let delay = FIRST_RETRY_DELAY_MS;
+    !(await isHealthy());
+    delay = Math.min(delay * 1.5, MAX_RETRY_DELAY_MS)
+  ) {
     store.set({ ...store.get(), isReachable: false });
-    await new Promise((done) => setTimeout(done, pause));
+    await new Promise((resolve) => setTimeout(resolve, delay));
   }
-  checking = false;
-  if (!store.get().isReachable) came();
+  isChecking = false;
+  if (!store.get().isReachable) markReachable();
 }
 
-/** At once, for who presses the button. */
+/** Checks once, without waiting for the next retry. */
 export async function checkNow(): Promise<void> {
-  if (await answers()) came();
+  if (await isHealthy()) markReachable();
 }
 
-function came(): void {
-  store.set({ isReachable: true, returns: store.get().returns + 1 });
+function markReachable(): void {
+  store.set({ isReachable: true, recoveries: store.get().recoveries + 1 });
 }
 
-/** Any reply will do: what it says is not for other origins to read. */
-async function answers(): Promise<boolean> {
-  const signal = AbortSignal.timeout(4_000);
-  const reply = await fetch(`${base}/health`, { mode: 'no-cors', cache: 'no-store', signal }).catch(
+/** Returns true for any response: its body is not readable across origins. */
+async function isHealthy(): Promise<boolean> {
+  const signal = AbortSignal.timeout(HEALTH_TIMEOUT_MS);
+  const response = await fetch(`${serviceUrl}/health`, { mode: 'no-cors', cache: 'no-store', signal }).catch(
     () => null,
   );
-  return reply !== null;
+  return response !== null;
 }

@@ -1,50 +1,53 @@
 import { type AnchorHTMLAttributes, type MouseEvent, useEffect } from 'react';
 import { createStore, useStore } from './store.ts';
 
-/** Where the page is; the address bar is the truth. */
-export type Place = { path: string; query: URLSearchParams };
+/** The current path and query, taken from the address bar. */
+export type RouteLocation = { path: string; query: URLSearchParams };
 
-const here = (): Place => ({ path: location.pathname, query: new URLSearchParams(location.search) });
-const place = createStore(here());
-addEventListener('popstate', () => place.set(here()));
+const readLocation = (): RouteLocation => ({
+  path: location.pathname,
+  query: new URLSearchParams(location.search),
+});
+const store = createStore(readLocation());
+addEventListener('popstate', () => store.set(readLocation()));
 
-export function usePlace(): Place {
-  return useStore(place);
+export function useLocation(): RouteLocation {
+  return useStore(store);
 }
 
 export function navigate(to: string, { replace = false } = {}): void {
   history[replace ? 'replaceState' : 'pushState'](null, '', to);
-  const before = place.get().path;
-  place.set(here());
-  if (!replace && before !== place.get().path) scrollTo(0, 0);
+  const before = store.get().path;
+  store.set(readLocation());
+  if (!replace && before !== store.get().path) scrollTo(0, 0);
 }
 
-/** The parts of a path that fit a pattern such as `/offers/:slug`; null when it does not fit. */
+/** Returns the parameters of a path that matches a pattern such as `/offers/:slug`, or null. */
 export function matchPath(pattern: string, path: string): Record<string, string> | null {
-  const wanted = pattern.split('/');
-  const given = path.replace(/\/+$/, '').split('/');
-  if (wanted.length !== given.length) return null;
-  const found: Record<string, string> = {};
-  for (const [index, part] of wanted.entries()) {
-    const value = given[index] ?? '';
+  const expected = pattern.split('/');
+  const actual = path.replace(/\/+$/, '').split('/');
+  if (expected.length !== actual.length) return null;
+  const params: Record<string, string> = {};
+  for (const [index, part] of expected.entries()) {
+    const value = actual[index] ?? '';
     if (part.startsWith(':')) {
       if (value === '') return null;
-      found[part.slice(1)] = decodeURIComponent(value);
+      params[part.slice(1)] = decodeURIComponent(value);
     } else if (part !== value) return null;
   }
-  return found;
+  return params;
 }
 
 type LinkProps = AnchorHTMLAttributes<HTMLAnchorElement> & { to: string };
 
-/** A real link: it can be opened in a new tab, copied, and read by a screen reader. */
+/** Navigates without a page load; still a real link that can be copied or opened in a new tab. */
 export function Link({ to, onClick, ...rest }: LinkProps) {
-  const { path } = usePlace();
+  const { path } = useLocation();
   const follow = (event: MouseEvent<HTMLAnchorElement>) => {
     onClick?.(event);
-    const isPlain =
+    const isPlainClick =
       event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
-    if (event.defaultPrevented || !isPlain) return;
+    if (event.defaultPrevented || !isPlainClick) return;
     event.preventDefault();
     navigate(to);
   };

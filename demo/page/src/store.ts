@@ -1,14 +1,14 @@
 import { useSyncExternalStore } from 'react';
 
-/** A value that many components watch. */
+/** A value that components subscribe to. */
 export type Store<Value> = {
   get(): Value;
   set(value: Value): void;
   subscribe(listener: () => void): () => void;
 };
 
-export function createStore<Value>(first: Value): Store<Value> {
-  let current = first;
+export function createStore<Value>(initial: Value): Store<Value> {
+  let current = initial;
   const listeners = new Set<() => void>();
   return {
     get: () => current,

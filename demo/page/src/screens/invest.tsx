@@ -2,6 +2,7 @@ import type { OfferDetails } from '@causeway/sdk';
 import {
   ErrorNotice,
   FundSwapCheckout,
+  offerState,
   TokenizedCheckout,
   TokenSaleCheckout,
   useOffer,
@@ -9,21 +10,20 @@ import {
 import { useState } from 'react';
 import { useApp } from '../app-context.tsx';
 import { BackIcon } from '../icons.tsx';
-import { Link, navigate, usePlace, useTitle } from '../route.tsx';
-import { FaucetBar } from './faucet-bar.tsx';
+import { Link, navigate, useLocation, useTitle } from '../route.tsx';
 import { LivePrice } from './live-price.tsx';
 import { MarketBar } from './market-hours.tsx';
-import { timeOf } from './offer.tsx';
-import { TYPE_NAMES } from './offer-types.ts';
+import { TYPE_LABELS } from './offer-types.ts';
+import { TestMoneyBar } from './test-money.tsx';
 
 export function InvestScreen({ slug }: { slug: string }) {
   const { data: offer, error, refresh } = useOffer(slug);
   const { config } = useApp();
-  useTitle(offer === undefined ? undefined : `${TYPE_NAMES[offer.type].verb} ${offer.name}`);
+  useTitle(offer === undefined ? undefined : `${TYPE_LABELS[offer.type].title} ${offer.name}`);
   return (
     <div className={offer?.type === 'tokenized::swap' ? 'invest with-chart' : 'invest'}>
       <Link to={`/offers/${slug}`} className="back">
-        <BackIcon size={16} /> {offer?.name ?? 'The offer'}
+        <BackIcon size={16} /> {offer?.name ?? 'Back'}
       </Link>
       {offer === undefined ? (
         error === undefined ? (
@@ -38,12 +38,12 @@ export function InvestScreen({ slug }: { slug: string }) {
       ) : (
         <>
           <h1>
-            {TYPE_NAMES[offer.type].verb} {offer.name}
+            {TYPE_LABELS[offer.type].title} {offer.name}
           </h1>
           <Checkout offer={offer} />
           {config.is_sandbox && (
             <div className="bars">
-              <FaucetBar offer={offer} />
+              <TestMoneyBar offer={offer} />
               {offer.type === 'tokenized::swap' && <MarketBar />}
             </div>
           )}
@@ -54,9 +54,9 @@ export function InvestScreen({ slug }: { slug: string }) {
 }
 
 function Checkout({ offer }: { offer: OfferDetails }) {
-  const { query } = usePlace();
+  const { query } = useLocation();
   const [isDone, setDone] = useState(false);
-  if (timeOf(offer) === 'ended') return <p className="notice">This offer has ended.</p>;
+  if (offerState(offer) === 'ended') return <p className="notice">This offer has ended.</p>;
   if (offer.type === 'fund::swap') return <FundSwapCheckout offer={offer} />;
   if (offer.type === 'tokenized::swap')
     return (
@@ -65,8 +65,8 @@ function Checkout({ offer }: { offer: OfferDetails }) {
         <TokenizedCheckout offer={offer} />
       </div>
     );
-  const chosen = offer.options.find(({ slug }) => slug === query.get('option'));
-  const choose = (id: string) => {
+  const selected = offer.options.find(({ slug }) => slug === query.get('option'));
+  const select = (id: string) => {
     const slug = offer.options.find((option) => option.id === id)?.slug ?? '';
     navigate(`/offers/${offer.slug}/invest?option=${slug}`, { replace: true });
   };
@@ -74,13 +74,13 @@ function Checkout({ offer }: { offer: OfferDetails }) {
     <>
       <TokenSaleCheckout
         offer={offer}
-        optionId={chosen?.id}
-        onOptionChange={choose}
+        optionId={selected?.id}
+        onOptionChange={select}
         onDone={() => setDone(true)}
       />
       {isDone && (
         <p className="notice" role="status">
-          It is on the list of <Link to="/participations">your investments</Link> as well.
+          You can follow it in <Link to="/participations">your investments</Link>.
         </p>
       )}
     </>

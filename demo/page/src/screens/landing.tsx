@@ -3,20 +3,21 @@ import { SignInCard } from '@causeway/sdk/react';
 import { useEffect, useState } from 'react';
 import { useApp } from '../app-context.tsx';
 import { loadJson } from '../config.ts';
-import { usePlace, useTitle } from '../route.tsx';
-import { TYPE_NAMES } from './offer-types.ts';
+import { useLocation, useTitle } from '../route.tsx';
+import { TYPE_LABELS } from './offer-types.ts';
 
-/** What `?causeway_error=` means to the one who comes back. */
-const PROBLEMS: Record<string, string> = {
+/** Messages for the `causeway_error` query parameter after a failed sign-in. */
+const SIGN_IN_ERRORS: Record<string, string> = {
   access_denied:
-    'You did not allow Harbour Invest to use your account, so nothing was shared. You can sign in again whenever you like.',
-  unavailable: 'Causeway does not answer at the moment. Please try again in a minute.',
+    "You didn't give Harbour Invest access to your account, so nothing was shared. You can sign in again any time.",
+  unavailable: "Causeway isn't responding right now. Please try again in a minute.",
 };
-const OTHER_PROBLEM = 'The sign-in did not finish, perhaps because it took too long. Please start it again.';
+const OTHER_SIGN_IN_ERROR =
+  "We couldn't finish signing you in. It may have taken too long. Please try again.";
 
 export function LandingScreen({ returnTo = '/offers' }: { returnTo?: string }) {
   const { config } = useApp();
-  const { query } = usePlace();
+  const { query } = useLocation();
   const error = query.get('causeway_error');
   const user = config.sandbox_user;
   useTitle(undefined);
@@ -30,23 +31,23 @@ export function LandingScreen({ returnTo = '/offers' }: { returnTo?: string }) {
             you can see.
           </h1>
           <p>
-            Buildings, funds and shares, a token at a time. Harbour Invest brings you the offers; your
-            identity and your wallet stay yours.
+            Buildings, funds and shares, one token at a time. We bring you the offers. Your identity and your
+            wallet stay yours.
           </p>
           <ul className="ticks">
             <li>One sign-in, one identity check</li>
-            <li>You pay from your own wallet</li>
-            <li>Every step can be followed on chain</li>
+            <li>Pay from your own wallet</li>
+            <li>Follow every step on chain</li>
           </ul>
         </div>
         <div className="hero-card">
           {error !== null && (
             <div className="notice warn" role="alert">
-              {PROBLEMS[error] ?? OTHER_PROBLEM}
+              {SIGN_IN_ERRORS[error] ?? OTHER_SIGN_IN_ERROR}
             </div>
           )}
           <SignInCard title={returnTo === '/offers' ? 'Welcome' : 'Please sign in'} returnTo={returnTo}>
-            You sign in with Causeway, which checks who you are once and keeps your documents.
+            Sign in with Causeway. It verifies your identity once and keeps your documents safe.
           </SignInCard>
           {user !== null && (
             <dl className="sandbox-user">
@@ -62,7 +63,7 @@ export function LandingScreen({ returnTo = '/offers' }: { returnTo?: string }) {
                   <code>{user.password}</code>
                 </dd>
               </div>
-              <p>Or register with any address: what it is sent is under Mail, at the top.</p>
+              <p>Or register with any email address. Its messages appear under Mail, at the top.</p>
             </dl>
           )}
         </div>
@@ -72,7 +73,7 @@ export function LandingScreen({ returnTo = '/offers' }: { returnTo?: string }) {
   );
 }
 
-/** What the partner may show to anybody; the server asks for it with its own credentials. */
+/** Shows offers to visitors; the server loads them with the partner's own credentials. */
 function OfferPreviews() {
   const [offers, setOffers] = useState<readonly Offer[] | null>(null);
   useEffect(() => {
@@ -83,7 +84,7 @@ function OfferPreviews() {
   }, []);
   if (offers?.length === 0) return null;
   return (
-    <section className="previews" aria-label="Some of the offers">
+    <section className="previews" aria-label="Featured offers">
       {(offers ?? [null, null, null]).map((offer, index) => (
         <article className="preview" key={offer?.id ?? index}>
           {offer?.banner_url != null ? (
@@ -91,7 +92,7 @@ function OfferPreviews() {
           ) : (
             <span className="bone picture" />
           )}
-          <p className="preview-type">{offer === null ? '\u00a0' : TYPE_NAMES[offer.type].one}</p>
+          <p className="preview-type">{offer === null ? '\u00a0' : TYPE_LABELS[offer.type].singular}</p>
           <p className="preview-line">{offer?.tagline ?? '\u00a0'}</p>
         </article>
       ))}

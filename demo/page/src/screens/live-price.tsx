@@ -2,15 +2,17 @@ import { useQuote, useTradingStatus } from '@causeway/sdk/react';
 import { useEffect, useState } from 'react';
 import { PriceChart, type PricePoint } from './price-chart.tsx';
 
-const EVERY = 2_000;
-const KEPT = 180;
+const QUOTE_INTERVAL_MS = 2_000;
+const STATUS_INTERVAL_MS = 5_000;
+const MAX_POINTS = 180;
+const POINT_TTL_MS = 10 * 60_000;
 
-/** The price of one token as it is quoted, since this page was opened; and whether the market takes orders. */
+/** Shows the buy price of one token with a price chart, and the market's status and limits. */
 export function LivePrice({ symbol }: { symbol: string }) {
   const query = { symbol, side: 'buy', token_amount: '1' } as const;
-  const { data: quote, error } = useQuote(query, { every: EVERY });
-  const { data: status } = useTradingStatus({ symbol, side: 'buy' }, { every: 5_000 });
-  const points = usePoints(symbol, quote);
+  const { data: quote, error } = useQuote(query, { pollIntervalMs: QUOTE_INTERVAL_MS });
+  const { data: status } = useTradingStatus({ symbol, side: 'buy' }, { pollIntervalMs: STATUS_INTERVAL_MS });
+  const points = usePriceHistory(symbol, quote);
   const first = points[0];
   const last = points.at(-1);
   const change = first && last ? ((last.price - first.price) / first.price) * 100 : 0;
@@ -18,12 +20,12 @@ export function LivePrice({ symbol }: { symbol: string }) {
     <section className="live-price" aria-label={`Price of ${symbol}`}>
       <header>
         <div>
-          <p className="price-name">{symbol}, to buy</p>
+          <p className="price-name">{symbol} buy price</p>
           <p className="price-now">{last === undefined ? '—' : dollars(last.price)}</p>
         </div>
         <p className={`price-change ${directionOf(change)}`}>
-          {last === undefined ? '' : `${SIGNS[directionOf(change)]}${Math.abs(change).toFixed(2)} %`}
-          <span className="soft"> since you opened it</span>
+          {last === undefined ? '' : `${SIGNS[directionOf(change)]}${Math.abs(change).toFixed(2)}%`}
+          <span className="soft"> since you opened this page</span>
         </p>
       </header>
       <PriceChart points={points} />
@@ -33,7 +35,7 @@ export function LivePrice({ symbol }: { symbol: string }) {
           <dd>{status === undefined ? '—' : status.tradable ? 'Open' : 'Closed'}</dd>
         </div>
         <div>
-          <dt>Largest order</dt>
+          <dt>Maximum order</dt>
           <dd>
             {status?.gross_max_notional_value == null
               ? '—'
@@ -41,7 +43,7 @@ export function LivePrice({ symbol }: { symbol: string }) {
           </dd>
         </div>
         <div>
-          <dt>In tokens</dt>
+          <dt>Maximum tokens</dt>
           <dd>
             {status?.gross_max_tokens == null
               ? '—'
@@ -49,7 +51,7 @@ export function LivePrice({ symbol }: { symbol: string }) {
           </dd>
         </div>
         <div>
-          <dt>Open orders up to</dt>
+          <dt>Open order limit</dt>
           <dd>
             {status?.gross_max_active_notional_value == null
               ? '—'
@@ -59,7 +61,7 @@ export function LivePrice({ symbol }: { symbol: string }) {
       </dl>
       {error !== undefined && (
         <p className="soft" role="status">
-          There is no price at the moment; the last one known is shown.
+          No live price right now. Showing the last known price.
         </p>
       )}
     </section>
@@ -77,24 +79,22 @@ function dollars(value: number, digits = 2): string {
   return value.toLocaleString('en', { style: 'currency', currency: 'USD', maximumFractionDigits: digits });
 }
 
-/** Kept for the tab, so that a reload does not empty the chart. */
-function usePoints(symbol: string, quote: { price: string } | undefined): readonly PricePoint[] {
+/** Collects the quotes of this tab; they survive a reload, so that the chart does not start empty. */
+function usePriceHistory(symbol: string, quote: { price: string } | undefined): readonly PricePoint[] {
   const key = `harbour.prices.${symbol}`;
-  const [points, setPoints] = useState<readonly PricePoint[]>(() => recall(key));
+  const [points, setPoints] = useState<readonly PricePoint[]>(() => loadPoints(key));
   useEffect(() => {
     if (quote === undefined) return;
-    setPoints((known) => [...known, { at: Date.now(), price: Number(quote.price) }].slice(-KEPT));
+    setPoints((previous) => [...previous, { at: Date.now(), price: Number(quote.price) }].slice(-MAX_POINTS));
   }, [quote]);
   useEffect(() => sessionStorage.setItem(key, JSON.stringify(points)), [key, points]);
   return points;
 }
 
-const RECENT = 10 * 60_000;
-
-function recall(key: string): PricePoint[] {
+function loadPoints(key: string): PricePoint[] {
   try {
     const points = JSON.parse(sessionStorage.getItem(key) ?? '[]') as PricePoint[];
-    return points.filter(({ at }) => Date.now() - at < RECENT);
+    return points.filter(({ at }) => Date.now() - at < POINT_TTL_MS);
   } catch {
     return [];
   }

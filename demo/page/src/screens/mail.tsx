@@ -3,13 +3,14 @@ import { useApp } from '../app-context.tsx';
 import { loadJson } from '../config.ts';
 import { useTitle } from '../route.tsx';
 
-type Mail = { to: string; subject: string; text: string; links: string[]; sent_at: string };
-const EVERY = 3_000;
+type Email = { to: string; subject: string; text: string; links: string[]; sent_at: string };
+const POLL_INTERVAL_MS = 3_000;
+const MAX_EMAILS = 50;
 
-/** In the sandbox mails go no further than this page. */
+/** Shows the emails of the sandbox, which sends none for real. */
 export function MailScreen() {
   const { session } = useApp();
-  const { mails, isFailing } = useMails();
+  const { emails, isFailing } = useEmails();
   useTitle('Mail');
   return (
     <>
@@ -17,30 +18,30 @@ export function MailScreen() {
         <h1>Mail</h1>
         <p className="soft">
           {session.signed_in
-            ? `What would have been sent to ${session.user?.email ?? 'you'}.`
-            : 'What the sandbox would have sent, to anybody.'}{' '}
-          New ones appear by themselves.
+            ? `Emails to ${session.user?.email ?? 'you'}. Nothing is really sent.`
+            : 'Emails to every sandbox user. Nothing is really sent.'}{' '}
+          New ones appear automatically.
         </p>
       </div>
       {isFailing && (
         <p className="notice warn" role="alert">
-          The mailbox cannot be read at the moment; this page tries again.
+          We can't load the mailbox right now. We'll keep trying.
         </p>
       )}
-      {mails === null ? (
+      {emails === null ? (
         <div className="panel" role="status" aria-label="Loading">
           <span className="bone" />
           <span className="bone wide" />
         </div>
-      ) : mails.length === 0 ? (
+      ) : emails.length === 0 ? (
         <div className="empty-state">
           <h2>No mail yet</h2>
-          <p>Confirmations of your address and forms to sign arrive here.</p>
+          <p>Email confirmations and forms to sign arrive here.</p>
         </div>
       ) : (
         <ol className="mails">
-          {mails.map((mail) => (
-            <MailItem key={`${mail.sent_at} ${mail.to} ${mail.subject}`} mail={mail} />
+          {emails.map((email) => (
+            <EmailItem key={`${email.sent_at} ${email.to} ${email.subject}`} email={email} />
           ))}
         </ol>
       )}
@@ -48,33 +49,33 @@ export function MailScreen() {
   );
 }
 
-function useMails() {
-  const [mails, setMails] = useState<Mail[] | null>(null);
+function useEmails() {
+  const [emails, setEmails] = useState<Email[] | null>(null);
   const [isFailing, setFailing] = useState(false);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout>;
-    let isGone = false;
-    const read = async () => {
+    let isUnmounted = false;
+    const poll = async () => {
       try {
-        const { data } = await loadJson<{ data: Mail[] }>('/sandbox/mail');
-        if (isGone) return;
-        setMails(data.slice(0, 50));
+        const { data } = await loadJson<{ data: Email[] }>('/sandbox/mail');
+        if (isUnmounted) return;
+        setEmails(data.slice(0, MAX_EMAILS));
         setFailing(false);
       } catch {
-        if (!isGone) setFailing(true);
+        if (!isUnmounted) setFailing(true);
       }
-      if (!isGone) timer = setTimeout(read, EVERY);
+      if (!isUnmounted) timer = setTimeout(poll, POLL_INTERVAL_MS);
     };
-    void read();
+    void poll();
     return () => {
-      isGone = true;
+      isUnmounted = true;
       clearTimeout(timer);
     };
   }, []);
-  return { mails, isFailing };
+  return { emails, isFailing };
 }
 
-function MailItem({ mail: { to, subject, text, links, sent_at } }: { mail: Mail }) {
+function EmailItem({ email: { to, subject, text, links, sent_at } }: { email: Email }) {
   const [first] = links;
   return (
     <li className="panel">
@@ -86,7 +87,7 @@ function MailItem({ mail: { to, subject, text, links, sent_at } }: { mail: Mail 
       <p className="mail-text">{text.trim()}</p>
       {first !== undefined && (
         <a className="button" href={first} target="_blank" rel="noreferrer">
-          Open the link
+          Open link
         </a>
       )}
     </li>

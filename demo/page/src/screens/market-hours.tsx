@@ -8,17 +8,17 @@ const SESSIONS = [
   ['closed', 'Closed'],
 ] as const;
 
-/** The hours of the simulated venue. */
+/** Sets the trading session of the simulated venue. */
 export function MarketHours() {
   const invalidate = useInvalidate();
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const set = async (session: string, name: string) => {
     try {
       await postJson('/sandbox/venue', { session });
       invalidate('quote', 'tradingStatus');
-      setSaid(`The market is now: ${name.toLowerCase()}.`);
+      setMessage(`Market set to ${name.toLowerCase()}.`);
     } catch (error) {
-      setSaid(`It did not work: ${(error as Error).message}`);
+      setMessage(`That didn't work: ${(error as Error).message}`);
     }
   };
   return (
@@ -30,20 +30,20 @@ export function MarketHours() {
           </button>
         ))}
       </div>
-      <p role="status" className="faucet-said">
-        {said}
+      <p role="status" className="faucet-message">
+        {message}
       </p>
     </>
   );
 }
 
-/** Beside a trade in the sandbox: nobody has to wait for Monday. */
+/** Market controls beside the trade, so that nobody has to wait for Monday. */
 export function MarketBar() {
   return (
     <aside className="faucet">
       <div>
         <strong>Simulated market</strong>
-        <p className="soft">It keeps the hours of New York until you decide.</p>
+        <p className="soft">Follows New York trading hours until you change it.</p>
       </div>
       <MarketHours />
     </aside>

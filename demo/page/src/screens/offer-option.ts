@@ -1,6 +1,7 @@
 import type { OfferOption } from '@causeway/sdk';
+import { formatUsd } from '@causeway/sdk/react';
 
-/** `any-wallet` is "Any wallet". */
+/** Turns `any-wallet` into "Any wallet". */
 function titleOf(slug: string): string {
   const words = slug.replaceAll('-', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
@@ -9,15 +10,8 @@ function titleOf(slug: string): string {
 export function describeOption(option: OfferOption): { title: string; details: string } {
   const { price_usd, minimum_purchase_usd } = option;
   const details = [
-    ...(price_usd == null ? [] : [`${dollars(price_usd)} each`]),
-    ...(minimum_purchase_usd == null ? [] : [`from ${dollars(minimum_purchase_usd)}`]),
+    ...(price_usd == null ? [] : [`${formatUsd(price_usd)} each`]),
+    ...(minimum_purchase_usd == null ? [] : [`from ${formatUsd(minimum_purchase_usd)}`]),
   ];
   return { title: titleOf(option.slug), details: details.join(', ') };
-}
-
-/** A price as the operator wrote it, with commas: `$1,000`, `$1.25`. */
-function dollars(amount: string): string {
-  const [whole = '', fraction = ''] = amount.split('.');
-  const cents = fraction === '' || /^0+$/.test(fraction) ? '' : `.${fraction.padEnd(2, '0')}`;
-  return `$${whole.replace(/\B(?=(\d{3})+$)/g, ',')}${cents}`;
 }

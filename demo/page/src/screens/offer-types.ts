@@ -1,29 +1,30 @@
 import type { Offer } from '@causeway/sdk';
 
-type Names = { one: string; many: string; about: string; action: string; verb: string };
+type Labels = { singular: string; plural: string; about: string; action: string; title: string };
 
-export const TYPE_NAMES: Record<Offer['type'], Names> = {
+export const TYPE_LABELS: Record<Offer['type'], Labels> = {
   'platform::token_sale': {
-    one: 'Token sale',
-    many: 'Token sales',
-    about: 'Buy into a project while its sale is open. Your money stays in a contract until it is taken up.',
+    singular: 'Token sale',
+    plural: 'Token sales',
+    about:
+      'Buy into a project while its sale is open. Your money stays in your wallet until the sale accepts it.',
     action: 'Invest',
-    verb: 'Invest in',
+    title: 'Invest in',
   },
   'fund::swap': {
-    one: 'Fund',
-    many: 'Funds',
-    about: 'Swap dollars for shares of a fund at the price of the day.',
+    singular: 'Fund',
+    plural: 'Funds',
+    about: "Swap dollars for fund shares at today's price.",
     action: 'Swap',
-    verb: 'Swap into',
+    title: 'Swap into',
   },
   'tokenized::swap': {
-    one: 'Tokenized asset',
-    many: 'Tokenized assets',
-    about: 'Tokens that follow a share, bought at the price of its market while that is open.',
+    singular: 'Tokenized asset',
+    plural: 'Tokenized assets',
+    about: 'Tokens that track a share. Buy them at the market price while the market is open.',
     action: 'Trade',
-    verb: 'Trade',
+    title: 'Trade',
   },
 };
 
-export const TYPES = Object.keys(TYPE_NAMES) as Offer['type'][];
+export const TYPES = Object.keys(TYPE_LABELS) as Offer['type'][];

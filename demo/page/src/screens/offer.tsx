@@ -7,19 +7,20 @@ import {
   OfferLinks,
   OfferMilestones,
   OfferTerms,
+  offerState,
   RequirementsChecklist,
   useOffer,
 } from '@causeway/sdk/react';
 import { BackIcon } from '../icons.tsx';
-import { Link, navigate, usePlace, useTitle } from '../route.tsx';
+import { Link, navigate, useLocation, useTitle } from '../route.tsx';
 import { LivePrice } from './live-price.tsx';
 import { describeOption } from './offer-option.ts';
-import { TYPE_NAMES } from './offer-types.ts';
+import { TYPE_LABELS } from './offer-types.ts';
 
 export function OfferScreen({ slug }: { slug: string }) {
-  const { data: offer, error, refresh } = useOffer(slug, { every: 60_000 });
-  const { query } = usePlace();
-  const chosen = offer?.options.find((option) => option.slug === query.get('option')) ?? offer?.options[0];
+  const { data: offer, error, refresh } = useOffer(slug, { pollIntervalMs: 60_000 });
+  const { query } = useLocation();
+  const selected = offer?.options.find((option) => option.slug === query.get('option')) ?? offer?.options[0];
   useTitle(offer?.name);
   if (offer === undefined && error !== undefined)
     return (
@@ -36,13 +37,13 @@ export function OfferScreen({ slug }: { slug: string }) {
         <div className="offer-main">
           <OfferHeader offer={offer} />
           {offer.type === 'tokenized::swap' && <LivePrice symbol={offer.asset.code} />}
-          <OfferTerms offer={offer} optionId={chosen?.id} />
+          <OfferTerms offer={offer} optionId={selected?.id} />
           <OfferMilestones offer={offer} />
           <OfferFaq offer={offer} />
           <OfferLinks offer={offer} />
         </div>
         <aside className="offer-side">
-          <Side offer={offer} chosen={chosen} />
+          <Side offer={offer} selected={selected} />
         </aside>
       </div>
     </>
@@ -57,22 +58,17 @@ function BackToOffers() {
   );
 }
 
-export function timeOf(offer: Pick<OfferDetails, 'starts_at' | 'ends_at'>, now = Date.now()) {
-  if (offer.starts_at !== null && Date.parse(offer.starts_at) > now) return 'upcoming';
-  return offer.ends_at !== null && Date.parse(offer.ends_at) <= now ? 'ended' : 'open';
-}
-
-/** What to do with the offer: its time, its options, what is asked, and the way on. */
-function Side({ offer, chosen }: { offer: OfferDetails; chosen: OfferOption | undefined }) {
-  const time = timeOf(offer);
-  const { action } = TYPE_NAMES[offer.type];
-  const next = `/offers/${offer.slug}/invest${chosen === undefined ? '' : `?option=${chosen.slug}`}`;
+/** The side column: countdown, options, the button to invest, and the requirements. */
+function Side({ offer, selected }: { offer: OfferDetails; selected: OfferOption | undefined }) {
+  const state = offerState(offer);
+  const { action } = TYPE_LABELS[offer.type];
+  const investPath = `/offers/${offer.slug}/invest${selected === undefined ? '' : `?option=${selected.slug}`}`;
   return (
     <>
-      <Clock offer={offer} />
+      <OfferCountdown offer={offer} />
       {offer.options.length > 1 && (
         <fieldset className="options">
-          <legend>Choose how you take part</legend>
+          <legend>Choose an option</legend>
           {offer.options.map((option) => {
             const { title, details } = describeOption(option);
             return (
@@ -80,7 +76,7 @@ function Side({ offer, chosen }: { offer: OfferDetails; chosen: OfferOption | un
                 <input
                   type="radio"
                   name="option"
-                  checked={option.id === chosen?.id}
+                  checked={option.id === selected?.id}
                   onChange={() => navigate(`/offers/${offer.slug}?option=${option.slug}`, { replace: true })}
                 />
                 <span>
@@ -92,40 +88,42 @@ function Side({ offer, chosen }: { offer: OfferDetails; chosen: OfferOption | un
           })}
         </fieldset>
       )}
-      {time === 'open' ? (
-        <Link to={next} className="button main wide">
+      {state === 'open' ? (
+        <Link to={investPath} className="button main wide">
           {action}
         </Link>
       ) : (
         <p className="notice">
-          {time === 'ended'
-            ? 'This offer has ended. What you hold of it is under Investments.'
-            : 'This offer has not started. You can already do what it asks for.'}
+          {state === 'ended'
+            ? 'This offer has ended. Find your holdings under Investments.'
+            : "This offer isn't open yet. You can meet its requirements now."}
         </p>
       )}
-      {chosen !== undefined && <RequirementsChecklist key={chosen.id} offer={offer} optionId={chosen.id} />}
+      {selected !== undefined && (
+        <RequirementsChecklist key={selected.id} offer={offer} optionId={selected.id} />
+      )}
     </>
   );
 }
 
-function Clock({ offer: { starts_at, ends_at } }: { offer: OfferDetails }) {
-  const time = timeOf({ starts_at, ends_at });
-  if (time === 'upcoming' && starts_at !== null)
+function OfferCountdown({ offer: { starts_at, ends_at } }: { offer: OfferDetails }) {
+  const state = offerState({ starts_at, ends_at });
+  if (state === 'upcoming' && starts_at !== null)
     return (
-      <div className="clock">
-        <Countdown to={starts_at} label="Starts in" over="It has started." />
+      <div className="countdown">
+        <Countdown to={starts_at} label="Opens in" over="Now open" />
       </div>
     );
-  if (time === 'open' && ends_at !== null)
+  if (state === 'open' && ends_at !== null)
     return (
-      <div className="clock">
-        <Countdown to={ends_at} label="Ends in" over="It has ended." />
+      <div className="countdown">
+        <Countdown to={ends_at} label="Ends in" over="Ended" />
       </div>
     );
   return null;
 }
 
-/** Not the parts themselves without data: they would grow, and push each other down the page. */
+/** A skeleton of fixed height: the components' own skeletons would grow and shift the layout. */
 function OfferSkeleton() {
   return (
     <>

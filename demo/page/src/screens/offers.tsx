@@ -1,39 +1,40 @@
 import { ErrorNotice, OffersGrid, useOffers } from '@causeway/sdk/react';
-import { Link, navigate, usePlace, useTitle } from '../route.tsx';
-import { TYPE_NAMES, TYPES } from './offer-types.ts';
+import { Link, navigate, useLocation, useTitle } from '../route.tsx';
+import { TYPE_LABELS, TYPES } from './offer-types.ts';
 
 export function OffersScreen() {
-  const { query } = usePlace();
+  const { query } = useLocation();
   const { data, error, refresh } = useOffers();
-  const wanted = TYPES.find((type) => type === query.get('type'));
-  const shown = wanted === undefined ? TYPES : [wanted];
+  const filter = TYPES.find((type) => type === query.get('type'));
+  const hasFailed = data === undefined && error !== undefined;
+  const types = hasFailed ? [] : filter === undefined ? TYPES : [filter];
   useTitle('Offers');
   return (
     <>
       <div className="screen-head">
         <h1>Offers</h1>
-        <nav className="tabs" aria-label="Kinds of offers">
-          <Tab to="/offers" isCurrent={wanted === undefined} name="All" />
+        <nav className="tabs" aria-label="Offer types">
+          <Tab to="/offers" isCurrent={filter === undefined} name="All" />
           {TYPES.map((type) => (
             <Tab
               key={type}
               to={`/offers?type=${encodeURIComponent(type)}`}
-              isCurrent={wanted === type}
-              name={TYPE_NAMES[type].many}
+              isCurrent={filter === type}
+              name={TYPE_LABELS[type].plural}
             />
           ))}
         </nav>
       </div>
-      {data === undefined && error !== undefined && <ErrorNotice error={error} onRetry={refresh} />}
-      {(data === undefined && error !== undefined ? [] : shown).map((type) => (
+      {hasFailed && <ErrorNotice error={error} onRetry={refresh} />}
+      {types.map((type) => (
         <section key={type} className="offer-group">
-          <h2>{TYPE_NAMES[type].many}</h2>
-          <p className="soft">{TYPE_NAMES[type].about}</p>
+          <h2>{TYPE_LABELS[type].plural}</h2>
+          <p className="soft">{TYPE_LABELS[type].about}</p>
           <OffersGrid
             type={type}
             hrefOf={({ slug }) => `/offers/${slug}`}
             onOpen={({ slug }) => navigate(`/offers/${slug}`)}
-            empty="There is none at the moment. New ones are announced by mail."
+            empty="No offers right now. We announce new ones by email."
           />
         </section>
       ))}

@@ -9,15 +9,14 @@ export function ParticipationsScreen() {
       <div className="screen-head">
         <h1>Investments</h1>
         <p className="soft">
-          What you have put into token sales, and how far each is. Funds and tokenized assets are in your
-          wallet.
+          Your token sale investments and their status. Funds and tokenized assets are in your wallet.
         </p>
       </div>
       <ParticipationsList
         hrefOf={(offerId) => `/offers/${offers?.find(({ id }) => id === offerId)?.slug ?? offerId}`}
         empty={
           <>
-            You have not invested yet. <Link to="/offers">See the offers</Link>
+            You haven't invested yet. <Link to="/offers">Browse offers</Link>
           </>
         }
       />

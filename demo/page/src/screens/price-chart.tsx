@@ -4,25 +4,26 @@ export type PricePoint = { at: number; price: number };
 
 const WIDTH = 640;
 const HEIGHT = 220;
-const EDGE = { top: 12, bottom: 24, right: 64 };
+const MIN_SPAN_MS = 20_000;
+const MARGIN = { top: 12, bottom: 24, right: 64 };
 
-/** A line of prices over time, drawn by hand: it has a fixed shape, so nothing moves when it fills. */
+/** Draws a price chart as SVG. Its size is fixed, so that the layout does not shift as points arrive. */
 export function PriceChart({ points }: { points: readonly PricePoint[] }) {
-  const fill = useId();
+  const gradientId = useId();
   const scale = scaleOf(points);
   const line = points.map(({ at, price }) => `${scale.x(at).toFixed(1)},${scale.y(price).toFixed(1)}`);
   const last = points.at(-1);
-  const floor = HEIGHT - EDGE.bottom;
+  const floor = HEIGHT - MARGIN.bottom;
   return (
     <svg className="chart" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={describe(points)}>
-      <linearGradient id={fill} x1="0" y1="0" x2="0" y2="1">
+      <linearGradient id={gradientId} x1="0" y1="0" x2="0" y2="1">
         <stop offset="0" stopColor="currentColor" stopOpacity="0.22" />
         <stop offset="1" stopColor="currentColor" stopOpacity="0" />
       </linearGradient>
       {scale.ticks.map((price) => (
         <g key={price} className="tick">
-          <line x1="0" x2={WIDTH - EDGE.right} y1={scale.y(price)} y2={scale.y(price)} />
-          <text x={WIDTH - EDGE.right + 8} y={scale.y(price) + 4}>
+          <line x1="0" x2={WIDTH - MARGIN.right} y1={scale.y(price)} y2={scale.y(price)} />
+          <text x={WIDTH - MARGIN.right + 8} y={scale.y(price) + 4}>
             {price.toFixed(2)}
           </text>
         </g>
@@ -31,7 +32,7 @@ export function PriceChart({ points }: { points: readonly PricePoint[] }) {
         <>
           <polygon
             points={`${scale.x(points[0]?.at ?? 0).toFixed(1)},${floor} ${line.join(' ')} ${scale.x(last?.at ?? 0).toFixed(1)},${floor}`}
-            fill={`url(#${fill})`}
+            fill={`url(#${gradientId})`}
           />
           <polyline points={line.join(' ')} className="line" />
         </>
@@ -45,7 +46,7 @@ export function PriceChart({ points }: { points: readonly PricePoint[] }) {
         </text>
       ))}
       {points.length === 0 && (
-        <text className="time" x={(WIDTH - EDGE.right) / 2} y={HEIGHT / 2} textAnchor="middle">
+        <text className="time" x={(WIDTH - MARGIN.right) / 2} y={HEIGHT / 2} textAnchor="middle">
           Waiting for the first price…
         </text>
       )}
@@ -60,24 +61,24 @@ type Scale = {
   times: { at: number; anchor: 'start' | 'end' }[];
 };
 
-/** Some air above and below, and never less than a tenth of a percent: noise should look like noise. */
+/** Leaves a margin above and below, of at least 0.1% of the price, so that noise does not look like a trend. */
 function scaleOf(points: readonly PricePoint[]): Scale {
   const prices = points.map(({ price }) => price);
   const middle = prices.length === 0 ? 0 : (Math.max(...prices) + Math.min(...prices)) / 2;
   const spread = prices.length === 0 ? 1 : Math.max(...prices) - Math.min(...prices);
   const half = Math.max(spread * 0.65, middle * 0.001, 0.01);
-  const begin = points[0]?.at ?? 0;
-  const end = Math.max(points.at(-1)?.at ?? 0, begin + 20_000);
-  const right = WIDTH - EDGE.right;
+  const start = points[0]?.at ?? 0;
+  const end = Math.max(points.at(-1)?.at ?? 0, start + MIN_SPAN_MS);
+  const right = WIDTH - MARGIN.right;
   return {
-    x: (at) => ((at - begin) / (end - begin)) * (right - 8),
-    y: (price) => EDGE.top + ((middle + half - price) / (2 * half)) * (HEIGHT - EDGE.top - EDGE.bottom),
+    x: (at) => ((at - start) / (end - start)) * (right - 8),
+    y: (price) => MARGIN.top + ((middle + half - price) / (2 * half)) * (HEIGHT - MARGIN.top - MARGIN.bottom),
     ticks: prices.length === 0 ? [] : [middle + half * 0.8, middle, middle - half * 0.8],
     times:
       points.length < 2
         ? []
         : [
-            { at: begin, anchor: 'start' },
+            { at: start, anchor: 'start' },
             { at: end, anchor: 'end' },
           ],
   };

@@ -1,18 +1,15 @@
 import { useWallet } from '@causeway/sdk/react';
 import { useApp } from '../app-context.tsx';
 import { Link, useTitle } from '../route.tsx';
-import { useFaucet } from './faucet-bar.tsx';
 import { MarketHours } from './market-hours.tsx';
+import { useFaucet } from './test-money.tsx';
 
 const SIMULATED = [
-  ['Money', 'Two chains run on this machine. Their dollars are made by a faucet and worth nothing.'],
-  [
-    'Identity',
-    'The provider’s page lets you choose its decision: approved, rejected, or still under review.',
-  ],
-  ['Signatures', 'The form comes by mail; signing it is one button.'],
-  ['Market', 'A venue with made-up prices signs real quotes. You decide whether it is open.'],
-  ['Mail', 'Nothing is sent. It is all on the mail page.'],
+  ['Money', 'Two chains run on this machine. Their dollars come from a faucet and have no value.'],
+  ['Identity', "The provider's page lets you choose its decision: approved, rejected or still under review."],
+  ['Signatures', 'The form arrives by email, and you sign it with one click.'],
+  ['Market', 'A venue with made-up prices signs real quotes. You decide when it is open.'],
+  ['Mail', 'Nothing is really sent. Find all emails on the Mail page.'],
 ] as const;
 
 export function ToolsScreen() {
@@ -23,13 +20,13 @@ export function ToolsScreen() {
       <div className="screen-head">
         <h1>Sandbox tools</h1>
         <p className="soft">
-          The service behind this app is the real one, with the same checks as in production. Only the other
-          end of each wire is simulated.
+          The service behind this app is the real one, with the same checks as in production. Only its
+          external providers are simulated.
         </p>
       </div>
       <div className="tools">
         <section className="panel">
-          <h2>What is simulated</h2>
+          <h2>What's simulated</h2>
           <dl className="simulated">
             {SIMULATED.map(([name, text]) => (
               <div key={name}>
@@ -40,10 +37,10 @@ export function ToolsScreen() {
           </dl>
         </section>
         <div className="tools-side">
-          <Money />
+          <TestMoney />
           <section className="panel">
             <h2>Market hours</h2>
-            <p className="soft">For tokenized assets. Without your doing it keeps the hours of New York.</p>
+            <p className="soft">For tokenized assets. Follows New York trading hours until you change it.</p>
             <MarketHours />
           </section>
           <section className="panel">
@@ -59,7 +56,7 @@ export function ToolsScreen() {
               </li>
               <li>
                 <a href={`${config.base_url}/sandbox`} target="_blank" rel="noreferrer">
-                  Addresses, credentials and seeds (JSON)
+                  Addresses, credentials and seed data (JSON)
                 </a>
               </li>
             </ul>
@@ -70,28 +67,28 @@ export function ToolsScreen() {
   );
 }
 
-function Money() {
+function TestMoney() {
   const { config, session } = useApp();
   const { wallet } = useWallet('ethereum');
-  const { isBusy, said, fill } = useFaucet();
+  const { isBusy, message, fund } = useFaucet();
   return (
     <section className="panel">
       <h2>Test money</h2>
-      <p className="soft">10,000 USDC and USDT on both chains, and gas, for the wallet in use.</p>
+      <p className="soft">10,000 USDC and USDT plus gas on both chains, for your connected wallet.</p>
       <button
         type="button"
         className="button"
         disabled={wallet === undefined || isBusy}
-        onClick={() => wallet && fill(config.chains, wallet.address, ['usd-coin', 'tether'])}
+        onClick={() => wallet && fund(config.chains, wallet.address, ['usd-coin', 'tether'])}
       >
-        {isBusy ? 'On its way…' : 'Get test money'}
+        {isBusy ? 'Sending…' : 'Get test money'}
       </button>
-      <p role="status" className="faucet-said">
+      <p role="status" className="faucet-message">
         {wallet === undefined
           ? session.signed_in
-            ? 'Connect a wallet first, with the button at the top.'
+            ? 'Connect a wallet first, using the button at the top.'
             : 'Sign in and connect a wallet first.'
-          : said}
+          : message}
       </p>
     </section>
   );

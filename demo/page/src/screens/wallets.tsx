@@ -1,6 +1,7 @@
 import { CHAINS, formatAmount, type Offer } from '@causeway/sdk';
 import {
   ErrorNotice,
+  groupDigits,
   Skeleton,
   useConnectedWallets,
   useOffer,
@@ -12,7 +13,7 @@ import {
 import { useApp } from '../app-context.tsx';
 import type { ChainConfig } from '../config.ts';
 import { Link, useTitle } from '../route.tsx';
-import { useFaucet } from './faucet-bar.tsx';
+import { useFaucet } from './test-money.tsx';
 
 export function WalletsScreen() {
   const { config } = useApp();
@@ -21,42 +22,40 @@ export function WalletsScreen() {
     <>
       <div className="screen-head">
         <h1>Wallets</h1>
-        <p className="soft">
-          The wallet that this page uses, and those that you have proven to be yours for an offer.
-        </p>
+        <p className="soft">The wallet you use on this page, and the wallets you connected to offers.</p>
       </div>
       {config.chains.length > 0 && <Balances chains={config.chains} />}
-      <BoundWallets />
+      <OfferWalletsSection />
     </>
   );
 }
 
 function Balances({ chains }: { chains: readonly ChainConfig[] }) {
   const { wallet } = useWallet('ethereum');
-  const { isBusy, said, fill } = useFaucet();
+  const { isBusy, message, fund } = useFaucet();
   const assets = ['usd-coin', 'tether'];
   return (
     <section className="panel">
       <header>
-        <h2>In use</h2>
+        <h2>Connected wallet</h2>
         {wallet !== undefined && (
           <button
             type="button"
             className="button"
             disabled={isBusy}
-            onClick={() => fill(chains, wallet.address, assets)}
+            onClick={() => fund(chains, wallet.address, assets)}
           >
-            {isBusy ? 'On its way…' : 'Get test money'}
+            {isBusy ? 'Sending…' : 'Get test money'}
           </button>
         )}
       </header>
       {wallet === undefined ? (
-        <p className="soft">No wallet is connected to this page. Use the button at the top.</p>
+        <p className="soft">No wallet connected. Use the button at the top to connect one.</p>
       ) : (
         <>
           <code className="whole-address">{wallet.address}</code>
-          <p role="status" className="faucet-said">
-            {said}
+          <p role="status" className="faucet-message">
+            {message}
           </p>
           <div className="balances">
             {chains.map((chain) => (
@@ -79,15 +78,18 @@ function Balances({ chains }: { chains: readonly ChainConfig[] }) {
 type RowProps = { chain: ChainConfig; token: ChainConfig['tokens'][number]; owner: string };
 
 function BalanceRow({ chain: { chain }, token, owner }: RowProps) {
-  const { data, error } = useTokenBalance({ chain, token_address: token.address, owner }, { every: 15_000 });
+  const { data, error } = useTokenBalance(
+    { chain, token_address: token.address, owner },
+    { pollIntervalMs: 15_000 },
+  );
   return (
     <tr>
       <th scope="row">{token.code}</th>
       <td>
         {data !== undefined ? (
-          grouped(formatAmount(data.balance, token.decimals))
+          groupDigits(formatAmount(data.balance, token.decimals))
         ) : error ? (
-          'not known now'
+          'unavailable'
         ) : (
           <Skeleton width="8ch" />
         )}
@@ -96,21 +98,20 @@ function BalanceRow({ chain: { chain }, token, owner }: RowProps) {
   );
 }
 
-function BoundWallets() {
+function OfferWalletsSection() {
   const { data: offers, error, refresh } = useOffers();
   if (error !== undefined && offers === undefined) return <ErrorNotice error={error} onRetry={refresh} />;
-  const withWallets = offers?.filter(({ type }) => type === 'platform::token_sale') ?? [];
+  const sales = offers?.filter(({ type }) => type === 'platform::token_sale') ?? [];
   return (
     <section className="bound">
       <h2>Connected to offers</h2>
       <p className="soft">
-        You connect a wallet on the page of an offer that asks for one: sign a message there, and it is
-        proven.
+        Some offers ask for a wallet. Connect it on the offer's page by signing a message.
       </p>
       {offers === undefined ? (
         <Skeleton height="6rem" />
       ) : (
-        withWallets.map((offer) => <OfferWallets key={offer.id} offer={offer} />)
+        sales.map((offer) => <OfferWallets key={offer.id} offer={offer} />)
       )}
     </section>
   );
@@ -130,10 +131,4 @@ function OfferWallets({ offer }: { offer: Offer }) {
       <WalletsList offerId={offer.id} />
     </div>
   );
-}
-
-/** `1234567.5` is `1,234,567.5`. */
-function grouped(amount: string): string {
-  const [whole = '', ...fraction] = amount.split('.');
-  return [whole.replace(/\B(?=(\d{3})+$)/g, ','), ...fraction].join('.');
 }

@@ -17,7 +17,7 @@ export function AccountMenu() {
         <>
           <p className="menu-note">
             Signed in as
-            <strong>{session.user?.email ?? 'a user of Causeway'}</strong>
+            <strong>{session.user?.email ?? 'a Causeway user'}</strong>
           </p>
           {config.is_sandbox && (
             <>
@@ -30,7 +30,7 @@ export function AccountMenu() {
             </>
           )}
           <a className="menu-item" href={`${config.base_url}/account`} target="_blank" rel="noreferrer">
-            <PersonIcon /> Your Causeway account
+            <PersonIcon /> Causeway account
           </a>
           <form method="post" action="/causeway/sign-out">
             <button type="submit" className="menu-item">

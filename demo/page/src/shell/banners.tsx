@@ -1,7 +1,7 @@
-import { useInvalidate } from '@causeway/sdk/react';
+import { type Resource, useInvalidate } from '@causeway/sdk/react';
 import { useEffect, useState } from 'react';
 import { useApp } from '../app-context.tsx';
-import { checkNow, useReach } from '../reachability.ts';
+import { checkNow, useReachability } from '../reachability.ts';
 import { Link } from '../route.tsx';
 
 export function SandboxBanner() {
@@ -13,7 +13,7 @@ export function SandboxBanner() {
         <strong>Sandbox</strong>
         <span className="wide">
           {' '}
-          Money, identity checks, signatures, market and mail are simulated on this machine.
+          Money, identity checks, signatures, markets and email are simulated on this machine.
         </span>
         <span className="narrow"> All simulated</span>
       </p>
@@ -30,46 +30,35 @@ export function SandboxBanner() {
   );
 }
 
-/** Shown while the service does not answer; what is on screen is asked again when it does. */
+const RELOADED: readonly Resource[] = [
+  ...(['offers', 'offer', 'requirements', 'requirementStatuses', 'connectedWallets'] as const),
+  ...(['participations', 'participation', 'pii', 'tokenBalance', 'tokenAllowance'] as const),
+  ...(['swapStatus', 'tradingStatus', 'quote'] as const),
+];
+
+/** Shows that the service is unreachable, and reloads what is on screen once it is back. */
 export function OfflineBanner() {
-  const { isReachable, returns } = useReach();
-  const [isAsking, setAsking] = useState(false);
+  const { isReachable, recoveries } = useReachability();
+  const [isChecking, setChecking] = useState(false);
   const invalidate = useInvalidate();
   useEffect(() => {
-    if (returns === 0) return;
-    invalidate(
-      'offers',
-      'offer',
-      'requirements',
-      'requirementStatuses',
-      'connectedWallets',
-      'participations',
-    );
-    invalidate(
-      'participation',
-      'pii',
-      'tokenBalance',
-      'tokenAllowance',
-      'swapStatus',
-      'tradingStatus',
-      'quote',
-    );
-  }, [returns, invalidate]);
+    if (recoveries === 0) return;
+    invalidate(...RELOADED);
+  }, [recoveries, invalidate]);
   const retry = async () => {
-    setAsking(true);
+    setChecking(true);
     await checkNow();
-    setAsking(false);
+    setChecking(false);
   };
   return (
     <div role="alert" className="offline">
       {!isReachable && (
         <div className="offline-banner">
           <p>
-            <strong>Causeway cannot be reached.</strong> Nothing is lost: this page goes on by itself as soon
-            as it answers.
+            <strong>We can't reach Causeway.</strong> Nothing is lost. We'll reconnect automatically.
           </p>
-          <button type="button" className="button" onClick={retry} disabled={isAsking}>
-            Try now
+          <button type="button" className="button" onClick={retry} disabled={isChecking}>
+            Retry now
           </button>
         </div>
       )}

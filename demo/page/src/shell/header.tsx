@@ -26,7 +26,7 @@ export function Header() {
   );
 }
 
-/** In the header, and at the bottom of a phone. */
+/** Sits in the header, and at the bottom of the screen on phones. */
 function Navigation() {
   return (
     <nav className="navigation" aria-label="Main">

@@ -1,28 +1,29 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 
 type MenuProps = {
-  /** What the button says to those who do not see it. */
+  /** The button's accessible name. */
   label: string;
   button: ReactNode;
   className?: string | undefined;
   children: (close: () => void) => ReactNode;
 };
 
-/** A button that opens a small panel; closed by Escape, by a click elsewhere, and when the focus leaves. */
+/** A button that opens a small panel; Escape, a click elsewhere or losing the focus closes it. */
 export function Menu({ label, button, className = '', children }: MenuProps) {
   const [isOpen, setOpen] = useState(false);
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   const opener = useRef<HTMLButtonElement>(null);
   const id = useId();
   const close = () => setOpen(false);
   useEffect(() => {
     if (!isOpen) return;
-    const leave = (event: Event) => place.current?.contains(event.target as Node) || setOpen(false);
-    document.addEventListener('pointerdown', leave);
-    document.addEventListener('focusin', leave);
+    const closeIfOutside = (event: Event) =>
+      container.current?.contains(event.target as Node) || setOpen(false);
+    document.addEventListener('pointerdown', closeIfOutside);
+    document.addEventListener('focusin', closeIfOutside);
     return () => {
-      document.removeEventListener('pointerdown', leave);
-      document.removeEventListener('focusin', leave);
+      document.removeEventListener('pointerdown', closeIfOutside);
+      document.removeEventListener('focusin', closeIfOutside);
     };
   }, [isOpen]);
   const onKey = (event: KeyboardEvent) => {
@@ -31,8 +32,8 @@ export function Menu({ label, button, className = '', children }: MenuProps) {
     opener.current?.focus();
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: it only listens for Escape of what is inside
-    <div className="menu" ref={place} onKeyDown={onKey}>
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only handles Escape from its children
+    <div className="menu" ref={container} onKeyDown={onKey}>
       <button
         ref={opener}
         type="button"

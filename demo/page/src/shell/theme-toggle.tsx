@@ -1,17 +1,17 @@
 import { MoonIcon, SunIcon, SystemIcon } from '../icons.tsx';
 import { setTheme, THEMES, useTheme } from '../theme.ts';
 
-const LOOKS = {
-  system: { Icon: SystemIcon, name: 'as the system' },
+const THEME_OPTIONS = {
+  system: { Icon: SystemIcon, name: 'system' },
   light: { Icon: SunIcon, name: 'light' },
   dark: { Icon: MoonIcon, name: 'dark' },
 } as const;
 
 export function ThemeToggle() {
   const theme = useTheme();
-  const { Icon, name } = LOOKS[theme];
+  const { Icon, name } = THEME_OPTIONS[theme];
   const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'system';
-  const text = `Colours: ${name}. Change to ${LOOKS[next].name}.`;
+  const text = `Theme: ${name}. Switch to ${THEME_OPTIONS[next].name}.`;
   return (
     <button
       type="button"

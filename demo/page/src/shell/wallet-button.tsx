@@ -6,7 +6,7 @@ import { Menu } from './menu.tsx';
 
 export const shortAddress = (address: string) => `${address.slice(0, 6)}…${address.slice(-4)}`;
 
-/** The wallet of this page: which one, or the way to one. */
+/** Shows the connected wallet with its menu, or a button to connect one. */
 export function WalletButton() {
   const { wallet, disconnect } = useWallet('ethereum');
   const [isChoosing, setChoosing] = useState(false);
@@ -54,7 +54,7 @@ export function WalletButton() {
                 setChoosing(true);
               }}
             >
-              Use another wallet
+              Switch wallet
             </button>
             <button
               type="button"

@@ -3,21 +3,23 @@ import { useEffect, useRef, useState } from 'react';
 import icon from '../images/test-wallet.svg';
 import { type Approval, useApproval } from './approvals.ts';
 
-/** What a wallet would show before it signs or sends: the test wallets have no window of their own. */
+/** Shows what a wallet extension would show before it signs or sends; test wallets have no window. */
 export function ApprovalDialog() {
   const approval = useApproval();
-  return approval === undefined ? null : <Asking key={approval.id} approval={approval} />;
+  return approval === undefined ? null : <Prompt key={approval.id} approval={approval} />;
 }
 
-function Asking({ approval }: { approval: Approval }) {
-  const { kind, wallet, address, answer } = approval;
+function Prompt({ approval }: { approval: Approval }) {
+  const { request, wallet, address, decide } = approval;
   const dialog = useRef<HTMLDialogElement>(null);
-  const [text, setText] = useState(kind.is === 'allowance' ? formatAmount(kind.amount, kind.decimals) : '');
+  const [text, setText] = useState(
+    request.type === 'allowance' ? formatAmount(request.amount, request.decimals) : '',
+  );
   useEffect(() => dialog.current?.showModal(), []);
-  const amount = kind.is === 'allowance' ? parseAmount(text, kind.decimals) : null;
-  const isWrong = kind.is === 'allowance' && amount === null;
-  const approve = () => answer({ isApproved: true, ...(amount !== null && { amount: BigInt(amount) }) });
-  const reject = () => answer({ isApproved: false });
+  const amount = request.type === 'allowance' ? parseAmount(text, request.decimals) : null;
+  const isInvalid = request.type === 'allowance' && amount === null;
+  const approve = () => decide({ isApproved: true, ...(amount !== null && { amount: BigInt(amount) }) });
+  const reject = () => decide({ isApproved: false });
   return (
     <dialog ref={dialog} className="approval" aria-labelledby="approval-title" onCancel={reject}>
       <header>
@@ -28,35 +30,35 @@ function Asking({ approval }: { approval: Approval }) {
         </div>
         <span className="approval-mark">Sandbox</span>
       </header>
-      <h2 id="approval-title">{TITLES[kind.is]}</h2>
-      {kind.is === 'message' && <pre>{kind.text}</pre>}
-      {kind.is === 'transaction' && (
+      <h2 id="approval-title">{TITLES[request.type]}</h2>
+      {request.type === 'message' && <pre>{request.text}</pre>}
+      {request.type === 'transaction' && (
         <Facts
           rows={[
-            ['Network', nameOf(kind.chain)],
-            ['Contract', kind.to],
-            ['Data', `${kind.data.slice(0, 42)}…`],
+            ['Network', nameOf(request.chain)],
+            ['Contract', request.to],
+            ['Data', `${request.data.slice(0, 42)}…`],
           ]}
         />
       )}
-      {kind.is === 'allowance' && (
+      {request.type === 'allowance' && (
         <>
           <Facts
             rows={[
-              ['Network', nameOf(kind.chain)],
-              ['Spender', kind.spender],
+              ['Network', nameOf(request.chain)],
+              ['Spender', request.spender],
             ]}
           />
           <label>
-            It may take up to
+            Spending limit
             <span className="with-unit">
               <input
                 inputMode="decimal"
                 value={text}
                 onChange={(event) => setText(event.target.value.trim())}
-                aria-invalid={isWrong}
+                aria-invalid={isInvalid}
               />
-              <span>{kind.token}</span>
+              <span>{request.token}</span>
             </span>
           </label>
         </>
@@ -65,7 +67,7 @@ function Asking({ approval }: { approval: Approval }) {
         <button type="button" className="button" onClick={reject}>
           Reject
         </button>
-        <button type="button" className="button main" onClick={approve} disabled={isWrong}>
+        <button type="button" className="button main" onClick={approve} disabled={isInvalid}>
           Approve
         </button>
       </footer>
@@ -75,7 +77,7 @@ function Asking({ approval }: { approval: Approval }) {
 
 const TITLES = {
   message: 'Sign this message?',
-  allowance: 'Let a contract spend your tokens?',
+  allowance: 'Allow this contract to spend your tokens?',
   transaction: 'Send this transaction?',
 } as const;
 

@@ -1,35 +1,38 @@
 import { createStore, useStore } from '../store.ts';
 
-/** What the owner of a test wallet is asked, as an extension would ask. */
+export type ApprovalRequest =
+  | { type: 'message'; text: string }
+  | { type: 'allowance'; spender: string; token: string; decimals: number; amount: bigint; chain: string }
+  | { type: 'transaction'; to: string; data: string; chain: string };
+
+/** `amount` is the allowance, which the owner may change. */
+export type Decision = { isApproved: boolean; amount?: bigint };
+
+/** A request that the owner of a test wallet approves or rejects, as in an extension. */
 export type Approval = {
   id: number;
   wallet: string;
   address: string;
-  kind:
-    | { is: 'message'; text: string }
-    | { is: 'allowance'; spender: string; token: string; decimals: number; amount: bigint; chain: string }
-    | { is: 'transaction'; to: string; data: string; chain: string };
-  /** The amount is that of an allowance, which the owner may change. */
-  answer(decision: { isApproved: boolean; amount?: bigint }): void;
+  request: ApprovalRequest;
+  decide(decision: Decision): void;
 };
 
 const store = createStore<readonly Approval[]>([]);
-let last = 0;
+let lastId = 0;
 
-export type Decision = { isApproved: boolean; amount?: bigint };
-
-export function askOwner(asked: Omit<Approval, 'id' | 'answer'>): Promise<Decision> {
-  return new Promise((done) => {
-    const id = ++last;
-    const answer = (decision: Decision) => {
+/** Queues a request for the owner and resolves with their decision. */
+export function requestApproval(details: Omit<Approval, 'id' | 'decide'>): Promise<Decision> {
+  return new Promise((resolve) => {
+    const id = ++lastId;
+    const decide = (decision: Decision) => {
       store.set(store.get().filter((one) => one.id !== id));
-      done(decision);
+      resolve(decision);
     };
-    store.set([...store.get(), { ...asked, id, answer }]);
+    store.set([...store.get(), { ...details, id, decide }]);
   });
 }
 
-/** One after the other. */
+/** Returns the oldest pending approval. */
 export function useApproval(): Approval | undefined {
   return useStore(store)[0];
 }

@@ -1,13 +1,13 @@
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
-/** A key that this browser keeps; made when it has none. */
-export async function keepKey<Key extends string>(
+/** Returns the key stored in this browser, creating it on first use. */
+export async function loadOrCreateKey<Key extends string>(
   name: string,
-  make: () => Key | Promise<Key>,
+  create: () => Key | Promise<Key>,
 ): Promise<Key> {
-  const known = localStorage.getItem(name);
-  if (known !== null) return known as Key;
-  const key = await make();
+  const stored = localStorage.getItem(name);
+  if (stored !== null) return stored as Key;
+  const key = await create();
   localStorage.setItem(name, key);
   return key;
 }
@@ -17,15 +17,15 @@ export function newEvmKey(): `0x${string}` {
   return `0x${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** As Solana wallets export it: base58 of the seed followed by the public key. */
+/** Creates a key in the format Solana wallets export: base58 of the seed followed by the public key. */
 export async function newSolanaKey(): Promise<string> {
   const pair = (await crypto.subtle.generateKey({ name: 'Ed25519' }, true, [
     'sign',
     'verify',
   ])) as CryptoKeyPair;
   const seed = new Uint8Array(await crypto.subtle.exportKey('pkcs8', pair.privateKey)).slice(-32);
-  const open = new Uint8Array(await crypto.subtle.exportKey('raw', pair.publicKey));
-  return base58([...seed, ...open]);
+  const publicKey = new Uint8Array(await crypto.subtle.exportKey('raw', pair.publicKey));
+  return base58([...seed, ...publicKey]);
 }
 
 export function base58(bytes: readonly number[]): string {

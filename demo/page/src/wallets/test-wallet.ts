@@ -7,34 +7,38 @@ import {
   type WalletCall,
 } from '@causeway/sdk/testing';
 import { type ChainConfig, postJson } from '../config.ts';
-import { type Approval, askOwner } from './approvals.ts';
-import { keepKey, newEvmKey, newSolanaKey } from './keys.ts';
+import { type ApprovalRequest, requestApproval } from './approvals.ts';
+import { loadOrCreateKey, newEvmKey, newSolanaKey } from './keys.ts';
 
 type Chains = readonly ChainConfig[];
-const GAS = 10n ** 18n;
-const APPROVE = '0x095ea7b3';
+const GAS_WEI = 10n ** 18n;
+const APPROVE_SELECTOR = '0x095ea7b3';
 
 export async function openTestWallet(id: string, name: string, chains: Chains): Promise<EvmWallet> {
-  const privateKey = await keepKey(`harbour.${id}`, newEvmKey);
+  const privateKey = await loadOrCreateKey(`harbour.${id}`, newEvmKey);
   let chainId = chains[0]?.chain_id ?? 0;
   const wallet = createTestWallet({
     privateKey,
     rpcUrls: Object.fromEntries(chains.map(({ chain_id, rpc_url }) => [chain_id, rpc_url])),
     intercept: async (call, next) => {
-      const kind = kindOf(call, chains, chainId);
+      const request = approvalRequestOf(call, chains, chainId);
       if (call.method === 'wallet_switchEthereumChain') {
-        const answer = await next(call);
+        const result = await next(call);
         chainId = Number((call.params as [{ chainId: string }])[0].chainId);
-        return answer;
+        return result;
       }
-      if (kind === null) return next(call);
-      const { isApproved, amount } = await askOwner({ wallet: name, address: wallet.address, kind });
+      if (request === null) return next(call);
+      const { isApproved, amount } = await requestApproval({
+        wallet: name,
+        address: wallet.address,
+        request,
+      });
       if (!isApproved) throw new ProviderError(4001, 'User rejected the request.');
       return next(amount === undefined ? call : withAmount(call, amount));
     },
   });
-  // Gas is not what anybody wants to think about in a sandbox.
-  void Promise.allSettled(chains.map((chain) => fillWithGas(chain, wallet.address)));
+  // In a sandbox nobody should have to think about gas.
+  void Promise.allSettled(chains.map((chain) => topUpGas(chain, wallet.address)));
   return {
     protocol: 'ethereum',
     address: wallet.address.toLowerCase() as `0x${string}`,
@@ -43,34 +47,35 @@ export async function openTestWallet(id: string, name: string, chains: Chains): 
 }
 
 export async function openSolanaTestWallet(name: string): Promise<SolanaWallet> {
-  const privateKey = await keepKey('harbour.solana-wallet', newSolanaKey);
+  const privateKey = await loadOrCreateKey('harbour.solana-wallet', newSolanaKey);
   const wallet = createSolanaTestWallet({
     privateKey,
     confirm: async (message) => {
       const text = new TextDecoder().decode(message);
-      const kind = { is: 'message', text } as const;
-      return (await askOwner({ wallet: name, address: wallet.address, kind })).isApproved;
+      const request = { type: 'message', text } as const;
+      return (await requestApproval({ wallet: name, address: wallet.address, request })).isApproved;
     },
   });
   return wallet;
 }
 
-/** What the owner is asked about; null for what needs no consent. */
-function kindOf(call: WalletCall, chains: Chains, chainId: number): Approval['kind'] | null {
-  if (call.method === 'personal_sign') return { is: 'message', text: readSignedText(call) };
+/** Returns what the owner has to approve, or null if the call needs no approval. */
+function approvalRequestOf(call: WalletCall, chains: Chains, chainId: number): ApprovalRequest | null {
+  if (call.method === 'personal_sign') return { type: 'message', text: readSignedText(call) };
   if (call.method === 'eth_signTypedData_v4') {
-    const typed = (call.params as [string, string | object])[1];
-    const text = JSON.stringify(typeof typed === 'string' ? JSON.parse(typed) : typed, null, 2);
-    return { is: 'message', text };
+    const typedData = (call.params as [string, string | object])[1];
+    const text = JSON.stringify(typeof typedData === 'string' ? JSON.parse(typedData) : typedData, null, 2);
+    return { type: 'message', text };
   }
   if (call.method !== 'eth_sendTransaction') return null;
   const [{ to, data = '0x' }] = call.params as [{ to: string; data?: string }];
-  const here = chains.find(({ chain_id }) => chain_id === chainId);
-  const chain = here?.chain ?? String(chainId);
-  const token = here?.tokens.find(({ address }) => address.toLowerCase() === to.toLowerCase());
-  if (!data.startsWith(APPROVE) || token === undefined) return { is: 'transaction', to, data, chain };
+  const current = chains.find(({ chain_id }) => chain_id === chainId);
+  const chain = current?.chain ?? String(chainId);
+  const token = current?.tokens.find(({ address }) => address.toLowerCase() === to.toLowerCase());
+  if (!data.startsWith(APPROVE_SELECTOR) || token === undefined)
+    return { type: 'transaction', to, data, chain };
   return {
-    is: 'allowance',
+    type: 'allowance',
     chain,
     token: token.code,
     decimals: token.decimals,
@@ -85,14 +90,14 @@ function withAmount(call: WalletCall, amount: bigint): WalletCall {
   return { ...call, params: [{ ...transaction, data }] };
 }
 
-async function fillWithGas({ chain, rpc_url }: ChainConfig, address: string): Promise<void> {
-  const reply = await fetch(rpc_url, {
+async function topUpGas({ chain, rpc_url }: ChainConfig, address: string): Promise<void> {
+  const response = await fetch(rpc_url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getBalance', params: [address, 'latest'] }),
     signal: AbortSignal.timeout(10_000),
   });
-  const { result } = (await reply.json()) as { result?: string };
-  if (result !== undefined && BigInt(result) >= GAS / 10n) return;
-  await postJson(`/sandbox/chains/${chain}/faucet`, { address, amount: GAS.toString() });
+  const { result } = (await response.json()) as { result?: string };
+  if (result !== undefined && BigInt(result) >= GAS_WEI / 10n) return;
+  await postJson(`/sandbox/chains/${chain}/faucet`, { address, amount: GAS_WEI.toString() });
 }

@@ -3,7 +3,7 @@ import type { ChainConfig } from '../config.ts';
 import solanaIcon from '../images/solana-wallet.svg';
 import icon from '../images/test-wallet.svg';
 
-/** Wallets of the sandbox, so that nobody needs an extension. Their keys are made in this browser and stay in it. */
+/** Returns test wallets, so that nobody needs an extension. Their keys are created in this browser and never leave it. */
 export function testWallets(chains: readonly ChainConfig[]): WalletConnector[] {
   const evm = (id: string, name: string): WalletConnector => {
     const open = async () => (await import('./test-wallet.ts')).openTestWallet(id, name, chains);

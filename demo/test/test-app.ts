@@ -7,27 +7,27 @@ import { expect } from 'vitest';
 import { launchChromium } from '../../service/test/setup/chromium.ts';
 import { type Service, startService } from '../../service/test/support/service.ts';
 
-export type World = {
-  /** Where the app is. */
+export type TestApp = {
+  /** The demo's URL. */
   url: string;
   service(): Service;
-  /** A person with a browser window of their own. */
+  /** Opens a page in a fresh browser context; fails on any error in the console. */
   visit(run: (page: Page, context: BrowserContext) => Promise<void>): Promise<void>;
   post(path: string, body: object): Promise<Record<string, unknown>>;
-  /** Everything is killed; start again with `comeBack`. */
-  breakDown(): Promise<void>;
-  comeBack(): Promise<void>;
+  /** Kills the service and the demo; `restart` starts them again. */
+  kill(): Promise<void>;
+  restart(): Promise<void>;
   close(): Promise<void>;
 };
 
-const SHOTS = fileURLToPath(new URL('../../artifacts/screenshots/demo/', import.meta.url));
+const SCREENSHOTS = fileURLToPath(new URL('../../artifacts/screenshots/demo/', import.meta.url));
 
-/** The sandbox as a person starts it, the app beside it, and Chromium. */
-export async function startWorld(): Promise<World> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'causeway-walk-'));
+/** Starts the sandbox with the demo as `npm start` does, and Chromium. */
+export async function startTestApp(): Promise<TestApp> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'causeway-demo-'));
   const env = { CAUSEWAY_DATA: dataDir, CAUSEWAY_DEMO: 'on', RATE_LIMIT_ACCOUNT_FORMS: '1000' };
-  rmSync(SHOTS, { recursive: true, force: true });
-  mkdirSync(SHOTS, { recursive: true });
+  rmSync(SCREENSHOTS, { recursive: true, force: true });
+  mkdirSync(SCREENSHOTS, { recursive: true });
   let service = await startService(env);
   const browser: Browser = await launchChromium();
   const base = service.url;
@@ -37,10 +37,10 @@ export async function startWorld(): Promise<World> {
     service: () => service,
     visit: (run) => visit(browser, run),
     post: (path, body) => post(`${base}${path}`, body),
-    breakDown: async () => {
+    kill: async () => {
       await service.stop('SIGKILL');
     },
-    comeBack: async () => {
+    restart: async () => {
       service = await startService({ ...env, PORT: new URL(base).port });
     },
     close: async () => {
@@ -55,21 +55,21 @@ async function visit(browser: Browser, run: (page: Page, context: BrowserContext
   const context = await browser.newContext({ viewport: DESKTOP, reducedMotion: 'reduce' });
   context.setDefaultTimeout(30_000);
   const page = await context.newPage();
-  const problems: string[] = [];
+  const errors: string[] = [];
   page.on('console', (message) => {
     if (
       /Content.Security.Policy|Refused to|(Reference|Type|Range)Error|React error|unique "key"|Maximum update/i.test(
         message.text(),
       )
     )
-      problems.push(message.text());
+      errors.push(message.text());
   });
-  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('pageerror', (error) => errors.push(String(error)));
   try {
     await run(page, context);
-    expect(problems).toEqual([]);
+    expect(errors).toEqual([]);
   } catch (error) {
-    await page.screenshot({ path: join(SHOTS, `failed-${Date.now()}.png`) }).catch(() => undefined);
+    await page.screenshot({ path: join(SCREENSHOTS, `failed-${Date.now()}.png`) }).catch(() => undefined);
     throw error;
   } finally {
     await context.close();
@@ -77,31 +77,31 @@ async function visit(browser: Browser, run: (page: Page, context: BrowserContext
 }
 
 async function post(url: string, body: object): Promise<Record<string, unknown>> {
-  const reply = await fetch(url, {
+  const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
-  const answer = (await reply.json()) as Record<string, unknown>;
-  expect([reply.status, answer]).toEqual([200, answer]);
-  return answer;
+  const result = (await response.json()) as Record<string, unknown>;
+  expect([response.status, result]).toEqual([200, result]);
+  return result;
 }
 
 export const DESKTOP = { width: 1280, height: 860 };
 export const PHONE = { width: 390, height: 844 };
 
-/** A screen as it is on a desktop and on a phone, light and dark; a window only where a dialog is open. */
+/** Saves a screen on a phone and a desktop, light and dark; use `fullPage: false` if a dialog is open. */
 export async function shoot(page: Page, name: string, { fullPage = true } = {}): Promise<void> {
-  for (const [place, viewport] of [
+  for (const [device, viewport] of [
     ['phone', PHONE],
     ['desktop', DESKTOP],
   ] as const) {
     await page.setViewportSize(viewport);
-    expect(await isTooWide(page), `${name} must fit a ${place}`).toBe(false);
+    expect(await isTooWide(page), `${name} must fit a ${device}`).toBe(false);
     if (fullPage) await page.evaluate(() => scrollTo(0, 0));
     for (const colorScheme of ['dark', 'light'] as const) {
       await page.emulateMedia({ colorScheme });
-      await page.screenshot({ path: join(SHOTS, `${name}-${place}-${colorScheme}.png`), fullPage });
+      await page.screenshot({ path: join(SCREENSHOTS, `${name}-${device}-${colorScheme}.png`), fullPage });
     }
   }
 }

@@ -1,13 +1,13 @@
 import { useState } from 'react';
 import { useApp } from '../app-context.tsx';
-import { clearCalls, type LoggedCall, toCurl, useCalls } from '../calls.ts';
+import { clearCalls, type LoggedCall, toCurl, useCalls } from '../call-log.ts';
 import { CloseIcon, CodeIcon, CopyIcon } from '../icons.tsx';
 
-/** Every call that the page has made to the API, for those who build such a page. */
+/** Lists the page's API calls, for developers building an app like this one. */
 export function DeveloperDrawer() {
   const calls = useCalls();
   const [isOpen, setOpen] = useState(false);
-  const [shown, setShown] = useState<number | null>(null);
+  const [expandedId, setExpandedId] = useState<number | null>(null);
   if (!isOpen)
     return (
       <button
@@ -24,7 +24,7 @@ export function DeveloperDrawer() {
     <section className="drawer" aria-label="API calls">
       <header>
         <h2>API calls</h2>
-        <p>Made by the SDK on this page. Tokens, signatures and personal data are left out.</p>
+        <p>Sent by the SDK on this page. Tokens, signatures and personal data are redacted.</p>
         <button type="button" className="button small" onClick={clearCalls} disabled={calls.length === 0}>
           Clear
         </button>
@@ -33,15 +33,15 @@ export function DeveloperDrawer() {
         </button>
       </header>
       {calls.length === 0 ? (
-        <p className="drawer-empty">None yet. Sign in or open an offer, and they appear here.</p>
+        <p className="drawer-empty">No calls yet. Sign in or open an offer to see them here.</p>
       ) : (
         <ol>
           {calls.map((call) => (
             <CallRow
               key={call.id}
               call={call}
-              isShown={shown === call.id}
-              onToggle={() => setShown(shown === call.id ? null : call.id)}
+              isExpanded={expandedId === call.id}
+              onToggle={() => setExpandedId(expandedId === call.id ? null : call.id)}
             />
           ))}
         </ol>
@@ -50,21 +50,21 @@ export function DeveloperDrawer() {
   );
 }
 
-type RowProps = { call: LoggedCall; isShown: boolean; onToggle(): void };
+type RowProps = { call: LoggedCall; isExpanded: boolean; onToggle(): void };
 
-function CallRow({ call, isShown, onToggle }: RowProps) {
+function CallRow({ call, isExpanded, onToggle }: RowProps) {
   const { method, path, status, milliseconds, attempt } = call;
   const tone = status >= 200 && status < 300 ? 'good' : status === 0 || status >= 500 ? 'bad' : 'warn';
   return (
     <li>
-      <button type="button" className="call" aria-expanded={isShown} onClick={onToggle}>
+      <button type="button" className="call" aria-expanded={isExpanded} onClick={onToggle}>
         <span className="call-method">{method}</span>
         <span className="call-path">{path}</span>
         {attempt > 1 && <span className="call-attempt">attempt {attempt}</span>}
-        <span className={`call-status ${tone}`}>{status === 0 ? 'no reply' : status}</span>
+        <span className={`call-status ${tone}`}>{status === 0 ? 'no response' : status}</span>
         <span className="call-time">{Math.round(milliseconds)} ms</span>
       </button>
-      {isShown && <CallDetails call={call} />}
+      {isExpanded && <CallDetails call={call} />}
     </li>
   );
 }

@@ -4,43 +4,48 @@ import { useState } from 'react';
 import { useApp } from '../app-context.tsx';
 import { type ChainConfig, postJson } from '../config.ts';
 
-const WHOLE = 10_000n;
+const TOKENS_PER_REQUEST = 10_000n;
+const GAS_WEI = 10n ** 18n;
 type Token = ChainConfig['tokens'][number];
 
-/** Test dollars and gas for an address, on one chain. */
-export async function fillFrom(chain: ChainConfig, address: string, tokens: readonly Token[]): Promise<void> {
+/** Sends test dollars and gas to an address on one chain. */
+async function fundWallet(chain: ChainConfig, address: string, tokens: readonly Token[]): Promise<void> {
   const url = `/sandbox/chains/${chain.chain}/faucet`;
-  await postJson(url, { address, amount: (10n ** 18n).toString() });
+  await postJson(url, { address, amount: GAS_WEI.toString() });
   for (const { asset_id, decimals } of tokens)
-    await postJson(url, { address, asset_id, amount: (WHOLE * 10n ** BigInt(decimals)).toString() });
+    await postJson(url, {
+      address,
+      asset_id,
+      amount: (TOKENS_PER_REQUEST * 10n ** BigInt(decimals)).toString(),
+    });
 }
 
 export function useFaucet() {
-  const [state, setState] = useState<{ isBusy: boolean; said: string }>({ isBusy: false, said: '' });
+  const [state, setState] = useState<{ isBusy: boolean; message: string }>({ isBusy: false, message: '' });
   const invalidate = useInvalidate();
-  const fill = async (chains: readonly ChainConfig[], address: string, assetIds: readonly string[]) => {
-    setState({ isBusy: true, said: '' });
+  const fund = async (chains: readonly ChainConfig[], address: string, assetIds: readonly string[]) => {
+    setState({ isBusy: true, message: '' });
     try {
       for (const chain of chains)
-        await fillFrom(
+        await fundWallet(
           chain,
           address,
           chain.tokens.filter(({ asset_id }) => assetIds.includes(asset_id)),
         );
       invalidate('tokenBalance');
-      setState({ isBusy: false, said: 'The money has arrived.' });
+      setState({ isBusy: false, message: 'Test money added.' });
     } catch (error) {
-      setState({ isBusy: false, said: `It did not work: ${(error as Error).message}` });
+      setState({ isBusy: false, message: `That didn't work: ${(error as Error).message}` });
     }
   };
-  return { ...state, fill };
+  return { ...state, fund };
 }
 
-/** Test money for the wallet in use, in the currencies of the offer. */
-export function FaucetBar({ offer }: { offer: OfferDetails }) {
+/** Gets test money for the connected wallet, in the offer's currencies. */
+export function TestMoneyBar({ offer }: { offer: OfferDetails }) {
   const { config } = useApp();
   const { wallet } = useWallet('ethereum');
-  const { isBusy, said, fill } = useFaucet();
+  const { isBusy, message, fund } = useFaucet();
   const chains = config.chains.filter(({ chain }) =>
     offer.contracts.some((contract) => contract.chain === chain),
   );
@@ -52,8 +57,8 @@ export function FaucetBar({ offer }: { offer: OfferDetails }) {
         <strong>Test money</strong>
         <p className="soft">
           {wallet === undefined
-            ? 'Connect a wallet, and the sandbox fills it.'
-            : `${WHOLE.toLocaleString('en')} ${assets.map(({ code }) => code).join(' and ')} on ${chains.map(({ chain }) => CHAINS[chain].name).join(' and ')}, and gas.`}
+            ? 'Connect a wallet to get test money.'
+            : `${TOKENS_PER_REQUEST.toLocaleString('en')} ${assets.map(({ code }) => code).join(' and ')} on ${chains.map(({ chain }) => CHAINS[chain].name).join(' and ')}, plus gas.`}
         </p>
       </div>
       <button
@@ -62,17 +67,17 @@ export function FaucetBar({ offer }: { offer: OfferDetails }) {
         disabled={wallet === undefined || isBusy}
         onClick={() =>
           wallet &&
-          fill(
+          fund(
             chains,
             wallet.address,
             assets.map(({ id }) => id),
           )
         }
       >
-        {isBusy ? 'On its way…' : 'Get test money'}
+        {isBusy ? 'Sending…' : 'Get test money'}
       </button>
-      <p role="status" className="faucet-said">
-        {said}
+      <p role="status" className="faucet-message">
+        {message}
       </p>
     </aside>
   );

@@ -3,14 +3,14 @@ import { createStore, useStore } from './store.ts';
 
 export type LoggedCall = Call & { id: number; at: Date };
 
-const KEPT = 200;
+const MAX_CALLS = 200;
 const store = createStore<readonly LoggedCall[]>([]);
-let last = 0;
+let lastId = 0;
 
-/** Every attempt of the SDK's client, newest first, for the developer drawer. */
+/** Logs an attempt of the SDK's client for the developer drawer, newest first. */
 export function logCall(call: Call): void {
-  const logged = { ...call, id: ++last, at: new Date() };
-  store.set([logged, ...store.get()].slice(0, KEPT));
+  const logged = { ...call, id: ++lastId, at: new Date() };
+  store.set([logged, ...store.get()].slice(0, MAX_CALLS));
 }
 
 export function clearCalls(): void {
@@ -21,7 +21,7 @@ export function useCalls(): readonly LoggedCall[] {
   return useStore(store);
 }
 
-/** What to paste into a shell. The token is left to the reader: a copied one would travel. */
+/** Formats a call as a curl command. It reads the token from `$TOKEN`, so that no copied token leaks. */
 export function toCurl(call: Pick<Call, 'method' | 'path' | 'requestBody'>, baseUrl: string): string {
   const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
   return [

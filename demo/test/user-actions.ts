@@ -1,15 +1,15 @@
 import type { BrowserContext, Locator, Page } from 'playwright-core';
-import type { World } from './world.ts';
+import type { TestApp } from './test-app.ts';
 
 export type User = { email: string; password: string };
 
-export async function newUser(world: World, fields: object = {}): Promise<User> {
-  return (await world.post('/sandbox/users', fields)) as User;
+export async function newUser(app: TestApp, fields: object = {}): Promise<User> {
+  return (await app.post('/sandbox/users', fields)) as User;
 }
 
-/** Signs in from the front page and allows the app what it asks. */
-export async function signIn(world: World, page: Page, { email, password }: User): Promise<void> {
-  await toSignIn(world, page);
+/** Signs in from the landing page and gives consent. */
+export async function signIn(app: TestApp, page: Page, { email, password }: User): Promise<void> {
+  await openSignIn(app, page);
   await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
@@ -17,19 +17,19 @@ export async function signIn(world: World, page: Page, { email, password }: User
   await page.getByRole('heading', { name: 'Offers', exact: true }).waitFor();
 }
 
-export async function toSignIn(world: World, page: Page): Promise<void> {
-  await page.goto(world.url);
+export async function openSignIn(app: TestApp, page: Page): Promise<void> {
+  await page.goto(app.url);
   await page.getByRole('link', { name: 'Sign in or register' }).click();
 }
 
-/** Creates an account, and confirms its address by the link on the app's own mail page. */
+/** Creates an account and confirms its email address through the link on the demo's Mail page. */
 export async function register(
-  world: World,
+  app: TestApp,
   page: Page,
   context: BrowserContext,
   email: string,
 ): Promise<void> {
-  await toSignIn(world, page);
+  await openSignIn(app, page);
   await page.getByRole('link', { name: 'Create an account' }).click();
   await page.getByLabel('Individual').check();
   await page.getByLabel('Email').fill(email);
@@ -37,30 +37,27 @@ export async function register(
   await page.getByRole('button', { name: 'Create account' }).click();
   await page.getByRole('heading', { name: 'Check your email' }).waitFor();
   const mail = await context.newPage();
-  await mail.goto(`${world.url}/mail`);
-  const link = mail
-    .getByRole('listitem')
-    .filter({ hasText: email })
-    .getByRole('link', { name: 'Open the link' });
+  await mail.goto(`${app.url}/mail`);
+  const link = mail.getByRole('listitem').filter({ hasText: email }).getByRole('link', { name: 'Open link' });
   await page.goto(String(await link.getAttribute('href')));
   await mail.close();
   await page.getByRole('button', { name: 'Confirm email' }).click();
 }
 
-export const wallet = (page: Page) => page.locator('dialog.approval');
+export const walletPrompt = (page: Page) => page.locator('dialog.approval');
 
-/** Says yes to what the test wallet asks; with another amount where it is about an allowance. */
+/** Approves the test wallet's prompt, optionally with another allowance. */
 export async function approve(page: Page, title: RegExp, amount?: string): Promise<void> {
-  await wallet(page).getByRole('heading', { name: title }).waitFor();
-  if (amount !== undefined) await wallet(page).getByLabel('It may take up to').fill(amount);
-  await wallet(page).getByRole('button', { name: 'Approve' }).click();
+  await walletPrompt(page).getByRole('heading', { name: title }).waitFor();
+  if (amount !== undefined) await walletPrompt(page).getByLabel('Spending limit').fill(amount);
+  await walletPrompt(page).getByRole('button', { name: 'Approve' }).click();
 }
 
 export async function reject(page: Page): Promise<void> {
-  await wallet(page).getByRole('button', { name: 'Reject' }).click();
+  await walletPrompt(page).getByRole('button', { name: 'Reject' }).click();
 }
 
-/** By the button of the header. */
+/** Connects the test wallet with the header's button. */
 export async function connectWallet(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Connect wallet' }).click();
   await chooseWallet(page, 'Test wallet');
@@ -73,7 +70,7 @@ export async function chooseWallet(page: Page, name: string): Promise<void> {
 
 export async function getTestMoney(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Get test money' }).click();
-  await page.getByText('The money has arrived.').waitFor();
+  await page.getByText('Test money added.').waitFor();
 }
 
 export function requirement(page: Page, type: string): Locator {
@@ -86,7 +83,7 @@ export async function expectRequirement(page: Page, type: string, status: string
 
 type Decision = { outcome?: string; country?: string };
 
-/** Opens the provider's flow from a requirement, fills it in, picks what the provider decides, and comes back. */
+/** Opens the identity provider's flow from a requirement, chooses its decision, submits and closes it. */
 export async function verify(page: Page, type: string, { outcome = 'Approve', country }: Decision = {}) {
   await requirement(page, type).getByRole('button').click();
   const flow = page.frameLocator('.cw-identity-frame');
@@ -98,18 +95,18 @@ export async function verify(page: Page, type: string, { outcome = 'Approve', co
   await page.locator('dialog[open]').getByRole('button', { name: 'Close' }).click();
 }
 
-/** Has the tax form sent, and signs it by the link in the mail. */
-export async function signForm(world: World, page: Page, context: BrowserContext): Promise<void> {
+/** Has the tax form emailed and signs it through the link in the email. */
+export async function signForm(app: TestApp, page: Page, context: BrowserContext): Promise<void> {
   const row = requirement(page, 'document');
   await row.getByRole('button', { name: 'Fill in the form' }).click();
-  await row.getByRole('button', { name: 'Send me the form' }).click();
+  await row.getByRole('button', { name: 'Email me the form' }).click();
   await expectRequirement(page, 'document', 'in_progress');
   const mail = await context.newPage();
-  await mail.goto(`${world.url}/mail`);
-  const letter = mail.getByRole('listitem').filter({ hasText: 'read and sign the form' });
-  const form = context.waitForEvent('page');
-  await letter.getByRole('link', { name: 'Open the link' }).click();
-  const signing = await form;
+  await mail.goto(`${app.url}/mail`);
+  const email = mail.getByRole('listitem').filter({ hasText: 'read and sign the form' });
+  const opened = context.waitForEvent('page');
+  await email.getByRole('link', { name: 'Open link' }).click();
+  const signing = await opened;
   await signing.getByRole('button', { name: /^Sign/ }).click();
   await signing.getByRole('heading', { name: 'This form has been signed' }).waitFor();
   await signing.close();
