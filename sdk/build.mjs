@@ -29,7 +29,7 @@ try {
   await rm(staging, { recursive: true, force: true });
 }
 for (const format of ['esm', 'cjs']) await finishOutput(format);
-await cp(join(here, 'src/react/styles.css'), join(out, 'styles.css'));
+await writeFile(join(out, 'styles.css'), await inlineImports(join(here, 'src/react/styles.css')));
 await cp(join(here, 'README.md'), join(out, 'README.md'));
 await cp(join(root, 'LICENSE'), join(out, 'LICENSE'));
 await writeJson(join(out, 'cjs/package.json'), { type: 'commonjs' });
@@ -115,6 +115,12 @@ function entryOf(path) {
     default: `./${format}/${module}.js`,
   });
   return { import: kind('esm'), require: kind('cjs') };
+}
+
+/** Returns the stylesheets that `file` imports as one. */
+async function inlineImports(file) {
+  const paths = [...(await readFile(file, 'utf8')).matchAll(/@import "(.+)";/g)].map(([, path]) => path);
+  return (await Promise.all(paths.map((path) => readFile(join(dirname(file), path), 'utf8')))).join('\n');
 }
 
 async function writeJson(file, value) {

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
-const css = readFileSync(new URL('styles.css', import.meta.url), 'utf8');
+const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
+const css = read('styles.css').replace(/@import "(.+)";/g, (_, path: string) => read(path));
 
 /** Returns the colour variables of the rule with this selector. */
 function palette(selector: string): Map<string, string> {

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
@@ -22,7 +21,7 @@ export type PageServer = { url: string; sizes: Record<string, number>; close(): 
 /** Serves a page with the components, and proxies the service under the same origin. */
 export async function startPageServer(service: string): Promise<PageServer> {
   const { outputFiles } = await build({
-    entryPoints: { page: ENTRY },
+    entryPoints: { page: ENTRY, styles: STYLES },
     bundle: true,
     splitting: true,
     minify: true,
@@ -35,9 +34,10 @@ export async function startPageServer(service: string): Promise<PageServer> {
     logLevel: 'error',
   });
   const files = new Map<string, { type: string; body: Uint8Array | string }>();
-  for (const { path, contents } of outputFiles)
-    files.set(`/${path.split(/[\\/]/).at(-1)}`, { type: 'text/javascript', body: contents });
-  files.set('/styles.css', { type: 'text/css', body: await readFile(STYLES) });
+  for (const { path, contents } of outputFiles) {
+    const type = path.endsWith('.css') ? 'text/css' : 'text/javascript';
+    files.set(`/${path.split(/[\\/]/).at(-1)}`, { type, body: contents });
+  }
   files.set('/', { type: 'text/html; charset=utf-8', body: HTML });
   const server = createServer((incoming, response) => {
     const file = files.get((incoming.url ?? '/').split('?')[0] ?? '/');
