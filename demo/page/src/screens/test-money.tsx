@@ -20,36 +20,50 @@ async function fundWallet(chain: ChainConfig, address: string, tokens: readonly 
     });
 }
 
-export function useFaucet() {
-  const [state, setState] = useState<{ isBusy: boolean; message: string }>({ isBusy: false, message: '' });
+type Faucet = { canFund: boolean; isBusy: boolean; message: string; fund(): Promise<void> };
+
+/** Funds the connected wallet with these assets on every chain. */
+export function useFaucet(chains: readonly ChainConfig[], assetIds: readonly string[]): Faucet {
+  const { wallet } = useWallet('ethereum');
   const invalidate = useInvalidate();
-  const fund = async (chains: readonly ChainConfig[], address: string, assetIds: readonly string[]) => {
+  const [state, setState] = useState({ isBusy: false, message: '' });
+  const fund = async () => {
+    if (wallet === undefined) return;
     setState({ isBusy: true, message: '' });
     try {
-      for (const chain of chains)
-        await fundWallet(
-          chain,
-          address,
-          chain.tokens.filter(({ asset_id }) => assetIds.includes(asset_id)),
-        );
+      for (const chain of chains) {
+        const tokens = chain.tokens.filter(({ asset_id }) => assetIds.includes(asset_id));
+        await fundWallet(chain, wallet.address, tokens);
+      }
       invalidate('tokenBalance');
       setState({ isBusy: false, message: 'Test money added.' });
     } catch (error) {
       setState({ isBusy: false, message: `That didn't work: ${(error as Error).message}` });
     }
   };
-  return { ...state, fund };
+  return { ...state, canFund: wallet !== undefined && !state.isBusy, fund };
+}
+
+export function FaucetButton({ faucet: { canFund, isBusy, fund } }: { faucet: Faucet }) {
+  return (
+    <button type="button" className="button" disabled={!canFund} onClick={fund}>
+      {isBusy ? 'Sending…' : 'Get test money'}
+    </button>
+  );
 }
 
 /** Gets test money for the connected wallet, in the offer's currencies. */
 export function TestMoneyBar({ offer }: { offer: OfferDetails }) {
   const { config } = useApp();
   const { wallet } = useWallet('ethereum');
-  const { isBusy, message, fund } = useFaucet();
   const chains = config.chains.filter(({ chain }) =>
     offer.contracts.some((contract) => contract.chain === chain),
   );
   const assets = offer.funding_assets;
+  const faucet = useFaucet(
+    chains,
+    assets.map(({ id }) => id),
+  );
   if (chains.length === 0) return null;
   return (
     <aside className="faucet">
@@ -61,23 +75,9 @@ export function TestMoneyBar({ offer }: { offer: OfferDetails }) {
             : `${TOKENS_PER_REQUEST.toLocaleString('en')} ${assets.map(({ code }) => code).join(' and ')} on ${chains.map(({ chain }) => CHAINS[chain].name).join(' and ')}, plus gas.`}
         </p>
       </div>
-      <button
-        type="button"
-        className="button"
-        disabled={wallet === undefined || isBusy}
-        onClick={() =>
-          wallet &&
-          fund(
-            chains,
-            wallet.address,
-            assets.map(({ id }) => id),
-          )
-        }
-      >
-        {isBusy ? 'Sending…' : 'Get test money'}
-      </button>
+      <FaucetButton faucet={faucet} />
       <p role="status" className="faucet-message">
-        {message}
+        {faucet.message}
       </p>
     </aside>
   );

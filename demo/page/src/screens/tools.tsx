@@ -2,7 +2,7 @@ import { useWallet } from '@causeway/sdk/react';
 import { useApp } from '../app-context.tsx';
 import { Link, useTitle } from '../route.tsx';
 import { MarketHours } from './market-hours.tsx';
-import { useFaucet } from './test-money.tsx';
+import { FaucetButton, useFaucet } from './test-money.tsx';
 
 const SIMULATED = [
   ['Money', 'Two chains run on this machine. Their dollars come from a faucet and have no value.'],
@@ -70,25 +70,18 @@ export function ToolsScreen() {
 function TestMoney() {
   const { config, session } = useApp();
   const { wallet } = useWallet('ethereum');
-  const { isBusy, message, fund } = useFaucet();
+  const faucet = useFaucet(config.chains, ['usd-coin', 'tether']);
   return (
     <section className="panel">
       <h2>Test money</h2>
       <p className="soft">10,000 USDC and USDT plus gas on both chains, for your connected wallet.</p>
-      <button
-        type="button"
-        className="button"
-        disabled={wallet === undefined || isBusy}
-        onClick={() => wallet && fund(config.chains, wallet.address, ['usd-coin', 'tether'])}
-      >
-        {isBusy ? 'Sending…' : 'Get test money'}
-      </button>
+      <FaucetButton faucet={faucet} />
       <p role="status" className="faucet-message">
         {wallet === undefined
           ? session.signed_in
             ? 'Connect a wallet first, using the button at the top.'
             : 'Sign in and connect a wallet first.'
-          : message}
+          : faucet.message}
       </p>
     </section>
   );

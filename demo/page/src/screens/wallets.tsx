@@ -13,7 +13,7 @@ import {
 import { useApp } from '../app-context.tsx';
 import type { ChainConfig } from '../config.ts';
 import { Link, useTitle } from '../route.tsx';
-import { useFaucet } from './test-money.tsx';
+import { FaucetButton, useFaucet } from './test-money.tsx';
 
 export function WalletsScreen() {
   const { config } = useApp();
@@ -32,22 +32,12 @@ export function WalletsScreen() {
 
 function Balances({ chains }: { chains: readonly ChainConfig[] }) {
   const { wallet } = useWallet('ethereum');
-  const { isBusy, message, fund } = useFaucet();
-  const assets = ['usd-coin', 'tether'];
+  const faucet = useFaucet(chains, ['usd-coin', 'tether']);
   return (
     <section className="panel">
       <header>
         <h2>Connected wallet</h2>
-        {wallet !== undefined && (
-          <button
-            type="button"
-            className="button"
-            disabled={isBusy}
-            onClick={() => fund(chains, wallet.address, assets)}
-          >
-            {isBusy ? 'Sending…' : 'Get test money'}
-          </button>
-        )}
+        {wallet !== undefined && <FaucetButton faucet={faucet} />}
       </header>
       {wallet === undefined ? (
         <p className="soft">No wallet connected. Use the button at the top to connect one.</p>
@@ -55,7 +45,7 @@ function Balances({ chains }: { chains: readonly ChainConfig[] }) {
         <>
           <code className="whole-address">{wallet.address}</code>
           <p role="status" className="faucet-message">
-            {message}
+            {faucet.message}
           </p>
           <div className="balances">
             {chains.map((chain) => (
