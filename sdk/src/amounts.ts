@@ -1,5 +1,5 @@
 /**
- * `"1000500000"` with 6 digits is `"1000.5"`. Exact: no floating point.
+ * Converts smallest units to a decimal string, without floating point: `"1000500000"` with 6 digits is `"1000.5"`.
  *
  * @example
  * ```ts
@@ -18,7 +18,8 @@ export function formatAmount(amount: string | bigint, digits: number): string {
 }
 
 /**
- * `"1000.5"` with 6 digits is `"1000500000"`; null for what is no amount or has more digits than the token.
+ * Converts a decimal string to smallest units: `"1000.5"` with 6 digits is `"1000500000"`. Returns null if the text is
+ * not an amount or has more decimals than the token.
  *
  * @example
  * ```ts

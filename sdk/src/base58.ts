@@ -1,6 +1,6 @@
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
-/** As Solana writes keys and signatures. */
+/** Encodes bytes as base58, the encoding of Solana keys and signatures. */
 export function encodeBase58(bytes: Uint8Array): string {
   let value = 0n;
   for (const byte of bytes) value = value * 256n + BigInt(byte);
@@ -10,12 +10,12 @@ export function encodeBase58(bytes: Uint8Array): string {
   return '1'.repeat(zeros === -1 ? bytes.length : zeros) + text;
 }
 
-/** Throws on what is no base58. */
+/** Decodes base58. Throws `TypeError` for a character outside the alphabet. */
 export function decodeBase58(text: string): Uint8Array<ArrayBuffer> {
   let value = 0n;
   for (const character of text) {
     const digit = ALPHABET.indexOf(character);
-    if (digit === -1) throw new TypeError(`${character} is no character of base58`);
+    if (digit === -1) throw new TypeError(`"${character}" is not a base58 character`);
     value = value * 58n + BigInt(digit);
   }
   const bytes: number[] = [];

@@ -1,18 +1,18 @@
+import { cacheToken } from './cache-token.ts';
 import { CausewayError, errorOfReply } from './error.ts';
-import { keepToken } from './keep-token.ts';
 import type { TokenSource } from './request.ts';
 
 export type BrowserTokenOptions = {
-  /** Where this app's own server gives tokens; `/causeway/token` unless told. */
+  /** The token endpoint of this app's own server. Default: `/causeway/token`. */
   url?: string | undefined;
   fetch?: typeof fetch | undefined;
-  /** Milliseconds; 15,000 unless told. */
+  /** In milliseconds. Default: 15,000. */
   timeout?: number | undefined;
 };
 
 /**
- * The signed-in user's token, from the app's own server (`createHandler` of `@causeway/sdk/server`). Fails with
- * `not_signed_in` when there is no session.
+ * Returns a token source that fetches the signed-in user's token from the app's own server (`createHandler` of
+ * `@causeway/sdk/server`). Calls fail with `not_signed_in` if there is no session.
  *
  * @example
  * ```ts
@@ -23,16 +23,16 @@ export type BrowserTokenOptions = {
  */
 export function browserToken(options: BrowserTokenOptions = {}): TokenSource {
   const { url = '/causeway/token', timeout = 15_000 } = options;
-  return keepToken(async (refresh) => {
-    const reply = await askServer(options, refresh ? `${url}?refresh=1` : url, timeout);
+  return cacheToken(async (refresh) => {
+    const reply = await fetchToken(options, refresh ? `${url}?refresh=1` : url, timeout);
     const body = (await reply.json().catch(() => undefined)) as Record<string, unknown> | undefined;
     const { access_token, expires_in } = body ?? {};
     if (!reply.ok || typeof access_token !== 'string') throw errorOfReply(reply.status, body, reply.headers);
-    return { token: access_token, seconds: Number(expires_in) || 0 };
+    return { token: access_token, expiresInS: Number(expires_in) || 0 };
   });
 }
 
-async function askServer(options: BrowserTokenOptions, url: string, timeout: number): Promise<Response> {
+async function fetchToken(options: BrowserTokenOptions, url: string, timeout: number): Promise<Response> {
   const signal = AbortSignal.timeout(timeout);
   try {
     return await (options.fetch ?? fetch)(url, {
@@ -44,7 +44,9 @@ async function askServer(options: BrowserTokenOptions, url: string, timeout: num
     throw new CausewayError({
       status: 0,
       code: signal.aborted ? 'timeout' : 'network_error',
-      message: 'The app did not give a token.',
+      message: signal.aborted
+        ? `The app's token endpoint (${url}) did not respond in time.`
+        : `The app's token endpoint (${url}) could not be reached.`,
       cause,
     });
   }

@@ -3,7 +3,7 @@ import type { Chain, EvmChain } from './wire.ts';
 type ChainFacts = { name: string; protocol: 'ethereum' | 'solana'; chainId?: number; isTest: boolean };
 
 /**
- * The six chains; EVM ones with their EIP-155 id.
+ * The supported chains. EVM chains have their EIP-155 id.
  *
  * @example
  * ```ts
@@ -22,7 +22,7 @@ export const CHAINS: Readonly<Record<Chain, ChainFacts>> = {
 };
 
 /**
- * Whether contracts and approvals are of this chain; the Solana ones only know wallets.
+ * Returns true for an EVM chain. Contracts and approvals exist on EVM chains only; on Solana only wallets are supported.
  *
  * @example
  * ```ts
@@ -37,7 +37,7 @@ export function isEvmChain(chain: string): chain is EvmChain {
 }
 
 /**
- * The id that wallets know an EVM chain by.
+ * Returns the EIP-155 id of an EVM chain. Throws `TypeError` for any other chain.
  *
  * @example
  * ```ts
@@ -48,6 +48,9 @@ export function isEvmChain(chain: string): chain is EvmChain {
  */
 export function chainIdOf(chain: EvmChain): number {
   const { chainId } = CHAINS[chain];
-  if (chainId === undefined) throw new TypeError(`${chain} is not an EVM chain`);
+  if (chainId === undefined)
+    throw new TypeError(
+      `${chain} has no chain id because it is not an EVM chain; check it with isEvmChain() first`,
+    );
   return chainId;
 }

@@ -1,13 +1,13 @@
 import { type Documents, documentsOf, type Kyc, kycOf, type Pii, piiOf } from './identity.ts';
 import { type Offers, offersOf } from './offers.ts';
 import { type Participations, participationsOf } from './participations.ts';
-import { type CausewayOptions, createSend } from './request.ts';
+import { type CausewayOptions, createSend, trimBaseUrl } from './request.ts';
 import { type Requirements, requirementsOf } from './requirements.ts';
 import { type Swap, swapOf, type Token, tokenOf } from './swap.ts';
 import { type Tokenized, tokenizedOf } from './tokenized.ts';
 import { type Wallets, walletsOf } from './wallets.ts';
 
-/** The API, a member per resource. */
+/** The API client, with one member per resource. */
 export type Causeway = {
   readonly baseUrl: string;
   readonly offers: Offers;
@@ -23,7 +23,7 @@ export type Causeway = {
 };
 
 /**
- * The token stays in here: what is returned can be logged.
+ * Creates a client of the partner API. The client never exposes the access token, so it is safe to log.
  *
  * @example
  * ```ts
@@ -40,7 +40,7 @@ export type Causeway = {
 export function createCauseway(options: CausewayOptions): Causeway {
   const send = createSend(options);
   return {
-    baseUrl: options.baseUrl.replace(/\/+$/, ''),
+    baseUrl: trimBaseUrl(options.baseUrl),
     offers: offersOf(send),
     requirements: requirementsOf(send),
     wallets: walletsOf(send),

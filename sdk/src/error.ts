@@ -1,12 +1,12 @@
 import type { ErrorBody, ErrorCode } from './wire.ts';
 
-/** What can go wrong before the service has answered. */
+/** Codes of failures on the client's side, without an error object from the service. */
 export type LocalCode = 'network_error' | 'timeout' | 'unexpected_reply' | 'not_signed_in';
 
-/** Known codes complete in the editor; a newer service may send others. */
+/** Known codes are listed for autocompletion; a newer service may send others. */
 export type CausewayErrorCode = ErrorCode | LocalCode | (string & {});
 
-type Facts = {
+type ErrorFields = {
   code: CausewayErrorCode;
   status: number;
   message: string;
@@ -17,8 +17,8 @@ type Facts = {
 };
 
 /**
- * A call that failed. Decide by `code`, quote `eventId` in a report; `errors` holds messages per field or details of
- * the code. It never holds the request, so that it can be logged as it is.
+ * A failed API call. Branch on `code`, and quote `eventId` in bug reports. `errors` has messages per field or details of
+ * the code. The error never contains the request, so it is safe to log.
  *
  * @example
  * ```ts
@@ -28,22 +28,22 @@ type Facts = {
  *   await causeway.offers.get('no-such-offer');
  * } catch (error) {
  *   if (!(error instanceof CausewayError)) throw error;
- *   console.log(error.code, error.status, error.eventId); // "not_found", 404, the id to quote
+ *   console.log(error.code, error.status, error.eventId); // "not_found", 404, the request id
  * }
  * ```
  */
 export class CausewayError extends Error {
   override readonly name = 'CausewayError';
   readonly code: CausewayErrorCode;
-  /** HTTP status; 0 when there was no reply. */
+  /** The HTTP status, or 0 if there was no response. */
   readonly status: number;
-  /** The id of the failing request, which finds the service's log line. */
+  /** The id of the failed request in the service's log. */
   readonly eventId: string | undefined;
   readonly errors: Record<string, unknown>;
-  /** Seconds after which the service asks to try again. */
+  /** Seconds to wait before a retry, if the service sent `Retry-After`. */
   readonly retryAfter: number | undefined;
 
-  constructor({ code, status, message, eventId, errors, retryAfter, cause }: Facts) {
+  constructor({ code, status, message, eventId, errors, retryAfter, cause }: ErrorFields) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.status = status;
@@ -54,7 +54,8 @@ export class CausewayError extends Error {
 }
 
 /**
- * Also true for an error of another copy of this package.
+ * Returns true for a `CausewayError`, optionally with a given code. Unlike `instanceof`, it also works across copies of
+ * this package.
  *
  * @example
  * ```ts
@@ -72,7 +73,7 @@ export function isCausewayError(error: unknown, code?: CausewayErrorCode): error
   return is && (code === undefined || (error as CausewayError).code === code);
 }
 
-/** The error object of a reply, or a description of a reply that has none. */
+/** Builds the error of an HTTP response: from the API's error object, or `unexpected_reply` if the body is none. */
 export function errorOfReply(
   status: number,
   body: unknown,
@@ -93,7 +94,7 @@ export function errorOfReply(
     ...known,
     status,
     code: 'unexpected_reply',
-    message: `The service answered ${status} in a form that is not its own.`,
+    message: `The server responded with ${status} and no Causeway error object. Check that baseUrl points at the service.`,
     eventId: headers.get('x-request-id') ?? undefined,
   });
 }

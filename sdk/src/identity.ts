@@ -2,17 +2,17 @@ import type { RequestOptions, Send } from './request.ts';
 import type { DocumentSubmission, KycToken, NewDocumentSubmission, NewKycToken, UserPii } from './wire.ts';
 
 export type Kyc = {
-  /** A short-lived token for the identity provider's web SDK. Never send `reset` to renew one in the middle of the flow. */
+  /** Issues a short-lived token for the identity provider's web SDK. Do not send `reset` to renew a token during the flow. */
   token(body?: NewKycToken, options?: RequestOptions): Promise<KycToken>;
 };
 
 export type Pii = {
-  /** What is known of the user; unknown members are null. */
+  /** Returns the user's personal data; unknown fields are null. */
   get(options?: RequestOptions): Promise<UserPii>;
 };
 
 export type Documents = {
-  /** Sends the user a form to sign, filled with these fields; again is a resend where that is possible. */
+  /** Emails the user a form to sign, prefilled with these fields. A second call resends it where possible. */
   submit(
     documentType: 'tax_certification',
     fields: NewDocumentSubmission,

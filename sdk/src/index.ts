@@ -11,7 +11,13 @@ export { type Preloaded, preload } from './preload.ts';
 export type { Ask, Asks, Listed, Queries, Query, Resource } from './queries.ts';
 export { redact } from './redact.ts';
 export type { Call, CausewayOptions, RequestOptions, TokenSource } from './request.ts';
-export { type DescribedStatus, describeStatus, type Requirements, type StatusWord } from './requirements.ts';
+export {
+  type DescribedStatus,
+  describeStatus,
+  type RequirementState,
+  type Requirements,
+  type StatusWord,
+} from './requirements.ts';
 export type { Swap, Token } from './swap.ts';
 export type { QuoteQuery, Tokenized, TokenizedOrder, TradingStatusQuery } from './tokenized.ts';
 export type { NewChallenge, WalletAllowance, WalletProof, Wallets, WalletToAllow } from './wallets.ts';

@@ -1,4 +1,4 @@
-/** A page as the service sends it, newest first; a cursor is absent at that end of the list. */
+/** One page of a list, newest first. The cursor towards an end of the list is absent on the page at that end. */
 export type Page<Item> = {
   object: 'list';
   data: Item[];
@@ -12,21 +12,21 @@ export type PageQuery = {
   starting_before?: string | undefined;
 };
 
-/** Await it for one page; iterate it for every item from there on; iterate `pages()` for every page. */
+/** Await it for one page, iterate it for all items from there on, or iterate `pages()` for all pages. */
 export type Pages<Item> = Promise<Page<Item>> & AsyncIterable<Item> & { pages(): AsyncIterable<Page<Item>> };
 
-/** The first page is asked for at once, the next ones as the caller comes to them. */
+/** Requests the first page immediately and each further page when the caller reaches it. */
 export function listPages<Item, Query extends PageQuery>(
   query: Query,
-  ask: (query: Query) => Promise<Page<Item>>,
+  fetchPage: (query: Query) => Promise<Page<Item>>,
 ): Pages<Item> {
-  const first = ask(query);
+  const first = fetchPage(query);
   async function* pages() {
     let page = await first;
     yield page;
     while (page.starting_after !== undefined) {
       const { starting_before: _, ...rest } = query;
-      page = await ask({ ...rest, starting_after: page.starting_after } as Query);
+      page = await fetchPage({ ...rest, starting_after: page.starting_after } as Query);
       yield page;
     }
   }

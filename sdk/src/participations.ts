@@ -7,12 +7,12 @@ export type NewParticipation = Operations['createParticipation']['body'];
 export type ParticipationFilter = {
   field: 'offer_id' | 'offer_option_id' | 'user_id' | 'status' | 'user_email';
   op: '==' | '!=' | 'in';
-  /** A list for `in`. */
+  /** An array with `in`. */
   value: string | readonly string[];
 };
 
 export type Participations = {
-  /** Repeating the same request gives the same participation. */
+  /** Records a participation. Repeating the same request returns the same participation. */
   create(body: NewParticipation, options?: RequestOptions): Promise<Participation>;
   list(
     query?: PageQuery & { filters?: readonly ParticipationFilter[] | undefined },
@@ -26,15 +26,15 @@ export function participationsOf(send: Send): Participations {
   return {
     create: (body, options) => send({ method: 'POST', path, body }, options),
     list: ({ filters = [], ...page } = {}, options) =>
-      listPages(page, (asked) =>
-        send({ method: 'GET', path, query: { ...asked, ...indexed(filters) } }, options),
+      listPages(page, (pageQuery) =>
+        send({ method: 'GET', path, query: { ...pageQuery, ...encodeFilters(filters) } }, options),
       ),
     get: (id, options) => send({ method: 'GET', path: `${path}/${encodeURIComponent(id)}` }, options),
   };
 }
 
-/** `filters[0][field]=…` and so on. */
-function indexed(filters: readonly ParticipationFilter[]): Record<string, string> {
+/** Encodes filters as `filters[0][field]=…` and so on. */
+function encodeFilters(filters: readonly ParticipationFilter[]): Record<string, string> {
   return Object.fromEntries(
     filters.flatMap(({ field, op, value }, index) => [
       [`filters[${index}][field]`, field],

@@ -1,14 +1,14 @@
 import type { Causeway } from './client.ts';
 import { type Queries, type Query, queries } from './queries.ts';
 
-/** Answers by the key of what was asked; plain JSON. */
+/** Query results by query key, as plain JSON. */
 export type Preloaded = Readonly<Record<string, unknown>>;
 
 /**
- * Asks on the server what the page is going to ask, so that its first rendering has the content. Give the result to
- * `CausewayProvider` as `initial`. What fails is left out, and the page asks for it again itself.
+ * Runs a page's queries on the server, so that the first render already has the data. Pass the result to
+ * `CausewayProvider` as `initial`. Queries that fail are omitted, and the page runs them again.
  *
- * In a React server component import it from `@causeway/sdk`, since `@causeway/sdk/react` is client code there.
+ * In a React server component, import it from `@causeway/sdk`: `@causeway/sdk/react` is client-only code there.
  *
  * @example
  * ```ts
@@ -26,5 +26,7 @@ export async function preload(
   const settled = await Promise.allSettled(
     choose(queries).map(async ({ key, load }) => [key, await load(client, signal)] as const),
   );
-  return Object.fromEntries(settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])));
+  return Object.fromEntries(
+    settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])),
+  );
 }

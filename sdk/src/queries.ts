@@ -1,8 +1,8 @@
 import type { Causeway } from './client.ts';
 import type { PageQuery, Pages } from './paging.ts';
 import type { ParticipationFilter } from './participations.ts';
+import type { QueryOf } from './swap.ts';
 import type { QuoteQuery, TradingStatusQuery } from './tokenized.ts';
-import type { Operations } from './wire.ts';
 
 /** A read with a cache key; reads with the same key share one result. */
 export type Query<Data> = {
@@ -14,15 +14,13 @@ export type Query<Data> = {
 /** The first items of a list, and whether there are more. */
 export type Listed<Item> = { items: Item[]; hasMore: boolean };
 
-type Params<Name extends keyof Operations> = Operations[Name] extends { query: infer Sent } ? Sent : never;
-
 const MAX_PAGE_SIZE = 100;
 
 function defineQuery<Data>(resource: string, params: unknown, load: Query<Data>['load']): Query<Data> {
   return { key: `${resource}:${JSON.stringify(params) ?? ''}`, load };
 }
 
-/** Walks as many pages as it takes to have `count` items. */
+/** Reads as many pages as needed for `count` items. */
 async function take<Item>(count: number, list: (query: PageQuery) => Pages<Item>): Promise<Listed<Item>> {
   const items: Item[] = [];
   for await (const page of list({ limit: Math.min(count, MAX_PAGE_SIZE) }).pages()) {
@@ -65,17 +63,17 @@ export const queries = {
   participation: (id: string) =>
     defineQuery('participation', id, (client, signal) => client.participations.get(id, { signal })),
   pii: () => defineQuery('pii', '', (client, signal) => client.pii.get({ signal })),
-  swapPreview: (query: Params<'previewSwap'>) =>
+  swapPreview: (query: QueryOf<'previewSwap'>) =>
     defineQuery('swapPreview', query, (client, signal) => client.swap.preview(query, { signal })),
-  swapOutputToken: (query: Params<'getSwapOutputToken'>) =>
+  swapOutputToken: (query: QueryOf<'getSwapOutputToken'>) =>
     defineQuery('swapOutputToken', query, (client, signal) => client.swap.outputToken(query, { signal })),
-  swapStatus: (query: Params<'getSwapStatus'>) =>
+  swapStatus: (query: QueryOf<'getSwapStatus'>) =>
     defineQuery('swapStatus', query, (client, signal) => client.swap.status(query, { signal })),
-  walletAuthorization: (query: Params<'getWalletAuthorization'>) =>
+  walletAuthorization: (query: QueryOf<'getWalletAuthorization'>) =>
     defineQuery('walletAuthorization', query, (client, signal) => client.swap.authorized(query, { signal })),
-  tokenAllowance: (query: Params<'getTokenAllowance'>) =>
+  tokenAllowance: (query: QueryOf<'getTokenAllowance'>) =>
     defineQuery('tokenAllowance', query, (client, signal) => client.token.allowance(query, { signal })),
-  tokenBalance: (query: Params<'getTokenBalance'>) =>
+  tokenBalance: (query: QueryOf<'getTokenBalance'>) =>
     defineQuery('tokenBalance', query, (client, signal) => client.token.balance(query, { signal })),
   quote: (query: QuoteQuery) =>
     defineQuery('quote', query, (client, signal) => client.tokenized.quote(query, { signal })),

@@ -1,11 +1,13 @@
-const SECRET =
+const SECRET_FIELDS =
   /^(token|access_token|refresh_token|id_token|client_secret|code|code_verifier|signature|password)$/i;
-/** Everything under these is about a person. */
-const PERSONAL = /^\/v1\/(pii|documents)(\/|$)/;
-const HIDDEN = '[redacted]';
+/** Endpoints whose bodies are personal data. */
+const PERSONAL_PATHS = /^\/v1\/(pii|documents)(\/|\?|$)/;
+/** Fields that stay readable even in personal data. */
+const PLAIN_FIELDS = /^(object|kind|form_type|status)$/;
+const REDACTED = '[redacted]';
 
 /**
- * A copy of a body that may be shown or logged: no secret, no signature, nothing about a person.
+ * Returns a copy of a body without secrets, signatures and personal data, safe to display or log.
  *
  * @example
  * ```ts
@@ -15,22 +17,22 @@ const HIDDEN = '[redacted]';
  * ```
  */
 export function redact(path: string, body: unknown): unknown {
-  return hide(body, PERSONAL.test(path));
+  return redactValue(body, PERSONAL_PATHS.test(path));
 }
 
-/** A path whose query shows no e-mail address. */
+/** Returns the path with email addresses in its query redacted. */
 export function redactPath(path: string): string {
-  return path.replace(/=[^=&]*(?:@|%40)[^&]*/gi, `=${encodeURIComponent(HIDDEN)}`);
+  return path.replace(/=[^=&]*(?:@|%40)[^&]*/gi, `=${encodeURIComponent(REDACTED)}`);
 }
 
-function hide(value: unknown, all: boolean): unknown {
-  if (Array.isArray(value)) return value.map((one) => hide(one, all));
+function redactValue(value: unknown, isPersonal: boolean): unknown {
+  if (Array.isArray(value)) return value.map((item) => redactValue(item, isPersonal));
   if (typeof value === 'object' && value !== null)
     return Object.fromEntries(
-      Object.entries(value).map(([key, member]) => {
-        const isPlain = key === 'object' || key === 'kind' || key === 'form_type' || key === 'status';
-        return [key, SECRET.test(key) ? HIDDEN : hide(member, all && !isPlain)];
-      }),
+      Object.entries(value).map(([key, field]) => [
+        key,
+        SECRET_FIELDS.test(key) ? REDACTED : redactValue(field, isPersonal && !PLAIN_FIELDS.test(key)),
+      ]),
     );
-  return all && value !== null && value !== undefined ? HIDDEN : value;
+  return isPersonal && value !== null && value !== undefined ? REDACTED : value;
 }

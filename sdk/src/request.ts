@@ -2,18 +2,18 @@ import { CausewayError, errorOfReply } from './error.ts';
 import { redact, redactPath } from './redact.ts';
 import { sleep } from './sleep.ts';
 
-/** Gives the access token to send; asked again with `refresh` after the service has refused one. */
-export type TokenSource = string | ((asked: { refresh: boolean }) => string | Promise<string>);
+/** An access token, or a function that returns one. It is called with `refresh: true` after the service rejected a token. */
+export type TokenSource = string | ((options: { refresh: boolean }) => string | Promise<string>);
 
-/** A finished attempt, safe to show: secrets and personal data are taken out. */
+/** A completed attempt, with secrets and personal data redacted. */
 export type Call = {
   method: string;
-  /** With its query. */
+  /** Includes the query. */
   path: string;
-  /** 0 when there was no reply. */
+  /** The HTTP status, or 0 if there was no response. */
   status: number;
   milliseconds: number;
-  /** 1 for the first. */
+  /** Starts at 1. */
   attempt: number;
   requestId: string | undefined;
   requestBody: unknown;
@@ -21,21 +21,21 @@ export type Call = {
 };
 
 export type CausewayOptions = {
-  /** Where the service is: `https://…`, without a path. */
+  /** The URL of the service, without a path: `https://…`. */
   baseUrl: string;
   accessToken: TokenSource;
   fetch?: typeof fetch | undefined;
-  /** Milliseconds for one attempt; 20,000 unless told. */
+  /** Timeout of one attempt, in milliseconds. Default: 20,000. */
   timeout?: number | undefined;
-  /** Further attempts of what is safe to repeat; 3 unless told. */
+  /** Maximum number of retries of requests that are safe to repeat. Default: 3. */
   retries?: number | undefined;
-  /** Told of every attempt, for logs and developer tools. */
+  /** Receives a redacted copy of each attempt, for logs and developer tools. */
   onCall?: ((call: Call) => void) | undefined;
 };
 
 export type RequestOptions = {
   signal?: AbortSignal | undefined;
-  /** For POSTs; each call has one of its own unless you give one that outlives the page. */
+  /** For POST requests. Default: a new key per call. Pass a stored one to make a call idempotent across page loads. */
   idempotencyKey?: string | undefined;
 };
 
@@ -47,50 +47,53 @@ export type Request = {
   body?: unknown;
 };
 
-/** Sends a request with retries and gives the parsed reply. */
+/** Sends a request, with retries, and returns the parsed response. */
 export type Send = <Reply>(request: Request, options?: RequestOptions) => Promise<Reply>;
 
-const FIRST_PAUSE = 250;
-const LONGEST_PAUSE = 8_000;
-/** A longer wait is the caller's decision. */
-const LONGEST_RETRY_AFTER = 30;
+const DEFAULT_TIMEOUT_MS = 20_000;
+const DEFAULT_RETRIES = 3;
+const INITIAL_BACKOFF_MS = 250;
+const MAX_BACKOFF_MS = 8_000;
+/** If the service asks for a longer wait, the call fails and the caller decides. */
+const MAX_RETRY_AFTER_S = 30;
 
 export function createSend(options: CausewayOptions): Send {
-  const base = options.baseUrl.replace(/\/+$/, '');
-  const retries = options.retries ?? 3;
-  const tokenOf = async (refresh: boolean) =>
+  const url = trimBaseUrl(options.baseUrl);
+  const retries = options.retries ?? DEFAULT_RETRIES;
+  const getToken = async (refresh: boolean) =>
     typeof options.accessToken === 'string' ? options.accessToken : options.accessToken({ refresh });
 
   return async <Reply>(request: Request, { signal, idempotencyKey }: RequestOptions = {}) => {
-    const path = `${request.path}${queryOf(request.query)}`;
+    const path = `${request.path}${encodeQuery(request.query)}`;
     const key = request.method === 'POST' ? (idempotencyKey ?? crypto.randomUUID()) : undefined;
-    let refused = false;
+    let hasRefreshed = false;
     for (let attempt = 1, refresh = false; ; attempt++) {
       signal?.throwIfAborted();
       try {
-        const token = await tokenOf(refresh);
+        const token = await getToken(refresh);
         refresh = false;
-        return (await attemptOnce(options, {
-          ...request,
-          url: base,
-          path,
-          token,
-          key,
-          attempt,
-          signal,
-        })) as Reply;
+        return (await sendOnce(options, { ...request, url, path, token, key, attempt, signal })) as Reply;
       } catch (error) {
         if (!(error instanceof CausewayError)) throw error;
-        if (isRefusal(error) && !refused && typeof options.accessToken === 'function') {
-          refused = true;
+        if (isTokenRejected(error) && !hasRefreshed && typeof options.accessToken === 'function') {
+          hasRefreshed = true;
           refresh = true;
           continue;
         }
-        if (attempt > retries || !isWorthRepeating(error, request.method)) throw error;
-        await pause(error.retryAfter, attempt, signal);
+        if (attempt > retries || !isRetryable(error, request.method)) throw error;
+        await sleep(backoffMs(error.retryAfter, attempt), signal);
       }
     }
   };
+}
+
+/** Removes trailing slashes. Throws `TypeError` if `baseUrl` is missing. */
+export function trimBaseUrl(baseUrl: string | undefined): string {
+  if (typeof baseUrl !== 'string')
+    throw new TypeError(
+      'baseUrl is missing; set it to the URL of the service, such as https://causeway.example',
+    );
+  return baseUrl.replace(/\/+$/, '');
 }
 
 type Attempt = Request & {
@@ -101,48 +104,50 @@ type Attempt = Request & {
   signal: AbortSignal | undefined;
 };
 
-async function attemptOnce(options: CausewayOptions, one: Attempt): Promise<unknown> {
-  const { method, path, body, attempt, signal } = one;
-  const begun = performance.now();
-  const tell = (status: number, requestId: string | null, responseBody: unknown) =>
+async function sendOnce(options: CausewayOptions, request: Attempt): Promise<unknown> {
+  const { method, path, body, attempt, signal } = request;
+  const startedAt = performance.now();
+  const report = (status: number, requestId: string | null, responseBody: unknown) =>
     options.onCall?.({
       ...{ method, path: redactPath(path), status, attempt, requestId: requestId ?? undefined },
-      milliseconds: performance.now() - begun,
-      requestBody: redact(one.path, body),
-      responseBody: redact(one.path, responseBody),
+      milliseconds: performance.now() - startedAt,
+      requestBody: redact(path, body),
+      responseBody: redact(path, responseBody),
     });
-  const limit = AbortSignal.timeout(options.timeout ?? 20_000);
+  const timeout = AbortSignal.timeout(options.timeout ?? DEFAULT_TIMEOUT_MS);
   try {
-    const reply = await (options.fetch ?? fetch)(`${one.url}${path}`, {
+    const reply = await (options.fetch ?? fetch)(`${request.url}${path}`, {
       method,
       headers: {
         accept: 'application/json',
-        authorization: `Bearer ${one.token}`,
+        authorization: `Bearer ${request.token}`,
         ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...(one.key !== undefined && { 'idempotency-key': one.key }),
+        ...(request.key !== undefined && { 'idempotency-key': request.key }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });
-    const parsed = parse(await reply.text());
-    tell(reply.status, reply.headers.get('x-request-id'), parsed);
+    const parsed = parseJson(await reply.text());
+    report(reply.status, reply.headers.get('x-request-id'), parsed);
     if (!reply.ok || parsed === undefined) throw errorOfReply(reply.status, parsed, reply.headers);
     return parsed;
   } catch (error) {
     if (error instanceof CausewayError) throw error;
-    tell(0, null, undefined);
+    report(0, null, undefined);
     signal?.throwIfAborted();
     throw new CausewayError({
       status: 0,
-      code: limit.aborted ? 'timeout' : 'network_error',
-      message: limit.aborted ? 'The service did not answer in time.' : 'The service could not be reached.',
+      code: timeout.aborted ? 'timeout' : 'network_error',
+      message: timeout.aborted
+        ? 'The service did not respond in time.'
+        : 'The service could not be reached. Check the connection and baseUrl.',
       cause: error,
     });
   }
 }
 
-/** Undefined for what is not JSON. */
-function parse(text: string): unknown {
+/** Returns undefined if the text is not JSON. */
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -150,33 +155,33 @@ function parse(text: string): unknown {
   }
 }
 
-/** Of the token; when there is none to be had, asking again does not help. */
-function isRefusal({ status, code }: CausewayError): boolean {
+/** Returns true if a new token may help; `not_signed_in` means that there is none. */
+function isTokenRejected({ status, code }: CausewayError): boolean {
   return status === 401 && code !== 'not_signed_in';
 }
 
 /**
- * GETs change nothing and POSTs carry a key that lets them happen once. A DELETE whose reply was lost would be
- * answered 404 the second time, so it is repeated only when it was surely not carried out.
+ * GETs change nothing, and POSTs carry an idempotency key. A DELETE whose response was lost would return 404 the second
+ * time, so it is retried only if the service did not process it.
  */
-function isWorthRepeating({ status, code, retryAfter }: CausewayError, method: Request['method']): boolean {
-  if (retryAfter !== undefined && retryAfter > LONGEST_RETRY_AFTER) return false;
+function isRetryable({ status, code, retryAfter }: CausewayError, method: Request['method']): boolean {
+  if (retryAfter !== undefined && retryAfter > MAX_RETRY_AFTER_S) return false;
   if (status === 429) return true;
   if (code === 'idempotency_in_progress') return true;
   if (method === 'DELETE') return false;
   return status === 0 || status === 502 || status === 503 || status === 504;
 }
 
-function pause(seconds: number | undefined, attempt: number, signal: AbortSignal | undefined): Promise<void> {
-  // Half of it by chance, so that many clients do not come back together.
-  const growing = Math.min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE) * (0.5 + Math.random() / 2);
-  const milliseconds = seconds === undefined ? growing : Math.max(seconds * 1000, growing);
-  return sleep(milliseconds, signal);
+/** Returns an exponential backoff with jitter, and never less than `Retry-After`. */
+function backoffMs(retryAfterS: number | undefined, attempt: number): number {
+  const jitter = 0.5 + Math.random() / 2;
+  const backoff = Math.min(INITIAL_BACKOFF_MS * 2 ** (attempt - 1), MAX_BACKOFF_MS) * jitter;
+  return retryAfterS === undefined ? backoff : Math.max(retryAfterS * 1000, backoff);
 }
 
-function queryOf(query: Query = {}): string {
-  const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+function encodeQuery(query: Query = {}): string {
+  const pairs = Object.entries(query).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, String(value)]],
   );
-  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`;
 }

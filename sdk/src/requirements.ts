@@ -2,9 +2,9 @@ import type { RequestOptions, Send } from './request.ts';
 import type { KycLevel, OfferRequirements, RequirementStatus, RequirementStatuses } from './wire.ts';
 
 export type Requirements = {
-  /** What each option of the offer asks of a user. */
+  /** Lists the requirements of each option of the offer. */
   list(offerId: string, options?: RequestOptions): Promise<OfferRequirements>;
-  /** How far the user is with each; see `describeStatus`. */
+  /** Returns the user's status for each requirement; see `describeStatus`. */
   statuses(offerId: string, options?: RequestOptions): Promise<RequirementStatuses>;
 };
 
@@ -16,16 +16,18 @@ export function requirementsOf(send: Send): Requirements {
   };
 }
 
-export type StatusWord = Extract<RequirementStatus, string>;
+export type RequirementState = Extract<RequirementStatus, string>;
+/** @deprecated Use `RequirementState`. */
+export type StatusWord = RequirementState;
 export type DescribedStatus = {
-  status: StatusWord;
+  status: RequirementState;
   action?: 'kyc_not_verified' | 'update_pii_data' | undefined;
   kyc_level?: KycLevel | undefined;
   kyc_reset?: boolean | undefined;
 };
 
 /**
- * The two forms of a status as one; a requirement that is not in the map has not been started.
+ * Normalizes the two forms of a requirement status to an object. A requirement without a status is `not_started`.
  *
  * @example
  * ```ts
@@ -34,8 +36,8 @@ export type DescribedStatus = {
  * const offer = await causeway.offers.get('harbour-quarter');
  * const { statuses } = await causeway.requirements.statuses(offer.id);
  * for (const [id, status] of Object.entries(statuses)) {
- *   const { status: word, action } = describeStatus(status);
- *   console.log(id, word, action ?? '');
+ *   const { status: state, action } = describeStatus(status);
+ *   console.log(id, state, action ?? '');
  * }
  * ```
  */

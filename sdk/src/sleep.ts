@@ -1,15 +1,15 @@
-/** Rejects with the signal's reason when it is aborted meanwhile. */
+/** Resolves after `milliseconds`. Rejects with the signal's reason if the signal is aborted first. */
 export function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((done, fail) => {
-    if (signal?.aborted) return fail(signal.reason);
-    const stop = () => {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const onAbort = () => {
       clearTimeout(timer);
-      fail(signal?.reason);
+      reject(signal?.reason);
     };
     const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop);
-      done();
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
     }, milliseconds);
-    signal?.addEventListener('abort', stop, { once: true });
+    signal?.addEventListener('abort', onAbort, { once: true });
   });
 }

@@ -9,21 +9,27 @@ import type {
   WalletAuthorization,
 } from './wire.ts';
 
-type Query<Name extends keyof Operations> = Operations[Name] extends { query: infer Asked } ? Asked : never;
+/** The query parameters of an operation. */
+export type QueryOf<Name extends keyof Operations> = Operations[Name] extends { query: infer Query }
+  ? Query
+  : never;
 
 export type Swap = {
-  /** What an amount of the input token would give, and the fee. */
-  preview(query: Query<'previewSwap'>, options?: RequestOptions): Promise<SwapPreview>;
-  outputToken(query: Query<'getSwapOutputToken'>, options?: RequestOptions): Promise<SwapOutputToken>;
-  /** `stopped` is a bitmask; "0" means that nothing is stopped. */
-  status(query: Query<'getSwapStatus'>, options?: RequestOptions): Promise<SwapStatus>;
-  /** Whether the wallet may swap. */
-  authorized(query: Query<'getWalletAuthorization'>, options?: RequestOptions): Promise<WalletAuthorization>;
+  /** Returns the output and the fee for an amount of the input token. */
+  preview(query: QueryOf<'previewSwap'>, options?: RequestOptions): Promise<SwapPreview>;
+  outputToken(query: QueryOf<'getSwapOutputToken'>, options?: RequestOptions): Promise<SwapOutputToken>;
+  /** Returns the stop flags. `stopped` is a bitmask; "0" means that nothing is stopped. */
+  status(query: QueryOf<'getSwapStatus'>, options?: RequestOptions): Promise<SwapStatus>;
+  /** Returns whether the wallet may swap. */
+  authorized(
+    query: QueryOf<'getWalletAuthorization'>,
+    options?: RequestOptions,
+  ): Promise<WalletAuthorization>;
 };
 
 export type Token = {
-  allowance(query: Query<'getTokenAllowance'>, options?: RequestOptions): Promise<TokenAllowance>;
-  balance(query: Query<'getTokenBalance'>, options?: RequestOptions): Promise<TokenBalance>;
+  allowance(query: QueryOf<'getTokenAllowance'>, options?: RequestOptions): Promise<TokenAllowance>;
+  balance(query: QueryOf<'getTokenBalance'>, options?: RequestOptions): Promise<TokenBalance>;
 };
 
 export function swapOf(send: Send): Swap {

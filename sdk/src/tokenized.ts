@@ -11,11 +11,11 @@ export type TradingStatusQuery = Operations['getTokenizedTradingStatus']['query'
 export type TokenizedOrder = Operations['encodeTokenizedSwap']['body'];
 
 export type Tokenized = {
-  /** An indicative price; free to poll. */
+  /** Returns an indicative price. Free to poll. */
   quote(query: QuoteQuery, options?: RequestOptions): Promise<TokenizedSwapQuote>;
-  /** Whether and how much can be traded now; free to poll. */
+  /** Returns whether the asset can be traded now, and up to which amount. Free to poll. */
   tradingStatus(query: TradingStatusQuery, options?: RequestOptions): Promise<TokenizedSwapTradingStatus>;
-  /** Once per confirmation of the user: it spends an attestation, and the calldata expires. */
+  /** Orders calldata. Call it once per user confirmation: each call uses an attestation, and the calldata expires. */
   transaction(body: TokenizedOrder, options?: RequestOptions): Promise<TokenizedSwapTransaction>;
 };
 

@@ -5,22 +5,22 @@ import type { Operations, OptionAddress, WalletOwnershipChallenge } from './wire
 export type NewChallenge = Operations['createWalletOwnershipChallenge']['body'];
 export type WalletProof = Operations['connectWallet']['body'];
 export type WalletToAllow = Operations['allowWallet']['body'];
-/** `{}` when the wallet is allowed already, else the transaction that the wallet broadcasts. */
+/** `{}` if the wallet is already allowed, otherwise the transaction for the wallet to broadcast. */
 export type WalletAllowance = Operations['allowWallet']['reply'];
 
 export type Wallets = {
-  /** A text for the wallet to sign, good for one use within ten minutes. */
+  /** Issues a message for the wallet to sign, valid once within ten minutes. */
   challenge(body: NewChallenge, options?: RequestOptions): Promise<WalletOwnershipChallenge>;
-  /** Connects a proven wallet to an offer option. */
+  /** Connects a wallet to an offer option, given a signature that proves ownership. */
   bind(offerId: string, body: WalletProof, options?: RequestOptions): Promise<OptionAddress>;
   list(
     offerId: string,
     query?: PageQuery & { offer_option_id?: string | undefined },
     options?: RequestOptions,
   ): Pages<OptionAddress>;
-  /** Gives the removed binding. */
+  /** Removes a wallet and returns its former binding. */
   remove(offerId: string, id: string, options?: RequestOptions): Promise<OptionAddress>;
-  /** Allows a proven wallet for a swap offer. */
+  /** Allows a wallet to use a swap offer, given a signature that proves ownership. */
   allow(offerId: string, body: WalletToAllow, options?: RequestOptions): Promise<WalletAllowance>;
 };
 
@@ -31,8 +31,8 @@ export function walletsOf(send: Send): Wallets {
     bind: (offerId, body, options) =>
       send({ method: 'POST', path: `${offer(offerId)}/addresses`, body }, options),
     list: (offerId, query = {}, options) =>
-      listPages(query, (asked) =>
-        send({ method: 'GET', path: `${offer(offerId)}/addresses`, query: asked }, options),
+      listPages(query, (pageQuery) =>
+        send({ method: 'GET', path: `${offer(offerId)}/addresses`, query: pageQuery }, options),
       ),
     remove: (offerId, id, options) =>
       send({ method: 'DELETE', path: `${offer(offerId)}/addresses/${encodeURIComponent(id)}` }, options),

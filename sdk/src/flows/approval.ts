@@ -1,26 +1,26 @@
-import { encodeFunctionData, parseAbi } from 'viem/utils';
+import type { Hex } from 'viem';
+import { encodeFunctionData } from 'viem/utils';
 import { sleep } from '../sleep.ts';
-import { type Enter, Stop } from './flow.ts';
+import { approveAbi } from './abi.ts';
+import { type Enter, FlowFailure } from './flow.ts';
 import { findApproval } from './logs.ts';
-import { type Receipt, waitForReceipt } from './receipt.ts';
+import { waitForReceipt } from './receipt.ts';
+import type { Receipt } from './rpc.ts';
 import type { Session } from './session.ts';
-import { sendTransaction, simulate } from './transaction.ts';
-
-type Hex = `0x${string}`;
+import { type Call, sendTransaction, simulate } from './transaction.ts';
 
 export type ApprovalPhase = 'resetting_allowance' | 'approving' | 'confirming_approval';
 export type Allowance = { token: Hex; spender: Hex; amount: bigint };
 
-const abi = parseAbi(['function approve(address spender, uint256 amount)']);
-/** So long the service's node may be behind the wallet's. */
-const CATCH_UP = 30_000;
+/** How long the service's node may lag behind the wallet's. */
+export const MAX_NODE_LAG_MS = 30_000;
 
 export async function assertBalance(session: Session, { token, amount }: Allowance): Promise<void> {
   const { causeway, address, chain, signal } = session;
   const query = { token_address: token, owner: address, chain };
   const { balance } = await causeway.token.balance(query, { signal });
   if (BigInt(balance) < amount)
-    throw new Stop('insufficient_balance', 'The wallet holds less than the amount.', {
+    throw new FlowFailure('insufficient_balance', "The wallet's balance is lower than the amount.", {
       details: { required: String(amount), balance, owner: address, token },
     });
 }
@@ -31,7 +31,7 @@ export async function readAllowance(session: Session, { token, spender }: Allowa
   return BigInt((await causeway.token.allowance(query, { signal })).allowance);
 }
 
-/** Approves the amount and no more, unless that much is approved already. */
+/** Approves exactly the amount, unless the allowance already covers it. */
 export async function ensureAllowance(
   session: Session,
   enter: Enter<ApprovalPhase>,
@@ -42,13 +42,14 @@ export async function ensureAllowance(
   enter('confirming_approval');
   const receipt = await waitForReceipt(session, hash);
   const approved = findApproval(receipt, session.address, wanted);
-  if (approved !== null && approved < wanted.amount) throw tooLittle(wanted, approved, receipt);
-  await waitUntilSeen(session, wanted, receipt);
+  const { transactionHash } = receipt;
+  if (approved !== null && approved < wanted.amount) throw tooLow(wanted, approved, transactionHash);
+  await waitUntilVisible(session, wanted, transactionHash);
 }
 
 /**
- * Sends `approve(spender, amount)`. Where the token refuses that because another allowance is left (as USDT does),
- * the allowance goes through zero first. A token that answers `false` has approved nothing.
+ * Sends `approve(spender, amount)`. If the token rejects it because of an earlier allowance (USDT does), resets the
+ * allowance to zero first. A token that returns `false` has not approved anything.
  */
 export async function sendApproval(
   session: Session,
@@ -57,7 +58,7 @@ export async function sendApproval(
 ): Promise<Hex> {
   const call = approveCall(wanted, wanted.amount);
   enter('approving');
-  if (!(await isAccepted(session, call, wanted))) {
+  if (!(await canApprove(session, call, wanted))) {
     const reset = approveCall(wanted, 0n);
     assertNotFalse(await simulate(session, reset));
     enter('resetting_allowance');
@@ -68,64 +69,60 @@ export async function sendApproval(
   return sendTransaction(session, call);
 }
 
-function approveCall({ token, spender }: Allowance, amount: bigint) {
-  return { to: token, data: encodeFunctionData({ abi, functionName: 'approve', args: [spender, amount] }) };
+function approveCall({ token, spender }: Allowance, amount: bigint): Call {
+  const data = encodeFunctionData({ abi: approveAbi, functionName: 'approve', args: [spender, amount] });
+  return { to: token, data };
 }
 
-/** False when the token refuses for what may be the allowance that is left. */
-async function isAccepted(
-  session: Session,
-  call: { to: Hex; data: Hex },
-  wanted: Allowance,
-): Promise<boolean> {
+/** Returns false if the token rejects the call, possibly because of an earlier allowance. */
+async function canApprove(session: Session, call: Call, wanted: Allowance): Promise<boolean> {
   try {
     assertNotFalse(await simulate(session, call));
     return true;
   } catch (error) {
-    const isRefused = error instanceof Stop && error.code === 'contract_reverted';
-    if (isRefused && (await readAllowance(session, wanted)) > 0n) return false;
+    const isReverted = error instanceof FlowFailure && error.code === 'contract_reverted';
+    if (isReverted && (await readAllowance(session, wanted)) > 0n) return false;
     throw error;
   }
 }
 
-/** Old tokens return nothing, which is as good as `true`. */
+/** Old tokens return nothing, which counts as `true`. */
 function assertNotFalse(returned: Hex): void {
   if (returned !== '0x' && BigInt(returned) === 0n)
-    throw new Stop('approval_failed', 'The token refuses the approval without saying why.');
+    throw new FlowFailure('approval_failed', 'The token rejected the approval without a reason.');
 }
 
-/** The event of the approval, which is what the service goes by. */
+/** Checks the `Approval` event, which the service relies on too. */
 export function assertApproved(receipt: Receipt, owner: Hex, wanted: Allowance): void {
   const approved = findApproval(receipt, owner, wanted);
   if (approved === null)
-    throw new Stop('approval_failed', 'The transaction did not approve this token for this contract.', {
-      transactionHash: receipt.transactionHash,
-    });
-  if (approved < wanted.amount) throw tooLittle(wanted, approved, receipt);
+    throw new FlowFailure(
+      'approval_failed',
+      'The transaction does not approve this token for this contract. Check the approval hash.',
+      { transactionHash: receipt.transactionHash },
+    );
+  if (approved < wanted.amount) throw tooLow(wanted, approved, receipt.transactionHash);
 }
 
-/** Wallets let their owners change how much they approve. */
-function tooLittle(
-  { token, spender, amount }: Allowance,
-  approved: bigint,
-  { transactionHash }: Receipt,
-): Stop {
-  return new Stop('insufficient_allowance', 'Less than the amount was approved in the wallet.', {
-    transactionHash,
-    details: { required: String(amount), allowance: String(approved), spender, token },
-  });
+/** Wallets let their owners edit the amount of an approval. */
+function tooLow({ token, spender, amount }: Allowance, approved: bigint, transactionHash: Hex): FlowFailure {
+  return new FlowFailure(
+    'insufficient_allowance',
+    'Less than the amount was approved in the wallet. Try again and keep the suggested amount.',
+    {
+      transactionHash,
+      details: { required: String(amount), allowance: String(approved), spender, token },
+    },
+  );
 }
 
-async function waitUntilSeen(
-  session: Session,
-  wanted: Allowance,
-  { transactionHash }: Receipt,
-): Promise<void> {
-  const begun = Date.now();
+/** Waits until the service's node sees the allowance, because the service would otherwise reject the order. */
+async function waitUntilVisible(session: Session, wanted: Allowance, transactionHash: Hex): Promise<void> {
+  const startedAt = Date.now();
   for (;;) {
     const allowance = await readAllowance(session, wanted);
     if (allowance >= wanted.amount) return;
-    if (Date.now() - begun > CATCH_UP) throw tooLittle(wanted, allowance, { transactionHash } as Receipt);
-    await sleep(session.pollEvery, session.signal);
+    if (Date.now() - startedAt > MAX_NODE_LAG_MS) throw tooLow(wanted, allowance, transactionHash);
+    await sleep(session.pollIntervalMs, session.signal);
   }
 }

@@ -1,8 +1,8 @@
 import { CHAINS, isEvmChain } from '../chains.ts';
 import type { Causeway } from '../client.ts';
 import type { Chain, EvmChain, OptionAddress } from '../wire.ts';
-import { type FlowOptions, type Progress, runFlow, Stop } from './flow.ts';
-import { askForText, type SignInText, signEvmText, signSolanaText } from './proof.ts';
+import { FlowFailure, type FlowOptions, type Progress, runFlow } from './flow.ts';
+import { requestChallenge, type SiweFields, signEvmMessage, signSolanaMessage } from './proof.ts';
 import { connectWallet, openSession } from './session.ts';
 import type { EvmWallet, Wallet } from './wallet.ts';
 
@@ -13,12 +13,12 @@ export type BindWalletInput = {
   optionId: string;
   chain: Chain;
   wallet: Wallet;
-  /** For EVM wallets: a sign-in text (ERC-4361) that names your page, which wallets compare with where they are. */
-  siwe?: SignInText | undefined;
+  /** For EVM wallets: signs an ERC-4361 message with your page's domain, which wallets check against the page's origin. */
+  siwe?: SiweFields | undefined;
 };
 
 /**
- * Has a wallet prove who owns it and connects it to an offer option. Nothing is sent to a chain.
+ * Connects a wallet to an offer option after its owner signed a proof of ownership. Sends no transaction.
  *
  * @example
  * ```ts
@@ -51,30 +51,33 @@ export async function proveAndBindWallet(
 
 function assertProtocol({ chain, wallet, siwe }: BindWalletInput): void {
   if (CHAINS[chain]?.protocol !== wallet.protocol)
-    throw new Stop('invalid_input', `A wallet of ${wallet.protocol} has no place on ${chain}.`);
+    throw new FlowFailure(
+      'invalid_input',
+      `The wallet's protocol is ${wallet.protocol}, which does not match the chain ${chain}.`,
+    );
   if (siwe !== undefined && wallet.protocol !== 'ethereum')
-    throw new Stop('invalid_input', 'siwe is for EVM wallets.');
+    throw new FlowFailure('invalid_input', 'siwe is supported for EVM wallets only; omit it for Solana.');
 }
 
 async function prove(
   causeway: Causeway,
   { chain, wallet, siwe }: BindWalletInput,
   options: FlowOptions<BindWalletPhase>,
-  { enter, tell }: Progress<BindWalletPhase>,
+  { enter, reportTransaction }: Progress<BindWalletPhase>,
 ): Promise<string> {
   const { signal } = options;
-  const askText = () => {
+  const challenge = () => {
     enter('challenging');
-    return askForText(causeway, { address: wallet.address, chain, siwe }, signal);
+    return requestChallenge(causeway, { address: wallet.address, chain, siwe }, signal);
   };
   if (wallet.protocol === 'solana' || !isEvmChain(chain)) {
-    const text = await askText();
+    const message = await challenge();
     enter('signing');
-    return signSolanaText(wallet as Exclude<Wallet, EvmWallet>, text, signal);
+    return signSolanaMessage(wallet as Exclude<Wallet, EvmWallet>, message, signal);
   }
-  const session = openSession(causeway, { wallet, chain: chain as EvmChain }, options, tell);
+  const session = openSession(causeway, { wallet, chain: chain as EvmChain }, options, reportTransaction);
   await connectWallet(session);
-  const text = await askText();
+  const message = await challenge();
   enter('signing');
-  return signEvmText(session, text);
+  return signEvmMessage(session, message);
 }

@@ -1,59 +1,60 @@
+import type { Hex } from 'viem';
 import { type CausewayErrorCode, isCausewayError } from '../error.ts';
 import type { EvmChain } from '../wire.ts';
 import { hasCode, messageOf } from './wallet-error.ts';
 
-/** What a flow itself can stop for, beside the service's codes. */
+/** The codes of a flow's own failures, in addition to the service's codes. */
 export type FlowCode =
-  /** The signal was aborted; `cause` is its reason. */
+  /** The signal was aborted. `cause` is its reason. */
   | 'aborted'
-  /** The wallet's owner said no. */
+  /** The wallet's owner rejected the request. */
   | 'user_rejected'
-  /** The wallet failed in a way of its own. */
+  /** The wallet failed. `cause` is its error. */
   | 'wallet_error'
-  /** The wallet no longer has the account that the flow was begun with. */
+  /** The wallet no longer has the account that the flow started with. */
   | 'wallet_changed'
-  /** The wallet is on another chain and stays there. */
+  /** The wallet is on another chain and did not switch. */
   | 'wrong_chain'
-  /** Mined, but it failed; `details.reason` says why where the chain tells. */
+  /** The transaction was mined but reverted. `details.reason` has the reason if it is known. */
   | 'transaction_reverted'
-  /** Its owner replaced it by another one (a cancellation). */
+  /** The owner replaced the transaction with another one, usually to cancel it. */
   | 'transaction_replaced'
   /** The chain does not know the transaction. */
   | 'transaction_not_found'
-  /** Sent, but not mined in time; it may still be. */
+  /** The transaction was sent but not mined in time. It may still be mined. */
   | 'confirmation_timeout'
-  /** The token did not do what an approval is. */
+  /** The token did not set the allowance. */
   | 'approval_failed'
-  /** The token takes no permits (EIP-2612), or not of this wallet. */
+  /** The token does not support permits (EIP-2612), or the wallet cannot sign them. */
   | 'permit_not_supported'
-  /** An earlier participation of the wallet still needs its allowance. */
+  /** An earlier participation of the wallet is not settled yet and still needs its allowance. */
   | 'participation_outstanding'
-  /** The offer does not take this asset on this chain. */
+  /** The offer does not accept this asset on this chain. */
   | 'asset_not_accepted'
-  /** The fund's swaps are stopped now. */
+  /** Swaps of this fund are currently stopped. */
   | 'swap_stopped'
   /** The wallet is not on the fund's allow-list. */
   | 'wallet_not_authorized'
-  /** The option wants a wallet that is bound to it, and this one is not. */
+  /** The option accepts only wallets that are bound to it, and this one is not. */
   | 'wallet_not_bound'
-  /** The fund cannot take the whole amount now. */
+  /** The fund cannot accept the whole amount at present. */
   | 'supply_short'
-  /** Less would be received than asked for. */
+  /** The output fell below the requested minimum. */
   | 'price_moved'
-  /** The order's time was over before it could be sent. */
+  /** The order expired before it could be sent. */
   | 'quote_expired'
-  /** The calldata is not what was ordered; it was not sent. `details.findings` says what is wrong. */
+  /** The calldata does not match the order, so it was not sent. `details.findings` lists the differences. */
   | 'calldata_refused'
-  /** Mined, but its events do not tell what became of it. */
+  /** The transaction was mined, but its events do not show the result. */
   | 'outcome_unknown'
-  /** The flow was given something that cannot be. */
+  /** The flow's input is invalid. */
   | 'invalid_input';
 
-/** A transaction that the wallet has sent; told again with the new hash when its owner has sped it up. */
-export type SentTransaction<Phase extends string> = { phase: Phase; hash: `0x${string}` };
+/** A transaction that the wallet sent. Reported again with the new hash if its owner speeds it up. */
+export type SentTransaction<Phase extends string> = { phase: Phase; hash: Hex };
 
 /**
- * What every flow takes beside its input.
+ * Options that every flow accepts.
  *
  * @example
  * ```ts
@@ -68,33 +69,37 @@ export type SentTransaction<Phase extends string> = { phase: Phase; hash: `0x${s
  */
 export type FlowOptions<Phase extends string> = {
   signal?: AbortSignal | undefined;
-  /** Told when a phase begins. */
+  /** Called when a phase starts. */
   onPhase?: ((phase: Phase) => void) | undefined;
-  /** Told of every transaction as soon as the wallet has sent it. */
+  /** Called for every transaction as soon as the wallet has sent it. */
   onTransaction?: ((sent: SentTransaction<Phase>) => void) | undefined;
-  /** Milliseconds to wait for a transaction to be mined; ten minutes unless told. */
+  /** How long to wait for a transaction to be mined. Default: 600,000 (ten minutes). */
+  confirmationTimeoutMs?: number | undefined;
+  /** The time between two polls of the chain. Default: 2,000. */
+  pollIntervalMs?: number | undefined;
+  /** @deprecated Use `confirmationTimeoutMs`. */
   confirmWithin?: number | undefined;
-  /** Milliseconds between looks at the chain; 2,000 unless told. */
+  /** @deprecated Use `pollIntervalMs`. */
   pollEvery?: number | undefined;
-  /** Nodes to tell a wallet that does not know the chain yet; without them such a wallet is `wrong_chain`. */
+  /** Nodes to add a chain with that the wallet does not know. Without them, such a wallet fails with `wrong_chain`. */
   rpcUrls?: Partial<Record<EvmChain, readonly string[]>> | undefined;
 };
 
-type More = {
+type ErrorInfo = {
   cause?: unknown;
-  transactionHash?: `0x${string}` | undefined;
+  transactionHash?: Hex | undefined;
   details?: Record<string, unknown> | undefined;
 };
 
 /**
- * A flow that stopped: in which phase, and why. `code` is the service's (then `cause` is its `CausewayError`, with
- * `errors` and `eventId`) or one of the flow's own (`FlowCode`).
+ * A failed flow, with the phase it failed in. `code` is one of the flow's own codes (`FlowCode`) or the service's; then
+ * `cause` is the `CausewayError` with `errors` and `eventId`.
  *
  * @example
  * ```ts
  * import { FlowError } from '@causeway/sdk/flows';
  *
- * const error = new FlowError('approving', 'user_rejected', 'The wallet turned the request down.');
+ * const error = new FlowError('approving', 'user_rejected', 'The request was rejected in the wallet.');
  * console.log(error.phase, error.code);
  * ```
  */
@@ -102,15 +107,15 @@ export class FlowError<Phase extends string = string> extends Error {
   override readonly name = 'FlowError';
   readonly phase: Phase;
   readonly code: FlowCode | CausewayErrorCode;
-  /** The transaction that it is about, if one was sent. */
-  readonly transactionHash: `0x${string}` | undefined;
+  /** The transaction that the error is about, if one was sent. */
+  readonly transactionHash: Hex | undefined;
   readonly details: Record<string, unknown>;
 
   constructor(
     phase: Phase,
     code: FlowCode | CausewayErrorCode,
     message: string,
-    { cause, transactionHash, details }: More = {},
+    { cause, transactionHash, details }: ErrorInfo = {},
   ) {
     super(message, cause === undefined ? undefined : { cause });
     this.phase = phase;
@@ -121,13 +126,14 @@ export class FlowError<Phase extends string = string> extends Error {
 }
 
 /**
- * Also true for an error of another copy of this package.
+ * Returns true for a `FlowError`, optionally with a given code. Unlike `instanceof`, it also works across copies of this
+ * package.
  *
  * @example
  * ```ts
  * import { FlowError, isFlowError } from '@causeway/sdk/flows';
  *
- * const error: unknown = new FlowError('signing', 'user_rejected', 'The wallet turned the request down.');
+ * const error: unknown = new FlowError('signing', 'user_rejected', 'The request was rejected in the wallet.');
  * if (isFlowError(error, 'user_rejected')) console.log(`nothing was signed while ${error.phase}`);
  * ```
  */
@@ -136,43 +142,43 @@ export function isFlowError(error: unknown, code?: FlowCode | CausewayErrorCode)
   return is && (code === undefined || (error as FlowError).code === code);
 }
 
-/** Why a step cannot go on; the flow adds the phase. */
-export class Stop extends Error {
+/** The failure of a step. `runFlow` turns it into a `FlowError` with the phase. */
+export class FlowFailure extends Error {
   readonly code: FlowCode | CausewayErrorCode;
-  readonly more: More;
+  readonly info: ErrorInfo;
 
-  constructor(code: FlowCode | CausewayErrorCode, message: string, more: More = {}) {
+  constructor(code: FlowCode | CausewayErrorCode, message: string, info: ErrorInfo = {}) {
     super(message);
     this.code = code;
-    this.more = more;
+    this.info = info;
   }
 }
 
-/** EIP-1193's code for a request that the user turned down. */
+/** EIP-1193: the user rejected the request. */
 const USER_REJECTED = 4001;
 
 export type Enter<Phase extends string> = (phase: Phase) => void;
 
-/** Where a flow is; `tell` passes on a transaction of the present phase. */
-export type Progress<Phase extends string> = { enter: Enter<Phase>; tell(hash: `0x${string}`): void };
+/** Reports the progress of a flow: the phase it enters, and the transactions sent in it. */
+export type Progress<Phase extends string> = { enter: Enter<Phase>; reportTransaction(hash: Hex): void };
 
-/** Runs the steps of a flow; whatever one throws comes out as a `FlowError` of its phase. */
+/** Runs the steps of a flow. Everything they throw becomes a `FlowError` of the current phase. */
 export async function runFlow<Phase extends string, Result>(
   { signal, onPhase, onTransaction }: FlowOptions<Phase>,
   first: NoInfer<Phase>,
   steps: (progress: Progress<Phase>) => Promise<Result>,
 ): Promise<Result> {
-  let now: Phase = first;
+  let current: Phase = first;
   const enter = (phase: Phase) => {
     signal?.throwIfAborted();
-    now = phase;
+    current = phase;
     onPhase?.(phase);
   };
   try {
     enter(first);
-    return await steps({ enter, tell: (hash) => onTransaction?.({ phase: now, hash }) });
+    return await steps({ enter, reportTransaction: (hash) => onTransaction?.({ phase: current, hash }) });
   } catch (error) {
-    throw toFlowError(now, error, signal);
+    throw toFlowError(current, error, signal);
   }
 }
 
@@ -182,12 +188,12 @@ function toFlowError<Phase extends string>(
   signal: AbortSignal | undefined,
 ): FlowError<Phase> {
   if (error instanceof FlowError) return error as FlowError<Phase>;
-  if (error instanceof Stop) return new FlowError(phase, error.code, error.message, error.more);
+  if (error instanceof FlowFailure) return new FlowError(phase, error.code, error.message, error.info);
   if (signal?.aborted)
-    return new FlowError(phase, 'aborted', 'The flow was stopped.', { cause: signal.reason });
+    return new FlowError(phase, 'aborted', 'The flow was aborted by its signal.', { cause: signal.reason });
   if (isCausewayError(error))
     return new FlowError(phase, error.code, error.message, { cause: error, details: error.errors });
   if (hasCode(error, USER_REJECTED, 'ACTION_REJECTED'))
-    return new FlowError(phase, 'user_rejected', 'The wallet turned the request down.', { cause: error });
+    return new FlowError(phase, 'user_rejected', 'The request was rejected in the wallet.', { cause: error });
   return new FlowError(phase, 'wallet_error', messageOf(error), { cause: error });
 }

@@ -1,11 +1,12 @@
-import { encodeFunctionData, parseAbi } from 'viem/utils';
+import { encodeFunctionData } from 'viem/utils';
 import type { Causeway } from '../client.ts';
 import type { EvmChain, OfferDetails } from '../wire.ts';
+import { fundSwapAbi } from './abi.ts';
 import { assertBalance, ensureAllowance } from './approval.ts';
-import { type FlowOptions, runFlow, Stop } from './flow.ts';
-import { leastAfterSlippage, readAmount } from './money.ts';
-import { findPlace, type Place } from './offer-contract.ts';
-import { readSwap, type SwapResult } from './outcome.ts';
+import { FlowFailure, type FlowOptions, runFlow } from './flow.ts';
+import { minimumAfterSlippage, parseSmallestUnits } from './money.ts';
+import { type Deployment, findDeployment } from './offer-contract.ts';
+import { readSwapResult, type SwapResult } from './outcome.ts';
 import { waitForReceipt } from './receipt.ts';
 import { connectWallet, openSession, type Session } from './session.ts';
 import { sendTransaction, simulate } from './transaction.ts';
@@ -27,21 +28,19 @@ export type FundSwapInput = {
   wallet: EvmWallet;
   /** One of the offer's `funding_assets`. */
   assetId: string;
-  /** Smallest units, fee included: the most that is paid. */
+  /** The maximum to pay, in smallest units, including the fee. */
   amount: string | bigint;
-  /** How much less than the preview may be received, in hundredths of a percent: 50 is 0.5 %. */
+  /** Maximum slippage in basis points: 50 is 0.50%. */
   slippageBps: number;
-  /** The least to receive, whatever the preview says; for instance what the user was shown. */
+  /** The minimum to receive regardless of the preview, for example the amount that the user was shown. */
   minReceive?: string | bigint | undefined;
-  /** Whether to go on when the fund can take only a part of the amount; otherwise that is `supply_short`. */
+  /** Swaps a part if the fund cannot accept the whole amount. Default: false, which fails with `supply_short`. */
   allowPartial?: boolean | undefined;
 };
 
-const abi = parseAbi(['function swap(address token, uint256 amount, uint256 minOut) returns (uint256)']);
-
 /**
- * Swaps a funding asset into a fund's token. The least that is received is fixed by the preview at the beginning, so
- * that the time an approval takes cannot move it.
+ * Swaps a funding asset for a fund's token. The first preview fixes the minimum to receive, so a price change during the
+ * approval cannot lower it.
  *
  * @example
  * ```ts
@@ -61,83 +60,99 @@ export async function swapFund(
   input: FundSwapInput,
   options: FlowOptions<FundSwapPhase> = {},
 ): Promise<SwapResult> {
-  return runFlow(options, 'connecting', async ({ enter, tell }) => {
-    const place = findPlace(input.offer, 'fund::swap', input.chain, input.assetId);
-    const asked = readAmount(input.amount);
-    const floor = input.minReceive === undefined ? 1n : readAmount(input.minReceive, 'minReceive');
-    leastAfterSlippage(0n, input.slippageBps);
-    const session = openSession(causeway, input, options, tell);
+  return runFlow(options, 'connecting', async ({ enter, reportTransaction }) => {
+    const deployment = findDeployment(input.offer, 'fund::swap', input.chain, input.assetId);
+    const { address: spender, token } = deployment;
+    const requested = parseSmallestUnits(input.amount);
+    const floor = input.minReceive === undefined ? 1n : parseSmallestUnits(input.minReceive, 'minReceive');
+    minimumAfterSlippage(0n, input.slippageBps); // Rejects an invalid slippage before the wallet is used.
+    const session = openSession(causeway, input, options, reportTransaction);
     await connectWallet(session);
     enter('checking');
-    await assertOpen(session, place);
-    const amount = await findAmount(session, place, asked, input.allowPartial ?? false);
-    const wanted = { token: place.token.address, spender: place.address, amount };
+    await assertOpen(session, deployment);
+    const amount = await findAmount(session, deployment, requested, input.allowPartial ?? false);
+    const wanted = { token: token.address, spender, amount };
     await assertBalance(session, wanted);
-    const { receive } = await preview(session, place, amount);
+    const { receive } = await preview(session, deployment, amount);
     assertReceives(receive, floor);
-    const least = max(leastAfterSlippage(receive, input.slippageBps), floor);
+    const minimum = max(minimumAfterSlippage(receive, input.slippageBps), floor);
     await ensureAllowance(session, enter, wanted);
     enter('previewing');
-    assertReceives((await preview(session, place, amount)).receive, least);
+    assertReceives((await preview(session, deployment, amount)).receive, minimum);
     enter('swapping');
-    const args = [place.token.address, amount, least] as const;
-    const call = { to: place.address, data: encodeFunctionData({ abi, functionName: 'swap', args }) };
+    const args = [token.address, amount, minimum] as const;
+    const data = encodeFunctionData({ abi: fundSwapAbi, functionName: 'swap', args });
+    const call = { to: spender, data };
     await simulate(session, call);
     const sent = await sendTransaction(session, call);
     enter('confirming');
-    return readSwap(await waitForReceipt(session, sent), session.address, place);
+    return readSwapResult(await waitForReceipt(session, sent), session.address, deployment);
   });
 }
 
-/** A stop is told by the bit of the swap level; see `GET /v1/swap/status`. */
-async function assertOpen({ causeway, address, chain, signal }: Session, place: Place): Promise<void> {
-  const contract = { contract_address: place.address, chain };
+/** Throws if swaps are stopped or the wallet is not allowed. The `swap_level` bit of `stopped` stops swaps. */
+async function assertOpen(
+  { causeway, address, chain, signal }: Session,
+  deployment: Deployment,
+): Promise<void> {
+  const contract = { contract_address: deployment.address, chain };
   const [status, { authorized }] = await Promise.all([
     causeway.swap.status(contract, { signal }),
     causeway.swap.authorized({ ...contract, wallet_address: address }, { signal }),
   ]);
   if ((BigInt(status.stopped) & BigInt(status.swap_level)) !== 0n)
-    throw new Stop('swap_stopped', 'Swaps of this fund are stopped at the moment.', {
+    throw new FlowFailure('swap_stopped', 'Swaps of this fund are currently stopped. Try again later.', {
       details: { ...status },
     });
   if (!authorized)
-    throw new Stop('wallet_not_authorized', 'The wallet is not on the allow-list of this fund yet.');
+    throw new FlowFailure(
+      'wallet_not_authorized',
+      "The wallet is not on the fund's allow-list. Add it with allowWallet() first.",
+    );
 }
 
 type Preview = { pays: bigint; receive: bigint };
 
-async function preview({ causeway, chain, signal }: Session, place: Place, amount: bigint): Promise<Preview> {
+async function preview(
+  { causeway, chain, signal }: Session,
+  { address, token }: Deployment,
+  amount: bigint,
+): Promise<Preview> {
   const { fee, pay_input_amount, receive_output_amount } = await causeway.swap.preview(
-    { contract_address: place.address, chain, input_token: place.token.address, amount: String(amount) },
+    { contract_address: address, chain, input_token: token.address, amount: String(amount) },
     { signal },
   );
   return { pays: BigInt(pay_input_amount) + BigInt(fee), receive: BigInt(receive_output_amount) };
 }
 
-/** What is named to the contract and approved: all that is asked, or the part that the fund can take. */
+/** Returns the amount to approve and swap: the requested one, or the part that the fund can accept. */
 async function findAmount(
   session: Session,
-  place: Place,
-  asked: bigint,
+  deployment: Deployment,
+  requested: bigint,
   allowPartial: boolean,
 ): Promise<bigint> {
-  const { pays, receive } = await preview(session, place, asked);
-  if (pays > asked)
-    throw new Stop('contract_reverted', 'The fund would take more than the amount.', {
+  const { pays, receive } = await preview(session, deployment, requested);
+  if (pays > requested)
+    throw new FlowFailure('contract_reverted', 'The fund would charge more than the amount.', {
       details: { reason: 'preview', pays: String(pays) },
     });
-  if (receive === 0n || (pays < asked && !allowPartial))
-    throw new Stop('supply_short', 'The fund cannot take the whole amount at the moment.', {
-      details: { asked: String(asked), pays: String(pays), receives: String(receive) },
-    });
+  if (receive === 0n || (pays < requested && !allowPartial))
+    throw new FlowFailure(
+      'supply_short',
+      'The fund cannot accept the whole amount. Lower the amount, or set allowPartial to swap a part of it.',
+      { details: { asked: String(requested), pays: String(pays), receives: String(receive) } },
+    );
   return pays;
 }
 
-function assertReceives(receive: bigint, least: bigint): void {
-  if (receive < least)
-    throw new Stop('price_moved', 'Less would be received than was asked for.', {
-      details: { receive: String(receive), least: String(least) },
-    });
+function assertReceives(receive: bigint, minimum: bigint): void {
+  if (receive < minimum)
+    throw new FlowFailure(
+      'price_moved',
+      'The price moved: the output is below the minimum. Get a new preview and confirm again.',
+      { details: { receive: String(receive), least: String(minimum) } },
+    );
 }
 
 function max(a: bigint, b: bigint): bigint {

@@ -7,6 +7,7 @@ export {
 export {
   type AllowWalletInput,
   type AllowWalletPhase,
+  type AllowWalletResult,
   allowWallet,
   type WalletIsAllowed,
 } from './allow-wallet.ts';

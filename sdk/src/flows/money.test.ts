@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Stop } from './flow.ts';
-import { compareToDecimal, leastAfterSlippage, readAmount } from './money.ts';
+import { FlowFailure } from './flow.ts';
+import { compareToDecimal, minimumAfterSlippage, parseSmallestUnits } from './money.ts';
 
 const amounts = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
 
 test('the least after slippage is the smallest amount that is not below the allowed part', () => {
   fc.assert(
     fc.property(amounts, fc.integer({ min: 0, max: 9_999 }), (expected, bps) => {
-      const least = leastAfterSlippage(expected, bps);
+      const least = minimumAfterSlippage(expected, bps);
       const isEnough = (one: bigint) => one * 10_000n >= expected * BigInt(10_000 - bps);
       expect(isEnough(least)).toBe(true);
       expect(least === 0n || !isEnough(least - 1n)).toBe(true);
@@ -18,16 +18,18 @@ test('the least after slippage is the smallest amount that is not below the allo
 });
 
 test('without slippage, the least is what is expected', () => {
-  fc.assert(fc.property(amounts, (expected) => leastAfterSlippage(expected, 0) === expected));
+  fc.assert(fc.property(amounts, (expected) => minimumAfterSlippage(expected, 0) === expected));
 });
 
 test.each([-1, 10_000, 0.5, Number.NaN, Number.POSITIVE_INFINITY])('%s is no slippage', (bps) => {
-  expect(() => leastAfterSlippage(1n, bps)).toThrow(Stop);
+  expect(() => minimumAfterSlippage(1n, bps)).toThrow(FlowFailure);
 });
 
 test('amounts are whole numbers of smallest units above zero that a contract can take', () => {
   const good = fc.bigInt({ min: 1n, max: 2n ** 256n - 1n });
-  fc.assert(fc.property(good, (one) => readAmount(String(one)) === one && readAmount(one) === one));
+  fc.assert(
+    fc.property(good, (one) => parseSmallestUnits(String(one)) === one && parseSmallestUnits(one) === one),
+  );
   for (const bad of [
     '',
     '0',
@@ -42,7 +44,7 @@ test('amounts are whole numbers of smallest units above zero that a contract can
     2n ** 256n,
     String(2n ** 256n),
   ])
-    expect(() => readAmount(bad), String(bad)).toThrow(Stop);
+    expect(() => parseSmallestUnits(bad), String(bad)).toThrow(FlowFailure);
 });
 
 test('smallest units compare with decimals exactly', () => {

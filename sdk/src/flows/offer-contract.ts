@@ -1,24 +1,28 @@
+import type { Hex } from 'viem';
 import type { EvmChain, OfferContract, OfferDetails } from '../wire.ts';
-import { Stop } from './flow.ts';
+import { FlowFailure } from './flow.ts';
 
-type Hex = `0x${string}`;
 type FundingToken = { asset_id: string; address: Hex; decimals: number };
 
-/** Where an offer of this type takes this asset on this chain; addresses in lower case. */
-export type Place = { address: Hex; assetAddress: Hex | null; token: FundingToken };
+/** An offer's contract on a chain and one of its funding tokens. Addresses are in lower case. */
+export type Deployment = { address: Hex; assetAddress: Hex | null; token: FundingToken };
 
-export function findPlace(
+export function findDeployment(
   offer: OfferDetails,
   type: OfferDetails['type'],
   chain: EvmChain,
   assetId: string,
-): Place {
+): Deployment {
   const contract = findContract(offer, type, chain);
   const token = contract.funding_tokens.find(({ asset_id }) => asset_id === assetId);
-  if (token === undefined)
-    throw new Stop('asset_not_accepted', `${offer.name} does not take ${assetId} on ${chain}.`, {
-      details: { accepted: contract.funding_tokens.map(({ asset_id }) => asset_id) },
-    });
+  if (token === undefined) {
+    const accepted = contract.funding_tokens.map(({ asset_id }) => asset_id);
+    throw new FlowFailure(
+      'asset_not_accepted',
+      `${offer.name} does not accept ${assetId} on ${chain}. Use one of: ${accepted.join(', ')}.`,
+      { details: { accepted } },
+    );
+  }
   return {
     address: lower(contract.address),
     assetAddress: contract.asset_address === null ? null : lower(contract.asset_address),
@@ -32,14 +36,20 @@ export function findContract(
   chain: EvmChain,
 ): OfferContract {
   if (offer.type !== type)
-    throw new Stop('offer_type_mismatch', `${offer.name} is not an offer of this kind.`, {
-      details: { type: offer.type },
-    });
-  const contract = offer.contracts.find((one) => one.chain === chain);
-  if (contract === undefined)
-    throw new Stop('chain_not_supported', `${offer.name} is not on ${chain}.`, {
-      details: { chains: offer.contracts.map((one) => one.chain) },
-    });
+    throw new FlowFailure(
+      'offer_type_mismatch',
+      `${offer.name} is a ${offer.type} offer, but this flow needs ${type}.`,
+      { details: { type: offer.type } },
+    );
+  const contract = offer.contracts.find((candidate) => candidate.chain === chain);
+  if (contract === undefined) {
+    const chains = offer.contracts.map((candidate) => candidate.chain);
+    throw new FlowFailure(
+      'chain_not_supported',
+      `${offer.name} is not available on ${chain}. Use one of: ${chains.join(', ')}.`,
+      { details: { chains } },
+    );
+  }
   return contract;
 }
 

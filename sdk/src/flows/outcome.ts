@@ -1,30 +1,35 @@
-import { Stop } from './flow.ts';
+import type { Hex } from 'viem';
+import { FlowFailure } from './flow.ts';
 import { findSwapped, sumTransfers } from './logs.ts';
-import type { Place } from './offer-contract.ts';
-import type { Receipt } from './receipt.ts';
+import type { Deployment } from './offer-contract.ts';
+import type { Receipt } from './rpc.ts';
 
-type Hex = `0x${string}`;
-
-/** What a swap has done, in smallest units and by the events of its transaction. */
+/** The result of a swap in smallest units, read from the events of its transaction. */
 export type SwapResult = {
   transactionHash: Hex;
-  /** What the wallet was given. */
+  /** The amount that the wallet received. */
   received: bigint;
-  /** What the wallet gave, `fee` included. */
+  /** The amount that the wallet paid, including `fee`. */
   paid: bigint;
   fee: bigint;
 };
 
-/** Balances also move for other reasons: only the transfers of this very transaction count. */
-export function readSwap(receipt: Receipt, wallet: Hex, { address, assetAddress, token }: Place): SwapResult {
+/** Counts the transfers of this transaction only, because other transactions change the wallet's balances too. */
+export function readSwapResult(
+  receipt: Receipt,
+  wallet: Hex,
+  { address, assetAddress, token }: Deployment,
+): SwapResult {
   const { transactionHash } = receipt;
   const swapped = findSwapped(receipt, address, wallet);
   const output = assetAddress ?? swapped?.output;
   const received = output === undefined ? 0n : sumTransfers(receipt, output, { to: wallet });
   if (swapped === null || received === 0n)
-    throw new Stop('outcome_unknown', 'The transaction was mined, but it tells of no swap.', {
-      transactionHash,
-    });
+    throw new FlowFailure(
+      'outcome_unknown',
+      'The transaction was mined, but it has no swap event. Check it in a block explorer before you retry.',
+      { transactionHash },
+    );
   const paid = sumTransfers(receipt, token.address, { from: wallet });
   return { transactionHash, received, paid, fee: swapped.fee };
 }

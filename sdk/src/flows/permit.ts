@@ -1,19 +1,12 @@
-import { decodeFunctionResult, encodeFunctionData, hashStruct, parseAbi } from 'viem/utils';
+import type { Hex } from 'viem';
+import { decodeFunctionResult, encodeFunctionData, hashStruct } from 'viem/utils';
+import { permitAbi as abi } from './abi.ts';
 import type { Allowance } from './approval.ts';
-import { Stop } from './flow.ts';
-import { askOwner, readNode, type Session } from './session.ts';
+import { FlowFailure } from './flow.ts';
+import { promptOwner, readNode, type Session } from './session.ts';
 import { type Call, simulate } from './transaction.ts';
 
-type Hex = `0x${string}`;
 type Domain = { name: string; version: string; chainId: number; verifyingContract: Hex };
-
-const abi = parseAbi([
-  'function name() view returns (string)',
-  'function version() view returns (string)',
-  'function nonces(address owner) view returns (uint256)',
-  'function DOMAIN_SEPARATOR() view returns (bytes32)',
-  'function permit(address owner, address spender, uint256 value, uint256 deadline, uint8 v, bytes32 r, bytes32 s)',
-]);
 
 const DOMAIN = [
   { name: 'name', type: 'string' },
@@ -29,9 +22,9 @@ const PERMIT = [
   { name: 'deadline', type: 'uint256' },
 ] as const;
 
-const LIFE = 1_800n;
+const PERMIT_TTL_S = 1_800n;
 
-/** What a permit of this token is signed with; a token without permits (EIP-2612) is told before anyone signs. */
+/** Reads the EIP-712 domain and nonce for a permit. Throws `permit_not_supported` for a token without EIP-2612. */
 export async function readPermitTerms(
   session: Session,
   { token }: Allowance,
@@ -45,15 +38,20 @@ export async function readPermitTerms(
     read('DOMAIN_SEPARATOR'),
   ]);
   if (name === null || nonce === null || separator === null) throw unsupported();
-  // Few tokens tell their version; the separator shows which one it is.
-  for (const guess of [String(version ?? '1'), '1', '2']) {
-    const domain = { name: String(name), version: guess, chainId: session.chainId, verifyingContract: token };
+  // Few tokens expose their version, so candidates are checked against the separator.
+  for (const candidate of [String(version ?? '1'), '1', '2']) {
+    const domain = {
+      name: String(name),
+      version: candidate,
+      chainId: session.chainId,
+      verifyingContract: token,
+    };
     if (separatorOf(domain) === separator) return { domain, nonce: BigInt(nonce) };
   }
   throw unsupported();
 }
 
-/** Has the owner sign a permit of exactly the amount, and gives the call by which the wallet puts it on chain. */
+/** Has the owner sign a permit for exactly the amount, and returns the call that submits it. */
 export async function signPermit(
   session: Session,
   wanted: Allowance,
@@ -63,9 +61,9 @@ export async function signPermit(
   const { timestamp } = (await readNode(session, 'eth_getBlockByNumber', ['latest', false])) as {
     timestamp: Hex;
   };
-  // The chain's own time judges it; a quiet chain's last block may lie back.
+  // Deadlines are checked against block time, but the latest block of a quiet chain may be old.
   const now = BigInt(Math.max(Number(timestamp), Math.floor(Date.now() / 1000)));
-  const deadline = now + LIFE;
+  const deadline = now + PERMIT_TTL_S;
   const message = {
     owner: session.address,
     spender,
@@ -73,20 +71,19 @@ export async function signPermit(
     nonce: String(nonce),
     deadline: String(deadline),
   };
-  const typed = { domain, primaryType: 'Permit', types: { EIP712Domain: DOMAIN, Permit: PERMIT }, message };
-  const signature = String(
-    await askOwner(session, 'eth_signTypedData_v4', [session.address, JSON.stringify(typed)]),
-  );
+  const types = { EIP712Domain: DOMAIN, Permit: PERMIT };
+  const typedData = JSON.stringify({ domain, primaryType: 'Permit', types, message });
+  const signature = String(await promptOwner(session, 'eth_signTypedData_v4', [session.address, typedData]));
   const { v, r, s } = splitSignature(signature);
   const args = [session.address, spender, amount, deadline, v, r, s] as const;
   const call = { to: token, data: encodeFunctionData({ abi, functionName: 'permit', args }) };
   await simulate(session, call).catch((error) => {
-    throw error instanceof Stop ? unsupported(error) : error;
+    throw error instanceof FlowFailure ? unsupported(error) : error;
   });
   return call;
 }
 
-/** Contract wallets sign in other ways, which a permit does not take. */
+/** Throws for the signatures of contract wallets, which permits do not accept. */
 function splitSignature(signature: string): { v: number; r: Hex; s: Hex } {
   if (!/^0x[0-9a-f]{130}$/i.test(signature)) throw unsupported();
   const v = Number.parseInt(signature.slice(130), 16);
@@ -111,8 +108,10 @@ function separatorOf(domain: Domain): Hex {
   return hashStruct({ data, primaryType: 'EIP712Domain', types: { EIP712Domain: DOMAIN } });
 }
 
-function unsupported(cause?: unknown): Stop {
-  return new Stop('permit_not_supported', 'This token takes no permit of this wallet; approve instead.', {
-    cause,
-  });
+function unsupported(cause?: unknown): FlowFailure {
+  return new FlowFailure(
+    'permit_not_supported',
+    "The token or the wallet does not support permits. Use approval: 'approve' instead.",
+    { cause },
+  );
 }

@@ -2,15 +2,16 @@ import { stringToHex } from 'viem/utils';
 import { encodeBase58 } from '../base58.ts';
 import type { Causeway } from '../client.ts';
 import type { Chain } from '../wire.ts';
-import { askOwner, orAbort, type Session } from './session.ts';
+import { abortable, promptOwner, type Session } from './session.ts';
 import type { SolanaWallet } from './wallet.ts';
 
-export type SignInText = { domain: string; uri: string; statement: string };
+/** The fields of an ERC-4361 message that the app chooses. */
+export type SiweFields = { domain: string; uri: string; statement: string };
 
-/** A text of the service that proves, once signed, whose wallet it is; good for one use. */
-export async function askForText(
+/** Returns the service's challenge: a message that proves ownership of the wallet once signed. Valid for one use. */
+export async function requestChallenge(
   causeway: Causeway,
-  { address, chain, siwe }: { address: string; chain: Chain; siwe?: SignInText | undefined },
+  { address, chain, siwe }: { address: string; chain: Chain; siwe?: SiweFields | undefined },
   signal: AbortSignal | undefined,
 ): Promise<string> {
   const { message } = await causeway.wallets.challenge(
@@ -20,15 +21,15 @@ export async function askForText(
   return message;
 }
 
-export async function signEvmText(session: Session, text: string): Promise<string> {
-  // As hexadecimal: wallets would take a text that looks like it for bytes.
-  return String(await askOwner(session, 'personal_sign', [stringToHex(text), session.address]));
+export async function signEvmMessage(session: Session, message: string): Promise<string> {
+  // Sent as hex, because wallets take text that looks like hex for bytes.
+  return String(await promptOwner(session, 'personal_sign', [stringToHex(message), session.address]));
 }
 
-export async function signSolanaText(
+export async function signSolanaMessage(
   wallet: SolanaWallet,
-  text: string,
+  message: string,
   signal: AbortSignal | undefined,
 ): Promise<string> {
-  return encodeBase58(await orAbort(signal, wallet.signMessage(new TextEncoder().encode(text))));
+  return encodeBase58(await abortable(signal, wallet.signMessage(new TextEncoder().encode(message))));
 }

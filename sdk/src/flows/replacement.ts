@@ -1,40 +1,42 @@
-import { Stop } from './flow.ts';
+import type { Hex } from 'viem';
+import { FlowFailure } from './flow.ts';
+import type { RpcTransaction } from './rpc.ts';
 import { readNode, type Session } from './session.ts';
 
-type Hex = `0x${string}`;
-
-export type MinedOrPending = { hash: Hex; from: Hex; to: Hex | null; nonce: Hex; input: Hex; value: Hex };
-
-/** So far back it is looked for; the count of the account moves with the very block. */
-const BLOCKS = 100;
+/** How many recent blocks to search. The replacement is usually in the latest one. */
+const MAX_BLOCKS = 100;
 
 /**
- * The hash of the same transaction at another price, mined in the place of a pending one; null while none is. Any
- * other transaction in its place is its owner's way to cancel it: `transaction_replaced`.
+ * Returns the hash of the mined transaction that replaced a pending one with a different fee, or null if there is none
+ * yet. Throws `transaction_replaced` if the replacement makes another call, which is how owners cancel a transaction.
  */
-export async function findReplacement(session: Session, pending: MinedOrPending): Promise<Hex | null> {
-  const found = await findMined(session, pending);
-  // The very same: it was mined between two looks.
-  if (found === null || found.hash === pending.hash) return null;
-  if (isSame(found, pending)) return found.hash;
-  throw new Stop('transaction_replaced', 'Another transaction was sent in its place.', {
-    transactionHash: pending.hash,
-    details: { by: found.hash },
-  });
+export async function findReplacement(session: Session, pending: RpcTransaction): Promise<Hex | null> {
+  const mined = await findMined(session, pending);
+  // The transaction itself was mined between two polls.
+  if (mined === null || mined.hash === pending.hash) return null;
+  if (isSameCall(mined, pending)) return mined.hash;
+  throw new FlowFailure(
+    'transaction_replaced',
+    'The transaction was cancelled or replaced in the wallet. Start again to retry.',
+    { transactionHash: pending.hash, details: { by: mined.hash } },
+  );
 }
 
-/** For a transaction that was replaced before the node heard of it: its nonce is a guess, so only the same counts. */
-export async function findSame(session: Session, guess: MinedOrPending): Promise<Hex | null> {
-  const found = await findMined(session, guess);
-  return found !== null && isSame(found, guess) ? found.hash : null;
+/**
+ * Like `findReplacement`, for a transaction that was replaced before the node saw it. Its nonce is a guess, so only an
+ * identical call counts.
+ */
+export async function findSameCall(session: Session, guess: RpcTransaction): Promise<Hex | null> {
+  const mined = await findMined(session, guess);
+  return mined !== null && isSameCall(mined, guess) ? mined.hash : null;
 }
 
-/** What was mined with the nonce of a transaction. */
-async function findMined(session: Session, { from, nonce }: MinedOrPending): Promise<MinedOrPending | null> {
-  const mined = Number(await readNode(session, 'eth_getTransactionCount', [from, 'latest']));
-  if (mined <= Number(nonce)) return null;
+/** Finds the mined transaction with this sender and nonce. */
+async function findMined(session: Session, { from, nonce }: RpcTransaction): Promise<RpcTransaction | null> {
+  const count = Number(await readNode(session, 'eth_getTransactionCount', [from, 'latest']));
+  if (count <= Number(nonce)) return null;
   const latest = Number(await readNode(session, 'eth_blockNumber'));
-  for (let block = latest; block > Math.max(latest - BLOCKS, -1); block--) {
+  for (let block = latest; block > Math.max(latest - MAX_BLOCKS, -1); block--) {
     const found = await findInBlock(session, block, { from, nonce });
     if (found !== undefined) return found;
   }
@@ -44,18 +46,19 @@ async function findMined(session: Session, { from, nonce }: MinedOrPending): Pro
 async function findInBlock(
   session: Session,
   block: number,
-  { from, nonce }: Pick<MinedOrPending, 'from' | 'nonce'>,
-): Promise<MinedOrPending | undefined> {
+  { from, nonce }: Pick<RpcTransaction, 'from' | 'nonce'>,
+): Promise<RpcTransaction | undefined> {
   const params = [`0x${block.toString(16)}`, true];
   const { transactions = [] } = ((await readNode(session, 'eth_getBlockByNumber', params)) ?? {}) as {
-    transactions?: MinedOrPending[];
+    transactions?: RpcTransaction[];
   };
   return transactions.find(
-    (one) => one.from.toLowerCase() === from.toLowerCase() && Number(one.nonce) === Number(nonce),
+    (transaction) =>
+      transaction.from.toLowerCase() === from.toLowerCase() && Number(transaction.nonce) === Number(nonce),
   );
 }
 
-function isSame(a: MinedOrPending, b: MinedOrPending): boolean {
+function isSameCall(a: RpcTransaction, b: RpcTransaction): boolean {
   return (
     a.to?.toLowerCase() === b.to?.toLowerCase() && a.input === b.input && BigInt(a.value) === BigInt(b.value)
   );

@@ -2,91 +2,94 @@ import { CausewayError, isCausewayError } from '../error.ts';
 import { describeStatus } from '../requirements.ts';
 import { sleep } from '../sleep.ts';
 import type { OfferDetails, Requirement } from '../wire.ts';
-import { Stop } from './flow.ts';
+import { FlowFailure } from './flow.ts';
 import { compareToDecimal } from './money.ts';
-import type { Place } from './offer-contract.ts';
+import type { Deployment } from './offer-contract.ts';
 import type { Session } from './session.ts';
 
-type Hex = `0x${string}`;
-
-/** What the service would refuse afterwards is refused before anyone pays for an approval. */
+/** Runs the service's checks before the user pays for an approval that would lead nowhere. */
 export async function assertEligible(
   session: Session,
   offer: OfferDetails,
   optionId: string,
-  { token }: Place,
+  { token }: Deployment,
   amount: bigint,
 ): Promise<void> {
   const option = offer.options.find(({ id }) => id === optionId);
-  if (option === undefined) throw new Stop('invalid_input', 'The offer has no such option.');
-  const least = option.minimum_purchase_usd;
-  if (least !== null && compareToDecimal(amount, token.decimals, least) < 0)
-    throw new Stop('invalid_input', `The minimum purchase is ${least} USD.`, {
-      details: { minimum_purchase_usd: least },
+  if (option === undefined)
+    throw new FlowFailure(
+      'invalid_input',
+      `${offer.name} has no option "${optionId}"; pass an id of offer.options.`,
+    );
+  const minimum = option.minimum_purchase_usd;
+  if (minimum !== null && compareToDecimal(amount, token.decimals, minimum) < 0)
+    throw new FlowFailure('invalid_input', `The minimum purchase is ${minimum} USD.`, {
+      details: { minimum_purchase_usd: minimum },
     });
-  await orUnscoped(assertRequirements(session, offer.id, optionId));
+  await ignoreMissingScope(assertRequirements(session, offer.id, optionId));
 }
 
 async function assertRequirements(session: Session, offerId: string, optionId: string): Promise<void> {
   const { causeway, signal } = session;
   const { options } = await causeway.requirements.list(offerId, { signal });
-  const asked = options[optionId]?.data ?? [];
-  if (asked.length === 0) return;
+  const requirements = options[optionId]?.data ?? [];
+  if (requirements.length === 0) return;
   const { statuses } = await causeway.requirements.statuses(offerId, { signal });
-  const open = asked.flatMap(({ id }) => {
+  const unmet = requirements.flatMap(({ id }) => {
     const { status } = describeStatus(statuses[id]);
     return status === 'completed' ? [] : [[id, [status]]];
   });
-  if (open.length > 0) throw notMet(Object.fromEntries(open));
-  await orUnscoped(assertBound(session, offerId, optionId, asked));
+  if (unmet.length > 0) throw requirementsNotMet(Object.fromEntries(unmet));
+  await ignoreMissingScope(assertBound(session, offerId, optionId, requirements));
 }
 
-/** In the form of the service's own refusal, so that callers read one. */
-function notMet(errors: Record<string, unknown>): Stop {
-  const message = 'Not all requirements of the option are completed.';
+/** Has the same shape as the service's own error, so that callers handle one. */
+function requirementsNotMet(errors: Record<string, unknown>): FlowFailure {
+  const message = 'The user has not completed all requirements of the option.';
   const cause = new CausewayError({ code: 'requirements_not_met', status: 0, message, errors });
-  return new Stop('requirements_not_met', message, { cause, details: errors });
+  return new FlowFailure('requirements_not_met', message, { cause, details: errors });
 }
 
 async function assertBound(
   { causeway, address, signal }: Session,
   offerId: string,
   optionId: string,
-  asked: Requirement[],
+  requirements: Requirement[],
 ): Promise<void> {
-  if (!asked.some(({ type }) => type === 'whitelisted_wallet' || type === 'external_wallet')) return;
+  if (!requirements.some(({ type }) => type === 'whitelisted_wallet' || type === 'external_wallet')) return;
   for await (const bound of causeway.wallets.list(offerId, { offer_option_id: optionId }, { signal }))
     if (bound.address.toLowerCase() === address) return;
-  throw new Stop('wallet_not_bound', 'The option takes bound wallets only, and this one is not bound to it.');
+  throw new FlowFailure(
+    'wallet_not_bound',
+    'The option accepts only wallets that are bound to it. Bind this one with proveAndBindWallet() first.',
+  );
 }
 
 /**
- * Allowances are not reserved: a new approval of the same fund would take away what an earlier participation of this
- * wallet still waits for. So the earlier ones come first. `waiting` is told when there are any.
+ * Waits until earlier participations of this wallet are settled, because a new approval for the same fund would replace
+ * the allowance that they still need. Calls `onWaiting` if there are any.
  */
-export async function waitForEarlier(
+export async function waitForEarlierParticipations(
   session: Session,
   { offerId, assetId }: { offerId: string; assetId: string },
-  waiting: () => void,
+  onWaiting: () => void,
 ): Promise<void> {
-  const begun = Date.now();
+  const startedAt = Date.now();
   for (let isFirst = true; ; isFirst = false) {
-    const open = (await orUnscoped(listOpen(session, offerId, assetId))) ?? [];
-    if (open.length === 0) return;
-    if (isFirst) waiting();
-    if (Date.now() - begun >= session.confirmWithin)
-      throw new Stop(
+    const unsettled = (await ignoreMissingScope(listUnsettled(session, offerId, assetId))) ?? [];
+    if (unsettled.length === 0) return;
+    if (isFirst) onWaiting();
+    if (Date.now() - startedAt >= session.confirmationTimeoutMs)
+      throw new FlowFailure(
         'participation_outstanding',
-        'An earlier participation of this wallet is not settled yet.',
-        {
-          details: { participations: open },
-        },
+        'An earlier participation of this wallet is not settled yet. Wait for it, or use another wallet.',
+        { details: { participations: unsettled } },
       );
-    await sleep(session.pollEvery, session.signal);
+    await sleep(session.pollIntervalMs, session.signal);
   }
 }
 
-async function listOpen(
+async function listUnsettled(
   { causeway, address, chain, signal }: Session,
   offerId: string,
   assetId: string,
@@ -95,17 +98,18 @@ async function listOpen(
     { field: 'offer_id', op: '==', value: offerId },
     { field: 'status', op: 'in', value: ['prepared', 'pending', 'submitted'] },
   ] as const;
-  const open: string[] = [];
-  for await (const one of causeway.participations.list({ filters, limit: 100 }, { signal })) {
-    const isOfWallet = (one.wallet_address?.toLowerCase() as Hex | undefined) === address;
-    if (isOfWallet && one.chain === chain && one.asset.id === assetId) open.push(one.id);
+  const unsettled: string[] = [];
+  for await (const participation of causeway.participations.list({ filters, limit: 100 }, { signal })) {
+    const isOfWallet = participation.wallet_address?.toLowerCase() === address;
+    if (isOfWallet && participation.chain === chain && participation.asset.id === assetId)
+      unsettled.push(participation.id);
   }
-  return open;
+  return unsettled;
 }
 
-/** A token without the scope to look goes on without the look: the service checks it all again. */
-async function orUnscoped<Result>(look: Promise<Result>): Promise<Result | null> {
-  return look.catch((error: unknown) => {
+/** Skips a check that the token's scope does not permit. The service runs all checks again. */
+async function ignoreMissingScope<Result>(check: Promise<Result>): Promise<Result | null> {
+  return check.catch((error: unknown) => {
     if (isCausewayError(error, 'insufficient_scope')) return null;
     throw error;
   });

@@ -1,16 +1,15 @@
+import type { Hex } from 'viem';
 import { chainIdOf } from '../chains.ts';
 import type { Causeway } from '../client.ts';
 import { sleep } from '../sleep.ts';
 import type { EvmChain } from '../wire.ts';
-import { type FlowOptions, Stop } from './flow.ts';
-import { addChain } from './new-chain.ts';
-import type { MinedOrPending } from './replacement.ts';
+import { addChainParameters } from './add-chain.ts';
+import { FlowFailure, type FlowOptions } from './flow.ts';
+import type { RpcTransaction } from './rpc.ts';
 import type { EvmWallet } from './wallet.ts';
 import { hasCode } from './wallet-error.ts';
 
-type Hex = `0x${string}`;
-
-/** A wallet on a chain for the length of a flow. Its node is reached through its own provider alone. */
+/** A wallet on a chain, for the duration of a flow. The chain is read through the wallet's own provider only. */
 export type Session = {
   causeway: Causeway;
   wallet: EvmWallet;
@@ -19,69 +18,74 @@ export type Session = {
   chain: EvmChain;
   chainId: number;
   signal: AbortSignal | undefined;
-  confirmWithin: number;
-  pollEvery: number;
+  confirmationTimeoutMs: number;
+  pollIntervalMs: number;
   rpcUrls: readonly string[];
-  /** Told of every transaction that is sent. */
-  tell(hash: Hex): void;
-  /** What was sent, by its hash, for a node that has not heard of it; the nonce is a guess. */
-  sent: Map<Hex, MinedOrPending>;
+  /** Reports every transaction that the wallet sends. */
+  reportTransaction(hash: Hex): void;
+  /** The sent transactions by hash, for nodes that do not know them yet. Their nonces are guesses. */
+  sent: Map<Hex, RpcTransaction>;
 };
 
-const READ_TIMEOUT = 20_000;
-const SWITCH_LOOKS = 10;
-const SWITCH_PAUSE = 100;
+const DEFAULT_CONFIRMATION_TIMEOUT_MS = 600_000;
+const DEFAULT_POLL_INTERVAL_MS = 2_000;
+const READ_TIMEOUT_MS = 20_000;
+const SWITCH_CHECKS = 10;
+const SWITCH_CHECK_INTERVAL_MS = 100;
 
 export function openSession(
   causeway: Causeway,
   { wallet, chain }: { wallet: EvmWallet; chain: EvmChain },
-  { signal, confirmWithin = 600_000, pollEvery = 2_000, rpcUrls = {} }: FlowOptions<never>,
-  tell: (hash: Hex) => void,
+  options: FlowOptions<never>,
+  reportTransaction: (hash: Hex) => void,
 ): Session {
+  const { signal, rpcUrls = {}, confirmWithin, pollEvery } = options;
   return {
-    ...{ causeway, wallet, chain, signal, confirmWithin, pollEvery, tell },
+    ...{ causeway, wallet, chain, signal, reportTransaction },
     address: wallet.address.toLowerCase() as Hex,
     chainId: chainIdOf(chain),
+    confirmationTimeoutMs: options.confirmationTimeoutMs ?? confirmWithin ?? DEFAULT_CONFIRMATION_TIMEOUT_MS,
+    pollIntervalMs: options.pollIntervalMs ?? pollEvery ?? DEFAULT_POLL_INTERVAL_MS,
     rpcUrls: rpcUrls[chain] ?? [],
     sent: new Map(),
   };
 }
 
-/** Ends the waiting, not the work: nobody can take back what a wallet shows its owner. */
-export function orAbort<Result>(signal: AbortSignal | undefined, work: Promise<Result>): Promise<Result> {
+/** Rejects when the signal is aborted. The work itself goes on: a prompt in a wallet cannot be withdrawn. */
+export function abortable<Result>(signal: AbortSignal | undefined, work: Promise<Result>): Promise<Result> {
   if (signal === undefined) return work;
-  return new Promise((done, fail) => {
-    const stop = () => fail(signal.reason);
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
-    work.then(done, fail).finally(() => signal.removeEventListener('abort', stop));
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
 }
 
-/** Asks the wallet's node; nothing is shown to its owner. */
+/** Calls the wallet's node, without a prompt. */
 export async function readNode(session: Session, method: string, params: unknown[] = []): Promise<unknown> {
   const { wallet, signal } = session;
-  const limit = new AbortController();
+  const timeout = new AbortController();
   const timer = setTimeout(
-    () => limit.abort(new Error(`The wallet did not answer ${method} in time.`)),
-    READ_TIMEOUT,
+    () => timeout.abort(new Error(`The wallet did not respond to ${method} in time.`)),
+    READ_TIMEOUT_MS,
   );
   try {
-    return await orAbort(limit.signal, orAbort(signal, wallet.provider.request({ method, params })));
+    return await abortable(timeout.signal, abortable(signal, wallet.provider.request({ method, params })));
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** The wallet has the account and is on the chain, or is brought there. */
+/** Connects the wallet and switches it to the session's chain. Throws if it has another account or cannot switch. */
 export async function connectWallet(session: Session): Promise<void> {
   if ((await readAccounts(session)).length === 0) await prompt(session, 'eth_requestAccounts', []);
   await assertAccount(session);
   await ensureChain(session);
 }
 
-/** Asks the wallet's owner, once it is sure that it is the right account on the right chain. */
-export async function askOwner(session: Session, method: string, params: unknown[]): Promise<unknown> {
+/** Prompts the wallet's owner, after checking that the wallet is on the right account and chain. */
+export async function promptOwner(session: Session, method: string, params: unknown[]): Promise<unknown> {
   await assertAccount(session);
   await ensureChain(session);
   session.signal?.throwIfAborted();
@@ -92,44 +96,59 @@ export async function isOnChain(session: Session): Promise<boolean> {
   return Number(await readNode(session, 'eth_chainId')) === session.chainId;
 }
 
-/** An owner may think as long as he likes. */
+/** Has no timeout: the owner may take any time to decide. */
 function prompt({ wallet, signal }: Session, method: string, params: unknown[]): Promise<unknown> {
-  return orAbort(signal, wallet.provider.request({ method, params }));
+  return abortable(signal, wallet.provider.request({ method, params }));
 }
 
 async function readAccounts(session: Session): Promise<string[]> {
   const accounts = await readNode(session, 'eth_accounts');
-  return Array.isArray(accounts) ? accounts.map((one) => String(one).toLowerCase()) : [];
+  return Array.isArray(accounts) ? accounts.map((account) => String(account).toLowerCase()) : [];
 }
 
 async function assertAccount(session: Session): Promise<void> {
   if ((await readAccounts(session)).includes(session.address)) return;
-  throw new Stop('wallet_changed', 'The wallet is on another account than the one this was begun with.');
+  throw new FlowFailure(
+    'wallet_changed',
+    `The wallet has switched to another account. Select ${session.address} in the wallet and try again.`,
+  );
 }
 
 async function ensureChain(session: Session): Promise<void> {
   if (await isOnChain(session)) return;
   await switchChain(session);
-  // Some wallets answer before they have switched.
-  for (let look = 0; look < SWITCH_LOOKS; look++) {
+  // Some wallets respond before they have switched.
+  for (let check = 0; check < SWITCH_CHECKS; check++) {
     if (await isOnChain(session)) return;
-    await sleep(SWITCH_PAUSE, session.signal);
+    await sleep(SWITCH_CHECK_INTERVAL_MS, session.signal);
   }
   throw wrongChain(session);
 }
+
+/** EIP-3326: the wallet does not know the chain. */
+const UNRECOGNIZED_CHAIN = 4902;
+/** EIP-1193 and JSON-RPC: the wallet does not implement the method. */
+const UNSUPPORTED_METHOD = [4200, -32601];
 
 async function switchChain(session: Session): Promise<void> {
   const params = [{ chainId: `0x${session.chainId.toString(16)}` }];
   try {
     await prompt(session, 'wallet_switchEthereumChain', params);
   } catch (error) {
-    if (hasCode(error, 4902) && session.rpcUrls.length > 0)
-      await prompt(session, 'wallet_addEthereumChain', [addChain(session.chain, session.rpcUrls)]);
-    else if (hasCode(error, 4902, 4200, -32601)) throw wrongChain(session, error);
+    if (hasCode(error, UNRECOGNIZED_CHAIN) && session.rpcUrls.length > 0)
+      await prompt(session, 'wallet_addEthereumChain', [addChainParameters(session.chain, session.rpcUrls)]);
+    else if (hasCode(error, UNRECOGNIZED_CHAIN, ...UNSUPPORTED_METHOD)) throw wrongChain(session, error);
     else throw error;
   }
 }
 
-export function wrongChain({ chain }: Session, cause?: unknown, transactionHash?: Hex): Stop {
-  return new Stop('wrong_chain', `The wallet is not on ${chain}.`, { cause, transactionHash });
+export function wrongChain({ chain }: Session, cause?: unknown, transactionHash?: Hex): FlowFailure {
+  return new FlowFailure(
+    'wrong_chain',
+    `The wallet is not on ${chain}. Switch it to ${chain} and try again.`,
+    {
+      cause,
+      transactionHash,
+    },
+  );
 }

@@ -1,20 +1,19 @@
+import type { Hex } from 'viem';
 import { keccak256, stringToHex } from 'viem/utils';
 import type { Causeway } from '../client.ts';
 import { isCausewayError } from '../error.ts';
 import type { NewParticipation } from '../participations.ts';
 import type { EvmChain, OfferDetails, Participation } from '../wire.ts';
 import { type Allowance, assertApproved, assertBalance, sendApproval } from './approval.ts';
-import { type Enter, type FlowOptions, runFlow, Stop } from './flow.ts';
-import { readAmount } from './money.ts';
-import { findPlace } from './offer-contract.ts';
+import { type Enter, FlowFailure, type FlowOptions, runFlow } from './flow.ts';
+import { parseSmallestUnits } from './money.ts';
+import { findDeployment } from './offer-contract.ts';
 import { readPermitTerms, signPermit } from './permit.ts';
 import { waitForReceipt } from './receipt.ts';
-import { assertEligible, waitForEarlier } from './sale-checks.ts';
+import { assertEligible, waitForEarlierParticipations } from './sale-checks.ts';
 import { connectWallet, openSession, type Session } from './session.ts';
 import { sendTransaction } from './transaction.ts';
 import type { EvmWallet } from './wallet.ts';
-
-type Hex = `0x${string}`;
 
 export type TokenSalePhase =
   | 'connecting'
@@ -33,20 +32,23 @@ export type TokenSaleInput = {
   wallet: EvmWallet;
   /** One of the offer's `funding_assets`. */
   assetId: string;
-  /** Smallest units. */
+  /** In smallest units. */
   amount: string | bigint;
-  /** `permit` signs an EIP-2612 permit, which the wallet then sends: the service wants the approval on chain. */
+  /**
+   * How to approve. `permit` has the owner sign an EIP-2612 permit, which the wallet then submits, because the service
+   * needs the approval on chain. Default: `approve`.
+   */
   approval?: 'approve' | 'permit' | undefined;
-  /** Of an approval that was sent before: the flow goes on from there. */
+  /** The hash of an approval that was already sent. The flow resumes from there. */
   approvalHash?: Hex | undefined;
-  /** Keep this hash: with it the purchase can be resumed. Told again when the transaction was sped up. */
+  /** Receives the hash of the approval. Store it to resume the purchase. Called again if the transaction is sped up. */
   onApproved?: ((hash: Hex) => void) | undefined;
 };
 
 /**
  * Buys into a token sale: approves exactly the amount for the offer's fund and records the participation, which the
- * service settles. Interrupted after `onApproved`, it goes on with `approvalHash`, as often as you like, at once from
- * several places too: one approval is one participation.
+ * service settles. If interrupted after `onApproved`, resume it with `approvalHash`. Resuming several times, even
+ * concurrently, creates only one participation.
  *
  * @example
  * ```ts
@@ -63,7 +65,7 @@ export type TokenSaleInput = {
  *     wallet,
  *     assetId: 'usd-coin',
  *     amount: parseAmount('25', 6) ?? '0',
- *     onApproved: (hash) => console.log('to resume with', hash),
+ *     onApproved: (hash) => console.log('resume with', hash),
  *   });
  *   console.log(participation.status);
  * }
@@ -74,20 +76,26 @@ export async function buyTokenSale(
   input: TokenSaleInput,
   options: FlowOptions<TokenSalePhase> = {},
 ): Promise<Participation> {
-  return runFlow(options, 'connecting', async ({ enter, tell }) => {
+  return runFlow(options, 'connecting', async ({ enter, reportTransaction }) => {
     const { offer, chain, assetId, approvalHash, onApproved } = input;
-    const place = findPlace(offer, 'platform::token_sale', chain, assetId);
-    const wanted = { token: place.token.address, spender: place.address, amount: readAmount(input.amount) };
+    const deployment = findDeployment(offer, 'platform::token_sale', chain, assetId);
+    const amount = parseSmallestUnits(input.amount);
+    const wanted = { token: deployment.token.address, spender: deployment.address, amount };
     if (approvalHash !== undefined && !/^0x[0-9a-f]{64}$/i.test(approvalHash))
-      throw new Stop('invalid_input', 'approvalHash is not the hash of a transaction.');
-    const session = openSession(causeway, input, options, tell);
+      throw new FlowFailure(
+        'invalid_input',
+        'approvalHash must be a transaction hash: 0x and 64 hexadecimal digits.',
+      );
+    const session = openSession(causeway, input, options, reportTransaction);
     await connectWallet(session);
     let hash = approvalHash?.toLowerCase() as Hex | undefined;
     if (hash === undefined) {
       enter('checking');
-      await assertEligible(session, offer, input.optionId, place, wanted.amount);
+      await assertEligible(session, offer, input.optionId, deployment, amount);
       await assertBalance(session, wanted);
-      await waitForEarlier(session, { offerId: offer.id, assetId }, () => enter('waiting_for_earlier'));
+      await waitForEarlierParticipations(session, { offerId: offer.id, assetId }, () =>
+        enter('waiting_for_earlier'),
+      );
       hash = await approve(session, enter, wanted, input.approval ?? 'approve');
       onApproved?.(hash);
     }
@@ -95,11 +103,8 @@ export async function buyTokenSale(
     const receipt = await waitForReceipt(session, hash, onApproved);
     assertApproved(receipt, session.address, wanted);
     enter('creating');
-    return create(
-      session,
-      bodyOf(session, input, wanted.amount, receipt.transactionHash),
-      approvalHash !== undefined,
-    );
+    const body = bodyOf(session, input, amount, receipt.transactionHash);
+    return createParticipation(session, body, approvalHash !== undefined);
   });
 }
 
@@ -107,9 +112,9 @@ async function approve(
   session: Session,
   enter: Enter<TokenSalePhase>,
   wanted: Allowance,
-  how: 'approve' | 'permit',
+  method: 'approve' | 'permit',
 ): Promise<Hex> {
-  if (how === 'approve') return sendApproval(session, enter, wanted);
+  if (method === 'approve') return sendApproval(session, enter, wanted);
   const terms = await readPermitTerms(session, wanted);
   enter('signing_permit');
   const call = await signPermit(session, wanted, terms);
@@ -135,11 +140,11 @@ function bodyOf(
 }
 
 /**
- * The key follows from the request, so that every resume carries the same one. The service keeps refusals under a key
- * too, and what it refused before may be in order by now (a requirement completed since): a resume that is refused asks
- * once more under a new key, which is safe because an approval counts once.
+ * Derives the idempotency key from the request, so that every resume sends the same one. The service also replays
+ * rejections under a key, although their reason may be gone (a requirement completed since). A rejected resume is
+ * therefore repeated once with a new key, which is safe because an approval counts only once.
  */
-async function create(
+async function createParticipation(
   { causeway, signal }: Session,
   body: NewParticipation,
   isResumed: boolean,
@@ -148,9 +153,9 @@ async function create(
   try {
     return await causeway.participations.create(body, { signal, idempotencyKey });
   } catch (error) {
-    const isRefusal =
+    const isRejected =
       isCausewayError(error) && error.status >= 400 && error.status < 500 && error.status !== 429;
-    if (!isResumed || !isRefusal) throw error;
+    if (!isResumed || !isRejected) throw error;
     return causeway.participations.create(body, { signal });
   }
 }

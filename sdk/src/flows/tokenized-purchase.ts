@@ -1,18 +1,17 @@
+import type { Hex } from 'viem';
 import type { Causeway } from '../client.ts';
 import type { EvmChain, OfferDetails, TokenizedSwapTransaction } from '../wire.ts';
 import { assertBalance, ensureAllowance } from './approval.ts';
-import { type FlowOptions, runFlow, Stop } from './flow.ts';
-import { readAmount } from './money.ts';
-import { findContract, findPlace, type Place } from './offer-contract.ts';
-import { readSwap, type SwapResult } from './outcome.ts';
+import { FlowFailure, type FlowOptions, runFlow } from './flow.ts';
+import { parseSmallestUnits } from './money.ts';
+import { type Deployment, findContract, findDeployment } from './offer-contract.ts';
+import { readSwapResult, type SwapResult } from './outcome.ts';
 import { waitForReceipt } from './receipt.ts';
 import { describeRevert } from './revert.ts';
 import { connectWallet, openSession, type Session } from './session.ts';
-import { assertInTime, assertOrdered, assertTradable, expired } from './tokenized-checks.ts';
+import { assertMatchesOrder, assertNotExpired, assertTradable, quoteExpired } from './tokenized-checks.ts';
 import { type Call, sendTransaction, simulate } from './transaction.ts';
 import type { EvmWallet } from './wallet.ts';
-
-type Hex = `0x${string}`;
 
 export type TokenizedPhase =
   | 'connecting'
@@ -29,26 +28,26 @@ export type TokenizedInput = {
   offer: OfferDetails;
   chain: EvmChain;
   wallet: EvmWallet;
-  /** The funding asset to pay with; a tokenized offer takes the first of its contract's `funding_tokens`. */
+  /** The funding asset to pay with. Tokenized offers accept only the first of their contract's `funding_tokens`. */
   assetId: string;
-  /** Smallest units, fee included: what is paid. */
+  /** The amount to pay, in smallest units, including the fee. */
   amount: string | bigint;
-  /** The venue's symbol; the code of the offer's asset unless told. */
+  /** The venue's symbol. Default: the code of the offer's asset. */
   symbol?: string | undefined;
-  /** Smallest units of the asset; an order that gives less is not sent (`price_moved`). */
+  /** The minimum to receive, in smallest units of the asset. An order for less is not sent (`price_moved`). */
   minReceive?: string | bigint | undefined;
   /**
-   * One per confirmation of the user. The same one gives the same order again, after a crash or a rejected signature,
-   * until it expires; a new one while an order is live is `order_outstanding`. A refusal of the service stands for its
-   * confirmation: take a new one to try again.
+   * Identifies one confirmation by the user. Until the order expires, the same id returns the same order, for example
+   * after a crash or a rejected signature; a new id fails with `order_outstanding`. If the service rejected the order,
+   * use a new id to retry.
    */
   confirmationId?: string | undefined;
-  /** Whether the calldata is verified against the wallet's node before it is sent; true unless told. */
+  /** Verifies the calldata against the wallet's node before it is sent. Default: true. */
   verify?: boolean | undefined;
 };
 
 /**
- * Buys a tokenized asset: approves exactly the amount, orders once, verifies what came back and has the wallet send it.
+ * Buys a tokenized asset: approves exactly the amount, places one order, verifies its calldata and has the wallet send it.
  *
  * @example
  * ```ts
@@ -68,70 +67,72 @@ export async function buyTokenized(
   input: TokenizedInput,
   options: FlowOptions<TokenizedPhase> = {},
 ): Promise<SwapResult> {
-  return runFlow(options, 'connecting', async ({ enter, tell }) => {
+  return runFlow(options, 'connecting', async ({ enter, reportTransaction }) => {
     const { offer, verify = true, confirmationId = crypto.randomUUID() } = input;
-    const place = findFirstPlace(input);
+    const deployment = findFirstDeployment(input);
     const symbol = input.symbol ?? offer.asset.code;
-    const amount = readAmount(input.amount);
-    const least = input.minReceive === undefined ? 1n : readAmount(input.minReceive, 'minReceive');
-    const session = openSession(causeway, input, options, tell);
+    const amount = parseSmallestUnits(input.amount);
+    const minimum = input.minReceive === undefined ? 1n : parseSmallestUnits(input.minReceive, 'minReceive');
+    const session = openSession(causeway, input, options, reportTransaction);
     await connectWallet(session);
     enter('checking');
-    const wanted = { token: place.token.address, spender: place.address, amount };
-    await assertTradable(session, symbol, place, amount);
+    const wanted = { token: deployment.token.address, spender: deployment.address, amount };
+    await assertTradable(session, symbol, deployment, amount);
     await assertBalance(session, wanted);
     await ensureAllowance(session, enter, wanted);
     enter('ordering');
     const body = { amount: String(amount), chain: session.chain, symbol, wallet_address: session.address };
-    // Once for this confirmation: the client repeats it under the same key when an answer is lost.
+    // One order per confirmation: if a response is lost, the client retries with the same key.
     const order = await causeway.tokenized.transaction(body, {
       signal: options.signal,
       idempotencyKey: confirmationId,
     });
     const arrivedAt = Date.now();
     enter('verifying');
-    if (verify) await assertOrdered(session, place, order, amount);
-    assertReceives(order, least);
+    if (verify) await assertMatchesOrder(session, deployment, order, amount);
+    assertReceives(order, minimum);
     const call = { to: order.to as Hex, data: order.data as Hex };
-    await tryOut(session, call, order);
-    await assertInTime(session, order, arrivedAt);
+    await simulateOrder(session, call, order);
+    await assertNotExpired(session, order, arrivedAt);
     enter('broadcasting');
-    const sent = await sendInTime(session, call, order);
+    const sent = await sendOrder(session, call, order);
     enter('confirming');
-    return readSwap(await waitForReceipt(session, sent), session.address, place);
+    return readSwapResult(await waitForReceipt(session, sent), session.address, deployment);
   });
 }
 
-/** The order names no funding token: the contract's first one is paid with. */
-function findFirstPlace({ offer, chain, assetId }: TokenizedInput): Place {
-  const place = findPlace(offer, 'tokenized::swap', chain, assetId);
+/** The order does not name a funding token; the service uses the contract's first one. */
+function findFirstDeployment({ offer, chain, assetId }: TokenizedInput): Deployment {
+  const deployment = findDeployment(offer, 'tokenized::swap', chain, assetId);
   const first = findContract(offer, 'tokenized::swap', chain).funding_tokens[0]?.asset_id;
-  if (first === assetId) return place;
-  throw new Stop('asset_not_accepted', `${offer.name} is paid with ${first}.`, {
+  if (first === assetId) return deployment;
+  throw new FlowFailure('asset_not_accepted', `${offer.name} accepts only ${first} on ${chain}.`, {
     details: { accepted: [first] },
   });
 }
 
-function assertReceives({ receive_output_amount: receive }: TokenizedSwapTransaction, least: bigint): void {
-  if (BigInt(receive) < least)
-    throw new Stop('price_moved', 'The order gives less than was asked for; it was not sent.', {
-      details: { receive, least: String(least) },
-    });
+function assertReceives({ receive_output_amount: receive }: TokenizedSwapTransaction, minimum: bigint): void {
+  if (BigInt(receive) < minimum)
+    throw new FlowFailure(
+      'price_moved',
+      'The price moved: the order is for less than the minimum, so it was not sent. Confirm again at the new price.',
+      { details: { receive, least: String(minimum) } },
+    );
 }
 
-/** An owner may think for longer than the price holds; the wallet then fails in words of its own. */
-async function sendInTime(session: Session, call: Call, order: TokenizedSwapTransaction): Promise<Hex> {
+/** The order may expire while the owner decides; wallets then fail with errors of their own. */
+async function sendOrder(session: Session, call: Call, order: TokenizedSwapTransaction): Promise<Hex> {
   try {
     return await sendTransaction(session, call);
   } catch (error) {
-    if (describeRevert(error) === 'AttestationExpired') throw expired(order);
+    if (describeRevert(error) === 'AttestationExpired') throw quoteExpired(order);
     throw error;
   }
 }
 
-async function tryOut(session: Session, call: Call, order: TokenizedSwapTransaction): Promise<void> {
+async function simulateOrder(session: Session, call: Call, order: TokenizedSwapTransaction): Promise<void> {
   await simulate(session, call).catch((error: unknown) => {
-    if (error instanceof Stop && error.more.details?.reason === 'AttestationExpired') throw expired(order);
-    throw error;
+    const reason = error instanceof FlowFailure ? error.info.details?.reason : undefined;
+    throw reason === 'AttestationExpired' ? quoteExpired(order) : error;
   });
 }

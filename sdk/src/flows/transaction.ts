@@ -1,39 +1,41 @@
-import { Stop } from './flow.ts';
+import type { Hex } from 'viem';
+import { FlowFailure } from './flow.ts';
 import { describeRevert } from './revert.ts';
-import { askOwner, readNode, type Session } from './session.ts';
+import { promptOwner, readNode, type Session } from './session.ts';
 import { isOutage } from './wallet-error.ts';
-
-type Hex = `0x${string}`;
 
 export type Call = { to: Hex; data: Hex };
 
-/** What the call would return if it were sent now. A call that would fail is not sent: `contract_reverted`. */
+/** Simulates a call and returns its result. Throws `contract_reverted` if it would fail, so that it is never sent. */
 export async function simulate(session: Session, call: Call): Promise<Hex> {
   try {
     return (await readNode(session, 'eth_call', [{ from: session.address, ...call }, 'latest'])) as Hex;
   } catch (error) {
     if (session.signal?.aborted || isOutage(error)) throw error;
     const reason = describeRevert(error);
-    throw new Stop('contract_reverted', `The contract would refuse this: ${reason}.`, {
+    throw new FlowFailure('contract_reverted', `The contract would reject this call: ${reason}.`, {
       cause: error,
       details: { reason },
     });
   }
 }
 
-/** Gives the hash of what the wallet has sent, and tells it before anything else can go wrong. */
+/** Has the wallet send a call, reports its hash before anything else can fail, and returns it. */
 export async function sendTransaction(session: Session, { to, data }: Call): Promise<Hex> {
-  // The chain id lets a wallet that was switched meanwhile refuse by itself.
+  // With the chain id, a wallet that was switched in the meantime rejects the request itself.
   const chainId = `0x${session.chainId.toString(16)}`;
   const from = session.address;
   const nonce = await readNode(session, 'eth_getTransactionCount', [from, 'pending']).catch(() => null);
   const request = { from, to, data, value: '0x0', chainId };
-  const hash = await askOwner(session, 'eth_sendTransaction', [request]);
+  const hash = await promptOwner(session, 'eth_sendTransaction', [request]);
   if (typeof hash !== 'string' || !/^0x[0-9a-f]{64}$/i.test(hash))
-    throw new Stop('wallet_error', 'The wallet did not tell which transaction it has sent.');
+    throw new FlowFailure(
+      'wallet_error',
+      'The wallet returned no transaction hash. Check its activity before you retry.',
+    );
   const sent = hash.toLowerCase() as Hex;
   if (nonce !== null)
     session.sent.set(sent, { hash: sent, from, to, nonce: nonce as Hex, input: data, value: '0x0' });
-  session.tell(sent);
+  session.reportTransaction(sent);
   return sent;
 }

@@ -1,6 +1,6 @@
 import { encodeErrorResult, parseAbi } from 'viem/utils';
 import { describe, expect, test } from 'vitest';
-import { FlowError, isFlowError, runFlow, Stop } from './flow.ts';
+import { FlowError, FlowFailure, isFlowError, runFlow } from './flow.ts';
 import { describeRevert } from './revert.ts';
 import { hasCode, isOutage, readRevertData } from './wallet-error.ts';
 
@@ -59,7 +59,7 @@ describe('errors as wallets and libraries wrap them', () => {
 test('every failure of a flow is a FlowError of the phase it was in', async () => {
   const fail = (error: unknown, signal?: AbortSignal) =>
     runFlow<'one', void>({ signal }, 'one', () => Promise.reject(error)).catch((one: unknown) => one);
-  expect(await fail(new Stop('price_moved', 'less', { details: { a: 1 } }))).toMatchObject({
+  expect(await fail(new FlowFailure('price_moved', 'less', { details: { a: 1 } }))).toMatchObject({
     ...{ phase: 'one', code: 'price_moved', message: 'less', details: { a: 1 } },
   });
   expect(await fail(new Error('odd'))).toMatchObject({ code: 'wallet_error', message: 'odd' });

@@ -1,22 +1,24 @@
-type Hex = `0x${string}`;
+import type { Hex } from 'viem';
 
-/** Wallets and libraries wrap each other's errors in ways of their own; these are all that one holds. */
-function* within(error: unknown, depth = 0): Generator<Record<string, unknown>> {
-  if (typeof error !== 'object' || error === null || depth > 6) return;
-  const one = error as Record<string, unknown>;
-  yield one;
-  for (const member of ['cause', 'data', 'originalError', 'error', 'info'])
-    yield* within(one[member], depth + 1);
+const MAX_DEPTH = 6;
+
+/** Yields the error and every error nested in it; wallets and libraries wrap errors in different ways. */
+function* nestedErrors(error: unknown, depth = 0): Generator<Record<string, unknown>> {
+  if (typeof error !== 'object' || error === null || depth > MAX_DEPTH) return;
+  const fields = error as Record<string, unknown>;
+  yield fields;
+  for (const name of ['cause', 'data', 'originalError', 'error', 'info'])
+    yield* nestedErrors(fields[name], depth + 1);
 }
 
 export function hasCode(error: unknown, ...codes: (number | string)[]): boolean {
-  for (const { code } of within(error)) if (codes.includes(code as number)) return true;
+  for (const { code } of nestedErrors(error)) if (codes.includes(code as number)) return true;
   return false;
 }
 
-/** What a call reverted with; undefined when the error holds no such bytes. */
+/** Returns the revert data of a failed call, or undefined if the error contains none. */
 export function readRevertData(error: unknown): Hex | undefined {
-  for (const { data } of within(error))
+  for (const { data } of nestedErrors(error))
     if (typeof data === 'string' && /^0x([0-9a-f]{2})*$/i.test(data)) return data as Hex;
   return undefined;
 }
@@ -25,11 +27,11 @@ export function messageOf(error: unknown): string {
   return error instanceof Object && 'message' in error ? String(error.message) : String(error);
 }
 
-/** Whether the wallet is gone or too busy, which says nothing about what it was asked. */
+/** EIP-1193 disconnected (4900, 4901), and rate limits of JSON-RPC (-32005) and HTTP (429). */
+const OUTAGE_CODES = [4900, 4901, -32005, 429];
+
+/** Returns true if the wallet or its node is unavailable, which says nothing about the call itself. */
 export function isOutage(error: unknown): boolean {
   if (readRevertData(error) !== undefined) return false;
-  return (
-    hasCode(error, 4900, 4901, -32005, 429) ||
-    /timed? ?out|fetch|network|disconnected/i.test(messageOf(error))
-  );
+  return hasCode(error, ...OUTAGE_CODES) || /timed? ?out|fetch|network|disconnected/i.test(messageOf(error));
 }

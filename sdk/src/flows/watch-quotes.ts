@@ -4,21 +4,24 @@ import { sleep } from '../sleep.ts';
 import type { QuoteQuery } from '../tokenized.ts';
 import type { TokenizedSwapQuote } from '../wire.ts';
 
-/** A poll that failed is told as a value: the next one may succeed. `at` is the time of the answer (`Date.now()`). */
+/** The result of one poll: a quote, or an error that a later poll may not have. `at` is when it arrived (`Date.now()`). */
 export type WatchedQuote =
   | { at: number; quote: TokenizedSwapQuote; error: null }
   | { at: number; quote: null; error: CausewayError };
 
 export type WatchOptions = {
-  /** Milliseconds from the beginning of one poll to that of the next; 2,000 unless told, at least 500. */
+  /** The time from the start of one poll to the start of the next. Default: 2,000; minimum: 500. */
+  intervalMs?: number | undefined;
+  /** @deprecated Use `intervalMs`. */
   every?: number | undefined;
   /** Ends the iteration. */
   signal?: AbortSignal | undefined;
 };
 
-const SHORTEST = 500;
-/** No later poll can be answered otherwise. */
-const FINAL = new Set([
+const DEFAULT_INTERVAL_MS = 2_000;
+const MIN_INTERVAL_MS = 500;
+/** Errors that every later poll would have too. */
+const PERMANENT_ERRORS = new Set([
   'unauthorized',
   'insufficient_scope',
   'validation_failed',
@@ -27,8 +30,8 @@ const FINAL = new Set([
 ]);
 
 /**
- * Quotes at a steady pace, never two at a time; closed markets and outages come as values, in the place of a quote. Ends
- * with the signal, or when you leave the loop; throws only what no later poll could mend (an unknown symbol, say).
+ * Polls quotes at a fixed interval; polls never overlap. Closed markets and outages are yielded as errors. The iteration
+ * ends when the signal is aborted or you leave the loop, and throws only permanent errors, such as an unknown symbol.
  *
  * @example
  * ```ts
@@ -37,7 +40,7 @@ const FINAL = new Set([
  *
  * export async function watch(causeway: ReturnType<typeof createCauseway>, signal: AbortSignal) {
  *   const query = { symbol: 'AAPLon', side: 'buy', notional_value: '100' } as const;
- *   for await (const { quote, error } of watchQuotes(causeway, query, { every: 1_000, signal }))
+ *   for await (const { quote, error } of watchQuotes(causeway, query, { intervalMs: 1_000, signal }))
  *     console.log(quote?.price ?? error?.code);
  * }
  * ```
@@ -45,20 +48,21 @@ const FINAL = new Set([
 export async function* watchQuotes(
   causeway: Causeway,
   query: QuoteQuery,
-  { every = 2_000, signal }: WatchOptions = {},
+  { intervalMs, every, signal }: WatchOptions = {},
 ): AsyncGenerator<WatchedQuote, void, void> {
+  const requestedMs = intervalMs ?? every ?? DEFAULT_INTERVAL_MS;
   while (!signal?.aborted) {
-    const begun = Date.now();
+    const startedAt = Date.now();
     const watched = await poll(causeway, query, signal);
     if (watched === null || signal?.aborted) return;
     yield watched;
-    const asked = (watched.error?.retryAfter ?? 0) * 1000;
-    const pace = Math.max(every, SHORTEST, asked);
-    await sleep(Math.max(begun + pace - Date.now(), 0), signal).catch(() => undefined);
+    const retryAfterMs = (watched.error?.retryAfter ?? 0) * 1000;
+    const waitMs = Math.max(requestedMs, MIN_INTERVAL_MS, retryAfterMs);
+    await sleep(Math.max(startedAt + waitMs - Date.now(), 0), signal).catch(() => undefined);
   }
 }
 
-/** Null when the signal ended it. */
+/** Returns null if the signal was aborted. */
 async function poll(
   causeway: Causeway,
   query: QuoteQuery,
@@ -69,7 +73,7 @@ async function poll(
     return { at: Date.now(), quote, error: null };
   } catch (error) {
     if (signal?.aborted) return null;
-    if (!isCausewayError(error) || FINAL.has(error.code)) throw error;
+    if (!isCausewayError(error) || PERMANENT_ERRORS.has(error.code)) throw error;
     return { at: Date.now(), quote: null, error };
   }
 }

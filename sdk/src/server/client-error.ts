@@ -1,7 +1,7 @@
 import { CausewayError } from '../error.ts';
 import { SignInError } from './sign-in-error.ts';
 
-/** Calls of a client fail in one way, whether it was the call or the token for it that failed. */
+/** Rethrows a `SignInError` as a `CausewayError`, so that client calls fail the same way when only the token request failed. */
 export function throwAsCausewayError(error: unknown): never {
   if (!(error instanceof SignInError)) throw error;
   if (error.code === 'not_signed_in')

@@ -1,4 +1,4 @@
-/** A web `Request`, a request of Node, or just what carries its headers (`{ headers: await headers() }` of Next). */
+/** A web `Request`, a Node request, or an object with its headers (in Next: `{ headers: await headers() }`). */
 export type HasHeaders = {
   headers:
     | { get(name: string): string | null }
@@ -16,22 +16,22 @@ export function cookiesOf(request: HasHeaders): Map<string, string> {
   const pairs = (headerOf(request, 'cookie') ?? '').split(';').map((pair) => pair.trim());
   return new Map(
     pairs.flatMap((pair) => {
-      const at = pair.indexOf('=');
-      return at < 1 ? [] : [[pair.slice(0, at), pair.slice(at + 1)]];
+      const separator = pair.indexOf('=');
+      return separator < 1 ? [] : [[pair.slice(0, separator), pair.slice(separator + 1)]];
     }),
   );
 }
 
-/** Browsers promise room for so much of a cookie (RFC 6265 §6.1). */
-export const COOKIE_ROOM = 4096;
+/** The cookie size that browsers must support (RFC 6265 §6.1). */
+export const MAX_COOKIE_BYTES = 4096;
 
-type Kept = { secure: boolean; maxAge: number };
+type CookieOptions = { secure: boolean; maxAge: number };
 
-export function writeCookie(name: string, value: string, { secure, maxAge }: Kept): string {
+export function writeCookie(name: string, value: string, { secure, maxAge }: CookieOptions): string {
   return `${name}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
 }
 
-/** With the prefix a browser takes the cookie from this very host only, over TLS: no subdomain can plant one. */
+/** Adds the `__Host-` prefix on HTTPS: browsers then accept the cookie from this host only, so no subdomain can plant one. */
 export function cookieName(name: string, secure: boolean): string {
   return `${secure ? '__Host-' : ''}${name}`;
 }

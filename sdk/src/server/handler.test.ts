@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createHandler } from './handler.ts';
 import { toNode } from './node.ts';
-import { ownPath } from './same-origin.ts';
+import { localPath } from './same-origin.ts';
 import { createSeal } from './seal.ts';
 import { cookieSessions, type Session } from './session.ts';
 import { createSignIn } from './sign-in.ts';
@@ -81,7 +81,7 @@ describe('the way back', () => {
     '',
     `/${'x'.repeat(2000)}`,
   ])('%j does not leave the app', (path) => {
-    expect(ownPath(path, ORIGIN, '/home')).toBe('/home');
+    expect(localPath(path, ORIGIN, '/home')).toBe('/home');
   });
 
   test('is a path of the app whatever is asked for', () => {
@@ -103,7 +103,7 @@ describe('the way back', () => {
     );
     fc.assert(
       fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
-        const path = ownPath(parts.join(''), ORIGIN, '/home');
+        const path = localPath(parts.join(''), ORIGIN, '/home');
         expect(path).toMatch(/^\/(?![/\\])/);
         expect(new URL(path, ORIGIN).origin).toBe(ORIGIN);
       }),
@@ -111,7 +111,7 @@ describe('the way back', () => {
   });
 
   test('keeps query and fragment', () => {
-    expect(ownPath('/offers/x?tab=terms#faq', ORIGIN, '/')).toBe('/offers/x?tab=terms#faq');
+    expect(localPath('/offers/x?tab=terms#faq', ORIGIN, '/')).toBe('/offers/x?tab=terms#faq');
   });
 });
 

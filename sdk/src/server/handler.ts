@@ -1,30 +1,30 @@
-import { json, redirect, refuse, refuseOthers } from './reply.ts';
-import { answerCallback, beginSignIn } from './round-trip.ts';
-import { isOwnPage, ownPath } from './same-origin.ts';
+import type { HandlerContext } from './handler-context.ts';
+import { crossSiteReply, errorReply, jsonReply, redirectReply } from './reply.ts';
+import { handleCallback, startSignIn } from './round-trip.ts';
+import { isSameOrigin, localPath } from './same-origin.ts';
 import type { Session } from './session.ts';
 import type { SignIn } from './sign-in.ts';
 import { SignInError } from './sign-in-error.ts';
 
 export type HandlerOptions = {
-  /** Of all paths but the callback's, which is that of the redirect URI; `/causeway` unless told. */
+  /** The prefix of all routes except the callback, whose path is that of the redirect URI. Default: `/causeway`. */
   prefix?: string | undefined;
-  /** Where users go when no other page is known; `/` unless told. */
+  /** The path to send users to if no other is known. Default: `/`. */
   home?: string | undefined;
-  /** Told of failures that are no user's doing, for your log; they hold no secret. */
+  /** Receives errors that users did not cause, for your log. They contain no secrets. */
   onError?: ((error: unknown) => void) | undefined;
 };
 
-/** Takes a request and gives the reply: as it is for Next, Hono, Bun and Deno, by `toNode` or `toFastify` for others. */
+/** Answers web requests. Use it directly in Next, Hono, Bun and Deno, and through `toNode` or `toFastify` elsewhere. */
 export type Handler = ((request: Request) => Promise<Response>) & {
   readonly routes: readonly { readonly method: 'GET' | 'POST'; readonly path: string }[];
 };
 
-export type Parts = { signIn: SignIn; origin: string; home: string; onError: (error: unknown) => void };
-type Answer = (parts: Parts, request: Request, url: URL) => Promise<Response>;
+type RouteHandler = (context: HandlerContext, request: Request, url: URL) => Promise<Response>;
 
 /**
- * The paths that a browser needs: `GET /causeway/sign-in?return_to=/path`, the callback, `GET /causeway/token`,
- * `GET /causeway/session` and `POST /causeway/sign-out`.
+ * Creates the handler of the routes that a browser needs: `GET /causeway/sign-in?return_to=/path`, the callback,
+ * `GET /causeway/token`, `GET /causeway/session` and `POST /causeway/sign-out`.
  *
  * @example
  * ```ts
@@ -44,82 +44,87 @@ type Answer = (parts: Parts, request: Request, url: URL) => Promise<Response>;
  */
 export function createHandler(signIn: SignIn, options: HandlerOptions = {}): Handler {
   const { prefix = '/causeway', home = '/', onError = () => undefined } = options;
-  const parts: Parts = { signIn, home, onError, origin: new URL(signIn.redirectUri).origin };
-  const table: { method: 'GET' | 'POST'; path: string; answer: Answer }[] = [
-    { method: 'GET', path: `${prefix}/sign-in`, answer: beginSignIn },
-    { method: 'GET', path: new URL(signIn.redirectUri).pathname, answer: answerCallback },
-    { method: 'GET', path: `${prefix}/token`, answer: giveToken },
-    { method: 'GET', path: `${prefix}/session`, answer: giveSession },
-    { method: 'POST', path: `${prefix}/sign-out`, answer: signOut },
+  const { origin, pathname: callbackPath } = new URL(signIn.redirectUri);
+  const context: HandlerContext = { signIn, home, onError, origin };
+  const routes: { method: 'GET' | 'POST'; path: string; handle: RouteHandler }[] = [
+    { method: 'GET', path: `${prefix}/sign-in`, handle: startSignIn },
+    { method: 'GET', path: callbackPath, handle: handleCallback },
+    { method: 'GET', path: `${prefix}/token`, handle: handleToken },
+    { method: 'GET', path: `${prefix}/session`, handle: handleSession },
+    { method: 'POST', path: `${prefix}/sign-out`, handle: handleSignOut },
   ];
   const handler = async (request: Request) => {
     const url = new URL(request.url);
-    const here = table.filter(({ path }) => path === url.pathname);
-    const found = here.find(({ method }) => method === request.method);
-    if (found === undefined)
-      return here[0] === undefined
-        ? refuse(404, 'not_found', 'There is nothing here.')
-        : refuse(405, 'method_not_allowed', 'Not by this method.', new Headers({ allow: here[0].method }));
+    const [first, ...others] = routes.filter(({ path }) => path === url.pathname);
+    if (first === undefined) return errorReply(404, 'not_found', 'Not found.');
+    const route = [first, ...others].find(({ method }) => method === request.method);
+    if (route === undefined) {
+      const allow = new Headers({ allow: first.method });
+      return errorReply(405, 'method_not_allowed', `Use ${first.method} for this path.`, allow);
+    }
     try {
-      return await found.answer(parts, request, url);
+      return await route.handle(context, request, url);
     } catch (error) {
       onError(error);
-      return refuse(500, 'internal_error', 'This cannot be answered now.');
+      return errorReply(500, 'internal_error', 'The request failed. Try again later.');
     }
   };
-  return Object.assign(handler, { routes: table.map(({ method, path }) => ({ method, path })) });
+  return Object.assign(handler, { routes: routes.map(({ method, path }) => ({ method, path })) });
 }
 
-/** For the page's own client. The refresh token never leaves the server. */
-async function giveToken(parts: Parts, request: Request, url: URL): Promise<Response> {
-  if (!isOwnPage(request, parts.origin)) return refuseOthers();
-  const { signIn, onError } = parts;
+/** Sends the page an access token. The refresh token never leaves the server. */
+async function handleToken(context: HandlerContext, request: Request, url: URL): Promise<Response> {
+  if (!isSameOrigin(request, context.origin)) return crossSiteReply();
+  const { signIn, onError } = context;
   const reply = new Headers();
   const session = await signIn.store.load(request);
-  if (session === undefined) return refuse(401, 'not_signed_in', 'Nobody is signed in.');
+  if (session === undefined) return errorReply(401, 'not_signed_in', 'No user is signed in.');
   try {
-    const wanted = url.searchParams.has('refresh') ? signIn.refresh : signIn.fresh;
-    const fresh = await wanted(session);
-    // Also when nothing was renewed just now: the reply that carried the cookie of the last renewal may have been lost.
+    const isForced = url.searchParams.has('refresh');
+    const fresh = await (isForced ? signIn.refresh(session) : signIn.fresh(session));
+    // Saves even if this call renewed nothing: the response with the last renewal's cookie may have been lost.
     if (fresh.refreshedAt !== session.refreshedAt) await signIn.store.save(request, reply, fresh);
-    return json(200, { access_token: fresh.accessToken, ...endOf(fresh, signIn.internals.now()) }, reply);
+    const expiry = expiryOf(fresh, signIn.internals.now());
+    return jsonReply(200, { access_token: fresh.accessToken, ...expiry }, reply);
   } catch (error) {
     if (error instanceof SignInError && error.code === 'not_signed_in') {
       await signIn.store.clear(request, reply);
-      return refuse(401, 'not_signed_in', 'The session has ended.', reply);
+      return errorReply(401, 'not_signed_in', 'The session has expired. Sign in again.', reply);
     }
     onError(error);
-    const isAway = error instanceof SignInError && error.code === 'unavailable';
-    return refuse(isAway ? 503 : 502, isAway ? 'upstream_unavailable' : 'upstream_error', 'No token now.');
+    return error instanceof SignInError && error.code === 'unavailable'
+      ? errorReply(503, 'upstream_unavailable', 'Causeway is unavailable. Try again later.')
+      : errorReply(502, 'upstream_error', 'Causeway rejected the token request.');
   }
 }
 
-/** The page's clock may be wrong, so it is told the seconds as well. */
-function endOf({ expiresAt }: Session, now: number) {
+/** Includes the remaining seconds, because the browser's clock may be wrong. */
+function expiryOf({ expiresAt }: Session, now: number) {
   const expires_in = Math.max(0, Math.floor((expiresAt - now) / 1000));
   return { expires_in, expires_at: new Date(expiresAt).toISOString() };
 }
 
-async function giveSession({ signIn, origin }: Parts, request: Request): Promise<Response> {
-  if (!isOwnPage(request, origin)) return refuseOthers();
+async function handleSession({ signIn, origin }: HandlerContext, request: Request): Promise<Response> {
+  if (!isSameOrigin(request, origin)) return crossSiteReply();
   const session = await signIn.store.load(request);
-  if (session === undefined) return json(200, { signed_in: false });
+  if (session === undefined) return jsonReply(200, { signed_in: false });
   const { id, email } = session.user ?? {};
-  return json(200, { signed_in: true, scope: session.scope, user: { id: id ?? null, email: email ?? null } });
+  const user = { id: id ?? null, email: email ?? null };
+  return jsonReply(200, { signed_in: true, scope: session.scope, user });
 }
 
-async function signOut(
-  { signIn, origin, home, onError }: Parts,
+async function handleSignOut(
+  { signIn, origin, home, onError }: HandlerContext,
   request: Request,
   url: URL,
 ): Promise<Response> {
-  if (!isOwnPage(request, origin)) return refuseOthers();
+  if (!isSameOrigin(request, origin)) return crossSiteReply();
   const reply = new Headers();
   const session = await signIn.store.load(request);
   await signIn.store.clear(request, reply);
-  // The user is out of this app whether or not the service can be reached.
+  // A failed revocation must not keep the user signed in to this app.
   if (session !== undefined) await signIn.signOut(session).catch(onError);
   if (request.headers.get('accept')?.includes('text/html') !== true)
-    return json(200, { signed_in: false }, reply);
-  return redirect(ownPath(url.searchParams.get('return_to'), origin, home), reply);
+    return jsonReply(200, { signed_in: false }, reply);
+  return redirectReply(localPath(url.searchParams.get('return_to'), origin, home), reply);
 }

@@ -1,6 +1,13 @@
 export type { HasHeaders } from './cookies.ts';
 export { createHandler, type Handler, type HandlerOptions } from './handler.ts';
-export { type FastifyLike, type NodeHandler, toFastify, toNode } from './node.ts';
+export {
+  type FastifyLike,
+  type NodeHandler,
+  type ToNodeOptions,
+  toFastify,
+  toNode,
+  type WebHandler,
+} from './node.ts';
 export { type PartnerClientOptions, partnerClient } from './partner-client.ts';
 export type { Pending } from './pending.ts';
 export { type CookieSessionsOptions, cookieSessions, type Session, type SessionStore } from './session.ts';

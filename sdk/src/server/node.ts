@@ -1,15 +1,29 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Handler } from './handler.ts';
 
-/** What Node's http, Connect and Express take. */
+/** A request listener for `node:http`, Connect and Express. */
 export type NodeHandler = (
   request: IncomingMessage,
   response: ServerResponse,
   next?: (error?: unknown) => void,
 ) => void;
 
+/** Any function from a web `Request` to a `Response`. */
+export type WebHandler = (request: Request) => Promise<Response>;
+
+export type ToNodeOptions = {
+  /**
+   * The largest request body to read, in bytes; larger ones are answered with 413. Default: bodies are not read, which is
+   * right for `createHandler` and for apps whose body parser has already consumed them.
+   */
+  maxBodyBytes?: number | undefined;
+  /** Receives errors of the handler if there is no `next` to pass them to. */
+  onError?: ((error: unknown) => void) | undefined;
+};
+
 /**
- * The handler for `node:http` and Express: what is not its own goes on to `next`, or is 404 where there is none.
+ * Adapts a handler to `node:http` and Express. A handler of `createHandler` passes requests for other paths to `next`, or
+ * answers them with 404 if there is no `next`; any other function answers every request.
  *
  * @example
  * ```ts
@@ -30,39 +44,74 @@ export type NodeHandler = (
  * server.listen(0, '127.0.0.1', () => server.close());
  * ```
  */
-export function toNode(handler: Handler): NodeHandler {
+export function toNode(handler: Handler | WebHandler, options: ToNodeOptions = {}): NodeHandler {
+  const { maxBodyBytes, onError } = options;
+  const paths = 'routes' in handler ? new Set(handler.routes.map(({ path }) => path)) : undefined;
   return (request, response, next) => {
-    // Express takes the path it is mounted at away from `url`.
+    // Express removes the mount path from `url`.
     const target = (request as { originalUrl?: string }).originalUrl ?? request.url ?? '/';
-    const path = target.split('?', 1)[0];
-    if (next !== undefined && !handler.routes.some((route) => route.path === path)) return next();
-    answer(handler, request, target, response).catch((error) => {
+    if (next !== undefined && paths?.has(target.split('?', 1)[0] ?? '') === false) return next();
+    respond(handler, request, target, response, maxBodyBytes).catch((error) => {
       if (next !== undefined) return next(error);
-      response.statusCode = 500;
+      onError?.(error);
+      if (!response.headersSent) response.statusCode = 500;
       response.end();
     });
   };
 }
 
-async function answer(handler: Handler, request: IncomingMessage, target: string, response: ServerResponse) {
-  const { status, headers, body } = await handler(requestOf(request, target));
+async function respond(
+  handler: WebHandler,
+  request: IncomingMessage,
+  target: string,
+  response: ServerResponse,
+  maxBodyBytes: number | undefined,
+): Promise<void> {
+  const payload = maxBodyBytes === undefined ? null : await readBody(request, maxBodyBytes);
+  const { status, headers, body } =
+    payload === 'too_large'
+      ? new Response(null, { status: 413 })
+      : await handler(toWebRequest(request, target, payload));
   response.statusCode = status;
   for (const [name, value] of headers) if (name !== 'set-cookie') response.setHeader(name, value);
   const cookies = headers.getSetCookie();
   if (cookies.length > 0) response.appendHeader('set-cookie', cookies);
-  response.end(body === null ? undefined : Buffer.from(await new Response(body).arrayBuffer()));
+  if (body === null) return void response.end();
+  const content = Buffer.from(await new Response(body).arrayBuffer());
+  response.setHeader('content-length', content.length);
+  response.end(content);
 }
 
-/** Without the body, which none of the handlers reads and a parser may have taken. The host is never looked at. */
-function requestOf({ method = 'GET', headers }: IncomingMessage, target: string): Request {
+/** Ignores the Host header, which the client chooses; handlers use the path only. */
+function toWebRequest(
+  { method = 'GET', headers }: IncomingMessage,
+  target: string,
+  body: Uint8Array<ArrayBuffer> | null,
+): Request {
   const url = `http://localhost${target.startsWith('/') ? target : '/'}`;
   const kept = new Headers();
   for (const [name, value] of Object.entries(headers))
     if (typeof value === 'string' && !name.startsWith(':')) kept.set(name, value);
-  return new Request(url, { method: method === 'HEAD' ? 'GET' : method, headers: kept });
+  return new Request(url, { method: method === 'HEAD' ? 'GET' : method, headers: kept, body });
 }
 
-/** What this needs of Fastify; its own instance fits. */
+async function readBody(
+  request: IncomingMessage,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer> | 'too_large' | null> {
+  if (request.method === 'GET' || request.method === 'HEAD') return null;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // Destroying the request here would close the connection before the 413 is sent.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBytes) return 'too_large';
+    chunks.push(chunk);
+  }
+  return new Uint8Array(Buffer.concat(chunks));
+}
+
+/** The subset of a Fastify instance that `toFastify` uses. */
 export type FastifyLike = {
   removeAllContentTypeParsers(): void;
   addContentTypeParser(
@@ -77,7 +126,7 @@ export type FastifyLike = {
 };
 
 /**
- * The handler as a Fastify plugin: `app.register(toFastify(handler))`.
+ * Adapts a handler to a Fastify plugin: `app.register(toFastify(handler))`.
  *
  * @example
  * ```ts
@@ -98,7 +147,7 @@ export type FastifyLike = {
 export function toFastify(handler: Handler): (app: FastifyLike) => Promise<void> {
   const node = toNode(handler);
   return async (app) => {
-    // A sign-out comes as a form, whose body nobody reads; Fastify would refuse the type.
+    // Sign-out is posted as a form, a content type that Fastify rejects by default. The body is not needed.
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', async (_request, payload) => {
       payload.resume();

@@ -1,18 +1,18 @@
+import { cacheToken } from '../cache-token.ts';
 import { type Causeway, createCauseway } from '../client.ts';
-import { keepToken } from '../keep-token.ts';
 import type { CausewayOptions } from '../request.ts';
 import { throwAsCausewayError } from './client-error.ts';
 import { type ClientCredentials, requestTokens } from './token-endpoint.ts';
 
 export type PartnerClientOptions = Omit<CausewayOptions, 'accessToken'> &
   ClientCredentials & {
-    /** All that the client may have on its own unless told. */
+    /** Default: all scopes that the client may use without a user. */
     scope?: string | readonly string[] | undefined;
   };
 
 /**
- * A client that acts for the partner itself (client credentials): all its offers and all its participations, no user's
- * data. The token is kept until near its end and asked for once, however many calls wait for it.
+ * Creates a client that acts for the partner itself (client credentials): it reads all of the partner's offers and
+ * participations, but no user's personal data. Concurrent calls share one cached token.
  *
  * @example
  * ```ts
@@ -28,11 +28,11 @@ export type PartnerClientOptions = Omit<CausewayOptions, 'accessToken'> &
  */
 export function partnerClient(options: PartnerClientOptions): Causeway {
   const { clientId: _id, clientSecret: _secret, clientAuth: _auth, scope, ...rest } = options;
-  const asked = typeof scope === 'string' ? scope : scope?.join(' ');
-  const accessToken = keepToken(async () => {
-    const grant = { grant_type: 'client_credentials', ...(asked !== undefined && { scope: asked }) };
+  const scopes = typeof scope === 'string' ? scope : scope?.join(' ');
+  const accessToken = cacheToken(async () => {
+    const grant = { grant_type: 'client_credentials', ...(scopes !== undefined && { scope: scopes }) };
     const { access_token, expires_in } = await requestTokens(options, grant).catch(throwAsCausewayError);
-    return { token: access_token, seconds: expires_in };
+    return { token: access_token, expiresInS: expires_in };
   });
   return createCauseway({ ...rest, accessToken });
 }

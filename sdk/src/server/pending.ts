@@ -1,30 +1,33 @@
 import { timingSafeEqual } from 'node:crypto';
-import { codeOfAnswer, SignInError } from './sign-in-error.ts';
+import { SignInError, toSignInErrorCode } from './sign-in-error.ts';
 
-/** A sign-in that has begun; keep it where only this browser and this server have it. */
+/** A sign-in in progress. Store it where only this browser and this server can read it. */
 export type Pending = {
   readonly state: string;
   readonly verifier: string;
   readonly returnTo: string;
-  /** Milliseconds since 1970. */
+  /** Expiry, in milliseconds since 1970. */
   readonly until: number;
 };
 
-/** What came back must belong to what this browser began, and come from the server that was asked (RFC 9207). */
-export function checkAnswer(
+/**
+ * Returns the code of a callback. Throws `SignInError` unless the callback belongs to the pending sign-in of this browser
+ * and comes from the expected issuer (RFC 9207).
+ */
+export function checkCallback(
   callback: string | URL | URLSearchParams,
   pending: Pending | undefined,
   { issuer, now }: { issuer: string; now: number },
 ): { code: string; state: string; verifier: string } {
-  const answer = parametersOf(callback);
-  const state = single(answer, 'state');
-  if (pending === undefined || state === undefined || !isSame(state, pending.state))
+  const parameters = parametersOf(callback);
+  const state = singleValue(parameters, 'state');
+  if (pending === undefined || state === undefined || !isEqual(state, pending.state))
     throw new SignInError('state_mismatch');
   if (pending.until <= now) throw new SignInError('expired');
-  if (single(answer, 'iss') !== issuer) throw new SignInError('issuer_mismatch');
-  const error = single(answer, 'error');
-  if (error !== undefined) throw new SignInError(codeOfAnswer(error));
-  const code = single(answer, 'code');
+  if (singleValue(parameters, 'iss') !== issuer) throw new SignInError('issuer_mismatch');
+  const error = singleValue(parameters, 'error');
+  if (error !== undefined) throw new SignInError(toSignInErrorCode(error));
+  const code = singleValue(parameters, 'code');
   if (code === undefined) throw new SignInError('refused');
   return { code, state, verifier: pending.verifier };
 }
@@ -34,13 +37,13 @@ function parametersOf(callback: string | URL | URLSearchParams): URLSearchParams
   return new URL(callback, 'http://localhost').searchParams;
 }
 
-/** A parameter that is there twice is nobody's answer (RFC 6749 §3.1). */
-function single(answer: URLSearchParams, name: string): string | undefined {
-  const values = answer.getAll(name);
+/** Returns undefined for a repeated parameter, which RFC 6749 §3.1 forbids. */
+function singleValue(parameters: URLSearchParams, name: string): string | undefined {
+  const values = parameters.getAll(name);
   return values.length === 1 ? values[0] : undefined;
 }
 
-function isSame(one: string, other: string): boolean {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)];
-  return a.length === b.length && timingSafeEqual(a, b);
+function isEqual(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
 }

@@ -2,70 +2,66 @@ import type { Session } from './session.ts';
 import { SignInError } from './sign-in-error.ts';
 
 export type Renewal = {
-  /** The session with tokens that will last a moment; `force` when the service has refused the present one. */
+  /** Returns the session with a token that does not expire soon. `force` renews a token that the service rejected. */
   fresh(session: Session, force?: boolean): Promise<Session>;
-  /** The newest state of a session that this process knows, so that a browser which missed a reply goes on from there. */
+  /** Returns the newest version of the session that this process knows, for a browser that missed a response. */
   newest(session: Session): Session;
   forget(session: Session): void;
 };
 
-/** A token is replaced so long before its end: time for the request that it is meant for. */
-const BEFORE_END = 60_000;
-/** A browser that asks again and again must not spend the partner's budget of token requests. */
-const BETWEEN_FORCED = 10_000;
-const MAX_REMEMBERED = 10_000;
+/** Renews a token this long before it expires, so that the request it is sent with still succeeds. */
+const EXPIRY_MARGIN_MS = 60_000;
+/** Keeps a page that requests tokens in a loop from using up the partner's rate limit. */
+const MIN_FORCED_INTERVAL_MS = 10_000;
+const MAX_REMEMBERED_SESSIONS = 10_000;
 
 /**
- * One renewal at a time per session in this process. Two processes may renew at once: the service replaces a refresh
- * token only near its end, and honours the replaced one for half a minute.
+ * Runs one renewal at a time per session in this process. Several processes may renew concurrently: the service rotates
+ * a refresh token only near its expiry, and accepts the previous one for 30 more seconds.
  */
 export function createRenewal(now: () => number, renew: (session: Session) => Promise<Session>): Renewal {
-  const running = new Map<string, Promise<Session>>();
-  const known = new Map<string, Session>();
+  const inFlight = new Map<string, Promise<Session>>();
+  const remembered = new Map<string, Session>();
 
   const newest = (session: Session) => {
-    const other = known.get(session.id);
+    const other = remembered.get(session.id);
     return other !== undefined && other.refreshedAt > session.refreshedAt ? other : session;
   };
   const start = (session: Session) => {
-    const done = renew(session)
-      .then((renewed) => remember(known, renewed))
-      .finally(() => running.delete(session.id));
-    running.set(session.id, done);
-    return done;
+    const renewal = renew(session)
+      .then((renewed) => remember(remembered, renewed))
+      .finally(() => inFlight.delete(session.id));
+    inFlight.set(session.id, renewal);
+    return renewal;
   };
 
   return {
     newest,
-    forget: ({ id }) => void known.delete(id),
+    forget: ({ id }) => void remembered.delete(id),
     fresh: async (given, force = false) => {
-      const inFlight = running.get(given.id);
-      if (inFlight !== undefined) return inFlight;
+      const running = inFlight.get(given.id);
+      if (running !== undefined) return running;
       const session = newest(given);
-      const isOld = session.expiresAt - BEFORE_END <= now();
-      if (!isOld && !(force && session.refreshedAt + BETWEEN_FORCED <= now())) return session;
+      const isExpiring = session.expiresAt - EXPIRY_MARGIN_MS <= now();
+      const mayForce = force && session.refreshedAt + MIN_FORCED_INTERVAL_MS <= now();
+      if (!isExpiring && !mayForce) return session;
       try {
         return await start(session);
       } catch (error) {
-        if (error instanceof SignInError && error.code === 'not_signed_in') known.delete(session.id);
-        // While the service is away the present token may still do.
-        if (
-          error instanceof SignInError &&
-          error.code === 'unavailable' &&
-          !force &&
-          session.expiresAt > now()
-        )
-          return session;
+        const code = error instanceof SignInError ? error.code : undefined;
+        if (code === 'not_signed_in') remembered.delete(session.id);
+        // The current token may still be valid while the service is unavailable.
+        if (code === 'unavailable' && !force && session.expiresAt > now()) return session;
         throw error;
       }
     },
   };
 }
 
-function remember(known: Map<string, Session>, session: Session): Session {
-  known.delete(session.id);
-  known.set(session.id, session);
-  const [oldest] = known.keys();
-  if (known.size > MAX_REMEMBERED && oldest !== undefined) known.delete(oldest);
+function remember(sessions: Map<string, Session>, session: Session): Session {
+  sessions.delete(session.id);
+  sessions.set(session.id, session);
+  const [oldest] = sessions.keys();
+  if (sessions.size > MAX_REMEMBERED_SESSIONS && oldest !== undefined) sessions.delete(oldest);
   return session;
 }

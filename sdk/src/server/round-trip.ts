@@ -1,26 +1,30 @@
 import { cookieName, cookiesOf, writeCookie } from './cookies.ts';
-import type { Parts } from './handler.ts';
+import type { HandlerContext } from './handler-context.ts';
 import type { Pending } from './pending.ts';
-import { redirect, refuse } from './reply.ts';
-import { isNavigation, ownPath } from './same-origin.ts';
+import { errorReply, redirectReply } from './reply.ts';
+import { isNavigation, localPath } from './same-origin.ts';
 import { SignInError, type SignInErrorCode } from './sign-in-error.ts';
 
-const PENDING_SECONDS = 600;
-/** Of tabs that sign in side by side; others are let go, so that nobody can fill a browser with cookies. */
+const PENDING_TTL_S = 600;
+/** The most sign-ins in progress per browser, one per tab. Older ones are dropped, so that cookies cannot pile up. */
 const MAX_PENDING = 4;
-const PENDING = 'causeway_pending_';
+const PENDING_PREFIX = 'causeway_pending_';
 
-export async function beginSignIn(
-  { signIn, origin, home }: Parts,
+export async function startSignIn(
+  { signIn, origin, home }: HandlerContext,
   request: Request,
   url: URL,
 ): Promise<Response> {
   if (!isNavigation(request))
-    return refuse(403, 'cross_site_request', 'Open this address; it cannot be embedded.');
-  const asked = url.searchParams;
-  const loginHint = asked.get('login_hint')?.slice(0, 254);
-  const prompt = (['none', 'login', 'consent'] as const).find((one) => one === asked.get('prompt'));
-  const returnTo = withError(ownPath(asked.get('return_to'), origin, home), origin, undefined);
+    return errorReply(
+      403,
+      'cross_site_request',
+      'Open this URL as a page; it cannot be embedded or fetched.',
+    );
+  const parameters = url.searchParams;
+  const loginHint = parameters.get('login_hint')?.slice(0, 254);
+  const prompt = (['none', 'login', 'consent'] as const).find((value) => value === parameters.get('prompt'));
+  const returnTo = withoutError(localPath(parameters.get('return_to'), origin, home), origin);
   const { url: location, pending } = signIn.authorizeUrl({ returnTo, loginHint, prompt });
   const reply = new Headers();
   const secure = origin.startsWith('https:');
@@ -29,13 +33,13 @@ export async function beginSignIn(
     reply.append('set-cookie', writeCookie(name, '', { secure, maxAge: 0 }));
   const name = pendingName(pending.state, secure);
   const sealed = signIn.internals.seal(name, pending, pending.until);
-  reply.append('set-cookie', writeCookie(name, sealed, { secure, maxAge: PENDING_SECONDS }));
-  return redirect(location, reply);
+  reply.append('set-cookie', writeCookie(name, sealed, { secure, maxAge: PENDING_TTL_S }));
+  return redirectReply(location, reply);
 }
 
-/** A failure goes back to the page that asked, as `?causeway_error=code`. */
-export async function answerCallback(
-  { signIn, origin, home, onError }: Parts,
+/** Finishes a sign-in. Failures are passed to the page that started it, as `?causeway_error=code`. */
+export async function handleCallback(
+  { signIn, origin, home, onError }: HandlerContext,
   request: Request,
   url: URL,
 ): Promise<Response> {
@@ -44,40 +48,47 @@ export async function answerCallback(
   const sealed = cookiesOf(request).get(name);
   const pending =
     sealed === undefined ? undefined : (signIn.internals.open(name, sealed, 0) as Pending | undefined);
-  const back = pending?.returnTo ?? home;
+  const returnTo = pending?.returnTo ?? home;
   const reply = new Headers();
   if (sealed !== undefined) reply.append('set-cookie', writeCookie(name, '', { secure, maxAge: 0 }));
   try {
     const session = await signIn.exchange(url, pending);
     await signIn.store.save(request, reply, session);
-    return redirect(back, reply);
+    return redirectReply(returnTo, reply);
   } catch (error) {
     const code: SignInErrorCode = error instanceof SignInError ? error.code : 'refused';
-    if (!isUsersDoing(code)) onError(error);
-    return redirect(withError(back, origin, code), reply);
+    if (NEEDS_ATTENTION.has(code)) onError(error);
+    return redirectReply(withError(returnTo, origin, code), reply);
   }
 }
 
-/** Undefined takes away what an earlier attempt has left. */
-function withError(path: string, origin: string, code: SignInErrorCode | undefined): string {
+/** Failures that point at a wrong configuration, an outage or an attack rather than at the user. */
+const NEEDS_ATTENTION: ReadonlySet<SignInErrorCode> = new Set([
+  'refused',
+  'unavailable',
+  'session_too_large',
+  'issuer_mismatch',
+]);
+
+function withError(path: string, origin: string, code: SignInErrorCode): string {
   const url = new URL(path, origin);
-  if (code !== undefined) url.searchParams.set('causeway_error', code);
-  else if (url.searchParams.has('causeway_error')) url.searchParams.delete('causeway_error');
+  url.searchParams.set('causeway_error', code);
   return `${url.pathname}${url.search}${url.hash}`;
 }
 
-function isUsersDoing(code: SignInErrorCode): boolean {
-  return (
-    code !== 'refused' && code !== 'unavailable' && code !== 'session_too_large' && code !== 'issuer_mismatch'
-  );
+/** Removes the error of an earlier attempt. */
+function withoutError(path: string, origin: string): string {
+  const url = new URL(path, origin);
+  if (url.searchParams.has('causeway_error')) url.searchParams.delete('causeway_error');
+  return `${url.pathname}${url.search}${url.hash}`;
 }
 
-/** One cookie per sign-in, so that two tabs do not spoil each other's. */
+/** Returns a cookie name per sign-in, so that tabs do not overwrite each other's. */
 function pendingName(state: string, secure: boolean): string {
-  return cookieName(PENDING + state.slice(0, 8).replace(/[^\w-]/g, ''), secure);
+  return cookieName(PENDING_PREFIX + state.slice(0, 8).replace(/[^\w-]/g, ''), secure);
 }
 
 function pendingNames(request: Request, secure: boolean): string[] {
-  const start = cookieName(PENDING, secure);
-  return [...cookiesOf(request).keys()].filter((name) => name.startsWith(start));
+  const prefix = cookieName(PENDING_PREFIX, secure);
+  return [...cookiesOf(request).keys()].filter((name) => name.startsWith(prefix));
 }

@@ -1,36 +1,42 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
-/** What a cookie carries can be neither read nor made by the browser, nor moved to another cookie. */
+/** Encrypts and authenticates cookie values. A value opens only for the purpose it was sealed for. */
 export type Seal = {
-  seal(purpose: string, content: unknown, until: number): string;
-  /** Undefined for whatever this server has not made, or is too old. */
+  seal(purpose: string, content: unknown, expiresAt: number): string;
+  /** Returns undefined if the text was not sealed with one of the secrets, or has expired. */
   open(purpose: string, text: string, now: number): unknown;
 };
 
 const VERSION = 'v1.';
-const SALT = 16;
-const TAG = 16;
-const SHORTEST_SECRET = 32;
+const SALT_BYTES = 16;
+const TAG_BYTES = 16;
+const MIN_SECRET_LENGTH = 32;
 
-/** The first secret seals, all of them open: put a new one in front to rotate, and drop the last one after a month. */
+/**
+ * Seals with the first secret and opens with any of them. To rotate, put a new secret first, and remove the last one
+ * after a month. Throws `TypeError` for a secret that is too short.
+ */
 export function createSeal(secret: string | readonly string[]): Seal {
   const secrets = typeof secret === 'string' ? [secret] : [...secret];
   const [newest] = secrets;
-  if (newest === undefined || secrets.some((one) => one.length < SHORTEST_SECRET))
-    throw new TypeError(`cookieSecret must be ${SHORTEST_SECRET} or more random characters`);
+  if (newest === undefined || secrets.some(({ length }) => length < MIN_SECRET_LENGTH))
+    throw new TypeError(
+      `cookieSecret must have at least ${MIN_SECRET_LENGTH} random characters; generate one with: openssl rand -hex 32`,
+    );
 
   return {
-    seal: (purpose, content, until) => {
-      const salt = randomBytes(SALT);
-      const cipher = createCipheriv('aes-256-gcm', ...keyOf(newest, salt, purpose));
-      const sealed = [cipher.update(JSON.stringify({ content, until }), 'utf8'), cipher.final()];
+    seal: (purpose, content, expiresAt) => {
+      const salt = randomBytes(SALT_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', ...deriveKey(newest, salt, purpose));
+      // The field is called `until` in cookies that browsers already hold.
+      const sealed = [cipher.update(JSON.stringify({ content, until: expiresAt }), 'utf8'), cipher.final()];
       return VERSION + Buffer.concat([salt, ...sealed, cipher.getAuthTag()]).toString('base64url');
     },
     open: (purpose, text, now) => {
       if (!text.startsWith(VERSION)) return undefined;
       const bytes = Buffer.from(text.slice(VERSION.length), 'base64url');
-      for (const one of secrets) {
-        const opened = unseal(one, purpose, bytes);
+      for (const candidate of secrets) {
+        const opened = unseal(candidate, purpose, bytes);
         if (opened !== undefined) return opened.until > now ? opened.content : undefined;
       }
       return undefined;
@@ -43,19 +49,20 @@ function unseal(
   purpose: string,
   bytes: Buffer,
 ): { content: unknown; until: number } | undefined {
-  if (bytes.length < SALT + TAG) return undefined;
+  if (bytes.length < SALT_BYTES + TAG_BYTES) return undefined;
   try {
-    const decipher = createDecipheriv('aes-256-gcm', ...keyOf(secret, bytes.subarray(0, SALT), purpose));
-    decipher.setAuthTag(bytes.subarray(-TAG));
-    const text = Buffer.concat([decipher.update(bytes.subarray(SALT, -TAG)), decipher.final()]);
+    const salt = bytes.subarray(0, SALT_BYTES);
+    const decipher = createDecipheriv('aes-256-gcm', ...deriveKey(secret, salt, purpose));
+    decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+    const text = Buffer.concat([decipher.update(bytes.subarray(SALT_BYTES, -TAG_BYTES)), decipher.final()]);
     return JSON.parse(text.toString('utf8'));
   } catch {
     return undefined;
   }
 }
 
-/** A key and nonce of its own for every cookie: random nonces under one key would run out after 2^32 of them. */
-function keyOf(secret: string, salt: Buffer, purpose: string): [Buffer, Buffer] {
+/** Derives a key and nonce per cookie: one key with random nonces would be safe for only 2^32 cookies. */
+function deriveKey(secret: string, salt: Buffer, purpose: string): [Buffer, Buffer] {
   const bytes = Buffer.from(hkdfSync('sha256', secret, salt, `causeway cookie: ${purpose}`, 44));
   return [bytes.subarray(0, 32), bytes.subarray(32)];
 }

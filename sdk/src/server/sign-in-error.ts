@@ -1,10 +1,14 @@
 /**
- * Why a sign-in came to nothing:
- * `access_denied` the user said no; `state_mismatch` this browser did not begin it, or has finished it already;
- * `expired` it took too long; `issuer_mismatch` another server answered; `not_signed_in` there is no session, or it has
- * ended; `session_too_large` it does not fit into a cookie; `refused` the service turned the request down (see `cause`);
- * `unavailable` it did not answer. Beside these, the codes of OpenID Connect that you can ask for: `login_required`,
- * `consent_required`, `interaction_required`.
+ * Why a sign-in failed:
+ * - `access_denied`: the user declined.
+ * - `state_mismatch`: this browser did not start the sign-in, or has already finished it.
+ * - `expired`: the sign-in took too long.
+ * - `issuer_mismatch`: the response came from another server than `baseUrl` or `issuer`.
+ * - `not_signed_in`: there is no session, or it has expired.
+ * - `session_too_large`: the session does not fit into a cookie.
+ * - `refused`: the service rejected the request; see `cause`.
+ * - `unavailable`: the service did not respond.
+ * - `login_required`, `consent_required`, `interaction_required`: OpenID Connect codes, returned for `prompt: 'none'`.
  */
 export type SignInErrorCode =
   | 'access_denied'
@@ -20,21 +24,23 @@ export type SignInErrorCode =
   | 'unavailable';
 
 const MESSAGES: Record<SignInErrorCode, string> = {
-  access_denied: 'The user did not allow the connection.',
-  login_required: 'The user must sign in.',
-  consent_required: 'The user must be asked first.',
-  interaction_required: 'The user must do something first.',
-  state_mismatch: 'This browser did not begin this sign-in, or has finished it already.',
-  expired: 'The sign-in took too long.',
-  issuer_mismatch: 'The answer is not of the service that was asked.',
-  not_signed_in: 'Nobody is signed in.',
-  session_too_large: 'The session does not fit into a cookie.',
-  refused: 'The service refused the sign-in.',
-  unavailable: 'The service did not answer.',
+  access_denied: 'The user declined the connection.',
+  login_required: 'The user must sign in. Start a sign-in without prompt=none.',
+  consent_required: 'The user must consent. Start a sign-in without prompt=none.',
+  interaction_required: 'The user must complete a step. Start a sign-in without prompt=none.',
+  state_mismatch: 'This browser did not start this sign-in, or has already finished it. Start a new sign-in.',
+  expired: 'The sign-in took too long. Start a new one.',
+  issuer_mismatch:
+    'The response is from another issuer. Check baseUrl, or set issuer to the issuer of the service.',
+  not_signed_in: 'No user is signed in.',
+  session_too_large: 'The session does not fit into a cookie. Pass a store to keep sessions on the server.',
+  refused:
+    'The service rejected the sign-in. Check clientId, clientSecret and redirectUri; the cause has details.',
+  unavailable: 'The service did not respond. Check baseUrl, or try again later.',
 };
 
 /**
- * A sign-in, or its renewal, that failed. Holds no code, token or secret; `cause` is the service's own error.
+ * A failed sign-in or session renewal. It contains no authorization code, token or secret. `cause` is the service's error.
  *
  * @example
  * ```ts
@@ -55,7 +61,8 @@ export class SignInError extends Error {
 }
 
 /**
- * Also true for an error of another copy of this package.
+ * Returns true for a `SignInError`, optionally with a given code. Unlike `instanceof`, it also works across copies of
+ * this package.
  *
  * @example
  * ```ts
@@ -76,8 +83,8 @@ export function isSignInError(error: unknown, code?: SignInErrorCode): error is 
   return is && (code === undefined || (error as SignInError).code === code);
 }
 
-/** The codes that an answer to the browser may carry; whatever else it says was not said by the service. */
-export function codeOfAnswer(error: string): SignInErrorCode {
+/** Maps the `error` parameter of a callback to a known code, so that nobody can put text of their own on the page. */
+export function toSignInErrorCode(error: string): SignInErrorCode {
   switch (error) {
     case 'access_denied':
     case 'login_required':

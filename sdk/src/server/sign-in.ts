@@ -1,65 +1,60 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { checkAnswer, type Pending } from './pending.ts';
+import { trimBaseUrl } from '../request.ts';
+import { checkCallback, type Pending } from './pending.ts';
 import { createRenewal } from './renewal.ts';
 import { createSeal, type Seal } from './seal.ts';
-import { cookieSessions, quiet, type Session, type SessionStore } from './session.ts';
+import { cookieSessions, hideTokens, type Session, type SessionStore } from './session.ts';
 import { SignInError } from './sign-in-error.ts';
-import {
-  baseOf,
-  type ClientCredentials,
-  requestTokens,
-  revokeToken,
-  type TokenReply,
-} from './token-endpoint.ts';
+import { type ClientCredentials, requestTokens, revokeToken, type TokenReply } from './token-endpoint.ts';
 import { userOf } from './user.ts';
 
 export type SignInOptions = ClientCredentials & {
-  /** One that is registered for the client. Its origin is the app's: it decides on cookies and on who may ask for tokens. */
+  /** A registered redirect URI. Its origin is the app's origin, which decides the cookie attributes and who may request tokens. */
   redirectUri: string;
-  /** 32 or more random characters that seal the cookies; several to rotate, newest first. */
+  /** At least 32 random characters that encrypt the cookies. Pass an array to rotate secrets, newest first. */
   cookieSecret: string | readonly string[];
-  /** All that the client is registered for unless told. */
+  /** Default: all scopes that the client is registered for. */
   scope?: string | readonly string[] | undefined;
-  /** Where sessions are kept; in an encrypted cookie unless told. */
+  /** Default: sessions are stored in an encrypted cookie. */
   store?: SessionStore | undefined;
-  /** Who signs the answers, where it is not `baseUrl`. */
+  /** The issuer of the service. Default: `baseUrl`. */
   issuer?: string | undefined;
   now?: (() => number) | undefined;
 };
 
 export type AuthorizeOptions = {
-  /** A path of this app to come back to. */
+  /** A path of this app to return to after the sign-in. */
   returnTo?: string | undefined;
   prompt?: 'none' | 'login' | 'consent' | undefined;
   loginHint?: string | undefined;
 };
 
-/** The sign-in of a partner's app: what its server does, with the client secret, that no browser may do. */
+/** The server side of a partner app's sign-in, which needs the client secret. */
 export type SignIn = {
   readonly redirectUri: string;
   readonly store: SessionStore;
-  /** For the handlers of this package. */
+  /** Used by the handlers of this package. */
   readonly internals: Seal & { now(): number };
-  /** Where to send the browser, and what must be kept for its return. */
+  /** Returns the URL to redirect the browser to, and the state to store until it returns. */
   authorizeUrl(options?: AuthorizeOptions): { url: string; pending: Pending };
-  /** The address that the browser came back to, for a session. A code is exchanged once, however often it is delivered. */
+  /** Exchanges the callback URL for a session. Repeated deliveries of the same callback share one exchange. */
   exchange(callback: string | URL | URLSearchParams, pending: Pending | undefined): Promise<Session>;
-  /** A session whose token will last a moment: save it when it is not the one given. */
+  /** Returns the session with a token that does not expire soon. Save the session if it is not the one given. */
   fresh(session: Session): Promise<Session>;
-  /** Renewed whatever its age, because the service has refused the token. */
+  /** Renews the session even if its token has not expired. Use it after the service rejected the token. */
   refresh(session: Session): Promise<Session>;
-  /** A token for the user of a session, renewed when it is due. */
+  /** Returns an access token for the session's user, renewed if necessary. */
   accessToken(session: Session): Promise<string>;
-  /** Ends the session's tokens at the service. */
+  /** Revokes the session's tokens. */
   signOut(session: Session): Promise<void>;
 };
 
-const PENDING_FOR = 10 * 60_000;
-const SAME_EXCHANGE_FOR = 60_000;
-const MAX_RECENT = 1_000;
+const PENDING_TTL_MS = 10 * 60_000;
+const EXCHANGE_TTL_MS = 60_000;
+const MAX_EXCHANGES = 1_000;
 
 /**
- * Sign-in with PKCE and state, sessions, and their renewal.
+ * Creates the sign-in of an app: authorization code flow with PKCE, sessions and session renewal.
  *
  * @example
  * ```ts
@@ -78,37 +73,41 @@ const MAX_RECENT = 1_000;
  */
 export function createSignIn(options: SignInOptions): SignIn {
   const { redirectUri, cookieSecret, now = Date.now } = options;
-  const issuer = (options.issuer ?? baseOf(options)).replace(/\/+$/, '');
+  const issuer = trimBaseUrl(options.issuer ?? options.baseUrl);
+  if (!URL.canParse(redirectUri))
+    throw new TypeError(
+      `redirectUri must be an absolute URL such as https://app.example/callback, not ${JSON.stringify(redirectUri)}`,
+    );
   const secure = new URL(redirectUri).protocol === 'https:';
   const store = options.store ?? cookieSessions({ secret: cookieSecret, secure, now });
-  const sessionOf = (id: string, reply: TokenReply, before?: Session): Session => {
-    const refreshToken = reply.refresh_token ?? before?.refreshToken;
+  const toSession = (id: string, reply: TokenReply, previous?: Session): Session => {
+    const refreshToken = reply.refresh_token ?? previous?.refreshToken;
     if (refreshToken === undefined) throw new SignInError('refused');
-    return quiet({
+    return hideTokens({
       ...{ id, refreshToken, accessToken: reply.access_token, refreshedAt: now() },
       expiresAt: now() + reply.expires_in * 1000,
-      scope: reply.scope ?? before?.scope ?? '',
-      user: before?.user ?? userOf(reply.id_token, { issuer, clientId: options.clientId, now: now() }),
+      scope: reply.scope ?? previous?.scope ?? '',
+      user: previous?.user ?? userOf(reply.id_token, { issuer, clientId: options.clientId, now: now() }),
     });
   };
 
   const renewal = createRenewal(now, async (session) => {
     const fields = { grant_type: 'refresh_token', refresh_token: session.refreshToken };
-    return sessionOf(session.id, await requestTokens(options, fields), session);
+    return toSession(session.id, await requestTokens(options, fields), session);
   });
-  const exchangeOnce = onceEach(now, async (_state, code: string, verifier: string) => {
+  const exchangeOnce = shareByKey(now, async (_state, code: string, verifier: string) => {
     const grant = { grant_type: 'authorization_code', redirect_uri: redirectUri };
     const reply = await requestTokens(options, { ...grant, code, code_verifier: verifier });
-    return sessionOf(randomBytes(32).toString('base64url'), reply);
+    return toSession(randomBytes(32).toString('base64url'), reply);
   });
 
   return {
     redirectUri,
     store,
     internals: { ...createSeal(cookieSecret), now },
-    authorizeUrl: (asked = {}) => authorizeUrl(options, asked, now() + PENDING_FOR),
+    authorizeUrl: (request = {}) => authorizeUrl(options, request, now() + PENDING_TTL_MS),
     exchange: async (callback, pending) => {
-      const { code, state, verifier } = checkAnswer(callback, pending, { issuer, now: now() });
+      const { code, state, verifier } = checkCallback(callback, pending, { issuer, now: now() });
       return exchangeOnce(state, code, verifier);
     },
     fresh: (session) => renewal.fresh(session),
@@ -122,11 +121,11 @@ export function createSignIn(options: SignInOptions): SignIn {
   };
 }
 
-function authorizeUrl(options: SignInOptions, asked: AuthorizeOptions, until: number) {
+function authorizeUrl(options: SignInOptions, request: AuthorizeOptions, until: number) {
   const pending: Pending = {
     state: randomBytes(32).toString('base64url'),
     verifier: randomBytes(32).toString('base64url'),
-    returnTo: asked.returnTo ?? '/',
+    returnTo: request.returnTo ?? '/',
     until,
   };
   const scope = typeof options.scope === 'string' ? options.scope : options.scope?.join(' ');
@@ -135,26 +134,30 @@ function authorizeUrl(options: SignInOptions, asked: AuthorizeOptions, until: nu
     ...{ state: pending.state, code_challenge_method: 'S256' },
     code_challenge: createHash('sha256').update(pending.verifier).digest('base64url'),
     ...(scope !== undefined && { scope }),
-    ...(asked.prompt !== undefined && { prompt: asked.prompt }),
-    ...(asked.loginHint !== undefined && { login_hint: asked.loginHint }),
+    ...(request.prompt !== undefined && { prompt: request.prompt }),
+    ...(request.loginHint !== undefined && { login_hint: request.loginHint }),
   });
-  return { url: `${baseOf(options)}/oauth/authorize?${query}`, pending };
+  return { url: `${trimBaseUrl(options.baseUrl)}/oauth/authorize?${query}`, pending };
 }
 
-/** A browser may deliver an answer twice (a reload, a prefetch); a code used twice would end what it gave. */
-function onceEach<Rest extends string[]>(
+/**
+ * Shares one result among calls with the same key. A browser may deliver a callback twice (reload, prefetch), and a second
+ * use of its code would revoke the tokens.
+ */
+function shareByKey<Rest extends string[]>(
   now: () => number,
   work: (key: string, ...rest: Rest) => Promise<Session>,
 ): (key: string, ...rest: Rest) => Promise<Session> {
-  const recent = new Map<string, { at: number; done: Promise<Session> }>();
+  const recent = new Map<string, { startedAt: number; result: Promise<Session> }>();
   return (key, ...rest) => {
-    for (const [old, { at }] of recent) if (at + SAME_EXCHANGE_FOR < now()) recent.delete(old);
+    for (const [other, { startedAt }] of recent)
+      if (startedAt + EXCHANGE_TTL_MS < now()) recent.delete(other);
     const known = recent.get(key);
-    if (known !== undefined) return known.done;
-    const done = work(key, ...rest);
+    if (known !== undefined) return known.result;
+    const result = work(key, ...rest);
     const [oldest] = recent.keys();
-    if (recent.size >= MAX_RECENT && oldest !== undefined) recent.delete(oldest);
-    recent.set(key, { at: now(), done });
-    return done;
+    if (recent.size >= MAX_EXCHANGES && oldest !== undefined) recent.delete(oldest);
+    recent.set(key, { startedAt: now(), result });
+    return result;
   };
 }

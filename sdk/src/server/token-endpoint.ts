@@ -1,16 +1,17 @@
 import { errorOfReply } from '../error.ts';
+import { trimBaseUrl } from '../request.ts';
 import { SignInError } from './sign-in-error.ts';
 
-/** A confidential client of the service and how it proves itself. */
+/** The credentials of a confidential OAuth client. */
 export type ClientCredentials = {
-  /** Where the service is: `https://…`, without a path. */
+  /** The URL of the service, without a path: `https://…`. */
   baseUrl: string;
   clientId: string;
   clientSecret: string;
-  /** By HTTP Basic unless told. */
+  /** How to send the client secret. Default: `basic` (HTTP Basic authentication). */
   clientAuth?: 'basic' | 'body' | undefined;
   fetch?: typeof fetch | undefined;
-  /** Milliseconds for one attempt; 10,000 unless told. */
+  /** Timeout of one attempt, in milliseconds. Default: 10,000. */
   timeout?: number | undefined;
 };
 
@@ -22,9 +23,7 @@ export type TokenReply = {
   scope?: string;
 };
 
-export function baseOf({ baseUrl }: Pick<ClientCredentials, 'baseUrl'>): string {
-  return baseUrl.replace(/\/+$/, '');
-}
+const DEFAULT_TIMEOUT_MS = 10_000;
 
 export async function requestTokens(
   client: ClientCredentials,
@@ -40,29 +39,29 @@ export async function revokeToken(client: ClientCredentials, token: string): Pro
   await post(client, '/oauth/revoke', { token });
 }
 
-/** The service's own error is the cause; nothing of what was sent is in it. */
+/** Posts a form. Throws `SignInError` with the service's error as its cause; nothing that was sent is in it. */
 async function post(
   client: ClientCredentials,
   path: string,
   fields: Record<string, string>,
 ): Promise<unknown> {
-  const inBody = client.clientAuth === 'body';
+  const usesBody = client.clientAuth === 'body';
   const credentials = { client_id: client.clientId, client_secret: client.clientSecret };
   let status: number;
   let body: unknown;
   let headers: Headers;
   try {
-    const reply = await (client.fetch ?? fetch)(`${baseOf(client)}${path}`, {
+    const reply = await (client.fetch ?? fetch)(`${trimBaseUrl(client.baseUrl)}${path}`, {
       method: 'POST',
       headers: {
         accept: 'application/json',
         'content-type': 'application/x-www-form-urlencoded',
-        ...(!inBody && { authorization: basic(client) }),
+        ...(!usesBody && { authorization: basicAuth(client) }),
       },
-      body: new URLSearchParams({ ...fields, ...(inBody && credentials) }).toString(),
-      // A redirect would take the secret elsewhere.
+      body: new URLSearchParams({ ...fields, ...(usesBody && credentials) }).toString(),
+      // A redirect would send the client secret to another server.
       redirect: 'error',
-      signal: AbortSignal.timeout(client.timeout ?? 10_000),
+      signal: AbortSignal.timeout(client.timeout ?? DEFAULT_TIMEOUT_MS),
     });
     ({ status, headers } = reply);
     const text = await reply.text();
@@ -73,12 +72,13 @@ async function post(
   if (status >= 200 && status < 300) return body;
   const error = errorOfReply(status, body, headers);
   if (status === 429 || status >= 500) throw new SignInError('unavailable', error);
-  const isOver = (body as { error?: unknown } | undefined)?.error === 'invalid_grant';
-  throw new SignInError(isOver && fields.grant_type === 'refresh_token' ? 'not_signed_in' : 'refused', error);
+  const isInvalidGrant = (body as { error?: unknown } | undefined)?.error === 'invalid_grant';
+  const isSessionExpired = isInvalidGrant && fields.grant_type === 'refresh_token';
+  throw new SignInError(isSessionExpired ? 'not_signed_in' : 'refused', error);
 }
 
-/** Form-encoded before it is joined (RFC 6749 §2.3.1). */
-function basic({ clientId, clientSecret }: ClientCredentials): string {
+/** Form-encodes both parts before joining them, as RFC 6749 §2.3.1 requires. */
+function basicAuth({ clientId, clientSecret }: ClientCredentials): string {
   const encode = (text: string) => new URLSearchParams({ '': text }).toString().slice(1);
   return `Basic ${Buffer.from(`${encode(clientId)}:${encode(clientSecret)}`).toString('base64')}`;
 }

@@ -10,12 +10,12 @@ export type UserClientOptions = Omit<CausewayOptions, 'accessToken'>;
 export type UserClient = {
   causeway: Causeway;
   session: Session;
-  /** What your reply should carry (`set-cookie`) after the calls, because the session may have been renewed. */
+  /** Add these headers (`set-cookie`) to your response after the calls: the session may have been renewed. */
   headers: Headers;
 };
 
 /**
- * A client that acts for the user of a request, on the server; undefined when nobody is signed in.
+ * Creates a server-side client that acts for the user of a request. Returns undefined if no user is signed in.
  *
  * @example
  * ```ts

@@ -1,0 +1,70 @@
+import type { Hex } from 'viem';
+import { parseAbi } from 'viem/utils';
+
+// Fragments instead of the compiled ABIs, which would multiply the bundle size. A test compares them with contracts/abi.
+
+/** Without a return value: USDT returns none. */
+export const approveAbi = /* @__PURE__ */ parseAbi(['function approve(address spender, uint256 amount)']);
+
+export const permitAbi = /* @__PURE__ */ parseAbi([
+  'function name() view returns (string)',
+  'function version() view returns (string)',
+  'function nonces(address owner) view returns (uint256)',
+  'function DOMAIN_SEPARATOR() view returns (bytes32)',
+  'function permit(address owner, address spender, uint256 value, uint256 deadline, uint8 v, bytes32 r, bytes32 s)',
+]);
+
+export const fundSwapAbi = /* @__PURE__ */ parseAbi([
+  'function swap(address token, uint256 amount, uint256 minOut) returns (uint256)',
+]);
+
+export const allowListAbi = /* @__PURE__ */ parseAbi([
+  'function allow(address wallet, bytes32 offer, uint256 deadline, bytes signature)',
+]);
+
+/** Errors of the tokens, of the offer contracts and of the venue behind them. */
+export const errorsAbi = /* @__PURE__ */ parseAbi([
+  'error Error(string reason)',
+  'error Panic(uint256 code)',
+  'error Unauthorized()',
+  'error IsStopped()',
+  'error IsPaused(uint32 flags)',
+  'error InvalidAmount()',
+  'error InvalidAddress()',
+  'error InvalidSide()',
+  'error InsufficientAmount()',
+  'error SwapFailed(address inputToken, address outputToken)',
+  'error SupplyShort()',
+  'error NotActive()',
+  'error TokenNotTaken(address inputToken)',
+  'error PermissionExpired(uint256 deadline)',
+  'error InvalidPermission()',
+  'error NoAllowList()',
+  'error AttestationExpired()',
+  'error AttestationAlreadyExecuted()',
+  'error InvalidAttestationSigner()',
+  'error UserNotRegistered()',
+  'error GlobalMintsPaused()',
+  'error GMTokenMintsPaused()',
+  'error DepositAmountTooSmall()',
+  'error ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed)',
+  'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
+  'error ERC2612InvalidSigner(address signer, address owner)',
+  'error ERC2612ExpiredSignature(uint256 deadline)',
+  'error InsufficientBalance()',
+  'error InsufficientAllowance()',
+  'error InvalidPermit()',
+  'error PermitExpired()',
+  'error TransferFromFailed()',
+  'error TransferFailed()',
+  'error ApproveFailed()',
+  'error Reentrancy()',
+]);
+
+/** The first topics of the events that the flows read: keccak-256 of the event signatures. */
+export const EVENT_TOPICS = {
+  approval: '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925',
+  transfer: '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
+  fundSwapped: '0xc9163c3bdf7263acf1bb3d24072cc7da025f7181c31e2edc7e1673edf5e0ca32',
+  tokenizedSwapped: '0xed16f185c3a00feb3f10831b5798e60555d44ff78d2ea3af48abc70ed48ac35c',
+} as const satisfies Record<string, Hex>;
