@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-/** What we use of JSON Schema; anything else would come out as `unknown`. */
+/** The subset of JSON Schema that openapi.json uses. Anything else becomes `unknown`. */
 type Schema = {
   $ref?: string;
   const?: unknown;
@@ -29,35 +29,35 @@ type Document = {
   components: { schemas: Record<string, Schema> };
 };
 
-const HEAD = '// Generated from openapi.json by `npm run generate`; do not edit.\n';
+const HEADER = '// Generated from openapi.json by `npm run generate`; do not edit.\n';
 
-const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const document = JSON.parse(await readFile(at('../openapi.json'), 'utf8')) as Document;
-await writeFile(at('src/wire.ts'), writeTypes(document));
+const resolvePath = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const document = JSON.parse(await readFile(resolvePath('../openapi.json'), 'utf8')) as Document;
+await writeFile(resolvePath('src/wire.ts'), generateTypes(document));
 
-function writeTypes({ paths, components }: Document): string {
+function generateTypes({ paths, components }: Document): string {
   const named = Object.entries(components.schemas).map(([name, schema]) => {
-    const what = schema.description === undefined ? '' : `/** ${schema.description} */\n`;
-    return `${what}export type ${nameOf(name)} = ${typeOf(schema)};\n`;
+    const comment = schema.description === undefined ? '' : `/** ${schema.description} */\n`;
+    return `${comment}export type ${nameOf(name)} = ${typeOf(schema)};\n`;
   });
   const codes = components.schemas.Error?.properties?.code?.examples ?? [];
-  const known = `/** The codes of this version; a newer service may send others. */\nexport type ErrorCode =${codes.map((code) => `\n  | '${code}'`).join('')};\n`;
+  const errorCodes = `/** The error codes of this version. A newer service may send others. */\nexport type ErrorCode =${codes.map((code) => `\n  | '${code}'`).join('')};\n`;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     path.startsWith('/v1/') ? Object.values(methods).map(operationOf) : [],
   );
-  const table = `/** What each operation of the API takes and gives. */\nexport type Operations = {\n${operations.join('')}};\n`;
-  return [HEAD, ...named, known, table].join('\n');
+  const table = `/** The query, body and reply of each API operation. */\nexport type Operations = {\n${operations.join('')}};\n`;
+  return [HEADER, ...named, errorCodes, table].join('\n');
 }
 
 function operationOf({ operationId, summary, parameters = [], requestBody, responses }: Operation): string {
-  const query = parameters.filter((one) => one.in === 'query');
-  const asked: Schema = {
+  const query = parameters.filter((parameter) => parameter.in === 'query');
+  const querySchema: Schema = {
     type: 'object',
     properties: Object.fromEntries(query.map(({ name, schema }) => [name, schema])),
     required: query.flatMap(({ name, required }) => (required ? [name] : [])),
   };
   const members = [
-    query.length === 0 ? '' : `    query: ${typeOf(asked, '    ')};\n`,
+    query.length === 0 ? '' : `    query: ${typeOf(querySchema, '    ')};\n`,
     requestBody === undefined
       ? ''
       : `    body: ${typeOf(requestBody.content['application/json'].schema, '    ')};\n`,
@@ -66,7 +66,7 @@ function operationOf({ operationId, summary, parameters = [], requestBody, respo
   return `  /** ${summary}. */\n  ${operationId}: {\n${members.join('')}  };\n`;
 }
 
-/** `Error` is taken. */
+/** Renames `Error`, which would shadow the global. */
 function nameOf(name: string): string {
   return name === 'Error' ? 'ErrorBody' : name;
 }
@@ -75,7 +75,7 @@ function typeOf(schema: Schema, indent = ''): string {
   if (schema.$ref !== undefined) return nameOf(schema.$ref.split('/').at(-1) ?? '');
   if (schema.const !== undefined) return literal(schema.const);
   if (schema.enum !== undefined) return schema.enum.map(literal).join(' | ');
-  if (schema.anyOf !== undefined) return schema.anyOf.map((one) => typeOf(one, indent)).join(' | ');
+  if (schema.anyOf !== undefined) return schema.anyOf.map((variant) => typeOf(variant, indent)).join(' | ');
   if (Array.isArray(schema.type))
     return schema.type.map((type) => typeOf({ ...schema, type }, indent)).join(' | ');
   switch (schema.type) {
@@ -105,9 +105,9 @@ function objectOf(schema: Schema, indent: string): string {
     return schema.additionalProperties === true ? 'Record<string, unknown>' : 'Record<string, never>';
   const inner = `${indent}  `;
   const members = entries.map(([name, property]) => {
-    const what = property.description === undefined ? '' : `${inner}/** ${property.description} */\n`;
-    const [mark, or] = schema.required?.includes(name) ? ['', ''] : ['?', ' | undefined'];
-    return `${what}${inner}${/^\w+$/.test(name) ? name : literal(name)}${mark}: ${typeOf(property, inner)}${or};\n`;
+    const comment = property.description === undefined ? '' : `${inner}/** ${property.description} */\n`;
+    const [mark, suffix] = schema.required?.includes(name) ? ['', ''] : ['?', ' | undefined'];
+    return `${comment}${inner}${/^\w+$/.test(name) ? name : literal(name)}${mark}: ${typeOf(property, inner)}${suffix};\n`;
   });
   return `{\n${members.join('')}${indent}}`;
 }

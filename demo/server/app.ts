@@ -1,12 +1,14 @@
 import type { RequestListener } from 'node:http';
 import { createHandler, createSignIn, partnerClient, type SignIn, toNode } from '@causeway/sdk/server';
 import { configFor, policyFor } from './config.ts';
-import { answerWeb } from './node.ts';
+
 import type { Pages } from './pages.ts';
-import { passControl, readMails } from './sandbox.ts';
+import { forwardControl, forwardMail } from './sandbox.ts';
 import type { DemoSettings } from './settings.ts';
 
-/** The whole app: the SDK's paths for signing in, a few of its own, and the page for everything else. */
+const MAX_BODY_BYTES = 65_536;
+
+/** Creates the request listener of the app: the SDK's sign-in routes, the demo's own routes, and the page for the rest. */
 export function createApp(settings: DemoSettings, origin: string, pages: Pages): RequestListener {
   const { baseUrl, clientId, clientSecret } = settings;
   const signIn = createSignIn({
@@ -16,47 +18,48 @@ export function createApp(settings: DemoSettings, origin: string, pages: Pages):
     redirectUri: `${origin}/callback`,
     cookieSecret: settings.sessionSecrets,
   });
-  const onError = (error: unknown) => console.error('Harbour Invest:', error);
-  const causeway = toNode(createHandler(signIn, { onError }));
-  const answer = createAnswer(settings, signIn, pages);
-  return (request, response) =>
-    causeway(request, response, () => answerWeb(request, response, origin, answer, onError));
+  const onError = (error: unknown) => console.error('Harbour Invest: request failed:', error);
+  const signInRoutes = toNode(createHandler(signIn, { onError }));
+  const demoRoutes = toNode(createDemoHandler(settings, signIn, pages), {
+    maxBodyBytes: MAX_BODY_BYTES,
+    onError,
+  });
+  return (request, response) => signInRoutes(request, response, () => demoRoutes(request, response));
 }
 
-function createAnswer(settings: DemoSettings, signIn: SignIn, pages: Pages) {
+function createDemoHandler(settings: DemoSettings, signIn: SignIn, pages: Pages) {
   const config = configFor(settings);
   const partner = partnerClient(settings);
   return async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url);
-    if (pathname === '/config.json') return unlessAway(async () => fresh(await config()));
-    // What visitors see before they sign in: the partner's own view, which holds nothing of a user.
+    if (pathname === '/config.json') return orUnavailable(async () => uncached(await config()));
+    // The offers for visitors without a session, read as the partner, so the list contains no user data.
     if (pathname === '/offers.json')
-      return unlessAway(async () => fresh(await partner.offers.list({ limit: 12 })));
-    if (pathname.startsWith('/sandbox/')) return answerSandbox(settings, signIn, request, pathname);
-    if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(405, 'method_not_allowed');
-    return pages.answer(request, policyFor(settings, await config().catch(() => null)));
+      return orUnavailable(async () => uncached(await partner.offers.list({ limit: 12 })));
+    if (pathname.startsWith('/sandbox/')) return handleSandbox(settings, signIn, request, pathname);
+    if (request.method !== 'GET') return errorReply(405, 'method_not_allowed');
+    return pages.respond(request, policyFor(settings, await config().catch(() => null)));
   };
 }
 
-async function answerSandbox(settings: DemoSettings, signIn: SignIn, request: Request, pathname: string) {
-  if (!settings.isSandbox) return refuse(404, 'not_found');
-  if (request.headers.get('sec-fetch-site') !== 'same-origin') return refuse(403, 'cross_site_request');
+async function handleSandbox(settings: DemoSettings, signIn: SignIn, request: Request, pathname: string) {
+  if (!settings.isSandbox) return errorReply(404, 'not_found');
+  if (request.headers.get('sec-fetch-site') !== 'same-origin') return errorReply(403, 'cross_site_request');
   if (pathname === '/sandbox/mail')
-    return readMails(settings, (await signIn.store.load(request))?.user?.email);
-  return (await passControl(settings, pathname, request)) ?? refuse(404, 'not_found');
+    return forwardMail(settings, (await signIn.store.load(request))?.user?.email);
+  return (await forwardControl(settings, pathname, request)) ?? errorReply(404, 'not_found');
 }
 
-async function unlessAway(answer: () => Promise<Response>): Promise<Response> {
+async function orUnavailable(respond: () => Promise<Response>): Promise<Response> {
   try {
-    return await answer();
+    return await respond();
   } catch {
-    return refuse(503, 'upstream_unavailable');
+    return errorReply(503, 'upstream_unavailable');
   }
 }
 
-/** Not for caches. */
-const fresh = (body: object) => Response.json(body, { headers: { 'cache-control': 'no-store' } });
+const uncached = (body: object) => Response.json(body, { headers: { 'cache-control': 'no-store' } });
 
-function refuse(status: number, code: string): Response {
+function errorReply(status: number, code: string): Response {
   return Response.json({ type: 'api_error', code }, { status, headers: { 'cache-control': 'no-store' } });
 }

@@ -4,28 +4,29 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const demo = fileURLToPath(new URL('..', import.meta.url));
-const kept = join(demo, 'dist');
-const sources = [join(demo, 'page'), join(demo, '..', 'sdk', 'src')];
-const single = [join(demo, 'vite.config.ts'), join(demo, '..', 'package-lock.json')];
-const WEEK = 7 * 24 * 3600_000;
+const root = join(demo, '..');
+const dist = join(demo, 'dist');
+const sourceFolders = [join(demo, 'page'), join(root, 'sdk/src'), join(root, 'contracts/encodings')];
+const sourceFiles = [join(demo, 'vite.config.ts'), join(root, 'package-lock.json')];
+const MAX_BUILD_AGE_MS = 7 * 24 * 3600_000;
 
-/** The folder with the built page, made once per state of the sources. */
+/** Builds the page, unless a build of the same sources exists, and returns its folder. */
 export async function buildPage(): Promise<string> {
-  const folder = join(kept, fingerprint());
+  const folder = join(dist, fingerprint());
   if (existsSync(folder)) return folder;
   const { build } = await import('vite');
-  const draft = join(kept, `draft-${process.pid}`);
+  const draft = join(dist, `draft-${process.pid}`);
   await build({
     configFile: join(demo, 'vite.config.ts'),
     logLevel: 'error',
     build: { outDir: draft, emptyOutDir: true },
   });
-  removeOld();
+  removeOldBuilds();
   try {
     renameSync(draft, folder);
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
-    // Another process was quicker with the same sources.
+    // Another process has finished a build of the same sources.
     if (!existsSync(folder)) throw error;
   }
   return folder;
@@ -33,8 +34,8 @@ export async function buildPage(): Promise<string> {
 
 function fingerprint(): string {
   const hash = createHash('sha256');
-  for (const file of single) hash.update(readFileSync(file));
-  for (const folder of sources) {
+  for (const file of sourceFiles) hash.update(readFileSync(file));
+  for (const folder of sourceFolders) {
     for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
       if (!/\.(tsx?|css|html|svg|json)$/.test(file) || /\.test\.tsx?$/.test(file)) continue;
       hash.update(file).update(readFileSync(join(folder, file)));
@@ -43,11 +44,12 @@ function fingerprint(): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** What nobody can still be serving from. */
-function removeOld(): void {
-  mkdirSync(kept, { recursive: true });
-  for (const name of readdirSync(kept)) {
-    const folder = join(kept, name);
-    if (Date.now() - statSync(folder).mtimeMs > WEEK) rmSync(folder, { recursive: true, force: true });
+/** Removes builds that are too old for a running server to use. */
+function removeOldBuilds(): void {
+  mkdirSync(dist, { recursive: true });
+  for (const name of readdirSync(dist)) {
+    const folder = join(dist, name);
+    const isOld = Date.now() - statSync(folder).mtimeMs > MAX_BUILD_AGE_MS;
+    if (isOld) rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -1,7 +1,7 @@
 import { type Overview, readOverview } from './sandbox.ts';
 import type { DemoSettings } from './settings.ts';
 
-/** What the page is told; nothing in it is a secret of the partner's. */
+/** The configuration that the page loads. It is public, so it contains no partner secret. */
 export type PageConfig = {
   base_url: string;
   is_sandbox: boolean;
@@ -11,30 +11,30 @@ export type PageConfig = {
   sandbox_user: { email: string; password: string } | null;
 };
 
-/** Asked of the sandbox once, as its addresses stay while it runs. */
+/** Reads the configuration once, because the sandbox keeps its URLs while it runs. A failed read is retried. */
 export function configFor(settings: DemoSettings): () => Promise<PageConfig> {
-  let known: Promise<PageConfig> | undefined;
+  let cached: Promise<PageConfig> | undefined;
   return () => {
-    known ??= read(settings);
-    known.catch(() => {
-      known = undefined;
+    cached ??= readConfig(settings);
+    cached.catch(() => {
+      cached = undefined;
     });
-    return known;
+    return cached;
   };
 }
 
-async function read(settings: DemoSettings): Promise<PageConfig> {
+async function readConfig(settings: DemoSettings): Promise<PageConfig> {
   const { baseUrl, isSandbox } = settings;
-  const plain = { base_url: baseUrl, is_sandbox: isSandbox };
+  const common = { base_url: baseUrl, is_sandbox: isSandbox };
   if (!isSandbox)
-    return { ...plain, docs_url: null, identity_flow_url: null, chains: [], sandbox_user: null };
+    return { ...common, docs_url: null, identity_flow_url: null, chains: [], sandbox_user: null };
   const { docs_url, identity_flow_url, chains, users } = await readOverview(settings);
   const [first] = users;
   const sandbox_user = first === undefined ? null : { email: first.email, password: first.password };
-  return { ...plain, docs_url, identity_flow_url, chains, sandbox_user };
+  return { ...common, docs_url, identity_flow_url, chains, sandbox_user };
 }
 
-/** Scripts and styles are our own files; the page talks to us, to Causeway and to the chains. */
+/** Returns the Content-Security-Policy: own scripts and styles; connections to this app, Causeway and the chains. */
 export function policyFor({ baseUrl }: DemoSettings, config: PageConfig | null): string {
   const identity = config?.identity_flow_url;
   const frames =

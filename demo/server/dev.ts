@@ -4,19 +4,19 @@ import { createApp } from './app.ts';
 import type { DemoSettings } from './settings.ts';
 
 const PORT = 5173;
-const OURS = /^\/(callback|config\.json|offers\.json|causeway\/.*|sandbox\/.*)$/;
+const APP_PATHS = /^\/(callback|config\.json|offers\.json|causeway\/.*|sandbox\/.*)$/;
 
-/** The app's own paths under Vite's development server, for the partner of a running sandbox. */
-function ownPaths(settings: DemoSettings): Plugin {
+/** Serves the app's own routes from Vite's development server. */
+function appRoutes(settings: DemoSettings): Plugin {
   const app = createApp(settings, `http://localhost:${PORT}`, {
-    answer: async () => new Response(null, { status: 404 }),
+    respond: async () => new Response(null, { status: 404 }),
     prepare: async () => undefined,
   });
   return {
-    name: 'harbour-own-paths',
+    name: 'harbour-app-routes',
     configureServer: (server) => {
       server.middlewares.use((request, response, next) => {
-        if (OURS.test(request.url?.split('?')[0] ?? '/')) app(request, response);
+        if (APP_PATHS.test(request.url?.split('?')[0] ?? '/')) app(request, response);
         else next();
       });
     },
@@ -26,7 +26,7 @@ function ownPaths(settings: DemoSettings): Plugin {
 async function readSandbox(url: string): Promise<DemoSettings> {
   const reply = await fetch(`${url}/sandbox`, { signal: AbortSignal.timeout(5_000) }).catch(() => null);
   if (!reply?.ok)
-    throw new Error(`There is no sandbox at ${url}; start one with: CAUSEWAY_DEMO=off npm start`);
+    throw new Error(`No sandbox is running at ${url}; start one with: CAUSEWAY_DEMO=off npm start`);
   const { base_url, partner } = (await reply.json()) as {
     base_url: string;
     partner: { client_id: string; client_secret: string };
@@ -35,7 +35,7 @@ async function readSandbox(url: string): Promise<DemoSettings> {
     baseUrl: base_url,
     clientId: partner.client_id,
     clientSecret: partner.client_secret,
-    // Stays the same as long as the sandbox, so that a restart signs nobody out.
+    // Constant while the sandbox runs, so that restarting this server keeps users signed in.
     sessionSecrets: [partner.client_secret],
     isSandbox: true,
   };
@@ -45,7 +45,7 @@ const settings = await readSandbox(process.env.CAUSEWAY_URL ?? 'http://127.0.0.1
 const server = await createServer({
   configFile: fileURLToPath(new URL('../vite.config.ts', import.meta.url)),
   server: { port: PORT, strictPort: true },
-  plugins: [ownPaths(settings)],
+  plugins: [appRoutes(settings)],
 });
 await server.listen();
 server.printUrls();

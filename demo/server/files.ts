@@ -3,7 +3,7 @@ import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-const TYPES: Record<string, string> = {
+const CONTENT_TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -13,44 +13,44 @@ const TYPES: Record<string, string> = {
 };
 
 type Bytes = Uint8Array<ArrayBuffer>;
-export type BuiltFile = { body: Bytes; type: string; packed(encoding: Encoding): Promise<Bytes> };
+export type BuiltFile = { body: Bytes; type: string; compressed(encoding: Encoding): Promise<Bytes> };
 export type Encoding = 'br' | 'gzip';
 
-/** The built page in memory: it is small, and no request can name a file that is not there. */
+/** Loads the built page into memory. It is small, and requests can never reach other files. */
 export function loadFiles(folder: string): Map<string, BuiltFile> {
   const files = new Map<string, BuiltFile>();
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
     const path = join(entry.parentPath, entry.name);
     const name = path.slice(folder.length).replaceAll('\\', '/');
-    files.set(name, fileOf(readFileSync(path), TYPES[extname(name)] ?? 'application/octet-stream'));
+    files.set(name, fileOf(readFileSync(path), CONTENT_TYPES[extname(name)] ?? 'application/octet-stream'));
   }
   return files;
 }
 
 function fileOf(content: Buffer, type: string): BuiltFile {
   const body = new Uint8Array(content);
-  const made = new Map<Encoding, Promise<Bytes>>();
+  const cache = new Map<Encoding, Promise<Bytes>>();
   return {
     body,
     type,
-    packed: (encoding) => {
-      const known = made.get(encoding) ?? compress(body, encoding);
-      made.set(encoding, known);
-      return known;
+    compressed: (encoding) => {
+      const result = cache.get(encoding) ?? compress(body, encoding);
+      cache.set(encoding, result);
+      return result;
     },
   };
 }
 
 async function compress(body: Bytes, encoding: Encoding): Promise<Bytes> {
-  const packed =
+  const compressed =
     encoding === 'gzip'
       ? await promisify(gzip)(body, { level: 9 })
       : await promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } });
-  return new Uint8Array(packed);
+  return new Uint8Array(compressed);
 }
 
-/** The best of what the browser takes, null for none. */
+/** Returns the best encoding that the browser accepts, or null. */
 export function encodingFor(request: Request): Encoding | null {
   const accepted = request.headers.get('accept-encoding') ?? '';
   if (/\bbr\b/.test(accepted)) return 'br';

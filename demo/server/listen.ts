@@ -3,27 +3,27 @@ import type { AddressInfo } from 'node:net';
 
 export type Listening = { port: number; close(): Promise<void> };
 
-/** Listens on the first of these ports that is free; 0 is any. */
+/** Listens on the first free port of the list; 0 is any free port. */
 export async function listenOnFirst(
   host: string,
   ports: readonly number[],
-  answer: RequestListener,
+  listener: RequestListener,
 ): Promise<Listening> {
   for (const port of ports) {
     try {
-      return await listenOn(host, port, answer);
+      return await listenOn(host, port, listener);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
     }
   }
-  throw new Error(`none of the ports ${ports.join(', ')} is free`);
+  throw new Error(`no free port among ${ports.join(', ')}; stop the other process or choose another port`);
 }
 
-/** The name localhost means two addresses: a browser may try either first, so both are ours or neither. */
-async function listenOn(host: string, port: number, answer: RequestListener): Promise<Listening> {
+/** Listens on both addresses of localhost or on none, because browsers may try either one first. */
+async function listenOn(host: string, port: number, listener: RequestListener): Promise<Listening> {
   const [first, ...others] = host === 'localhost' ? ['127.0.0.1', '::1'] : [host];
-  const main = await bind(String(first), port, answer);
+  const main = await bind(String(first), port, listener);
   const { port: chosen } = main.address() as AddressInfo;
   const servers = [main];
   const close = async () => {
@@ -31,7 +31,7 @@ async function listenOn(host: string, port: number, answer: RequestListener): Pr
   };
   for (const other of others) {
     try {
-      servers.push(await bind(other, chosen, answer));
+      servers.push(await bind(other, chosen, listener));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') continue;
       await close();
@@ -41,22 +41,24 @@ async function listenOn(host: string, port: number, answer: RequestListener): Pr
   return { port: chosen, close };
 }
 
-function bind(host: string, port: number, answer: RequestListener): Promise<Server> {
-  const server = createServer(answer);
-  return new Promise((done, fail) => {
-    server.once('error', fail);
+function bind(host: string, port: number, listener: RequestListener): Promise<Server> {
+  const server = createServer(listener);
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
     server.listen(port, host, () => {
-      server.off('error', fail);
-      done(server);
+      server.off('error', reject);
+      resolve(server);
     });
   });
 }
 
-/** Finishes what is being answered, but waits for nobody who only keeps a connection open. */
+const CLOSE_TIMEOUT_MS = 2_000;
+
+/** Finishes the requests in progress and closes idle connections. */
 function closeServer(server: Server): Promise<void> {
-  return new Promise((done) => {
-    server.close(() => done());
+  return new Promise((resolve) => {
+    server.close(() => resolve());
     server.closeIdleConnections();
-    setTimeout(() => server.closeAllConnections(), 2_000).unref();
+    setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS).unref();
   });
 }

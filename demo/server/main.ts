@@ -12,32 +12,37 @@ import {
   readSettings,
 } from './settings.ts';
 
-type Opened = { listener: RequestListener; open(settings: DemoSettings, port: number): void };
+type Gate = { listener: RequestListener; open(settings: DemoSettings, port: number): void };
 
-/** Requests that come before the settings wait for them. */
-function createGate(): Opened {
+/** Holds requests back until the settings arrive. */
+function createGate(): Gate {
   const pages = createPages(buildPage);
-  let opened: (listener: RequestListener) => void = () => undefined;
-  const ready = new Promise<RequestListener>((done) => {
-    opened = done;
+  let resolveApp: (app: RequestListener) => void = () => undefined;
+  const ready = new Promise<RequestListener>((resolve) => {
+    resolveApp = resolve;
   });
   return {
-    listener: (request, response) => void ready.then((answer) => answer(request, response)),
+    listener: (request, response) => void ready.then((app) => app(request, response)),
     open: (settings, port) => {
-      opened(createApp(settings, `http://localhost:${port}`, pages));
-      void buildInPeace(settings.baseUrl, pages);
+      resolveApp(createApp(settings, `http://localhost:${port}`, pages));
+      void buildAfterStart(settings.baseUrl, pages);
     },
   };
 }
 
-/** The service's own start comes first: the page is built when it answers. */
-async function buildInPeace(baseUrl: string, pages: Pages): Promise<void> {
-  for (let tries = 0; tries < 120; tries++) {
+const HEALTH_CHECKS = 120;
+const HEALTH_CHECK_INTERVAL_MS = 250;
+
+/** Builds the page once the service is healthy, so that the build does not slow down its start. */
+async function buildAfterStart(baseUrl: string, pages: Pages): Promise<void> {
+  for (let check = 0; check < HEALTH_CHECKS; check++) {
     const reply = await fetch(`${baseUrl}/health`, { signal: AbortSignal.timeout(1_000) }).catch(() => null);
     if (reply?.ok) break;
-    await sleep(250);
+    await sleep(HEALTH_CHECK_INTERVAL_MS);
   }
-  await pages.prepare().catch((error: unknown) => console.error('The demo page could not be built:', error));
+  await pages
+    .prepare()
+    .catch((error: unknown) => console.error('Harbour Invest: building the page failed:', error));
 }
 
 function runAsChild(): void {
@@ -48,10 +53,10 @@ function runAsChild(): void {
     await close();
     process.exit(0);
   };
-  // Ctrl-C reaches the whole process group; the parent says when it is our turn.
+  // Ctrl-C reaches the whole process group; the parent stops this process with SIGTERM.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', exit);
-  // The channel closes with the parent however it ends, kill -9 included.
+  // The channel closes whenever the parent ends, even by SIGKILL.
   process.on('disconnect', exit);
   process.on('message', async (message: DemoListen | DemoStart) => {
     if ('settings' in message) return gate.open(message.settings, port);
@@ -61,18 +66,18 @@ function runAsChild(): void {
   });
 }
 
-async function runAlone(): Promise<void> {
+async function runStandalone(): Promise<void> {
   const gate = createGate();
-  const { settings, host, port: wanted } = readSettings(process.env);
-  const { port, close } = await listenOnFirst(host, [wanted], gate.listener);
+  const { settings, host, port: configuredPort } = readSettings(process.env);
+  const { port, close } = await listenOnFirst(host, [configuredPort], gate.listener);
   gate.open(settings, port);
-  console.log(`Harbour Invest listens on http://localhost:${port}`);
+  console.log(`Harbour Invest is listening on http://localhost:${port}`);
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => void close().then(() => process.exit(0)));
 }
 
 if (process.send === undefined) {
-  runAlone().catch((error: Error) => {
+  runStandalone().catch((error: Error) => {
     console.error(error.message);
     process.exitCode = 1;
   });

@@ -1,26 +1,26 @@
 import { type BuiltFile, encodingFor, loadFiles } from './files.ts';
 
 export type Pages = {
-  answer(request: Request, policy: string): Promise<Response>;
-  /** Builds before anybody asks. */
+  respond(request: Request, policy: string): Promise<Response>;
+  /** Builds the page ahead of the first request. */
   prepare(): Promise<unknown>;
 };
 
-const PATIENCE = 10_000;
+const BUILD_WAIT_MS = 10_000;
 
-/** The built page. A request that comes before it is built waits a little, then sees that it is being built. */
+/** Serves the built page. Requests during the build wait for a moment, then get a placeholder that reloads. */
 export function createPages(build: () => Promise<string>): Pages {
   let files: Promise<Map<string, BuiltFile>> | undefined;
   const load = () => {
     files ??= build().then(loadFiles);
-    // A failed build is tried again by the next request.
+    // The next request retries a failed build.
     files.catch(() => {
       files = undefined;
     });
     return files;
   };
-  const answer: Pages['answer'] = async (request, policy) => {
-    const built = await within(load(), PATIENCE);
+  const respond: Pages['respond'] = async (request, policy) => {
+    const built = await withTimeout(load(), BUILD_WAIT_MS);
     if (built === null) return buildingPage();
     const { pathname } = new URL(request.url);
     const file = built.get(pathname);
@@ -29,22 +29,23 @@ export function createPages(build: () => Promise<string>): Pages {
     const page = built.get('/index.html');
     return page === undefined ? notFound() : sendPage(request, page, policy);
   };
-  return { answer, prepare: load };
+  return { respond, prepare: load };
 }
 
-async function within<T>(promise: Promise<T>, milliseconds: number): Promise<T | null> {
+/** Resolves to null if the promise takes too long. */
+async function withTimeout<T>(promise: Promise<T>, milliseconds: number): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((done) => {
-    timer = setTimeout(() => done(null), milliseconds);
+  const timeout = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), milliseconds);
   });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+  return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
 }
 
 async function sendFile(request: Request, file: BuiltFile, pathname: string): Promise<Response> {
   const encoding = encodingFor(request);
-  // Names in this folder change with their content.
+  // File names in this folder contain a content hash.
   const cache = pathname.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
-  return new Response(encoding === null ? file.body : await file.packed(encoding), {
+  return new Response(encoding === null ? file.body : await file.compressed(encoding), {
     headers: {
       'content-type': file.type,
       'cache-control': cache,
@@ -55,7 +56,7 @@ async function sendFile(request: Request, file: BuiltFile, pathname: string): Pr
   });
 }
 
-/** The theme is put in here, so that a dark page is never white first. */
+/** Sets the theme on the server, so that a dark page does not flash white. */
 function sendPage(request: Request, page: BuiltFile, policy: string): Response {
   const theme = /(?:^|;\s*)theme=(light|dark)(?:;|$)/.exec(request.headers.get('cookie') ?? '')?.[1];
   const text = new TextDecoder().decode(page.body);
@@ -78,7 +79,7 @@ function notFound(): Response {
 
 const BUILDING = `<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="2">
 <meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
-<title>Harbour Invest</title><body><p>The page is being built for the first time; it will appear by itself.</p></body></html>`;
+<title>Harbour Invest</title><body><p>Building the app for the first time. It will open automatically.</p></body></html>`;
 
 function buildingPage(): Response {
   return new Response(BUILDING, {

@@ -13,24 +13,24 @@ export type Overview = {
   users: { email: string; password: string; note: string }[];
 };
 
-const TIMEOUT = 15_000;
+const TIMEOUT_MS = 15_000;
 
 export async function readOverview({ baseUrl }: DemoSettings): Promise<Overview> {
-  const reply = await fetch(`${baseUrl}/sandbox`, { signal: AbortSignal.timeout(TIMEOUT) });
-  if (!reply.ok) throw new Error(`GET /sandbox answered ${reply.status}`);
+  const reply = await fetch(`${baseUrl}/sandbox`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  if (!reply.ok) throw new Error(`GET ${baseUrl}/sandbox failed with status ${reply.status}`);
   return (await reply.json()) as Overview;
 }
 
-/** Those of the user; of anybody while nobody is signed in, as a new user has to confirm an address first. */
-export function readMails({ baseUrl }: DemoSettings, email: string | undefined): Promise<Response> {
+/** Returns the user's mail, or all mail if no user is signed in: new users must confirm their address first. */
+export function forwardMail({ baseUrl }: DemoSettings, email: string | undefined): Promise<Response> {
   const query = email === undefined ? '' : `?to=${encodeURIComponent(email)}`;
-  return pass(`${baseUrl}/sandbox/mail${query}`, { method: 'GET' });
+  return forward(`${baseUrl}/sandbox/mail${query}`, { method: 'GET' });
 }
 
 const FAUCET = /^\/sandbox\/chains\/(ethereum_sepolia|base_sepolia)\/faucet$/;
 
-/** The controls that a person trying the demo wants: test money, and the market's hours. */
-export async function passControl(
+/** Forwards the sandbox controls that the demo offers: the faucet and the market hours. Returns null for any other path. */
+export async function forwardControl(
   { baseUrl }: DemoSettings,
   path: string,
   request: Request,
@@ -38,16 +38,16 @@ export async function passControl(
   if (request.method !== 'POST' || (path !== '/sandbox/venue' && !FAUCET.test(path))) return null;
   const body = await request.text();
   if (body.length > 10_000) return Response.json({ code: 'payload_too_large' }, { status: 413 });
-  return pass(`${baseUrl}${path}`, {
+  return forward(`${baseUrl}${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body,
   });
 }
 
-async function pass(url: string, init: RequestInit): Promise<Response> {
+async function forward(url: string, init: RequestInit): Promise<Response> {
   try {
-    const reply = await fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT) });
+    const reply = await fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });
     return new Response(await reply.text(), {
       status: reply.status,
       headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },

@@ -1,33 +1,34 @@
-/** What an app needs to be a partner's; the secrets never reach a browser. */
+/** The settings of a partner app. The secrets never reach a browser. */
 export type DemoSettings = {
-  /** Where Causeway is. */
+  /** The URL of the Causeway service. */
   baseUrl: string;
   clientId: string;
   clientSecret: string;
-  /** What the session cookie is sealed with, newest first. */
+  /** The secrets that encrypt the session cookie, newest first. */
   sessionSecrets: string[];
-  /** Whether the service is a sandbox, with test money, mails to read and controls. */
+  /** Whether the service is a sandbox, with test money, readable mail and controls. */
   isSandbox: boolean;
 };
 
-/** The first message of a parent process: where to listen, the first of these that is free. */
+/** The first message from the parent process: the host, and the ports to try in order. */
 export type DemoListen = { listen: { host: string; ports: number[] } };
-/** The answer to it. */
+/** The reply to `DemoListen`. */
 export type DemoListening = { listening: { port: number } };
-/** The second message, once the service knows the address. */
+/** The second message, sent once the service knows the demo's URL. */
 export type DemoStart = { settings: DemoSettings };
 
 type Environment = Record<string, string | undefined>;
 
-/** How the app is started by hand; the same variables that a partner's app would have. */
+/** Reads the settings of a standalone start from the environment. Throws if one is missing or invalid. */
 export function readSettings(env: Environment): { settings: DemoSettings; host: string; port: number } {
   const required = (name: string) => {
     const value = env[name];
-    if (value === undefined || value === '') throw new Error(`${name} is missing; see demo/README.md`);
+    if (value === undefined || value === '') throw new Error(`${name} is not set; see demo/README.md`);
     return value;
   };
   const port = Number(env.PORT ?? 3000);
-  if (!Number.isInteger(port) || port < 0 || port > 65535) throw new Error('PORT must be 0 to 65535');
+  if (!Number.isInteger(port) || port < 0 || port > 65535)
+    throw new Error(`PORT must be an integer from 0 to 65535, not "${env.PORT}"`);
   return {
     settings: {
       baseUrl: required('CAUSEWAY_URL').replace(/\/+$/, ''),

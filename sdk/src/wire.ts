@@ -379,7 +379,7 @@ export type WebhookReceipt = {
   object: 'webhook_receipt';
 };
 
-/** The codes of this version; a newer service may send others. */
+/** The error codes of this version. A newer service may send others. */
 export type ErrorCode =
   | 'malformed_request'
   | 'unauthorized'
@@ -425,7 +425,7 @@ export type ErrorCode =
   | 'upstream_error'
   | 'upstream_unavailable';
 
-/** What each operation of the API takes and gives. */
+/** The query, body and reply of each API operation. */
 export type Operations = {
   /** List offers. */
   listOffers: {

@@ -1,10 +1,10 @@
+import type { Hex } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { hexToBigInt, hexToString, isHex, numberToHex } from 'viem/utils';
 import type { EvmWallet } from '../flows/wallet.ts';
 
-type Hex = `0x${string}`;
 export type WalletCall = { method: string; params?: unknown };
-/** Stands between the page and the wallet; `next` is what the wallet would answer. */
+/** Intercepts the page's calls to the wallet. `next` passes a call on to the wallet. */
 export type Interceptor = (
   call: WalletCall,
   next: (call: WalletCall) => Promise<unknown>,
@@ -12,33 +12,33 @@ export type Interceptor = (
 
 export type TestWalletOptions = {
   privateKey: Hex;
-  /** A node for each chain id that the wallet knows. */
+  /** The URL of a node for each supported chain id. */
   rpcUrls: Record<number, string>;
-  /** The chain it is on at first; the lowest id of `rpcUrls` unless told. */
+  /** The initial chain. Default: the lowest id in `rpcUrls`. */
   chainId?: number | undefined;
-  /** Asked before anything is signed or sent; false is the owner's no. */
+  /** Called before anything is signed or sent. Return false to reject the request. */
   confirm?: ((call: WalletCall) => boolean | Promise<boolean>) | undefined;
   intercept?: Interceptor | undefined;
 };
 
-/** A wallet whose key is in this page: for tests and sandboxes, never for money. */
+/** A wallet with its private key in the page, for tests and sandboxes only. Never use it with real money. */
 export type TestWallet = EvmWallet & {
   account: PrivateKeyAccount;
-  /** Takes the place of the former interceptor; undefined ends it. */
+  /** Replaces the interceptor; undefined removes it. */
   intercept(interceptor: Interceptor | undefined): void;
-  /** The raw request of a node, past any interceptor. */
+  /** Calls the node directly, bypassing the interceptor. */
   node(method: string, params?: unknown): Promise<unknown>;
 };
 
 /**
- * What EIP-1193 calls a failed request.
+ * The error of a failed EIP-1193 request.
  *
  * @example
  * ```ts
  * import { ProviderError } from '@causeway/sdk/testing';
  *
- * const no = new ProviderError(4001, 'User rejected the request.');
- * console.log(no.code);
+ * const rejection = new ProviderError(4001, 'User rejected the request.');
+ * console.log(rejection.code);
  * ```
  */
 export class ProviderError extends Error {
@@ -52,11 +52,12 @@ export class ProviderError extends Error {
   }
 }
 
-const RPC_TIMEOUT = 20_000;
-const ASKS = /^(personal_sign|eth_signTypedData_v4|eth_sendTransaction|wallet_)/;
+const RPC_TIMEOUT_MS = 20_000;
+/** Methods that need the owner's confirmation. */
+const PROMPTS = /^(personal_sign|eth_signTypedData_v4|eth_sendTransaction|wallet_)/;
 
 /**
- * An EIP-1193 wallet over a private key and the addresses of nodes, in the page or in Node.
+ * Creates an EIP-1193 wallet from a private key and node URLs, for browsers and Node.
  *
  * @example
  * ```ts
@@ -75,26 +76,25 @@ export function createTestWallet(options: TestWalletOptions): TestWallet {
     account,
     rpcUrls: new Map(Object.entries(options.rpcUrls).map(([id, url]) => [Number(id), url])),
     chainId: options.chainId ?? Number(Object.keys(options.rpcUrls)[0]),
-    tail: Promise.resolve(),
+    lastSend: Promise.resolve(),
   };
   let interceptor = options.intercept;
-  const answerOwner = async (call: WalletCall) => {
-    if (ASKS.test(call.method) && options.confirm !== undefined && !(await options.confirm(call)))
+  const handle = async (call: WalletCall) => {
+    if (PROMPTS.test(call.method) && options.confirm !== undefined && !(await options.confirm(call)))
       throw new ProviderError(4001, 'User rejected the request.');
-    return answer(state, call);
+    return handleCall(state, call);
   };
   return {
     protocol: 'ethereum',
     address: account.address,
     account,
     provider: {
-      request: async (call) =>
-        interceptor === undefined ? answerOwner(call) : interceptor(call, answerOwner),
+      request: async (call) => (interceptor === undefined ? handle(call) : interceptor(call, handle)),
     },
     intercept: (next) => {
       interceptor = next;
     },
-    node: (method, params = []) => askNode(state, method, params),
+    node: (method, params = []) => callNode(state, method, params),
   };
 }
 
@@ -102,11 +102,11 @@ type State = {
   account: PrivateKeyAccount;
   rpcUrls: Map<number, string>;
   chainId: number;
-  /** Sends go one after the other: they share a sequence of nonces. */
-  tail: Promise<unknown>;
+  /** Transactions are sent one after the other, because they share a sequence of nonces. */
+  lastSend: Promise<unknown>;
 };
 
-async function answer(state: State, { method, params }: WalletCall): Promise<unknown> {
+async function handleCall(state: State, { method, params }: WalletCall): Promise<unknown> {
   const [first, second] = Array.isArray(params) ? params : [];
   switch (method) {
     case 'eth_accounts':
@@ -126,12 +126,12 @@ async function answer(state: State, { method, params }: WalletCall): Promise<unk
       assertOwn(state, first);
       return state.account.signTypedData(typeof second === 'string' ? JSON.parse(second) : second);
     case 'eth_sendTransaction': {
-      const sent = state.tail.then(() => sendTransaction(state, first));
-      state.tail = sent.catch(() => undefined);
+      const sent = state.lastSend.then(() => sendTransaction(state, first));
+      state.lastSend = sent.catch(() => undefined);
       return sent;
     }
     default:
-      return askNode(state, method, params ?? []);
+      return callNode(state, method, params ?? []);
   }
 }
 
@@ -143,12 +143,12 @@ function switchChain(state: State, chainId: number): null {
 
 function assertOwn({ account }: State, address: unknown): void {
   if (String(address).toLowerCase() !== account.address.toLowerCase())
-    throw new ProviderError(4100, 'The account is not one of this wallet.');
+    throw new ProviderError(4100, `This wallet does not have the account ${String(address)}.`);
 }
 
 export type TransactionRequest = {
   from: Hex;
-  /** Without it a contract is made. */
+  /** Omit it to deploy a contract. */
   to?: Hex | undefined;
   data?: Hex;
   value?: Hex;
@@ -161,19 +161,22 @@ export type TransactionRequest = {
 
 async function sendTransaction(state: State, request: TransactionRequest): Promise<unknown> {
   const raw = await signTransaction(state, request);
-  return askNode(state, 'eth_sendRawTransaction', [raw]);
+  return callNode(state, 'eth_sendRawTransaction', [raw]);
 }
 
 async function signTransaction(state: State, request: TransactionRequest): Promise<Hex> {
   assertOwn(state, request.from);
   if (request.chainId !== undefined && Number(request.chainId) !== state.chainId)
-    throw new ProviderError(-32602, 'The transaction is for another chain.');
+    throw new ProviderError(
+      -32602,
+      `The transaction is for chain ${Number(request.chainId)}, but the wallet is on ${state.chainId}.`,
+    );
   const { from, to, data = '0x', value = '0x0' } = request;
-  const ask = async (method: string, params: unknown[]) => (await askNode(state, method, params)) as Hex;
+  const read = async (method: string, params: unknown[]) => (await callNode(state, method, params)) as Hex;
   const [nonce, gas, price] = await Promise.all([
-    request.nonce ?? ask('eth_getTransactionCount', [from, 'pending']),
-    request.gas ?? ask('eth_estimateGas', [{ from, to, data, value }]),
-    ask('eth_gasPrice', []),
+    request.nonce ?? read('eth_getTransactionCount', [from, 'pending']),
+    request.gas ?? read('eth_estimateGas', [{ from, to, data, value }]),
+    read('eth_gasPrice', []),
   ]);
   return state.account.signTransaction({
     type: 'eip1559',
@@ -181,7 +184,7 @@ async function signTransaction(state: State, request: TransactionRequest): Promi
     ...{ to, data },
     value: hexToBigInt(value),
     nonce: Number(nonce),
-    // What an estimate says is enough now; the next block may need a little more.
+    // Adds 20%, because the next block may need a little more gas than the estimate.
     gas: (hexToBigInt(gas) * 12n) / 10n,
     maxFeePerGas:
       request.maxFeePerGas === undefined ? hexToBigInt(price) * 2n : hexToBigInt(request.maxFeePerGas),
@@ -189,12 +192,12 @@ async function signTransaction(state: State, request: TransactionRequest): Promi
   });
 }
 
-async function askNode(state: State, method: string, params: unknown): Promise<unknown> {
+async function callNode(state: State, method: string, params: unknown): Promise<unknown> {
   const reply = await fetch(String(state.rpcUrls.get(state.chainId)), {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    signal: AbortSignal.timeout(RPC_TIMEOUT),
+    signal: AbortSignal.timeout(RPC_TIMEOUT_MS),
   });
   const { result, error } = (await reply.json()) as {
     result?: unknown;
@@ -205,7 +208,7 @@ async function askNode(state: State, method: string, params: unknown): Promise<u
 }
 
 /**
- * The text that a `personal_sign` asks to sign, for a page that shows it.
+ * Returns the message of a `personal_sign` call, for display.
  *
  * @example
  * ```ts

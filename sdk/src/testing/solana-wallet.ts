@@ -2,17 +2,17 @@ import { decodeBase58, encodeBase58 } from '../base58.ts';
 import type { SolanaWallet } from '../flows/wallet.ts';
 
 export type SolanaTestWalletOptions = {
-  /** As Solana wallets export it: base58 of the seed followed by the public key. */
+  /** The base58 encoding of the seed followed by the public key, as Solana wallets export it. */
   privateKey: string;
-  /** Asked before anything is signed; false is the owner's no. */
+  /** Called before anything is signed. Return false to reject the request. */
   confirm?: ((message: Uint8Array) => boolean | Promise<boolean>) | undefined;
 };
 
-// RFC 8410: an Ed25519 private key in PKCS #8 is this prefix and the 32-byte seed.
+// An Ed25519 private key in PKCS #8 is this prefix followed by the 32-byte seed (RFC 8410).
 const PKCS8_PREFIX = [48, 46, 2, 1, 0, 48, 5, 6, 3, 43, 101, 112, 4, 34, 4, 32];
 
 /**
- * A Solana wallet whose key is in this page: for tests and sandboxes, never for money. Signs with WebCrypto.
+ * Creates a Solana wallet with its private key in the page, for tests and sandboxes only. Signs with WebCrypto.
  *
  * @example
  * ```ts
