@@ -1,3 +1,5 @@
+import type { CalldataClaim } from '@causeway/contracts/encodings/verify-calldata.ts';
+
 export {
   type CalldataClaim,
   type Finding,
@@ -25,3 +27,6 @@ export { buyTokenSale, type TokenSaleInput, type TokenSalePhase } from './token-
 export { buyTokenized, type TokenizedInput, type TokenizedPhase } from './tokenized-purchase.ts';
 export type { Eip1193Provider, EvmWallet, SolanaWallet, Wallet } from './wallet.ts';
 export { type WatchedQuote, type WatchOptions, watchQuotes } from './watch-quotes.ts';
+
+/** @deprecated Use `CalldataClaim`. */
+export type Claimed = CalldataClaim;

@@ -1,4 +1,4 @@
-import { verifyCalldata } from '@causeway/contracts/encodings/verify-calldata.ts';
+import { type Finding, verifyCalldata } from '@causeway/contracts/encodings/verify-calldata.ts';
 import { isCausewayError } from '../error.ts';
 import type { TokenizedSwapTransaction } from '../wire.ts';
 import { FlowFailure } from './flow.ts';
@@ -43,7 +43,11 @@ export async function assertMatchesOrder(
   amount: bigint,
 ): Promise<void> {
   const isOrdered = order.to.toLowerCase() === address && order.pay_input_amount === String(amount);
-  const ordered = { check: 'order', ok: isOrdered, says: `pays ${order.pay_input_amount} to ${order.to}` };
+  const ordered: Finding = {
+    check: 'order',
+    ok: isOrdered,
+    description: `pays ${order.pay_input_amount} to ${order.to}`,
+  };
   const provider = {
     request: ({ method, params }: { method: string; params?: unknown }) =>
       readNode(session, method, (params ?? []) as unknown[]),
