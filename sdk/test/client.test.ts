@@ -47,7 +47,7 @@ const usdc = () =>
   sandbox.overview.chains[0]?.tokens.find(({ asset_id }) => asset_id === 'usd-coin')?.address ?? '0x';
 const wallet = (index: number) => sandbox.overview.wallets[index]?.address ?? '';
 
-/** Proves a wallet and gives what the endpoints that need a proof take. */
+/** Signs a challenge and returns the body for the endpoints that need a proof of ownership. */
 async function prove(index: number) {
   const { message } = await causeway.wallets.challenge({ wallet_address: wallet(index), chain });
   const signature = await sandbox.sign(index, message);
@@ -55,7 +55,7 @@ async function prove(index: number) {
   return { wallet_address: wallet(index), chain, signature } as const;
 }
 
-describe('every method once, against the sandbox', () => {
+describe('every client method works against the sandbox', () => {
   test('offers and requirements', async () => {
     expect((await causeway.offers.list()).data.map(({ slug }) => slug)).toContain('treasury-fund');
     expect(sale.object).toBe('offer_details');
@@ -86,50 +86,50 @@ describe('every method once, against the sandbox', () => {
   test('participations: create, get, list', async () => {
     const spender = sale.contracts.find((one) => one.chain === chain)?.address as Hex;
     const amount = 1_000_000_000n;
-    const made = await causeway.participations.create({
+    const created = await causeway.participations.create({
       ...{ offer_id: sale.id, offer_option_id: option('public'), chain, wallet_address: wallet(1) },
       ...{ amount: String(amount), asset_id: 'usd-coin' },
       approval_transaction_hash: await sandbox.approve(1, usdc(), spender, amount),
     });
-    expect((await causeway.participations.get(made.id)).amount_string).toBe('1000');
-    expect((await causeway.participations.list()).data.map(({ id }) => id)).toEqual([made.id]);
+    expect((await causeway.participations.get(created.id)).amount_string).toBe('1000');
+    expect((await causeway.participations.list()).data.map(({ id }) => id)).toEqual([created.id]);
   });
 
-  test('identity: kyc token, personal data, a form to sign', async () => {
+  test('identity: KYC token, personal data, a form to sign', async () => {
     expect((await causeway.kyc.token()).token).not.toBe('');
     expect((await causeway.pii.get()).kind).toBe('person');
-    const sent = await causeway.documents.submit('tax_certification', {
+    const submission = await causeway.documents.submit('tax_certification', {
       'Full Name': 'Ottoline Quennell',
       Country: 'France',
     });
-    expect(sent.form_type).toBe('w8_ben');
+    expect(submission.form_type).toBe('w8_ben');
   });
 
   test('swaps and tokens', async () => {
     const fund = await causeway.offers.get('treasury-fund');
     const contract_address = fund.contracts.find((one) => one.chain === chain)?.address ?? '';
-    const asked = { contract_address, chain } as const;
-    const preview = await causeway.swap.preview({ ...asked, input_token: usdc(), amount: '1000000' });
+    const contract = { contract_address, chain } as const;
+    const preview = await causeway.swap.preview({ ...contract, input_token: usdc(), amount: '1000000' });
     expect(preview.object).toBe('swap_preview');
-    expect((await causeway.swap.outputToken(asked)).object).toBe('swap_output_token');
-    expect((await causeway.swap.status(asked)).stopped).toBe('0');
-    const { authorized } = await causeway.swap.authorized({ ...asked, wallet_address: wallet(0) });
+    expect((await causeway.swap.outputToken(contract)).object).toBe('swap_output_token');
+    expect((await causeway.swap.status(contract)).stopped).toBe('0');
+    const { authorized } = await causeway.swap.authorized({ ...contract, wallet_address: wallet(0) });
     expect(authorized).toBe(false);
-    const held = { token_address: usdc(), owner: wallet(0), chain } as const;
-    expect(BigInt((await causeway.token.balance(held)).balance)).toBeGreaterThan(0n);
-    expect((await causeway.token.allowance({ ...held, spender: contract_address })).allowance).toBe('0');
+    const holding = { token_address: usdc(), owner: wallet(0), chain } as const;
+    expect(BigInt((await causeway.token.balance(holding)).balance)).toBeGreaterThan(0n);
+    expect((await causeway.token.allowance({ ...holding, spender: contract_address })).allowance).toBe('0');
   });
 
   test('tokenized: quote, trading status, transaction', async () => {
-    const asked = { symbol: 'AAPLon', side: 'buy' } as const;
+    const query = { symbol: 'AAPLon', side: 'buy' } as const;
     expect(
-      Number((await causeway.tokenized.quote({ ...asked, notional_value: '100' })).price),
+      Number((await causeway.tokenized.quote({ ...query, notional_value: '100' })).price),
     ).toBeGreaterThan(0);
-    expect((await causeway.tokenized.tradingStatus(asked)).tradable).toBe(true);
+    expect((await causeway.tokenized.tradingStatus(query)).tradable).toBe(true);
     const order = { amount: '100500000', chain, symbol: 'AAPLon', wallet_address: wallet(2) } as const;
-    const short = await causeway.tokenized.transaction(order).catch((error) => error);
-    expect([short.code, short.status]).toEqual(['insufficient_allowance', 422]);
-    await sandbox.approve(2, usdc(), short.errors.spender, 100_500_000n);
+    const error = await causeway.tokenized.transaction(order).catch((reason) => reason);
+    expect([error.code, error.status]).toEqual(['insufficient_allowance', 422]);
+    await sandbox.approve(2, usdc(), error.errors.spender, 100_500_000n);
     expect((await causeway.tokenized.transaction(order)).data).toMatch(/^0x/);
   });
 });
@@ -138,48 +138,48 @@ describe('lists', () => {
   test('iterate over every item of every page', async () => {
     const all = (await causeway.offers.list({ limit: 100 })).data.map(({ id }) => id);
     expect(all.length).toBeGreaterThan(4);
-    const one: string[] = [];
-    for await (const { id } of causeway.offers.list({ limit: 2 })) one.push(id);
-    expect(one).toEqual(all);
+    const iterated: string[] = [];
+    for await (const { id } of causeway.offers.list({ limit: 2 })) iterated.push(id);
+    expect(iterated).toEqual(all);
     const sizes: number[] = [];
     for await (const { data } of causeway.offers.list({ limit: 2 }).pages()) sizes.push(data.length);
     expect(sizes).toEqual([2, 2, 2]);
   });
 
-  test('stop asking when the caller stops', async () => {
+  test('request no further page once the caller stops', async () => {
     const before = calls.length;
     for await (const _ of causeway.offers.list({ limit: 1 })) break;
     expect(calls.length - before).toBe(1);
   });
 
-  test('a list is narrowed by filters, on every page', async () => {
-    const filters = [{ field: 'status', op: '!=', value: 'failed' }] as const;
-    const here = [{ field: 'offer_id', op: 'in', value: [sale.id, crypto.randomUUID()] }] as const;
-    const nowhere = [{ field: 'offer_id', op: '==', value: crypto.randomUUID() }] as const;
-    expect((await causeway.participations.list({ filters: [...filters, ...here] })).data.length).toBe(1);
-    expect((await causeway.participations.list({ filters: nowhere })).data).toEqual([]);
+  test('accept filters', async () => {
+    const notFailed = { field: 'status', op: '!=', value: 'failed' } as const;
+    const ofSale = { field: 'offer_id', op: 'in', value: [sale.id, crypto.randomUUID()] } as const;
+    const ofNoOffer = { field: 'offer_id', op: '==', value: crypto.randomUUID() } as const;
+    expect((await causeway.participations.list({ filters: [notFailed, ofSale] })).data.length).toBe(1);
+    expect((await causeway.participations.list({ filters: [ofNoOffer] })).data).toEqual([]);
   });
 });
 
-describe('failures', () => {
-  test('have the code, the status and the id of the request', async () => {
+describe('errors', () => {
+  test('have the code, the status and the request id', async () => {
     const error = await causeway.offers.get(crypto.randomUUID()).catch((error) => error);
     expect(error).toBeInstanceOf(CausewayError);
     expect(isCausewayError(error, 'not_found')).toBe(true);
     expect(isCausewayError(error, 'rate_limited')).toBe(false);
     expect(error.status).toBe(404);
     expect(error.eventId).toBe(calls.at(-1)?.requestId);
-    const bad = await causeway.offers.list({ limit: 1000 }).catch((error) => error);
-    expect([bad.code, Object.keys(bad.errors)]).toEqual(['validation_failed', ['limit']]);
+    const invalid = await causeway.offers.list({ limit: 1000 }).catch((error) => error);
+    expect([invalid.code, Object.keys(invalid.errors)]).toEqual(['validation_failed', ['limit']]);
   });
 
-  test('of a token are not repeated when there is no other', async () => {
-    const other = createCauseway({ baseUrl: sandbox.url, accessToken: 'nope' });
-    await expect(other.pii.get()).rejects.toMatchObject({ code: 'unauthorized', status: 401 });
+  test('of a rejected token are thrown if there is no token to replace it', async () => {
+    const unauthorized = createCauseway({ baseUrl: sandbox.url, accessToken: 'invalid' });
+    await expect(unauthorized.pii.get()).rejects.toMatchObject({ code: 'unauthorized', status: 401 });
   });
 });
 
-test('no token, signature or personal datum is in what is told of calls, in errors, or in the client', async () => {
+test('reported calls, errors and the logged client contain no token, signature or personal data', async () => {
   await causeway.participations.list({ filters: [{ field: 'user_email', op: '==', value: email }] });
   const errors = [
     await causeway.offers.get('nope').catch((error) => error),
@@ -196,7 +196,7 @@ test('no token, signature or personal datum is in what is told of calls, in erro
       .catch((error) => error),
   ];
   expect(errors.every((error) => error instanceof CausewayError)).toBe(true);
-  const told = [
+  const logged = [
     JSON.stringify(calls),
     ...errors.flatMap((error) => [JSON.stringify(error), inspect(error, { depth: 9, showHidden: true })]),
     inspect(causeway, { depth: 9, showHidden: true }),
@@ -205,7 +205,7 @@ test('no token, signature or personal datum is in what is told of calls, in erro
   const { address, ...person } = PII;
   secrets.push(token, (await causeway.kyc.token()).token, '5e'.repeat(65), email, encodeURIComponent(email));
   secrets.push(...Object.values(person), address.street, address.city, address.postal_code);
-  expect(told).toContain('"path":"/v1/pii"');
-  expect(told).toContain('"signature":"[redacted]"');
-  for (const secret of secrets) expect(told).not.toContain(secret);
+  expect(logged).toContain('"path":"/v1/pii"');
+  expect(logged).toContain('"signature":"[redacted]"');
+  for (const secret of secrets) expect(logged).not.toContain(secret);
 });

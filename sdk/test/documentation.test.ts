@@ -11,13 +11,13 @@ import { freePort } from '../../service/src/http/free-port.ts';
 import { createCauseway } from '../src/index.ts';
 import { createSignIn, type Session } from '../src/server/index.ts';
 import { createTestWallet } from '../src/testing/index.ts';
+import { newBrowser } from './browser.ts';
 import { addImports, documentedExports, type Example, entryPoints, examplesIn } from './examples.ts';
-import { newPerson } from './person.ts';
 import { type Sandbox, startSandbox } from './sandbox.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
-/** What examples may use without saying where it comes from. */
+/** Globals that examples may use. */
 const AMBIENT = `
 import type { Causeway } from '@causeway/sdk';
 import type { EvmWallet } from '@causeway/sdk/flows';
@@ -26,7 +26,7 @@ declare global {
   const wallet: EvmWallet;
 }
 `;
-/** The module of the quickstart that is the reader's own. */
+/** The reader's own module in the quickstart. */
 const APP = `
 import { createCauseway } from '@causeway/sdk';
 import { createTestWallet } from '@causeway/sdk/testing';
@@ -40,13 +40,13 @@ let session: Session = {
   ...{ id: 'i', accessToken: '', refreshToken: '', scope: '', user: undefined },
   ...{ expiresAt: Date.now() + 900_000, refreshedAt: Date.now() },
 };
-let place: string;
+let folder: string;
 const examples = new Map<string, Example>();
 const undocumented: string[] = [];
 const quickstart = new Map<string, string>();
 
 beforeAll(async () => {
-  [sandbox, place] = await Promise.all([startSandbox(), collect()]);
+  [sandbox, folder] = await Promise.all([startSandbox(), collectExamples()]);
   const { email } = await sandbox.newUser();
   const { access_token, refresh_token } = await sandbox.tokens(email);
   session = { ...session, accessToken: access_token, refreshToken: refresh_token };
@@ -62,12 +62,12 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(async () => {
   await sandbox?.stop();
-  if (place !== undefined) await rm(place, { recursive: true, force: true });
+  if (folder !== undefined) await rm(folder, { recursive: true, force: true });
 });
 afterEach(() => vi.restoreAllMocks());
 
-/** Writes every example to a file of its own, inside the repository so that imports are found. */
-async function collect(): Promise<string> {
+/** Writes every example to its own file, inside the repository so that imports resolve. */
+async function collectExamples(): Promise<string> {
   await mkdir(join(root, 'artifacts'), { recursive: true });
   const folder = await mkdtemp(join(root, 'artifacts/sdk-examples-'));
   const readme = examplesIn(await readFile(join(root, 'sdk/README.md'), 'utf8'), 'README');
@@ -102,21 +102,21 @@ async function collect(): Promise<string> {
 }
 
 describe('the documentation', () => {
-  test('has an example for every value of every entry point', () => {
+  test('has an example for every exported value', () => {
     expect(undocumented).toEqual([]);
     expect(examples.size).toBeGreaterThan(20);
   });
 
   test('has examples that compile', async () => {
     const tsc = join(root, 'node_modules/typescript/bin/tsc');
-    const said = await run(process.execPath, [tsc, '-p', place]).then(
+    const output = await run(process.execPath, [tsc, '-p', folder]).then(
       () => '',
       ({ stdout }) => String(stdout).replaceAll(/^.*artifacts\/sdk-examples-\w+\//gm, ''),
     );
-    expect(said).toBe('');
+    expect(output).toBe('');
   });
 
-  test('has examples that run, and do what they say without an error', async () => {
+  test('has examples that run without errors', async () => {
     const errors = ['log', 'debug', 'error'].map((method) =>
       vi.spyOn(console, method as 'log').mockImplementation(() => undefined),
     )[2];
@@ -129,7 +129,7 @@ describe('the documentation', () => {
     const usdc = sandbox.overview.chains[0]?.tokens.find(({ asset_id }) => asset_id === 'usd-coin')?.address;
     await sandbox.approve(1, usdc as Hex, tokenized.contracts[0]?.address as Hex, 10n ** 12n);
     Object.assign(globalThis, { causeway, wallet });
-    const known: Record<string, unknown> = {
+    const available: Record<string, unknown> = {
       ...{ causeway, wallet, session, signIn: newSignIn(), request: new Request('http://localhost:3000/') },
       ...{ app: Fastify(), clientSecret: 'secret', cookieSecret: process.env.COOKIE_SECRET },
       get signal() {
@@ -138,20 +138,20 @@ describe('the documentation', () => {
     };
     const failed: string[] = [];
     const called: string[] = [];
-    const passedBy: string[] = [];
+    const skipped: string[] = [];
     for (const [name, { isRun, code }] of examples) {
       if (!isRun) continue;
       try {
-        const file = join(place, `run-${name}`);
+        const file = join(folder, `run-${name}`);
         await writeFile(file, code.replaceAll('http://127.0.0.1:8080', sandbox.url));
-        const made = (await import(/* @vite-ignore */ file)) as Record<string, unknown>;
-        for (const one of Object.values(made)) {
-          if (typeof one !== 'function') continue;
-          const taken = parametersOf(one);
-          const can = taken.every((parameter) => parameter in known);
-          (can ? called : passedBy).push(`${name}: ${one.name}(${taken})`);
-          if (!can) continue;
-          await (one as (...values: unknown[]) => unknown)(...taken.map((parameter) => known[parameter]));
+        const module = (await import(/* @vite-ignore */ file)) as Record<string, unknown>;
+        for (const value of Object.values(module)) {
+          if (typeof value !== 'function') continue;
+          const parameters = parametersOf(value);
+          const isCallable = parameters.every((parameter) => parameter in available);
+          (isCallable ? called : skipped).push(`${name}: ${value.name}(${parameters})`);
+          if (!isCallable) continue;
+          await (value as (...args: unknown[]) => unknown)(...parameters.map((name) => available[name]));
         }
       } catch (error) {
         failed.push(`${name}: ${error instanceof Error ? error.stack : error}`);
@@ -159,8 +159,8 @@ describe('the documentation', () => {
     }
     expect(failed).toEqual([]);
     expect(errors?.mock.calls).toEqual([]);
-    // A function of an example can take only what is known here.
-    expect(passedBy).toEqual([]);
+    // Functions of examples may use only the parameter names that are available here.
+    expect(skipped).toEqual([]);
     expect(called.length).toBeGreaterThan(5);
   }, 120_000);
 });
@@ -173,50 +173,50 @@ function newSignIn() {
   });
 }
 
-function parametersOf(one: unknown): string[] {
-  const list = /\(([^)]*)\)/.exec(String(one))?.[1] ?? '';
+function parametersOf(fn: unknown): string[] {
+  const list = /\(([^)]*)\)/.exec(String(fn))?.[1] ?? '';
   return list.split(',').flatMap((parameter) => parameter.trim() || []);
 }
 
 describe('the quickstart', () => {
-  const node = (name: string) => [process.execPath, ['--import', 'tsx', join(place, name)]] as const;
-  const printed = (): string[] => {
+  const node = (name: string) => [process.execPath, ['--import', 'tsx', join(folder, name)]] as const;
+  const captureLog = (): string[] => {
     const lines: string[] = [];
-    vi.spyOn(console, 'log').mockImplementation((...words) => void lines.push(words.join(' ')));
+    vi.spyOn(console, 'log').mockImplementation((...values) => void lines.push(values.join(' ')));
     return lines;
   };
 
-  test('1: lists the offers of the partner', async () => {
+  test('step 1 lists the offers of the partner', async () => {
     const { stdout } = await run(...node('offers.ts'), { cwd: root });
     expect(stdout).toContain('harbour-quarter platform::token_sale');
   });
 
-  test('2 and 3: a user signs in, and the page calls the API', async () => {
+  test('steps 2 and 3 sign a user in and call the API from the page', async () => {
     const port = await freePort();
     const [command, args] = node('server.ts');
     const server = spawn(command, args, { cwd: root, env: { ...process.env, PORT: String(port) } });
     await once(server.stdout, 'data');
     const app = `http://127.0.0.1:${port}`;
-    const person = newPerson();
+    const browser = newBrowser();
     try {
-      expect(await (await person.ask(`${app}/`)).text()).toContain('Sign in');
-      const begun = await person.ask(`${app}/causeway/sign-in?return_to=/`);
+      expect(await (await browser.fetch(`${app}/`)).text()).toContain('Sign in');
+      const start = await browser.fetch(`${app}/causeway/sign-in?return_to=/`);
       const user = sandbox.overview.users[0] ?? { email: '', password: '' };
-      const back = await person.decide(begun.headers.get('location') ?? '', user, 'allow');
-      const landed = await person.ask(`${app}/callback${back.search}`);
+      const back = await browser.authorize(start.headers.get('location') ?? '', user, 'allow');
+      const landed = await browser.fetch(`${app}/callback${back.search}`);
       expect(landed.headers.get('location')).toBe('/');
-      expect(await (await person.ask(`${app}/`)).text()).toContain(`${user.email} has 0 participations`);
+      expect(await (await browser.fetch(`${app}/`)).text()).toContain(`${user.email} has 0 participations`);
 
       const network = globalThis.fetch;
       vi.stubGlobal('fetch', (input: string | URL | Request, init?: RequestInit) =>
         typeof input === 'string' && input.startsWith('/')
-          ? person.ask(app + input, init)
+          ? browser.fetch(app + input, init)
           : network(input, init),
       );
-      const lines = printed();
+      const lines = captureLog();
       const page = quickstart.get('page.ts')?.replaceAll('http://127.0.0.1:8080', sandbox.url) ?? '';
-      await writeFile(join(place, 'run-page.ts'), page);
-      await import(/* @vite-ignore */ join(place, 'run-page.ts'));
+      await writeFile(join(folder, 'run-page.ts'), page);
+      await import(/* @vite-ignore */ join(folder, 'run-page.ts'));
       expect(lines.length).toBe(7);
       expect(lines).toContain('jurisdiction action_needed');
     } finally {
@@ -225,9 +225,9 @@ describe('the quickstart', () => {
     }
   });
 
-  test('4: invests', async () => {
-    const lines = printed();
-    await import(/* @vite-ignore */ join(place, 'invest.ts'));
+  test('step 4 invests', async () => {
+    const lines = captureLog();
+    await import(/* @vite-ignore */ join(folder, 'invest.ts'));
     expect(lines).toContain('creating');
     expect(lines.at(-1)).toMatch(/^(prepared|pending)$/);
   });

@@ -3,14 +3,15 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * An example from the documentation. All are compiled; those in `ts` are run as well, and the functions that they export
- * are called when the test has what they take. `tsx` is for a browser, and `ts no-run` for what must not happen in a test.
+ * An example from the documentation. All examples are compiled. `ts` examples are also run, and the functions that they
+ * export are called with the test's arguments. `tsx` is for browser code, and `ts no-run` for code that must not run in a
+ * test.
  */
 export type Example = { of: string; language: 'ts' | 'tsx'; isRun: boolean; code: string };
 
 const sdk = fileURLToPath(new URL('..', import.meta.url));
 
-/** The published entry points by the name that they are imported by. */
+/** Returns the source file of each published entry point by its import name. */
 export async function entryPoints(): Promise<Map<string, string>> {
   const { exports } = JSON.parse(await readFile(join(sdk, 'package.json'), 'utf8')) as {
     exports: Record<string, string>;
@@ -19,13 +20,13 @@ export async function entryPoints(): Promise<Map<string, string>> {
   return new Map(entries.map(([name, path]) => [`@causeway/sdk${name.slice(1)}`, join(sdk, path)]));
 }
 
-/** Every value that an entry point exports, with the examples in its comment. */
+/** Returns every exported value of an entry point with the examples in its doc comment. */
 export async function documentedExports(file: string): Promise<Map<string, Example[]>> {
   const names = Object.keys((await import(/* @vite-ignore */ file)) as object).sort();
   const text = await readFile(file, 'utf8');
   const origins = new Map<string, { original: string; from: string }>();
   for (const [, list = '', from = ''] of text.matchAll(/export \{([^}]*)\} from '([^']+)'/g))
-    for (const item of list.split(',').map((one) => one.trim())) {
+    for (const item of list.split(',').map((text) => text.trim())) {
       const [original = '', name = original] = item.split(' as ');
       if (!item.startsWith('type ')) origins.set(name, { original, from: resolveFile(file, from) });
     }
@@ -60,7 +61,7 @@ export function examplesIn(markdown: string, of: string): Example[] {
   );
 }
 
-/** What an example may use without importing it, when it imports nothing: all that the package exports, and React's hooks. */
+/** Adds imports to an example without any: for everything that the package exports, and for React's hooks. */
 export function addImports(example: Example, exported: ReadonlyMap<string, string>): Example {
   const { code } = example;
   if (/^import /m.test(code)) return example;

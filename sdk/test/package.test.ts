@@ -13,53 +13,53 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 const tsc = join(root, 'node_modules/typescript/bin/tsc');
 
-/** Inside the repository, so that react and viem are found; the package itself is unpacked nearer by. */
-let place: string;
+/** Inside the repository, so that react and viem resolve; the package is unpacked into its own node_modules. */
+let workDir: string;
 let unpacked: string;
 let tarball: Buffer;
 
 beforeAll(async () => {
   await mkdir(join(root, 'artifacts'), { recursive: true });
-  place = await mkdtemp(join(root, 'artifacts/sdk-package-'));
-  await run(process.execPath, [join(root, 'sdk/build.mjs'), join(place, 'dist')]);
-  await run('npm', ['pack', '--pack-destination', place], { cwd: join(place, 'dist') });
-  const name = (await readdir(place)).find((one) => one.endsWith('.tgz')) ?? '';
-  tarball = await readFile(join(place, name));
-  unpacked = join(place, 'node_modules/@causeway/sdk');
+  workDir = await mkdtemp(join(root, 'artifacts/sdk-package-'));
+  await run(process.execPath, [join(root, 'sdk/build.mjs'), join(workDir, 'dist')]);
+  await run('npm', ['pack', '--pack-destination', workDir], { cwd: join(workDir, 'dist') });
+  const name = (await readdir(workDir)).find((file) => file.endsWith('.tgz')) ?? '';
+  tarball = await readFile(join(workDir, name));
+  unpacked = join(workDir, 'node_modules/@causeway/sdk');
   await mkdir(unpacked, { recursive: true });
-  await run('tar', ['xzf', join(place, name), '--strip-components=1', '-C', unpacked]);
+  await run('tar', ['xzf', join(workDir, name), '--strip-components=1', '-C', unpacked]);
 }, 180_000);
-afterAll(() => rm(place, { recursive: true, force: true }));
+afterAll(() => rm(workDir, { recursive: true, force: true }));
 
 async function write(name: string, text: string): Promise<string> {
-  const file = join(place, name);
+  const file = join(workDir, name);
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, text);
   return file;
 }
 
 describe('the package', () => {
-  test('has nothing that publint would say', async () => {
-    const { messages } = await publint({ pkgDir: join(place, 'dist'), strict: true });
+  test('passes publint', async () => {
+    const { messages } = await publint({ pkgDir: join(workDir, 'dist'), strict: true });
     expect(messages).toEqual([]);
   });
 
-  test('has right types for Node, as module and CommonJS, and for bundlers', async () => {
+  test('has correct types for Node (ES modules and CommonJS) and for bundlers', async () => {
     const result = await checkPackage(createPackageFromTarballData(tarball), {
       excludeEntrypoints: [/\.css$/],
     });
-    if (result.types === false) throw new Error('there are no types');
-    // Node 10's resolution does not know `exports`; nobody who can run the package resolves like that.
+    if (result.types === false) throw new Error('the package has no types');
+    // Node 10's resolution ignores `exports`; no supported environment uses it.
     const problems = result.problems.filter(
       (problem) => !('resolutionKind' in problem && problem.resolutionKind === 'node10'),
     );
     expect(problems).toEqual([]);
     const { exports } = JSON.parse(await readFile(join(root, 'sdk/package.json'), 'utf8'));
-    const entries = Object.keys(exports).filter((name) => !/\.css$|\*/.test(name));
+    const entries = Object.keys(exports).filter((name) => !name.endsWith('.css'));
     expect(Object.keys(result.entrypoints)).toEqual(expect.arrayContaining(entries));
   });
 
-  test('has no tests, no sources and nothing of this repository in it', async () => {
+  test('contains no tests, no sources and no import of a workspace package', async () => {
     const files = await readdir(unpacked, { recursive: true });
     expect(files.filter((name) => /\.test\.|tsbuildinfo|(?<!\.d)\.tsx?$/.test(name))).toEqual([]);
     for (const name of ['README.md', 'LICENSE', 'styles.css']) expect(files).toContain(name);
@@ -69,7 +69,7 @@ describe('the package', () => {
       undefined,
       undefined,
     ]);
-    for (const name of files.filter((one) => /\.(js|d\.ts)$/.test(one))) {
+    for (const name of files.filter((file) => /\.(js|d\.ts)$/.test(file))) {
       const text = await readFile(join(unpacked, name), 'utf8');
       expect(text, name).not.toMatch(/(from|import\(|require\() ?['"]\.[^'"]*\.tsx?['"]/);
       // An example in a comment may import the package itself; the code must not import a workspace package.
@@ -84,7 +84,7 @@ describe('the package', () => {
       );
   });
 
-  test('keeps `use client` at the head of whatever has it', async () => {
+  test('keeps `use client` at the top of client modules', async () => {
     const sources = (await readdir(join(root, 'sdk/src'), { recursive: true })).filter((name) =>
       /(?<!\.test)\.tsx?$/.test(name),
     );
@@ -93,8 +93,8 @@ describe('the package', () => {
       if (!/^['"]use client['"]/.test(await readFile(join(root, 'sdk/src', name), 'utf8'))) continue;
       found++;
       for (const folder of ['esm', 'cjs']) {
-        const made = await readFile(join(unpacked, folder, name.replace(/\.tsx?$/, '.js')), 'utf8');
-        expect(made, name).toMatch(/^['"]use client['"]/);
+        const compiled = await readFile(join(unpacked, folder, name.replace(/\.tsx?$/, '.js')), 'utf8');
+        expect(compiled, name).toMatch(/^['"]use client['"]/);
       }
     }
     expect(found).toBeGreaterThan(0);
@@ -121,12 +121,12 @@ export const wrong = () => formatAmount(1.5, 6);
 async function main() {
   const error: unknown = await causeway.offers.get('x').catch((error: unknown) => error);
   const reply = await handler(new Request('http://localhost:3000/causeway/session'));
-  const said = [error instanceof CausewayError, reply.status, formatAmount('1500000', 6)];
-  console.log(JSON.stringify([...said, typeof buyTokenSale, typeof createTestWallet, typeof FlowError]));
+  const results = [error instanceof CausewayError, reply.status, formatAmount('1500000', 6)];
+  console.log(JSON.stringify([...results, typeof buyTokenSale, typeof createTestWallet, typeof FlowError]));
 }
 main();
 `;
-const SAID = [true, 403, '1.5', 'function', 'function', 'function'];
+const CONSUMER_OUTPUT = [true, 403, '1.5', 'function', 'function', 'function'];
 
 async function compile(folder: string, file: string, options: object, type: 'module' | 'commonjs') {
   await write(`${folder}/package.json`, JSON.stringify({ type }));
@@ -137,22 +137,22 @@ async function compile(folder: string, file: string, options: object, type: 'mod
       files: [file],
     }),
   );
-  await run(process.execPath, [tsc, '-p', join(place, folder)]).catch(({ stdout }) => {
+  await run(process.execPath, [tsc, '-p', join(workDir, folder)]).catch(({ stdout }) => {
     throw new Error(stdout);
   });
 }
 
-describe('who uses it', () => {
+describe('a consumer', () => {
   test.each(['module', 'commonjs'] as const)('compiles and runs in Node as %s', async (type) => {
     await write(`${type}/main.ts`, CONSUMER);
     const lib = { lib: ['ES2022'], types: ['node'], module: 'nodenext', moduleResolution: 'nodenext' };
-    // viem's own declarations are not checked: they need the DOM.
+    // viem's declarations need the DOM, so library checks are off.
     await compile(type, 'main.ts', { ...lib, skipLibCheck: true }, type);
-    const { stdout } = await run(process.execPath, [join(place, type, 'out/main.js')]);
-    expect(JSON.parse(stdout)).toEqual(SAID);
+    const { stdout } = await run(process.execPath, [join(workDir, type, 'out/main.js')]);
+    expect(JSON.parse(stdout)).toEqual(CONSUMER_OUTPUT);
   });
 
-  test('compiles under the settings of a Next app', async () => {
+  test('compiles with the settings of a Next app', async () => {
     await write(
       'next/route.ts',
       `import { createHandler, createSignIn, userClient } from '@causeway/sdk/server';
@@ -177,7 +177,7 @@ describe('who uses it', () => {
     await compile('next', 'page.tsx', { ...next, ...resolution, skipLibCheck: true }, 'module');
   });
 
-  test('the main entry needs neither Node nor viem nor react', async () => {
+  test('of the main entry needs neither Node nor viem nor react', async () => {
     await write(
       'bare/main.ts',
       `import { createCauseway } from '@causeway/sdk'; console.log(createCauseway);`,
@@ -191,42 +191,42 @@ describe('who uses it', () => {
 
 async function bundle(code: string, external: string[]): Promise<string> {
   const { outputFiles } = await build({
-    stdin: { contents: code, resolveDir: place },
+    stdin: { contents: code, resolveDir: workDir },
     ...{ bundle: true, minify: true, format: 'esm', target: 'es2022', write: false, external },
     platform: 'browser',
   });
   return outputFiles[0]?.text ?? '';
 }
 
-/** The budgets of the README, in bytes. */
-async function budgets(): Promise<[string, number][]> {
+/** Reads the bundle size budgets of the README, in bytes. */
+async function readBudgets(): Promise<[string, number][]> {
   const readme = await readFile(join(root, 'sdk/README.md'), 'utf8');
   const rows = [...readme.matchAll(/^\| (.+?) \| ([\d.]+) KB \|$/gm)];
   return rows.map(([, name = '', size]) => [name, Number(size) * 1024]);
 }
 
-describe('what a page pays', () => {
-  test('one function does not bring the client along', async () => {
+describe('the bundle', () => {
+  test('of one function does not include the client', async () => {
     const text = await bundle(`export { parseAmount } from '@causeway/sdk';`, []);
     expect(text).not.toMatch(/idempotency|Bearer|\/v1\//);
     expect(await bundle(`export { createCauseway } from '@causeway/sdk';`, [])).toMatch(/Bearer/);
   });
 
-  test('is within the budgets that are written down', async () => {
+  test('is within the budgets of the README', async () => {
     const peers = ['viem', 'viem/*', 'react', 'react/*', 'react-dom'];
-    const codes = [
+    const imports = [
       `export { parseAmount } from '@causeway/sdk';`,
       `export * from '@causeway/sdk';`,
       `export * from '@causeway/sdk/flows';`,
       `export * from '@causeway/sdk/react';`,
     ];
-    const written = await budgets();
-    expect(written.length).toBe(codes.length);
-    for (const [index, [name, budget]] of written.entries()) {
-      const size = gzipSync(await bundle(codes[index] ?? '', peers)).length;
+    const documented = await readBudgets();
+    expect(documented.length).toBe(imports.length);
+    for (const [index, [name, budget]] of documented.entries()) {
+      const size = gzipSync(await bundle(imports[index] ?? '', peers)).length;
       console.log(`${name}: ${(size / 1024).toFixed(1)} KB of ${budget / 1024} KB`);
       expect(size, name).toBeLessThanOrEqual(budget);
-      // A budget that is far off checks nothing.
+      // A budget far above the size would check nothing.
       expect(size, name).toBeGreaterThan(budget / 4);
     }
   });

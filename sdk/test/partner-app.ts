@@ -1,61 +1,61 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createHandler, createSignIn, type Handler, type SignIn, toNode } from '../src/server/index.ts';
-import type { Person } from './person.ts';
+import type { Browser } from './browser.ts';
 import { type Sandbox, startSandbox, type User } from './sandbox.ts';
 
-export const COOKIE_SECRET = 'a-secret-of-the-cookies-of-this-test';
+export const COOKIE_SECRET = 'cookie-secret-for-the-partner-app-tests';
 const REDIRECT = 'http://localhost:3000/callback';
 export const FROM_PAGE = { 'sec-fetch-site': 'same-origin', accept: 'application/json' };
 
-type Walk = { decision?: 'allow' | 'deny'; returnTo?: string; base?: string };
-type Answer = { status: number; headers: Headers; body: Record<string, unknown> };
+type SignInStep = { decision?: 'allow' | 'deny'; returnTo?: string; base?: string };
+type Reply = { status: number; headers: Headers; body: Record<string, unknown> };
 
-/** A partner's server on the SDK, in front of the whole service. */
+/** A partner's server built on the SDK, with a complete sandbox behind it. */
 export type PartnerApp = {
   sandbox: Sandbox;
   user: User;
   url: string;
   signIn: SignIn;
   handler: Handler;
-  /** Milliseconds that the server's clock is ahead. */
-  clock: { skew: number };
-  /** What went to the token endpoint. */
+  /** How far the server's clock is ahead. */
+  clock: { skewMs: number };
+  /** The grant types sent to the token endpoint. */
   grants: string[];
   errors: unknown[];
   reset(): void;
-  /** Another process of the same server. */
-  newSignIn(more?: Partial<Parameters<typeof createSignIn>[0]>): SignIn;
+  /** Creates another sign-in with the same configuration, as another process of the server would have. */
+  newSignIn(overrides?: Partial<Parameters<typeof createSignIn>[0]>): SignIn;
   listen(server: Server): Promise<string>;
-  /** Through the app, the service's pages, and back: gives the app's reply to the callback. */
-  walk(person: Person, options?: Walk): Promise<Response>;
-  /** As a page of the app does. */
-  ask(person: Person, path: string, init?: RequestInit, base?: string): Promise<Answer>;
+  /** Goes through the whole sign-in and returns the app's response to the callback. */
+  completeSignIn(browser: Browser, options?: SignInStep): Promise<Response>;
+  /** Sends a request as a page of the app. */
+  fetchAsPage(browser: Browser, path: string, init?: RequestInit, base?: string): Promise<Reply>;
   close(): Promise<void>;
 };
 
 export async function startPartnerApp(): Promise<PartnerApp> {
   const sandbox = await startSandbox();
   const user = await sandbox.newUser();
-  const clock = { skew: 0 };
+  const clock = { skewMs: 0 };
   const grants: string[] = [];
   const errors: unknown[] = [];
   const servers: Server[] = [];
   const listen = async (server: Server) => {
     servers.push(server);
-    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   };
   const { client_id, client_secret } = sandbox.overview.partner;
-  const newSignIn: PartnerApp['newSignIn'] = (more = {}) =>
+  const newSignIn: PartnerApp['newSignIn'] = (overrides = {}) =>
     createSignIn({
       ...{ baseUrl: sandbox.url, clientId: client_id, clientSecret: client_secret },
-      ...{ redirectUri: REDIRECT, cookieSecret: COOKIE_SECRET, now: () => Date.now() + clock.skew },
+      ...{ redirectUri: REDIRECT, cookieSecret: COOKIE_SECRET, now: () => Date.now() + clock.skewMs },
       fetch: async (input, init) => {
         grants.push(new URLSearchParams(String(init?.body)).get('grant_type') ?? String(input));
         return fetch(input, init);
       },
-      ...more,
+      ...overrides,
     });
   const signIn = newSignIn();
   const handler = createHandler(signIn, { onError: (error) => void errors.push(error) });
@@ -65,18 +65,19 @@ export async function startPartnerApp(): Promise<PartnerApp> {
   return {
     ...{ sandbox, user, url, signIn, handler, clock, grants, errors, newSignIn, listen },
     reset: () => {
-      clock.skew = 0;
+      clock.skewMs = 0;
       grants.length = 0;
       errors.length = 0;
     },
-    walk: async (person, { decision = 'allow', returnTo = '/offers?x=1', base = url } = {}) => {
-      const begun = await person.ask(`${base}/causeway/sign-in?return_to=${encodeURIComponent(returnTo)}`);
-      const back = await person.decide(begun.headers.get('location') ?? '', user, decision);
-      if (!back.href.startsWith(`${REDIRECT}?`)) throw new Error(`the sign-in went to ${back.href}`);
-      return person.ask(`${base}/callback${back.search}`);
+    completeSignIn: async (browser, { decision = 'allow', returnTo = '/offers?x=1', base = url } = {}) => {
+      const start = await browser.fetch(`${base}/causeway/sign-in?return_to=${encodeURIComponent(returnTo)}`);
+      const callback = await browser.authorize(start.headers.get('location') ?? '', user, decision);
+      if (!callback.href.startsWith(`${REDIRECT}?`))
+        throw new Error(`the sign-in redirected to ${callback.href}`);
+      return browser.fetch(`${base}/callback${callback.search}`);
     },
-    ask: async (person, path, init = {}, base = url) => {
-      const reply = await person.ask(base + path, { headers: FROM_PAGE, ...init });
+    fetchAsPage: async (browser, path, init = {}, base = url) => {
+      const reply = await browser.fetch(base + path, { headers: FROM_PAGE, ...init });
       return { status: reply.status, headers: reply.headers, body: await reply.json() };
     },
     close: async () => {

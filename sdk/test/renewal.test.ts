@@ -9,8 +9,8 @@ import {
   toNode,
   userClient,
 } from '../src/server/index.ts';
+import { newBrowser } from './browser.ts';
 import { FROM_PAGE, type PartnerApp, startPartnerApp } from './partner-app.ts';
-import { newPerson } from './person.ts';
 
 let app: PartnerApp;
 beforeAll(async () => {
@@ -20,104 +20,106 @@ afterAll(() => app?.close());
 beforeEach(() => app.reset());
 
 describe('renewal', () => {
-  test('many requests at once renew once, and the old cookie goes on with what is new', async () => {
-    const person = newPerson();
-    await app.walk(person);
-    const before = (await app.ask(person, '/causeway/token')).body.access_token;
-    const cookie = [...person.cookies('127.0.0.1')].map(([name, value]) => `${name}=${value}`).join('; ');
+  test('happens once for concurrent requests, and an old cookie continues with the new tokens', async () => {
+    const browser = newBrowser();
+    await app.completeSignIn(browser);
+    const before = (await app.fetchAsPage(browser, '/causeway/token')).body.access_token;
+    const cookie = [...browser.cookies('127.0.0.1')].map(([name, value]) => `${name}=${value}`).join('; ');
     app.grants.length = 0;
-    app.clock.skew = 14.5 * 60_000;
-    const asOld = (path = '/causeway/token') =>
+    app.clock.skewMs = 14.5 * 60_000;
+    const fetchWithOldCookie = (path = '/causeway/token') =>
       fetch(app.url + path, { headers: { ...FROM_PAGE, cookie } }).then((reply) => reply.json());
-    const tokens = await Promise.all(Array.from({ length: 20 }, () => asOld()));
+    const tokens = await Promise.all(Array.from({ length: 20 }, () => fetchWithOldCookie()));
     expect(new Set(tokens.map(({ access_token }) => access_token)).size).toBe(1);
     expect(tokens[0].access_token).not.toBe(before);
-    expect((await asOld()).access_token).toBe(tokens[0].access_token);
+    expect((await fetchWithOldCookie()).access_token).toBe(tokens[0].access_token);
     expect(app.grants).toEqual(['refresh_token']);
   });
 
-  test('a page that asks for a new token again and again gets one now and then', async () => {
-    const person = newPerson();
-    await app.walk(person);
+  test('is rate limited for a page that forces it repeatedly', async () => {
+    const browser = newBrowser();
+    await app.completeSignIn(browser);
     app.grants.length = 0;
-    app.clock.skew = 20_000;
-    for (let turn = 0; turn < 5; turn++) await app.ask(person, '/causeway/token?refresh=1');
+    app.clock.skewMs = 20_000;
+    for (let turn = 0; turn < 5; turn++) await app.fetchAsPage(browser, '/causeway/token?refresh=1');
     expect(app.grants).toEqual(['refresh_token']);
   });
 
-  test('two processes that renew at once both go on', async () => {
+  test('works in two processes at the same time', async () => {
     const { url, pending } = app.signIn.authorizeUrl();
-    const session = await app.signIn.exchange(await newPerson().decide(url, app.user, 'allow'), pending);
-    app.clock.skew = 14.5 * 60_000;
+    const session = await app.signIn.exchange(await newBrowser().authorize(url, app.user, 'allow'), pending);
+    app.clock.skewMs = 14.5 * 60_000;
     const both = await Promise.all([app.newSignIn().fresh(session), app.newSignIn().fresh(session)]);
     for (const { accessToken } of both)
       await createCauseway({ baseUrl: app.sandbox.url, accessToken }).offers.list();
   });
 
-  test('a session whose grant has ended is over, and its cookie goes', async () => {
-    const person = newPerson();
-    await app.walk(person);
+  test('clears the cookie of a session whose grant was revoked', async () => {
+    const browser = newBrowser();
+    await app.completeSignIn(browser);
     const loaded = await app.signIn.store.load({
-      headers: { cookie: `causeway_session=${person.cookies('127.0.0.1').get('causeway_session')}` },
+      headers: { cookie: `causeway_session=${browser.cookies('127.0.0.1').get('causeway_session')}` },
     });
-    if (loaded === undefined) throw new Error('there is no session');
+    if (loaded === undefined) throw new Error('no session');
     await app.signIn.signOut(loaded);
-    app.clock.skew = 20_000;
-    const { status, body } = await app.ask(person, '/causeway/token?refresh=1');
+    app.clock.skewMs = 20_000;
+    const { status, body } = await app.fetchAsPage(browser, '/causeway/token?refresh=1');
     expect([status, body.code]).toEqual([401, 'not_signed_in']);
-    expect(person.cookies('127.0.0.1').has('causeway_session')).toBe(false);
+    expect(browser.cookies('127.0.0.1').has('causeway_session')).toBe(false);
   });
 
-  test('while the service is away a token that still lives is given, and a dead one is 503', async () => {
-    const person = newPerson();
-    await app.walk(person);
-    const away = createHandler(
+  test('returns a valid token while the service is unavailable, and 503 for an expired one', async () => {
+    const browser = newBrowser();
+    await app.completeSignIn(browser);
+    const handler = createHandler(
       app.newSignIn({ fetch: async () => Promise.reject(new TypeError('fetch failed')) }),
     );
-    const base = await app.listen(createServer(toNode(away)));
-    app.clock.skew = 14.5 * 60_000;
-    expect((await app.ask(person, '/causeway/token', {}, base)).status).toBe(200);
-    app.clock.skew = 16 * 60_000;
-    expect((await app.ask(person, '/causeway/token', {}, base)).body.code).toBe('upstream_unavailable');
-    expect(person.cookies('127.0.0.1').has('causeway_session')).toBe(true);
+    const base = await app.listen(createServer(toNode(handler)));
+    app.clock.skewMs = 14.5 * 60_000;
+    expect((await app.fetchAsPage(browser, '/causeway/token', {}, base)).status).toBe(200);
+    app.clock.skewMs = 16 * 60_000;
+    expect((await app.fetchAsPage(browser, '/causeway/token', {}, base)).body.code).toBe(
+      'upstream_unavailable',
+    );
+    expect(browser.cookies('127.0.0.1').has('causeway_session')).toBe(true);
   });
 });
 
 describe('clients', () => {
-  test('one for the user of a request, which renews a refused token and tells the reply', async () => {
+  test('userClient renews a rejected token and returns its cookie in the headers', async () => {
     const { url, pending } = app.signIn.authorizeUrl();
-    const session = await app.signIn.exchange(await newPerson().decide(url, app.user, 'allow'), pending);
+    const session = await app.signIn.exchange(await newBrowser().authorize(url, app.user, 'allow'), pending);
     const reply = new Headers();
-    await app.signIn.store.save({ headers: {} }, reply, { ...session, accessToken: 'of-yesterday' });
+    await app.signIn.store.save({ headers: {} }, reply, { ...session, accessToken: 'expired' });
     const cookie = reply.getSetCookie()[0]?.split(';')[0] ?? '';
-    app.clock.skew = 20_000;
+    app.clock.skewMs = 20_000;
     const found = await userClient(app.signIn, { headers: { cookie } }, { baseUrl: app.sandbox.url });
     expect((await found?.causeway.offers.list())?.data.length).toBeGreaterThan(0);
     expect(found?.headers.getSetCookie().length).toBe(1);
     expect(await userClient(app.signIn, new Request(app.url), { baseUrl: app.sandbox.url })).toBeUndefined();
   });
 
-  test('one for the page, by its own server', async () => {
-    const person = newPerson();
-    await app.walk(person);
-    let asked = 0;
+  test('browserToken fetches one token for concurrent calls', async () => {
+    const browser = newBrowser();
+    await app.completeSignIn(browser);
+    let requests = 0;
     const accessToken = browserToken({
       url: `${app.url}/causeway/token`,
       fetch: (input, init) => {
-        asked++;
-        return person.ask(String(input), init);
+        requests++;
+        return browser.fetch(String(input), init);
       },
     });
     const causeway = createCauseway({ baseUrl: app.sandbox.url, accessToken });
     await Promise.all([causeway.offers.list(), causeway.participations.list(), causeway.offers.list()]);
-    expect(asked).toBe(1);
-    const nobody = createCauseway({
+    expect(requests).toBe(1);
+    const anonymous = createCauseway({
       ...{ baseUrl: app.sandbox.url, accessToken: browserToken({ url: `${app.url}/causeway/token` }) },
     });
-    await expect(nobody.offers.list()).rejects.toMatchObject({ code: 'not_signed_in', status: 401 });
+    await expect(anonymous.offers.list()).rejects.toMatchObject({ code: 'not_signed_in', status: 401 });
   });
 
-  test('one for the partner, with one token for many calls', async () => {
+  test('partnerClient requests one token for concurrent calls', async () => {
     const { client_id, client_secret } = app.sandbox.overview.partner;
     let tokens = 0;
     const partner = partnerClient({
@@ -139,27 +141,27 @@ describe('clients', () => {
   });
 });
 
-test('sessions can be kept elsewhere than in a cookie', async () => {
-  const kept = new Map<string, Session>();
+test('sessions can be sessions in a custom store', async () => {
+  const sessions = new Map<string, Session>();
   const idOf = (cookies: string | null | undefined) => /sid=([^;]+)/.exec(cookies ?? '')?.[1] ?? '';
   const store: SessionStore = {
-    load: async ({ headers }) => kept.get(idOf(headers instanceof Headers ? headers.get('cookie') : '')),
+    load: async ({ headers }) => sessions.get(idOf(headers instanceof Headers ? headers.get('cookie') : '')),
     save: async (_request, reply, session) => {
-      kept.set(session.id, session);
+      sessions.set(session.id, session);
       reply.append('set-cookie', `sid=${session.id}; Path=/; HttpOnly; SameSite=Lax`);
     },
     clear: async ({ headers }, reply) => {
-      kept.delete(idOf(headers instanceof Headers ? headers.get('cookie') : ''));
+      sessions.delete(idOf(headers instanceof Headers ? headers.get('cookie') : ''));
       reply.append('set-cookie', 'sid=; Path=/; Max-Age=0');
     },
   };
   const base = await app.listen(createServer(toNode(createHandler(app.newSignIn({ store })))));
-  const person = newPerson();
-  await app.walk(person, { base });
-  expect([...person.cookies('127.0.0.1').keys()].filter((name) => name === 'causeway_session')).toEqual([]);
-  expect((await app.ask(person, '/causeway/session', {}, base)).body.signed_in).toBe(true);
-  app.clock.skew = 14.5 * 60_000;
-  expect((await app.ask(person, '/causeway/token', {}, base)).status).toBe(200);
-  await app.ask(person, '/causeway/sign-out', { method: 'POST' }, base);
-  expect(kept.size).toBe(0);
+  const browser = newBrowser();
+  await app.completeSignIn(browser, { base });
+  expect([...browser.cookies('127.0.0.1').keys()].filter((name) => name === 'causeway_session')).toEqual([]);
+  expect((await app.fetchAsPage(browser, '/causeway/session', {}, base)).body.signed_in).toBe(true);
+  app.clock.skewMs = 14.5 * 60_000;
+  expect((await app.fetchAsPage(browser, '/causeway/token', {}, base)).status).toBe(200);
+  await app.fetchAsPage(browser, '/causeway/sign-out', { method: 'POST' }, base);
+  expect(sessions.size).toBe(0);
 });

@@ -3,38 +3,41 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Call, createCauseway, type TokenSource } from '../src/index.ts';
 
-type Answer = { status: number; body?: object; headers?: Record<string, string> } | 'hang up' | 'silence';
+type Reply =
+  | { status: number; body?: object; headers?: Record<string, string> }
+  | 'disconnect'
+  | 'no response';
 
-/** A service that gives the answers it is told to, one after the other, then a good one. */
-let answers: Answer[];
-let asked: { method: string; key: string | undefined; token: string | undefined; at: number }[];
+/** The replies of the fake service, in order. After the last one, it replies with 200. */
+let replies: Reply[];
+let requests: { method: string; key: string | undefined; token: string | undefined; at: number }[];
 let server: ReturnType<typeof createServer>;
 let calls: Call[];
 let url: string;
 
 beforeEach(async () => {
-  [answers, asked, calls] = [[], [], []];
+  [replies, requests, calls] = [[], [], []];
   server = createServer((request: IncomingMessage, response) => {
     const { 'idempotency-key': key, authorization } = request.headers;
     const token = authorization?.replace('Bearer ', '');
-    asked.push({
+    requests.push({
       method: request.method ?? '',
       key: key as string | undefined,
       token,
       at: performance.now(),
     });
-    const answer = answers.shift() ?? { status: 200, body: { object: 'list', data: [] } };
-    if (answer === 'silence') return;
-    if (answer === 'hang up') return void request.socket.destroy();
-    response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers });
-    response.end(JSON.stringify(answer.body ?? errorBody(answer.status)));
+    const reply = replies.shift() ?? { status: 200, body: { object: 'list', data: [] } };
+    if (reply === 'no response') return;
+    if (reply === 'disconnect') return void request.socket.destroy();
+    response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers });
+    response.end(JSON.stringify(reply.body ?? errorBody(reply.status)));
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 afterEach(async () => {
   server.closeAllConnections();
-  await new Promise((done) => server.close(done));
+  await new Promise((resolve) => server.close(resolve));
 });
 
 const CODES: Record<number, string> = {
@@ -46,29 +49,29 @@ const errorBody = (status: number) => ({
   ...{ message: 'no', type: 'api_error', errors: {}, event_id: 'e-1' },
   code: CODES[status] ?? 'upstream_unavailable',
 });
-const client = (accessToken: TokenSource = 'one', more: { timeout?: number; retries?: number } = {}) =>
-  createCauseway({ baseUrl: url, accessToken, onCall: (call) => void calls.push(call), ...more });
+const client = (accessToken: TokenSource = 'one', options: { timeout?: number; retries?: number } = {}) =>
+  createCauseway({ baseUrl: url, accessToken, onCall: (call) => void calls.push(call), ...options });
 
 describe('a GET', () => {
-  test.each<[string, Answer]>([
+  test.each<[string, Reply]>([
     ['502', { status: 502 }],
     ['503', { status: 503 }],
     ['504', { status: 504 }],
     ['429', { status: 429 }],
-    ['a broken connection', 'hang up'],
-  ])('is repeated after %s', async (_name, answer) => {
-    answers = [answer, answer];
+    ['a broken connection', 'disconnect'],
+  ])('is retried after %s', async (_name, reply) => {
+    replies = [reply, reply];
     await client().pii.get();
-    expect(asked.length).toBe(3);
+    expect(requests.length).toBe(3);
     expect(calls.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
   });
 
-  test('is given up after the retries, with the last error', async () => {
-    answers = Array.from({ length: 9 }, () => ({ status: 503 }));
+  test('fails with the last error after all retries', async () => {
+    replies = Array.from({ length: 9 }, () => ({ status: 503 }));
     const error = await client('one', { retries: 2 })
       .pii.get()
       .catch((error) => error);
-    expect([error.code, error.status, error.eventId, asked.length]).toEqual([
+    expect([error.code, error.status, error.eventId, requests.length]).toEqual([
       'upstream_unavailable',
       503,
       'e-1',
@@ -76,125 +79,125 @@ describe('a GET', () => {
     ]);
   });
 
-  test.each([400, 403, 404, 422, 500])('is not repeated after %i', async (status) => {
-    answers = [{ status }];
+  test.each([400, 403, 404, 422, 500])('is not retried after %i', async (status) => {
+    replies = [{ status }];
     await expect(client().pii.get()).rejects.toMatchObject({ status });
-    expect(asked.length).toBe(1);
+    expect(requests.length).toBe(1);
   });
 
-  test('is given up when the service is silent for too long', async () => {
-    answers = ['silence', 'silence'];
+  test('times out if the service does not respond', async () => {
+    replies = ['no response', 'no response'];
     await expect(client('one', { timeout: 60, retries: 1 }).pii.get()).rejects.toMatchObject({
       ...{ code: 'timeout', status: 0 },
     });
-    expect(asked.length).toBe(2);
+    expect(requests.length).toBe(2);
   });
 
-  test('that gets something else than JSON is an unexpected reply', async () => {
-    const plain = createServer((_request, response) => response.end('<html>a proxy</html>'));
-    await new Promise<void>((done) => plain.listen(0, '127.0.0.1', done));
-    const baseUrl = `http://127.0.0.1:${(plain.address() as AddressInfo).port}`;
+  test('fails with unexpected_reply if the response is not JSON', async () => {
+    const proxy = createServer((_request, response) => response.end('<html>a proxy</html>'));
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const baseUrl = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
     const error = await createCauseway({ baseUrl, accessToken: 'one' })
       .pii.get()
       .catch((error) => error);
-    plain.closeAllConnections();
-    plain.close();
+    proxy.closeAllConnections();
+    proxy.close();
     expect([error.code, error.status]).toEqual(['unexpected_reply', 200]);
   });
 });
 
 describe('a POST', () => {
-  test('is repeated with the same idempotency key, and another call has another', async () => {
-    answers = ['hang up', { status: 503 }, { status: 409 }];
+  test('is retried with the same idempotency key, and another call has another key', async () => {
+    replies = ['disconnect', { status: 503 }, { status: 409 }];
     await client().kyc.token();
     await client().kyc.token();
-    const keys = asked.map(({ key }) => key);
+    const keys = requests.map(({ key }) => key);
     expect(keys.length).toBe(5);
     expect(new Set(keys.slice(0, 4)).size).toBe(1);
     expect(keys[4]).not.toBe(keys[0]);
     expect(keys.every((key) => key !== undefined && key !== '')).toBe(true);
   });
 
-  test('takes the key that it is given', async () => {
-    await client().kyc.token({}, { idempotencyKey: 'of-the-page' });
-    expect(asked[0]?.key).toBe('of-the-page');
+  test('uses the given idempotency key', async () => {
+    await client().kyc.token({}, { idempotencyKey: 'stored-key' });
+    expect(requests[0]?.key).toBe('stored-key');
   });
 });
 
 describe('a DELETE', () => {
-  test.each<[string, Answer]>([
+  test.each<[string, Reply]>([
     ['503', { status: 503 }],
-    ['a broken connection', 'hang up'],
-  ])('is not repeated after %s: it may have happened', async (_name, answer) => {
-    answers = [answer];
+    ['a broken connection', 'disconnect'],
+  ])('is not retried after %s, because the service may have processed it', async (_name, reply) => {
+    replies = [reply];
     await expect(client().wallets.remove('o', 'a')).rejects.toMatchObject({ name: 'CausewayError' });
-    expect(asked.length).toBe(1);
+    expect(requests.length).toBe(1);
   });
 
-  test('is repeated when it was surely not carried out', async () => {
-    answers = [{ status: 429, headers: { 'retry-after': '0' } }];
+  test('is retried after 429, which means that the service did not process it', async () => {
+    replies = [{ status: 429, headers: { 'retry-after': '0' } }];
     await client().wallets.remove('o', 'a');
-    expect(asked.length).toBe(2);
+    expect(requests.length).toBe(2);
   });
 });
 
 describe('Retry-After', () => {
-  test('is waited for', async () => {
-    answers = [{ status: 429, headers: { 'retry-after': '1' } }];
+  test('delays the retry', async () => {
+    replies = [{ status: 429, headers: { 'retry-after': '1' } }];
     await client().pii.get();
-    expect((asked[1]?.at ?? 0) - (asked[0]?.at ?? 0)).toBeGreaterThanOrEqual(990);
+    expect((requests[1]?.at ?? 0) - (requests[0]?.at ?? 0)).toBeGreaterThanOrEqual(990);
   });
 
-  test('is left to the caller when it is long', async () => {
-    answers = [{ status: 429, headers: { 'retry-after': '3600' } }];
+  test('above 30 seconds fails the call', async () => {
+    replies = [{ status: 429, headers: { 'retry-after': '3600' } }];
     await expect(client().pii.get()).rejects.toMatchObject({ code: 'rate_limited', retryAfter: 3600 });
-    expect(asked.length).toBe(1);
+    expect(requests.length).toBe(1);
   });
 });
 
 describe('an abort', () => {
-  test('ends a running call with its own reason', async () => {
-    answers = ['silence'];
-    const stop = new AbortController();
-    const call = client().pii.get({ signal: stop.signal });
-    await expect.poll(() => asked.length).toBe(1);
-    stop.abort(new Error('enough'));
-    await expect(call).rejects.toThrow('enough');
+  test('rejects a running call with its reason', async () => {
+    replies = ['no response'];
+    const controller = new AbortController();
+    const call = client().pii.get({ signal: controller.signal });
+    await expect.poll(() => requests.length).toBe(1);
+    controller.abort(new Error('cancelled'));
+    await expect(call).rejects.toThrow('cancelled');
   });
 
-  test('ends a pause between two attempts', async () => {
-    answers = [{ status: 429, headers: { 'retry-after': '29' } }];
-    const stop = new AbortController();
-    const call = client().pii.get({ signal: stop.signal });
+  test('ends the wait for a retry', async () => {
+    replies = [{ status: 429, headers: { 'retry-after': '29' } }];
+    const controller = new AbortController();
+    const call = client().pii.get({ signal: controller.signal });
     await expect.poll(() => calls.length).toBe(1);
-    stop.abort();
+    controller.abort();
     await expect(call).rejects.toMatchObject({ name: 'AbortError' });
-    expect(asked.length).toBe(1);
+    expect(requests.length).toBe(1);
   });
 
-  test('before the call sends nothing', async () => {
+  test('before the call prevents any request', async () => {
     await expect(client().pii.get({ signal: AbortSignal.abort() })).rejects.toMatchObject({
       name: 'AbortError',
     });
-    expect(asked.length).toBe(0);
+    expect(requests.length).toBe(0);
   });
 });
 
-describe('a refused token', () => {
+describe('a rejected token', () => {
   test('is replaced once', async () => {
-    answers = [{ status: 401 }];
+    replies = [{ status: 401 }];
     const refreshes: boolean[] = [];
     await client(({ refresh }) => {
       refreshes.push(refresh);
       return refresh ? 'two' : 'one';
     }).pii.get();
-    expect(asked.map(({ token }) => token)).toEqual(['one', 'two']);
+    expect(requests.map(({ token }) => token)).toEqual(['one', 'two']);
     expect(refreshes).toEqual([false, true]);
   });
 
-  test('twice is the end', async () => {
-    answers = [{ status: 401 }, { status: 401 }];
+  test('fails the call if its replacement is rejected too', async () => {
+    replies = [{ status: 401 }, { status: 401 }];
     await expect(client(() => 'one').pii.get()).rejects.toMatchObject({ code: 'unauthorized' });
-    expect(asked.length).toBe(2);
+    expect(requests.length).toBe(2);
   });
 });

@@ -8,7 +8,7 @@ import { startService } from '../../service/test/support/service.ts';
 
 type Partner = { client_id: string; client_secret: string; redirect_uris: string[] };
 
-/** What `GET /sandbox` tells, as far as the tests need it. */
+/** The fields of `GET /sandbox` that the tests need. */
 export type Overview = {
   base_url: string;
   partner: Partner;
@@ -25,15 +25,15 @@ export type Sandbox = {
   overview: Overview;
   control<Reply>(path: string, body: object): Promise<Reply>;
   newUser(): Promise<User>;
-  /** The tokens of a completed sign-in. */
+  /** Returns the tokens of a completed sign-in. */
   tokens(email: string): Promise<{ access_token: string; refresh_token: string }>;
-  /** Approves and gives the hash, as the wallet of that number. */
+  /** Sends an approval from the sandbox wallet with this index and returns its hash. */
   approve(wallet: number, token: Hex, spender: Hex, amount: bigint): Promise<Hex>;
   sign(wallet: number, message: string): Promise<Hex>;
   stop(): Promise<void>;
 };
 
-/** The whole service with its sandbox, as `npm start` gives it. */
+/** Starts the service with its sandbox, as `npm start` does. */
 export async function startSandbox(): Promise<Sandbox> {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-sdk-'));
   const service = await startService({

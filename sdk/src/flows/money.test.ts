@@ -5,32 +5,35 @@ import { compareToDecimal, minimumAfterSlippage, parseSmallestUnits } from './mo
 
 const amounts = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
 
-test('the least after slippage is the smallest amount that is not below the allowed part', () => {
+test('minimumAfterSlippage returns the smallest amount within the slippage', () => {
   fc.assert(
     fc.property(amounts, fc.integer({ min: 0, max: 9_999 }), (expected, bps) => {
-      const least = minimumAfterSlippage(expected, bps);
-      const isEnough = (one: bigint) => one * 10_000n >= expected * BigInt(10_000 - bps);
-      expect(isEnough(least)).toBe(true);
-      expect(least === 0n || !isEnough(least - 1n)).toBe(true);
-      expect(least <= expected).toBe(true);
+      const minimum = minimumAfterSlippage(expected, bps);
+      const isEnough = (amount: bigint) => amount * 10_000n >= expected * BigInt(10_000 - bps);
+      expect(isEnough(minimum)).toBe(true);
+      expect(minimum === 0n || !isEnough(minimum - 1n)).toBe(true);
+      expect(minimum <= expected).toBe(true);
     }),
   );
 });
 
-test('without slippage, the least is what is expected', () => {
+test('minimumAfterSlippage returns the expected amount without slippage', () => {
   fc.assert(fc.property(amounts, (expected) => minimumAfterSlippage(expected, 0) === expected));
 });
 
-test.each([-1, 10_000, 0.5, Number.NaN, Number.POSITIVE_INFINITY])('%s is no slippage', (bps) => {
-  expect(() => minimumAfterSlippage(1n, bps)).toThrow(FlowFailure);
-});
+test.each([-1, 10_000, 0.5, Number.NaN, Number.POSITIVE_INFINITY])(
+  'minimumAfterSlippage rejects a slippage of %s',
+  (bps) => {
+    expect(() => minimumAfterSlippage(1n, bps)).toThrow(FlowFailure);
+  },
+);
 
-test('amounts are whole numbers of smallest units above zero that a contract can take', () => {
-  const good = fc.bigInt({ min: 1n, max: 2n ** 256n - 1n });
-  fc.assert(
-    fc.property(good, (one) => parseSmallestUnits(String(one)) === one && parseSmallestUnits(one) === one),
-  );
-  for (const bad of [
+test('parseSmallestUnits accepts positive uint256 integers only', () => {
+  const valid = fc.bigInt({ min: 1n, max: 2n ** 256n - 1n });
+  const parses = (units: bigint) =>
+    parseSmallestUnits(String(units)) === units && parseSmallestUnits(units) === units;
+  fc.assert(fc.property(valid, parses));
+  for (const invalid of [
     '',
     '0',
     '-1',
@@ -44,10 +47,10 @@ test('amounts are whole numbers of smallest units above zero that a contract can
     2n ** 256n,
     String(2n ** 256n),
   ])
-    expect(() => parseSmallestUnits(bad), String(bad)).toThrow(FlowFailure);
+    expect(() => parseSmallestUnits(invalid), String(invalid)).toThrow(FlowFailure);
 });
 
-test('smallest units compare with decimals exactly', () => {
+test('compareToDecimal compares smallest units with decimals exactly', () => {
   fc.assert(
     fc.property(
       fc.bigInt({ min: 0n, max: 10n ** 30n }),

@@ -6,21 +6,21 @@ import { hasCode, isOutage, readRevertData } from './wallet-error.ts';
 
 const data = encodeErrorResult({ abi: parseAbi(['error IsPaused(uint32 flags)']), args: [4] });
 
-describe('errors as wallets and libraries wrap them', () => {
+describe('errors of wallets and libraries', () => {
   test.each<[string, unknown]>([
     ['a node', { code: 3, message: 'execution reverted', data }],
     ['an extension', { code: -32603, message: 'failed', data: { code: 3, data } }],
     ['a mobile wallet', { code: -32603, data: { originalError: { code: 3, data } } }],
     ['a library', new Error('call failed', { cause: { info: { error: { data } } } })],
-  ])('the reason of a revert is found in that of %s', (_who, error) => {
+  ])('the revert reason is found in the error of %s', (_who, error) => {
     expect(readRevertData(error)).toBe(data);
     expect(describeRevert(error)).toBe('IsPaused(4)');
     expect(isOutage(error)).toBe(false);
   });
 
-  test('a reason in words, an unknown one and none', () => {
-    const words = encodeErrorResult({ abi: parseAbi(['error Error(string reason)']), args: ['not today'] });
-    expect(describeRevert({ data: words })).toBe('not today');
+  test('a reason string, an unknown selector and a plain message are described', () => {
+    const text = encodeErrorResult({ abi: parseAbi(['error Error(string reason)']), args: ['not today'] });
+    expect(describeRevert({ data: text })).toBe('not today');
     expect(describeRevert({ data: '0x12345678' })).toBe('0x12345678');
     expect(describeRevert(new Error('invalid opcode'))).toBe('invalid opcode');
   });
@@ -30,7 +30,7 @@ describe('errors as wallets and libraries wrap them', () => {
     { cause: { code: 4001 } },
     { code: 'ACTION_REJECTED' },
     { error: { code: 4001 } },
-  ])("the owner's no is heard in %j", async (error) => {
+  ])('a rejection by the user is recognized in %j', async (error) => {
     const flow = runFlow<'one' | 'two', void>({}, 'one', async ({ enter }) => {
       enter('two');
       throw error;
@@ -38,13 +38,13 @@ describe('errors as wallets and libraries wrap them', () => {
     await expect(flow).rejects.toMatchObject({ phase: 'two', code: 'user_rejected', cause: error });
   });
 
-  test('an error that holds itself does not hang the search', () => {
+  test('an error that contains itself does not hang the search', () => {
     const error: Record<string, unknown> = { code: 1 };
     error.cause = error;
     expect(hasCode(error, 4001)).toBe(false);
   });
 
-  test('a wallet that is away is not a contract that refuses', () => {
+  test('an unavailable wallet is told apart from a revert', () => {
     for (const error of [
       { code: 4900 },
       { code: -32005 },
@@ -56,9 +56,9 @@ describe('errors as wallets and libraries wrap them', () => {
   });
 });
 
-test('every failure of a flow is a FlowError of the phase it was in', async () => {
+test('every failure of a flow is a FlowError with its phase', async () => {
   const fail = (error: unknown, signal?: AbortSignal) =>
-    runFlow<'one', void>({ signal }, 'one', () => Promise.reject(error)).catch((one: unknown) => one);
+    runFlow<'one', void>({ signal }, 'one', () => Promise.reject(error)).catch((reason: unknown) => reason);
   expect(await fail(new FlowFailure('price_moved', 'less', { details: { a: 1 } }))).toMatchObject({
     ...{ phase: 'one', code: 'price_moved', message: 'less', details: { a: 1 } },
   });

@@ -22,50 +22,50 @@ const session: Session = {
   ...{ expiresAt: Date.now() + 900_000, refreshedAt: Date.now() },
 };
 
-async function cookieOf(store = signIn.store, kept = session): Promise<string> {
+async function cookieOf(store = signIn.store, saved = session): Promise<string> {
   const reply = new Headers();
-  await store.save({ headers: {} }, reply, kept);
+  await store.save({ headers: {} }, reply, saved);
   return reply.getSetCookie()[0]?.split(';')[0] ?? '';
 }
-const ask = async (path: string, headers: Record<string, string>, method = 'GET') =>
+const request = async (path: string, headers: Record<string, string>, method = 'GET') =>
   handler(new Request(ORIGIN + path, { method, headers: { cookie: await cookieOf(), ...headers } }));
 
-describe('who may ask for tokens and sign out', () => {
+describe('tokens and sign-out are available to', () => {
   test.each([
     ['a page of the app', { 'sec-fetch-site': 'same-origin' }, 200],
     ['another site', { 'sec-fetch-site': 'cross-site' }, 403],
     ['another host of the same site', { 'sec-fetch-site': 'same-site' }, 403],
-    ['a typed address', { 'sec-fetch-site': 'none' }, 403],
-    ['another site with our header', { 'sec-fetch-site': 'cross-site', 'causeway-request': '1' }, 403],
+    ['a typed URL', { 'sec-fetch-site': 'none' }, 403],
+    ["another site with the SDK's header", { 'sec-fetch-site': 'cross-site', 'causeway-request': '1' }, 403],
     ['an older browser, another origin', { origin: 'https://evil.test' }, 403],
-    ['an older browser, no origin of its own', { origin: 'null' }, 403],
+    ['an older browser, opaque origin', { origin: 'null' }, 403],
     ['an older browser, the app', { origin: ORIGIN }, 200],
     ['an older browser, the SDK on a page of the app', { 'causeway-request': '1' }, 200],
-    ['nobody knows who', {}, 403],
+    ['an unknown sender', {}, 403],
   ])('%s', async (_who, headers, status) => {
-    const given = await ask('/causeway/token', headers);
-    expect(given.status).toBe(status);
-    expect((await given.json()).access_token).toBe(status === 200 ? 'a' : undefined);
-    expect(given.headers.get('access-control-allow-origin')).toBeNull();
-    expect((await ask('/causeway/session', headers)).status).toBe(status);
+    const reply = await request('/causeway/token', headers);
+    expect(reply.status).toBe(status);
+    expect((await reply.json()).access_token).toBe(status === 200 ? 'a' : undefined);
+    expect(reply.headers.get('access-control-allow-origin')).toBeNull();
+    expect((await request('/causeway/session', headers)).status).toBe(status);
     if (status === 403) {
-      const out = await ask('/causeway/sign-out', headers, 'POST');
-      expect([out.status, out.headers.getSetCookie()]).toEqual([403, []]);
+      const signOut = await request('/causeway/sign-out', headers, 'POST');
+      expect([signOut.status, signOut.headers.getSetCookie()]).toEqual([403, []]);
     }
   });
 
-  test('nobody signs out by a link', async () => {
-    expect((await ask('/causeway/sign-out', { 'sec-fetch-site': 'same-origin' })).status).toBe(405);
-  });
-
-  test('a sign-in cannot be begun by an image or in a frame', async () => {
-    for (const destination of ['image', 'iframe', 'empty', 'script'])
-      expect((await ask('/causeway/sign-in', { 'sec-fetch-dest': destination })).status).toBe(403);
-    expect((await ask('/causeway/sign-in', { 'sec-fetch-dest': 'document' })).status).toBe(303);
+  test('POST requests only: a link cannot sign out', async () => {
+    expect((await request('/causeway/sign-out', { 'sec-fetch-site': 'same-origin' })).status).toBe(405);
   });
 });
 
-describe('the way back', () => {
+test('only a navigation can start a sign-in, not an image, a frame or a script', async () => {
+  for (const destination of ['image', 'iframe', 'empty', 'script'])
+    expect((await request('/causeway/sign-in', { 'sec-fetch-dest': destination })).status).toBe(403);
+  expect((await request('/causeway/sign-in', { 'sec-fetch-dest': 'document' })).status).toBe(303);
+});
+
+describe('the return path', () => {
   test.each([
     '//evil.test',
     '/\\evil.test',
@@ -80,11 +80,11 @@ describe('the way back', () => {
     'evil.test',
     '',
     `/${'x'.repeat(2000)}`,
-  ])('%j does not leave the app', (path) => {
+  ])('cannot leave the app with %j', (path) => {
     expect(localPath(path, ORIGIN, '/home')).toBe('/home');
   });
 
-  test('is a path of the app whatever is asked for', () => {
+  test('is always a path of the app', () => {
     const part = fc.constantFrom(
       '/',
       '\\',
@@ -115,45 +115,76 @@ describe('the way back', () => {
   });
 });
 
-test('an error of an earlier attempt does not come back', async () => {
-  const reply = await ask('/causeway/sign-in?return_to=/a%3Fx%3D1%26causeway_error%3Dexpired', {});
+test('a new sign-in removes the error of an earlier attempt from the return path', async () => {
+  const reply = await request('/causeway/sign-in?return_to=/a%3Fx%3D1%26causeway_error%3Dexpired', {});
   const [cookie = ''] = reply.headers.getSetCookie();
   const [name = '', value = ''] = (cookie.split(';')[0] ?? '').split(/=(.*)/s);
   expect(signIn.internals.open(name, value, 0)).toMatchObject({ returnTo: '/a?x=1' });
 });
 
-test('Express may mount it below a path, and has parsed a body already', async () => {
+test('toNode works below an Express mount path and after a body parser', async () => {
   const seen: unknown[] = [];
   const express = toNode(handler);
-  const server = createServer((request, response) => {
-    Object.assign(request, { originalUrl: request.url, url: request.url?.replace('/causeway', '') });
-    request.resume().on('end', () => express(request, response, () => seen.push(request.url)));
-    if (request.url === '/other') response.end();
+  const server = createServer((incoming, response) => {
+    Object.assign(incoming, { originalUrl: incoming.url, url: incoming.url?.replace('/causeway', '') });
+    incoming.resume().on('end', () => express(incoming, response, () => seen.push(incoming.url)));
+    if (incoming.url === '/other') response.end();
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const out = await fetch(`${base}/causeway/sign-out`, {
+  const signOut = await fetch(`${base}/causeway/sign-out`, {
     method: 'POST',
     body: 'x=1',
     headers: { origin: ORIGIN },
   });
-  expect([out.status, await out.json()]).toEqual([200, { signed_in: false }]);
+  expect([signOut.status, await signOut.json()]).toEqual([200, { signed_in: false }]);
   await fetch(`${base}/other`);
   await expect.poll(() => seen).toEqual(['/other']);
   server.closeAllConnections();
   server.close();
 });
 
+test('toNode adapts any web handler, passes bodies on up to a limit and reports errors', async () => {
+  const errors: unknown[] = [];
+  const echo = async (incoming: Request) => {
+    if (new URL(incoming.url).pathname === '/fail') throw new Error('failed');
+    return new Response(await incoming.text(), { headers: { 'x-method': incoming.method } });
+  };
+  const listener = toNode(echo, { maxBodyBytes: 4, onError: (error) => void errors.push(error) });
+  const server = createServer((incoming, response) => listener(incoming, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const post = (body: string) => fetch(`${base}/any`, { method: 'POST', body });
+  expect(await (await post('1234')).text()).toBe('1234');
+  expect((await post('12345')).status).toBe(413);
+  const head = await fetch(`${base}/any`, { method: 'HEAD' });
+  expect([head.status, head.headers.get('x-method')]).toEqual([200, 'GET']);
+  expect((await fetch(`${base}/fail`)).status).toBe(500);
+  expect(errors).toEqual([new Error('failed')]);
+  server.closeAllConnections();
+  server.close();
+});
+
+test('createSignIn names a setting that is missing or invalid', () => {
+  expect(() => createSignIn({ ...options, redirectUri: '/callback' })).toThrow(
+    'redirectUri must be an absolute URL such as https://app.example/callback, not "/callback"',
+  );
+  expect(() => createSignIn({ ...options, baseUrl: undefined as unknown as string })).toThrow(
+    'baseUrl is missing',
+  );
+  expect(() => createSignIn({ ...options, cookieSecret: 'short' })).toThrow('at least 32 random characters');
+});
+
 describe('cookies', () => {
-  test('are out of reach of scripts, other sites, plain http and other hosts', async () => {
-    const reply = await ask('/causeway/sign-in', {});
+  test('are protected from scripts, other sites, plain HTTP and other hosts', async () => {
+    const reply = await request('/causeway/sign-in', {});
     const [cookie = ''] = reply.headers.getSetCookie();
     expect(cookie).toMatch(
       /^__Host-causeway_pending_[\w-]{8}=v1\.[\w-]+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
     );
   });
 
-  test('open with every secret of the list and are sealed with the first', async () => {
+  test('open with every secret and are sealed with the first', async () => {
     const store = (secret: string | string[]) => cookieSessions({ secret, secure: true });
     const [old, fresh] = ['o'.repeat(32), 'n'.repeat(32)];
     const cookie = await cookieOf(store(old));
@@ -166,7 +197,7 @@ describe('cookies', () => {
     expect(() => store([])).toThrow(TypeError);
   });
 
-  test('that were changed, moved or outlived are nothing', () => {
+  test('do not open if they were changed, moved or have expired', () => {
     const { seal, open } = createSeal(SECRET);
     const sealed = seal('session', { a: 1 }, 1000);
     expect(open('session', sealed, 999)).toEqual({ a: 1 });
@@ -189,7 +220,7 @@ describe('cookies', () => {
     expect(new Set(Array.from({ length: 100 }, () => seal('session', 1, 1))).size).toBe(100);
   });
 
-  test('that a browser would drop are refused aloud; the largest address of a user fits', async () => {
+  test('that a browser would drop are rejected; the longest email address fits', async () => {
     const scope = 'participations:write '.repeat(14);
     const user = { id: crypto.randomUUID(), email: `${'é'.repeat(127)}` };
     const large = { ...session, accessToken: 'a'.repeat(43), refreshToken: 'r'.repeat(43), scope, user };
@@ -199,15 +230,15 @@ describe('cookies', () => {
   });
 });
 
-test('the authorization request has PKCE by S256, a state, and both are new each time', () => {
-  const one = new URL(signIn.authorizeUrl({ prompt: 'login', loginHint: 'a@b.test' }).url).searchParams;
-  const other = new URL(signIn.authorizeUrl().url).searchParams;
-  expect(Object.fromEntries(one)).toMatchObject({
+test('the authorization request has a PKCE challenge (S256) and a state, both new each time', () => {
+  const first = new URL(signIn.authorizeUrl({ prompt: 'login', loginHint: 'a@b.test' }).url).searchParams;
+  const second = new URL(signIn.authorizeUrl().url).searchParams;
+  expect(Object.fromEntries(first)).toMatchObject({
     ...{ response_type: 'code', client_id: 'c', redirect_uri: options.redirectUri, prompt: 'login' },
     ...{ code_challenge_method: 'S256', login_hint: 'a@b.test' },
   });
   for (const name of ['state', 'code_challenge']) {
-    expect(one.get(name)?.length).toBe(43);
-    expect(one.get(name)).not.toBe(other.get(name));
+    expect(first.get(name)?.length).toBe(43);
+    expect(first.get(name)).not.toBe(second.get(name));
   }
 });

@@ -1,7 +1,7 @@
 import { fixedPriceMarket } from '@causeway/contracts/abi/fixed-price-market.ts';
 import { fundSwap } from '@causeway/contracts/abi/fund-swap.ts';
 import { roles } from '@causeway/sandbox/seed/keys.ts';
-import { createPublicClient, createWalletClient, http, parseAbi } from 'viem';
+import { createPublicClient, createWalletClient, type Hex, http, parseAbi } from 'viem';
 import { sepolia } from 'viem/chains';
 import { decodeFunctionData, encodeFunctionData } from 'viem/utils';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -10,7 +10,6 @@ import type { Interceptor, TestWallet } from '../../src/testing/index.ts';
 import type { OfferDetails } from '../../src/wire.ts';
 import { CHAIN, failureOf, hangs, QUICK, rejects, type Sandbox, startSandbox } from './sandbox.ts';
 
-type Hex = `0x${string}`;
 type Client = Awaited<ReturnType<Sandbox['newUser']>>;
 
 const erc20 = parseAbi([
@@ -79,21 +78,21 @@ async function allowedWallet(): Promise<TestWallet> {
 const order = (wallet: TestWallet, assetId = 'usd-coin') =>
   ({ offer, chain: CHAIN, wallet, assetId, amount: AMOUNT, slippageBps: 50 }) as const;
 
-/** The calls that the wallet was asked to send: name and amounts. */
-function recording(wallet: TestWallet, lie: Interceptor = (call, next) => next(call)) {
+/** Records the name and the amounts of the calls that the wallet is asked to send. */
+function recordSends(wallet: TestWallet, interceptor: Interceptor = (call, next) => next(call)) {
   const sent: (string | bigint)[][] = [];
   wallet.intercept((call, next) => {
     if (call.method === 'eth_sendTransaction') {
       const [{ data }] = call.params as [{ data: Hex }];
       const { functionName, args } = decodeFunctionData({ abi: [...erc20, ...fundSwap.abi], data });
-      sent.push([functionName, ...(args ?? []).filter((one) => typeof one === 'bigint')]);
+      sent.push([functionName, ...(args ?? []).filter((value) => typeof value === 'bigint')]);
     }
-    return lie(call, next);
+    return interceptor(call, next);
   });
   return sent;
 }
 
-test('approves exactly the amount and swaps it for at least the preview less the slippage', async () => {
+test('approves exactly the amount and swaps it for at least the preview minus the slippage', async () => {
   const wallet = await allowedWallet();
   const query = {
     contract_address: swap,
@@ -103,7 +102,7 @@ test('approves exactly the amount and swaps it for at least the preview less the
   } as const;
   const preview = await causeway.swap.preview(query);
   const expected = BigInt(preview.receive_output_amount);
-  const sent = recording(wallet);
+  const sent = recordSends(wallet);
   const phases: FundSwapPhase[] = [];
   const result = await swapFund(causeway, order(wallet), {
     ...QUICK,
@@ -121,12 +120,12 @@ test('approves exactly the amount and swaps it for at least the preview less the
   ]);
 });
 
-test('USDT with an allowance left goes through zero first', async () => {
+test('resets an earlier USDT allowance to zero first', async () => {
   const wallet = await allowedWallet();
   const data = encodeFunctionData({ abi: erc20, functionName: 'approve', args: [swap, 5n] });
   const params = [{ from: wallet.address, to: sandbox.tokenOf('tether'), data }];
   await wallet.provider.request({ method: 'eth_sendTransaction', params });
-  const sent = recording(wallet);
+  const sent = recordSends(wallet);
   const { received } = await swapFund(causeway, order(wallet, 'tether'), QUICK);
   expect(sent.slice(0, 2)).toEqual([
     ['approve', 0n],
@@ -135,17 +134,17 @@ test('USDT with an allowance left goes through zero first', async () => {
   expect(received).toBeGreaterThan(0n);
 });
 
-test('what is approved already is not approved again', async () => {
+test('does not approve again if the allowance is sufficient', async () => {
   const wallet = await allowedWallet();
   const data = encodeFunctionData({ abi: erc20, functionName: 'approve', args: [swap, AMOUNT] });
   const params = [{ from: wallet.address, to: sandbox.tokenOf('usd-coin'), data }];
   await wallet.provider.request({ method: 'eth_sendTransaction', params });
-  const sent = recording(wallet);
+  const sent = recordSends(wallet);
   await swapFund(causeway, order(wallet), QUICK);
   expect(sent.map(([name]) => name)).toEqual(['swap']);
 });
 
-test('the older generation of contracts is swapped with in the same way', async () => {
+test('works with the older generation of contracts', async () => {
   const { other_partner } = sandbox.overview as unknown as { other_partner: { client_id: string } };
   const other = await sandbox.newUser({ clientId: other_partner.client_id });
   const classic = await other.offers.get('treasury-fund-classic');
@@ -155,7 +154,7 @@ test('the older generation of contracts is swapped with in the same way', async 
   expect([received > 0n, paid]).toEqual([true, AMOUNT]);
 });
 
-test('what is received is read from the transaction, whatever else reaches the wallet', async () => {
+test('reads the received amount from the transaction, not from the balance', async () => {
   const wallet = await allowedWallet();
   let gifts = 0;
   wallet.intercept(async (call, next) => {
@@ -168,16 +167,16 @@ test('what is received is read from the transaction, whatever else reaches the w
   expect(await balance(sandbox.tokenOf('causeway-treasury-fund'), wallet.address)).toBe(received + 246n);
 });
 
-test('a wallet that is not on the list sends nothing', async () => {
+test('sends nothing if the wallet is not on the allow-list', async () => {
   const wallet = await sandbox.newWallet();
-  const sent = recording(wallet);
+  const sent = recordSends(wallet);
   const error = await failureOf(swapFund(causeway, order(wallet), QUICK));
   expect([error.phase, error.code, sent]).toEqual(['checking', 'wallet_not_authorized', []]);
 });
 
-test('a stopped fund is told before anything is sent', async () => {
+test('reports a stopped fund before anything is sent', async () => {
   const wallet = await allowedWallet();
-  const sent = recording(wallet);
+  const sent = recordSends(wallet);
   const level = await reader.readContract({ address: swap, abi: fundSwap.abi, functionName: 'SWAP_LEVEL' });
   await pause(Number(level));
   try {
@@ -188,7 +187,7 @@ test('a stopped fund is told before anything is sent', async () => {
   }
 });
 
-test('a short supply is told; a partial swap approves and pays only the part', async () => {
+test('reports a short supply; a partial swap approves and pays only the part', async () => {
   const wallet = await allowedWallet();
   const supply = await reader.readContract({
     address: market,
@@ -204,7 +203,7 @@ test('a short supply is told; a partial swap approves and pays only the part', a
   try {
     const error = await failureOf(swapFund(causeway, order(wallet), QUICK));
     expect([error.phase, error.code]).toEqual(['checking', 'supply_short']);
-    const sent = recording(wallet);
+    const sent = recordSends(wallet);
     const { paid, received } = await swapFund(causeway, { ...order(wallet), allowPartial: true }, QUICK);
     expect(paid).toBeLessThan(AMOUNT);
     expect(received).toBeLessThanOrEqual(1_000_000n);
@@ -215,22 +214,22 @@ test('a short supply is told; a partial swap approves and pays only the part', a
   }
 });
 
-/** Moves the price when the wallet has sent its first transaction, which is the approval. */
+/** Changes the price after the wallet's first transaction, which is the approval. */
 const movesPrice = (to: () => bigint): Interceptor => {
   let isMoved = false;
   return async (call, next) => {
-    const answer = await next(call);
+    const result = await next(call);
     if (call.method === 'eth_sendTransaction' && !isMoved) {
       isMoved = true;
       await setPrice(to());
     }
-    return answer;
+    return result;
   };
 };
 
-test('a price that moves within the slippage is taken', async () => {
+test('accepts a price change within the slippage', async () => {
   const wallet = await allowedWallet();
-  recording(
+  recordSends(
     wallet,
     movesPrice(() => (price * 1_003n) / 1_000n),
   );
@@ -238,9 +237,9 @@ test('a price that moves within the slippage is taken', async () => {
   expect(received).toBeGreaterThan(0n);
 });
 
-test('a price that moves further while the approval is mined stops it before the swap', async () => {
+test('stops before the swap if the price leaves the slippage during the approval', async () => {
   const wallet = await allowedWallet();
-  const sent = recording(
+  const sent = recordSends(
     wallet,
     movesPrice(() => (price * 1_006n) / 1_000n),
   );
@@ -250,7 +249,7 @@ test('a price that moves further while the approval is mined stops it before the
   expect(await balance(sandbox.tokenOf('usd-coin'), wallet.address)).toBe(1_000_000_000n);
 });
 
-test('a price that moves after the owner said yes reverts on chain, and says why', async () => {
+test('reports the revert reason if the price moves after the owner confirmed', async () => {
   const wallet = await allowedWallet();
   wallet.intercept(async (call, next) => {
     const [request] = (call.params ?? []) as [{ to: Hex }];
@@ -265,37 +264,37 @@ test('a price that moves after the owner said yes reverts on chain, and says why
   expect(await balance(sandbox.tokenOf('usd-coin'), wallet.address)).toBe(1_000_000_000n);
 });
 
-test('a minimum of the caller counts beside the slippage', async () => {
+test("enforces the caller's minimum in addition to the slippage", async () => {
   const wallet = await allowedWallet();
-  const sent = recording(wallet);
+  const sent = recordSends(wallet);
   const error = await failureOf(swapFund(causeway, { ...order(wallet), minReceive: 10n ** 12n }, QUICK));
   expect([error.phase, error.code, sent]).toEqual(['checking', 'price_moved', []]);
 });
 
 test.each<[string, Partial<Parameters<typeof swapFund>[1]>, string]>([
-  ['more than the wallet holds', { amount: 1_000_000_001n }, 'insufficient_balance'],
-  ['a slippage of everything', { slippageBps: 10_000 }, 'invalid_input'],
-  ['half a basis point', { slippageBps: 0.5 }, 'invalid_input'],
-  ['an asset that is not taken', { assetId: 'aaplon' }, 'asset_not_accepted'],
-])('%s is refused before anything is sent', async (_what, change, code) => {
+  ['an amount above the balance', { amount: 1_000_000_001n }, 'insufficient_balance'],
+  ['a slippage of 100%', { slippageBps: 10_000 }, 'invalid_input'],
+  ['a fractional slippage', { slippageBps: 0.5 }, 'invalid_input'],
+  ['an asset that the fund does not accept', { assetId: 'aaplon' }, 'asset_not_accepted'],
+])('rejects %s before anything is sent', async (_what, change, code) => {
   const wallet = await allowedWallet();
-  const sent = recording(wallet);
+  const sent = recordSends(wallet);
   const error = await failureOf(swapFund(causeway, { ...order(wallet), ...change }, QUICK));
   expect([error.code, sent]).toEqual([code, []]);
 });
 
-test("the owner's no, and an abort, at the swap leave no more than the approval", async () => {
+test('leaves only the approval if the owner rejects or the caller aborts the swap', async () => {
   const wallet = await allowedWallet();
-  recording(wallet);
+  recordSends(wallet);
   const data = encodeFunctionData({ abi: erc20, functionName: 'approve', args: [swap, AMOUNT] });
   const params = [{ from: wallet.address, to: sandbox.tokenOf('usd-coin'), data }];
   await wallet.provider.request({ method: 'eth_sendTransaction', params });
   wallet.intercept(rejects('eth_sendTransaction'));
-  const refused = await failureOf(swapFund(causeway, order(wallet), QUICK));
-  expect([refused.phase, refused.code]).toEqual(['swapping', 'user_rejected']);
-  const stop = new AbortController();
-  wallet.intercept(hangs('eth_sendTransaction', () => stop.abort()));
-  const aborted = await failureOf(swapFund(causeway, order(wallet), { ...QUICK, signal: stop.signal }));
+  const rejected = await failureOf(swapFund(causeway, order(wallet), QUICK));
+  expect([rejected.phase, rejected.code]).toEqual(['swapping', 'user_rejected']);
+  const controller = new AbortController();
+  wallet.intercept(hangs('eth_sendTransaction', () => controller.abort()));
+  const aborted = await failureOf(swapFund(causeway, order(wallet), { ...QUICK, signal: controller.signal }));
   expect([aborted.phase, aborted.code]).toEqual(['swapping', 'aborted']);
   expect(await balance(sandbox.tokenOf('usd-coin'), wallet.address)).toBe(1_000_000_000n);
 });

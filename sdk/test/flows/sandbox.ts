@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Hex } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
 import { startService } from '../../../service/test/support/service.ts';
 import { type Causeway, createCauseway } from '../../src/client.ts';
@@ -13,7 +14,6 @@ import {
 } from '../../src/testing/index.ts';
 import type { OfferDetails } from '../../src/wire.ts';
 
-type Hex = `0x${string}`;
 type Overview = {
   chains: {
     chain: string;
@@ -28,12 +28,12 @@ export const CHAIN = 'ethereum_sepolia';
 export const CHAIN_ID = 11_155_111;
 const BASE_ID = 84_532;
 
-/** Quick looks: the embedded chain mines at once. */
-export const QUICK = { pollEvery: 20, confirmWithin: 20_000 };
+/** Short intervals, because the embedded chain mines immediately. */
+export const QUICK = { pollIntervalMs: 20, confirmationTimeoutMs: 20_000 };
 
 export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
-/** A whole sandbox in a process of its own, as `npm start` gives it. */
+/** Starts a complete sandbox in its own process, as `npm start` does. */
 export async function startSandbox(env: Record<string, string> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-flows-'));
   const service = await startService({ CAUSEWAY_DATA: folder, ...env });
@@ -43,9 +43,9 @@ export async function startSandbox(env: Record<string, string> = {}) {
       headers: { 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    const answer = (await reply.json()) as Record<string, unknown>;
-    if (!reply.ok) throw new Error(`${path}: ${JSON.stringify(answer)}`);
-    return answer;
+    const result = (await reply.json()) as Record<string, unknown>;
+    if (!reply.ok) throw new Error(`${path}: ${JSON.stringify(result)}`);
+    return result;
   };
   const overview = (await control('GET', '/sandbox')) as unknown as Overview;
   const rpcUrls = Object.fromEntries(overview.chains.map(({ chain_id, rpc_url }) => [chain_id, rpc_url]));
@@ -56,7 +56,7 @@ export async function startSandbox(env: Record<string, string> = {}) {
     url: service.url,
     overview,
     control,
-    /** A user that nobody has used yet, and the client with that user's token. */
+    /** Creates a user and returns a client with the user's token. */
     newUser: async ({
       clientId,
       ...change
@@ -78,7 +78,7 @@ export async function startSandbox(env: Record<string, string> = {}) {
       });
       return { ...causeway, email };
     },
-    /** A wallet of its own with gas, 1,000 USDC and 1,000 USDT. */
+    /** Creates a wallet with gas, 1,000 USDC and 1,000 USDT. */
     newWallet: async (more: { chainId?: number; intercept?: Interceptor } = {}): Promise<TestWallet> => {
       const wallet = createTestWallet({
         privateKey: generatePrivateKey(),
@@ -111,12 +111,12 @@ export function optionOf({ options }: OfferDetails, slug: string): string {
   return found.id;
 }
 
-/** The error of a flow that must fail. */
+/** Returns the error of a flow. Throws if the flow succeeds or fails with another kind of error. */
 export async function failureOf(flow: Promise<unknown>): Promise<FlowError> {
   const outcome = await flow.then(
     (result) =>
       new Error(
-        `it went well: ${JSON.stringify(result, (_, one) => (typeof one === 'bigint' ? String(one) : one))}`,
+        `the flow succeeded: ${JSON.stringify(result, (_, value) => (typeof value === 'bigint' ? String(value) : value))}`,
       ),
     (error: unknown) => error,
   );
@@ -124,7 +124,7 @@ export async function failureOf(flow: Promise<unknown>): Promise<FlowError> {
   throw outcome;
 }
 
-/** Lies that a wallet can tell, by the method that they are about. */
+/** Rejects a method, as its owner would. */
 export const rejects =
   (method: string): Interceptor =>
   (call, next) =>
@@ -132,32 +132,33 @@ export const rejects =
       ? Promise.reject(new ProviderError(4001, 'User rejected the request.'))
       : next(call);
 
+/** Never responds to a method. */
 export const hangs =
-  (method: string, onAsked: () => void = () => undefined): Interceptor =>
+  (method: string, onCall: () => void = () => undefined): Interceptor =>
   (call, next) => {
     if (call.method !== method) return next(call);
-    onAsked();
+    onCall();
     return new Promise(() => undefined);
   };
 
-/** Says that it has switched, and has not. */
+/** Claims to have switched the chain, but stays on Base. */
 export const staysOnBase: Interceptor = async (call, next) => {
   if (call.method === 'eth_chainId') return `0x${BASE_ID.toString(16)}`;
   return call.method === 'wallet_switchEthereumChain' ? null : next(call);
 };
 
-/** Has another account from the first call of a method on. */
+/** Switches to another account after the first call of a method. */
 export const changesAccountAfter = (method: string): Interceptor => {
   let isChanged = false;
   return async (call, next) => {
     if (call.method === 'eth_accounts' && isChanged) return [`0x${'11'.repeat(20)}`];
-    const answer = await next(call);
+    const result = await next(call);
     isChanged ||= call.method === method;
-    return answer;
+    return result;
   };
 };
 
-export const logsOf =
+export const recordsCalls =
   (calls: string[]): Interceptor =>
   (call, next) => {
     calls.push(call.method);

@@ -1,3 +1,4 @@
+import type { Hex } from 'viem';
 import { decodeFunctionData, encodeFunctionData, parseAbi } from 'viem/utils';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CausewayError } from '../../src/error.ts';
@@ -17,7 +18,6 @@ import {
   startSandbox,
 } from './sandbox.ts';
 
-type Hex = `0x${string}`;
 type Client = Awaited<ReturnType<Sandbox['newUser']>>;
 type Sent = { from: Hex; to: Hex; data: Hex };
 
@@ -43,16 +43,16 @@ afterAll(() => sandbox.stop());
 const purchase = (wallet: TestWallet, assetId = 'usd-coin') =>
   ({ offer, optionId: optionOf(offer, 'public'), chain: CHAIN, wallet, assetId, amount: AMOUNT }) as const;
 
-/** The calls that the wallet was asked to send, decoded. */
-function recording(wallet: TestWallet, lie: Interceptor = (call, next) => next(call)) {
+/** Records and decodes the calls that the wallet is asked to send. */
+function recordSends(wallet: TestWallet, interceptor: Interceptor = (call, next) => next(call)) {
   const sent: { name: string; args: readonly unknown[]; to: Hex }[] = [];
   wallet.intercept((call, next) => {
     if (call.method === 'eth_sendTransaction') {
       const [{ to, data }] = call.params as [Sent];
       const { functionName: name, args } = decodeFunctionData({ abi, data });
-      sent.push({ name, args: args.map((one) => (typeof one === 'string' ? one.toLowerCase() : one)), to });
+      sent.push({ name, args: args.map((arg) => (typeof arg === 'string' ? arg.toLowerCase() : arg)), to });
     }
-    return lie(call, next);
+    return interceptor(call, next);
   });
   return sent;
 }
@@ -69,55 +69,52 @@ const approve = (wallet: TestWallet, token: Hex, amount: bigint) =>
     ],
   });
 
-/** An approval that was sent by a page which then went away. */
+/** Sends an approval and aborts the flow, as a page that is closed. */
 async function crashAfterApproval(client: Client, wallet: TestWallet, amount = AMOUNT): Promise<Hex> {
-  const stop = new AbortController();
+  const controller = new AbortController();
   let hash: Hex = '0x';
   const onApproved = (sent: Hex) => {
     hash = sent;
-    stop.abort();
+    controller.abort();
   };
-  const error = await failureOf(
-    buyTokenSale(client, { ...purchase(wallet), amount, onApproved }, { ...QUICK, signal: stop.signal }),
-  );
+  const input = { ...purchase(wallet), amount, onApproved };
+  const error = await failureOf(buyTokenSale(client, input, { ...QUICK, signal: controller.signal }));
   expect([error.phase, error.code]).toEqual(['approving', 'aborted']);
   expect((await client.participations.list()).data).toEqual([]);
   return hash;
 }
 
-const completed = (client: Client, id: string) =>
+const expectCompleted = (client: Client, id: string) =>
   expect.poll(async () => (await client.participations.get(id)).status).toBe('completed');
 
 describe('a purchase', () => {
-  test('approves exactly the amount, once, and reaches completed', async () => {
+  test('approves exactly the amount once and reaches completed', async () => {
     const client = await sandbox.newUser();
     const wallet = await sandbox.newWallet();
-    const sent = recording(wallet);
+    const sent = recordSends(wallet);
     const phases: TokenSalePhase[] = [];
-    const told: string[] = [];
+    const approvals: string[] = [];
     const participation = await buyTokenSale(
       client,
-      { ...purchase(wallet), onApproved: (hash) => told.push(hash) },
+      { ...purchase(wallet), onApproved: (hash) => approvals.push(hash) },
       { ...QUICK, onPhase: (phase) => phases.push(phase) },
     );
     expect(sent).toEqual([
       { name: 'approve', args: [fund, AMOUNT], to: sandbox.tokenOf('usd-coin').toLowerCase() },
     ]);
     expect(phases).toEqual(['connecting', 'checking', 'approving', 'confirming_approval', 'creating']);
-    expect(told).toHaveLength(1);
+    expect(approvals).toHaveLength(1);
     expect(participation.amount_string).toBe('25');
-    await expect
-      .poll(async () => (await client.participations.get(participation.id)).status)
-      .toBe('completed');
+    await expectCompleted(client, participation.id);
   });
 
-  test('goes through zero where the token wants that (USDT), and only there', async () => {
+  test('resets an earlier allowance to zero only if the token requires it (USDT)', async () => {
     const client = await sandbox.newUser();
     const [tether, dollar] = [await sandbox.newWallet(), await sandbox.newWallet()];
     await approve(tether, sandbox.tokenOf('tether'), 7n);
     await approve(dollar, sandbox.tokenOf('usd-coin'), 7n);
     const amounts = async (wallet: TestWallet, assetId: string) => {
-      const sent = recording(wallet);
+      const sent = recordSends(wallet);
       await buyTokenSale(client, purchase(wallet, assetId), QUICK);
       return sent.map(({ args }) => args[1]);
     };
@@ -125,18 +122,18 @@ describe('a purchase', () => {
     expect(await amounts(dollar, 'usd-coin')).toEqual([AMOUNT]);
   });
 
-  test('without an allowance left, USDT is approved at once', async () => {
+  test('approves USDT directly if there is no earlier allowance', async () => {
     const client = await sandbox.newUser();
     const wallet = await sandbox.newWallet();
-    const sent = recording(wallet);
+    const sent = recordSends(wallet);
     await buyTokenSale(client, purchase(wallet, 'tether'), QUICK);
     expect(sent.map(({ args }) => args[1])).toEqual([AMOUNT]);
   });
 
-  test('by permit: the owner signs exactly the amount, and the wallet puts it on chain', async () => {
+  test('has the owner sign a permit for exactly the amount, which the wallet submits', async () => {
     const client = await sandbox.newUser();
     const wallet = await sandbox.newWallet();
-    const sent = recording(wallet);
+    const sent = recordSends(wallet);
     const phases: TokenSalePhase[] = [];
     const participation = await buyTokenSale(
       client,
@@ -146,12 +143,10 @@ describe('a purchase', () => {
     expect(sent).toMatchObject([{ name: 'permit' }]);
     expect(sent[0]?.args.slice(0, 3)).toEqual([wallet.address.toLowerCase(), fund, AMOUNT]);
     expect(phases).toContain('signing_permit');
-    await expect
-      .poll(async () => (await client.participations.get(participation.id)).status)
-      .toBe('completed');
+    await expectCompleted(client, participation.id);
   });
 
-  test('a token without permits is told before anyone signs', async () => {
+  test('reports a token without permits before anything is signed', async () => {
     const wallet = await sandbox.newWallet();
     const calls: string[] = [];
     wallet.intercept((call, next) => {
@@ -165,10 +160,10 @@ describe('a purchase', () => {
     expect(calls).not.toContain('eth_signTypedData_v4');
   });
 
-  test('an earlier participation keeps its allowance: the next one waits for it', async () => {
+  test('waits for an earlier participation, which still needs its allowance', async () => {
     const client = await sandbox.newUser();
     const wallet = await sandbox.newWallet();
-    // From here on, what is sent stays unmined until it is asked for.
+    // From here on, transactions stay pending until a block is mined on request.
     await sandbox.setInterval(600_000);
     try {
       const first = await buyTokenSale(
@@ -177,23 +172,24 @@ describe('a purchase', () => {
         QUICK,
       );
       const phases: TokenSalePhase[] = [];
-      const waits = new Promise<void>((waiting) => {
+      const waiting = new Promise<void>((resolve) => {
         void buyTokenSale(client, purchase(wallet), {
           ...QUICK,
-          confirmWithin: 300,
+          confirmationTimeoutMs: 300,
           onPhase: (phase) => {
             phases.push(phase);
-            if (phase === 'waiting_for_earlier') waiting();
+            if (phase === 'waiting_for_earlier') resolve();
           },
         }).catch(() => undefined);
       });
-      await waits;
-      const late = await failureOf(buyTokenSale(client, purchase(wallet), { ...QUICK, confirmWithin: 300 }));
-      expect([late.phase, late.code]).toEqual(['waiting_for_earlier', 'participation_outstanding']);
-      expect(late.details.participations).toEqual([first.id]);
+      await waiting;
+      const options = { ...QUICK, confirmationTimeoutMs: 300 };
+      const error = await failureOf(buyTokenSale(client, purchase(wallet), options));
+      expect([error.phase, error.code]).toEqual(['waiting_for_earlier', 'participation_outstanding']);
+      expect(error.details.participations).toEqual([first.id]);
       await sandbox.setInterval(0);
       const second = await buyTokenSale(client, purchase(wallet), QUICK);
-      for (const { id } of [first, second]) await completed(client, id);
+      for (const { id } of [first, second]) await expectCompleted(client, id);
       expect(phases).not.toContain('approving');
     } finally {
       await sandbox.setInterval(0);
@@ -201,24 +197,24 @@ describe('a purchase', () => {
   });
 });
 
-describe('what the service would refuse is refused before anyone pays for an approval', () => {
-  const refusal = async (client: Client, change: Partial<Parameters<typeof buyTokenSale>[1]>) => {
+describe('before the user pays for an approval, a purchase rejects', () => {
+  const rejection = async (client: Client, change: Partial<Parameters<typeof buyTokenSale>[1]>) => {
     const wallet = await sandbox.newWallet();
-    const sent = recording(wallet);
+    const sent = recordSends(wallet);
     const error = await failureOf(buyTokenSale(client, { ...purchase(wallet), ...change }, QUICK));
     expect(sent).toEqual([]);
     return error;
   };
 
-  test('a balance that is short', async () => {
-    const error = await refusal(causeway, { amount: 1_000_000_001n });
+  test('an insufficient balance', async () => {
+    const error = await rejection(causeway, { amount: 1_000_000_001n });
     expect([error.phase, error.code]).toEqual(['checking', 'insufficient_balance']);
     expect(error.details).toMatchObject({ required: '1000000001', balance: '1000000000' });
   });
 
-  test('a requirement that is not met, with its status', async () => {
+  test('an unmet requirement, with its status', async () => {
     const optionId = optionOf(offer, 'syndicate');
-    const error = await refusal(causeway, { optionId, amount: 200_000_000n });
+    const error = await rejection(causeway, { optionId, amount: 200_000_000n });
     expect(error.code).toBe('requirements_not_met');
     const { options } = await causeway.requirements.list(offer.id);
     const [requirement] = options[optionId]?.data ?? [];
@@ -226,36 +222,36 @@ describe('what the service would refuse is refused before anyone pays for an app
     expect(error.details).toEqual((error.cause as CausewayError).errors);
   });
 
-  test('a wallet that is not the bound one', async () => {
+  test('a wallet that is not bound', async () => {
     const client = await sandbox.newUser();
     const optionId = optionOf(offer, 'syndicate');
     const bound = await sandbox.newWallet();
     await proveAndBindWallet(client, { offerId: offer.id, optionId, chain: CHAIN, wallet: bound });
-    const error = await refusal(client, { optionId, amount: 200_000_000n });
+    const error = await rejection(client, { optionId, amount: 200_000_000n });
     expect(error.code).toBe('wallet_not_bound');
     await buyTokenSale(client, { ...purchase(bound), optionId, amount: 200_000_000n }, QUICK);
   });
 
   test.each<[string, Partial<Parameters<typeof buyTokenSale>[1]>, string]>([
-    ['less than the minimum purchase', { amount: 9_999_999n }, 'invalid_input'],
-    ['no amount', { amount: '0' }, 'invalid_input'],
-    ['an amount in other than smallest units', { amount: '10.5' }, 'invalid_input'],
-    ['an asset that is not taken', { assetId: 'dogecoin' }, 'asset_not_accepted'],
+    ['an amount below the minimum purchase', { amount: 9_999_999n }, 'invalid_input'],
+    ['an amount of zero', { amount: '0' }, 'invalid_input'],
+    ['a decimal amount', { amount: '10.5' }, 'invalid_input'],
+    ['an asset that the offer does not accept', { assetId: 'dogecoin' }, 'asset_not_accepted'],
     ['a chain without a deployment', { chain: 'ethereum_mainnet' }, 'chain_not_supported'],
     ['an option of another offer', { optionId: 'nope' }, 'invalid_input'],
-    ['a hash that is none', { approvalHash: '0x12' }, 'invalid_input'],
+    ['an invalid approval hash', { approvalHash: '0x12' }, 'invalid_input'],
   ])('%s', async (_what, change, code) => {
-    expect((await refusal(causeway, change)).code).toBe(code);
+    expect((await rejection(causeway, change)).code).toBe(code);
   });
 
-  test('an offer of another kind', async () => {
+  test('an offer of another type', async () => {
     const fundOffer = await causeway.offers.get('treasury-fund');
-    expect((await refusal(causeway, { offer: fundOffer })).code).toBe('offer_type_mismatch');
+    expect((await rejection(causeway, { offer: fundOffer })).code).toBe('offer_type_mismatch');
   });
 });
 
-describe('a wallet in the middle of it', () => {
-  test("the owner's no to the approval leaves nothing behind", async () => {
+describe('a wallet during a purchase', () => {
+  test('leaves nothing behind if the owner rejects the approval', async () => {
     const client = await sandbox.newUser();
     const wallet = await sandbox.newWallet({ intercept: rejects('eth_sendTransaction') });
     const error = await failureOf(buyTokenSale(client, purchase(wallet), QUICK));
@@ -270,12 +266,12 @@ describe('a wallet in the middle of it', () => {
     expect((await client.participations.list()).data).toEqual([]);
   });
 
-  test('switched to another chain meanwhile, it is switched back before it sends', async () => {
+  test('is switched back before it sends if it was switched to another chain', async () => {
     const wallet = await sandbox.newWallet();
     let switched = 0;
     wallet.intercept(async (call, next) => {
-      const answer = await next(call);
-      // Right after the simulation, as a person would do it.
+      const result = await next(call);
+      // Right after the simulation, when an owner might do it.
       if (call.method === 'eth_call' && switched === 0) {
         switched++;
         await next({
@@ -283,22 +279,22 @@ describe('a wallet in the middle of it', () => {
           params: [{ chainId: `0x${BASE_ID.toString(16)}` }],
         });
       } else if (call.method === 'wallet_switchEthereumChain') switched++;
-      return answer;
+      return result;
     });
     const client = await sandbox.newUser();
     const { chain } = await buyTokenSale(client, purchase(wallet), QUICK);
     expect([chain, switched]).toEqual([CHAIN, 2]);
   });
 
-  test('another account meanwhile is noticed, and nothing is sent', async () => {
+  test('sends nothing if its account has changed', async () => {
     const wallet = await sandbox.newWallet();
-    const sent = recording(wallet, changesAccountAfter('eth_call'));
+    const sent = recordSends(wallet, changesAccountAfter('eth_call'));
     const error = await failureOf(buyTokenSale(causeway, purchase(wallet), QUICK));
     expect([error.phase, error.code]).toEqual(['approving', 'wallet_changed']);
     expect(sent).toEqual([]);
   });
 
-  test('less approved than asked is not enough, and says how much it was', async () => {
+  test('cannot lower the approval: the error has the approved amount', async () => {
     const wallet = await sandbox.newWallet();
     const data = encodeFunctionData({ abi, functionName: 'approve', args: [fund, AMOUNT - 1n] });
     wallet.intercept((call, next) =>
@@ -311,7 +307,7 @@ describe('a wallet in the middle of it', () => {
     expect(error.details).toMatchObject({ required: '25000000', allowance: '24999999' });
   });
 
-  test('a transaction that fails on chain is told with its reason', async () => {
+  test('reports the reason if its transaction reverts', async () => {
     const wallet = await sandbox.newWallet();
     const args = [fund, wallet.address, 1n] as const;
     const data = encodeFunctionData({ abi, functionName: 'transferFrom', args });
@@ -326,9 +322,9 @@ describe('a wallet in the middle of it', () => {
     expect(error.transactionHash).toMatch(/^0x[0-9a-f]{64}$/);
   });
 
-  test('a token that answers false to an approval is not sent one', async () => {
+  test('sends no approval to a token whose approve returns false', async () => {
     const wallet = await sandbox.newWallet();
-    // Answers 0 to approve(…) and 2^48-1 to everything else.
+    // Returns 0 for approve(…) and 2^48-1 for everything else.
     const data = '0x601d80600b6000396000f360003560e01c63095ea7b3141565ffffffffffff0260005260206000f3';
     const hash = await wallet.provider.request({
       method: 'eth_sendTransaction',
@@ -336,66 +332,66 @@ describe('a wallet in the middle of it', () => {
     });
     const receipt = await wallet.node('eth_getTransactionReceipt', [hash]);
     const { contractAddress: address } = receipt as { contractAddress: Hex };
-    const odd = structuredClone(offer);
-    for (const contract of odd.contracts)
+    const changed = structuredClone(offer);
+    for (const contract of changed.contracts)
       for (const token of contract.funding_tokens) token.address = address;
-    const sent = recording(wallet);
-    const error = await failureOf(buyTokenSale(causeway, { ...purchase(wallet), offer: odd }, QUICK));
+    const sent = recordSends(wallet);
+    const error = await failureOf(buyTokenSale(causeway, { ...purchase(wallet), offer: changed }, QUICK));
     expect([error.phase, error.code]).toEqual(['approving', 'approval_failed']);
     expect(sent).toEqual([]);
   });
 
   /**
-   * Sends the transaction, and then another one with the same nonce that outbids it: at once, or when the page has seen
-   * the first one.
+   * Sends the transaction and then replaces it with one that has the same nonce and a higher fee: immediately, or after
+   * the flow has seen the first one.
    */
-  const replaces = (change: (sent: Sent) => Partial<Sent>, when: 'at once' | 'once seen'): Interceptor => {
+  const replaces = (change: (sent: Sent) => Partial<Sent>, when: 'immediately' | 'later'): Interceptor => {
     let replace: (() => Promise<unknown>) | undefined;
     return async (call, next) => {
-      const answer = call.method === 'eth_sendTransaction' ? await sendFirst(call, next) : await next(call);
-      const isTime = when === 'at once' || call.method === 'eth_getTransactionByHash';
+      const result = call.method === 'eth_sendTransaction' ? await sendFirst(call, next) : await next(call);
+      const isTime = when === 'immediately' || call.method === 'eth_getTransactionByHash';
       if (isTime && replace !== undefined) {
         const send = replace;
         replace = undefined;
         await send();
         await sandbox.mine(1);
       }
-      return answer;
+      return result;
     };
     async function sendFirst(call: WalletCall, next: (call: WalletCall) => Promise<unknown>) {
       const [request] = call.params as [Sent];
       const nonce = await next({ method: 'eth_getTransactionCount', params: [request.from, 'pending'] });
-      const send = (one: object) =>
-        next({ ...call, params: [{ ...request, gas: '0x30d40', nonce, ...one }] });
+      const send = (fields: object) =>
+        next({ ...call, params: [{ ...request, gas: '0x30d40', nonce, ...fields }] });
       replace = () => send({ maxFeePerGas: '0x2540be400', maxPriorityFeePerGas: '0x64', ...change(request) });
       return send({ maxFeePerGas: '0x12a05f200', maxPriorityFeePerGas: '0x1' });
     }
   };
 
-  test.each(['at once', 'once seen'] as const)(
-    'a transaction that its owner speeds up %s is followed, and the new hash is the one to keep',
+  test.each(['immediately', 'later'] as const)(
+    'reports the new hash if its owner speeds the transaction up %s',
     async (when) => {
       const client = await sandbox.newUser();
       const wallet = await sandbox.newWallet({ intercept: replaces(() => ({}), when) });
-      const kept: Hex[] = [];
+      const hashes: Hex[] = [];
       await sandbox.setInterval(600_000);
       try {
-        const onApproved = (hash: Hex) => void kept.push(hash);
+        const onApproved = (hash: Hex) => void hashes.push(hash);
         const participation = await buyTokenSale(client, { ...purchase(wallet), onApproved }, QUICK);
-        expect(kept).toHaveLength(2);
-        const receipt = (await wallet.node('eth_getTransactionReceipt', [kept[1]])) as { status: Hex };
+        expect(hashes).toHaveLength(2);
+        const receipt = (await wallet.node('eth_getTransactionReceipt', [hashes[1]])) as { status: Hex };
         expect(receipt.status).toBe('0x1');
-        expect(await wallet.node('eth_getTransactionReceipt', [kept[0]])).toBeNull();
+        expect(await wallet.node('eth_getTransactionReceipt', [hashes[0]])).toBeNull();
         await sandbox.setInterval(0);
-        await completed(client, participation.id);
+        await expectCompleted(client, participation.id);
       } finally {
         await sandbox.setInterval(0);
       }
     },
   );
 
-  test('a transaction that its owner cancels ends the flow', async () => {
-    const cancels = replaces(({ from }) => ({ to: from, data: '0x' }), 'once seen');
+  test('ends the purchase if its owner cancels the transaction', async () => {
+    const cancels = replaces(({ from }) => ({ to: from, data: '0x' }), 'later');
     const wallet = await sandbox.newWallet({ intercept: cancels });
     await sandbox.setInterval(600_000);
     try {
@@ -406,12 +402,12 @@ describe('a wallet in the middle of it', () => {
     }
   });
 
-  test('an approval that is not mined in time is told with its hash', async () => {
+  test('reports the hash of an approval that is not mined in time', async () => {
     const wallet = await sandbox.newWallet();
     await sandbox.setInterval(600_000);
     try {
       const error = await failureOf(
-        buyTokenSale(causeway, purchase(wallet), { ...QUICK, confirmWithin: 200 }),
+        buyTokenSale(causeway, purchase(wallet), { ...QUICK, confirmationTimeoutMs: 200 }),
       );
       expect([error.phase, error.code]).toEqual(['confirming_approval', 'confirmation_timeout']);
       expect(error.transactionHash).toMatch(/^0x/);
@@ -421,12 +417,12 @@ describe('a wallet in the middle of it', () => {
   });
 });
 
-describe('interrupted', () => {
-  test('between approval and participation, it goes on with the hash and asks the wallet for nothing', async () => {
+describe('an interrupted purchase', () => {
+  test('resumes with the approval hash and sends nothing again', async () => {
     const client = await sandbox.newUser();
     const wallet = await sandbox.newWallet();
     const approvalHash = await crashAfterApproval(client, wallet);
-    const sent = recording(wallet);
+    const sent = recordSends(wallet);
     const phases: TokenSalePhase[] = [];
     const participation = await buyTokenSale(
       client,
@@ -435,12 +431,12 @@ describe('interrupted', () => {
     );
     expect(sent).toEqual([]);
     expect(phases).toEqual(['connecting', 'confirming_approval', 'creating']);
-    await completed(client, participation.id);
+    await expectCompleted(client, participation.id);
     const again = await buyTokenSale(client, { ...purchase(wallet), approvalHash }, QUICK);
     expect(again.id).toBe(participation.id);
   });
 
-  test('and resumed from two places at once, it is one participation', async () => {
+  test('creates one participation if it is resumed concurrently', async () => {
     const client = await sandbox.newUser();
     const wallet = await sandbox.newWallet();
     const approvalHash = await crashAfterApproval(client, wallet);
@@ -451,7 +447,7 @@ describe('interrupted', () => {
     expect((await client.participations.list()).data).toHaveLength(1);
   });
 
-  test('every resume carries the same idempotency key, and another request another one', async () => {
+  test('sends the same idempotency key on every resume, and another one for another request', async () => {
     const keys: (string | null)[] = [];
     const client = await sandbox.newUser({
       fetch: (url, init) => {
@@ -470,7 +466,7 @@ describe('interrupted', () => {
     expect(new Set(keys.slice(1)).size).toBe(3);
   });
 
-  test('and refused then, it goes through once the requirement is met, whatever the service remembers', async () => {
+  test('succeeds after a rejection once the requirement is met, although the service stored the rejection', async () => {
     const client = await sandbox.newUser();
     const wallet = await sandbox.newWallet();
     const optionId = optionOf(offer, 'syndicate');
@@ -481,10 +477,10 @@ describe('interrupted', () => {
     const { status, errors } = error.cause as CausewayError;
     expect([status, Object.values(errors)]).toEqual([403, [['not_started']]]);
     await proveAndBindWallet(client, { offerId: offer.id, optionId, chain: CHAIN, wallet });
-    await completed(client, (await buyTokenSale(client, resumed, QUICK)).id);
+    await expectCompleted(client, (await buyTokenSale(client, resumed, QUICK)).id);
   });
 
-  test('a hash of somebody else is no approval of this wallet', async () => {
+  test('rejects the approval hash of another wallet', async () => {
     const client = await sandbox.newUser();
     const [mine, other] = [await sandbox.newWallet(), await sandbox.newWallet()];
     const approvalHash = await crashAfterApproval(client, other);
@@ -492,48 +488,50 @@ describe('interrupted', () => {
     expect([error.phase, error.code]).toEqual(['confirming_approval', 'approval_failed']);
   });
 
-  test('by a reorganisation, it waits until the approval is mined again', async () => {
+  test('waits until the approval is mined again after a reorganisation', async () => {
     const client = await sandbox.newUser();
     const wallet = await sandbox.newWallet();
     const approvalHash = await crashAfterApproval(client, wallet);
     await sandbox.reorg(1, 'return');
     expect(await wallet.node('eth_getTransactionReceipt', [approvalHash])).toBeNull();
-    const looks: string[] = [];
+    let polls = 0;
     wallet.intercept((call, next) => {
-      if (call.method === 'eth_getTransactionReceipt' && looks.push(call.method) === 2) void sandbox.mine(1);
+      if (call.method === 'eth_getTransactionReceipt' && ++polls === 2) void sandbox.mine(1);
       return next(call);
     });
     const participation = await buyTokenSale(client, { ...purchase(wallet), approvalHash }, QUICK);
-    await completed(client, participation.id);
+    await expectCompleted(client, participation.id);
   });
 
-  test('by a reorganisation that lost the approval, it says so, and a new purchase works', async () => {
+  test('reports an approval that a reorganisation dropped, and a new purchase works', async () => {
     const client = await sandbox.newUser();
     const wallet = await sandbox.newWallet();
     const approvalHash = await crashAfterApproval(client, wallet);
     await sandbox.reorg(1, 'drop');
     const resumed = { ...purchase(wallet), approvalHash };
-    const error = await failureOf(buyTokenSale(client, resumed, { ...QUICK, confirmWithin: 200 }));
+    const error = await failureOf(buyTokenSale(client, resumed, { ...QUICK, confirmationTimeoutMs: 200 }));
     expect([error.code, error.transactionHash]).toEqual(['transaction_not_found', approvalHash]);
-    await completed(client, (await buyTokenSale(client, purchase(wallet), QUICK)).id);
+    await expectCompleted(client, (await buyTokenSale(client, purchase(wallet), QUICK)).id);
   });
 
-  test('by its signal at any phase, it stops there, and names the transaction that is out', async () => {
+  test('can be aborted in any phase, and the error has the hash of a pending transaction', async () => {
     const wallet = await sandbox.newWallet();
-    const at = async (phase: TokenSalePhase) => {
-      const stop = new AbortController();
-      const onPhase = (now: TokenSalePhase) => now === phase && stop.abort();
-      return failureOf(buyTokenSale(causeway, purchase(wallet), { ...QUICK, onPhase, signal: stop.signal }));
+    const abortIn = async (phase: TokenSalePhase) => {
+      const controller = new AbortController();
+      const onPhase = (current: TokenSalePhase) => current === phase && controller.abort();
+      const options = { ...QUICK, onPhase, signal: controller.signal };
+      return failureOf(buyTokenSale(causeway, purchase(wallet), options));
     };
     for (const phase of ['connecting', 'checking', 'approving', 'confirming_approval'] as const) {
-      const error = await at(phase);
+      const error = await abortIn(phase);
       expect([error.phase, error.code]).toEqual([phase, 'aborted']);
       expect(error.transactionHash !== undefined).toBe(phase === 'confirming_approval');
     }
-    const stop = new AbortController();
-    wallet.intercept(hangs('eth_sendTransaction', () => stop.abort()));
-    const hung = await failureOf(buyTokenSale(causeway, purchase(wallet), { ...QUICK, signal: stop.signal }));
-    expect([hung.phase, hung.code]).toEqual(['approving', 'aborted']);
+    const controller = new AbortController();
+    wallet.intercept(hangs('eth_sendTransaction', () => controller.abort()));
+    const options = { ...QUICK, signal: controller.signal };
+    const error = await failureOf(buyTokenSale(causeway, purchase(wallet), options));
+    expect([error.phase, error.code]).toEqual(['approving', 'aborted']);
     expect((await causeway.participations.list()).data).toEqual([]);
   });
 });

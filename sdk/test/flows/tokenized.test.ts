@@ -1,4 +1,4 @@
-import { createPublicClient, http, parseAbi } from 'viem';
+import { createPublicClient, type Hex, http, parseAbi } from 'viem';
 import { sepolia } from 'viem/chains';
 import { encodeFunctionData } from 'viem/utils';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -8,7 +8,6 @@ import type { Interceptor, TestWallet } from '../../src/testing/index.ts';
 import type { OfferDetails, TokenizedSwapTransaction } from '../../src/wire.ts';
 import { CHAIN, failureOf, QUICK, rejects, type Sandbox, startSandbox } from './sandbox.ts';
 
-type Hex = `0x${string}`;
 type Client = Awaited<ReturnType<Sandbox['newUser']>>;
 
 const erc20 = parseAbi([
@@ -16,7 +15,8 @@ const erc20 = parseAbi([
   'function balanceOf(address owner) view returns (uint256)',
 ]);
 const AMOUNT = 100_500_000n;
-const DAY = 86_400;
+const DAY_S = 86_400;
+const DAY_MS = DAY_S * 1000;
 
 let sandbox: Sandbox;
 let causeway: Client;
@@ -27,8 +27,8 @@ beforeAll(async () => {
   causeway = await sandbox.newUser();
   offer = await causeway.offers.get('apple-tokenized');
   swap = offer.contracts[0]?.address as Hex;
-  // The clock stands still; ahead of ours, so that no order runs out by ours while a test takes its time.
-  await sandbox.control('POST', '/sandbox/clock', { advance_seconds: DAY });
+  // The sandbox clock is stopped and a day ahead, so that no order expires by the machine's clock during a test.
+  await sandbox.control('POST', '/sandbox/clock', { advance_seconds: DAY_S });
   causeway = await sandbox.newUser();
 });
 afterAll(() => sandbox.stop());
@@ -50,17 +50,17 @@ const approve = (wallet: TestWallet, amount: bigint) => {
   const params = [{ from: wallet.address, to: sandbox.tokenOf('usd-coin'), data }];
   return wallet.provider.request({ method: 'eth_sendTransaction', params });
 };
-/** The contracts that the wallet was asked to call. */
-function recording(wallet: TestWallet, lie: Interceptor = (call, next) => next(call)) {
+/** Records the contracts that the wallet is asked to call. */
+function recordSends(wallet: TestWallet, interceptor: Interceptor = (call, next) => next(call)) {
   const sent: Hex[] = [];
   wallet.intercept((call, next) => {
     if (call.method === 'eth_sendTransaction') sent.push((call.params as [{ to: Hex }])[0].to);
-    return lie(call, next);
+    return interceptor(call, next);
   });
   return sent;
 }
 const isOrder = (url: unknown) => String(url).endsWith('/swap/transaction');
-/** A client whose orders come back changed. */
+/** Returns a client whose orders are modified in transit. */
 const tampered = (change: (order: TokenizedSwapTransaction) => Partial<TokenizedSwapTransaction>) =>
   sandbox.newUser({
     fetch: async (url, init) => {
@@ -72,10 +72,10 @@ const tampered = (change: (order: TokenizedSwapTransaction) => Partial<Tokenized
   });
 
 describe('buyTokenized', () => {
-  test('approves exactly the amount, orders once and receives what the order said', async () => {
+  test('approves exactly the amount, orders once and receives the ordered quantity', async () => {
     const wallet = await sandbox.newWallet();
     const before = await attestations();
-    const sent = recording(wallet);
+    const sent = recordSends(wallet);
     const phases: TokenizedPhase[] = [];
     const onPhase = (phase: TokenizedPhase) => void phases.push(phase);
     const { received, paid, fee } = await buyTokenized(causeway, order(wallet), { ...QUICK, onPhase });
@@ -101,10 +101,10 @@ describe('buyTokenized', () => {
     ['a closed market', { session: 'closed' }, 'market_closed'],
     ['a paused market', { session: 'paused' }, 'market_paused'],
     ['a paused asset', { assets: { AAPLon: { paused: true } } }, 'asset_paused'],
-    ['a limit', { assets: { AAPLon: { max_notional: '50' } } }, 'limit_reached'],
-  ])('%s is told with its code before anything is sent', async (_what, state, code) => {
+    ['a reached limit', { assets: { AAPLon: { max_notional: '50' } } }, 'limit_reached'],
+  ])('reports %s before anything is sent', async (_what, state, code) => {
     const wallet = await sandbox.newWallet();
-    const sent = recording(wallet);
+    const sent = recordSends(wallet);
     await sandbox.control('POST', '/sandbox/venue', state);
     try {
       const error = await failureOf(buyTokenized(causeway, order(wallet), QUICK));
@@ -118,18 +118,18 @@ describe('buyTokenized', () => {
   });
 
   test.each<[string, Partial<Parameters<typeof buyTokenized>[1]>, string]>([
-    ['more than the wallet holds', { amount: 1_000_000_001n }, 'insufficient_balance'],
-    ['another asset than the first', { assetId: 'tether' }, 'asset_not_accepted'],
+    ['an amount above the balance', { amount: 1_000_000_001n }, 'insufficient_balance'],
+    ['another asset than the first funding token', { assetId: 'tether' }, 'asset_not_accepted'],
     ['a chain without a deployment', { chain: 'base_sepolia' }, 'chain_not_supported'],
-    ['a symbol that nobody knows', { symbol: 'NOPEon' }, 'symbol_not_found'],
-  ])('%s is refused before anything is sent', async (_what, change, code) => {
+    ['an unknown symbol', { symbol: 'NOPEon' }, 'symbol_not_found'],
+  ])('rejects %s before anything is sent', async (_what, change, code) => {
     const wallet = await sandbox.newWallet();
-    const sent = recording(wallet);
+    const sent = recordSends(wallet);
     const error = await failureOf(buyTokenized(causeway, { ...order(wallet), ...change }, QUICK));
     expect([error.code, sent]).toEqual([code, []]);
   });
 
-  test('an allowance that is taken back before the order is told by the service, and nothing is attested', async () => {
+  test('uses no attestation if the allowance is revoked before the order', async () => {
     const wallet = await sandbox.newWallet();
     const before = await attestations();
     const client = await sandbox.newUser({
@@ -144,51 +144,51 @@ describe('buyTokenized', () => {
     expect(await attestations()).toBe(before);
   });
 
-  test("an order waits until the service's node has seen the approval", async () => {
-    const looks: string[] = [];
-    let ordered = 0;
+  test("orders only after the service's node has seen the approval", async () => {
+    const reads: string[] = [];
+    let readsBeforeOrder = 0;
     const client = await sandbox.newUser({
       fetch: async (url, init) => {
-        if (isOrder(url)) ordered = looks.length;
+        if (isOrder(url)) readsBeforeOrder = reads.length;
         const reply = await fetch(url, init);
         if (!String(url).includes('/token/allowance')) return reply;
-        // As a node that is a block behind for three looks would have it answered.
+        // Simulates a node that lags behind for three reads.
         const body = (await reply.json()) as { allowance: string };
-        const seen = { ...body, allowance: looks.length < 4 ? '0' : body.allowance };
-        looks.push(seen.allowance);
-        return Response.json(seen);
+        const lagging = { ...body, allowance: reads.length < 4 ? '0' : body.allowance };
+        reads.push(lagging.allowance);
+        return Response.json(lagging);
       },
     });
     const { paid } = await buyTokenized(client, order(await sandbox.newWallet()), QUICK);
     expect(paid).toBe(AMOUNT);
-    expect(looks).toEqual(['0', '0', '0', '0', String(AMOUNT)]);
-    expect(ordered).toBe(5);
+    expect(reads).toEqual(['0', '0', '0', '0', String(AMOUNT)]);
+    expect(readsBeforeOrder).toBe(5);
   });
 
-  test('an answer that is lost is asked for again under the same key: one attestation', async () => {
+  test('retries a attempts response with the same key and uses one attestation', async () => {
     const wallet = await sandbox.newWallet();
     const before = await attestations();
-    let lost = 0;
+    let attempts = 0;
     const client = await sandbox.newUser({
       fetch: async (url, init) => {
         const reply = await fetch(url, init);
-        if (isOrder(url) && lost++ === 0) throw new TypeError('connection lost');
+        if (isOrder(url) && attempts++ === 0) throw new TypeError('connection lost');
         return reply;
       },
     });
     const { received } = await buyTokenized(client, order(wallet), QUICK);
-    expect([lost, received > 0n]).toEqual([2, true]);
+    expect([attempts, received > 0n]).toEqual([2, true]);
     expect(await attestations()).toBe(before + 1);
   });
 
-  test('one confirmation is one order: after a no the same one goes on, another one hears of it', async () => {
+  test('resumes the order of a confirmation after a rejection, and blocks a second confirmation', async () => {
     const wallet = await sandbox.newWallet();
     await approve(wallet, AMOUNT);
     const before = await attestations();
     wallet.intercept(rejects('eth_sendTransaction'));
     const confirmed = { ...order(wallet), confirmationId: crypto.randomUUID() };
-    const refused = await failureOf(buyTokenized(causeway, confirmed, QUICK));
-    expect([refused.phase, refused.code]).toEqual(['broadcasting', 'user_rejected']);
+    const rejected = await failureOf(buyTokenized(causeway, confirmed, QUICK));
+    expect([rejected.phase, rejected.code]).toEqual(['broadcasting', 'user_rejected']);
     const other = await failureOf(buyTokenized(causeway, order(wallet), QUICK));
     expect([other.phase, other.code]).toEqual(['ordering', 'order_outstanding']);
     expect(other.details.expires_at).toMatch(/^\d{4}-/);
@@ -198,9 +198,9 @@ describe('buyTokenized', () => {
     expect(await attestations()).toBe(before + 1);
   });
 
-  test('an order that gives less than asked for is not sent', async () => {
+  test('does not send an order for less than the minimum', async () => {
     const wallet = await sandbox.newWallet();
-    const sent = recording(wallet);
+    const sent = recordSends(wallet);
     const error = await failureOf(
       buyTokenized(causeway, { ...order(wallet), minReceive: 10n ** 20n }, QUICK),
     );
@@ -208,8 +208,8 @@ describe('buyTokenized', () => {
     expect(sent).not.toContain(swap.toLowerCase());
   });
 
-  /** Lets time pass once the order is there; a block tells the chain of it. */
-  const passesTime = (method: string): [Interceptor, (phase: TokenizedPhase) => void] => {
+  /** Advances the time after the order has arrived, and mines a block so that the chain sees it. */
+  const advancesTime = (method: string): [Interceptor, (phase: TokenizedPhase) => void] => {
     let isDue = false;
     let isDone = false;
     return [
@@ -228,39 +228,39 @@ describe('buyTokenized', () => {
   };
 
   test.each(['eth_chainId', 'eth_getBlockByNumber', 'eth_call'])(
-    'an order that runs out before it is sent (at %s) is not sent',
+    'does not send an order that expires before %s',
     async (method) => {
       const wallet = await sandbox.newWallet();
       await approve(wallet, AMOUNT);
-      const [lie, onPhase] = passesTime(method);
-      const sent = recording(wallet, lie);
+      const [interceptor, onPhase] = advancesTime(method);
+      const sent = recordSends(wallet, interceptor);
       const client = await sandbox.newUser();
       const error = await failureOf(buyTokenized(client, order(wallet), { ...QUICK, onPhase }));
       expect([error.phase, error.code, sent]).toEqual(['verifying', 'quote_expired', []]);
     },
   );
 
-  test('an order that runs out by the clock of the machine is not sent either', async () => {
+  test("does not send an order that expires by the machine's clock", async () => {
     const wallet = await sandbox.newWallet();
     await approve(wallet, AMOUNT);
     const real = Date.now.bind(Date);
-    const sent = recording(wallet, (call, next) => {
+    const sent = recordSends(wallet, (call, next) => {
       if (call.method === 'eth_getBlockByNumber')
-        vi.spyOn(Date, 'now').mockImplementation(() => real() + 2 * DAY * 1000);
+        vi.spyOn(Date, 'now').mockImplementation(() => real() + 2 * DAY_MS);
       return next(call);
     });
     const error = await failureOf(buyTokenized(await sandbox.newUser(), order(wallet), QUICK));
     expect([error.phase, error.code, sent]).toEqual(['verifying', 'quote_expired', []]);
   });
 
-  test('a machine whose clock is far ahead can trade all the same', async () => {
+  test('works on a machine whose clock is far ahead', async () => {
     const real = Date.now.bind(Date);
-    vi.spyOn(Date, 'now').mockImplementation(() => real() + 2 * DAY * 1000);
+    vi.spyOn(Date, 'now').mockImplementation(() => real() + 2 * DAY_MS);
     const { paid } = await buyTokenized(await sandbox.newUser(), order(await sandbox.newWallet()), QUICK);
     expect(paid).toBe(AMOUNT);
   });
 
-  test('one that runs out while the owner thinks reverts, and says why', async () => {
+  test('reports the revert reason if the order expires while the owner decides', async () => {
     const wallet = await sandbox.newWallet();
     await approve(wallet, AMOUNT);
     wallet.intercept(async (call, next) => {
@@ -275,7 +275,7 @@ describe('buyTokenized', () => {
     expect(await balance(wallet, 'usd-coin')).toBe(1_000_000_000n);
   });
 
-  /** Flips a bit of one word of the arguments. */
+  /** Flips a bit in one word of the arguments. */
   const flip = (data: string, word: number) => {
     const at = 10 + word * 64 + 62;
     const byte = (Number.parseInt(data.slice(at, at + 2), 16) ^ 1).toString(16).padStart(2, '0');
@@ -290,39 +290,40 @@ describe('buyTokenized', () => {
     ['payment', ({ data }) => ({ data: flip(data, 11) })],
     ['padding', ({ data }) => ({ data: `${data}00` })],
     ['contract', () => ({ to: sandbox.tokenOf('usd-coin') })],
-    ['said payment', () => ({ pay_input_amount: '1' })],
-    ['said quantity', () => ({ receive_output_amount: '999999999999999999999' })],
-    ['said fee', () => ({ fee: '0' })],
-  ])('a changed %s is found before the wallet is asked', async (_what, change) => {
+    ['claimed payment', () => ({ pay_input_amount: '1' })],
+    ['claimed quantity', () => ({ receive_output_amount: '999999999999999999999' })],
+    ['claimed fee', () => ({ fee: '0' })],
+  ])('finds a changed %s before it prompts the wallet', async (_what, change) => {
     const wallet = await sandbox.newWallet();
     await approve(wallet, AMOUNT);
-    const sent = recording(wallet);
+    const sent = recordSends(wallet);
     const error = await failureOf(buyTokenized(await tampered(change), order(wallet), QUICK));
     expect([error.phase, error.code, sent]).toEqual(['verifying', 'calldata_refused', []]);
     expect(error.details.findings).not.toEqual([]);
   });
 
-  test('unverified, what the contract would refuse is still not sent', async () => {
+  test('simulates the call even without verification', async () => {
     const wallet = await sandbox.newWallet();
     await approve(wallet, AMOUNT);
-    const sent = recording(wallet);
+    const sent = recordSends(wallet);
     const client = await tampered(({ data }) => ({ data: flip(data, 4) }));
     const error = await failureOf(buyTokenized(client, { ...order(wallet), verify: false }, QUICK));
     expect([error.phase, error.code, sent]).toEqual(['verifying', 'contract_reverted', []]);
   });
 
-  test('an abort while the order is placed sends nothing', async () => {
+  test('sends nothing if it is aborted during the order', async () => {
     const wallet = await sandbox.newWallet();
     await approve(wallet, AMOUNT);
-    const sent = recording(wallet);
-    const stop = new AbortController();
+    const sent = recordSends(wallet);
+    const controller = new AbortController();
     const client = await sandbox.newUser({
       fetch: (url, init) => {
-        if (isOrder(url)) stop.abort();
+        if (isOrder(url)) controller.abort();
         return fetch(url, init);
       },
     });
-    const error = await failureOf(buyTokenized(client, order(wallet), { ...QUICK, signal: stop.signal }));
+    const options = { ...QUICK, signal: controller.signal };
+    const error = await failureOf(buyTokenized(client, order(wallet), options));
     expect([error.phase, error.code, sent]).toEqual(['ordering', 'aborted', []]);
   });
 });
@@ -330,44 +331,45 @@ describe('buyTokenized', () => {
 describe('watchQuotes', () => {
   const query = { symbol: 'AAPLon', side: 'buy', notional_value: '100' } as const;
 
-  test('gives quotes, and errors in their place while the market is closed, until its signal', async () => {
+  test('yields quotes, and errors while the market is closed, until it is aborted', async () => {
     const client = await sandbox.newUser();
-    const stop = new AbortController();
+    const controller = new AbortController();
     const seen: (string | undefined)[] = [];
-    for await (const { quote, error } of watchQuotes(client, query, { every: 500, signal: stop.signal })) {
+    const options = { intervalMs: 500, signal: controller.signal };
+    for await (const { quote, error } of watchQuotes(client, query, options)) {
       seen.push(quote?.symbol ?? error?.code);
       if (seen.length === 1) await sandbox.control('POST', '/sandbox/venue', { session: 'closed' });
       if (seen.length === 2) await sandbox.control('POST', '/sandbox/venue', { session: 'regular' });
-      if (seen.length === 3) stop.abort();
+      if (seen.length === 3) controller.abort();
     }
     expect(seen).toEqual(['AAPLon', 'market_closed', 'AAPLon']);
   });
 
-  test('keeps its pace: never two polls at a time, none sooner than asked for', async () => {
-    const begun: number[] = [];
+  test('keeps the minimum interval, and polls never overlap', async () => {
+    const startTimes: number[] = [];
     let running = 0;
-    let most = 0;
+    let maxRunning = 0;
     const client = await sandbox.newUser({
       fetch: async (url, init) => {
-        begun.push(performance.now());
-        most = Math.max(most, ++running);
+        startTimes.push(performance.now());
+        maxRunning = Math.max(maxRunning, ++running);
         return fetch(url, init).finally(() => running--);
       },
     });
     let count = 0;
-    for await (const _ of watchQuotes(client, query, { every: 1 })) if (++count === 3) break;
-    const gaps = begun.slice(1).map((at, i) => at - (begun[i] ?? 0));
-    expect(most).toBe(1);
-    // Timers may be early by a fraction of a millisecond.
+    for await (const _ of watchQuotes(client, query, { intervalMs: 1 })) if (++count === 3) break;
+    const gaps = startTimes.slice(1).map((time, i) => time - (startTimes[i] ?? 0));
+    expect(maxRunning).toBe(1);
+    // Timers may fire a fraction of a millisecond early.
     for (const gap of gaps) expect(gap).toBeGreaterThan(490);
   });
 
-  test('what no later poll could mend is thrown', async () => {
+  test('throws a permanent error', async () => {
     const watch = watchQuotes(causeway, { ...query, symbol: 'NOPEon' });
     await expect(watch.next()).rejects.toMatchObject({ code: 'symbol_not_found' });
   });
 
-  test('an aborted signal gives nothing', async () => {
+  test('yields nothing if the signal is already aborted', async () => {
     const watch = watchQuotes(causeway, query, { signal: AbortSignal.abort() });
     expect(await watch.next()).toEqual({ done: true, value: undefined });
   });

@@ -10,9 +10,9 @@ import {
   changesAccountAfter,
   failureOf,
   hangs,
-  logsOf,
   optionOf,
   QUICK,
+  recordsCalls,
   rejects,
   type Sandbox,
   startSandbox,
@@ -34,26 +34,26 @@ const binding = (slug = 'syndicate') =>
   ({ offerId: sale.id, optionId: optionOf(sale, slug), chain: CHAIN }) as const;
 
 describe('proveAndBindWallet', () => {
-  test('binds an EVM wallet, and tells each phase as it begins', async () => {
+  test('binds an EVM wallet and reports each phase as it starts', async () => {
     const causeway = await sandbox.newUser();
     const wallet = await sandbox.newWallet();
     const phases: BindWalletPhase[] = [];
     const bound = await proveAndBindWallet(
       causeway,
       { ...binding(), wallet },
-      { onPhase: (one) => phases.push(one) },
+      { onPhase: (phase) => phases.push(phase) },
     );
     expect(bound.address).toBe(wallet.address.toLowerCase());
     expect(phases).toEqual(['connecting', 'challenging', 'signing', 'binding']);
     expect((await causeway.wallets.list(sale.id)).data).toEqual([bound]);
   });
 
-  test('signs a text that names the page when asked to', async () => {
+  test('signs an ERC-4361 message with the domain of the page if siwe is given', async () => {
     const causeway = await sandbox.newUser();
-    const texts: string[] = [];
+    const messages: string[] = [];
     const wallet = await sandbox.newWallet({
       intercept: (call, next) => {
-        if (call.method === 'personal_sign') texts.push(readSignedText(call));
+        if (call.method === 'personal_sign') messages.push(readSignedText(call));
         return next(call);
       },
     });
@@ -62,7 +62,7 @@ describe('proveAndBindWallet', () => {
     const { host, origin } = new URL(redirect_uris[0] ?? '');
     const siwe = { domain: host, uri: origin, statement: 'Prove that you own this wallet.' };
     await proveAndBindWallet(causeway, { ...binding(), wallet, siwe });
-    expect(texts[0]).toMatch(`${host} wants you to sign in with your Ethereum account:`);
+    expect(messages[0]).toMatch(`${host} wants you to sign in with your Ethereum account:`);
   });
 
   test('binds a Solana wallet', async () => {
@@ -74,7 +74,7 @@ describe('proveAndBindWallet', () => {
     expect([bound.address, bound.protocol]).toEqual([seed?.address, 'solana']);
   });
 
-  test("a rejected signature is the owner's no, and nothing is bound", async () => {
+  test('fails with user_rejected and binds nothing if the owner rejects the signature', async () => {
     const causeway = await sandbox.newUser();
     const wallet = await sandbox.newWallet({ intercept: rejects('personal_sign') });
     const error = await failureOf(proveAndBindWallet(causeway, { ...binding(), wallet }));
@@ -88,30 +88,30 @@ describe('proveAndBindWallet', () => {
     expect((await failureOf(proveAndBindWallet(causeway, input))).code).toBe('user_rejected');
   });
 
-  test('a wallet on another chain is switched before it signs', async () => {
+  test('switches a wallet on another chain before it signs', async () => {
     const causeway = await sandbox.newUser();
     const calls: string[] = [];
-    const wallet = await sandbox.newWallet({ chainId: BASE_ID, intercept: logsOf(calls) });
+    const wallet = await sandbox.newWallet({ chainId: BASE_ID, intercept: recordsCalls(calls) });
     await proveAndBindWallet(causeway, { ...binding(), wallet });
     expect(calls.indexOf('wallet_switchEthereumChain')).toBeGreaterThan(-1);
     expect(calls.indexOf('wallet_switchEthereumChain')).toBeLessThan(calls.indexOf('personal_sign'));
   });
 
-  test('a wallet that stays on another chain signs nothing', async () => {
+  test('does not ask a wallet that stays on another chain to sign', async () => {
     const causeway = await sandbox.newUser();
     const calls: string[] = [];
     const wallet = await sandbox.newWallet({
-      intercept: (call, next) => logsOf(calls)(call, (one) => staysOnBase(one, next)),
+      intercept: (call, next) => recordsCalls(calls)(call, (passed) => staysOnBase(passed, next)),
     });
     const error = await failureOf(proveAndBindWallet(causeway, { ...binding(), wallet }));
     expect([error.phase, error.code]).toEqual(['connecting', 'wrong_chain']);
     expect(calls).not.toContain('personal_sign');
   });
 
-  test('a wallet that does not know the chain is told of it only with nodes that the caller named', async () => {
+  test("adds an unknown chain to the wallet only with the caller's nodes", async () => {
     const causeway = await sandbox.newUser();
     const added: unknown[] = [];
-    const forgets = async () => {
+    const walletWithoutChain = async () => {
       let isKnown = false;
       const wallet = await sandbox.newWallet({ chainId: BASE_ID });
       wallet.intercept((call, next) => {
@@ -125,23 +125,25 @@ describe('proveAndBindWallet', () => {
       });
       return wallet;
     };
-    const refused = await failureOf(proveAndBindWallet(causeway, { ...binding(), wallet: await forgets() }));
-    expect(refused.code).toBe('wrong_chain');
+    const error = await failureOf(
+      proveAndBindWallet(causeway, { ...binding(), wallet: await walletWithoutChain() }),
+    );
+    expect(error.code).toBe('wrong_chain');
     expect(added).toEqual([]);
     const node = sandbox.overview.chains[0]?.rpc_url ?? '';
     const rpcUrls = { [CHAIN]: [node] };
-    await proveAndBindWallet(causeway, { ...binding(), wallet: await forgets() }, { rpcUrls });
+    await proveAndBindWallet(causeway, { ...binding(), wallet: await walletWithoutChain() }, { rpcUrls });
     expect(added).toMatchObject([{ chainId: `0x${CHAIN_ID.toString(16)}`, rpcUrls: [node] }]);
   });
 
-  test('another account in the wallet is noticed before it is asked to sign', async () => {
+  test('notices a changed account before it asks the wallet to sign', async () => {
     const causeway = await sandbox.newUser();
     const wallet = await sandbox.newWallet({ intercept: changesAccountAfter('eth_chainId') });
     const error = await failureOf(proveAndBindWallet(causeway, { ...binding(), wallet }));
     expect([error.phase, error.code]).toEqual(['signing', 'wallet_changed']);
   });
 
-  test("the service's refusals keep their code, and their cause has the details", async () => {
+  test("keeps the code of the service's error and passes the error on as the cause", async () => {
     const causeway = await sandbox.newUser();
     const other = await sandbox.newUser();
     const wallet = await sandbox.newWallet();
@@ -152,21 +154,21 @@ describe('proveAndBindWallet', () => {
     expect((error.cause as CausewayError).eventId).toMatch(/./);
   });
 
-  test('a wallet has no place on a chain of another protocol', async () => {
+  test('rejects a chain of another protocol than the wallet', async () => {
     const causeway = await sandbox.newUser();
     const wallet = await sandbox.newWallet();
     const input = { ...binding(), chain: 'solana_devnet', wallet } as const;
     expect((await failureOf(proveAndBindWallet(causeway, input))).code).toBe('invalid_input');
   });
 
-  test('an abort ends the wait for a wallet that never answers', async () => {
+  test('can be aborted while it waits for a wallet that never responds', async () => {
     const causeway = await sandbox.newUser();
-    const stop = new AbortController();
+    const controller = new AbortController();
     const wallet = await sandbox.newWallet({
-      intercept: hangs('personal_sign', () => stop.abort(new Error('closed'))),
+      intercept: hangs('personal_sign', () => controller.abort(new Error('closed'))),
     });
     const error = await failureOf(
-      proveAndBindWallet(causeway, { ...binding(), wallet }, { signal: stop.signal }),
+      proveAndBindWallet(causeway, { ...binding(), wallet }, { signal: controller.signal }),
     );
     expect([error.phase, error.code]).toEqual(['signing', 'aborted']);
     expect((error.cause as Error).message).toBe('closed');
@@ -183,7 +185,7 @@ describe('allowWallet', () => {
       })
     ).authorized;
 
-  test('puts a wallet on the list, and asks nothing of a wallet that is on it', async () => {
+  test('adds a wallet to the allow-list, and prompts no wallet that is already on it', async () => {
     const causeway = await sandbox.newUser();
     const wallet = await sandbox.newWallet();
     const input = { offerId: fund.id, chain: CHAIN, wallet } as const;
@@ -191,13 +193,13 @@ describe('allowWallet', () => {
     expect(first.transactionHash).toMatch(/^0x[0-9a-f]{64}$/);
     expect(await authorized(causeway, wallet.address)).toBe(true);
     const calls: string[] = [];
-    wallet.intercept(logsOf(calls));
+    wallet.intercept(recordsCalls(calls));
     expect(await allowWallet(causeway, input, QUICK)).toEqual({ allowed: true, transactionHash: null });
     expect(calls).not.toContain('personal_sign');
     expect(calls).not.toContain('eth_sendTransaction');
   });
 
-  test('an offer that keeps no list needs a proof and no transaction', async () => {
+  test('sends no transaction for an offer without an allow-list', async () => {
     const causeway = await sandbox.newUser();
     const offer = await causeway.offers.get('apple-tokenized');
     const wallet = await sandbox.newWallet();
@@ -207,16 +209,16 @@ describe('allowWallet', () => {
     });
   });
 
-  test('a token sale keeps no list, which is told before anyone signs', async () => {
+  test('rejects a token sale, which has no allow-list, before the wallet signs', async () => {
     const calls: string[] = [];
-    const wallet = await sandbox.newWallet({ intercept: logsOf(calls) });
+    const wallet = await sandbox.newWallet({ intercept: recordsCalls(calls) });
     const causeway = await sandbox.newUser();
     const error = await failureOf(allowWallet(causeway, { offerId: sale.id, chain: CHAIN, wallet }, QUICK));
     expect(error.code).toBe('offer_type_mismatch');
     expect(calls).not.toContain('personal_sign');
   });
 
-  test('a rejected transaction leaves the wallet off the list, and the next try puts it on', async () => {
+  test('leaves the wallet off the allow-list if the transaction is rejected, and can be retried', async () => {
     const causeway = await sandbox.newUser();
     const wallet = await sandbox.newWallet({ intercept: rejects('eth_sendTransaction') });
     const input = { offerId: fund.id, chain: CHAIN, wallet } as const;
@@ -229,19 +231,16 @@ describe('allowWallet', () => {
   });
 
   test.each([
+    ['a token approval', () => ({ to: sandbox.tokenOf('usd-coin'), data: `0x095ea7b3${'00'.repeat(64)}` })],
     [
-      'an approval of a token',
-      () => ({ to: sandbox.tokenOf('usd-coin'), data: `0x095ea7b3${'00'.repeat(64)}` }),
-    ],
-    [
-      'a swap in the place of the permission',
+      'a swap instead of the permission',
       () => ({ to: fund.contracts[0]?.address, data: `0x9f1d0f59${'00'.repeat(96)}` }),
     ],
     [
-      'a transfer by any contract',
+      'a transfer on any contract',
       () => ({ to: `0x${'12'.repeat(20)}`, data: `0xa9059cbb${'00'.repeat(64)}` }),
     ],
-  ])('%s is never shown to the wallet', async (_what, change) => {
+  ])('never sends %s to the wallet', async (_what, change) => {
     const causeway = await sandbox.newUser({
       fetch: async (url, init) => {
         const reply = await fetch(url, init);
@@ -250,7 +249,7 @@ describe('allowWallet', () => {
       },
     });
     const calls: string[] = [];
-    const wallet = await sandbox.newWallet({ intercept: logsOf(calls) });
+    const wallet = await sandbox.newWallet({ intercept: recordsCalls(calls) });
     const error = await failureOf(allowWallet(causeway, { offerId: fund.id, chain: CHAIN, wallet }, QUICK));
     expect([error.phase, error.code]).toEqual(['allowing', 'calldata_refused']);
     expect(calls).not.toContain('eth_sendTransaction');
