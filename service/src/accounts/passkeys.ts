@@ -44,7 +44,7 @@ export async function addPasskeyOptions(ctx: Context, cookie: string, user: User
   return options;
 }
 
-/** Returns false if the response answers no challenge of ours, or if the passkey is already registered. */
+/** Returns false if the response answers no pending challenge, or if the passkey is already registered. */
 export async function addPasskey(
   ctx: Context,
   cookie: string,

@@ -10,7 +10,6 @@ export type Session = { user: User; method: SignInMethod; signed_in_at: string }
 
 const SESSION_TTL = '12 hours';
 
-/** Uses the wall clock, not the start of the transaction: `max_age` is compared with the time of sign-in. */
 export async function insertSession(
   db: Db,
   hash: Buffer,

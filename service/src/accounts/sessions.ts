@@ -13,8 +13,8 @@ import {
 export type { Session };
 
 /**
- * Signs a browser in and returns its new cookie. The previous cookie becomes worthless, so a cookie planted by
- * an attacker never turns into a session (session fixation).
+ * Signs a browser in and returns its new cookie. The previous cookie becomes invalid, so a cookie planted by an
+ * attacker never turns into a session (session fixation).
  */
 export async function startSession(
   { random }: Pick<Context, 'random'>,

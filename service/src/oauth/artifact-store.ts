@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { AdapterPayload } from 'oidc-provider';
 import type { Db } from '../db/pool.ts';
 
-/** Authorization codes, refresh tokens, browser sessions and interactions share one table, told apart by `kind`. */
+/** Authorization codes, refresh tokens, browser sessions and interactions share one table, distinguished by `kind`. */
 export type NewArtifact = {
   kind: string;
   hash: Buffer;

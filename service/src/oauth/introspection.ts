@@ -11,7 +11,7 @@ const INACTIVE: Introspection = { active: false };
 
 /**
  * Introspects a token (RFC 7662). Credentials are optional: without them, a strict rate limit per address applies.
- * Synchronous for cached tokens and clients, because partners call it for every request of theirs.
+ * Returns synchronously if the token and the client are cached.
  */
 export function introspectToken(
   ctx: Context,

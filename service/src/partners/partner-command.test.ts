@@ -5,29 +5,29 @@ import { SCOPES } from '../http/access.ts';
 import { runKeys } from '../oauth/keys-command.ts';
 import { runPartner } from './partner-command.ts';
 
-let one: TestApp;
+let node: TestApp;
 let config: Config;
 beforeAll(async () => {
-  one = await testApp();
-  config = { ...one.ctx.config, databaseUrl: String(one.ctx.pool.options.connectionString) };
+  node = await testApp();
+  config = { ...node.ctx.config, databaseUrl: String(node.ctx.pool.options.connectionString) };
 });
-afterAll(() => one.close());
+afterAll(() => node.close());
 afterEach(() => vi.restoreAllMocks());
 
-/** What the command printed, read as JSON. */
+/** Runs the command and returns its JSON output. */
 async function run(...args: string[]) {
-  const said: string[] = [];
-  vi.spyOn(console, 'log').mockImplementation((text: string) => void said.push(text));
+  const output: string[] = [];
+  vi.spyOn(console, 'log').mockImplementation((text: string) => void output.push(text));
   vi.spyOn(console, 'error').mockImplementation(() => {});
   await runPartner(config, args);
-  return said.length === 0 ? null : JSON.parse(said.join(''));
+  return output.length === 0 ? null : JSON.parse(output.join(''));
 }
 
-const create = (...more: string[]) =>
-  run('create', '--name', 'Acme Invest', '--redirect', 'https://acme.test/callback', ...more);
+const create = (...options: string[]) =>
+  run('create', '--name', 'Acme Invest', '--redirect', 'https://acme.test/callback', ...options);
 const tokenStatus = async ({ client_id, client_secret }: { client_id: string; client_secret: string }) =>
   (
-    await one.app.inject({
+    await node.app.inject({
       method: 'POST',
       url: '/oauth/token',
       payload: { grant_type: 'client_credentials', client_id, client_secret },
@@ -41,11 +41,11 @@ const authorizeError = async (client_id: string, redirect_uri: string) => {
     code_challenge: 'a'.repeat(43),
     code_challenge_method: 'S256',
   });
-  const reply = await one.app.inject({ url: `/oauth/authorize?${query}` });
+  const reply = await node.app.inject({ url: `/oauth/authorize?${query}` });
   return reply.statusCode === 303 ? null : reply.json().error;
 };
 
-test('a created partner works at once, and its secret is in no list', async () => {
+test('a new partner can get tokens at once, and list does not show its secret', async () => {
   const created = await create(
     '--origin',
     'https://app.acme.test',
@@ -74,14 +74,14 @@ test('a created partner works at once, and its secret is in no list', async () =
   expect(JSON.stringify(listed)).not.toContain(created.client_secret);
 });
 
-test('without scopes it may have all', async () => {
+test('create without --scope registers all scopes', async () => {
   const { client_id } = await create();
   expect(
-    (await run('list')).find((one: { client_id: string }) => one.client_id === client_id).scopes,
+    (await run('list')).find((partner: { client_id: string }) => partner.client_id === client_id).scopes,
   ).toEqual(Object.keys(SCOPES));
 });
 
-test('rotate-secret: both work during the grace, the old one not without', async () => {
+test('rotate-secret keeps the previous secret valid for the grace period only', async () => {
   const created = await create();
   const second = await run('rotate-secret', created.client_id);
   expect([await tokenStatus(created), await tokenStatus(second)]).toEqual([200, 200]);
@@ -91,17 +91,17 @@ test('rotate-secret: both work during the grace, the old one not without', async
   ]);
 });
 
-test('set-redirects and set-origins replace what was registered', async () => {
+test('set-redirects and set-origins replace the registered values', async () => {
   const { client_id } = await create();
   await run('set-redirects', client_id, 'https://acme.test/a', 'http://localhost:3000/b');
   expect(await authorizeError(client_id, 'https://acme.test/callback')).toBe('invalid_redirect_uri');
   expect(await authorizeError(client_id, 'http://localhost:3000/b')).toBeNull();
   await run('set-origins', client_id, 'https://new.acme.test');
-  await expect.poll(() => one.ctx.guard.knowsOrigin('https://new.acme.test')).toBe(true);
-  expect(one.ctx.guard.knowsOrigin('https://app.acme.test')).toBe(true);
+  await expect.poll(() => node.ctx.guard.knowsOrigin('https://new.acme.test')).toBe(true);
+  expect(node.ctx.guard.knowsOrigin('https://app.acme.test')).toBe(true);
 });
 
-test('disable ends it, enable brings it back', async () => {
+test('disable blocks the partner, and enable unblocks it', async () => {
   const created = await create();
   await run('disable', created.client_id);
   expect(await tokenStatus(created)).toBe(401);
@@ -128,16 +128,16 @@ test.each([
   [['rotate-secret', 'nobody', '--grace-hours=-1']],
   [['disable', 'nobody']],
   [['disable', 'nobody', '--name', 'X']],
-])('%j is refused and changes nothing', async (args) => {
+])('%j is rejected and changes nothing', async (args) => {
   const before = await run('list');
   await expect(run(...args)).rejects.toMatchObject({ name: 'UsageError' });
   expect(await run('list')).toEqual(before);
 });
 
-test('keys rotate-signing makes another key sign', async () => {
-  const said = vi.spyOn(console, 'log').mockImplementation(() => {});
+test('keys rotate-signing switches to a new signing key', async () => {
+  const log = vi.spyOn(console, 'log').mockImplementation(() => {});
   await runKeys(config, ['rotate-signing']);
-  const { kid } = JSON.parse(String(said.mock.calls[0]?.[0]));
-  await expect.poll(async () => (await one.app.inject('/oauth/jwks')).json().keys[0].kid).toBe(kid);
+  const { kid } = JSON.parse(String(log.mock.calls[0]?.[0]));
+  await expect.poll(async () => (await node.app.inject('/oauth/jwks')).json().keys[0].kid).toBe(kid);
   await expect(runKeys(config, ['burn'])).rejects.toMatchObject({ name: 'UsageError' });
 });
