@@ -130,10 +130,10 @@ test('the command prints the findings and sets its exit code', async () => {
     );
   };
   const valid = await run(good);
-  expect([valid.code, valid.stdout.includes('WRONG')]).toEqual([0, false]);
+  expect([valid.code, valid.stdout.includes('FAILED')]).toEqual([0, false]);
   const invalid = await run({ ...good, fee: '7' });
   expect(invalid.code).toBe(1);
-  expect(invalid.stdout).toMatch(/WRONG\s+fee/);
+  expect(invalid.stdout).toMatch(/FAILED\s+fee/);
 }, 60_000);
 
 test('another operator and an executed or expired attestation are detected', async () => {
