@@ -99,7 +99,7 @@ test('the service survives when the demo is killed, and restarts it at the same 
   const url = await demoUrl();
   const [pid] = childrenNamed('demo.mjs', Number(service.child.pid));
   process.kill(Number(pid), 'SIGKILL');
-  await expect.poll(() => service.output()).toContain('it is started again in');
+  await expect.poll(() => service.output()).toContain('Restarting in');
   expect((await get(`${service.url}/health`)).status).toBe(200);
   await expect
     .poll(() =>
@@ -133,7 +133,7 @@ test('the demo skips a port that is taken on either localhost address', async ()
   expect(listening.port).not.toBe(port);
   expect(await (await get(`http://localhost:${listening.port}/`)).text()).toBe('here');
   await listening.close();
-  await expect(listenOnFirst('localhost', [port], () => undefined)).rejects.toThrow(/none of the ports/);
+  await expect(listenOnFirst('localhost', [port], () => undefined)).rejects.toThrow(/no free port among/);
   other.close();
   await sleep(0);
 });

@@ -51,7 +51,7 @@ export function openSession(
   };
 }
 
-/** Rejects when the signal is aborted. The work itself goes on: a prompt in a wallet cannot be withdrawn. */
+/** Rejects when the signal is aborted. The work itself continues: a wallet prompt cannot be withdrawn. */
 export function abortable<Result>(signal: AbortSignal | undefined, work: Promise<Result>): Promise<Result> {
   if (signal === undefined) return work;
   return new Promise((resolve, reject) => {

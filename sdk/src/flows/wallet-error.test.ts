@@ -44,7 +44,7 @@ describe('errors of wallets and libraries', () => {
     expect(hasCode(error, 4001)).toBe(false);
   });
 
-  test('an unavailable wallet is told apart from a revert', () => {
+  test('an unavailable wallet is not mistaken for a revert', () => {
     for (const error of [
       { code: 4900 },
       { code: -32005 },
