@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../src/http/free-port.ts';
@@ -142,5 +142,24 @@ describe('documentation', () => {
       ['', 'service/src'].some((folder) => existsSync(join(ROOT, folder, path))) || fileNames.has(path);
     expect(named.length).toBeGreaterThan(60);
     expect(named.filter((path) => !isThere(path))).toEqual([]);
+  });
+
+  test('every relative link leads to a file', async () => {
+    const docs = (await readdir(join(ROOT, 'docs'), { recursive: true })).map((name) => `docs/${name}`);
+    const pages = [
+      ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md'],
+      ...['sdk/README.md', 'demo/README.md', 'contracts/README.md'],
+      ...docs.filter((name) => name.endsWith('.md')),
+    ];
+    const broken = await Promise.all(
+      pages.map(async (page) => {
+        const text = await readFile(join(ROOT, page), 'utf8');
+        const targets = [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, target = '']) => target);
+        return targets
+          .filter((target) => !existsSync(join(ROOT, dirname(page), target)))
+          .map((target) => `${page}: ${target}`);
+      }),
+    );
+    expect(broken.flat()).toEqual([]);
   });
 });
