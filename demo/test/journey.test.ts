@@ -21,7 +21,7 @@ describe('a new user', () => {
       app.visit(async (page, context) => {
         await page.goto(app.url);
         await page.getByRole('heading', { name: 'Invest in what you can see.' }).waitFor();
-        await page.getByText('Own a part of a working harbour').waitFor();
+        await page.getByText('Own a share of a working harbour').waitFor();
         await shoot(page, '01-landing');
 
         const email = 'investor@demo.test';

@@ -40,7 +40,7 @@ export function screenStateTests(app: () => TestApp): void {
     test('loads without layout shift', () =>
       app().visit(async (page) => {
         await page.goto(app().url);
-        await page.getByText('Own a part of a working harbour').waitFor();
+        await page.getByText('Own a share of a working harbour').waitFor();
         expect(await layoutShift(page)).toBeLessThan(0.05);
         await user.signIn(app(), page, await user.newUser(app()));
         for (const [index, path] of [...SCREENS, ...SCREENS].entries()) {
