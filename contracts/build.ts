@@ -12,10 +12,10 @@ type Artifact = {
 type Message = { severity: string; formattedMessage: string; sourceLocation?: { file: string } };
 type Output = { errors?: Message[]; contracts: Record<string, Record<string, Artifact>> };
 
-const home = dirname(fileURLToPath(import.meta.url));
+const packageFolder = dirname(fileURLToPath(import.meta.url));
 const sourceFolders = ['src', 'test/solidity'];
 
-// Without the metadata hash the same source gives the same bytes whatever the paths and comments.
+// Without the metadata hash, paths and comments do not affect the bytecode.
 const settings = {
   evmVersion: 'cancun',
   optimizer: { enabled: true, runs: 10_000 },
@@ -27,13 +27,11 @@ function readSources(): Record<string, { content: string }> {
   return Object.fromEntries(
     sourceFolders
       .flatMap(listSources)
-      .map((path) => [path, { content: readFileSync(join(home, path), 'utf8') }]),
+      .map((path) => [path, { content: readFileSync(join(packageFolder, path), 'utf8') }]),
   );
 }
 
-/**
- * What `abi/` was compiled from: a test compares it in a moment, where compiling takes seconds. Line ends do not count.
- */
+/** Hashes everything `abi/` is compiled from, so that a test can detect stale output without compiling. Ignores line endings. */
 export function fingerprintSources(): string {
   const inputs = JSON.stringify([solc.version(), soladyVersion(), settings, readSources()]).replaceAll(
     '\\r\\n',
@@ -42,13 +40,13 @@ export function fingerprintSources(): string {
   return createHash('sha256').update(inputs).digest('hex');
 }
 
-/** Compiles every contract: path under `abi/` → the text of its module. */
+/** Compiles every contract. Returns the text of each module by its path under `abi/`. */
 export function compileContracts(): Map<string, string> {
   const sources = readSources();
   const input = JSON.stringify({ language: 'Solidity', sources, settings });
   const output: Output = JSON.parse(solc.compile(input, { import: readImport }));
-  const complaints = (output.errors ?? []).filter(isOurs);
-  if (complaints.length > 0) throw new Error(complaints.map((error) => error.formattedMessage).join('\n'));
+  const problems = (output.errors ?? []).filter(isProblem);
+  if (problems.length > 0) throw new Error(problems.map((error) => error.formattedMessage).join('\n'));
 
   const modules = new Map<string, string>([['fingerprint.ts', printFingerprint()]]);
   for (const path of Object.keys(sources)) {
@@ -61,18 +59,18 @@ export function compileContracts(): Map<string, string> {
   return modules;
 }
 
-// Warnings of ours are errors; those of a library pinned to a version tell nothing new.
-function isOurs({ severity, sourceLocation }: Message): boolean {
+// Warnings in our own sources fail the build; warnings in the pinned library do not.
+function isProblem({ severity, sourceLocation }: Message): boolean {
   return severity === 'error' || !sourceLocation?.file.startsWith('solady/');
 }
 
-// Interfaces and abstract contracts have no code, libraries of internal functions nothing to call.
+// Interfaces and abstract contracts have no code; libraries of internal functions have nothing to call.
 function isDeployable({ abi, evm }: Artifact): boolean {
   return evm.bytecode.object !== '' && abi.some(({ type }) => type === 'function');
 }
 
 function listSources(folder: string): string[] {
-  return readdirSync(join(home, folder), { recursive: true, encoding: 'utf8' })
+  return readdirSync(join(packageFolder, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.sol'))
     .map((name) => posix.join(folder, name.split(sep).join('/')))
     .sort();
@@ -89,7 +87,7 @@ function printFingerprint(): string {
 
 function readImport(path: string): { contents: string } | { error: string } {
   const prefix = 'solady/';
-  if (!path.startsWith(prefix)) return { error: `${path} is neither ours nor solady's` };
+  if (!path.startsWith(prefix)) return { error: `${path} is outside solady, the only allowed library` };
   const solady = dirname(createRequire(import.meta.url).resolve('solady/package.json'));
   return { contents: readFileSync(join(solady, 'src', path.slice(prefix.length)), 'utf8') };
 }
@@ -111,25 +109,25 @@ function kebab(name: string): string {
   return name.replace(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase();
 }
 
-/** The files under `abi/` that are not what the sources compile to. */
+/** Lists the files under `abi/` that differ from the compiled modules, are missing or are left over. */
 export function findStale(modules: Map<string, string>): string[] {
-  const present = new Map(listPresent().map((path) => [path, readFileSync(join(home, 'abi', path), 'utf8')]));
+  const present = new Map(listPresent().map((path) => [path, readFileSync(join(packageFolder, 'abi', path), 'utf8')]));
   const paths = new Set([...modules.keys(), ...present.keys()]);
   return [...paths].filter((path) => modules.get(path) !== present.get(path)).sort();
 }
 
 function listPresent(): string[] {
-  mkdirSync(join(home, 'abi'), { recursive: true });
-  return readdirSync(join(home, 'abi'), { recursive: true, withFileTypes: true })
+  mkdirSync(join(packageFolder, 'abi'), { recursive: true });
+  return readdirSync(join(packageFolder, 'abi'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => relative(join(home, 'abi'), join(entry.parentPath, entry.name)).split(sep).join('/'));
+    .map((entry) => relative(join(packageFolder, 'abi'), join(entry.parentPath, entry.name)).split(sep).join('/'));
 }
 
 function writeModules(modules: Map<string, string>): void {
-  rmSync(join(home, 'abi'), { recursive: true, force: true });
+  rmSync(join(packageFolder, 'abi'), { recursive: true, force: true });
   for (const [path, text] of modules) {
-    mkdirSync(dirname(join(home, 'abi', path)), { recursive: true });
-    writeFileSync(join(home, 'abi', path), text);
+    mkdirSync(dirname(join(packageFolder, 'abi', path)), { recursive: true });
+    writeFileSync(join(packageFolder, 'abi', path), text);
   }
 }
 

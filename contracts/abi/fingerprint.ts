@@ -1,1 +1,1 @@
-export const fingerprint = '7e8694e6e6ead85b261428186f45efe607f2f74d8830b54d4a8bae600dacc41c';
+export const fingerprint = '17ccbc570dd678266939b901874b585487ba6e8daee57ab3dc13db40cb537ddc';

@@ -2,11 +2,11 @@
 pragma solidity 0.8.37;
 
 /// @title Sale fund
-/// @notice Holds what users commit to the options of one token sale. A user's only act is the ERC-20 approval of
-/// this contract; an operator pulls the approved amount (`commit`) and may give it back (`remit`).
-/// @dev An option is named by the keccak-256 of its id's text.
+/// @notice Holds the funds that users commit to the options of one token sale. The user only grants an ERC-20
+/// approval; an operator then pulls the approved amount (`commit`) and may refund it (`remit`).
+/// @dev An option is identified by the keccak-256 hash of its id's text.
 interface ISaleFund {
-    /// @notice What was pulled from, and given back to, one user for one option, or everyone for one token.
+    /// @notice Counts and sums of commits and remits, either of one user for one option and token or of one token.
     struct Totals {
         uint256 commitCount;
         uint256 commitSum;
@@ -17,51 +17,51 @@ interface ISaleFund {
     /// @notice `amount` of `token` was pulled from `user` for `option`.
     event Committed(address indexed user, bytes32 indexed option, address indexed token, uint256 amount);
 
-    /// @notice `amount` of `token` was given back to `user` for `option`.
+    /// @notice `amount` of `token` was refunded to `user` for `option`.
     event Remitted(address indexed user, bytes32 indexed option, address indexed token, uint256 amount);
 
-    /// @notice One row of a batch changed nothing. `kind` 0 is a commit.
+    /// @notice One row of a batch failed and had no effect. `kind` 0 is a commit.
     event BatchFail(
         uint256 kind, address indexed user, bytes32 indexed option, address indexed token, uint256 amount
     );
 
-    /// @notice A batch ended. `kind` 0 is a commit, 1 a remit.
+    /// @notice A batch finished. `kind` 0 is a commit, 1 a remit.
     event Batched(uint256 kind, uint256 succeeded, uint256 failed);
 
     /// @notice The stop mask is now `level`.
     event Stopped(uint256 level);
 
-    /// @notice The owner took `amount` of `token` out to `to`.
+    /// @notice The owner withdrew `amount` of `token` to `to`.
     event Withdrawn(address indexed token, address indexed to, uint256 amount);
 
-    /// @notice The token refused the transfer, or another amount than the one asked arrived.
+    /// @notice The token rejected the transfer, or a different amount arrived.
     error CommitFailed(address user, bytes32 option, address token);
 
-    /// @notice The token refused to give the money back.
+    /// @notice The token rejected the refund.
     error RemitFailed(address user, bytes32 option, address token);
 
-    /// @notice Nobody commits for the zero address or for the fund itself.
+    /// @notice The user is the zero address or the fund itself.
     error InvalidUser();
 
-    /// @notice `amount` is below the smallest commitment, `minimum`.
+    /// @notice `amount` is zero or below `minimum`, the smallest commitment.
     error InsufficientAmount(uint256 amount, uint256 minimum);
 
-    /// @notice More is asked back than is still committed.
+    /// @notice The remit is zero or exceeds the outstanding commitment.
     error InsufficientCommitment(address user, bytes32 option, address token);
 
-    /// @notice The columns of a batch differ in length.
+    /// @notice The arrays of a batch differ in length.
     error NonEquivalentListLength();
 
-    /// @notice Too little gas is left to give the next row its full share, so the whole batch is undone.
+    /// @notice Not enough gas is left to give the next row its full allowance, so the whole batch reverts.
     error InsufficientGas();
 
-    /// @notice This act is stopped.
+    /// @notice Commits or remits are stopped.
     error IsStopped();
 
-    /// @notice Pulls `amount` of `token` from `user`. Role 2.
+    /// @notice Pulls `amount` of `token` from `user`. Requires role 2.
     function commit(address user, bytes32 option, address token, uint256 amount) external;
 
-    /// @notice Pulls row by row. A row that fails changes nothing and emits `BatchFail`; the others stand. Role 2.
+    /// @notice Commits row by row. A failed row emits `BatchFail` and does not affect the others. Requires role 2.
     function commit(
         address[] calldata users,
         bytes32[] calldata options,
@@ -69,25 +69,25 @@ interface ISaleFund {
         uint256[] calldata amounts
     ) external;
 
-    /// @notice Gives `amount` of `token` back to `user`, at most what is still committed. Role 4.
+    /// @notice Refunds `amount` of `token` to `user`, at most the outstanding commitment. Requires role 4.
     function remit(address user, bytes32 option, address token, uint256 amount) external;
 
-    /// @notice Gives back to many at once, all or nothing. Role 4.
+    /// @notice Refunds several users, all or none. Requires role 4.
     function remit(address[] calldata users, bytes32 option, address token, uint256[] calldata amounts) external;
 
-    /// @notice Overwrites the stop mask: 2 stops commits, 4 stops remits, 0 resumes. Owner.
+    /// @notice Sets the stop mask: 2 stops commits, 4 stops remits, 0 resumes. Owner only.
     function stop(uint256 level) external;
 
-    /// @notice Takes proceeds out. What was taken can no longer be remitted. Owner.
+    /// @notice Withdraws proceeds. Withdrawn funds can no longer be remitted. Owner only.
     function withdraw(address token, address to, uint256 amount) external;
 
     /// @notice This fund's balance of `token`.
     function fundingTokenBalance(address token) external view returns (uint256);
 
-    /// @notice Committed and not remitted, of `token`, by everyone.
+    /// @notice The outstanding commitment of all users in `token`: committed and not remitted.
     function commitBalance(address token) external view returns (uint256);
 
-    /// @notice Committed and not remitted, of `token`, by `user` for `option`.
+    /// @notice The outstanding commitment of `user` for `option` in `token`.
     function commitBalance(address user, bytes32 option, address token) external view returns (uint256);
 
     function totals(address token)
@@ -100,13 +100,13 @@ interface ISaleFund {
         view
         returns (uint256 commitCount, uint256 commitSum, uint256 remitCount, uint256 remitSum);
 
-    /// @notice The smallest amount of one commitment.
+    /// @notice The smallest amount of a single commit.
     function minCommit() external view returns (uint256);
 
-    /// @notice What the deployer called this fund.
+    /// @notice The id given by the deployer.
     function id() external view returns (bytes32);
 
-    /// @notice The kind of contract: 0, a sale fund.
+    /// @notice The kind of contract; 0 is a sale fund.
     function KIND() external view returns (uint256);
 
     function VERSION() external view returns (uint256);

@@ -18,9 +18,9 @@ contract SaleFund is ISaleFund, OwnableRoles, Guarded {
     /// @notice The role that remits, and the stop level that stops remits.
     uint256 public constant REMIT = 4;
 
-    /// @dev What one batch row may burn. Old tokens fail with an invalid opcode that eats all gas it is given, and a
-    /// gas estimate settles on the least gas that does not revert: without a fixed share either would fail the rows
-    /// after it, silently.
+    /// @dev The gas allowance of one batch row. Old tokens fail with an invalid opcode that burns all gas, and gas
+    /// estimation settles on the least gas that does not revert. Without a fixed allowance, either would silently fail
+    /// later rows.
     uint256 private constant ROW_GAS = 400_000;
     uint256 private constant ROW_OVERHEAD = 20_000;
 
@@ -73,7 +73,7 @@ contract SaleFund is ISaleFund, OwnableRoles, Guarded {
         emit Batched(0, rows - failed, failed);
     }
 
-    /// @dev One row of a batch, called by this contract alone: a call of its own can fail and leave nothing behind.
+    /// @dev One row of a batch. Only this contract may call it, so that a failure rolls back this row alone.
     function commitRow(address user, bytes32 option, address token, uint256 amount) external {
         if (msg.sender != address(this)) revert Unauthorized();
         _commit(user, option, token, amount);
@@ -148,7 +148,7 @@ contract SaleFund is ISaleFund, OwnableRoles, Guarded {
         _addCommit(_userTotals[user][option][token], amount);
         emit Committed(user, option, token, amount);
 
-        // A token that keeps a fee, or that is no token, must never be credited with what did not arrive.
+        // Measured, so that a token that charges a fee or is not a token is never credited with more than arrived.
         uint256 before = token.balanceOf(address(this));
         bool moved = token.trySafeTransferFrom(user, address(this), amount);
         uint256 current = token.balanceOf(address(this));

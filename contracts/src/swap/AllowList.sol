@@ -8,13 +8,13 @@ import {IAllowList} from "./IAllowList.sol";
 
 /// @notice See `IAllowList`.
 abstract contract AllowList is IAllowList, OwnableRoles, EIP712 {
-    /// @notice The role that revokes.
+    /// @notice The role that may revoke wallets.
     uint256 public constant REVOKE = 2;
 
     bytes32 public constant PERMISSION_TYPEHASH =
         keccak256("AllowWallet(address wallet,bytes32 offer,uint256 nonce,uint256 deadline)");
 
-    /// @dev Decided once: a later change of key must not open the contract to everyone.
+    /// @dev Fixed at deployment, so that changing the supplier can never open the contract to everyone.
     bool private immutable _closed;
 
     address public supplier;

@@ -9,8 +9,8 @@ import {Guarded} from "../Guarded.sol";
 import {IMarket} from "./IMarket.sol";
 
 /// @title Fixed price market
-/// @notice Sells the output tokens it holds at posted prices; what is paid goes to its treasury. Role 1 buys: a swap,
-/// whose allow-list and fee nobody can go around.
+/// @notice Sells the output tokens it holds at posted prices and sends the payment to its treasury. Only role 1, a
+/// swap contract, can buy, so nobody can bypass the swap's allow-list and fee.
 contract FixedPriceMarket is IMarket, OwnableRoles, Guarded {
     using FixedPointMathLib for uint256;
     using SafeTransferLib for address;
@@ -42,12 +42,12 @@ contract FixedPriceMarket is IMarket, OwnableRoles, Guarded {
         emit StateChanged(state_);
     }
 
-    /// @notice Takes unsold supply back.
+    /// @notice Sends unsold supply to the treasury.
     function withdraw(uint256 amount) external onlyOwner {
         outputToken.safeTransfer(treasury, amount);
     }
 
-    /// @notice What is left to sell.
+    /// @notice The remaining supply.
     function supply() public view returns (uint256) {
         return outputToken.balanceOf(address(this));
     }
@@ -56,7 +56,7 @@ contract FixedPriceMarket is IMarket, OwnableRoles, Guarded {
         uint256 price_ = price[inputToken];
         if (price_ == 0) revert TokenNotTaken(inputToken);
         uint256 left = supply();
-        // The cost of all that is left comes first: below it, the output is under the supply and cannot overflow.
+        // Below the cost of the whole supply, the output is less than the supply and cannot overflow.
         uint256 all = left.fullMulDivUp(price_, _unit);
         if (amount >= all) return (all, left);
         return (amount, amount.fullMulDiv(_unit, price_));

@@ -6,7 +6,7 @@ import {IStopStatus} from "./IFundSwap.sol";
 import {IMarket} from "./IMarket.sol";
 
 /// @title Fund swap, newer generation
-/// @notice Stopped for good or paused by a mask, and the market's state counts too.
+/// @notice Can be stopped permanently or paused by a mask. The market's state counts too.
 contract FundSwap is FundSwapBase, IStopStatus {
     bool public stopped;
     uint32 public paused;

@@ -28,7 +28,7 @@ abstract contract FundSwapBase is IFundSwap, AllowList, Guarded {
         _setFee(config.feeBps, config.feeRecipient);
     }
 
-    /// @dev Reverts when swaps are stopped, as the generation says it.
+    /// @dev Reverts if swaps are stopped. Each generation has its own stop flags.
     function _checkRunning() internal view virtual;
 
     function preview(address inputToken, uint256 amount)

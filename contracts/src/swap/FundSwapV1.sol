@@ -5,7 +5,7 @@ import {FundSwapBase} from "./FundSwapBase.sol";
 import {IStopMask} from "./IFundSwap.sol";
 
 /// @title Fund swap, older generation
-/// @notice One stop mask, no status.
+/// @notice Has a single stop mask and no status.
 contract FundSwapV1 is FundSwapBase, IStopMask {
     uint256 public stopped;
 

@@ -2,45 +2,45 @@
 pragma solidity 0.8.37;
 
 /// @title Allow-list
-/// @notice Wallets come in by an EIP-712 permission of the supplier key, which anyone may broadcast.
+/// @notice A wallet is allowed by an EIP-712 permission signed by the supplier key. Anyone may broadcast it.
 /// @dev Permission: `AllowWallet(address wallet,bytes32 offer,uint256 nonce,uint256 deadline)`. The domain
-/// (`eip712Domain()`, EIP-5267) ties it to one contract on one chain; the nonce, which moves with every revocation,
-/// ties it to the time before the next one.
+/// (`eip712Domain()`, EIP-5267) binds it to one contract on one chain. Each revocation increments the wallet's nonce,
+/// which voids earlier permissions.
 interface IAllowList {
-    /// @notice `wallet` came in by a permission that was given for `offer`.
+    /// @notice `wallet` was allowed by a permission for `offer`.
     event Allowed(address indexed wallet, bytes32 indexed offer);
 
-    /// @notice `wallet` is out, and permissions below `nonce` are void.
+    /// @notice `wallet` was revoked, and permissions with a nonce below `nonce` are void.
     event Revoked(address indexed wallet, uint256 nonce);
 
-    /// @notice Permissions are now signed by `supplier`.
+    /// @notice `supplier` now signs permissions.
     event SupplierChanged(address indexed supplier);
 
-    /// @notice The permission ended at `deadline`.
+    /// @notice The permission expired at `deadline`.
     error PermissionExpired(uint256 deadline);
 
     /// @notice The supplier did not sign this permission for this wallet, contract and chain, or it was revoked.
     error InvalidPermission();
 
-    /// @notice This contract serves everyone.
+    /// @notice This contract has no allow-list, or the supplier would be zero.
     error NoAllowList();
 
-    /// @notice Lets `wallet` in. Of no effect when it is in already.
+    /// @notice Allows `wallet`. Does nothing if it is already allowed.
     function allow(address wallet, bytes32 offer, uint256 deadline, bytes calldata signature) external;
 
-    /// @notice Puts `wallet` out and voids every permission signed for it so far. Owner or role 2.
+    /// @notice Revokes `wallet` and voids every permission signed for it so far. Owner or role 2 only.
     function revoke(address wallet) external;
 
-    /// @notice Changes who signs permissions. Those of the former key are void. Owner.
+    /// @notice Changes who signs permissions. Permissions of the previous supplier become void. Owner only.
     function setSupplier(address supplier) external;
 
-    /// @notice Whether `wallet` may swap.
+    /// @notice Returns whether `wallet` may swap.
     function authorized(address wallet) external view returns (bool);
 
-    /// @notice The nonce that the next permission for `wallet` must carry.
+    /// @notice The nonce of the next permission for `wallet`.
     function nonces(address wallet) external view returns (uint256);
 
-    /// @notice Who signs permissions; zero when there is no allow-list.
+    /// @notice The signer of permissions; zero if there is no allow-list.
     function supplier() external view returns (address);
 
     function domainSeparator() external view returns (bytes32);

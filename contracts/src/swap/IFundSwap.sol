@@ -2,15 +2,15 @@
 pragma solidity 0.8.37;
 
 /// @title Fund swap
-/// @notice Swaps a funding token of the caller into the fund's token, at the price and within the supply of a market,
-/// less a fee in basis points. Two generations differ only in how they stop: `IStopMask` and `IStopStatus`.
+/// @notice Swaps the caller's funding token into the fund's token at a market's price and within its supply, less a fee
+/// in basis points. The two generations differ only in their stop flags: `IStopMask` and `IStopStatus`.
 interface IFundSwap {
     struct Config {
         address owner;
         address market;
         address feeRecipient;
         uint256 feeBps;
-        /// Zero: everyone may swap.
+        /// Zero lets everyone swap.
         address supplier;
         uint32 swapLevel;
     }
@@ -28,32 +28,32 @@ interface IFundSwap {
     /// @notice The fee is now `bps`, paid to `recipient`.
     event FeeChanged(uint256 bps, address indexed recipient);
 
-    /// @notice Nothing would be swapped.
+    /// @notice The amount buys nothing.
     error InvalidAmount();
 
     /// @notice Less than `minOut` would be received.
     error InsufficientAmount();
 
-    /// @notice A token or the market did not do what it said.
+    /// @notice A token or the market moved a different amount than expected.
     error SwapFailed(address inputToken, address outputToken);
 
-    /// @notice The zero address has no place here.
+    /// @notice The address is zero.
     error InvalidAddress();
 
-    /// @notice Swapping is stopped.
+    /// @notice Swaps are stopped.
     error IsStopped();
 
-    /// @notice What `swap` would do with `amount`: the market takes `input`, the wallet pays `input + fee`, never more
-    /// than `amount`, and receives `output`. `input` is lower when supply is short.
+    /// @notice Previews `swap`: the market takes `input`, the wallet pays `input + fee`, at most `amount`, and receives
+    /// `output`. If the supply is short, `input` covers only what is left.
     function preview(address inputToken, uint256 amount)
         external
         view
         returns (uint256 input, uint256 fee, uint256 output);
 
-    /// @notice Swaps at most `amount` of `token`, fee included, for at least `minOut`.
+    /// @notice Swaps at most `amount` of `token`, fee included, for at least `minOut` of the fund's token.
     function swap(address token, uint256 amount, uint256 minOut) external returns (uint256 output);
 
-    /// @notice Changes the fee (at most 10 %) and who gets it. Owner.
+    /// @notice Changes the fee (at most 10%) and its recipient. Owner only.
     function setFee(uint256 bps, address recipient) external;
 
     function outputToken() external view returns (address);
@@ -73,7 +73,7 @@ interface IStopMask {
     /// @notice The stop mask is now `level`.
     event Stopped(uint256 level);
 
-    /// @notice Overwrites the mask; 0 resumes. Owner.
+    /// @notice Sets the stop mask; 0 resumes. Owner only.
     function stop(uint256 level) external;
 
     function stopped() external view returns (uint256);
@@ -81,25 +81,25 @@ interface IStopMask {
 
 /// @title Newer generation of the stop flags
 interface IStopStatus {
-    /// @notice Stopped, for good.
+    /// @notice Stopped permanently.
     event Stopped();
 
     /// @notice The pause mask is now `flags`.
     event Paused(uint32 flags);
 
-    /// @notice Swapping is paused by `flags`.
+    /// @notice Swaps are paused by `flags`.
     error IsPaused(uint32 flags);
 
-    /// @notice Stops for good. Owner.
+    /// @notice Stops permanently. Owner only.
     function stop() external;
 
-    /// @notice Overwrites the pause mask; 0 resumes. Owner.
+    /// @notice Sets the pause mask; 0 resumes. Owner only.
     function pause(uint32 flags) external;
 
     function stopped() external view returns (bool);
 
     function paused() external view returns (uint32);
 
-    /// @notice 0 active, 1 paused, 2 stopped, and the pause flags; the market behind is folded in.
+    /// @notice The state (0 active, 1 paused, 2 stopped) and the pause flags, taking the market's state into account.
     function status() external view returns (uint8 state, uint32 flags);
 }

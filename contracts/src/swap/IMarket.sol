@@ -2,9 +2,9 @@
 pragma solidity 0.8.37;
 
 /// @title Market
-/// @notice Where a fund swap buys: a price, a limited supply and a state.
+/// @notice Sells the fund's token to fund swaps, at a price and from a limited supply.
 interface IMarket {
-    /// @notice Whether the market trades. Paused may come back, Closed does not.
+    /// @notice Whether the market trades. Paused is temporary, Closed is permanent.
     enum State {
         Active,
         Paused,
@@ -14,28 +14,29 @@ interface IMarket {
     /// @notice The state is now `state`.
     event StateChanged(State state);
 
-    /// @notice One whole output token now costs `price` of `inputToken`'s smallest unit; 0 means not taken.
+    /// @notice One whole output token now costs `price` of `inputToken`'s smallest unit; 0 means not accepted.
     event PriceSet(address indexed inputToken, uint256 price);
 
-    /// @notice `buyer` paid `input` and `output` went to it.
+    /// @notice `buyer` paid `input` and received `output`.
     event Bought(address indexed buyer, address indexed inputToken, uint256 input, uint256 output);
 
-    /// @notice The market does not trade now.
+    /// @notice The market is paused or closed.
     error NotActive();
 
-    /// @notice The market takes no such token.
+    /// @notice The market does not accept this token.
     error TokenNotTaken(address inputToken);
 
-    /// @notice The whole amount can no longer be filled.
+    /// @notice The supply no longer covers the whole amount.
     error SupplyShort();
 
-    /// @notice What the market would take of `amount`, and give for it. `input` is below `amount` when supply is short.
+    /// @notice Returns how much of `amount` the market would take, and the output for it. `input` is below `amount` if
+    /// the supply is short.
     function quote(address inputToken, uint256 amount) external view returns (uint256 input, uint256 output);
 
-    /// @notice Takes exactly `input` from the caller and sends it the output.
+    /// @notice Takes exactly `input` from the caller and sends the output to the caller.
     function buy(address inputToken, uint256 input) external returns (uint256 output);
 
-    /// @notice What it sells.
+    /// @notice The token it sells.
     function outputToken() external view returns (address);
 
     function state() external view returns (State);

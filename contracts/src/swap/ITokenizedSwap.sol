@@ -4,12 +4,12 @@ pragma solidity 0.8.37;
 import {Quote} from "../venue/IVenueManager.sol";
 
 /// @title Tokenized swap
-/// @notice Trades the venue's assets for whoever the operator signed for. The venue knows this contract alone; the
-/// operator's signature ties a quote, which names no wallet, to the one wallet that may use it.
+/// @notice Trades the venue's assets for wallets authorised by the operator. The venue knows only this contract and
+/// its quotes name no wallet; the operator's signature binds a quote to the one wallet that may use it.
 /// @dev Operator's signature, EIP-712 in the domain of `eip712Domain()` (EIP-5267):
 /// `VerifyRequest(uint8 side,address inputToken,address outputToken,address sender,uint256 nonce,uint256 expiry,uint256
 /// amount)`; `sender` is the caller, `nonce` its count of past swaps of the pair, `expiry` the quote's expiration.
-/// Errors of the venue come through unchanged.
+/// The venue's errors are passed through unchanged.
 interface ITokenizedSwap {
     struct Config {
         address owner;
@@ -22,7 +22,7 @@ interface ITokenizedSwap {
     }
 
     /// @notice `user` swapped. On a buy it paid `inputAmount + fee` of `input`; on a sell it paid `inputAmount` and
-    /// received `outputAmount`, from which `fee` of `output` was taken.
+    /// received `outputAmount`, after `fee` of `output` was deducted.
     event Swapped(
         address indexed user,
         address indexed input,
@@ -34,7 +34,7 @@ interface ITokenizedSwap {
         uint256 outputAmount
     );
 
-    /// @notice Stopped, for good.
+    /// @notice Stopped permanently.
     event Stopped();
 
     /// @notice The pause mask is now `flags`.
@@ -43,10 +43,10 @@ interface ITokenizedSwap {
     /// @notice The fee is now `bps`, paid to `recipient`.
     event FeeChanged(uint256 bps, address indexed recipient);
 
-    /// @notice Requests are now signed by `operator`.
+    /// @notice `operator` now signs requests.
     event OperatorChanged(address indexed operator);
 
-    /// @notice The owner took `amount` of `token` out to `to`.
+    /// @notice The owner withdrew `amount` of `token` to `to`.
     event Withdrawn(address indexed token, address indexed to, uint256 amount);
 
     error IsStopped();
@@ -54,26 +54,26 @@ interface ITokenizedSwap {
     /// @notice Paused by `flags`.
     error IsPaused(uint32 flags);
 
-    /// @notice What is paid is a cent or more above what the quote costs.
+    /// @notice The net payment exceeds the quote's cost by a cent or more.
     error InvalidAmount();
 
-    /// @notice Less than the asked minimum would be received.
+    /// @notice Less than the minimum would be received.
     error InsufficientAmount();
 
-    /// @notice A token or the venue did not do what it said.
+    /// @notice A token or the venue moved a different amount than expected.
     error SwapFailed(address inputToken, address outputToken);
 
     /// @notice A zero address, or a token swapped into itself.
     error InvalidAddress();
 
-    /// @notice A side is 0 (buy) or 1 (sell).
+    /// @notice The side is neither 0 (buy) nor 1 (sell).
     error InvalidSide();
 
-    /// @notice The call is not in the strict encoding: an offset, padding or a tail is another than the encoder's.
+    /// @notice The calldata is not strictly encoded: an offset, padding or trailing bytes differ from the encoder's.
     error InvalidCalldata();
 
-    /// @notice Executes a quote. Buy: pays `amount` of `token`, fee included. Sell: receives at least `amount` of
-    /// `token`, fee deducted. The calldata must be in the ABI's strict encoding, to the byte.
+    /// @notice Executes a quote. A buy pays `amount` of `token`, fee included. A sell receives at least `amount` of
+    /// `token`, fee deducted. The calldata must be strictly ABI-encoded, to the byte.
     function swap(
         Quote calldata quote,
         bytes calldata venueSignature,
@@ -82,32 +82,32 @@ interface ITokenizedSwap {
         bytes calldata operatorSignature
     ) external returns (uint256 output);
 
-    /// @notice Splits `amount`: on a buy the gross that is paid, on a sell what the venue pays.
+    /// @notice Splits `amount`, the gross payment of a buy or the venue's payout of a sell, into fee and net.
     function fee(uint8 side, uint256 amount) external view returns (uint256 fee_, uint256 net);
 
-    /// @notice What `user` swapped of this pair; `count` is the nonce of its next request.
+    /// @notice The totals of `user` for this pair. `count` is the nonce of the next request.
     function totals(address user, address input, address output)
         external
         view
         returns (uint256 inputSum, uint256 feeSum, uint256 outputSum, uint256 count);
 
-    /// @notice 0 active, 1 paused (the flags say what: 2 all, 4 buys, 8 sells), 2 stopped. The venue's pauses are folded
-    /// in.
+    /// @notice The state (0 active, 1 paused, 2 stopped) and the pause flags (2 all, 4 buys, 8 sells), including the
+    /// venue's global pauses.
     function status() external view returns (uint8 state, uint32 flags);
 
-    /// @notice Likewise, with the venue's pauses of `asset`.
+    /// @notice Like `status()`, including the venue's pauses of `asset`.
     function status(address asset) external view returns (uint8 state, uint32 flags);
 
     function stop() external;
 
-    /// @notice Overwrites the pause mask: 2 pauses all, 4 buys, 8 sells. Owner.
+    /// @notice Sets the pause mask: 2 pauses all, 4 buys, 8 sells. Owner only.
     function pause(uint32 flags) external;
 
     function setFee(uint256 bps, address recipient) external;
 
     function setOperator(address operator) external;
 
-    /// @notice Takes out what the venue gave back as surplus. Nothing of a user rests here between two calls. Owner.
+    /// @notice Withdraws the surplus returned by the venue. The contract holds no user funds between calls. Owner only.
     function withdraw(address token, address to, uint256 amount) external;
 
     function stopped() external view returns (bool);

@@ -31,7 +31,7 @@ contract TokenizedSwap is ITokenizedSwap, Ownable, EIP712, Guarded {
     uint32 public constant BUY_LEVEL = 4;
     uint32 public constant SELL_LEVEL = 8;
 
-    /// @dev What a buy may pay above the quote's cost, dollars scaled 1e18: the venue keeps it.
+    /// @dev A buy must pay less than this above the quote's cost, in dollars scaled by 1e18.
     uint256 private constant TOLERANCE = 1e16;
 
     bytes32 public constant VERIFY_REQUEST_TYPEHASH = keccak256(
@@ -144,7 +144,7 @@ contract TokenizedSwap is ITokenizedSwap, Ownable, EIP712, Guarded {
         private
         returns (uint256 net)
     {
-        // The count moves before any token is called, the sums when the proceeds are known.
+        // The count changes before any token is called, the sums once the proceeds are known.
         Totals storage sums = totals[msg.sender][quote.asset][token];
         ++sums.count;
 
@@ -203,8 +203,8 @@ contract TokenizedSwap is ITokenizedSwap, Ownable, EIP712, Guarded {
         if (paused & levels != 0) revert IsPaused(paused);
     }
 
-    /// @dev No byte of a signed call is without meaning: padding, offsets and anything behind the arguments are those of
-    /// the strict encoding, so whatever is changed of it reverts.
+    /// @dev Padding, offsets and the length must match the strict encoding, so changing any byte of a signed call makes
+    /// it revert.
     function _checkCanonical(bytes memory encoded) private pure {
         if (keccak256(msg.data) != keccak256(encoded)) revert InvalidCalldata();
     }
@@ -231,7 +231,7 @@ contract TokenizedSwap is ITokenizedSwap, Ownable, EIP712, Guarded {
         }
     }
 
-    /// @dev A net below the cost underflows: Panic(0x11).
+    /// @dev A net payment below the cost underflows and reverts with Panic(0x11).
     function _checkCost(Quote calldata quote, address token, uint256 net) private view {
         uint256 cost = FixedPointMathLib.fullMulDiv(quote.quantity, quote.price, 1e18);
         uint256 surplus = net * 10 ** (18 - MetadataReaderLib.readDecimals(token)) - cost;
@@ -253,7 +253,7 @@ contract TokenizedSwap is ITokenizedSwap, Ownable, EIP712, Guarded {
         return (LibString.unpackOne(_name), "1");
     }
 
-    /// @dev The name is set after the base is built, so nothing may be cached there.
+    /// @dev The name is set after the base constructor runs, so the base must not cache the domain separator.
     function _domainNameAndVersionMayChange() internal pure override returns (bool) {
         return true;
     }

@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {LegacyToken} from "./LegacyToken.sol";
 
 /// @title Bytes32 token
-/// @notice 18 decimals; name and symbol are bytes32, as in the first tokens.
+/// @notice A token with 18 decimals whose name and symbol are bytes32, as in early tokens.
 contract Bytes32Token is LegacyToken {
     bytes32 public immutable name;
     bytes32 public immutable symbol;

@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {LegacyToken} from "./LegacyToken.sol";
 
 /// @title Tether-like token
-/// @notice 6 decimals, returns nothing, and an allowance changes only through zero.
+/// @notice A token with 6 decimals and no return values. An allowance must be reset to zero before it can change.
 contract TetherLikeToken is LegacyToken {
     string public constant name = "Tether-like USD";
     string public constant symbol = "USDTL";

@@ -5,8 +5,8 @@ import {OwnableRoles} from "solady/auth/OwnableRoles.sol";
 import {ERC20} from "solady/tokens/ERC20.sol";
 
 /// @title Token
-/// @notice A plain ERC-20 with EIP-2612 permits and any decimals: the test dollar, the fund's asset, the venue's
-/// dollar and its assets. Role 1 mints and burns.
+/// @notice A plain ERC-20 with EIP-2612 permits and configurable decimals, used for the test dollar, the fund's asset,
+/// the venue's dollar and its assets. Role 1 mints and burns.
 contract Token is ERC20, OwnableRoles {
     uint256 public constant MINT = 1;
 
@@ -37,12 +37,12 @@ contract Token is ERC20, OwnableRoles {
         _mint(to, amount);
     }
 
-    /// @notice Burns what the caller holds.
+    /// @notice Burns tokens of the caller.
     function burn(uint256 amount) external onlyOwnerOrRoles(MINT) {
         _burn(msg.sender, amount);
     }
 
-    /// @dev An allowance nobody gave would be a surprise to whoever reads it.
+    /// @dev Disabled, so that every allowance was granted by its owner.
     function _givePermit2InfiniteAllowance() internal pure override returns (bool) {
         return false;
     }

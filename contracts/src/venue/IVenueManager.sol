@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// @notice A firm price of the venue, signed by it (EIP-712 `Quote`) for one registered user.
+/// @notice A firm quote for one registered user, signed by the venue (EIP-712 `Quote`).
 struct Quote {
     uint256 chainId;
     uint256 attestationId;
     bytes32 userId;
     address asset;
-    /// Dollars per whole token, scaled 1e18.
+    /// Dollars per whole token, scaled by 1e18.
     uint256 price;
-    /// Of the asset's smallest unit.
+    /// In the asset's smallest unit.
     uint256 quantity;
-    /// Unix seconds, the last second included.
+    /// Unix time in seconds. The quote is still valid in this second.
     uint256 expiration;
     /// 0 buys (mints), 1 sells (redeems).
     uint8 side;
@@ -19,10 +19,10 @@ struct Quote {
 }
 
 /// @title Venue manager
-/// @notice Mints and redeems the venue's assets at attested prices. Names and errors are those of the deployed
-/// managers, so that one client speaks to both.
+/// @notice Mints and redeems the venue's assets at attested prices. Names and errors match the deployed managers, so
+/// that one client works with both.
 interface IVenueManager {
-    /// @notice An attestation was executed. Nothing is indexed.
+    /// @notice An attestation was executed. No argument is indexed.
     event TradeExecuted(
         uint256 executionId,
         uint256 attestationId,
@@ -53,8 +53,8 @@ interface IVenueManager {
     error USDonManagerNotEnabled();
     error TokenAddressCantBeZero();
 
-    /// @notice Mints `quote.quantity` to the caller. With the venue's own dollar it takes exactly the cost; with
-    /// another it takes all of `depositTokenAmount`, converts it, and gives the surplus back in the venue's dollar.
+    /// @notice Mints `quote.quantity` to the caller. Takes exactly the cost if paid in the venue's own dollar,
+    /// otherwise takes all of `depositTokenAmount`, converts it and returns the surplus in the venue's dollar.
     function mintWithAttestation(
         Quote calldata quote,
         bytes calldata signature,
@@ -62,8 +62,8 @@ interface IVenueManager {
         uint256 depositTokenAmount
     ) external returns (uint256 minted);
 
-    /// @notice Burns `quote.quantity` of the caller and pays. `minimumReceiveAmount` counts only when the venue's
-    /// dollar is converted. Returns the value in the venue's dollar, whatever was paid out.
+    /// @notice Burns `quote.quantity` of the caller and pays for it. `minimumReceiveAmount` applies only if the venue's
+    /// dollar is converted. Returns the value in the venue's dollar, whichever token is paid out.
     function redeemWithAttestation(
         Quote calldata quote,
         bytes calldata signature,

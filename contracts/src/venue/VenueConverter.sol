@@ -6,8 +6,8 @@ import {MetadataReaderLib} from "solady/utils/MetadataReaderLib.sol";
 import {SafeTransferLib} from "solady/utils/SafeTransferLib.sol";
 
 /// @title Venue converter
-/// @notice Turns stablecoins into the venue's dollar and back, one to one, out of its own reserves, while the posted
-/// price of the stablecoin is at least 0.98. Role 1 converts: the manager.
+/// @notice Converts stablecoins to and from the venue's dollar, one to one, from its own reserves, while the posted
+/// price of the stablecoin is at least 0.98. Only role 1, the manager, converts.
 contract VenueConverter is OwnableRoles {
     using SafeTransferLib for address;
 
@@ -37,7 +37,7 @@ contract VenueConverter is OwnableRoles {
         usdon = usdon_;
     }
 
-    /// @notice Posts a price (1e18) and how long it holds. A zero `maxTimeDelay` refuses the stablecoin.
+    /// @notice Posts a price (scaled by 1e18) and its maximum age. A zero `maxTimeDelay` rejects the stablecoin.
     function setPrice(address stablecoin, uint256 price, uint64 maxTimeDelay) external onlyOwner {
         stablecoins[stablecoin] = Stablecoin(price, uint64(block.timestamp), maxTimeDelay);
         emit PriceSet(stablecoin, price, maxTimeDelay);

@@ -4,13 +4,13 @@ pragma solidity 0.8.37;
 import {Ownable} from "solady/auth/Ownable.sol";
 
 /// @title Venue hours
-/// @notice Refuses Saturday and Sunday of one time zone, unless it is set to be always open. Knows no holidays.
+/// @notice Closed on Saturday and Sunday in one time zone, unless set to be always open. Has no holidays.
 contract VenueHours is Ownable {
     event HoursSet(int256 offset, bool alwaysOpen);
 
     error OutsideMarketHours();
 
-    /// @notice Seconds that the market's clock is ahead of UTC.
+    /// @notice The market's offset from UTC in seconds.
     int256 public offset;
     bool public alwaysOpen;
 
@@ -28,7 +28,7 @@ contract VenueHours is Ownable {
 
     function check() external view {
         if (alwaysOpen) return;
-        // Day 0 of Unix time was a Thursday; in a week that begins on Monday that is day 3.
+        // Day 0 of Unix time was a Thursday, which is day 3 of a week that starts on Monday.
         uint256 weekday = (uint256(int256(block.timestamp) + offset) / 1 days + 3) % 7;
         if (weekday > 4) revert OutsideMarketHours();
     }

@@ -4,8 +4,8 @@ pragma solidity 0.8.37;
 import {OwnableRoles} from "solady/auth/OwnableRoles.sol";
 
 /// @title Venue limiter
-/// @notice Caps dollars (1e18) minted and redeemed per asset, by everyone and by each user. What was used decays
-/// linearly over the window. An asset without a cap trades nothing. Role 1 spends: the manager.
+/// @notice Limits the dollars (scaled by 1e18) minted and redeemed per asset, in total and per user. Usage decays
+/// linearly over the window. An asset without limits cannot trade. Only role 1, the manager, records usage.
 contract VenueLimiter is OwnableRoles {
     struct Limit {
         uint256 cap;

@@ -16,8 +16,8 @@ import {VenueOracle} from "./VenueOracle.sol";
 import {VenueRegistry} from "./VenueRegistry.sol";
 
 /// @notice See `IVenueManager`.
-/// @dev A stand-in for chains where the venue signs nothing. The order of the checks is that of the deployed managers:
-/// which of two faults a caller hears of is part of what clients rely on.
+/// @dev A stand-in for chains that the venue does not support. Checks run in the deployed managers' order, because
+/// clients observe which of two errors is reported.
 contract VenueManager is IVenueManager, Ownable, EIP712, Guarded {
     using SafeTransferLib for address;
 
@@ -30,7 +30,7 @@ contract VenueManager is IVenueManager, Ownable, EIP712, Guarded {
         address limiter;
     }
 
-    /// @notice The role change of `account`.
+    /// @notice `role` was granted to `account` if `held`, else revoked.
     event RoleSet(bytes32 indexed role, address indexed account, bool held);
 
     uint8 private constant BUY = 0;
@@ -40,7 +40,7 @@ contract VenueManager is IVenueManager, Ownable, EIP712, Guarded {
     bytes32 public constant QUOTE_TYPEHASH = keccak256(
         "Quote(uint256 chainId,uint256 attestationId,bytes32 userId,address asset,uint256 price,uint256 quantity,uint256 expiration,uint8 side,bytes32 additionalData)"
     );
-    /// @notice The token id under which users of this market are registered.
+    /// @notice The token id under which this market's users are registered.
     address public constant gmIdentifier = address(uint160(uint256(keccak256("global_markets"))));
 
     address public immutable usdon;
@@ -138,7 +138,7 @@ contract VenueManager is IVenueManager, Ownable, EIP712, Guarded {
         minimumRedemptionUSD = redemption;
     }
 
-    /// @notice Changes the converter; without one only the venue's own dollar is taken.
+    /// @notice Changes the converter. Without one, only the venue's own dollar is accepted.
     function setConverter(address converter) external onlyOwner {
         usdonManager = converter;
     }
@@ -147,9 +147,9 @@ contract VenueManager is IVenueManager, Ownable, EIP712, Guarded {
         return _domainSeparator();
     }
 
-    /// @notice The digest that the venue signs.
+    /// @notice Returns the digest the venue signs.
     function hashQuote(Quote calldata quote) public view returns (bytes32) {
-        // The tuple has no dynamic member, so its ABI encoding is EIP-712's.
+        // The struct has no dynamic member, so its ABI encoding equals its EIP-712 encoding.
         return _hashTypedData(keccak256(abi.encode(QUOTE_TYPEHASH, quote)));
     }
 

@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {Ownable} from "solady/auth/Ownable.sol";
 
 /// @title Venue registry
-/// @notice Which user a wallet belongs to, per token id. Wallets of one user share its id.
+/// @notice Maps wallets to user ids, per token id. All wallets of a user have the same id.
 contract VenueRegistry is Ownable {
     event Registered(address indexed rwaToken, address indexed user, bytes32 indexed id);
 
@@ -14,7 +14,7 @@ contract VenueRegistry is Ownable {
         _initializeOwner(owner);
     }
 
-    /// @notice Registers a wallet; the zero id takes it out.
+    /// @notice Registers a wallet. The zero id removes it.
     function register(address rwaToken, address user, bytes32 id) external onlyOwner {
         getRegisteredID[rwaToken][user] = id;
         emit Registered(rwaToken, user, id);

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {Token} from "../../src/tokens/Token.sol";
 
-/// @dev Says no by returning false, and can be told to say so to payments out as well.
+/// @dev Rejects all transfers by returning false once it is frozen.
 contract FalseToken is Token {
     bool public frozen;
 

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {Token} from "../../src/tokens/Token.sol";
 
-/// @dev Keeps one percent of everything that is transferred.
+/// @dev Burns one percent of every `transferFrom`.
 contract FeeOnTransferToken is Token {
     constructor() Token(msg.sender, "Fee on transfer", "FOT", 6) {}
 

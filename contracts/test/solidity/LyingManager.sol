@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {Quote} from "../../src/venue/IVenueManager.sol";
 
-/// @dev Says that it minted, and did nothing.
+/// @dev Reports a mint without minting anything.
 contract LyingManager {
     function mintWithAttestation(Quote calldata quote, bytes calldata, address, uint256)
         external

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {Token} from "../../src/tokens/Token.sol";
 
-/// @dev Calls back while it is being transferred, and remembers what the callee answered.
+/// @dev Calls back during a transfer and stores the result.
 contract ReentrantToken is Token {
     address public target;
     bytes public data;
