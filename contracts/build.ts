@@ -111,7 +111,9 @@ function kebab(name: string): string {
 
 /** Lists the files under `abi/` that differ from the compiled modules, are missing or are left over. */
 export function findStale(modules: Map<string, string>): string[] {
-  const present = new Map(listPresent().map((path) => [path, readFileSync(join(packageFolder, 'abi', path), 'utf8')]));
+  const present = new Map(
+    listPresent().map((path) => [path, readFileSync(join(packageFolder, 'abi', path), 'utf8')]),
+  );
   const paths = new Set([...modules.keys(), ...present.keys()]);
   return [...paths].filter((path) => modules.get(path) !== present.get(path)).sort();
 }
@@ -120,7 +122,9 @@ function listPresent(): string[] {
   mkdirSync(join(packageFolder, 'abi'), { recursive: true });
   return readdirSync(join(packageFolder, 'abi'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => relative(join(packageFolder, 'abi'), join(entry.parentPath, entry.name)).split(sep).join('/'));
+    .map((entry) =>
+      relative(join(packageFolder, 'abi'), join(entry.parentPath, entry.name)).split(sep).join('/'),
+    );
 }
 
 function writeModules(modules: Map<string, string>): void {

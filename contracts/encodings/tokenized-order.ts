@@ -2,11 +2,7 @@ import { domainSeparator, type Hex } from 'viem';
 import { encodeAbiParameters, encodeFunctionData, hashStruct, hashTypedData, keccak256 } from 'viem/utils';
 import { tokenizedSwapAbi } from './tokenized-abi.ts';
 
-/**
- * EIP-712 encodings of the two signed messages of a tokenized-asset trade (the venue's quote signature and the
- * operator's request signature) and of the swap call that carries both.
- */
-
+/** EIP-712 types of the quote that the venue signs. */
 export const QUOTE_TYPES = {
   Quote: [
     { name: 'chainId', type: 'uint256' },
@@ -21,6 +17,7 @@ export const QUOTE_TYPES = {
   ],
 } as const;
 
+/** EIP-712 types of the request that the operator signs. */
 export const REQUEST_TYPES = {
   VerifyRequest: [
     { name: 'side', type: 'uint8' },
@@ -33,8 +30,10 @@ export const REQUEST_TYPES = {
   ],
 } as const;
 
+/** The swap contract's `VERIFY_REQUEST_TYPEHASH`. */
 export const REQUEST_TYPEHASH: Hex = '0xbc80a36b87b5bb1806c854856f3085b7cf8ffe21a3f92f0b348be549b8f9501f';
 
+/** The venue manager's `ATTESTATION_SIGNER_ROLE`. */
 export const SIGNER_ROLE: Hex = '0x023d9737d781c665e5048e4dfd034f07fec540e8ecb2336b3d85a375b90a3a35';
 
 /** The quote that the venue signs, in the order of the contract's tuple. */
@@ -101,6 +100,7 @@ export function hashRequestIn(separator: Hex, message: VerifyRequest): Hex {
 // A selector as the function name keeps viem from hashing the signature on every call.
 const SWAP = { abi: [tokenizedSwapAbi[0]] as const, functionName: '0x5dcce09f' as const };
 
+/** Encodes the swap call that carries both signatures. */
 export function encodeSwap(
   { signature, ...quote }: QuoteTuple & { signature: Hex },
   token: Hex,
@@ -114,7 +114,10 @@ export function encodeSwap(
 const UNIT = 10n ** 18n;
 const CENT = 10n ** 16n;
 
-/** Mirrors the contract's check of a buy: the payment covers the cost, and exceeds it by less than a cent. Returns null if it passes. */
+/**
+ * Mirrors the contract's check of a buy: the payment covers the cost and exceeds it by less than a cent. Returns null if
+ * it passes.
+ */
 export function findCostProblem(
   { quantity, price }: Pick<QuoteTuple, 'quantity' | 'price'>,
   net: bigint,

@@ -12,17 +12,17 @@ function committed(): Map<string, string> {
   return new Map(paths.map((path) => [path.replaceAll('\\', '/'), readFileSync(new URL(path, abi), 'utf8')]));
 }
 
-it('abi/ was compiled from these sources, by this compiler and library (--check compiles them again)', () => {
+it('abi/ was compiled from the current sources, compiler and library', () => {
   expect(fingerprint).toBe(fingerprintSources());
 });
 
-it('notices a changed, a missing and a left-over module', () => {
+it('findStale reports changed, missing and left-over modules', () => {
   const changed = committed().set('sale-fund.ts', '').set('new.ts', '');
   changed.delete('token.ts');
   expect(findStale(changed)).toEqual(['new.ts', 'sale-fund.ts', 'token.ts']);
 });
 
-it('every contract is below the size that chains accept (EIP-170)', () => {
+it('every contract is below the EIP-170 size limit', () => {
   const sizes = [...committed()].flatMap(([path, text]) => {
     const [, code] = /deployedBytecode: '0x([0-9a-f]*)'/.exec(text) ?? [];
     return code === undefined ? [] : [{ path, bytes: code.length / 2 }];

@@ -32,8 +32,8 @@ function account(name: string): PrivateKeyAccount {
   return privateKeyToAccount(keccak256(toHex(name)));
 }
 
-/** Everyone who acts in the tests; each holds gas. */
-export const people = {
+/** The accounts used in the tests. Each holds gas. */
+export const accounts = {
   owner: account('owner'),
   operator: account('operator'),
   alice: account('alice'),
@@ -44,16 +44,16 @@ export const people = {
   venue: account('venue'),
 };
 
-// Where public chains keep it, and where viem looks for it.
+// Its address on public chains, which viem expects.
 const multicallAddress = '0xcA11bde05977b3631167028862bE2a173976CA11';
 
 export async function startChain(id = 11155111): Promise<Chain> {
-  const accounts = Object.keys(people).map((name) => ({
+  const funded = Object.keys(accounts).map((name) => ({
     privateKey: keccak256(toHex(name)),
     balance: 10n ** 21n,
   }));
   const contracts = [{ address: multicallAddress, code: multicall3.deployedBytecode } as const];
-  const evm = await createEvm({ chainId: id, accounts, contracts });
+  const evm = await createEvm({ chainId: id, accounts: funded, contracts });
   const definition = defineChain({
     id,
     name: 'Test',
@@ -69,19 +69,19 @@ export async function startChain(id = 11155111): Promise<Chain> {
   return { evm, client, id };
 }
 
-/** Deploys by the owner. */
+/** Deploys a contract from the owner's account. */
 export async function deploy<const abi extends Abi | readonly unknown[]>(
   chain: Chain,
   artifact: { abi: abi; bytecode: Hex },
   args: readonly unknown[] = [],
 ): Promise<Deployed<abi>> {
   const data = encodeDeployData({ ...artifact, args } as EncodeDeployDataParameters);
-  const { contractAddress } = await transact(chain, people.owner, { data });
-  if (!contractAddress) throw new Error('nothing was deployed');
+  const { contractAddress } = await transact(chain, accounts.owner, { data });
+  if (!contractAddress) throw new Error('the transaction deployed no contract');
   return { address: contractAddress, abi: artifact.abi };
 }
 
-/** Sends a transaction that must succeed. */
+/** Sends a transaction. Throws if it reverts. */
 export async function send(
   chain: Chain,
   from: PrivateKeyAccount,
@@ -107,8 +107,8 @@ async function transact(
   return receipt;
 }
 
-/** The return data of a call that must revert. */
-export async function revertOf({ evm }: Chain, from: PrivateKeyAccount, call: Call): Promise<Hex> {
+/** Returns the revert data of a call. Throws if it does not revert. */
+export async function revertData({ evm }: Chain, from: PrivateKeyAccount, call: Call): Promise<Hex> {
   const params = [{ from: from.address, to: call.address, data: encodeCall(call) }, 'latest'];
   try {
     await evm.request({ method: 'eth_call', params });
@@ -127,7 +127,7 @@ export async function expectRevert(
   selector: Hex,
   args: readonly unknown[] = [],
 ): Promise<void> {
-  const data = await revertOf(chain, from, call);
+  const data = await revertData(chain, from, call);
   expect(data.slice(0, 10)).toBe(selector);
   const inputs = args.map((value) => ({ name: '', type: solidityType(value) }));
   const expected = encodeErrorResult({
@@ -151,14 +151,14 @@ export async function now({ client }: Chain): Promise<bigint> {
   return (await client.getBlock()).timestamp;
 }
 
-/** Makes the next block's time this one, and mines it. */
-export async function moveTo({ evm }: Chain, timestamp: bigint): Promise<void> {
+/** Mines a block with this timestamp. */
+export async function setTime({ evm }: Chain, timestamp: bigint): Promise<void> {
   await evm.request({ method: 'evm_setNextBlockTimestamp', params: [Number(timestamp)] });
   await evm.request({ method: 'evm_mine' });
 }
 
-/** Runs the work on a copy of the chain's state. */
-export async function aside<T>({ evm }: Chain, work: () => Promise<T>): Promise<T> {
+/** Runs `work` and restores the chain's state afterwards. */
+export async function withSnapshot<T>({ evm }: Chain, work: () => Promise<T>): Promise<T> {
   const snapshot = await evm.request({ method: 'evm_snapshot' });
   try {
     return await work();

@@ -1,14 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type TransactionReceipt, zeroAddress } from 'viem';
 import { expect, it } from 'vitest';
-import { type Call, type Chain, now, people, send, startChain } from './chain.ts';
+import { accounts, type Call, type Chain, now, send, startChain } from './chain.ts';
 import { commit, commitMany, deployFund, option, remit } from './sale/fund.ts';
-import { admit, allowCall, deploySwap, deploySwapV1, offer, signPermission } from './swap/swap.ts';
+import { allowAndFund, allowCall, deploySwap, deploySwapV1, offer, signPermission } from './swap/swap.ts';
 import { deployTokenized, signedSwap } from './tokenized/swap.ts';
-import { deployDollar, fund as give } from './tokens.ts';
+import { deployDollar, mintAndApprove } from './tokens.ts';
 
 const file = new URL('../gas.json', import.meta.url);
-const { alice, bob, operator } = people;
+const { alice, bob, operator } = accounts;
 
 type Gas = Record<string, number>;
 const used = ({ gasUsed }: TransactionReceipt) => Number(gasUsed);
@@ -17,7 +17,7 @@ async function measureSale(chain: Chain): Promise<Gas> {
   const fund = await deployFund(chain);
   const dollar = await deployDollar(chain);
   const users = [alice, bob];
-  for (const user of users) await give(chain, dollar, user, fund.address, 10n ** 9n);
+  for (const user of users) await mintAndApprove(chain, dollar, user, fund.address, 10n ** 9n);
   const by = (call: Call) => send(chain, operator, call).then(used);
   const row = (user: typeof alice) => ({ user: user.address, token: dollar.address, amount: 1_000n });
   const refused = { ...row(alice), user: zeroAddress };
@@ -46,7 +46,7 @@ async function measureFundSwap(chain: Chain): Promise<Gas> {
     const permission = { wallet: bob.address, offer, nonce: 0n, deadline: (await now(chain)) + 600n };
     const signature = await signPermission(chain, swap.address, permission);
     gas[`${name}.allow`] = used(await send(chain, bob, allowCall(swap, permission, signature)));
-    await admit(chain, swap.address, dollar, alice, 10n ** 9n);
+    await allowAndFund(chain, swap.address, dollar, alice, 10n ** 9n);
     const call = { ...swap, functionName: 'swap', args: [dollar.address, 10n ** 7n, 1n] };
     gas[`${name}.swap, first of a user`] = used(await send(chain, alice, call));
     gas[`${name}.swap, next`] = used(await send(chain, alice, call));
@@ -55,9 +55,9 @@ async function measureFundSwap(chain: Chain): Promise<Gas> {
 }
 
 async function measureTokenized(chain: Chain): Promise<Gas> {
-  const setting = await deployTokenized(chain);
-  const by = async (given: Parameters<typeof signedSwap>[2]) =>
-    used(await send(chain, alice, await signedSwap(chain, setting, given)));
+  const deployment = await deployTokenized(chain);
+  const by = async (overrides: Parameters<typeof signedSwap>[2]) =>
+    used(await send(chain, alice, await signedSwap(chain, deployment, overrides)));
   return {
     'TokenizedSwap.swap, buy, first of a user': await by({}),
     'TokenizedSwap.swap, buy, next': await by({ request: { nonce: 1n } }),
@@ -65,7 +65,7 @@ async function measureTokenized(chain: Chain): Promise<Gas> {
   };
 }
 
-it('every call costs what gas.json says; UPDATE_GAS=1 rewrites it', async () => {
+it('gas costs match gas.json (UPDATE_GAS=1 rewrites it)', async () => {
   const measured = {
     ...(await measureSale(await startChain())),
     ...(await measureFundSwap(await startChain())),

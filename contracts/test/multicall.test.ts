@@ -1,10 +1,10 @@
 import { createPublicClient, custom } from 'viem';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { multicall3 } from '../abi/multicall3.ts';
-import { type Chain, encodeCall, people, revertOf, send, startChain } from './chain.ts';
+import { accounts, type Chain, encodeCall, revertData, send, startChain } from './chain.ts';
 import { deployDollar, type Erc20 } from './tokens.ts';
 
-const { alice, owner } = people;
+const { alice, owner } = accounts;
 const multicall = { address: '0xcA11bde05977b3631167028862bE2a173976CA11', abi: multicall3.abi } as const;
 let chain: Chain;
 let dollar: Erc20;
@@ -19,7 +19,7 @@ const good = () => encodeCall({ ...dollar, functionName: 'balanceOf', args: [ali
 const bad = '0xdeadbeef' as const;
 
 describe('multicall', () => {
-  it("carries viem's batched reads in one call, failures apart", async () => {
+  it("serves viem's batched reads in one call and reports failures separately", async () => {
     const methods: string[] = [];
     const transport = custom({
       request: (args: { method: string; params?: unknown }) => {
@@ -46,7 +46,7 @@ describe('multicall', () => {
     expect(methods).toEqual(['eth_call']);
   });
 
-  it('tells the block that its answers are of', async () => {
+  it('returns the block that its results belong to', async () => {
     const [number, results] = await aggregate3([
       {
         target: multicall.address,
@@ -59,13 +59,13 @@ describe('multicall', () => {
     expect(results[1]).toEqual({ success: false, returnData: '0x' });
   });
 
-  it('fails as a whole for a call that may not fail, with the canonical message', async () => {
+  it('reverts with the canonical message if a required call fails', async () => {
     const calls = [{ target: dollar.address, allowFailure: false, callData: bad }];
-    const data = await revertOf(chain, alice, { ...multicall, functionName: 'aggregate3', args: [calls] });
+    const data = await revertData(chain, alice, { ...multicall, functionName: 'aggregate3', args: [calls] });
     expect(Buffer.from(data.slice(2), 'hex').toString()).toContain('Multicall3: call failed');
   });
 
-  it('has the older entry points', async () => {
+  it('supports the functions of earlier versions', async () => {
     const calls = [
       { target: dollar.address, callData: good() },
       { target: dollar.address, callData: bad },
@@ -80,11 +80,11 @@ describe('multicall', () => {
       args: [calls.slice(0, 1)],
     });
     expect(BigInt(result[1][0] ?? '0x')).toBe(42n);
-    await revertOf(chain, alice, { ...multicall, functionName: 'aggregate', args: [calls] });
-    await revertOf(chain, alice, { ...multicall, functionName: 'blockAndAggregate', args: [calls] });
+    await revertData(chain, alice, { ...multicall, functionName: 'aggregate', args: [calls] });
+    await revertData(chain, alice, { ...multicall, functionName: 'blockAndAggregate', args: [calls] });
   });
 
-  it('reads the chain', async () => {
+  it('returns block and chain data', async () => {
     const read = (functionName: 'getChainId' | 'getCurrentBlockTimestamp' | 'getCurrentBlockGasLimit') =>
       chain.client.readContract({ ...multicall, functionName });
     const block = await chain.client.getBlock();
@@ -99,7 +99,7 @@ describe('multicall', () => {
     );
   });
 
-  it('sends exactly the value it was given', async () => {
+  it('forwards exactly the value it receives', async () => {
     const calls = [{ target: alice.address, allowFailure: false, value: 5n, callData: '0x' as const }];
     const account = owner.address;
     const send5 = (value: bigint) =>

@@ -11,8 +11,8 @@ import { venueManager } from '../abi/venue-manager.ts';
 import { venueOracle } from '../abi/venue-oracle.ts';
 import { venueRegistry } from '../abi/venue-registry.ts';
 
-/** Every selector and topic of an ABI, by what it stands for. */
-function surface(abi: Abi): Map<string, string> {
+/** Maps the signature of every function, error and event to its selector or topic. */
+function selectorsOf(abi: Abi): Map<string, string> {
   return new Map(
     abi.flatMap((item) => {
       if (item.type === 'event') return [[item.name, toEventSelector(item)]];
@@ -160,7 +160,7 @@ const expected: [string, Abi, Record<string, string>][] = [
 
 describe.each(expected)('%s', (_name, abi, entries) => {
   it('has the selectors and topics of the deployed contracts', () => {
-    const present = surface(abi);
+    const present = selectorsOf(abi);
     expect(Object.fromEntries(Object.keys(entries).map((name) => [name, present.get(name)]))).toEqual(
       entries,
     );
@@ -173,7 +173,7 @@ describe('events', () => {
       item.type === 'event' && item.name === name ? item.inputs.map((input) => input.indexed) : [],
     );
 
-  it('index what readers filter by', () => {
+  it('index the arguments that readers filter by', () => {
     expect(indexed(saleFund.abi, 'Committed')).toEqual([true, true, true, false]);
     expect(indexed(saleFund.abi, 'Remitted')).toEqual([true, true, true, false]);
     expect(indexed(saleFund.abi, 'BatchFail')).toEqual([false, true, true, true, false]);

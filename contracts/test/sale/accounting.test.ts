@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
-import { aside, type Chain, people, send, startChain } from '../chain.ts';
-import { balanceOf, deployDollar, type Erc20, fund as give } from '../tokens.ts';
+import { accounts, type Chain, send, startChain, withSnapshot } from '../chain.ts';
+import { balanceOf, deployDollar, type Erc20, mintAndApprove } from '../tokens.ts';
 import { commit, commitMany, deployFund, type Fund, minCommit, option, otherOption, remit } from './fund.ts';
 
-const users = [people.alice, people.bob];
+const users = [accounts.alice, accounts.bob];
 let chain: Chain;
 let fund: Fund;
 let dollar: Erc20;
@@ -13,23 +13,23 @@ beforeAll(async () => {
   chain = await startChain();
   fund = await deployFund(chain);
   dollar = await deployDollar(chain);
-  for (const user of users) await give(chain, dollar, user, fund.address, 10_000n);
+  for (const user of users) await mintAndApprove(chain, dollar, user, fund.address, 10_000n);
 });
 
-const act = fc.record({
+const operation = fc.record({
   kind: fc.constantFrom('commit' as const, 'batch' as const, 'remit' as const),
   user: fc.constantFrom(...users),
   option: fc.constantFrom(option, otherOption),
   amount: fc.bigInt({ min: 0n, max: 4_000n }),
 });
 
-it('holds exactly what the totals say, after any acts in any order', async () => {
+it('the balance equals the totals after any sequence of commits and remits', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(act, { minLength: 1, maxLength: 12 }), (acts) =>
-      aside(chain, async () => {
+    fc.asyncProperty(fc.array(operation, { minLength: 1, maxLength: 12 }), (operations) =>
+      withSnapshot(chain, async () => {
         const committed = new Map<string, bigint>();
         const wallets = new Map(users.map((user) => [user.address, 10_000n]));
-        for (const { kind, user, option: of, amount } of acts) {
+        for (const { kind, user, option: of, amount } of operations) {
           const key = `${user.address}${of}`;
           const held = committed.get(key) ?? 0n;
           const wallet = wallets.get(user.address) ?? 0n;
@@ -42,12 +42,12 @@ it('holds exactly what the totals say, after any acts in any order', async () =>
             batch: commitMany(fund, [row]),
             remit: remit(fund, user.address, dollar.address, amount, of),
           }[kind];
-          const sent = send(chain, people.operator, call);
+          const sent = send(chain, accounts.operator, call);
           if (works || kind === 'batch') await sent;
           else await expect(sent).rejects.toThrow();
           if (!works) continue;
           committed.set(key, held + signed);
-          // What comes back can be committed again only under the allowance that is left.
+          // A remit does not restore the allowance, so remitted funds cannot be committed again.
           if (kind !== 'remit') wallets.set(user.address, wallet - amount);
         }
         await expectHeld(committed);

@@ -2,20 +2,20 @@ import { decodeEventLog, type Hex, type TransactionReceipt, toHex, zeroAddress }
 import { beforeEach, describe, expect, it } from 'vitest';
 import { heavyToken } from '../../abi/test/heavy-token.ts';
 import {
-  aside,
+  accounts,
   type Call,
   type Chain,
   deploy,
   encodeCall,
   expectRevert,
-  people,
   send,
   startChain,
+  withSnapshot,
 } from '../chain.ts';
-import { balanceOf, deployDollar, deployTetherLike, type Erc20, fund as give } from '../tokens.ts';
+import { balanceOf, deployDollar, deployTetherLike, type Erc20, mintAndApprove } from '../tokens.ts';
 import { commitMany, deployFund, type Fund, option, otherOption, tokenTotals, userTotals } from './fund.ts';
 
-const { alice, bob, operator, mallory, owner } = people;
+const { alice, bob, operator, mallory, owner } = accounts;
 let chain: Chain;
 let fund: Fund;
 let dollar: Erc20;
@@ -33,8 +33,8 @@ function events(receipt: TransactionReceipt) {
 }
 
 describe('batch commit', () => {
-  it('keeps the good rows and names the bad ones, with the exact topics', async () => {
-    await give(chain, dollar, alice, fund.address, 1_000n);
+  it('commits the valid rows and reports the failed ones with the exact topics', async () => {
+    await mintAndApprove(chain, dollar, alice, fund.address, 1_000n);
     const rows = [
       { user: alice.address, token: dollar.address, amount: 500n },
       { user: bob.address, token: dollar.address, amount: 700n },
@@ -67,9 +67,9 @@ describe('batch commit', () => {
     expect(await balanceOf(chain, dollar.address, fund.address)).toBe(1_000n);
   });
 
-  it('is not starved by a token that burns all its gas', async () => {
+  it('survives a token that burns all its gas', async () => {
     const tether = await deployTetherLike(chain);
-    await give(chain, tether, alice, fund.address, 1_000n);
+    await mintAndApprove(chain, tether, alice, fund.address, 1_000n);
     const rows = [
       ...Array.from({ length: 4 }, () => ({ user: bob.address, token: tether.address, amount: 500n })),
       { user: alice.address, token: tether.address, amount: 1_000n },
@@ -83,9 +83,9 @@ describe('batch commit', () => {
     expect(seen.at(-1)).toMatchObject({ args: { succeeded: 1n, failed: 4n } });
   });
 
-  it('never fails a good row for want of gas: it reverts as a whole', async () => {
+  it('reverts as a whole instead of failing a valid row for lack of gas', async () => {
     const heavy = await deploy(chain, heavyToken);
-    await give(chain, heavy, alice, fund.address, 1_000n);
+    await mintAndApprove(chain, heavy, alice, fund.address, 1_000n);
     const call = commitMany(fund, [{ user: alice.address, token: heavy.address, amount: 1_000n }]);
     const outcomes = new Set<string>();
     for (let gas = 60_000n; gas <= 900_000n; gas += 5_000n) {
@@ -94,7 +94,7 @@ describe('batch commit', () => {
     expect(outcomes).toEqual(new Set(['reverted', 'committed']));
   });
 
-  it('refuses columns of unequal length', async () => {
+  it('rejects arrays of unequal length', async () => {
     const [users, options, tokens, amounts]: [Hex[], Hex[], Hex[], bigint[]] = [
       [alice.address],
       [option],
@@ -111,7 +111,7 @@ describe('batch commit', () => {
     }
   });
 
-  it('is the commit role alone, and stops as a whole', async () => {
+  it('requires the commit role and can be stopped', async () => {
     const call = commitMany(fund, [{ user: alice.address, token: dollar.address, amount: 500n }]);
     await expectRevert(chain, mallory, call, '0x82b42900');
     await send(chain, owner, { ...fund, functionName: 'stop', args: [2n] });
@@ -120,7 +120,7 @@ describe('batch commit', () => {
 });
 
 async function outcomeWith(call: Call, gas: bigint): Promise<string> {
-  return aside(chain, async () => {
+  return withSnapshot(chain, async () => {
     const transaction = { from: operator.address, to: fund.address, data: encodeCall(call), gas: toHex(gas) };
     const hash = await chain.evm.request({ method: 'eth_sendTransaction', params: [transaction] });
     const receipt = await chain.client.getTransactionReceipt({ hash: hash as Hex });

@@ -1,10 +1,10 @@
 import { decodeEventLog, padHex, zeroAddress } from 'viem';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Chain, expectRevert, people, send, startChain } from '../chain.ts';
-import { balanceOf, deployDollar, type Erc20, fund as give } from '../tokens.ts';
+import { accounts, type Chain, expectRevert, send, startChain } from '../chain.ts';
+import { balanceOf, deployDollar, type Erc20, mintAndApprove } from '../tokens.ts';
 import { commit, deployFund, type Fund, minCommit, option, tokenTotals, userTotals } from './fund.ts';
 
-const { alice, operator, mallory, owner } = people;
+const { alice, operator, mallory, owner } = accounts;
 let chain: Chain;
 let fund: Fund;
 let dollar: Erc20;
@@ -16,8 +16,8 @@ beforeAll(async () => {
 });
 
 describe('commit', () => {
-  it('pulls the amount, counts it and tells', async () => {
-    await give(chain, dollar, alice, fund.address, 1_000n);
+  it('pulls the amount, updates the totals and emits Committed', async () => {
+    await mintAndApprove(chain, dollar, alice, fund.address, 1_000n);
     const { logs } = await send(chain, operator, commit(fund, alice.address, dollar.address, 600n));
     await send(chain, operator, commit(fund, alice.address, dollar.address, 400n));
 
@@ -36,24 +36,24 @@ describe('commit', () => {
     expect(decoded.args).toMatchObject({ amount: 600n });
   });
 
-  it('is the commit role alone, not even the owner', async () => {
+  it('requires the commit role, even of the owner', async () => {
     for (const stranger of [mallory, owner]) {
       await expectRevert(chain, stranger, commit(fund, alice.address, dollar.address, 600n), '0x82b42900');
     }
   });
 
-  it('refuses less than the minimum, naming both amounts', async () => {
+  it('rejects less than the minimum and reports both amounts', async () => {
     const call = commit(fund, alice.address, dollar.address, minCommit - 1n);
     await expectRevert(chain, operator, call, '0x6d400e38', [minCommit - 1n, minCommit]);
   });
 
-  it('refuses nobody and itself as the user', async () => {
+  it('rejects the zero address and the fund as the user', async () => {
     for (const user of [zeroAddress, fund.address]) {
       await expectRevert(chain, operator, commit(fund, user, dollar.address, 600n), '0xfd684c3b');
     }
   });
 
-  it('refuses what the user did not approve, or does not have', async () => {
+  it('rejects amounts beyond the allowance or the balance', async () => {
     const failed = [alice.address, option, dollar.address];
     await expectRevert(
       chain,
@@ -72,7 +72,7 @@ describe('commit', () => {
     );
   });
 
-  it('refuses an address that is no token', async () => {
+  it('rejects an address that is not a token', async () => {
     const failed = [alice.address, option, mallory.address];
     await expectRevert(
       chain,
@@ -83,7 +83,7 @@ describe('commit', () => {
     );
   });
 
-  it('keeps its inner batch row to itself', async () => {
+  it('does not let others call commitRow', async () => {
     const args = [alice.address, option, dollar.address, 600n];
     await expectRevert(chain, operator, { ...fund, functionName: 'commitRow', args }, '0x82b42900');
   });

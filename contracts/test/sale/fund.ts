@@ -1,6 +1,6 @@
 import { type Hex, keccak256, toHex } from 'viem';
 import { saleFund } from '../../abi/sale-fund.ts';
-import { type Call, type Chain, type Deployed, deploy, people, send } from '../chain.ts';
+import { accounts, type Call, type Chain, type Deployed, deploy, send } from '../chain.ts';
 
 export type Fund = Deployed<typeof saleFund.abi>;
 
@@ -8,13 +8,13 @@ export const option = keccak256(toHex('option-1'));
 export const otherOption = keccak256(toHex('option-2'));
 export const minCommit = 100n;
 
-/** A fund whose operator holds both roles. */
+/** Deploys a fund and grants both roles to the operator. */
 export async function deployFund(chain: Chain): Promise<Fund> {
-  const fund = await deploy(chain, saleFund, [people.owner.address, keccak256(toHex('fund')), minCommit]);
-  await send(chain, people.owner, {
+  const fund = await deploy(chain, saleFund, [accounts.owner.address, keccak256(toHex('fund')), minCommit]);
+  await send(chain, accounts.owner, {
     ...fund,
     functionName: 'grantRoles',
-    args: [people.operator.address, 6n],
+    args: [accounts.operator.address, 6n],
   });
   return fund;
 }

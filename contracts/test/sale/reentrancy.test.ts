@@ -1,19 +1,19 @@
 import { beforeEach, expect, it } from 'vitest';
 import { reentrantToken } from '../../abi/test/reentrant-token.ts';
 import {
+  accounts,
   type Call,
   type Chain,
   type Deployed,
   deploy,
   encodeCall,
-  people,
   send,
   startChain,
 } from '../chain.ts';
-import { fund as give } from '../tokens.ts';
+import { mintAndApprove } from '../tokens.ts';
 import { commit, commitMany, deployFund, type Fund, remit, tokenTotals } from './fund.ts';
 
-const { alice, operator, owner } = people;
+const { alice, operator, owner } = accounts;
 let chain: Chain;
 let fund: Fund;
 let token: Deployed<typeof reentrantToken.abi>;
@@ -22,9 +22,9 @@ beforeEach(async () => {
   chain = await startChain();
   fund = await deployFund(chain);
   token = await deploy(chain, reentrantToken);
-  await give(chain, token, alice, fund.address, 10_000n);
+  await mintAndApprove(chain, token, alice, fund.address, 10_000n);
   await send(chain, operator, commit(fund, alice.address, token.address, 1_000n));
-  // The token itself holds the roles, so that the guard alone stands in its way.
+  // The token holds both roles, so only the guard can stop it.
   await send(chain, owner, { ...fund, functionName: 'grantRoles', args: [token.address, 6n] });
 });
 
@@ -36,7 +36,7 @@ const outer = {
 const names = ['commit', 'batch commit', 'remit'] as const;
 
 it.each(names.flatMap((during) => names.map((inner) => ({ during, inner }))))(
-  'refuses a $inner during a $during',
+  'the fund rejects a $inner during a $during',
   async ({ during, inner }) => {
     const before = await tokenTotals(chain, fund, token.address);
     const call: Call = outer[inner]();

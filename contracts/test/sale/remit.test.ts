@@ -1,8 +1,8 @@
 import { decodeEventLog, padHex } from 'viem';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { falseToken } from '../../abi/test/false-token.ts';
-import { type Chain, deploy, expectRevert, people, send, startChain } from '../chain.ts';
-import { balanceOf, deployDollar, type Erc20, fund as give } from '../tokens.ts';
+import { accounts, type Chain, deploy, expectRevert, send, startChain } from '../chain.ts';
+import { balanceOf, deployDollar, type Erc20, mintAndApprove } from '../tokens.ts';
 import {
   commit,
   deployFund,
@@ -14,7 +14,7 @@ import {
   userTotals,
 } from './fund.ts';
 
-const { alice, bob, operator, mallory, owner, treasury } = people;
+const { alice, bob, operator, mallory, owner, treasury } = accounts;
 let chain: Chain;
 let fund: Fund;
 let dollar: Erc20;
@@ -24,13 +24,13 @@ beforeEach(async () => {
   fund = await deployFund(chain);
   dollar = await deployDollar(chain);
   for (const user of [alice, bob]) {
-    await give(chain, dollar, user, fund.address, 1_000n);
+    await mintAndApprove(chain, dollar, user, fund.address, 1_000n);
     await send(chain, operator, commit(fund, user.address, dollar.address, 1_000n));
   }
 });
 
 describe('remit', () => {
-  it('gives back, counts it and tells', async () => {
+  it('refunds the amount, updates the totals and emits Remitted', async () => {
     const { logs } = await send(chain, operator, remit(fund, alice.address, dollar.address, 300n));
     const log = logs.find((entry) => entry.address === fund.address);
     expect(log?.topics).toEqual([
@@ -45,7 +45,7 @@ describe('remit', () => {
     expect(await balanceOf(chain, dollar.address, alice.address)).toBe(300n);
   });
 
-  it('never gives back more than is still committed, nor of another option or user', async () => {
+  it('rejects more than the outstanding commitment of the user and option', async () => {
     const { address } = dollar;
     await send(chain, operator, remit(fund, alice.address, address, 400n));
     await expectRevert(chain, operator, remit(fund, alice.address, address, 601n), '0xa9e58107', [
@@ -66,15 +66,15 @@ describe('remit', () => {
     await send(chain, operator, remit(fund, alice.address, address, 600n));
   });
 
-  it('is the remit role alone', async () => {
+  it('requires the remit role', async () => {
     for (const stranger of [mallory, owner]) {
       await expectRevert(chain, stranger, remit(fund, alice.address, dollar.address, 1n), '0x82b42900');
     }
   });
 
-  it('changes nothing when the token says no', async () => {
+  it('has no effect if the token rejects the transfer', async () => {
     const token = await deploy(chain, falseToken);
-    await give(chain, token, alice, fund.address, 1_000n);
+    await mintAndApprove(chain, token, alice, fund.address, 1_000n);
     await send(chain, operator, commit(fund, alice.address, token.address, 1_000n));
     await send(chain, mallory, { ...token, functionName: 'freeze' });
     const call = remit(fund, alice.address, token.address, 1_000n);
@@ -83,7 +83,7 @@ describe('remit', () => {
 });
 
 describe('batch remit', () => {
-  it('gives back to all and ends with Batched(1, n, 0)', async () => {
+  it('refunds every user and emits Batched(1, n, 0)', async () => {
     const users = [alice.address, bob.address];
     const args = [users, option, dollar.address, [100n, 200n]];
     const { logs } = await send(chain, operator, { ...fund, functionName: 'remit', args });
@@ -95,20 +95,20 @@ describe('batch remit', () => {
     expect(await tokenTotals(chain, fund, dollar.address)).toEqual([2n, 2_000n, 2n, 300n]);
   });
 
-  it('is all or nothing', async () => {
+  it('reverts as a whole if one refund fails', async () => {
     const args = [[alice.address, bob.address], option, dollar.address, [100n, 1_001n]];
     const call = { ...fund, functionName: 'remit', args };
     await expectRevert(chain, operator, call, '0xa9e58107', [bob.address, option, dollar.address]);
   });
 
-  it('refuses columns of unequal length', async () => {
+  it('rejects arrays of unequal length', async () => {
     const args = [[alice.address], option, dollar.address, []];
     await expectRevert(chain, operator, { ...fund, functionName: 'remit', args }, '0xe18ab65f');
   });
 });
 
 describe('withdraw', () => {
-  it('takes proceeds out for the owner alone, after which they cannot be remitted', async () => {
+  it('lets only the owner withdraw proceeds, which can then no longer be remitted', async () => {
     const call = { ...fund, functionName: 'withdraw', args: [dollar.address, treasury.address, 1_500n] };
     await expectRevert(chain, operator, call, '0x82b42900');
     await send(chain, owner, call);

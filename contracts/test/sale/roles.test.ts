@@ -1,11 +1,11 @@
 import { keccak256, toHex } from 'viem';
 import { beforeEach, expect, it } from 'vitest';
 import { saleFund } from '../../abi/sale-fund.ts';
-import { type Chain, deploy, expectRevert, people, send, startChain } from '../chain.ts';
-import { deployDollar, type Erc20, fund as give } from '../tokens.ts';
+import { accounts, type Chain, deploy, expectRevert, send, startChain } from '../chain.ts';
+import { deployDollar, type Erc20, mintAndApprove } from '../tokens.ts';
 import { commit, type Fund, remit } from './fund.ts';
 
-const { alice, bob, operator, mallory, owner } = people;
+const { alice, bob, operator, mallory, owner } = accounts;
 let chain: Chain;
 let fund: Fund;
 let dollar: Erc20;
@@ -14,10 +14,10 @@ beforeEach(async () => {
   chain = await startChain();
   fund = await deploy(chain, saleFund, [owner.address, keccak256(toHex('another')), 5n]);
   dollar = await deployDollar(chain);
-  await give(chain, dollar, alice, fund.address, 1_000n);
+  await mintAndApprove(chain, dollar, alice, fund.address, 1_000n);
 });
 
-it('2 commits and cannot remit, 4 remits and cannot commit', async () => {
+it('role 2 can only commit and role 4 can only remit', async () => {
   await send(chain, owner, { ...fund, functionName: 'grantRoles', args: [operator.address, 2n] });
   await send(chain, owner, { ...fund, functionName: 'grantRoles', args: [bob.address, 4n] });
   await expectRevert(chain, bob, commit(fund, alice.address, dollar.address, 10n), '0x82b42900');
@@ -26,7 +26,7 @@ it('2 commits and cannot remit, 4 remits and cannot commit', async () => {
   await send(chain, bob, remit(fund, alice.address, dollar.address, 10n));
 });
 
-it('is given and taken by the owner alone, and a role taken is gone at once', async () => {
+it('only the owner grants and revokes roles, with immediate effect', async () => {
   const grant = { ...fund, functionName: 'grantRoles', args: [mallory.address, 6n] };
   await expectRevert(chain, mallory, grant, '0x82b42900');
   await send(chain, owner, grant);
@@ -34,7 +34,7 @@ it('is given and taken by the owner alone, and a role taken is gone at once', as
   await expectRevert(chain, mallory, commit(fund, alice.address, dollar.address, 10n), '0x82b42900');
 });
 
-it('shows what it was deployed with', async () => {
+it('the fund exposes its deployment parameters', async () => {
   const read = (functionName: 'id' | 'minCommit' | 'KIND' | 'VERSION' | 'owner') =>
     chain.client.readContract({ ...fund, functionName });
   expect(await read('id')).toBe(keccak256(toHex('another')));

@@ -1,7 +1,7 @@
 import { type Hex, keccak256, toHex, zeroAddress } from 'viem';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { contractSigner } from '../../abi/test/contract-signer.ts';
-import { type Chain, deploy, expectRevert, moveTo, now, people, send, startChain } from '../chain.ts';
+import { accounts, type Chain, deploy, expectRevert, now, send, setTime, startChain } from '../chain.ts';
 import {
   allowCall,
   deploySwap,
@@ -13,7 +13,7 @@ import {
   signPermission,
 } from './swap.ts';
 
-const { alice, bob, operator, mallory, owner, supplier } = people;
+const { alice, bob, operator, mallory, owner, supplier } = accounts;
 const invalid = '0x868a64de';
 let chain: Chain;
 let swap: Swap;
@@ -31,37 +31,37 @@ const isAuthorized = (wallet: Hex) =>
   chain.client.readContract({ ...swap, functionName: 'authorized', args: [wallet] });
 
 describe('a permission', () => {
-  it('lets in the wallet it names and nobody else, whoever broadcasts it', async () => {
+  it('allows only the wallet it names, whoever broadcasts it', async () => {
     await send(chain, mallory, allowCall(swap, permission, signature));
     expect(await isAuthorized(alice.address)).toBe(true);
     expect(await isAuthorized(mallory.address)).toBe(false);
     expect(await isAuthorized(bob.address)).toBe(false);
   });
 
-  it('is of no effect the second time', async () => {
+  it('has no effect the second time', async () => {
     await send(chain, alice, allowCall(swap, permission, signature));
     const { logs } = await send(chain, alice, allowCall(swap, permission, signature));
     expect(logs).toEqual([]);
     expect(await isAuthorized(alice.address)).toBe(true);
   });
 
-  const tampered: Record<string, (given: Permission) => Permission> = {
-    wallet: (given) => ({ ...given, wallet: mallory.address }),
-    offer: (given) => ({ ...given, offer: keccak256(toHex('offer-2')) }),
-    deadline: (given) => ({ ...given, deadline: given.deadline + 1n }),
+  const tampered: Record<string, (overrides: Permission) => Permission> = {
+    wallet: (signed) => ({ ...signed, wallet: mallory.address }),
+    offer: (signed) => ({ ...signed, offer: keccak256(toHex('offer-2')) }),
+    deadline: (signed) => ({ ...signed, deadline: signed.deadline + 1n }),
   };
-  it.each(Object.keys(tampered))('is void with another %s', async (field) => {
+  it.each(Object.keys(tampered))('is invalid with a different %s', async (field) => {
     const changed = tampered[field]?.(permission) ?? permission;
     await expectRevert(chain, alice, allowCall(swap, changed, signature), invalid);
   });
 
-  it('is void with another nonce', async () => {
+  it('is invalid with a different nonce', async () => {
     const ahead = await signPermission(chain, swap.address, { ...permission, nonce: 1n });
     await expectRevert(chain, alice, allowCall(swap, permission, ahead), invalid);
   });
 
   it.each(Array.from({ length: 65 }, (_, index) => index))(
-    'is void with byte %i of the signature changed',
+    'is invalid if byte %i of the signature is changed',
     async (index) => {
       const at = 2 + index * 2;
       const byte = (Number.parseInt(signature.slice(at, at + 2), 16) ^ 1).toString(16).padStart(2, '0');
@@ -70,11 +70,11 @@ describe('a permission', () => {
     },
   );
 
-  it('is void without a signature', async () => {
+  it('is invalid without a signature', async () => {
     await expectRevert(chain, alice, allowCall(swap, permission, '0x'), invalid);
   });
 
-  it('is void when anyone but the supplier signed it', async () => {
+  it('is invalid unless the supplier signed it', async () => {
     for (const signer of [alice, owner, operator]) {
       const forged = await signPermission(chain, swap.address, permission, signer);
       await expectRevert(chain, alice, allowCall(swap, permission, forged), invalid);
@@ -86,7 +86,7 @@ describe('a permission', () => {
     { what: 'contract', domain: { verifyingContract: mallory.address } },
     { what: 'name', domain: { name: 'Another Fund Swap' } },
     { what: 'version', domain: { version: '2' } },
-  ])('is void when it was signed for another $what', async ({ domain }) => {
+  ])('is invalid if signed for a different $what', async ({ domain }) => {
     const foreign = await supplier.signTypedData({
       domain: { ...permissionDomain(chain.id, swap.address), ...domain },
       types: permissionTypes,
@@ -96,19 +96,19 @@ describe('a permission', () => {
     await expectRevert(chain, alice, allowCall(swap, permission, foreign), invalid);
   });
 
-  it('holds to its deadline and not a second longer', async () => {
-    await moveTo(chain, permission.deadline - 1n);
+  it('is valid until its deadline, inclusive', async () => {
+    await setTime(chain, permission.deadline - 1n);
     await send(chain, alice, allowCall(swap, permission, signature));
     expect(await isAuthorized(alice.address)).toBe(true);
-    await moveTo(chain, permission.deadline + 1n);
+    await setTime(chain, permission.deadline + 1n);
     await expectRevert(chain, alice, allowCall(swap, permission, signature), '0x383684fc', [
       permission.deadline,
     ]);
   });
 });
 
-describe('revoking', () => {
-  it('puts a wallet out, and its permission cannot bring it back', async () => {
+describe('a revocation', () => {
+  it('removes a wallet, and its old permission cannot restore it', async () => {
     await send(chain, alice, allowCall(swap, permission, signature));
     await send(chain, owner, { ...swap, functionName: 'revoke', args: [alice.address] });
     expect(await isAuthorized(alice.address)).toBe(false);
@@ -119,12 +119,12 @@ describe('revoking', () => {
     expect(await isAuthorized(alice.address)).toBe(true);
   });
 
-  it('voids a permission that was not broadcast yet', async () => {
+  it('voids a permission that has not been broadcast yet', async () => {
     await send(chain, owner, { ...swap, functionName: 'revoke', args: [alice.address] });
     await expectRevert(chain, alice, allowCall(swap, permission, signature), invalid);
   });
 
-  it('is for the owner and role 2 alone', async () => {
+  it('requires the owner or role 2', async () => {
     const revoke = { ...swap, functionName: 'revoke', args: [alice.address] };
     await expectRevert(chain, operator, revoke, '0x82b42900');
     await send(chain, owner, { ...swap, functionName: 'grantRoles', args: [operator.address, 2n] });
@@ -133,7 +133,7 @@ describe('revoking', () => {
 });
 
 describe('the supplier', () => {
-  it('can be replaced by the owner alone, which voids what the former one signed', async () => {
+  it('can be replaced only by the owner, which voids earlier permissions', async () => {
     const replace = { ...swap, functionName: 'setSupplier', args: [bob.address] };
     await expectRevert(chain, supplier, replace, '0x82b42900');
     await send(chain, owner, replace);
@@ -142,7 +142,7 @@ describe('the supplier', () => {
     await send(chain, alice, allowCall(swap, permission, fresh));
   });
 
-  it('cannot be replaced by nobody, which would open the list', async () => {
+  it('cannot be set to zero, which would open the list', async () => {
     await expectRevert(
       chain,
       owner,
@@ -151,7 +151,7 @@ describe('the supplier', () => {
     );
   });
 
-  it('may be a contract wallet', async () => {
+  it('can be a contract wallet', async () => {
     const wallet = await deploy(chain, contractSigner, [supplier.address]);
     const { swap: other } = await deploySwap(chain, { supplier: wallet.address });
     await send(
@@ -163,7 +163,7 @@ describe('the supplier', () => {
     await expectRevert(chain, alice, allowCall(other, permission, forged), invalid);
   });
 
-  it('is not needed where everyone may swap', async () => {
+  it('is not needed if everyone may swap', async () => {
     const { swap: open } = await deploySwap(chain, { supplier: zeroAddress });
     const args = [mallory.address] as const;
     expect(await chain.client.readContract({ ...open, functionName: 'authorized', args })).toBe(true);
@@ -178,7 +178,7 @@ describe('the supplier', () => {
 });
 
 describe('the domain', () => {
-  it('is what EIP-5267 says it is', async () => {
+  it('matches the EIP-5267 description', async () => {
     const [, name, version, chainId, verifyingContract] = await chain.client.readContract({
       ...swap,
       functionName: 'eip712Domain',

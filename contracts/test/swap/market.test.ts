@@ -1,9 +1,9 @@
 import { beforeEach, expect, it } from 'vitest';
-import { type Chain, expectRevert, people, send, startChain } from '../chain.ts';
-import { balanceOf, type Erc20, fund as give } from '../tokens.ts';
-import { deployMarket, letBuy, type Market, price, supply } from './swap.ts';
+import { accounts, type Chain, expectRevert, send, startChain } from '../chain.ts';
+import { balanceOf, type Erc20, mintAndApprove } from '../tokens.ts';
+import { deployMarket, grantBuyRole, type Market, price, supply } from './swap.ts';
 
-const { alice, mallory, owner, venue } = people;
+const { alice, mallory, owner, venue } = accounts;
 let chain: Chain;
 let market: Market;
 let dollar: Erc20;
@@ -12,11 +12,11 @@ let asset: Erc20;
 beforeEach(async () => {
   chain = await startChain();
   ({ market, dollar, asset } = await deployMarket(chain));
-  await letBuy(chain, market, alice.address);
+  await grantBuyRole(chain, market, alice.address);
 });
 
-it('sells to its buyers alone, so that no wallet goes around a swap', async () => {
-  await give(chain, dollar, mallory, market.address, price);
+it('the market sells only to buyers with the role, so no wallet can bypass a swap', async () => {
+  await mintAndApprove(chain, dollar, mallory, market.address, price);
   await expectRevert(
     chain,
     mallory,
@@ -25,8 +25,8 @@ it('sells to its buyers alone, so that no wallet goes around a swap', async () =
   );
 });
 
-it('sells at its price, out of what it holds', async () => {
-  await give(chain, dollar, alice, market.address, 5n * price);
+it('the market sells at its posted price from its own balance', async () => {
+  await mintAndApprove(chain, dollar, alice, market.address, 5n * price);
   await send(chain, alice, { ...market, functionName: 'buy', args: [dollar.address, 5n * price] });
   expect(await balanceOf(chain, asset.address, alice.address)).toBe(5n * 10n ** 18n);
   expect(await chain.client.readContract({ ...market, functionName: 'supply' })).toBe(
@@ -34,9 +34,9 @@ it('sells at its price, out of what it holds', async () => {
   );
 });
 
-it('fills whole or not at all: a short supply is for the quote to tell', async () => {
+it('a buy is filled completely or reverts; only a quote can be partial', async () => {
   const all = (supply * price) / 10n ** 18n;
-  await give(chain, dollar, alice, market.address, all + 1n);
+  await mintAndApprove(chain, dollar, alice, market.address, all + 1n);
   await expectRevert(
     chain,
     alice,
@@ -46,7 +46,7 @@ it('fills whole or not at all: a short supply is for the quote to tell', async (
   await send(chain, alice, { ...market, functionName: 'buy', args: [dollar.address, all] });
 });
 
-it('once closed never trades again', async () => {
+it('a closed market never trades again', async () => {
   await send(chain, owner, { ...market, functionName: 'setState', args: [2] });
   await expectRevert(chain, owner, { ...market, functionName: 'setState', args: [0] }, '0x80cb55e2');
   await expectRevert(
@@ -57,7 +57,7 @@ it('once closed never trades again', async () => {
   );
 });
 
-it('is run by its owner alone, and unsold supply goes to the treasury', async () => {
+it('only the owner manages the market, and unsold supply goes to the treasury', async () => {
   for (const [functionName, args] of [
     ['setPrice', [dollar.address, 1n]],
     ['setState', [1]],

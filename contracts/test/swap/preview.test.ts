@@ -1,25 +1,25 @@
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
-import { aside, type Chain, people, send, startChain } from '../chain.ts';
+import { accounts, type Chain, send, startChain, withSnapshot } from '../chain.ts';
 import { balanceOf } from '../tokens.ts';
-import { admit, deploySwap, price, type Setting, supply } from './swap.ts';
+import { allowAndFund, type Deployment, deploySwap, price, supply } from './swap.ts';
 
-const { owner, treasury } = people;
+const { owner, treasury } = accounts;
 const most = 2n ** 256n - 1n;
 const unit = 10n ** 18n;
 let chain: Chain;
-let setting: Setting;
+let deployment: Deployment;
 
 beforeAll(async () => {
   chain = await startChain();
-  setting = await deploySwap(chain);
+  deployment = await deploySwap(chain);
 });
 
 const preview = (amount: bigint) =>
   chain.client.readContract({
-    ...setting.swap,
+    ...deployment.swap,
     functionName: 'preview',
-    args: [setting.dollar.address, amount],
+    args: [deployment.dollar.address, amount],
   });
 
 const amounts = fc.oneof(
@@ -28,12 +28,16 @@ const amounts = fc.oneof(
   fc.constantFrom(0n, 1n, most - 1n, most),
 );
 
-it('splits every amount exactly, to the last unit, for every fee', async () => {
+it('preview splits every amount exactly, for every fee', async () => {
   const all = (supply * price) / unit;
   await fc.assert(
     fc.asyncProperty(fc.bigInt({ min: 0n, max: 1_000n }), fc.array(amounts, { minLength: 5 }), (bps, asked) =>
-      aside(chain, async () => {
-        await send(chain, owner, { ...setting.swap, functionName: 'setFee', args: [bps, treasury.address] });
+      withSnapshot(chain, async () => {
+        await send(chain, owner, {
+          ...deployment.swap,
+          functionName: 'setFee',
+          args: [bps, treasury.address],
+        });
         for (const amount of asked) {
           const [input, fee, output] = await preview(amount);
           const net = (amount * 10_000n) / (10_000n + bps);
@@ -49,30 +53,30 @@ it('splits every amount exactly, to the last unit, for every fee', async () => {
   );
 });
 
-it('says what swap then does', async () => {
-  const { dollar, swap } = setting;
+it('preview matches the swap that follows', async () => {
+  const { dollar, swap } = deployment;
   await fc.assert(
     fc.asyncProperty(fc.bigInt({ min: 10n, max: 4n * 10n ** 9n }), (amount) =>
-      aside(chain, async () => {
+      withSnapshot(chain, async () => {
         const [input, fee, output] = await preview(amount);
 
-        await admit(chain, swap.address, dollar, people.alice, amount);
-        await send(chain, people.alice, {
+        await allowAndFund(chain, swap.address, dollar, accounts.alice, amount);
+        await send(chain, accounts.alice, {
           ...swap,
           functionName: 'swap',
           args: [dollar.address, amount, output],
         });
-        expect(await balanceOf(chain, dollar.address, people.alice.address)).toBe(amount - input - fee);
-        expect(await balanceOf(chain, setting.asset.address, people.alice.address)).toBe(output);
+        expect(await balanceOf(chain, dollar.address, accounts.alice.address)).toBe(amount - input - fee);
+        expect(await balanceOf(chain, deployment.asset.address, accounts.alice.address)).toBe(output);
       }),
     ),
     { numRuns: 25 },
   );
 });
 
-it('rounds the cost of the last supply up, so that nothing is sold below its price', async () => {
-  await aside(chain, async () => {
-    const { market } = setting;
+it('preview rounds up the cost of the remaining supply, so nothing is sold below its price', async () => {
+  await withSnapshot(chain, async () => {
+    const { market } = deployment;
     await send(chain, owner, { ...market, functionName: 'withdraw', args: [supply - 1n] });
     expect(await chain.client.readContract({ ...market, functionName: 'supply' })).toBe(1n);
     expect(await preview(10n ** 9n)).toEqual([1n, 0n, 1n]);

@@ -1,18 +1,18 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Chain, expectRevert, people, send, startChain } from '../chain.ts';
-import { admit, deploySwap, deploySwapV1 } from './swap.ts';
+import { accounts, type Chain, expectRevert, send, startChain } from '../chain.ts';
+import { allowAndFund, deploySwap, deploySwapV1 } from './swap.ts';
 
-const { alice, mallory, owner } = people;
+const { alice, mallory, owner } = accounts;
 let chain: Chain;
 
 beforeEach(async () => {
   chain = await startChain();
 });
 
-describe('the older generation', () => {
-  it('stops swaps by its level in a mask, and resumes', async () => {
+describe('the older fund swap', () => {
+  it('stops and resumes swaps by its level in the stop mask', async () => {
     const { swap, dollar } = await deploySwapV1(chain, { swapLevel: 8 });
-    await admit(chain, swap.address, dollar, alice, 3_000_000n);
+    await allowAndFund(chain, swap.address, dollar, alice, 3_000_000n);
     const call = { ...swap, functionName: 'swap', args: [dollar.address, 1_000_000n, 0n] };
     const stop = (level: bigint) => send(chain, owner, { ...swap, functionName: 'stop', args: [level] });
 
@@ -27,20 +27,20 @@ describe('the older generation', () => {
     await expectRevert(chain, mallory, { ...swap, functionName: 'stop', args: [8n] }, '0x82b42900');
   });
 
-  it('fails when its market does not trade', async () => {
+  it('reverts if its market is paused', async () => {
     const { swap, dollar, market } = await deploySwapV1(chain);
-    await admit(chain, swap.address, dollar, alice, 1_000_000n);
+    await allowAndFund(chain, swap.address, dollar, alice, 1_000_000n);
     await send(chain, owner, { ...market, functionName: 'setState', args: [1] });
     const call = { ...swap, functionName: 'swap', args: [dollar.address, 1_000_000n, 0n] };
     await expectRevert(chain, alice, call, '0x80cb55e2');
   });
 });
 
-describe('the newer generation', () => {
-  async function begin(swapLevel = 2) {
-    const setting = await deploySwap(chain, { swapLevel });
-    await admit(chain, setting.swap.address, setting.dollar, alice, 9_000_000n);
-    const { swap, dollar, market } = setting;
+describe('the newer fund swap', () => {
+  async function setUp(swapLevel = 2) {
+    const deployment = await deploySwap(chain, { swapLevel });
+    await allowAndFund(chain, deployment.swap.address, deployment.dollar, alice, 9_000_000n);
+    const { swap, dollar, market } = deployment;
     return {
       swap,
       call: { ...swap, functionName: 'swap', args: [dollar.address, 1_000_000n, 0n] },
@@ -51,16 +51,16 @@ describe('the newer generation', () => {
     };
   }
 
-  it('is active with no flag of its own level', async () => {
-    const { status, pause, call } = await begin();
+  it('stays active if the mask does not include its level', async () => {
+    const { status, pause, call } = await setUp();
     expect(await status()).toEqual([0, 0]);
     await pause(4);
     expect(await status()).toEqual([0, 4]);
     await send(chain, alice, call);
   });
 
-  it('pauses by its level in a mask, names the mask, and resumes', async () => {
-    const { swap, status, pause, call } = await begin(16);
+  it('pauses by its level in the mask, reports the mask and resumes', async () => {
+    const { swap, status, pause, call } = await setUp(16);
     await pause(16 + 1);
     expect(await chain.client.readContract({ ...swap, functionName: 'paused' })).toBe(17);
     expect(await chain.client.readContract({ ...swap, functionName: 'stopped' })).toBe(false);
@@ -70,8 +70,8 @@ describe('the newer generation', () => {
     await send(chain, alice, call);
   });
 
-  it('stops for good', async () => {
-    const { swap, status, pause, call } = await begin();
+  it('stops permanently', async () => {
+    const { swap, status, pause, call } = await setUp();
     await send(chain, owner, { ...swap, functionName: 'stop' });
     await pause(0);
     expect(await chain.client.readContract({ ...swap, functionName: 'stopped' })).toBe(true);
@@ -79,8 +79,8 @@ describe('the newer generation', () => {
     await expectRevert(chain, alice, call, '0xd05c7c78');
   });
 
-  it('is paused with its market, and stopped when that closes', async () => {
-    const { status, setMarket, call } = await begin();
+  it('is paused while its market is paused and stopped once its market is closed', async () => {
+    const { status, setMarket, call } = await setUp();
     await setMarket(1);
     expect(await status()).toEqual([1, 2]);
     await expectRevert(chain, alice, call, '0x7f218813', [2n]);
@@ -91,8 +91,8 @@ describe('the newer generation', () => {
     await expectRevert(chain, alice, call, '0xd05c7c78');
   });
 
-  it('is stopped and paused by the owner alone', async () => {
-    const { swap } = await begin();
+  it('can be stopped and paused only by the owner', async () => {
+    const { swap } = await setUp();
     await expectRevert(chain, mallory, { ...swap, functionName: 'stop' }, '0x82b42900');
     await expectRevert(chain, mallory, { ...swap, functionName: 'pause', args: [2] }, '0x82b42900');
   });

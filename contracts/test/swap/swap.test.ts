@@ -4,29 +4,38 @@ import { fundSwap } from '../../abi/fund-swap.ts';
 import { feeOnTransferToken } from '../../abi/test/fee-on-transfer-token.ts';
 import { lyingMarket } from '../../abi/test/lying-market.ts';
 import { reentrantToken } from '../../abi/test/reentrant-token.ts';
-import { type Chain, deploy, encodeCall, expectRevert, people, send, startChain } from '../chain.ts';
-import { balanceOf, deployTetherLike, fund as give } from '../tokens.ts';
-import { admit, deployMarket, deploySwap, letBuy, price, type Setting, supply, swapConfig } from './swap.ts';
+import { accounts, type Chain, deploy, encodeCall, expectRevert, send, startChain } from '../chain.ts';
+import { balanceOf, deployTetherLike, mintAndApprove } from '../tokens.ts';
+import {
+  allowAndFund,
+  type Deployment,
+  deployMarket,
+  deploySwap,
+  grantBuyRole,
+  price,
+  supply,
+  swapConfig,
+} from './swap.ts';
 
-const { alice, mallory, owner, treasury, venue } = people;
+const { alice, mallory, owner, treasury, venue } = accounts;
 let chain: Chain;
-let setting: Setting;
+let deployment: Deployment;
 
 beforeEach(async () => {
   chain = await startChain();
-  setting = await deploySwap(chain);
+  deployment = await deploySwap(chain);
 });
 
 const swapCall = (token: string, amount: bigint, minOut: bigint) => ({
-  ...setting.swap,
+  ...deployment.swap,
   functionName: 'swap',
   args: [token, amount, minOut],
 });
 
 describe('swap', () => {
-  it('pays the market and the fee, delivers, and tells with the exact topic', async () => {
-    const { swap, dollar, asset } = setting;
-    await admit(chain, swap.address, dollar, alice, 1_005_000_000n);
+  it('pays the market and the fee, delivers the asset and emits Swapped with the exact topic', async () => {
+    const { swap, dollar, asset } = deployment;
+    await allowAndFund(chain, swap.address, dollar, alice, 1_005_000_000n);
     const output = (1_000_000_000n * 10n ** 18n) / price;
     const { logs } = await send(chain, alice, swapCall(dollar.address, 1_005_000_000n, output));
 
@@ -45,93 +54,93 @@ describe('swap', () => {
     expect(args).toMatchObject({ inputAmount: 1_000_000_000n, fee: 5_000_000n, outputAmount: output });
   });
 
-  it('takes only what the supply is worth, and its fee, when supply is short', async () => {
-    const { swap, dollar, asset } = setting;
+  it('takes only the cost of the remaining supply and its fee if the supply is short', async () => {
+    const { swap, dollar, asset } = deployment;
     const all = (supply * price) / 10n ** 18n;
     const fee = (all * 50n) / 10_000n;
-    await admit(chain, swap.address, dollar, alice, 2n * all);
+    await allowAndFund(chain, swap.address, dollar, alice, 2n * all);
     await send(chain, alice, swapCall(dollar.address, 2n * all, supply));
     expect(await balanceOf(chain, dollar.address, alice.address)).toBe(2n * all - all - fee);
     expect(await balanceOf(chain, asset.address, alice.address)).toBe(supply);
     await expectRevert(chain, alice, swapCall(dollar.address, 1_000n, 0n), '0x2c5211c6');
   });
 
-  it('is for allowed wallets alone', async () => {
-    await give(chain, setting.dollar, mallory, setting.swap.address, 1_000_000n);
-    await expectRevert(chain, mallory, swapCall(setting.dollar.address, 1_000_000n, 0n), '0x82b42900');
+  it('requires an allowed wallet', async () => {
+    await mintAndApprove(chain, deployment.dollar, mallory, deployment.swap.address, 1_000_000n);
+    await expectRevert(chain, mallory, swapCall(deployment.dollar.address, 1_000_000n, 0n), '0x82b42900');
   });
 
-  it('refuses to deliver less than the minimum', async () => {
-    const { swap, dollar } = setting;
-    await admit(chain, swap.address, dollar, alice, 1_005_000_000n);
+  it('reverts if less than the minimum would be delivered', async () => {
+    const { swap, dollar } = deployment;
+    await allowAndFund(chain, swap.address, dollar, alice, 1_005_000_000n);
     const output = (1_000_000_000n * 10n ** 18n) / price;
     await expectRevert(chain, alice, swapCall(dollar.address, 1_005_000_000n, output + 1n), '0x5945ea56');
   });
 
-  it('refuses an amount that buys nothing', async () => {
-    const { swap, dollar } = setting;
-    await admit(chain, swap.address, dollar, alice, 1n);
+  it('rejects an amount that buys nothing', async () => {
+    const { swap, dollar } = deployment;
+    await allowAndFund(chain, swap.address, dollar, alice, 1n);
     await expectRevert(chain, alice, swapCall(dollar.address, 0n, 0n), '0x2c5211c6');
   });
 
-  it('refuses a token the market does not take', async () => {
-    await admit(chain, setting.swap.address, setting.dollar, alice, 1n);
-    const { address } = setting.asset;
+  it('rejects a token that the market does not accept', async () => {
+    await allowAndFund(chain, deployment.swap.address, deployment.dollar, alice, 1n);
+    const { address } = deployment.asset;
     await expectRevert(chain, alice, swapCall(address, 1_000n, 0n), '0xabe7443d', [address]);
   });
 
-  it('takes a token that returns nothing and approves through zero', async () => {
-    const { swap, market, asset } = setting;
+  it('accepts a token without return values that requires resetting allowances', async () => {
+    const { swap, market, asset } = deployment;
     const tether = await deployTetherLike(chain);
     await send(chain, owner, { ...market, functionName: 'setPrice', args: [tether.address, price] });
-    await admit(chain, swap.address, setting.dollar, alice, 1n);
-    await give(chain, tether, alice, swap.address, 2_010_000_000n);
+    await allowAndFund(chain, swap.address, deployment.dollar, alice, 1n);
+    await mintAndApprove(chain, tether, alice, swap.address, 2_010_000_000n);
     for (const round of [1n, 2n]) {
       await send(chain, alice, swapCall(tether.address, 1_005_000_000n, 0n));
       expect(await balanceOf(chain, asset.address, alice.address)).toBe((round * 10n ** 27n) / price);
     }
   });
 
-  it('refuses a token that keeps a fee on transfer', async () => {
-    const { swap, market, asset } = setting;
+  it('rejects a fee-on-transfer token', async () => {
+    const { swap, market, asset } = deployment;
     const token = await deploy(chain, feeOnTransferToken);
     await send(chain, owner, { ...market, functionName: 'setPrice', args: [token.address, price] });
-    await admit(chain, swap.address, setting.dollar, alice, 1n);
-    await give(chain, token, alice, swap.address, 1_005_000_000n);
+    await allowAndFund(chain, swap.address, deployment.dollar, alice, 1n);
+    await mintAndApprove(chain, token, alice, swap.address, 1_005_000_000n);
     const call = swapCall(token.address, 1_005_000_000n, 0n);
     await expectRevert(chain, alice, call, '0xfe6bbaf9', [token.address, asset.address]);
   });
 
-  it('cannot be entered again by the token it pulls', async () => {
-    const { swap, market } = setting;
+  it('cannot be reentered by the token it pulls', async () => {
+    const { swap, market } = deployment;
     const token = await deploy(chain, reentrantToken);
     await send(chain, owner, { ...market, functionName: 'setPrice', args: [token.address, price] });
-    await admit(chain, swap.address, setting.dollar, alice, 1n);
-    await give(chain, token, alice, swap.address, 1_005_000_000n);
+    await allowAndFund(chain, swap.address, deployment.dollar, alice, 1n);
+    await mintAndApprove(chain, token, alice, swap.address, 1_005_000_000n);
     const inner = encodeCall(swapCall(token.address, 1_000n, 0n));
     await send(chain, owner, { ...token, functionName: 'arm', args: [swap.address, inner] });
     await send(chain, alice, swapCall(token.address, 1_005_000_000n, 0n));
     expect(await chain.client.readContract({ ...token, functionName: 'answer' })).toBe('0xab143c06');
   });
 
-  it('refuses a market that delivers less than it quoted', async () => {
+  it('rejects a market that delivers less than it quoted', async () => {
     const { market, dollar, asset } = await deployMarket(chain, lyingMarket);
     const swap = await deploy(chain, fundSwap, [swapConfig(market.address, {})]);
-    await letBuy(chain, market, swap.address);
-    await admit(chain, swap.address, dollar, alice, 1_005_000_000n);
+    await grantBuyRole(chain, market, swap.address);
+    await allowAndFund(chain, swap.address, dollar, alice, 1_005_000_000n);
     const call = { ...swap, functionName: 'swap', args: [dollar.address, 1_005_000_000n, 0n] };
     await expectRevert(chain, alice, call, '0xfe6bbaf9', [dollar.address, asset.address]);
   });
 
-  it('lets the owner alone change the fee, up to a tenth', async () => {
+  it('lets only the owner change the fee, up to 10%', async () => {
     const change = (bps: bigint) => ({
-      ...setting.swap,
+      ...deployment.swap,
       functionName: 'setFee',
       args: [bps, treasury.address],
     });
     await expectRevert(chain, alice, change(10n), '0x82b42900');
     await expectRevert(chain, owner, change(1_001n), '0x7b931420', [1_001n]);
     await send(chain, owner, change(1_000n));
-    expect(await chain.client.readContract({ ...setting.swap, functionName: 'feeBps' })).toBe(1_000n);
+    expect(await chain.client.readContract({ ...deployment.swap, functionName: 'feeBps' })).toBe(1_000n);
   });
 });

@@ -3,16 +3,16 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import { fixedPriceMarket } from '../../abi/fixed-price-market.ts';
 import { fundSwap } from '../../abi/fund-swap.ts';
 import { fundSwapV1 } from '../../abi/fund-swap-v1.ts';
-import { type Call, type Chain, type Deployed, deploy, now, people, send } from '../chain.ts';
-import { deployAsset, deployDollar, type Erc20, fund as give } from '../tokens.ts';
+import { accounts, type Call, type Chain, type Deployed, deploy, now, send } from '../chain.ts';
+import { deployAsset, deployDollar, type Erc20, mintAndApprove } from '../tokens.ts';
 
 export type Swap = Deployed<typeof fundSwap.abi>;
 export type SwapV1 = Deployed<typeof fundSwapV1.abi>;
 export type Market = Deployed<typeof fixedPriceMarket.abi>;
-export type Setting = { swap: Swap; market: Market; dollar: Erc20; asset: Erc20 };
+export type Deployment = { swap: Swap; market: Market; dollar: Erc20; asset: Erc20 };
 
 export const offer = keccak256(toHex('offer-1'));
-/** Dollars (6 decimals) for one whole asset. */
+/** Smallest units of the dollar for one whole asset. */
 export const price = 2_500_000n;
 export const supply = 1_000n * 10n ** 18n;
 
@@ -20,12 +20,12 @@ type Options = { feeBps?: bigint; supplier?: Hex; swapLevel?: number };
 
 export function swapConfig(
   market: Hex,
-  { feeBps = 50n, supplier = people.supplier.address, swapLevel = 2 }: Options,
+  { feeBps = 50n, supplier = accounts.supplier.address, swapLevel = 2 }: Options,
 ) {
   return {
-    owner: people.owner.address,
+    owner: accounts.owner.address,
     market,
-    feeRecipient: people.treasury.address,
+    feeRecipient: accounts.treasury.address,
     feeBps,
     supplier,
     swapLevel,
@@ -35,28 +35,32 @@ export function swapConfig(
 export async function deployMarket(chain: Chain, artifact = fixedPriceMarket) {
   const dollar = await deployDollar(chain);
   const asset = await deployAsset(chain);
-  const market = await deploy(chain, artifact, [people.owner.address, asset.address, people.venue.address]);
-  await send(chain, people.owner, { ...market, functionName: 'setPrice', args: [dollar.address, price] });
-  await send(chain, people.owner, { ...asset, functionName: 'mint', args: [market.address, supply] });
+  const market = await deploy(chain, artifact, [
+    accounts.owner.address,
+    asset.address,
+    accounts.venue.address,
+  ]);
+  await send(chain, accounts.owner, { ...market, functionName: 'setPrice', args: [dollar.address, price] });
+  await send(chain, accounts.owner, { ...asset, functionName: 'mint', args: [market.address, supply] });
   return { market, dollar, asset };
 }
 
-export function letBuy(chain: Chain, market: Market, buyer: Hex) {
-  return send(chain, people.owner, { ...market, functionName: 'grantRoles', args: [buyer, 1n] });
+export function grantBuyRole(chain: Chain, market: Market, buyer: Hex) {
+  return send(chain, accounts.owner, { ...market, functionName: 'grantRoles', args: [buyer, 1n] });
 }
 
-export async function deploySwap(chain: Chain, options: Options = {}): Promise<Setting> {
-  const behind = await deployMarket(chain);
-  const swap = await deploy(chain, fundSwap, [swapConfig(behind.market.address, options)]);
-  await letBuy(chain, behind.market, swap.address);
-  return { swap, ...behind };
+export async function deploySwap(chain: Chain, options: Options = {}): Promise<Deployment> {
+  const deployed = await deployMarket(chain);
+  const swap = await deploy(chain, fundSwap, [swapConfig(deployed.market.address, options)]);
+  await grantBuyRole(chain, deployed.market, swap.address);
+  return { swap, ...deployed };
 }
 
 export async function deploySwapV1(chain: Chain, options: Options = {}) {
-  const behind = await deployMarket(chain);
-  const swap: SwapV1 = await deploy(chain, fundSwapV1, [swapConfig(behind.market.address, options)]);
-  await letBuy(chain, behind.market, swap.address);
-  return { swap, ...behind };
+  const deployed = await deployMarket(chain);
+  const swap: SwapV1 = await deploy(chain, fundSwapV1, [swapConfig(deployed.market.address, options)]);
+  await grantBuyRole(chain, deployed.market, swap.address);
+  return { swap, ...deployed };
 }
 
 export const permissionTypes = {
@@ -78,7 +82,7 @@ export function signPermission(
   chain: Chain,
   swap: Hex,
   message: Permission,
-  signer: PrivateKeyAccount = people.supplier,
+  signer: PrivateKeyAccount = accounts.supplier,
 ): Promise<Hex> {
   const domain = permissionDomain(chain.id, swap);
   return signer.signTypedData({ domain, types: permissionTypes, primaryType: 'AllowWallet', message });
@@ -89,8 +93,8 @@ export function allowCall(swap: Deployed<readonly unknown[]>, message: Permissio
   return { address: swap.address, abi: fundSwap.abi, functionName: 'allow', args };
 }
 
-/** Lets a wallet in, as the service would, and gives it money to swap. */
-export async function admit(
+/** Allows a wallet by a signed permission and gives it dollars to swap. */
+export async function allowAndFund(
   chain: Chain,
   swap: Hex,
   dollar: Erc20,
@@ -100,5 +104,5 @@ export async function admit(
   const permission = { wallet: wallet.address, offer, nonce: 0n, deadline: (await now(chain)) + 600n };
   const signature = await signPermission(chain, swap, permission);
   await send(chain, wallet, allowCall({ address: swap, abi: fundSwap.abi }, permission, signature));
-  await give(chain, dollar, wallet, swap, amount);
+  await mintAndApprove(chain, dollar, wallet, swap, amount);
 }

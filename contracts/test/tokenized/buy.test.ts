@@ -3,38 +3,38 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { feeOnTransferToken } from '../../abi/test/fee-on-transfer-token.ts';
 import { lyingManager } from '../../abi/test/lying-manager.ts';
 import { tokenizedSwap } from '../../abi/tokenized-swap.ts';
-import { type Chain, deploy, expectRevert, moveTo, people, send, startChain } from '../chain.ts';
+import { accounts, type Chain, deploy, expectRevert, send, setTime, startChain } from '../chain.ts';
 import { balanceOf, deployTetherLike } from '../tokens.ts';
 import { makeQuote, signQuote, unit } from '../venue/venue.ts';
 import {
+  type Deployment,
   deployTokenized,
   gross,
   makeRequest,
-  type Setting,
   signedSwap,
   signRequest,
   swapConfig,
 } from './swap.ts';
 
-const { alice, operator, owner, treasury, mallory } = people;
+const { alice, operator, owner, treasury, mallory } = accounts;
 let chain: Chain;
-let setting: Setting;
+let deployment: Deployment;
 
 beforeEach(async () => {
   chain = await startChain();
-  setting = await deployTokenized(chain);
+  deployment = await deployTokenized(chain);
 });
 
 const totals = () => {
-  const { dollar, asset } = setting.venue;
+  const { dollar, asset } = deployment.venue;
   const args = [alice.address, dollar.address, asset.address] as const;
-  return chain.client.readContract({ ...setting.swap, functionName: 'totals', args });
+  return chain.client.readContract({ ...deployment.swap, functionName: 'totals', args });
 };
 
 describe('a buy', () => {
-  it('pays venue and fee, delivers to the caller, counts, and tells with the exact topic', async () => {
-    const { swap, venue } = setting;
-    const call = await signedSwap(chain, setting, { quote: { attestationId: 77n } });
+  it('pays the venue and the fee, delivers to the caller, updates the totals and emits Swapped with the exact topic', async () => {
+    const { swap, venue } = deployment;
+    const call = await signedSwap(chain, deployment, { quote: { attestationId: 77n } });
     const { logs } = await send(chain, alice, call);
 
     expect(await balanceOf(chain, venue.dollar.address, alice.address)).toBe(10n ** 22n - gross);
@@ -61,8 +61,8 @@ describe('a buy', () => {
     });
   });
 
-  it('leaves no allowance with the venue, which takes less than it may of its own dollar', async () => {
-    const { swap, venue } = setting;
+  it('leaves no allowance when the venue takes less than approved of its own dollar', async () => {
+    const { swap, venue } = deployment;
     const { usdon } = venue;
     const amount = (gross + 9_000n) * 10n ** 12n;
     await send(chain, owner, { ...usdon, functionName: 'mint', args: [alice.address, amount] });
@@ -73,9 +73,9 @@ describe('a buy', () => {
     expect(await balanceOf(chain, usdon.address, swap.address)).toBeGreaterThan(0n);
   });
 
-  it('keeps the surplus that the venue gives back, for the owner alone to take', async () => {
-    const { swap, venue } = setting;
-    await send(chain, alice, await signedSwap(chain, setting, { request: { amount: gross + 9_000n } }));
+  it('keeps the surplus returned by the venue, which only the owner can withdraw', async () => {
+    const { swap, venue } = deployment;
+    await send(chain, alice, await signedSwap(chain, deployment, { request: { amount: gross + 9_000n } }));
     const dust = await balanceOf(chain, venue.usdon.address, swap.address);
     expect(dust).toBe(8_955n * 10n ** 12n);
     const take = { ...swap, functionName: 'withdraw', args: [venue.usdon.address, treasury.address, dust] };
@@ -84,51 +84,51 @@ describe('a buy', () => {
     expect(await balanceOf(chain, venue.usdon.address, treasury.address)).toBe(dust);
   });
 
-  it('accepts a surplus below a cent and refuses a cent', async () => {
+  it('accepts a surplus below a cent and rejects a full cent', async () => {
     const cent = 10_000n;
     const paying = (net: bigint) => ({ request: { amount: net + (net * 50n) / 10_000n } });
     await expectRevert(
       chain,
       alice,
-      await signedSwap(chain, setting, paying(1_000_000_000n + cent)),
+      await signedSwap(chain, deployment, paying(1_000_000_000n + cent)),
       '0x2c5211c6',
     );
-    await send(chain, alice, await signedSwap(chain, setting, paying(1_000_000_000n + cent - 1n)));
+    await send(chain, alice, await signedSwap(chain, deployment, paying(1_000_000_000n + cent - 1n)));
   });
 
-  it('underflows when it pays less than the quote costs', async () => {
-    const call = await signedSwap(chain, setting, { request: { amount: gross - 1n } });
+  it('reverts with an underflow if it pays less than the cost of the quote', async () => {
+    const call = await signedSwap(chain, deployment, { request: { amount: gross - 1n } });
     await expectRevert(chain, alice, call, '0x4e487b71', [0x11n]);
   });
 
-  it('needs the allowance and the balance', async () => {
-    const { dollar } = setting.venue;
+  it('requires the allowance and the balance', async () => {
+    const { dollar } = deployment.venue;
     await send(chain, alice, {
       ...dollar,
       functionName: 'approve',
-      args: [setting.swap.address, gross - 1n],
+      args: [deployment.swap.address, gross - 1n],
     });
-    await expectRevert(chain, alice, await signedSwap(chain, setting), '0x7939f424');
+    await expectRevert(chain, alice, await signedSwap(chain, deployment), '0x7939f424');
   });
 
-  it('is refused after its expiry, by the venue', async () => {
-    const call = await signedSwap(chain, setting, { quote: { expiration: 1_800_000_000n } });
-    await moveTo(chain, 1_800_000_001n);
+  it('is rejected by the venue after its expiry', async () => {
+    const call = await signedSwap(chain, deployment, { quote: { expiration: 1_800_000_000n } });
+    await setTime(chain, 1_800_000_001n);
     await expectRevert(chain, alice, call, '0x716dcc39');
   });
 
-  it('lets the venue speak for itself', async () => {
-    const { manager, asset } = setting.venue;
+  it("passes the venue's errors through", async () => {
+    const { manager, asset } = deployment.venue;
     await send(chain, owner, {
       ...manager,
       functionName: 'setTokenPause',
       args: [asset.address, true, false],
     });
-    await expectRevert(chain, alice, await signedSwap(chain, setting), '0x01c962ea');
+    await expectRevert(chain, alice, await signedSwap(chain, deployment), '0x01c962ea');
   });
 
-  it('takes a funding token that returns nothing and approves through zero', async () => {
-    const { venue, swap } = setting;
+  it('accepts a funding token without return values that requires resetting allowances', async () => {
+    const { venue, swap } = deployment;
     const tether = await deployTetherLike(chain);
     await send(chain, owner, { ...tether, functionName: 'mint', args: [alice.address, 2n * gross] });
     await send(chain, alice, { ...tether, functionName: 'approve', args: [swap.address, maxUint256] });
@@ -141,8 +141,8 @@ describe('a buy', () => {
     expect(await balanceOf(chain, tether.address, alice.address)).toBe(0n);
   });
 
-  it('refuses a token that keeps a fee on transfer', async () => {
-    const { swap, venue } = setting;
+  it('rejects a fee-on-transfer token', async () => {
+    const { swap, venue } = deployment;
     const token = await deploy(chain, feeOnTransferToken);
     await send(chain, owner, { ...token, functionName: 'mint', args: [alice.address, gross] });
     await send(chain, alice, { ...token, functionName: 'approve', args: [swap.address, maxUint256] });
@@ -150,53 +150,58 @@ describe('a buy', () => {
     await expectRevert(chain, alice, call, '0xfe6bbaf9', [token.address, venue.asset.address]);
   });
 
-  it('refuses a venue that delivers less than it says', async () => {
-    const { venue } = setting;
+  it('rejects a venue that delivers less than it reports', async () => {
+    const { venue } = deployment;
     const manager = await deploy(chain, lyingManager);
     const swap = await deploy(chain, tokenizedSwap, [swapConfig(manager.address)]);
     await send(chain, alice, { ...venue.dollar, functionName: 'approve', args: [swap.address, maxUint256] });
-    // What it holds of the asset belongs to its owner and must not cover for the venue.
+    // Assets already held by the contract belong to its owner and must not make up the difference.
     await send(chain, owner, { ...venue.asset, functionName: 'mint', args: [swap.address, 100n * unit] });
-    setting = { swap, venue };
-    const call = await signedSwap(chain, setting);
+    deployment = { swap, venue };
+    const call = await signedSwap(chain, deployment);
     await expectRevert(chain, alice, call, '0xfe6bbaf9', [venue.dollar.address, venue.asset.address]);
   });
 
-  it('refuses zero addresses and a token for itself', async () => {
-    for (const token of [zeroAddress, setting.venue.asset.address]) {
+  it('rejects zero addresses and a token swapped into itself', async () => {
+    for (const token of [zeroAddress, deployment.venue.asset.address]) {
       await expectRevert(chain, alice, await buyWith(token, 0n), '0xe6c4247b');
     }
     await expectRevert(
       chain,
       alice,
-      await signedSwap(chain, setting, { quote: { asset: zeroAddress } }),
+      await signedSwap(chain, deployment, { quote: { asset: zeroAddress } }),
       '0xe6c4247b',
     );
-    await expectRevert(chain, alice, await signedSwap(chain, setting, { quote: { side: 2 } }), '0x0dfa289a');
+    await expectRevert(
+      chain,
+      alice,
+      await signedSwap(chain, deployment, { quote: { side: 2 } }),
+      '0x0dfa289a',
+    );
   });
 
-  it('is refused when the venue does not know the swap', async () => {
-    const { registry } = setting.venue;
+  it('is rejected if the swap is not registered with the venue', async () => {
+    const { registry } = deployment.venue;
     const none = `0x${'00'.repeat(32)}`;
-    const args = ['0x428ECB70E90d1527A5f5e177789f51747b883F34', setting.swap.address, none];
+    const args = ['0x428ECB70E90d1527A5f5e177789f51747b883F34', deployment.swap.address, none];
     await send(chain, owner, { ...registry, functionName: 'register', args });
-    await expectRevert(chain, alice, await signedSwap(chain, setting), '0x2163950f');
-    expect(await balanceOf(chain, setting.venue.asset.address, mallory.address)).toBe(0n);
+    await expectRevert(chain, alice, await signedSwap(chain, deployment), '0x2163950f');
+    expect(await balanceOf(chain, deployment.venue.asset.address, mallory.address)).toBe(0n);
   });
 });
 
 async function buyWith(token: `0x${string}`, nonce: bigint, amount = gross) {
-  const quote = makeQuote(chain, setting.venue);
-  const request = makeRequest(setting, quote, { inputToken: token, nonce, amount });
+  const quote = makeQuote(chain, deployment.venue);
+  const request = makeRequest(deployment, quote, { inputToken: token, nonce, amount });
   return {
-    ...setting.swap,
+    ...deployment.swap,
     functionName: 'swap',
     args: [
       quote,
-      await signQuote(chain, setting.venue, quote),
+      await signQuote(chain, deployment.venue, quote),
       token,
       amount,
-      await signRequest(chain, setting.swap, request),
+      await signRequest(chain, deployment.swap, request),
     ],
   };
 }

@@ -1,30 +1,30 @@
 import { type Hex, hexToBytes, isHex, toHex } from 'viem';
 import { beforeAll, expect, it } from 'vitest';
-import { type Chain, encodeCall, people, startChain } from '../chain.ts';
-import { deployTokenized, type Setting, signedSwap } from './swap.ts';
+import { accounts, type Chain, encodeCall, startChain } from '../chain.ts';
+import { type Deployment, deployTokenized, signedSwap } from './swap.ts';
 
-const { alice } = people;
+const { alice } = accounts;
 const invalidCalldata = '0x8129bbcd';
 let chain: Chain;
-let setting: Setting;
+let deployment: Deployment;
 let data: Hex;
 
 beforeAll(async () => {
   chain = await startChain();
-  setting = await deployTokenized(chain);
-  data = encodeCall(await signedSwap(chain, setting));
+  deployment = await deployTokenized(chain);
+  data = encodeCall(await signedSwap(chain, deployment));
 });
 
-/** What the call reverts with; null when it goes through. */
-async function outcomeOf(changed: Hex): Promise<string | null> {
-  const params = [{ from: alice.address, to: setting.swap.address, data: changed }, 'latest'];
+/** Returns the selector a call reverts with, or null if it succeeds. */
+async function revertSelector(changed: Hex): Promise<string | null> {
+  const params = [{ from: alice.address, to: deployment.swap.address, data: changed }, 'latest'];
   return chain.evm.request({ method: 'eth_call', params }).then(
     () => null,
     (error: { data?: unknown }) => (isHex(error.data) ? error.data.slice(0, 10) : 'reverts'),
   );
 }
 
-/** The word at `start` of the arguments, as a number. */
+/** Returns the word at byte `start` of the arguments as a number. */
 const offsetAt = (start: number) => Number(BigInt(`0x${data.slice(10 + start * 2, 10 + start * 2 + 64)}`));
 
 function setOffset(source: Hex, start: number, value: number): Hex {
@@ -32,36 +32,36 @@ function setOffset(source: Hex, start: number, value: number): Hex {
   return `${source.slice(0, at)}${value.toString(16).padStart(64, '0')}${source.slice(at + 64)}` as Hex;
 }
 
-it('goes through as it was signed', async () => {
-  expect(await outcomeOf(data)).toBeNull();
+it('a signed call succeeds unchanged', async () => {
+  expect(await revertSelector(data)).toBeNull();
 });
 
-it('reverts whichever byte is changed', async () => {
+it('a signed call reverts if any byte is changed', async () => {
   const bytes = hexToBytes(data);
   const passed: number[] = [];
   for (const [at, byte] of bytes.entries()) {
     const changed = bytes.slice();
     changed[at] = byte ^ (1 + (at % 255));
-    if ((await outcomeOf(toHex(changed))) === null) passed.push(at);
+    if ((await revertSelector(toHex(changed))) === null) passed.push(at);
   }
   expect(passed).toEqual([]);
 }, 120_000);
 
-it('reverts when anything follows, or when the end is missing', async () => {
+it('a signed call reverts with extra or missing bytes at the end', async () => {
   for (const tail of ['00', '01', '00'.repeat(32), 'ff'.repeat(32)])
-    expect([tail, await outcomeOf(`${data}${tail}`)]).toEqual([tail, invalidCalldata]);
+    expect([tail, await revertSelector(`${data}${tail}`)]).toEqual([tail, invalidCalldata]);
   for (const cut of [1, 30, 31, 32])
-    expect([cut, await outcomeOf(data.slice(0, -2 * cut) as Hex)]).not.toEqual([cut, null]);
+    expect([cut, await revertSelector(data.slice(0, -2 * cut) as Hex)]).not.toEqual([cut, null]);
 });
 
-it('reverts when the same arguments are encoded in another way', async () => {
+it('a signed call reverts if the same arguments are encoded differently', async () => {
   const [venueAt, operatorAt] = [9 * 32, 12 * 32];
   const [venue, operator] = [offsetAt(venueAt), offsetAt(operatorAt)];
   const cut = 10 + operator * 2;
   const gap = `${data.slice(0, cut)}${'00'.repeat(32)}${data.slice(cut)}` as Hex;
-  expect(await outcomeOf(setOffset(gap, operatorAt, operator + 32))).toBe(invalidCalldata);
+  expect(await revertSelector(setOffset(gap, operatorAt, operator + 32))).toBe(invalidCalldata);
   const swapped =
     `${data.slice(0, 10 + venue * 2)}${data.slice(cut)}${data.slice(10 + venue * 2, cut)}` as Hex;
   const moved = setOffset(setOffset(swapped, venueAt, operator), operatorAt, venue);
-  expect(await outcomeOf(moved)).toBe(invalidCalldata);
+  expect(await revertSelector(moved)).toBe(invalidCalldata);
 });

@@ -1,13 +1,13 @@
 import { maxUint256 } from 'viem';
 import { expect, it } from 'vitest';
 import { reentrantToken } from '../../abi/test/reentrant-token.ts';
-import { deploy, encodeCall, people, send, startChain } from '../chain.ts';
+import { accounts, deploy, encodeCall, send, startChain } from '../chain.ts';
 import { makeQuote, signQuote, unit } from '../venue/venue.ts';
 import { deployTokenized, gross, makeRequest, signRequest } from './swap.ts';
 
-const { alice, owner } = people;
+const { alice, owner } = accounts;
 
-it('cannot be entered again by the token it pulls', async () => {
+it('the swap cannot be reentered by the token it pulls', async () => {
   const chain = await startChain();
   const { swap, venue } = await deployTokenized(chain);
   const token = await deploy(chain, reentrantToken);
@@ -23,7 +23,7 @@ it('cannot be entered again by the token it pulls', async () => {
     const args = [quote, signatures[0], token.address, gross, signatures[1]];
     return { ...swap, functionName: 'swap', args };
   };
-  // The token is itself a wallet with a valid request, so that the guard alone stands in its way.
+  // The token has a valid request of its own, so only the guard can stop it.
   const inner = encodeCall(await buy(token.address));
   await send(chain, owner, { ...token, functionName: 'arm', args: [swap.address, inner] });
   await send(chain, alice, await buy(alice.address));

@@ -1,65 +1,74 @@
 import { domainSeparator, type Hex } from 'viem';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { contractSigner } from '../../abi/test/contract-signer.ts';
-import { type Call, type Chain, deploy, expectRevert, people, revertOf, send, startChain } from '../chain.ts';
+import {
+  accounts,
+  type Call,
+  type Chain,
+  deploy,
+  expectRevert,
+  revertData,
+  send,
+  startChain,
+} from '../chain.ts';
 import { makeQuote, type Quote, signQuote } from '../venue/venue.ts';
 import {
+  type Deployment,
   deployTokenized,
   gross,
   makeRequest,
   type Request,
   requestDomain,
   requestTypes,
-  type Setting,
   signedSwap,
   signRequest,
 } from './swap.ts';
 
-const { alice, bob, mallory, operator, owner } = people;
+const { alice, bob, mallory, operator, owner } = accounts;
 const unauthorized = '0x82b42900';
 let chain: Chain;
-let setting: Setting;
+let deployment: Deployment;
 
 beforeEach(async () => {
   chain = await startChain();
-  setting = await deployTokenized(chain);
+  deployment = await deployTokenized(chain);
 });
 
 describe("the operator's signature", () => {
   const others: Record<keyof Request, () => Partial<Request>> = {
     side: () => ({ side: 1 }),
-    inputToken: () => ({ inputToken: setting.venue.usdon.address }),
-    outputToken: () => ({ outputToken: setting.venue.usdon.address }),
+    inputToken: () => ({ inputToken: deployment.venue.usdon.address }),
+    outputToken: () => ({ outputToken: deployment.venue.usdon.address }),
     sender: () => ({ sender: bob.address }),
     nonce: () => ({ nonce: 1n }),
     expiry: () => ({ expiry: 4_000_000_001n }),
     amount: () => ({ amount: gross + 1n }),
   };
-  it.each(Object.keys(others) as (keyof Request)[])('is void over another %s', async (field) => {
-    const quote = makeQuote(chain, setting.venue);
-    const request = makeRequest(setting, quote);
+  it.each(Object.keys(others) as (keyof Request)[])('is invalid for a different %s', async (field) => {
+    const quote = makeQuote(chain, deployment.venue);
+    const request = makeRequest(deployment, quote);
     const call = async (signed: Request): Promise<Call> => ({
-      ...setting.swap,
+      ...deployment.swap,
       functionName: 'swap',
       args: [
         quote,
-        await signQuote(chain, setting.venue, quote),
-        setting.venue.dollar.address,
+        await signQuote(chain, deployment.venue, quote),
+        deployment.venue.dollar.address,
         gross,
-        await signRequest(chain, setting.swap, signed),
+        await signRequest(chain, deployment.swap, signed),
       ],
     });
     await expectRevert(chain, alice, await call({ ...request, ...others[field]() }), unauthorized);
     await send(chain, alice, await call(request));
   });
 
-  it('is void from another wallet', async () => {
-    await expectRevert(chain, bob, await signedSwap(chain, setting), unauthorized);
+  it('is invalid for a different caller', async () => {
+    await expectRevert(chain, bob, await signedSwap(chain, deployment), unauthorized);
   });
 
-  it('is void by anyone but the operator', async () => {
+  it('is invalid unless the operator signed it', async () => {
     for (const signer of [alice, owner, mallory]) {
-      await expectRevert(chain, alice, await signedSwap(chain, setting, { signer }), unauthorized);
+      await expectRevert(chain, alice, await signedSwap(chain, deployment, { signer }), unauthorized);
     }
   });
 
@@ -68,43 +77,43 @@ describe("the operator's signature", () => {
     { what: 'contract', domain: { verifyingContract: mallory.address } },
     { what: 'name', domain: { name: 'Another Swap' } },
     { what: 'version', domain: { version: '2' } },
-  ])('is void when made for another $what', async ({ domain }) => {
-    const quote = makeQuote(chain, setting.venue);
+  ])('is invalid if made for a different $what', async ({ domain }) => {
+    const quote = makeQuote(chain, deployment.venue);
     const foreign = await operator.signTypedData({
-      domain: { ...requestDomain(chain.id, setting.swap.address), ...domain },
+      domain: { ...requestDomain(chain.id, deployment.swap.address), ...domain },
       types: requestTypes,
       primaryType: 'VerifyRequest',
-      message: makeRequest(setting, quote),
+      message: makeRequest(deployment, quote),
     });
-    const signature = await signQuote(chain, setting.venue, quote);
-    const args = [quote, signature, setting.venue.dollar.address, gross, foreign];
-    await expectRevert(chain, alice, { ...setting.swap, functionName: 'swap', args }, unauthorized);
+    const signature = await signQuote(chain, deployment.venue, quote);
+    const args = [quote, signature, deployment.venue.dollar.address, gross, foreign];
+    await expectRevert(chain, alice, { ...deployment.swap, functionName: 'swap', args }, unauthorized);
   });
 
-  it('is spent by the swap: neither it nor a second one of the same nonce works again', async () => {
-    const first = await signedSwap(chain, setting);
-    const second = await signedSwap(chain, setting);
+  it('is used up by the swap, as is any other signature with the same nonce', async () => {
+    const first = await signedSwap(chain, deployment);
+    const second = await signedSwap(chain, deployment);
     await send(chain, alice, first);
     await expectRevert(chain, alice, first, unauthorized);
     await expectRevert(chain, alice, second, unauthorized);
-    await send(chain, alice, await signedSwap(chain, setting, { request: { nonce: 1n } }));
+    await send(chain, alice, await signedSwap(chain, deployment, { request: { nonce: 1n } }));
   });
 
-  it('may be of a contract wallet', async () => {
+  it('can be made by a contract wallet', async () => {
     const wallet = await deploy(chain, contractSigner, [operator.address]);
-    setting = await deployTokenized(chain, wallet.address);
-    await send(chain, alice, await signedSwap(chain, setting));
+    deployment = await deployTokenized(chain, wallet.address);
+    await send(chain, alice, await signedSwap(chain, deployment));
     await expectRevert(
       chain,
       alice,
-      await signedSwap(chain, setting, { signer: mallory, request: { nonce: 1n } }),
+      await signedSwap(chain, deployment, { signer: mallory, request: { nonce: 1n } }),
       unauthorized,
     );
   });
 
-  it('ends with the operator who made it', async () => {
-    const call = await signedSwap(chain, setting);
-    const change = { ...setting.swap, functionName: 'setOperator', args: [mallory.address] };
+  it('is invalid once the operator is replaced', async () => {
+    const call = await signedSwap(chain, deployment);
+    const change = { ...deployment.swap, functionName: 'setOperator', args: [mallory.address] };
     await expectRevert(chain, operator, change, unauthorized);
     await send(chain, owner, change);
     await expectRevert(chain, alice, call, unauthorized);
@@ -119,7 +128,7 @@ describe("the venue's signature", () => {
       selector: '0x127a982d',
     },
     userId: { value: () => ({ userId: `0x${'22'.repeat(32)}` }), selector: '0xe9167b86' },
-    asset: { value: () => ({ asset: setting.venue.usdon.address }), selector: unauthorized },
+    asset: { value: () => ({ asset: deployment.venue.usdon.address }), selector: unauthorized },
     price: { value: (quote) => ({ price: quote.price - 1n }), selector: '0x127a982d' },
     quantity: { value: (quote) => ({ quantity: quote.quantity - 1n }), selector: '0x127a982d' },
     expiration: { value: (quote) => ({ expiration: quote.expiration + 1n }), selector: unauthorized },
@@ -127,28 +136,28 @@ describe("the venue's signature", () => {
     additionalData: { value: () => ({ additionalData: `0x${'01'.repeat(32)}` }), selector: '0x127a982d' },
   };
   it.each(Object.keys(changes) as (keyof Quote)[])(
-    'does not cover a quote with another %s',
+    'is invalid for a quote with a different %s',
     async (field) => {
-      const call = await signedSwap(chain, setting);
+      const call = await signedSwap(chain, deployment);
       const [quote, ...rest] = call.args as [Quote, ...unknown[]];
       const { value, selector } = changes[field];
       const changed = { ...call, args: [{ ...quote, ...value(quote) }, ...rest] };
-      expect((await revertOf(chain, alice, changed)).slice(0, 10)).toBe(selector);
+      expect((await revertData(chain, alice, changed)).slice(0, 10)).toBe(selector);
       await send(chain, alice, call);
     },
   );
 
-  it('does not let two wallets share an attestation', async () => {
+  it('cannot be used by two wallets', async () => {
     const quote = { attestationId: 9_999_999n };
-    await send(chain, alice, await signedSwap(chain, setting, { quote }));
-    const call = await signedSwap(chain, setting, { quote, request: { sender: bob.address } });
+    await send(chain, alice, await signedSwap(chain, deployment, { quote }));
+    const call = await signedSwap(chain, deployment, { quote, request: { sender: bob.address } });
     await expectRevert(chain, bob, call, '0x468752d8');
   });
 });
 
 describe('the domain', () => {
-  it('carries the name of the deployment, by EIP-5267 and by its separator', async () => {
-    const { swap } = setting;
+  it('has the deployment name in its EIP-5267 description and its separator', async () => {
+    const { swap } = deployment;
     const domain = requestDomain(chain.id, swap.address);
     const [fields, name, version, chainId, verifyingContract, salt, extensions] =
       await chain.client.readContract({
@@ -171,7 +180,7 @@ describe('the domain', () => {
 
   it('has the type hash of the deployed wrappers', async () => {
     expect(
-      await chain.client.readContract({ ...setting.swap, functionName: 'VERIFY_REQUEST_TYPEHASH' }),
+      await chain.client.readContract({ ...deployment.swap, functionName: 'VERIFY_REQUEST_TYPEHASH' }),
     ).toBe('0xbc80a36b87b5bb1806c854856f3085b7cf8ffe21a3f92f0b348be549b8f9501f');
   });
 });

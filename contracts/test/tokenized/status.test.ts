@@ -1,28 +1,28 @@
 import { beforeEach, expect, it } from 'vitest';
-import { type Chain, expectRevert, people, send, startChain } from '../chain.ts';
-import { deployTokenized, type Setting, signedSwap } from './swap.ts';
+import { accounts, type Chain, expectRevert, send, startChain } from '../chain.ts';
+import { type Deployment, deployTokenized, signedSwap } from './swap.ts';
 
-const { alice, mallory, owner } = people;
+const { alice, mallory, owner } = accounts;
 let chain: Chain;
-let setting: Setting;
+let deployment: Deployment;
 
 beforeEach(async () => {
   chain = await startChain();
-  setting = await deployTokenized(chain);
+  deployment = await deployTokenized(chain);
 });
 
-const status = () => chain.client.readContract({ ...setting.swap, functionName: 'status' });
+const status = () => chain.client.readContract({ ...deployment.swap, functionName: 'status' });
 const assetStatus = () => {
-  const args = [setting.venue.asset.address] as const;
-  return chain.client.readContract({ ...setting.swap, functionName: 'status', args });
+  const args = [deployment.venue.asset.address] as const;
+  return chain.client.readContract({ ...deployment.swap, functionName: 'status', args });
 };
 const pause = (flags: number) =>
-  send(chain, owner, { ...setting.swap, functionName: 'pause', args: [flags] });
+  send(chain, owner, { ...deployment.swap, functionName: 'pause', args: [flags] });
 const sell = { quote: { side: 1 }, request: { amount: 0n } };
 
-it('is active at first', async () => {
+it('the swap is active after deployment', async () => {
   expect(await status()).toEqual([0, 0]);
-  expect(await chain.client.readContract({ ...setting.swap, functionName: 'SWAP_LEVEL' })).toBe(2n);
+  expect(await chain.client.readContract({ ...deployment.swap, functionName: 'SWAP_LEVEL' })).toBe(2n);
 });
 
 it.each([
@@ -30,12 +30,12 @@ it.each([
   { flags: 4, buys: false, sells: true },
   { flags: 8, buys: true, sells: false },
   { flags: 1, buys: true, sells: true },
-])('mask $flags: buys $buys, sells $sells', async ({ flags, buys, sells }) => {
+])('pause mask $flags: buys allowed $buys, sells allowed $sells', async ({ flags, buys, sells }) => {
   await pause(flags);
   expect(await status()).toEqual([buys && sells ? 0 : 1, flags]);
   const swaps = [
-    { call: await signedSwap(chain, setting), works: buys },
-    { call: await signedSwap(chain, setting, sell), works: sells },
+    { call: await signedSwap(chain, deployment), works: buys },
+    { call: await signedSwap(chain, deployment, sell), works: sells },
   ];
   for (const { call, works } of swaps) {
     if (works) await send(chain, alice, call);
@@ -43,15 +43,15 @@ it.each([
   }
 });
 
-it('stops for good', async () => {
-  await send(chain, owner, { ...setting.swap, functionName: 'stop' });
+it('the swap stops permanently', async () => {
+  await send(chain, owner, { ...deployment.swap, functionName: 'stop' });
   await pause(0);
   expect(await status()).toEqual([2, 0]);
-  await expectRevert(chain, alice, await signedSwap(chain, setting), '0xd05c7c78');
+  await expectRevert(chain, alice, await signedSwap(chain, deployment), '0xd05c7c78');
 });
 
-it("folds in the venue's four pause flags", async () => {
-  const { manager, asset } = setting.venue;
+it("the status includes the venue's four pause flags", async () => {
+  const { manager, asset } = deployment.venue;
   await send(chain, owner, { ...manager, functionName: 'setTokenPause', args: [asset.address, true, false] });
   expect([await status(), await assetStatus()]).toEqual([
     [0, 0],
@@ -71,11 +71,11 @@ it("folds in the venue's four pause flags", async () => {
   expect(await status()).toEqual([1, 8]);
 });
 
-it('is stopped and paused by the owner alone', async () => {
+it('only the owner can stop and pause the swap', async () => {
   for (const [functionName, args] of [
     ['stop', []],
     ['pause', [2]],
   ] as const) {
-    await expectRevert(chain, mallory, { ...setting.swap, functionName, args }, '0x82b42900');
+    await expectRevert(chain, mallory, { ...deployment.swap, functionName, args }, '0x82b42900');
   }
 });

@@ -1,10 +1,10 @@
 import { type Hex, parseSignature, stringToHex } from 'viem';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { bytes32Token } from '../../abi/bytes32-token.ts';
-import { type Chain, deploy, expectRevert, people, revertOf, send, startChain } from '../chain.ts';
+import { accounts, type Chain, deploy, expectRevert, revertData, send, startChain } from '../chain.ts';
 import { balanceOf, deployAsset, deployDollar, deployTetherLike } from '../tokens.ts';
 
-const { alice, bob, mallory, owner } = people;
+const { alice, bob, mallory, owner } = accounts;
 let chain: Chain;
 
 beforeEach(async () => {
@@ -34,7 +34,7 @@ describe('the dollar', () => {
     return [alice.address, bob.address, value, deadline, 27 + yParity, r, s];
   }
 
-  it('has 6 decimals and takes EIP-2612 permits, each once', async () => {
+  it('has 6 decimals and accepts each EIP-2612 permit once', async () => {
     const dollar = await deployDollar(chain);
     expect(await chain.client.readContract({ ...dollar, functionName: 'decimals' })).toBe(6);
     const call = { ...dollar, functionName: 'permit', args: await permit(dollar.address, 500n) };
@@ -46,14 +46,14 @@ describe('the dollar', () => {
     await expectRevert(chain, bob, foreign, '0xddafbaef');
   });
 
-  it('gives nobody an allowance that was not asked for', async () => {
+  it('grants no allowance by default', async () => {
     const dollar = await deployDollar(chain);
     const permit2 = '0x000000000022D473030F116dDEE9F6B43aC78BA3';
     const args = [alice.address, permit2] as const;
     expect(await chain.client.readContract({ ...dollar, functionName: 'allowance', args })).toBe(0n);
   });
 
-  it('is minted by the owner and its minters alone', async () => {
+  it('can be minted only by the owner and the minters', async () => {
     const asset = await deployAsset(chain);
     expect(await chain.client.readContract({ ...asset, functionName: 'decimals' })).toBe(18);
     const mint = { ...asset, functionName: 'mint', args: [mallory.address, 1n] };
@@ -66,16 +66,16 @@ describe('the dollar', () => {
 });
 
 describe('the Tether-like token', () => {
-  it('changes an allowance only through zero', async () => {
+  it('requires resetting an allowance to zero before changing it', async () => {
     const token = await deployTetherLike(chain);
     const approve = (amount: bigint) => ({ ...token, functionName: 'approve', args: [bob.address, amount] });
     await send(chain, alice, approve(5n));
-    expect(await revertOf(chain, alice, approve(6n))).toBe('0x');
+    expect(await revertData(chain, alice, approve(6n))).toBe('0x');
     await send(chain, alice, approve(0n));
     await send(chain, alice, approve(6n));
   });
 
-  it('returns nothing where others return true', async () => {
+  it('has no return values', async () => {
     const token = await deployTetherLike(chain);
     await send(chain, owner, { ...token, functionName: 'mint', args: [alice.address, 10n] });
     const { data } = await chain.client.call({
@@ -88,7 +88,7 @@ describe('the Tether-like token', () => {
 });
 
 describe('the bytes32 token', () => {
-  it('names itself in bytes32', async () => {
+  it('has a bytes32 name and symbol', async () => {
     const [name, symbol] = ['Maker', 'MKR'].map((text) => stringToHex(text, { size: 32 }));
     const token = await deploy(chain, bytes32Token, [owner.address, name, symbol]);
     expect(await chain.client.readContract({ ...token, functionName: 'name' })).toBe(name);

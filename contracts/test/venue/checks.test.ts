@@ -1,6 +1,6 @@
 import { type Hex, zeroAddress } from 'viem';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Call, type Chain, expectRevert, moveTo, people, send, startChain } from '../chain.ts';
+import { accounts, type Call, type Chain, expectRevert, send, setTime, startChain } from '../chain.ts';
 import {
   approve,
   deployVenue,
@@ -17,7 +17,7 @@ import {
   venueDomain,
 } from './venue.ts';
 
-const { alice, bob, mallory, owner } = people;
+const { alice, bob, mallory, owner } = accounts;
 let chain: Chain;
 let venue: Venue;
 
@@ -35,12 +35,12 @@ const mint = (quote: Quote, signature: Hex, token: Hex = venue.dollar.address): 
   args: [quote, signature, token, 1_000_000_000n],
 });
 
-async function signedMint(given: Partial<Quote> = {}): Promise<Call> {
-  const quote = makeQuote(chain, venue, given);
+async function signedMint(overrides: Partial<Quote> = {}): Promise<Call> {
+  const quote = makeQuote(chain, venue, overrides);
   return mint(quote, await signQuote(chain, venue, quote));
 }
 
-/** Each fault alone, in the order in which the deployed managers look for them. */
+/** Each fault on its own, in the order in which the deployed managers check for them. */
 const faults: {
   name: string;
   selector: Hex;
@@ -48,11 +48,15 @@ const faults: {
   quote?: Partial<Quote>;
   args?: unknown[];
 }[] = [
-  { name: 'GlobalMintsPaused', selector: '0xc614adcc', break: () => set('setGlobalPause', [true, false]) },
+  {
+    name: 'GlobalMintsPaused',
+    selector: '0xc614adcc',
+    break: () => configure('setGlobalPause', [true, false]),
+  },
   {
     name: 'GMTokenMintsPaused',
     selector: '0x01c962ea',
-    break: () => set('setTokenPause', [venue.asset.address, true, false]),
+    break: () => configure('setTokenPause', [venue.asset.address, true, false]),
   },
   {
     name: 'UserNotRegistered',
@@ -70,43 +74,43 @@ const faults: {
   {
     name: 'GMTokenNotRegistered',
     selector: '0x26b5ecf3',
-    break: () => set('setAccepted', [venue.asset.address, false]),
+    break: () => configure('setAccepted', [venue.asset.address, false]),
   },
   { name: 'InvalidChainId', selector: '0x7a47c9a2', quote: { chainId: 1n }, break: async () => {} },
   {
     name: 'InvalidAttestationSigner',
     selector: '0x127a982d',
-    break: () => set('setRole', [signerRole, people.venue.address, false]),
+    break: () => configure('setRole', [signerRole, accounts.venue.address, false]),
   },
   {
     name: 'DepositAmountTooSmall',
     selector: '0x67627d07',
-    break: () => set('setMinimums', [10n ** 30n, 0n]),
+    break: () => configure('setMinimums', [10n ** 30n, 0n]),
   },
-  { name: 'RateLimitExceeded', selector: '0xa74c1c5f', break: () => limit(1n) },
+  { name: 'RateLimitExceeded', selector: '0xa74c1c5f', break: () => setUserLimit(1n) },
 ];
 
-function set(functionName: string, args: unknown[]) {
+function configure(functionName: string, args: unknown[]) {
   return send(chain, owner, { ...venue.manager, functionName, args });
 }
 
 async function closeMarket() {
-  await moveTo(chain, 1_735_948_800n);
+  await setTime(chain, 1_735_948_800n);
   await send(chain, owner, { ...venue.hours, functionName: 'setHours', args: [0n, false] });
 }
 
-function limit(cap: bigint) {
+function setUserLimit(cap: bigint) {
   const args = [venue.asset.address, 0, cap, 86_400n];
   return send(chain, owner, { ...venue.limiter, functionName: 'setUserLimit', args });
 }
 
 describe('mint', () => {
-  it.each(faults)('refuses with $name', async ({ selector, quote, break: breakIt }) => {
+  it.each(faults)('reverts with $name', async ({ selector, quote, break: breakIt }) => {
     await breakIt();
     await expectRevert(chain, alice, await signedMint(quote), selector);
   });
 
-  it('names the first fault of several, in the order of the deployed managers', async () => {
+  it('reports the first of several faults in the order of the deployed managers', async () => {
     let quote: Partial<Quote> = {};
     for (const fault of [...faults].reverse()) {
       await fault.break();
@@ -115,7 +119,7 @@ describe('mint', () => {
     }
   });
 
-  it('refuses the zero token, the sell side and a used attestation', async () => {
+  it('rejects the zero token, the sell side and a used attestation', async () => {
     const quote = makeQuote(chain, venue);
     const signature = await signQuote(chain, venue, quote);
     await expectRevert(chain, alice, mint(quote, signature, zeroAddress), '0x885ce5f1');
@@ -124,23 +128,23 @@ describe('mint', () => {
     await expectRevert(chain, alice, mint(quote, signature), '0x468752d8');
   });
 
-  it("refuses another user's quote, naming both ids", async () => {
+  it("rejects another user's quote and reports both ids", async () => {
     const other: Hex = `0x474d${'11'.repeat(30)}`;
     await expectRevert(chain, alice, await signedMint({ userId: other }), '0xe9167b86', [userId, other]);
     await register(chain, venue, bob.address, other);
     await expectRevert(chain, bob, await signedMint(), '0xe9167b86', [other, userId]);
   });
 
-  it('holds a quote to its last second', async () => {
+  it('accepts a quote until its last second', async () => {
     const call = await signedMint({ expiration: 1_800_000_000n });
     await chain.evm.request({ method: 'evm_setNextBlockTimestamp', params: [1_800_000_000] });
     await send(chain, alice, call);
-    await moveTo(chain, 1_800_000_001n);
+    await setTime(chain, 1_800_000_001n);
     await expectRevert(chain, alice, await signedMint({ expiration: 1_800_000_000n }), '0x716dcc39');
   });
 
   const fields: (keyof Quote)[] = ['attestationId', 'price', 'quantity', 'expiration', 'additionalData'];
-  it.each(fields)('refuses a signed quote whose %s was changed', async (field) => {
+  it.each(fields)('rejects a signed quote with a changed %s', async (field) => {
     const quote = makeQuote(chain, venue);
     const signature = await signQuote(chain, venue, quote);
     const value = quote[field];
@@ -153,9 +157,9 @@ describe('mint', () => {
     { what: 'manager', domain: { verifyingContract: mallory.address } },
     { what: 'name', domain: { name: 'GMTokenManager' } },
     { what: 'version', domain: { version: '2' } },
-  ])('refuses a quote signed for another $what', async ({ domain }) => {
+  ])('rejects a quote signed for a different $what', async ({ domain }) => {
     const quote = makeQuote(chain, venue);
-    const signature = await people.venue.signTypedData({
+    const signature = await accounts.venue.signTypedData({
       domain: { ...venueDomain(chain.id, venue.manager.address), ...domain },
       types: quoteTypes,
       primaryType: 'Quote',
@@ -164,7 +168,7 @@ describe('mint', () => {
     await expectRevert(chain, alice, mint(quote, signature), '0x127a982d');
   });
 
-  it('refuses a signature that recovers to nobody', async () => {
+  it('rejects a signature that recovers to the zero address', async () => {
     const quote = makeQuote(chain, venue);
     await expectRevert(chain, alice, mint(quote, '0x'), '0x127a982d');
     await expectRevert(chain, alice, mint(quote, `0x${'00'.repeat(65)}`), '0x127a982d');
@@ -180,7 +184,7 @@ describe('the price band', () => {
     }
   });
 
-  it('needs a posted price that is not stale', async () => {
+  it('requires a posted price that is not stale', async () => {
     const post = (price: bigint, delay: number) =>
       send(chain, owner, {
         ...venue.oracle,
@@ -188,7 +192,7 @@ describe('the price band', () => {
         args: [venue.asset.address, price, delay, 1_000],
       });
     await post(posted, 5);
-    await moveTo(chain, 1_735_700_000n);
+    await setTime(chain, 1_735_700_000n);
     await expectRevert(chain, alice, await signedMint(), '0x19abf40e');
     await post(0n, 5);
     await expectRevert(chain, alice, await signedMint(), '0x27515afa');
@@ -196,16 +200,16 @@ describe('the price band', () => {
 });
 
 describe('the limiter', () => {
-  it('lets use decay over the window, per user', async () => {
-    await limit(1_000n * unit);
+  it('decays usage over the window, per user', async () => {
+    await setUserLimit(1_000n * unit);
     await send(chain, alice, await signedMint());
     await expectRevert(chain, alice, await signedMint({ quantity: unit }), '0xa74c1c5f');
-    await moveTo(chain, (await chain.client.getBlock()).timestamp + 43_200n);
+    await setTime(chain, (await chain.client.getBlock()).timestamp + 43_200n);
     await send(chain, alice, await signedMint({ quantity: (5n * unit) / 2n }));
     await expectRevert(chain, alice, await signedMint({ quantity: unit }), '0xa74c1c5f');
   });
 
-  it('caps all users together', async () => {
+  it('limits all users together', async () => {
     const { asset, limiter, dollar, manager } = venue;
     const cap = (args: unknown[]) =>
       send(chain, owner, { ...limiter, functionName: 'setGlobalLimit', args: [asset.address, 0, ...args] });
@@ -220,7 +224,7 @@ describe('the limiter', () => {
     await send(chain, bob, await signedMint({ userId: other }));
   });
 
-  it('refuses an asset without limits, and spenders that are not the manager', async () => {
+  it('rejects assets without limits and callers other than the manager', async () => {
     const { asset, limiter } = venue;
     const zero = (functionName: string) =>
       send(chain, owner, { ...limiter, functionName, args: [asset.address, 0, 0n, 0n] });
@@ -233,16 +237,16 @@ describe('the limiter', () => {
   });
 });
 
-describe('the weekend', () => {
+describe('market hours on a weekend', () => {
   it.each([
     { day: 'Friday 23:59:58', time: 1_735_948_798n, open: true },
     { day: 'Saturday 00:00', time: 1_735_948_800n, open: false },
     { day: 'Sunday 23:59:58', time: 1_736_121_598n, open: false },
     { day: 'Monday 00:00', time: 1_736_121_600n, open: true },
-  ])('$day', async ({ time, open }) => {
-    const [zone] = [-5n * 3_600n];
+  ])('$day: open $open', async ({ time, open }) => {
+    const zone = -5n * 3_600n;
     await send(chain, owner, { ...venue.hours, functionName: 'setHours', args: [zone, false] });
-    await moveTo(chain, time - zone);
+    await setTime(chain, time - zone);
     if (open)
       expect(await chain.client.readContract({ ...venue.hours, functionName: 'check' })).toBeUndefined();
     else await expectRevert(chain, alice, await signedMint(), '0x6e961a0e');

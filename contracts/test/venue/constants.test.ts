@@ -8,7 +8,7 @@ import { deployVenue, marketId, quoteTypes, signerRole, venueDomain } from './ve
 const ethereum = { chainId: 1, manager: '0x2c158BC456e027b2AfFCCadF1BDBD9f5fC4c5C8c' } as const;
 const bnb = { chainId: 56, manager: '0x91f8Aff3738825e8eB16FC6f6b1A7A4647bDB299' } as const;
 
-// The sample of the vendor's documentation.
+// The sample from the vendor's documentation.
 const sample = {
   chainId: 1n,
   attestationId: 229852750420835981756873903928305653446n,
@@ -23,8 +23,8 @@ const sample = {
 const structHash = '0x7dc9a78d3925e19b514ae8e2ce187d0c0ba63e914d26c37d5ff5c4c5d6fbfa83';
 const digest = '0xca9f46dd275ab515002ba99d7713d50ae66132cc88a1853cd56f76f3bef50b9e';
 
-/** A chain where our code, as deployed, stands at the venue's own address. */
-async function impersonate({ chainId, manager }: { chainId: number; manager: `0x${string}` }) {
+/** Starts a chain with our compiled manager at the venue's own address. */
+async function startImpersonating({ chainId, manager }: { chainId: number; manager: `0x${string}` }) {
   const chain = await startChain();
   const { manager: ours } = await deployVenue(chain);
   const code = (await chain.client.getCode(ours)) ?? '0x';
@@ -36,14 +36,14 @@ async function impersonate({ chainId, manager }: { chainId: number; manager: `0x
 it.each([
   { ...ethereum, separator: '0xe366cab15d2bf3f9f295fa4d4f299170e44e971d8e7f1808dfef3c453692222c' },
   { ...bnb, separator: '0x744b6843cda8f424167a1df41a9d55a84be12a5a07046354dc532354c46f9a24' },
-])('has the domain separator of the manager on chain $chainId', async ({ separator, ...where }) => {
-  const { client, manager } = await impersonate(where);
+])('the domain separator matches the deployed manager on chain $chainId', async ({ separator, ...where }) => {
+  const { client, manager } = await startImpersonating(where);
   expect(await client.readContract({ ...manager, functionName: 'getDomainSeparator' })).toBe(separator);
   expect(domainSeparator({ domain: venueDomain(where.chainId, where.manager) })).toBe(separator);
 });
 
-it("hashes the vendor's sample quote as the vendor does", async () => {
-  const { client, manager } = await impersonate(ethereum);
+it("the vendor's sample quote hashes to the vendor's digest", async () => {
+  const { client, manager } = await startImpersonating(ethereum);
   expect(await client.readContract({ ...manager, functionName: 'hashQuote', args: [sample] })).toBe(digest);
   const typed = { types: quoteTypes, primaryType: 'Quote', message: sample } as const;
   expect(hashTypedData({ domain: venueDomain(1, ethereum.manager), ...typed })).toBe(digest);
@@ -51,7 +51,7 @@ it("hashes the vendor's sample quote as the vendor does", async () => {
   expect((sample.quantity * sample.price) / 10n ** 18n).toBe(1126365755792703767675n);
 });
 
-it('has the constants of the deployed managers', async () => {
+it('the constants match the deployed managers', async () => {
   const chain = await startChain();
   const { manager } = await deployVenue(chain);
   const read = (functionName: 'QUOTE_TYPEHASH' | 'ATTESTATION_SIGNER_ROLE' | 'gmIdentifier') =>

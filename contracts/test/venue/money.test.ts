@@ -1,10 +1,10 @@
 import { decodeEventLog, type Hex, zeroAddress } from 'viem';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Chain, expectRevert, moveTo, people, send, startChain } from '../chain.ts';
+import { accounts, type Chain, expectRevert, send, setTime, startChain } from '../chain.ts';
 import { balanceOf } from '../tokens.ts';
 import { approve, deployVenue, makeQuote, register, signQuote, unit, userId, type Venue } from './venue.ts';
 
-const { alice, mallory, owner } = people;
+const { alice, mallory, owner } = accounts;
 let chain: Chain;
 let venue: Venue;
 
@@ -24,8 +24,8 @@ async function trade(side: 'mint' | 'redeem', token: Hex, amount: bigint) {
   return { quote, call: { ...venue.manager, functionName: `${side}WithAttestation`, args } };
 }
 
-/** What one act adds to the caller's balances. */
-async function change(act: () => Promise<unknown>) {
+/** Returns the changes of the caller's balances. */
+async function balanceChange(act: () => Promise<unknown>) {
   const tokens = { dollar: venue.dollar, usdon: venue.usdon, asset: venue.asset };
   const read = () =>
     Promise.all(Object.values(tokens).map((token) => balanceOf(chain, token.address, alice.address)));
@@ -38,30 +38,30 @@ async function change(act: () => Promise<unknown>) {
 }
 
 describe('mint', () => {
-  it("takes exactly the cost in the venue's dollar, whatever was offered", async () => {
+  it("takes exactly the cost in the venue's dollar, whatever amount was deposited", async () => {
     const { call } = await trade('mint', venue.usdon.address, 1n);
-    expect(await change(() => send(chain, alice, call))).toEqual({
+    expect(await balanceChange(() => send(chain, alice, call))).toEqual({
       dollar: 0n,
       usdon: -1_000n * unit,
       asset: 5n * unit,
     });
   });
 
-  it("takes all of another token and gives the surplus back in the venue's dollar", async () => {
+  it("takes the whole deposit of another token and returns the surplus in the venue's dollar", async () => {
     const { call } = await trade('mint', venue.dollar.address, 1_000_000_007n);
-    expect(await change(() => send(chain, alice, call))).toEqual({
+    expect(await balanceChange(() => send(chain, alice, call))).toEqual({
       dollar: -1_000_000_007n,
       usdon: 7n * 10n ** 12n,
       asset: 5n * unit,
     });
   });
 
-  it('reverts in the converter when the deposit is short', async () => {
+  it('reverts in the converter if the deposit is too small', async () => {
     const { call } = await trade('mint', venue.dollar.address, 999_999_999n);
     await expectRevert(chain, alice, call, '0x72d77b08');
   });
 
-  it('refuses tokens it cannot convert', async () => {
+  it('rejects tokens it cannot convert', async () => {
     const { call } = await trade('mint', venue.asset.address, unit);
     await expectRevert(chain, alice, call, '0x00de0807');
     await send(chain, owner, { ...venue.manager, functionName: 'setConverter', args: [zeroAddress] });
@@ -69,7 +69,7 @@ describe('mint', () => {
     await expectRevert(chain, alice, other, '0xcdce50bd');
   });
 
-  it('refuses a stablecoin that lost its peg, or whose price is old', async () => {
+  it('rejects a stablecoin that lost its peg or has a stale price', async () => {
     const { converter, dollar } = venue;
     const post = (price: bigint, delay: bigint) =>
       send(chain, owner, { ...converter, functionName: 'setPrice', args: [dollar.address, price, delay] });
@@ -77,11 +77,11 @@ describe('mint', () => {
     await post(98n * 10n ** 16n - 1n, 100n);
     await expectRevert(chain, alice, call, '0xd4266859');
     await post(98n * 10n ** 16n, 100n);
-    await moveTo(chain, (await chain.client.getBlock()).timestamp + 200n);
+    await setTime(chain, (await chain.client.getBlock()).timestamp + 200n);
     await expectRevert(chain, alice, call, '0x48afc38e');
   });
 
-  it('tells every field of the quote, nothing indexed', async () => {
+  it('emits every field of the quote, none of them indexed', async () => {
     const { quote, call } = await trade('mint', venue.usdon.address, 0n);
     const { logs } = await send(chain, alice, call);
     const log = logs.find((entry) => entry.address === venue.manager.address);
@@ -108,18 +108,18 @@ describe('mint', () => {
 });
 
 describe('redeem', () => {
-  it("burns the asset and pays in the venue's dollar, whatever minimum was asked", async () => {
+  it("burns the asset and pays in the venue's dollar, ignoring the minimum", async () => {
     const { call } = await trade('redeem', venue.usdon.address, 10n ** 30n);
-    expect(await change(() => send(chain, alice, call))).toEqual({
+    expect(await balanceChange(() => send(chain, alice, call))).toEqual({
       dollar: 0n,
       usdon: 1_000n * unit,
       asset: -5n * unit,
     });
   });
 
-  it('converts to another token, and honours the minimum there', async () => {
+  it('converts to another token and enforces the minimum', async () => {
     const { call } = await trade('redeem', venue.dollar.address, 1_000_000_000n);
-    expect(await change(() => send(chain, alice, call))).toEqual({
+    expect(await balanceChange(() => send(chain, alice, call))).toEqual({
       dollar: 1_000_000_000n,
       usdon: 0n,
       asset: -5n * unit,
@@ -128,7 +128,7 @@ describe('redeem', () => {
     await expectRevert(chain, alice, greedy, '0x3e7919fe');
   });
 
-  it('has pauses, a minimum and tokens of its own', async () => {
+  it('has its own pauses, minimum and accepted tokens', async () => {
     const { manager, asset, dollar } = venue;
     const { call } = await trade('redeem', dollar.address, 0n);
     const { call: odd } = await trade('redeem', asset.address, 0n);
@@ -147,8 +147,8 @@ describe('redeem', () => {
   });
 });
 
-describe('everything that is set', () => {
-  it('is set by the owner alone', async () => {
+describe('every setting', () => {
+  it('can be changed only by the owner', async () => {
     const { manager, registry, oracle, hours, limiter, converter, asset, dollar } = venue;
     const acts: [
       typeof manager | typeof registry | typeof oracle | typeof hours | typeof limiter | typeof converter,

@@ -6,10 +6,10 @@ import { venueLimiter } from '../../abi/venue-limiter.ts';
 import { venueManager } from '../../abi/venue-manager.ts';
 import { venueOracle } from '../../abi/venue-oracle.ts';
 import { venueRegistry } from '../../abi/venue-registry.ts';
-import { type Call, type Chain, type Deployed, deploy, people, send } from '../chain.ts';
+import { accounts, type Call, type Chain, type Deployed, deploy, send } from '../chain.ts';
 import { deployAsset, deployDollar, type Erc20 } from '../tokens.ts';
 
-const { owner } = people;
+const { owner } = accounts;
 
 export const userId = stringToHex('GM-causeway', { size: 32 });
 /** The token id of the market: the low 20 bytes of keccak("global_markets"). */
@@ -56,7 +56,7 @@ export type Venue = {
   dollar: Erc20;
 };
 
-/** A venue that trades one asset around 200 dollars, takes the dollar and signs with `people.venue`. */
+/** Deploys a venue that trades one asset at about 200 dollars, accepts the dollar and signs with `accounts.venue`. */
 export async function deployVenue(chain: Chain): Promise<Venue> {
   const dollar = await deployDollar(chain);
   const usdon = await deployAsset(chain, 'USDon');
@@ -92,7 +92,7 @@ export async function deployVenue(chain: Chain): Promise<Venue> {
   await set({ ...dollar, functionName: 'mint', args: [converter.address, 10n ** 15n] });
   await set({ ...oracle, functionName: 'setPrice', args: [asset.address, posted, 2 ** 32 - 1, 1_000] });
   await set({ ...manager, functionName: 'setAccepted', args: [asset.address, true] });
-  await set({ ...manager, functionName: 'setRole', args: [signerRole, people.venue.address, true] });
+  await set({ ...manager, functionName: 'setRole', args: [signerRole, accounts.venue.address, true] });
   return { manager, registry, oracle, hours, limiter, converter, usdon, asset, dollar };
 }
 
@@ -112,7 +112,7 @@ export function signQuote(
   chain: Chain,
   { manager }: Venue,
   message: Quote,
-  signer = people.venue,
+  signer = accounts.venue,
 ): Promise<Hex> {
   const domain = venueDomain(chain.id, manager.address);
   return signer.signTypedData({ domain, types: quoteTypes, primaryType: 'Quote', message });
@@ -120,7 +120,7 @@ export function signQuote(
 
 let lastAttestation = 0n;
 
-export function makeQuote(chain: Chain, { asset }: Venue, given: Partial<Quote> = {}): Quote {
+export function makeQuote(chain: Chain, { asset }: Venue, overrides: Partial<Quote> = {}): Quote {
   lastAttestation += 1n;
   return {
     chainId: BigInt(chain.id),
@@ -132,6 +132,6 @@ export function makeQuote(chain: Chain, { asset }: Venue, given: Partial<Quote> 
     expiration: 4_000_000_000n,
     side: 0,
     additionalData: `0x${'00'.repeat(32)}`,
-    ...given,
+    ...overrides,
   };
 }
