@@ -86,7 +86,7 @@ export function verifySignature(
   return isSame(digest, expected);
 }
 
-/** Compares in constant time, whatever the lengths. */
+/** Compares in constant time, whatever their lengths. */
 function isSame(a: string, b: string): boolean {
   const digest = (text: string) => createHmac('sha256', 'compare').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { token } from '@causeway/contracts/abi/token.ts';
 import { tokenizedSwap } from '@causeway/contracts/abi/tokenized-swap.ts';
 import { venueConverter } from '@causeway/contracts/abi/venue-converter.ts';
@@ -6,6 +7,7 @@ import fc from 'fast-check';
 import { type Hex, maxUint256 } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeOffer } from '../../test/support/offers.ts';
+import { partnerOf } from '../../test/support/tokens.ts';
 import {
   appleFile,
   MARKET_OPEN,
@@ -65,7 +67,7 @@ test('a purchase of any size, fee, price and funding token matches its reply exa
       if (terms !== offered)
         await makeOffer(world.app.ctx, appleFile(world.deployment, funding, { fee_bps: fee }));
       offered = terms;
-      await waitForOffers();
+      await waitForOffer(fee, funding);
       const amount = decimals === 6 ? cents * 10_000n + dust / 10n ** 12n : cents * 10n ** 16n + dust;
       const { status, body } = await order({ amount: amount.toString() });
       expect([status, body.code, body.errors]).toEqual([200, undefined, undefined]);
@@ -86,8 +88,14 @@ test('a purchase of any size, fee, price and funding token matches its reply exa
   );
 }, 400_000);
 
-async function waitForOffers(): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, 20));
+/** Waits until the notification of the changed offer has reached the cache. */
+async function waitForOffer(fee: number, funding: Hex): Promise<void> {
+  for (;;) {
+    const { byKey } = await world.app.ctx.offers.of(partnerOf('partner-one'));
+    const offer = byKey.get('apple');
+    if (offer?.fee_bps === fee && offer.contracts[0]?.funding_tokens[0]?.address === funding) return;
+    await sleep(5);
+  }
 }
 
 async function deployDollar18(): Promise<Hex> {

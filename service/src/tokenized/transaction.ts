@@ -31,7 +31,7 @@ const MAX_ATTESTATION_TTL_MS = 120_000;
 
 /**
  * Creates the signed transaction of a purchase. Runs every check and stores the order before it requests an
- * attestation, so that one request never uses up two, whatever crashes.
+ * attestation, so that one request never uses up two, even after a crash.
  */
 export async function encodeTransaction(
   ctx: Context,

@@ -180,13 +180,13 @@ describe('wallet challenges', () => {
   test('accept forms like JSON', async () => {
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
     const encode = (fields: Record<string, string>) => new URLSearchParams(fields).toString();
-    const asked = { wallet_address: wallet.address, chain: wallet.chain };
-    const { body } = await user.call('POST', '/v1/wallet-ownership', encode(asked) as never, form);
+    const fields = { wallet_address: wallet.address, chain: wallet.chain };
+    const { body } = await user.call('POST', '/v1/wallet-ownership', encode(fields) as never, form);
     const bound = await user.call(
       'POST',
       `/v1/offers/${offer.id}/addresses`,
       encode({
-        ...asked,
+        ...fields,
         offer_option_id: plain,
         signature: String(await wallet.sign(String(body.message))),
       }) as never,
