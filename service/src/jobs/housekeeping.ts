@@ -6,7 +6,12 @@ import type { Context } from '../context.ts';
 import { deleteExpiredIdempotencyKeys } from '../http/idempotency-store.ts';
 import { deleteExpiredRateLimits } from '../http/rate-limit-store.ts';
 import { deleteOldReceipts } from '../http/webhook-receipt-store.ts';
-import { deleteExpiredGrants } from '../oauth/housekeeping.ts';
+import {
+  deleteExpiredArtifacts,
+  deleteExpiredTokens,
+  deleteRetiredKeys,
+  deleteUnusedGrants,
+} from '../oauth/housekeeping.ts';
 import { erasePiiPastRetention } from '../pii/erasure.ts';
 import { deleteOldOrders } from '../tokenized/retention.ts';
 import { deleteExpiredWalletChallenges } from '../wallets/housekeeping.ts';
@@ -19,7 +24,10 @@ export type HousekeepingSteps = Record<string, (ctx: Context) => Promise<unknown
 const STEPS: HousekeepingSteps = {
   'idempotency keys': deleteExpiredIdempotencyKeys,
   'rate limits': deleteExpiredRateLimits,
-  'OAuth grants': deleteExpiredGrants,
+  'OAuth tokens': deleteExpiredTokens,
+  'OAuth artifacts': deleteExpiredArtifacts,
+  'OAuth grants': deleteUnusedGrants,
+  'signing keys': deleteRetiredKeys,
   'sign-in failures': deleteExpiredSignInFailures,
   'mail links': deleteExpiredLinks,
   'passkey challenges': deleteExpiredChallenges,

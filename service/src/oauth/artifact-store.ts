@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { AdapterPayload } from 'oidc-provider';
+import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Db } from '../db/pool.ts';
 
 /** Authorization codes, refresh tokens, browser sessions and interactions share one table, distinguished by `kind`. */
@@ -71,5 +72,5 @@ export async function deleteArtifactByUid(db: Db, kind: string, uid: string): Pr
 }
 
 export async function deleteExpiredArtifacts(db: Db, retention: string): Promise<void> {
-  await sql`delete from oauth_artifacts where expires_at < now() - ${retention}::interval`.execute(db);
+  await deleteInBatches(db, 'oauth_artifacts', sql`expires_at < now() - ${retention}::interval`);
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { AdapterPayload } from 'oidc-provider';
+import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Db } from '../db/pool.ts';
 import type { ConnectedApp } from './connected-app.ts';
 
@@ -67,8 +68,9 @@ export async function listConnectedApps(db: Db, userId: string): Promise<Connect
  * 15 days: a browser session (14 days) may still return to it.
  */
 export async function deleteUnusedGrants(db: Db, retention: string): Promise<void> {
-  await sql`delete from oauth_grants g where revoked_at < now() - ${retention}::interval or (
-    inserted_at < now() - interval '15 days'
-    and not exists (select from oauth_tokens t where t.grant_id = g.id)
-    and not exists (select from oauth_artifacts a where a.grant_id = g.id))`.execute(db);
+  await deleteInBatches(db, 'oauth_grants', sql`revoked_at < now() - ${retention}::interval`);
+  const unused = sql`inserted_at < now() - interval '15 days'
+    and not exists (select from oauth_tokens t where t.grant_id = oauth_grants.id)
+    and not exists (select from oauth_artifacts a where a.grant_id = oauth_grants.id)`;
+  await deleteInBatches(db, 'oauth_grants', unused);
 }

@@ -1,4 +1,5 @@
 import { realTime } from '../clock.ts';
+import { createNotifiedCache } from '../db/notified-cache.ts';
 import type { Caller, Guard } from '../http/access.ts';
 import type { Kernel } from '../kernel.ts';
 import { hashSecret, isSecret } from '../secret-hash.ts';
@@ -27,17 +28,10 @@ const CLIENT_TTL_MS = 5_000;
  */
 export async function createGuard(ctx: Dependencies, maxTokens = MAX_TOKENS): Promise<TokenGuard> {
   const { listener } = ctx;
-  const tokens = new Map<string, VerifiedToken>();
-  const clients = new Map<string, { client: RegisteredClient; expiresAt: number }>();
+  const tokens = createNotifiedCache<VerifiedToken>(listener, maxTokens);
+  const clients = createNotifiedCache<{ client: RegisteredClient; expiresAt: number }>(listener, MAX_CLIENTS);
   let origins = await listOrigins(ctx.db);
-  // Counts notifications: a read that started before one may return what it revoked, so it must not be cached.
-  let generation = 0;
 
-  const clear = () => {
-    generation++;
-    tokens.clear();
-    clients.clear();
-  };
   const reloadOrigins = () => {
     listOrigins(ctx.db).then(
       (loaded) => {
@@ -46,43 +40,29 @@ export async function createGuard(ctx: Dependencies, maxTokens = MAX_TOKENS): Pr
       (err: unknown) => ctx.log.warn({ err }, 'failed to load partner origins'),
     );
   };
-  listener.onLost(clear);
-  listener.onRestored(() => {
-    clear();
-    reloadOrigins();
-  });
+  listener.onRestored(reloadOrigins);
   const applyNotification = (message: string) => {
-    generation++;
     const [subject = '', id = ''] = message.split(' ');
-    for (const [token, { tags }] of tokens)
-      if (tags[subject as keyof VerifiedToken['tags']] === id) tokens.delete(token);
-    if (subject === 'client' || subject === 'partner') clients.clear();
+    tokens.invalidate(({ tags }) => tags[subject as keyof VerifiedToken['tags']] === id);
+    if (subject === 'client' || subject === 'partner') clients.invalidate();
     if (subject === 'partner') reloadOrigins();
   };
   await listener.on('oauth', applyNotification);
 
-  const loadToken = async (token: string): Promise<VerifiedToken | null> => {
-    if (!isSecret(token)) return null;
-    const startedIn = generation;
-    const verified = await verifyToken(ctx.pool, hashSecret(token));
-    if (verified !== null && startedIn === generation && listener.isConnected())
-      addToCache(tokens, token, verified, maxTokens);
-    return verified;
-  };
   const inspect = (token: string): VerifiedToken | null | Promise<VerifiedToken | null> => {
     const cached = tokens.get(token);
-    if (cached === undefined || !listener.isConnected()) return loadToken(token);
+    if (cached === undefined)
+      return isSecret(token) ? tokens.load(token, () => verifyToken(ctx.pool, hashSecret(token))) : null;
     if (cached.expiresAtMs > realTime()) return cached;
     tokens.delete(token);
     return null;
   };
   const loadClient = async (clientId: string): Promise<RegisteredClient | undefined> => {
-    const startedIn = generation;
-    const client = await findClient(ctx.db, clientId);
-    if (client !== undefined && startedIn === generation && listener.isConnected()) {
-      addToCache(clients, clientId, { client, expiresAt: performance.now() + CLIENT_TTL_MS }, MAX_CLIENTS);
-    }
-    return client;
+    const loaded = await clients.load(clientId, async () => {
+      const client = await findClient(ctx.db, clientId);
+      return client && { client, expiresAt: performance.now() + CLIENT_TTL_MS };
+    });
+    return loaded?.client;
   };
   return {
     applyNotification,
@@ -94,19 +74,9 @@ export async function createGuard(ctx: Dependencies, maxTokens = MAX_TOKENS): Pr
     },
     client: (clientId) => {
       const cached = clients.get(clientId);
-      const isFresh = cached !== undefined && cached.expiresAt > performance.now() && listener.isConnected();
+      const isFresh = cached !== undefined && cached.expiresAt > performance.now();
       return isFresh ? cached.client : loadClient(clientId);
     },
     knowsOrigin: (origin) => origins.has(origin),
   };
-}
-
-/** Evicts the oldest entry when the cache is full. */
-function addToCache<T>(cache: Map<string, T>, key: string, value: T, maxSize: number): void {
-  cache.delete(key);
-  if (cache.size >= maxSize) {
-    const [oldest] = cache.keys();
-    if (oldest !== undefined) cache.delete(oldest);
-  }
-  cache.set(key, value);
 }

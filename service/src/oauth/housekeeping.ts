@@ -1,16 +1,28 @@
 import type { Kernel } from '../kernel.ts';
-import { deleteExpiredArtifacts } from './artifact-store.ts';
-import { deleteUnusedGrants } from './grant-store.ts';
-import { deleteRetiredKeys } from './key-store.ts';
-import { deleteExpiredTokens } from './token-store.ts';
+import * as artifacts from './artifact-store.ts';
+import * as grants from './grant-store.ts';
+import * as keys from './key-store.ts';
+import * as tokens from './token-store.ts';
+
+type Dependencies = Pick<Kernel, 'db'>;
 
 /** Covers requests in flight and clock skew between nodes. */
 const EXPIRED_RETENTION = '1 hour';
 
-/** Deletes expired tokens, codes and sessions, then grants without any, and retired signing keys. */
-export async function deleteExpiredGrants({ db }: Pick<Kernel, 'db'>): Promise<void> {
-  await deleteExpiredTokens(db, EXPIRED_RETENTION);
-  await deleteExpiredArtifacts(db, EXPIRED_RETENTION);
-  await deleteUnusedGrants(db, EXPIRED_RETENTION);
-  await deleteRetiredKeys(db);
+export function deleteExpiredTokens({ db }: Dependencies): Promise<void> {
+  return tokens.deleteExpiredTokens(db, EXPIRED_RETENTION);
+}
+
+/** Deletes expired codes, refresh tokens, interactions and sessions. */
+export function deleteExpiredArtifacts({ db }: Dependencies): Promise<void> {
+  return artifacts.deleteExpiredArtifacts(db, EXPIRED_RETENTION);
+}
+
+/** Deletes grants that have neither tokens nor artifacts, so it runs after both. */
+export function deleteUnusedGrants({ db }: Dependencies): Promise<void> {
+  return grants.deleteUnusedGrants(db, EXPIRED_RETENTION);
+}
+
+export function deleteRetiredKeys({ db }: Dependencies): Promise<void> {
+  return keys.deleteRetiredKeys(db);
 }

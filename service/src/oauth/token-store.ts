@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { AdapterPayload } from 'oidc-provider';
 import type pg from 'pg';
+import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Db } from '../db/pool.ts';
 
 export type NewToken = {
@@ -44,7 +45,7 @@ export async function deleteTokensOf(db: Db, userId: string): Promise<void> {
 }
 
 export async function deleteExpiredTokens(db: Db, retention: string): Promise<void> {
-  await sql`delete from oauth_tokens where expires_at < now() - ${retention}::interval`.execute(db);
+  await deleteInBatches(db, 'oauth_tokens', sql`expires_at < now() - ${retention}::interval`);
 }
 
 export type ActiveToken = {

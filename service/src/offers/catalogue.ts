@@ -1,3 +1,4 @@
+import { createNotifiedCache } from '../db/notified-cache.ts';
 import type { Kernel } from '../kernel.ts';
 import type { OfferRequirements } from '../requirements/schema.ts';
 import type { OfferDetails, OfferList, OfferSummary } from './schema.ts';
@@ -31,47 +32,14 @@ export type Catalogue = {
 
 const MAX_PARTNERS = 1_000;
 
-/**
- * Caches offers in memory until the database notifies of a change. While the listening connection is down, every
- * lookup reads the database.
- */
+/** Creates the catalogue. Offers are cached until a notification says that they changed. */
 export async function createCatalogue({ db, listener }: Pick<Kernel, 'db' | 'listener'>): Promise<Catalogue> {
-  const cache = new Map<string, PartnerOffers>();
-  const loading = new Map<string, Promise<PartnerOffers>>();
-  // A read that started before a notification may return stale offers, so its result is not cached.
-  let generation = 0;
-  const clear = () => {
-    generation++;
-    cache.clear();
-    loading.clear();
-  };
-  listener.onLost(clear);
-  listener.onRestored(clear);
-  await listener.on('offers', clear);
-
-  const load = async (partnerId: string): Promise<PartnerOffers> => {
-    const startedIn = generation;
-    const found = toPartnerOffers(await listPublished(db, partnerId));
-    if (startedIn === generation && listener.isConnected()) {
-      if (cache.size >= MAX_PARTNERS) cache.clear();
-      cache.set(partnerId, found);
-    }
-    return found;
-  };
-  const loadOnce = (partnerId: string): Promise<PartnerOffers> => {
-    const inFlight = loading.get(partnerId);
-    if (inFlight !== undefined) return inFlight;
-    const read = load(partnerId);
-    loading.set(partnerId, read);
-    const done = () => void (loading.get(partnerId) === read && loading.delete(partnerId));
-    read.then(done, done);
-    return read;
-  };
+  const partners = createNotifiedCache<PartnerOffers>(listener, MAX_PARTNERS);
+  await listener.on('offers', () => partners.invalidate());
   return {
-    of: (partnerId) => {
-      if (!listener.isConnected()) return load(partnerId);
-      return cache.get(partnerId) ?? loadOnce(partnerId);
-    },
+    of: (partnerId) =>
+      partners.get(partnerId) ??
+      partners.load(partnerId, async () => toPartnerOffers(await listPublished(db, partnerId))),
   };
 }
 
