@@ -1,75 +1,127 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { findCycles, readSourceTree, type SourceFile } from './support/source-tree.ts';
 
-const src = fileURLToPath(new URL('../src', import.meta.url));
-const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter(
-  (file) => file.endsWith('.ts') && !file.endsWith('.test.ts'),
-);
+const SOURCE = 'service/src/';
+const tree = readSourceTree();
+const production = tree.filter(({ path }) => !/\.test\.tsx?$/.test(path));
+const service = production.filter(({ path }) => path.startsWith(SOURCE));
 
-/** Data flows one way: a file may import from its own layer and from those below it. */
-function layer(file: string): number {
-  const name = file.split('/').at(-1) ?? '';
-  if (/^(main|serve|routes)\.ts$/.test(file) || name.endsWith('-command.ts')) return 4;
-  if (name === 'routes.ts' || name === 'plugin.ts' || file.startsWith('operations/')) return 3;
-  if (/^(http|db|outbound|chain|operator)\//.test(file) || !file.includes('/')) return 0;
-  if (name === 'store.ts' || name === 'provider.ts' || name === 'schema.ts') return 1;
-  return 2;
+const name = (path: string) => path.slice(SOURCE.length);
+const folder = (path: string) => (name(path).includes('/') ? (name(path).split('/')[0] ?? '') : '');
+const matching = (files: readonly SourceFile[], pattern: RegExp) =>
+  files.filter(({ text }) => pattern.test(text)).map(({ path }) => path);
+
+const KERNEL_FOLDERS = ['config', 'db', 'http', 'jobs', 'outbound'];
+/** Files that put everything together: they may import anything. */
+const COMPOSITION = ['main.ts', 'serve.ts', 'compose.ts', 'routes.ts', 'context.ts', 'jobs/housekeeping.ts'];
+
+type Layer = 'kernel' | 'chain' | 'operator' | 'feature' | 'composition';
+
+function layerOf(path: string): Layer {
+  if (COMPOSITION.includes(name(path))) return 'composition';
+  const top = folder(path);
+  if (top === '' || KERNEL_FOLDERS.includes(top)) return 'kernel';
+  if (top === 'chain' || top === 'operator') return top;
+  return 'feature';
 }
 
-const imports = files.flatMap((file) =>
-  [
-    ...readFileSync(join(src, file), 'utf8').matchAll(
-      /^(?:import|export)\s(type\s)?[^;]*?from '(\.[^']+)'/gms,
-    ),
-  ].map(([, isType, target]) => ({
-    file,
-    isType: isType !== undefined,
-    target: relative(src, join(src, dirname(file), String(target))),
-  })),
+const ORDER: Layer[] = ['kernel', 'chain', 'operator', 'feature', 'composition'];
+
+const isStore = (path: string) => /(^|[/-])store\.ts$/.test(path);
+const isEntry = (path: string) => /(^|\/)(routes|plugin)\.ts$|-command\.ts$/.test(path);
+
+/** Every import between two files of the service. `context.ts` has types only and may be imported by all. */
+const imports = service.flatMap(({ path, imports }) =>
+  imports
+    .filter(({ target }) => target.startsWith(SOURCE) && target !== `${SOURCE}context.ts`)
+    .map(({ target, isType }) => ({ path, target, isType })),
 );
+const show = (found: { path: string; target: string }[]) =>
+  found.map(({ path, target }) => `${name(path)} -> ${name(target)}`);
 
-test('imports run downwards: routes, domain, store and provider, kernel', () => {
-  const wrong = imports.filter(
-    ({ file, target, isType }) => !isType && layer(file) < layer(target) && file !== 'compose.ts',
-  );
-  expect(wrong).toEqual([]);
-});
-
-test('the kernel knows no feature, and no store knows a route', () => {
-  const features =
-    /^(accounts|offers|requirements|wallets|kyc|pii|documents|participations|swaps|tokenized|events)\//;
-  expect(
-    imports.filter(
-      ({ file, target, isType }) => !isType && /^(http|db)\//.test(file) && features.test(target),
-    ),
-  ).toEqual([]);
-});
-
-test('only config.ts reads the environment', () => {
-  const readers = files.filter((file) =>
-    /process\.env\b(?!\.PATH)/.test(readFileSync(join(src, file), 'utf8')),
-  );
-  expect(readers).toEqual(['main.ts']);
-});
-
-describe('rules of the house', () => {
-  test.each([
-    ['no import of the sandbox but in serve.ts', /@causeway\/sandbox/, ['serve.ts']],
-    [
-      'time comes from a clock',
-      /\bnew Date\(\)|Date\.now\(\)/,
-      ['clock.ts', 'http/request-log.ts', 'serve.ts', 'accounts/interaction.ts'],
-    ],
-  ] as const)('%s', (_rule, pattern, allowed) => {
-    const found = files.filter((file) => pattern.test(readFileSync(join(src, file), 'utf8')));
-    expect(found.filter((file) => !(allowed as readonly string[]).includes(file))).toEqual([]);
+describe('imports', () => {
+  test('the repository has no import cycles, type-only imports included', () => {
+    expect(findCycles(production)).toEqual([]);
   });
 
-  test('no file is longer than 300 lines', () => {
-    expect(files.filter((file) => readFileSync(join(src, file), 'utf8').split('\n').length > 301)).toEqual(
-      [],
+  test('run from features to operator, chain and kernel', () => {
+    // The configuration names chains and keys, so it knows their types and tables.
+    const allowed = ['chain/chains.ts', 'operator/key.ts', 'operator/sandbox-keys.ts'];
+    const wrong = imports.filter(
+      ({ path, target }) =>
+        ORDER.indexOf(layerOf(path)) < ORDER.indexOf(layerOf(target)) &&
+        !(/^config[./]/.test(name(path)) && allowed.includes(name(target))),
     );
+    expect(show(wrong)).toEqual([]);
+  });
+
+  test('run from routes to domain to store and provider', () => {
+    const level = (path: string) =>
+      isEntry(path) ? 3 : isStore(path) || /(^|\/)(provider|schema)\.ts$/.test(path) ? 1 : 2;
+    const wrong = imports.filter(
+      ({ path, target, isType }) =>
+        !isType &&
+        layerOf(path) === 'feature' &&
+        layerOf(target) === 'feature' &&
+        level(path) < level(target),
+    );
+    expect(show(wrong)).toEqual([]);
+  });
+
+  test('a feature uses the domain functions of other features, not their stores', () => {
+    const wrong = imports.filter(
+      ({ path, target }) =>
+        isStore(target) && folder(path) !== folder(target) && layerOf(path) !== 'composition',
+    );
+    expect(show(wrong)).toEqual([]);
+  });
+
+  test('participations do not depend on settlement, except for the command that requests refunds', () => {
+    const wrong = imports.filter(
+      ({ path, target }) =>
+        folder(path) === 'participations' && folder(target) === 'settlement' && !isEntry(path),
+    );
+    expect(show(wrong)).toEqual([]);
+  });
+
+  test('only serve.ts loads the sandbox, and the service does not use the SDK', () => {
+    expect(matching(service, /@causeway\/sandbox/)).toEqual([`${SOURCE}serve.ts`]);
+    expect(matching(service, /@causeway\/sdk|\/sdk\/src\//)).toEqual([]);
+  });
+});
+
+describe('rules', () => {
+  test('SQL is in stores and db/ only', () => {
+    const sql = /\bsql(<[^`;]*>)?`|\.(selectFrom|insertInto|updateTable|deleteFrom)\(|\bpool\.query\(/;
+    const wrong = matching(service, sql).filter((path) => !isStore(path) && folder(path) !== 'db');
+    expect(wrong.map(name)).toEqual([]);
+  });
+
+  test('only config.ts reads the environment', () => {
+    expect(matching(service, /process\.env\b(?!\.PATH)/).map(name)).toEqual(['config.ts']);
+  });
+
+  test('time comes from a clock', () => {
+    const allowed = ['clock.ts', 'http/request-log.ts', 'serve.ts', 'accounts/interaction.ts'];
+    const found = matching(service, /\bnew Date\(\)|Date\.now\(\)/).map(name);
+    expect(found.filter((path) => !allowed.includes(path))).toEqual([]);
+  });
+
+  test('the only classes are errors', () => {
+    expect(
+      matching(production, /^\s*(export )?class \w+(?! extends \w*(Error|Failure)\b)\b(?! extends)/m),
+    ).toEqual([]);
+  });
+
+  test('no file or folder is named after a catch-all', () => {
+    const vague = /(^|\/)(utils?|helpers?|common|shared|lib|types)(\/|\.tsx?$)/;
+    expect(tree.map(({ path }) => path).filter((path) => vague.test(path))).toEqual([]);
+  });
+
+  test('no file is longer than 300 lines, and half of them are shorter than 110', () => {
+    const lengths = tree.map(({ path, text }) => ({ path, lines: text.trimEnd().split('\n').length }));
+    expect(lengths.filter(({ lines }) => lines > 300)).toEqual([]);
+    const sorted = lengths.map(({ lines }) => lines).sort((a, b) => a - b);
+    expect(sorted[Math.floor(sorted.length / 2)]).toBeLessThan(110);
   });
 });
