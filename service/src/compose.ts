@@ -6,7 +6,7 @@ import type { Config } from './config.ts';
 import type { Context } from './context.ts';
 import { openListener } from './db/listen.ts';
 import { nodeLockStatement } from './db/node.ts';
-import { type Db, openPool } from './db/pool.ts';
+import { type Db, openPool, pingDatabase } from './db/pool.ts';
 import { openDocuseal } from './documents/docuseal.ts';
 import { unconfiguredDocuments } from './documents/unconfigured.ts';
 import { createDeadlines } from './http/deadline.ts';
@@ -86,7 +86,7 @@ export async function buildContext({
     supplier: permissionSupplier(config.supplierKey, clock),
     venue: cacheVenue(openVenue(), clock),
     checks: new Map([
-      ['database', async () => void (await pool.query('select 1'))],
+      ['database', () => pingDatabase(pool)],
       ...chains
         .all()
         .map(

@@ -62,3 +62,8 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
 async function prepareSession(client: pg.ClientBase): Promise<void> {
   await client.query(`set timezone = 'UTC'; set datestyle = 'ISO'`);
 }
+
+/** Throws if the database does not respond. */
+export async function pingDatabase(pool: pg.Pool): Promise<void> {
+  await pool.query('select 1');
+}
