@@ -9,7 +9,7 @@ export default defineConfig({
     reporters: ['default', summaryReporter()],
     pool: 'forks',
     maxWorkers: 2,
-    // On a shared, busy machine a test of processes and deadlines may miss its moment once; which ones did is printed.
+    // Tests of processes and timeouts can fail once on a busy machine; the reporter prints which ones were retried.
     retry: process.env.CI ? 1 : 0,
     testTimeout: 60_000,
     hookTimeout: 120_000,

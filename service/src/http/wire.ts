@@ -51,7 +51,6 @@ export const EvmChain = Type.Enum([...EVM_CHAINS], { title: 'EvmChain' });
 export const Uint256 = Type.String({ format: 'uint256', maxLength: 78, examples: ['1000000'] });
 export const Decimal = Type.String({ format: 'decimal', maxLength: 79, examples: ['1000.5'] });
 export const EvmAddress = Type.String({ format: 'evm-address', maxLength: 42 });
-export const TransactionHash = Type.String({ format: 'transaction-hash', maxLength: 66 });
 export const Timestamp = Type.String({ format: 'date-time', examples: ['2026-01-02T03:04:05.678901Z'] });
 export const Uri = Type.String({ format: 'uri', maxLength: 2048 });
 export const Email = Type.String({ format: 'email', maxLength: 254 });
