@@ -3,7 +3,7 @@ import { buildServer } from '@causeway/service/http/server.ts';
 import { showParticipation } from '@causeway/service/participations/participation.ts';
 import { participationRoutes } from '@causeway/service/participations/routes.ts';
 import { ParticipationList } from '@causeway/service/participations/schema.ts';
-import type { ShownRow } from '@causeway/service/participations/store.ts';
+import type { ParticipationRow } from '@causeway/service/participations/store.ts';
 import { fastify } from 'fastify';
 import { benchContext } from './context.ts';
 import { seedParticipations } from './participations-seed.ts';
@@ -49,7 +49,7 @@ for (const [name, query] of Object.entries(questions)) {
   const statements = await statementsOf(query);
   const path = `/list-${Object.keys(targets).length}`;
   bare.get(path, { schema: { response: { 200: ParticipationList } } }, async () => {
-    let found: ShownRow[] = [];
+    let found: ParticipationRow[] = [];
     for (const [i, statement] of statements.entries())
       found = (await ctx.pool.query({ name: `${name} ${i}`, ...statement })).rows;
     return { object: 'list', data: found.slice(0, 20).map(showParticipation) };

@@ -17,7 +17,7 @@ let token: (assetId: string) => Hex;
 beforeAll(async () => {
   chain = await startTestChain();
   node = await chain.addNode();
-  chains = openChains({ urls: { ethereum_sepolia: [node.url] }, timeout: 1_000 });
+  chains = openChains({ urls: { ethereum_sepolia: [node.url] }, timeoutMs: 1_000 });
   token = (assetId) => chain.deployment.tokens.find(({ asset_id }) => asset_id === assetId)?.address ?? '0x';
 });
 afterAll(async () => {

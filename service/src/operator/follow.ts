@@ -31,7 +31,7 @@ export type FollowState = {
 };
 
 export type FollowTimings = ResendTimings & {
-  /** How long a nonce must look wrong before it is acted upon. */
+  /** How long the nonces must look wrong before the service reacts. */
   nonceGraceMs: number;
 };
 

@@ -160,12 +160,12 @@ describe('allowance and balance', () => {
         ? calls.map(() => ({ error: notFound }))
         : chain.rpc.batch(calls);
     const approvalHash = await sale.buyer(1).approve(5n * UNIT);
-    const wanted = [
+    const required = [
       { user: sale.buyer(1).address, fund: sale.fund, token: sale.usdc, amount: 5n * UNIT, approvalHash },
     ];
     const lagging = { ...chain, rpc: { ...chain.rpc, batch } };
-    expect(await inspectApprovals(lagging, wanted)).toEqual([{ state: 'unconfirmed' }]);
-    expect(await inspectApprovals(chain, wanted)).toEqual([{ state: 'good' }]);
+    expect(await inspectApprovals(lagging, required)).toEqual([{ state: 'unconfirmed' }]);
+    expect(await inspectApprovals(chain, required)).toEqual([{ state: 'good' }]);
   });
 
   test('of an unreadable token delay only its own participation', async () => {

@@ -7,8 +7,8 @@ import { resultOf } from '../chain/evm/reply.ts';
 import type { ApiError } from '../errors.ts';
 import { inspectFunds, type Shortage } from './funds.ts';
 
-/** The approval a participation needs: `user` lets `fund` take `amount` of `token`. */
-export type WantedApproval = { user: Hex; fund: Hex; token: Hex; amount: bigint; approvalHash: Hex };
+/** The approval that a participation requires: `user` lets `fund` take `amount` of `token`. */
+export type RequiredApproval = { user: Hex; fund: Hex; token: Hex; amount: bigint; approvalHash: Hex };
 
 /** The first property that no approval in the transaction has right. */
 export type ApprovalFault = 'reverted' | 'no_approval' | 'token' | 'owner' | 'spender' | 'amount';
@@ -30,10 +30,10 @@ export type Finding =
  */
 export async function inspectApprovals(
   chain: EvmChain,
-  wanted: readonly WantedApproval[],
+  required: readonly RequiredApproval[],
 ): Promise<Finding[]> {
-  const { findings, height } = await inspectReceipts(chain, wanted);
-  const good = wanted.filter((_, i) => findings[i]?.state === 'good');
+  const { findings, height } = await inspectReceipts(chain, required);
+  const good = required.filter((_, i) => findings[i]?.state === 'good');
   const funds = await inspectFunds(chain, good, height);
   return findings.map((finding) => (finding.state === 'good' ? (funds.shift() ?? finding) : finding));
 }
@@ -41,14 +41,14 @@ export async function inspectApprovals(
 /** Judges the receipts alone, in one RPC batch. Returns the block height at which they were read, too. */
 export async function inspectReceipts(
   chain: EvmChain,
-  wanted: readonly WantedApproval[],
+  required: readonly RequiredApproval[],
 ): Promise<{ findings: Finding[]; height: bigint }> {
   const [head, ...replies] = await chain.rpc.batch([
     { method: 'eth_blockNumber', params: [] },
-    ...wanted.map(({ approvalHash }) => ({ method: 'eth_getTransactionReceipt', params: [approvalHash] })),
+    ...required.map(({ approvalHash }) => ({ method: 'eth_getTransactionReceipt', params: [approvalHash] })),
   ]);
   const height = hexToBigInt(resultOf(head) as Hex);
-  const findings = wanted.map((approval, i) =>
+  const findings = required.map((approval, i) =>
     judgeReceipt(resultOf(replies[i]) as Receipt | null, approval, height, chain.facts.confirmations),
   );
   return { findings, height };
@@ -56,19 +56,19 @@ export async function inspectReceipts(
 
 function judgeReceipt(
   receipt: Receipt | null,
-  wanted: WantedApproval,
+  required: RequiredApproval,
   height: bigint,
   confirmations: number,
 ): Finding {
   if (receipt === null) return { state: 'unmined' };
-  const reason = findFault(receipt, wanted);
+  const reason = findFault(receipt, required);
   const isConfirmed = height - hexToBigInt(receipt.blockNumber) + 1n >= BigInt(confirmations);
   if (reason !== null) return { state: 'wrong', reason, isConfirmed };
   return { state: isConfirmed ? 'good' : 'unconfirmed' };
 }
 
 /** Returns null if any approval in the receipt fits. */
-function findFault(receipt: Receipt, { token, user, fund, amount }: WantedApproval): ApprovalFault | null {
+function findFault(receipt: Receipt, { token, user, fund, amount }: RequiredApproval): ApprovalFault | null {
   if (receipt.status !== '0x1') return 'reverted';
   let candidates = readApprovals(receipt.logs);
   if (candidates.length === 0) return 'no_approval';

@@ -12,7 +12,7 @@ import { assertOpen, contractOn, findOffer, findOption } from '../offers/offer.t
 import { assertRequirementsMet } from '../requirements/statuses.ts';
 import { assertWalletBound } from '../wallets/bound.ts';
 import { assertNotSanctioned } from '../wallets/sanctions.ts';
-import { inspectApprovals, type WantedApproval } from './approval.ts';
+import { inspectApprovals, type RequiredApproval } from './approval.ts';
 import { assertMinimumPurchase } from './minimum-purchase.ts';
 import { showParticipation } from './participation.ts';
 import type { NewParticipation, Participation } from './schema.ts';
@@ -63,12 +63,12 @@ export async function createParticipation(
   await assertMinCommit(chain, contract.address, amount);
   await assertApprovalUnused(ctx, request, hash);
 
-  const wanted = { user: wallet, fund: contract.address, token: token.address, amount, approvalHash: hash };
+  const required = { user: wallet, fund: contract.address, token: token.address, amount, approvalHash: hash };
   const now = toTimestamp(ctx.clock.micros());
   return recordParticipation(ctx, hash, request, {
     ...request,
     id: newId(ctx.clock, ctx.random),
-    status: await judgeApproval(chain, wanted),
+    status: await judgeApproval(chain, required),
     reason: null,
     asset_code: asset.code,
     asset_name: asset.name,
@@ -104,8 +104,8 @@ async function assertMinCommit(chain: EvmChain, fund: Hex, amount: bigint): Prom
 }
 
 /** Returns the first status of a participation. Throws if its approval cannot become valid. */
-async function judgeApproval(chain: EvmChain, wanted: WantedApproval): Promise<'pending' | 'prepared'> {
-  const [finding] = await inspectApprovals(chain, [wanted]);
+async function judgeApproval(chain: EvmChain, required: RequiredApproval): Promise<'pending' | 'prepared'> {
+  const [finding] = await inspectApprovals(chain, [required]);
   if (finding?.state === 'wrong') throw new ApiError('approval_invalid', { reason: finding.reason });
   if (finding?.state === 'unreadable') throw finding.error;
   if (finding?.state === 'short') throw new ApiError(finding.shortage.code, finding.shortage.details);

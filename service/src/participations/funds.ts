@@ -6,8 +6,8 @@ import type { RpcReply } from '../chain/evm/endpoint.ts';
 import { describeRevert, revertData } from '../chain/evm/revert.ts';
 import { ApiError } from '../errors.ts';
 
-/** What the fund is going to take. */
-export type WantedFunds = { user: Hex; fund: Hex; token: Hex; amount: bigint };
+/** The amount that `fund` takes from `user`. */
+export type RequiredFunds = { user: Hex; fund: Hex; token: Hex; amount: bigint };
 
 export type Shortage = {
   code: 'insufficient_allowance' | 'insufficient_balance';
@@ -26,20 +26,20 @@ export type FundsFinding =
  */
 export async function inspectFunds(
   chain: EvmChain,
-  wanted: readonly WantedFunds[],
+  required: readonly RequiredFunds[],
   height: bigint,
 ): Promise<FundsFinding[]> {
-  if (wanted.length === 0) return [];
+  if (required.length === 0) return [];
   const block = numberToHex(height);
   const replies = await chain.rpc.batch(
-    wanted.flatMap(({ token, user, fund }) =>
+    required.flatMap(({ token, user, fund }) =>
       [
         encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args: [user, fund] }),
         encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [user] }),
       ].map((data) => ({ method: 'eth_call', params: [{ to: token, data }, block] })),
     ),
   );
-  return wanted.map((funds, i) => {
+  return required.map((funds, i) => {
     const [allowance, balance] = [readAmount(funds, replies[2 * i]), readAmount(funds, replies[2 * i + 1])];
     if (allowance === null || balance === null) return { state: 'unconfirmed' };
     if (allowance instanceof ApiError) return { state: 'unreadable', error: allowance };
@@ -49,8 +49,8 @@ export async function inspectFunds(
   });
 }
 
-/** Returns null if the node cannot answer. A revert or a missing contract is an answer: the token is unreadable. */
-function readAmount({ token }: WantedFunds, reply: RpcReply | undefined): bigint | ApiError | null {
+/** Returns null if the node does not know. Returns an error if the token reverts or is not a contract. */
+function readAmount({ token }: RequiredFunds, reply: RpcReply | undefined): bigint | ApiError | null {
   if (reply === undefined) return null;
   if ('error' in reply) {
     const revert = revertData(reply.error);
@@ -64,7 +64,7 @@ function readAmount({ token }: WantedFunds, reply: RpcReply | undefined): bigint
 
 /** Returns null if the fund could take the amount. */
 function findShortage(
-  { token, user, fund, amount }: WantedFunds,
+  { token, user, fund, amount }: RequiredFunds,
   allowance: bigint,
   balance: bigint,
 ): Shortage | null {

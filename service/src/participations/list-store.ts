@@ -3,9 +3,9 @@ import type { Db } from '../db/pool.ts';
 import type { Keyset } from '../http/paging.ts';
 import { STATUSES } from './schema.ts';
 import { type Choice, isRestricted, type Selection } from './selection.ts';
-import { SHOWN, type ShownRow } from './store.ts';
+import { API_COLUMNS, type ParticipationRow } from './store.ts';
 
-const COLUMNS = SHOWN.map((name) => `p.${name}`).join(', ');
+const COLUMNS = API_COLUMNS.map((name) => `p.${name}`).join(', ');
 
 /** Row limits of the statements. Few values mean few prepared statements; callers slice the page they need. */
 const STATEMENT_LIMITS = [21, 51, 101];
@@ -21,9 +21,9 @@ export async function listParticipations(
   partnerId: string | null,
   selection: Selection,
   keyset: Keyset,
-): Promise<ShownRow[]> {
+): Promise<ParticipationRow[]> {
   if (Object.values(selection).some(({ only }) => only?.length === 0)) return [];
-  const { rows } = await db.executeQuery<ShownRow>(pageQuery(partnerId, selection, keyset));
+  const { rows } = await db.executeQuery<ParticipationRow>(pageQuery(partnerId, selection, keyset));
   return rows;
 }
 
@@ -35,7 +35,7 @@ function pageQuery(
   partnerId: string | null,
   selection: Selection,
   { direction, position, limit }: Keyset,
-): CompiledQuery<ShownRow> {
+): CompiledQuery<ParticipationRow> {
   const draft = newDraft(partnerId);
   narrowUsers(draft, selection);
   narrowOffers(draft, selection);
@@ -52,7 +52,7 @@ function pageQuery(
     sources.length === 0
       ? page
       : `select ${COLUMNS} from ${sources.join(' cross join ')} cross join lateral (${page}) p ${end}`;
-  return CompiledQuery.raw(text, values) as CompiledQuery<ShownRow>;
+  return CompiledQuery.raw(text, values) as CompiledQuery<ParticipationRow>;
 }
 
 /** A statement under construction. */

@@ -5,7 +5,7 @@ import type { Caller } from '../http/access.ts';
 import { isId } from '../http/ids.ts';
 import type { Chain } from '../http/wire.ts';
 import type { Participation } from './schema.ts';
-import { findParticipation, type ShownRow } from './store.ts';
+import { findParticipation, type ParticipationRow } from './store.ts';
 
 export async function readParticipation(ctx: Context, caller: Caller, id: string): Promise<Participation> {
   const row = isId(id) ? await findParticipation(ctx.db, caller, id) : null;
@@ -13,7 +13,7 @@ export async function readParticipation(ctx: Context, caller: Caller, id: string
   return showParticipation(row);
 }
 
-export function showParticipation(row: ShownRow): Participation {
+export function showParticipation(row: ParticipationRow): Participation {
   return {
     object: 'participation',
     id: row.id,

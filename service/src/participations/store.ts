@@ -3,7 +3,7 @@ import type { Db } from '../db/pool.ts';
 import type { ParticipationStatus, Participations } from '../db/settlement-tables.ts';
 
 /** The columns that the API returns. */
-export const SHOWN = [
+export const API_COLUMNS = [
   'id',
   'offer_id',
   'offer_option_id',
@@ -19,7 +19,7 @@ export const SHOWN = [
   'updated_at',
 ] as const;
 
-export type ShownRow = Pick<Participations, (typeof SHOWN)[number]>;
+export type ParticipationRow = Pick<Participations, (typeof API_COLUMNS)[number]>;
 
 /** The columns that come from the request. Two requests with equal values are the same request. */
 export const REQUEST_COLUMNS = [
@@ -56,7 +56,7 @@ export async function notify(db: Db, channel: string, payload: string): Promise<
 export async function listByApproval(db: Db, chain: string, hash: Buffer) {
   return db
     .selectFrom('participations')
-    .select([...SHOWN, ...REQUEST_COLUMNS, 'holds_approval'])
+    .select([...API_COLUMNS, ...REQUEST_COLUMNS, 'holds_approval'])
     .where('chain', '=', chain)
     .where('approval_hash', '=', hash)
     .orderBy('holds_approval', 'desc')
@@ -68,10 +68,10 @@ export async function findParticipation(
   db: Db,
   { partnerId, userId }: { partnerId: string; userId: string | null },
   id: string,
-): Promise<ShownRow | null> {
+): Promise<ParticipationRow | null> {
   let query = db
     .selectFrom('participations')
-    .select(SHOWN)
+    .select(API_COLUMNS)
     .where('id', '=', id)
     .where('partner_id', '=', partnerId);
   if (userId !== null) query = query.where('user_id', '=', userId);
@@ -79,8 +79,8 @@ export async function findParticipation(
 }
 
 /** Locks and returns a participation without checking who may see it. For operators only. */
-export async function lockParticipation(tx: Db, id: string): Promise<ShownRow | null> {
-  const query = tx.selectFrom('participations').select(SHOWN).where('id', '=', id).forUpdate();
+export async function lockParticipation(tx: Db, id: string): Promise<ParticipationRow | null> {
+  const query = tx.selectFrom('participations').select(API_COLUMNS).where('id', '=', id).forUpdate();
   return (await query.executeTakeFirst()) ?? null;
 }
 

@@ -28,7 +28,7 @@ export async function settleRefund(
       { participation_ids: unbacked },
       'refunds were paid from other participations of the same users, because a reorganisation undid their commits',
     );
-  // The money has moved, so the row is `remitted` whatever its status was.
+  // The money has moved, so the row becomes `remitted` regardless of its status.
   await changeStatus(parts, tx, {
     ids: succeeded,
     from: ['submitted', 'completed', 'failed', 'remit_submitted', 'remit_failed'],

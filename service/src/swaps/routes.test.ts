@@ -11,25 +11,25 @@ import { type TestApp, testApp } from '../../test/support/app.ts';
 import { startTestChain, type TestChain, type TestNode } from '../../test/support/chain.ts';
 
 const chain = 'ethereum_sepolia';
-const nobody: Hex = '0x00000000000000000000000000000000000000aa';
+const unusedAddress: Hex = '0x00000000000000000000000000000000000000aa';
 const owner = roles.owner.address;
 
-let world: TestChain;
+let testChain: TestChain;
 let node: TestNode;
 let app: TestApp;
 let bearer: string;
 let usdc: Hex;
 
 beforeAll(async () => {
-  world = await startTestChain(chain);
-  node = await world.addNode();
+  testChain = await startTestChain(chain);
+  node = await testChain.addNode();
   app = await testApp({ config: { rpcUrls: { [chain]: [node.url] }, rpcFreshness: 25 } });
   bearer = await app.tokenFor({ userId: null, scopes: new Set(['swaps:read']) });
-  usdc = world.deployment.tokens[0]?.address ?? '0x';
+  usdc = testChain.deployment.tokens[0]?.address ?? '0x';
 });
 afterAll(async () => {
   await app.close();
-  await world.close();
+  await testChain.close();
 });
 
 async function get(path: string, query: Record<string, string>) {
@@ -54,24 +54,24 @@ type SwapOptions = {
 async function deploySwap(artifact: typeof fundSwap | typeof fundSwapV1, options: SwapOptions) {
   const { output, price = 3_000_000n, feeBps = 130n, swapLevel = 8, supply = 10n ** 24n } = options;
   const { supplier = zeroAddress } = options;
-  const market = await world.create(fixedPriceMarket, [owner, output, owner]);
-  await world.owner.writeContract({
+  const market = await testChain.create(fixedPriceMarket, [owner, output, owner]);
+  await testChain.owner.writeContract({
     address: market,
     abi: fixedPriceMarket.abi,
     functionName: 'setPrice',
     args: [usdc, price],
   });
-  await world.owner.writeContract({
+  await testChain.owner.writeContract({
     address: output,
     abi: token.abi,
     functionName: 'mint',
     args: [market, supply],
   });
-  const config = { owner, market, feeRecipient: nobody, feeBps, supplier, swapLevel };
-  return { market, swap: await world.create(artifact as typeof fundSwap, [config]) };
+  const config = { owner, market, feeRecipient: unusedAddress, feeBps, supplier, swapLevel };
+  return { market, swap: await testChain.create(artifact as typeof fundSwap, [config]) };
 }
 
-const deployToken = (decimals = 9) => world.create(token, [owner, 'Fresh', 'FRSH', decimals]);
+const deployToken = (decimals = 9) => testChain.create(token, [owner, 'Fresh', 'FRSH', decimals]);
 
 describe('contracts deployed by others', () => {
   test('are previewed with their own fee and limited by their supply', async () => {
@@ -94,7 +94,7 @@ describe('contracts deployed by others', () => {
   });
 
   test('have their output token read, including bytes32 name and symbol', async () => {
-    const legacy = await world.create(bytes32Token, [
+    const legacy = await testChain.create(bytes32Token, [
       owner,
       stringToHex('Old Money', { size: 32 }),
       stringToHex('OLD', { size: 32 }),
@@ -113,7 +113,7 @@ describe('contracts deployed by others', () => {
     const open = await deploySwap(fundSwap, { output });
     const closed = await deploySwap(fundSwap, { output, supplier: roles.supplier.address });
     const readAuthorization = async (contract_address: Hex) =>
-      (await get('/v1/wallet/authorized', { contract_address, wallet_address: nobody })).body;
+      (await get('/v1/wallet/authorized', { contract_address, wallet_address: unusedAddress })).body;
     expect(await readAuthorization(open.swap)).toEqual({ object: 'wallet_authorization', authorized: true });
     expect(await readAuthorization(closed.swap)).toEqual({
       object: 'wallet_authorization',
@@ -134,7 +134,7 @@ describe('the stop mask', () => {
     const { swap } = await deploySwap(fundSwapV1, { output: await deployToken(), swapLevel: 16 });
     expect(await status(swap)).toEqual(expected(0, 16));
     for (const level of [5n, 16n, maxUint256, 0n]) {
-      await world.owner.writeContract({
+      await testChain.owner.writeContract({
         address: swap,
         abi: fundSwapV1.abi,
         functionName: 'stop',
@@ -147,7 +147,7 @@ describe('the stop mask', () => {
   test('of version 2 is the value of paused()', async () => {
     const { swap } = await deploySwap(fundSwap, { output: await deployToken(), swapLevel: 8 });
     for (const flags of [0, 3, 8, 2 ** 32 - 1]) {
-      await world.owner.writeContract({
+      await testChain.owner.writeContract({
         address: swap,
         abi: fundSwap.abi,
         functionName: 'pause',
@@ -159,14 +159,19 @@ describe('the stop mask', () => {
 
   test('of version 2 includes the swap level if the contract is permanently stopped', async () => {
     const { swap } = await deploySwap(fundSwap, { output: await deployToken(), swapLevel: 8 });
-    await world.owner.writeContract({ address: swap, abi: fundSwap.abi, functionName: 'pause', args: [1] });
-    await world.owner.writeContract({ address: swap, abi: fundSwap.abi, functionName: 'stop' });
+    await testChain.owner.writeContract({
+      address: swap,
+      abi: fundSwap.abi,
+      functionName: 'pause',
+      args: [1],
+    });
+    await testChain.owner.writeContract({ address: swap, abi: fundSwap.abi, functionName: 'stop' });
     expect(await status(swap)).toEqual(expected(9, 8));
   });
 
   test.each([1, 2])('of version 2 includes the swap level if its market is in state %i', async (state) => {
     const { swap, market } = await deploySwap(fundSwap, { output: await deployToken(), swapLevel: 4 });
-    await world.owner.writeContract({
+    await testChain.owner.writeContract({
       address: market,
       abi: fixedPriceMarket.abi,
       functionName: 'setState',
@@ -176,7 +181,7 @@ describe('the stop mask', () => {
   });
 
   test('of the tokenized swap contract is readable too', async () => {
-    const { venue } = world.deployment;
+    const { venue } = testChain.deployment;
     expect(await status(venue?.swap ?? '0x')).toEqual(expected(0, 2));
   });
 });
@@ -184,24 +189,24 @@ describe('the stop mask', () => {
 describe('tokens', () => {
   test('have balances and allowances up to 2^256-1', async () => {
     const address = await deployToken();
-    await world.owner.writeContract({
+    await testChain.owner.writeContract({
       address,
       abi: token.abi,
       functionName: 'mint',
-      args: [nobody, maxUint256],
+      args: [unusedAddress, maxUint256],
     });
-    await world.owner.writeContract({
+    await testChain.owner.writeContract({
       address,
       abi: token.abi,
       functionName: 'approve',
-      args: [nobody, maxUint256],
+      args: [unusedAddress, maxUint256],
     });
-    expect((await get('/v1/token/balance', { token_address: address, owner: nobody })).body).toEqual({
+    expect((await get('/v1/token/balance', { token_address: address, owner: unusedAddress })).body).toEqual({
       object: 'token_balance',
       balance: maxUint256.toString(),
     });
     expect(
-      (await get('/v1/token/allowance', { token_address: address, owner, spender: nobody })).body,
+      (await get('/v1/token/allowance', { token_address: address, owner, spender: unusedAddress })).body,
     ).toEqual({
       object: 'token_allowance',
       allowance: maxUint256.toString(),
@@ -209,30 +214,34 @@ describe('tokens', () => {
   });
 
   test('whose approve returns nothing are readable', async () => {
-    const address = await world.create(tetherLikeToken, [owner]);
-    await world.owner.writeContract({
+    const address = await testChain.create(tetherLikeToken, [owner]);
+    await testChain.owner.writeContract({
       address,
       abi: tetherLikeToken.abi,
       functionName: 'approve',
-      args: [nobody, 7n],
+      args: [unusedAddress, 7n],
     });
-    const { body } = await get('/v1/token/allowance', { token_address: address, owner, spender: nobody });
+    const { body } = await get('/v1/token/allowance', {
+      token_address: address,
+      owner,
+      spender: unusedAddress,
+    });
     expect(body.allowance).toBe('7');
   });
 
   test('without decimals are reported as contract_reverted', async () => {
     // A swap contract as output token has neither name nor decimals.
-    const { fund_swap } = world.deployment;
-    const market = await world.create(fixedPriceMarket, [owner, fund_swap.address, owner]);
+    const { fund_swap } = testChain.deployment;
+    const market = await testChain.create(fixedPriceMarket, [owner, fund_swap.address, owner]);
     const config = {
       owner,
       market,
-      feeRecipient: nobody,
+      feeRecipient: unusedAddress,
       feeBps: 0n,
       supplier: zeroAddress as Address,
       swapLevel: 2,
     };
-    const swap = await world.create(fundSwap, [config]);
+    const swap = await testChain.create(fundSwap, [config]);
     const reply = await get('/v1/swap/output-token', { contract_address: swap });
     expect([reply.status, reply.body.code]).toEqual([422, 'contract_reverted']);
   });
@@ -242,21 +251,21 @@ const everyEndpoint = (contract: string): [string, Record<string, string>][] => 
   ['/v1/swap/preview', { contract_address: contract, input_token: usdc, amount: '1' }],
   ['/v1/swap/output-token', { contract_address: contract }],
   ['/v1/swap/status', { contract_address: contract }],
-  ['/v1/wallet/authorized', { contract_address: contract, wallet_address: nobody }],
-  ['/v1/token/allowance', { token_address: contract, owner, spender: nobody }],
+  ['/v1/wallet/authorized', { contract_address: contract, wallet_address: unusedAddress }],
+  ['/v1/token/allowance', { token_address: contract, owner, spender: unusedAddress }],
   ['/v1/token/balance', { token_address: contract, owner }],
 ];
 
 describe('every endpoint', () => {
   test('returns contract_not_found if the address has no code', async () => {
-    for (const [path, query] of everyEndpoint(nobody)) {
+    for (const [path, query] of everyEndpoint(unusedAddress)) {
       const { status, body } = await get(path, query);
       expect([path, status, body.code]).toEqual([path, 422, 'contract_not_found']);
     }
   });
 
   test('returns contract_reverted with a reason for another kind of contract', async () => {
-    const { multicall } = world.deployment;
+    const { multicall } = testChain.deployment;
     for (const [path, query] of everyEndpoint(multicall)) {
       const { status, body } = await get(path, query);
       expect([path, status, body.code, typeof body.errors.reason]).toEqual([
@@ -313,13 +322,13 @@ async function freshAddress(): Promise<string> {
 test('only integers up to 2^256-1 are accepted as amounts', async () => {
   const preview = (amount: string) =>
     get('/v1/swap/preview', {
-      contract_address: world.deployment.fund_swap.address,
+      contract_address: testChain.deployment.fund_swap.address,
       input_token: usdc,
       amount,
     });
   expect((await preview('0')).status).toBe(200);
-  const [input, fee, output] = await world.direct.readContract({
-    address: world.deployment.fund_swap.address,
+  const [input, fee, output] = await testChain.direct.readContract({
+    address: testChain.deployment.fund_swap.address,
     abi: fundSwap.abi,
     functionName: 'preview',
     args: [usdc, maxUint256],
@@ -335,10 +344,14 @@ test('only integers up to 2^256-1 are accepted as amounts', async () => {
 });
 
 test('revert reasons are decoded', async () => {
-  const query = { contract_address: world.deployment.fund_swap.address, input_token: nobody, amount: '1' };
+  const query = {
+    contract_address: testChain.deployment.fund_swap.address,
+    input_token: unusedAddress,
+    amount: '1',
+  };
   const { body } = await get('/v1/swap/preview', query);
   expect(body).toMatchObject({
     code: 'contract_reverted',
-    errors: { reason: `TokenNotTaken(${getAddress(nobody)})` },
+    errors: { reason: `TokenNotTaken(${getAddress(unusedAddress)})` },
   });
 });

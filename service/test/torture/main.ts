@@ -5,15 +5,13 @@ import { token } from '@causeway/contracts/abi/token.ts';
 import { roles } from '@causeway/sandbox/seed/keys.ts';
 import { nextNonce, transact } from '@causeway/sandbox/simulators/chains/transact.ts';
 import { encodeFunctionData } from 'viem/utils';
-import { type Client, countAcknowledged, createClient } from './client.ts';
-import { createDice, DEEPEST_REORGANISATION, type Dice } from './dice.ts';
+import { type Environment, startEnvironment } from './environment.ts';
+import { countAcknowledged, createInvestor, type Investor } from './investor.ts';
+import { createRandomChoices, MAX_REORGANISATION_DEPTH, type RandomChoices } from './random-choices.ts';
 import { countUnfinished, verify } from './verify.ts';
-import { openWorld, type World } from './world.ts';
 
-/**
- * Two processes of the service, a real database and a chain, all of which are killed, faulted and reorganised at random
- * moments while clients take part. In the end the chain is read, and it must say what the database says.
- */
+// Kills two processes of the service and their database, injects RPC faults and reorganises the chain at random moments
+// while investors participate. At the end the chain and the database must agree.
 const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '50' },
@@ -26,40 +24,45 @@ const seed = Number(values.seed);
 console.log(`torture: ${kills} kills, seed ${seed} (repeat with --seed ${seed})`);
 
 const FAULTS = ['down', 'slow', 'garbage', 'rate_limited', 'stale'] as const;
-/** Milliseconds until everything must have come to its end, once nothing is broken any more. */
-const CALM = 90_000;
-/** Milliseconds that a kill waits at most until there is something to break. */
-const PATIENCE = 15_000;
-const began = performance.now();
-const world = await openWorld();
+/** Time for everything to settle after the last fault. */
+const SETTLE_TIMEOUT_MS = 90_000;
+/** Maximum time a kill waits until there is enough work to interrupt. */
+const WORK_TIMEOUT_MS = 15_000;
+const startedAt = performance.now();
+const environment = await startEnvironment();
 let over = false;
 try {
-  const dice = createDice(seed);
-  const clients = Array.from({ length: Number(values.clients) }, (_, i) =>
-    createClient(world, createDice(seed + i + 1), i, () => over),
+  const random = createRandomChoices(seed);
+  const investors = Array.from({ length: Number(values.clients) }, (_, i) =>
+    createInvestor(environment, createRandomChoices(seed + i + 1), i, () => over),
   );
-  await fund(world, clients);
-  const running = Promise.all(clients.map(({ run }) => run()));
-  const counts = await torment(world, dice, clients);
+  await fundInvestors(environment, investors);
+  const running = Promise.all(investors.map(({ run }) => run()));
+  const counts = await injectFaults(environment, random, investors);
   over = true;
   await running;
-  await calmDown(world, clients);
-  const { problems, figures } = await verify(world, clients);
-  if (countAcknowledged(clients) < kills / 2) problems.push('too little was going on to prove anything');
-  console.log({ ...counts, ...figures, seconds: Math.round((performance.now() - began) / 1000) });
+  await settleAll(environment, investors);
+  const { problems, figures } = await verify(environment, investors);
+  if (countAcknowledged(investors) < kills / 2)
+    problems.push('too few participations were created to prove anything');
+  console.log({ ...counts, ...figures, seconds: Math.round((performance.now() - startedAt) / 1000) });
   for (const problem of problems) console.error(`PROBLEM ${problem}`);
   process.exitCode = problems.length === 0 ? 0 : 1;
-  console.log(problems.length === 0 ? 'the books agree' : `the books do not agree (seed ${seed})`);
+  console.log(
+    problems.length === 0
+      ? 'the chain and the database agree'
+      : `the chain and the database differ (seed ${seed})`,
+  );
 } finally {
   over = true;
-  await world.close();
+  await environment.close();
 }
 process.exit();
 
-/** Gas and dollars, deep enough that no reorganisation takes them away. */
-async function fund({ chain }: World, clients: readonly Client[]): Promise<void> {
+/** Sends ether and USDC to the investors, and mines enough blocks that no reorganisation undoes it. */
+async function fundInvestors({ chain }: Environment, investors: readonly Investor[]): Promise<void> {
   const usdc = chain.deployment.tokens.find(({ asset_id }) => asset_id === 'usd-coin')?.address ?? '0x';
-  for (const { address } of clients) {
+  for (const { address } of investors) {
     const data = encodeFunctionData({ abi: token.abi, functionName: 'mint', args: [address, 10n ** 15n] });
     for (const payment of [
       { to: address, value: 10n ** 19n },
@@ -72,32 +75,35 @@ async function fund({ chain }: World, clients: readonly Client[]): Promise<void>
   await chain.chain.mine(8);
 }
 
-async function torment(world: World, dice: Dice, clients: readonly Client[]) {
+async function injectFaults(environment: Environment, random: RandomChoices, investors: readonly Investor[]) {
   const counts = { kills: 0, database_kills: 0, faults: 0, reorganisations: 0 };
   const restarts: Promise<void>[] = [];
   while (counts.kills < kills) {
-    await sleep(100 + dice.number(1_100));
-    await waitForWork(clients, counts.kills);
-    const alive = world.nodes.filter(({ url }) => url !== null);
+    await sleep(100 + random.integer(1_100));
+    await waitForWork(investors, counts.kills);
+    const alive = environment.nodes.filter(({ url }) => url !== null);
     if (alive.length === 0) continue;
-    if (dice.chance(0.25)) {
-      world.rpc.fault.set(dice.pick(FAULTS), 0.2 + dice.number(10) / 10);
+    if (random.chance(0.25)) {
+      environment.rpc.fault.set(random.pick(FAULTS), 0.2 + random.integer(10) / 10);
       counts.faults++;
     }
-    if (dice.chance(0.12)) {
-      const transactions = dice.chance(0.5) ? 'return' : 'drop';
-      await world.chain.chain.reorg({ depth: 1 + dice.number(DEEPEST_REORGANISATION), transactions });
-      await world.chain.chain.mine(1);
-      for (const { resend } of clients) await resend();
+    if (random.chance(0.12)) {
+      const transactions = random.chance(0.5) ? 'return' : 'drop';
+      await environment.chain.chain.reorg({
+        depth: 1 + random.integer(MAX_REORGANISATION_DEPTH),
+        transactions,
+      });
+      await environment.chain.chain.mine(1);
+      for (const { resend } of investors) await resend();
       counts.reorganisations++;
     }
-    if (dice.chance(0.25)) {
-      await world.killDatabase();
+    if (random.chance(0.25)) {
+      await environment.killDatabase();
       counts.database_kills++;
     } else {
-      const victim = dice.pick(alive);
+      const victim = random.pick(alive);
       victim.kill();
-      restarts.push(sleep(dice.number(300)).then(() => victim.restart()));
+      restarts.push(sleep(random.integer(300)).then(() => victim.restart()));
     }
     counts.kills++;
     if (counts.kills % 10 === 0) process.stdout.write(`\r${counts.kills} of ${kills} kills `);
@@ -107,22 +113,22 @@ async function torment(world: World, dice: Dice, clients: readonly Client[]) {
   return counts;
 }
 
-/** On a slow machine kills would follow each other so fast that there is nothing to break. */
-async function waitForWork(clients: readonly Client[], least: number): Promise<void> {
-  const until = performance.now() + PATIENCE;
-  while (countAcknowledged(clients) < least && performance.now() < until) await sleep(50);
+/** Waits until `minimum` participations are acknowledged. On a slow machine kills would otherwise interrupt nothing. */
+async function waitForWork(investors: readonly Investor[], minimum: number): Promise<void> {
+  const until = performance.now() + WORK_TIMEOUT_MS;
+  while (countAcknowledged(investors) < minimum && performance.now() < until) await sleep(50);
 }
 
-/** Nothing is broken any more; everything must come to its end. */
-async function calmDown(world: World, clients: readonly Client[]): Promise<void> {
-  world.rpc.fault.set('none');
-  for (const node of world.nodes) if (node.url === null) await node.restart();
-  const until = performance.now() + CALM;
+/** Ends all faults and mines until every participation has a final status. */
+async function settleAll(environment: Environment, investors: readonly Investor[]): Promise<void> {
+  environment.rpc.fault.set('none');
+  for (const node of environment.nodes) if (node.url === null) await node.restart();
+  const until = performance.now() + SETTLE_TIMEOUT_MS;
   while (performance.now() < until) {
-    for (const { resend } of clients) await resend();
-    await world.chain.chain.mine(1);
+    for (const { resend } of investors) await resend();
+    await environment.chain.chain.mine(1);
     await sleep(500);
-    if ((await countUnfinished(world).catch(() => -1)) === 0) return;
+    if ((await countUnfinished(environment).catch(() => -1)) === 0) return;
   }
-  console.error('not everything came to its end in time');
+  console.error('some participations did not settle in time');
 }

@@ -5,17 +5,17 @@ import { buildServer } from '../../src/http/server.ts';
 import { createLog } from '../../src/log.ts';
 import { participationRoutes } from '../../src/participations/routes.ts';
 import { startSettlement } from '../../src/settlement/settlement.ts';
-import { DEEPEST_REORGANISATION } from './dice.ts';
+import { MAX_REORGANISATION_DEPTH } from './random-choices.ts';
 
-/** Deeper than any reorganisation here, as main nets have it. */
-const REFUND_DEPTH = DEEPEST_REORGANISATION + 1;
+/** Deeper than any reorganisation in this test, as on main nets. */
+const REFUND_DEPTH = MAX_REORGANISATION_DEPTH + 1;
 
-function deepRefunds(chains: Chains): Chains {
-  const deepen = (chain: EvmChain) => ({ ...chain, facts: { ...chain.facts, refundDepth: REFUND_DEPTH } });
-  return { ...chains, all: () => chains.all().map(deepen) };
+function withRefundDepth(chains: Chains): Chains {
+  const withDepth = (chain: EvmChain) => ({ ...chain, facts: { ...chain.facts, refundDepth: REFUND_DEPTH } });
+  return { ...chains, all: () => chains.all().map(withDepth) };
 }
 
-/** One node of the service: the API of participations and the worker, on the database and the chain it is told. */
+// One node of the service: the participation routes and the settlement workers. The environment configures it.
 const config = loadConfig(process.env);
 const log = createLog({ level: process.env.TORTURE_LOG ?? 'silent', pretty: false });
 process.on('disconnect', () => process.exit(0));
@@ -28,15 +28,15 @@ process.once('message', async () => {
       log,
     });
     const app = await buildServer(ctx, participationRoutes);
-    await startSettlement({ ...ctx, chains: deepRefunds(ctx.chains) });
+    await startSettlement({ ...ctx, chains: withRefundDepth(ctx.chains) });
     process.send?.({ url: await app.listen({ host: '127.0.0.1', port: 0 }) });
   } catch {
-    // The database was killed while this process started: whoever runs it starts it again.
+    // The database was killed while this process started. The parent starts another process.
     process.exit(1);
   }
 });
-// Loading takes longer than living here: the next process is loaded while this one still runs.
-// Whoever wanted it may have ended meanwhile.
+// Loading the code takes longer than this process lives, so the parent loads the next process while this one runs.
+// The callback gets an error if the parent has exited.
 process.send?.({ loaded: true }, (error: Error | null) => {
   if (error !== null) process.exit(0);
 });

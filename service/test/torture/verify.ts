@@ -4,13 +4,13 @@ import { sql } from 'kysely';
 import type { Hex } from 'viem';
 import { keccak256, toHex } from 'viem/utils';
 import { readReport } from '../../src/participations/report-store.ts';
-import { type Client, countAcknowledged } from './client.ts';
-import type { World } from './world.ts';
+import type { Environment } from './environment.ts';
+import { countAcknowledged, type Investor } from './investor.ts';
 
 export type Report = { problems: string[]; figures: Record<string, number> };
 
-/** What is still under way, and what was reorganised away without anybody having noticed. */
-export async function countUnfinished({ built: { ctx }, chain }: World): Promise<number> {
+/** Counts what is still in progress, and settled transactions that a reorganisation undid unnoticed. */
+export async function countUnfinished({ built: { ctx }, chain }: Environment): Promise<number> {
   const { rows } = await sql<{ n: number }>`
     select (select count(*) from participations where status in ('prepared', 'pending', 'submitted', 'remit_submitted'))::int
       + (select count(*) from operator_transactions where state = 'open')::int as n`.execute(ctx.db);
@@ -36,21 +36,21 @@ type Row = {
   last_event: string;
 };
 
-/** Compares the database with what the chain says, and each with what was promised. */
-export async function verify(world: World, clients: readonly Client[]): Promise<Report> {
-  const { ctx } = world.built;
+/** Checks the database against the chain, and both against what the service has acknowledged. */
+export async function verify(environment: Environment, investors: readonly Investor[]): Promise<Report> {
+  const { ctx } = environment.built;
   const { rows } = await sql<Row>`
     select p.id, p.status, p.reason, p.amount, p.wallet_address, (
       select e.type from events e where e.data ->> 'id' = p.id::text order by e.written desc limit 1) as last_event
     from participations p`.execute(ctx.db);
   const problems = [
-    ...checkRows(rows, clients),
-    ...(await checkTotals(world, rows, clients)),
-    ...(await checkNonces(world)),
+    ...checkRows(rows, investors),
+    ...(await checkTotals(environment, rows, investors)),
+    ...(await checkNonces(environment)),
   ];
   const count = (status: string) => rows.filter((row) => row.status === status).length;
   const figures = {
-    acknowledged: countAcknowledged(clients),
+    acknowledged: countAcknowledged(investors),
     completed: count('completed'),
     failed: count('failed'),
     remitted: count('remitted'),
@@ -59,47 +59,53 @@ export async function verify(world: World, clients: readonly Client[]): Promise<
   return { problems, figures };
 }
 
-function checkRows(rows: Row[], clients: readonly Client[]): string[] {
+function checkRows(rows: Row[], investors: readonly Investor[]): string[] {
   const byId = new Map(rows.map((row) => [row.id, row]));
-  const lost = clients
+  const lost = investors
     .flatMap(({ acknowledged }) => acknowledged)
     .filter((id) => !byId.has(id))
-    .map((id) => `${id} was acknowledged and is gone`);
+    .map((id) => `${id} was acknowledged but does not exist`);
   const wrong = rows.flatMap(({ id, status, reason, last_event }) => [
     ...(['completed', 'failed', 'remitted', 'remit_failed'].includes(status)
       ? []
-      : [`${id} is stuck in ${status}`]),
+      : [`${id} is stuck as ${status}`]),
     ...(status === 'failed' && reason === null ? [`${id} failed without a reason`] : []),
     ...(last_event === `participation.${status}`
       ? []
-      : [`${id} is ${status}, its last event is ${last_event}`]),
+      : [`${id} is ${status}, but its last event is ${last_event}`]),
   ]);
   return [...lost, ...wrong];
 }
 
-const TAKEN = new Set(['completed', 'remitted', 'remit_failed']);
+const COMMITTED = new Set(['completed', 'remitted', 'remit_failed']);
 
-async function checkTotals(world: World, rows: Row[], clients: readonly Client[]): Promise<string[]> {
-  const { chain, offer } = world;
+async function checkTotals(
+  environment: Environment,
+  rows: Row[],
+  investors: readonly Investor[],
+): Promise<string[]> {
+  const { chain, offer } = environment;
   const usdc = chain.deployment.tokens.find(({ asset_id }) => asset_id === 'usd-coin')?.address ?? '0x';
   const fund = chain.deployment.sale_funds.open;
   const option = keccak256(toHex(offer.options[0]?.id ?? ''));
   const problems: string[] = [];
-  const compare = async (who: string, args: readonly Hex[], mine: Row[]) => {
+  const compare = async (subject: string, args: readonly Hex[], subjectRows: Row[]) => {
     const onChain = (await chain.direct.readContract({
       ...{ address: fund, abi: saleFund.abi, functionName: 'totals', args },
     } as never)) as readonly bigint[];
-    const taken = mine.filter(({ status }) => TAKEN.has(status));
-    const remitted = mine.filter(({ status }) => status === 'remitted');
-    const inBooks = [taken, remitted].flatMap((list) => [
+    const committed = subjectRows.filter(({ status }) => COMMITTED.has(status));
+    const remitted = subjectRows.filter(({ status }) => status === 'remitted');
+    const inDatabase = [committed, remitted].flatMap((list) => [
       BigInt(list.length),
       list.reduce((sum, { amount }) => sum + BigInt(amount), 0n),
     ]);
-    if (onChain.join() === inBooks.join()) return;
-    problems.push(`${who}: the chain says ${onChain.join(', ')}, the database ${inBooks.join(', ')}`);
-    if (who !== 'all') problems.push(...(await explain(world, who as Hex, mine)));
+    if (onChain.join() === inDatabase.join()) return;
+    problems.push(
+      `${subject}: the chain has ${onChain.join(', ')}, the database has ${inDatabase.join(', ')}`,
+    );
+    if (subject !== 'all') problems.push(...(await explain(environment, subject as Hex, subjectRows)));
   };
-  for (const { address } of clients)
+  for (const { address } of investors)
     await compare(
       address,
       [address, option, usdc],
@@ -109,34 +115,37 @@ async function checkTotals(world: World, rows: Row[], clients: readonly Client[]
   return problems;
 }
 
-/** The participations of a wallet that may be the wrong ones: of an amount that was not taken or given back as often. */
-async function explain({ built: { ctx }, chain }: World, wallet: Hex, rows: Row[]): Promise<string[]> {
+/** Returns a wallet's events and participations for every amount whose counts differ between chain and database. */
+async function explain({ built: { ctx }, chain }: Environment, wallet: Hex, rows: Row[]): Promise<string[]> {
   const logs = await chain.direct.getContractEvents({
     ...{ address: chain.deployment.sale_funds.open, abi: saleFund.abi, fromBlock: 0n, strict: true },
   });
-  const told = logs.flatMap(({ eventName, args, transactionHash }) =>
+  const events = logs.flatMap(({ eventName, args, transactionHash }) =>
     'user' in args && 'amount' in args && args.user.toLowerCase() === wallet
       ? [{ eventName, amount: String(args.amount), transactionHash }]
       : [],
   );
   const suspects = [...new Set(rows.map(({ amount }) => amount))].filter((amount) => {
     const count = (name: string) =>
-      told.filter((event) => event.eventName === name && event.amount === amount).length;
-    const mine = rows.filter((row) => row.amount === amount);
+      events.filter((event) => event.eventName === name && event.amount === amount).length;
+    const sameAmount = rows.filter((row) => row.amount === amount);
     return (
-      count('Committed') !== mine.filter(({ status }) => TAKEN.has(status)).length ||
-      count('Remitted') !== mine.filter(({ status }) => status === 'remitted').length
+      count('Committed') !== sameAmount.filter(({ status }) => COMMITTED.has(status)).length ||
+      count('Remitted') !== sameAmount.filter(({ status }) => status === 'remitted').length
     );
   });
   const reports = await Promise.all(
     rows.filter(({ amount }) => suspects.includes(amount)).map(({ id }) => readReport(ctx.db, id)),
   );
-  const events = told.filter(({ amount }) => suspects.includes(amount));
-  return [JSON.stringify(events, null, 1), ...reports.map((report) => JSON.stringify(report, null, 1))];
+  const suspectEvents = events.filter(({ amount }) => suspects.includes(amount));
+  return [
+    JSON.stringify(suspectEvents, null, 1),
+    ...reports.map((report) => JSON.stringify(report, null, 1)),
+  ];
 }
 
-/** No gap, nothing doubled, nothing left open. */
-async function checkNonces({ built: { ctx }, chain }: World): Promise<string[]> {
+/** Checks that the nonces have no gap or duplicate and that no transaction is open. */
+async function checkNonces({ built: { ctx }, chain }: Environment): Promise<string[]> {
   const { rows } = await sql<{ first: bigint; last: bigint; n: bigint; next: bigint; states: string[] }>`
     select min(t.nonce) as first, max(t.nonce) as last, count(*) as n, max(k.next_nonce) as next,
       array_agg(distinct t.state) as states
@@ -144,18 +153,20 @@ async function checkNonces({ built: { ctx }, chain }: World): Promise<string[]> 
     ctx.db,
   );
   const [row] = rows;
-  if (row === undefined || row.n === null || row.n === 0n) return ['the operator has sent nothing'];
+  if (row === undefined || row.n === null || row.n === 0n) return ['the operator has sent no transaction'];
   const onChain = BigInt(await chain.direct.getTransactionCount({ address: roles.operator.address }));
   return [
     ...(row.last - row.first + 1n === row.n
       ? []
-      : [`nonces ${row.first} to ${row.last} are ${row.n} transactions`]),
-    ...(row.next === row.last + 1n ? [] : [`the next nonce is ${row.next} after ${row.last}`]),
+      : [`there are ${row.n} transactions with nonces ${row.first} to ${row.last}`]),
+    ...(row.next === row.last + 1n
+      ? []
+      : [`the next nonce is ${row.next}, but the last one used is ${row.last}`]),
     ...(onChain === row.next
       ? []
-      : [`the chain has counted ${onChain} transactions, the database ${row.next}`]),
+      : [`the chain has ${onChain} transactions of the operator, the database has ${row.next}`]),
     ...row.states
       .filter((state) => state !== 'settled' && state !== 'final')
-      .map((state) => `transactions are ${state}`),
+      .map((state) => `there are transactions in state ${state}`),
   ];
 }

@@ -8,7 +8,7 @@ type AbiFunctions<A extends Abi> = Extract<A[number], { type: 'function' }>;
 /** The parts of ERC-20 that the service calls. */
 export const erc20Abi = [
   ...pickFunctions(token.abi, ['balanceOf', 'allowance', 'name', 'symbol']),
-  // The standard says uint8. The wider type decodes what non-standard tokens return, so that the range check is ours.
+  // uint256 instead of the standard uint8 also decodes out-of-range values, which `readDecimals` rejects.
   {
     type: 'function',
     name: 'decimals',

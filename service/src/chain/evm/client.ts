@@ -27,10 +27,10 @@ export type Chains = {
 export type ChainsOptions = {
   /** The RPC URLs of each chain in order of preference. */
   urls: Partial<Record<EvmChainName, readonly string[]>>;
-  /** Milliseconds for one call, including retries. Default: 4,000. */
-  timeout?: number;
+  /** Time for one call including retries. Default: 4,000. */
+  timeoutMs?: number;
   /** See `createReader`. Default: an eighth of the block time, at most 500 ms. */
-  freshness?: number | null;
+  freshnessMs?: number | null;
 };
 
 const RPC_TIMEOUT_MS = 4_000;
@@ -43,12 +43,12 @@ export function uncached(chain: EvmChain): EvmChain {
   return { ...chain, reader: { read: readNow, readNow } };
 }
 
-export function openChains({ urls, timeout = RPC_TIMEOUT_MS, freshness }: ChainsOptions): Chains {
+export function openChains({ urls, timeoutMs = RPC_TIMEOUT_MS, freshnessMs }: ChainsOptions): Chains {
   const chains = new Map<string, EvmChain>();
   for (const name of EVM_CHAIN_NAMES) {
     const chainUrls = urls[name];
     if (chainUrls !== undefined && chainUrls.length > 0)
-      chains.set(name, openChain(name, chainUrls, timeout, freshness));
+      chains.set(name, openChain(name, chainUrls, timeoutMs, freshnessMs));
   }
   return {
     evm: (name) => {
@@ -65,13 +65,13 @@ export function openChains({ urls, timeout = RPC_TIMEOUT_MS, freshness }: Chains
 function openChain(
   name: EvmChainName,
   urls: readonly string[],
-  timeout: number,
-  freshness: number | null | undefined,
+  timeoutMs: number,
+  freshnessMs: number | null | undefined,
 ): EvmChain {
   const facts = chainFacts(name);
   const { blockTimeSeconds, multicall } = facts;
   const chainId = facts.chainId ?? 0;
-  const rpc = openRpc({ chain: name, urls, timeoutMs: timeout });
+  const rpc = openRpc({ chain: name, urls, timeoutMs });
   const chain = defineChain({
     id: chainId,
     name,
@@ -83,7 +83,7 @@ function openChain(
     chain: name,
     rpc,
     multicall,
-    freshnessMs: freshness ?? Math.min(MAX_FRESHNESS_MS, (blockTimeSeconds * 1000) / 8),
+    freshnessMs: freshnessMs ?? Math.min(MAX_FRESHNESS_MS, (blockTimeSeconds * 1000) / 8),
   });
   return { name, facts, chainId, client, reader, rpc, memoize: createMemoize() };
 }

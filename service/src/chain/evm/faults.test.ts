@@ -29,8 +29,8 @@ afterAll(() => world.close());
 function connect(...nodes: TestNode[]) {
   const chains = openChains({
     urls: { ethereum_sepolia: nodes.map(({ url }) => url) },
-    timeout: TIMEOUT,
-    freshness: 25,
+    timeoutMs: TIMEOUT,
+    freshnessMs: 25,
   });
   opened.push(chains);
   const evm = chains.evm('ethereum_sepolia');

@@ -12,30 +12,30 @@ import { readAllowance, readBalance, readTokenMetadata } from './erc20.ts';
 import { readAuthorized, readOutputToken, readPreview, readSwapStatus } from './fund-swap.ts';
 import { encodeAggregate } from './multicall.ts';
 
-let world: TestChain;
+let testChain: TestChain;
 let node: TestNode;
 let chains: Chains;
 let evm: EvmChain;
 const wallets = testWallets
   .filter(({ protocol }) => protocol === 'ethereum')
   .map(({ address }) => address as Hex);
-const nobody: Hex = '0x00000000000000000000000000000000000000aa';
+const unusedAddress: Hex = '0x00000000000000000000000000000000000000aa';
 
 beforeAll(async () => {
-  world = await startTestChain();
-  node = await world.addNode();
+  testChain = await startTestChain();
+  node = await testChain.addNode();
 });
 beforeEach(async () => {
   await chains?.close();
-  chains = openChains({ urls: { ethereum_sepolia: [node.url] }, freshness: 25 });
+  chains = openChains({ urls: { ethereum_sepolia: [node.url] }, freshnessMs: 25 });
   evm = chains.evm('ethereum_sepolia');
 });
 afterAll(async () => {
   await chains.close();
-  await world.close();
+  await testChain.close();
 });
 
-const usdc = () => world.deployment.tokens[0]?.address ?? '0x';
+const usdc = () => testChain.deployment.tokens[0]?.address ?? '0x';
 const sent = async (work: () => Promise<unknown>) => {
   const before = node.requests();
   await work();
@@ -57,7 +57,7 @@ it('encodes calls as viem does', () => {
 });
 
 it('returns the same values as direct calls, for generated states', async () => {
-  const { direct, owner, deployment } = world;
+  const { direct, owner, deployment } = testChain;
   const { fund_swap } = deployment;
   const write = async (
     to: Hex,
@@ -77,7 +77,7 @@ it('returns the same values as direct calls, for generated states', async () => 
       fc.bigInt({ min: 0n, max: maxUint256 / 10_000n }),
     ),
     allowance: fc.bigInt({ min: 0n, max: maxUint256 }),
-    wallet: fc.constantFrom(...wallets, nobody),
+    wallet: fc.constantFrom(...wallets, unusedAddress),
   });
   await fc.assert(
     fc.asyncProperty(state, async ({ price, fee, flags, amount, allowance, wallet }) => {
@@ -120,7 +120,7 @@ it('returns the same values as direct calls, for generated states', async () => 
 });
 
 it('shares one RPC call among identical reads in flight', async () => {
-  const read = () => readBalance(evm, usdc(), nobody);
+  const read = () => readBalance(evm, usdc(), unusedAddress);
   expect(await sent(() => Promise.all(Array.from({ length: 500 }, read)))).toBe(1);
 });
 
@@ -128,14 +128,14 @@ it('sends different reads that arrive together in one multicall', async () => {
   const amounts = Array.from({ length: 50 }, (_, index) => BigInt(index + 1) * 1_000_000n);
   const reads = () =>
     Promise.all(
-      amounts.map((amount) => readPreview(evm, world.deployment.fund_swap.address, usdc(), amount)),
+      amounts.map((amount) => readPreview(evm, testChain.deployment.fund_swap.address, usdc(), amount)),
     );
   expect(await sent(reads)).toBe(1);
 });
 
 it('serves most reads from the cache under load', async () => {
   const reader = async () => {
-    for (let i = 0; i < 300; i++) await readBalance(evm, usdc(), nobody);
+    for (let i = 0; i < 300; i++) await readBalance(evm, usdc(), unusedAddress);
   };
   const requests = await sent(() => Promise.all(Array.from({ length: 64 }, reader)));
   expect(requests / (64 * 300)).toBeLessThan(0.02);
@@ -145,80 +145,82 @@ it('shows the effect of a mined transaction to the next read', async () => {
   // The previous test has exhausted the token bucket for uncached reads.
   await new Promise((resolve) => setTimeout(resolve, 1500));
   for (let i = 0; i < 12; i++) {
-    const before = await readAllowance(evm, usdc(), roles.owner.address, nobody);
-    await world.owner.writeContract({
+    const before = await readAllowance(evm, usdc(), roles.owner.address, unusedAddress);
+    await testChain.owner.writeContract({
       address: usdc(),
       abi: tokenArtifact.abi,
       functionName: 'approve',
-      args: [nobody, before + 1n],
+      args: [unusedAddress, before + 1n],
     });
-    expect(await readAllowance(evm, usdc(), roles.owner.address, nobody)).toBe(before + 1n);
+    expect(await readAllowance(evm, usdc(), roles.owner.address, unusedAddress)).toBe(before + 1n);
   }
 });
 
 it('shows the effect to uncached reads under load', async () => {
   let isDone = false;
   const reader = async () => {
-    while (!isDone) await readAllowance(evm, usdc(), roles.owner.address, nobody);
+    while (!isDone) await readAllowance(evm, usdc(), roles.owner.address, unusedAddress);
   };
   const load = Promise.all(Array.from({ length: 8 }, reader));
   for (let i = 0; i < 12; i++) {
-    const before = await readAllowance(uncached(evm), usdc(), roles.owner.address, nobody);
-    await world.owner.writeContract({
+    const before = await readAllowance(uncached(evm), usdc(), roles.owner.address, unusedAddress);
+    await testChain.owner.writeContract({
       address: usdc(),
       abi: tokenArtifact.abi,
       functionName: 'approve',
-      args: [nobody, before + 1n],
+      args: [unusedAddress, before + 1n],
     });
-    expect(await readAllowance(uncached(evm), usdc(), roles.owner.address, nobody)).toBe(before + 1n);
+    expect(await readAllowance(uncached(evm), usdc(), roles.owner.address, unusedAddress)).toBe(before + 1n);
   }
   isDone = true;
   await load;
 });
 
 it('shows the effect of a reorganisation at the same height', async () => {
-  await world.owner.writeContract({
+  await testChain.owner.writeContract({
     address: usdc(),
     abi: tokenArtifact.abi,
     functionName: 'approve',
-    args: [nobody, 77n],
+    args: [unusedAddress, 77n],
   });
-  await world.chain.mine(1);
-  await world.owner.writeContract({
+  await testChain.chain.mine(1);
+  await testChain.owner.writeContract({
     address: usdc(),
     abi: tokenArtifact.abi,
     functionName: 'approve',
-    args: [nobody, 78n],
+    args: [unusedAddress, 78n],
   });
-  const read = () => readAllowance(evm, usdc(), roles.owner.address, nobody);
+  const read = () => readAllowance(evm, usdc(), roles.owner.address, unusedAddress);
   expect(await read()).toBe(78n);
-  await world.chain.reorg({ depth: 1, transactions: 'drop' });
+  await testChain.chain.reorg({ depth: 1, transactions: 'drop' });
   expect(await read()).toBe(77n);
   // The same with an exhausted token bucket.
   for (let i = 0; i < 200; i++) await read();
-  await world.chain.reorg({ depth: 2, transactions: 'drop' });
+  await testChain.chain.reorg({ depth: 2, transactions: 'drop' });
   await expect.poll(read, { timeout: 1000, interval: 20 }).toBe(77n);
 });
 
 it('reads token metadata once', async () => {
-  const swap = world.deployment.fund_swap.address;
+  const swap = testChain.deployment.fund_swap.address;
   const read = async () => readTokenMetadata(evm, await readOutputToken(evm, swap));
   expect(await read()).toEqual({ name: 'Causeway Treasury Fund', symbol: 'CTF', decimals: 6 });
   expect(await sent(read)).toBe(0);
 });
 
 it('reads bytes32 names and symbols', async () => {
-  const legacy = world.deployment.tokens.find(({ code }) => code === 'LEG')?.address ?? '0x';
+  const legacy = testChain.deployment.tokens.find(({ code }) => code === 'LEG')?.address ?? '0x';
   expect(await readTokenMetadata(evm, legacy)).toEqual({ name: 'Legacy Token', symbol: 'LEG', decimals: 18 });
 });
 
 it('distinguishes a missing contract from one that reverts', async () => {
-  await expect(readBalance(evm, nobody, nobody)).rejects.toMatchObject({ code: 'contract_not_found' });
-  await expect(readTokenMetadata(evm, nobody)).rejects.toMatchObject({ code: 'contract_not_found' });
-  await expect(readTokenMetadata(evm, world.deployment.fund_swap.address)).rejects.toMatchObject({
+  await expect(readBalance(evm, unusedAddress, unusedAddress)).rejects.toMatchObject({
+    code: 'contract_not_found',
+  });
+  await expect(readTokenMetadata(evm, unusedAddress)).rejects.toMatchObject({ code: 'contract_not_found' });
+  await expect(readTokenMetadata(evm, testChain.deployment.fund_swap.address)).rejects.toMatchObject({
     code: 'contract_reverted',
   });
-  const preview = readPreview(evm, world.deployment.fund_swap.address, nobody, 1n);
+  const preview = readPreview(evm, testChain.deployment.fund_swap.address, unusedAddress, 1n);
   await expect(preview).rejects.toMatchObject({
     code: 'contract_reverted',
     details: { reason: expect.stringMatching(/^TokenNotTaken\(0x0+aa\)$/i) },
@@ -232,16 +234,16 @@ it('throws chain_not_supported for a chain without an RPC endpoint', () => {
 
 it('isolates a contract that burns all gas', async () => {
   // Its code is a single INVALID opcode, which consumes all gas.
-  const hash = await world.owner.sendTransaction({ data: '0x60fe60005360016000f3', gas: 200_000n });
+  const hash = await testChain.owner.sendTransaction({ data: '0x60fe60005360016000f3', gas: 200_000n });
   const burner = (
-    (await world.direct.getTransactionReceipt({ hash })).contractAddress ?? '0x'
+    (await testChain.direct.getTransactionReceipt({ hash })).contractAddress ?? '0x'
   ).toLowerCase() as Hex;
-  expect(await world.direct.getCode({ address: burner })).toBe('0xfe');
+  expect(await testChain.direct.getCode({ address: burner })).toBe('0xfe');
   const reads = await Promise.allSettled([
-    readBalance(evm, usdc(), nobody),
-    readBalance(evm, burner, nobody),
+    readBalance(evm, usdc(), unusedAddress),
+    readBalance(evm, burner, unusedAddress),
     readBalance(evm, usdc(), wallets[0] ?? '0x'),
-    readPreview(evm, world.deployment.fund_swap.address, usdc(), 1_000_000n),
+    readPreview(evm, testChain.deployment.fund_swap.address, usdc(), 1_000_000n),
     readTokenMetadata(evm, usdc()),
   ]);
   expect(reads.map(({ status }) => status)).toEqual([
@@ -258,14 +260,16 @@ it('falls back to a JSON-RPC batch if the chain has no multicall contract', asyn
   const bare = await startTestChain('base_sepolia', true);
   const bareNode = await bare.addNode();
   const address = await bare.create(tokenArtifact, [roles.owner.address, 'Bare', 'BARE', 4]);
-  const bareChains = openChains({ urls: { base_sepolia: [bareNode.url] }, freshness: 25 });
-  const there = bareChains.evm('base_sepolia');
-  expect(await readTokenMetadata(there, address)).toEqual({ name: 'Bare', symbol: 'BARE', decimals: 4 });
+  const bareChains = openChains({ urls: { base_sepolia: [bareNode.url] }, freshnessMs: 25 });
+  const bareChain = bareChains.evm('base_sepolia');
+  expect(await readTokenMetadata(bareChain, address)).toEqual({ name: 'Bare', symbol: 'BARE', decimals: 4 });
   const before = bareNode.requests();
-  const balances = await Promise.all(wallets.map((wallet) => readBalance(there, address, wallet)));
+  const balances = await Promise.all(wallets.map((wallet) => readBalance(bareChain, address, wallet)));
   expect(balances).toEqual(wallets.map(() => 0n));
   expect(bareNode.requests() - before).toBeLessThanOrEqual(2);
-  await expect(readBalance(there, nobody, nobody)).rejects.toMatchObject({ code: 'contract_not_found' });
+  await expect(readBalance(bareChain, unusedAddress, unusedAddress)).rejects.toMatchObject({
+    code: 'contract_not_found',
+  });
   await bareChains.close();
   await bare.close();
 });

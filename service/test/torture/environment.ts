@@ -21,19 +21,19 @@ const SECRET = Buffer.alloc(32, 5).toString('base64');
 
 export type ServiceNode = { url: string | null; kill(): void; restart(): Promise<void> };
 
-export type World = {
+export type Environment = {
   chain: TestChain;
   rpc: TestNode;
   offer: Offer;
-  /** The torturer's own view of the database. */
+  /** The test's own connection to the database. */
   built: ComposedContext;
   nodes: ServiceNode[];
   killDatabase(): Promise<void>;
   close(): Promise<void>;
 };
 
-/** A real PostgreSQL, an embedded chain and two processes of the service. */
-export async function openWorld(): Promise<World> {
+/** Starts PostgreSQL, an embedded chain and two processes of the service. */
+export async function startEnvironment(): Promise<Environment> {
   const dataDir = await mkdtemp(join(tmpdir(), 'causeway-torture-'));
   let database: Embedded = await startEmbedded({ dataDir, log: () => undefined });
   const { pool, close } = openPool(database.url, { max: 1 });
@@ -41,7 +41,7 @@ export async function openWorld(): Promise<World> {
   await close();
   const chain = await startTestChain();
   const rpc = await chain.addNode();
-  const environment = {
+  const variables = {
     CAUSEWAY_DATA: dataDir,
     CAUSEWAY_SECRET: SECRET,
     DATABASE_URL: database.url,
@@ -50,10 +50,10 @@ export async function openWorld(): Promise<World> {
     RATE_LIMIT_API: '1000000',
   };
   const log = createLog({ level: 'silent', pretty: false });
-  const config = loadConfig(environment);
+  const config = loadConfig(variables);
   const built = await buildContext({ config, baseUrl: 'http://127.0.0.1', databaseUrl: database.url, log });
   const offer = await makeOffer(built.ctx, saleOfferFile(chain.deployment));
-  const nodes = await Promise.all([startNode(environment), startNode(environment)]);
+  const nodes = await Promise.all([startNode(variables), startNode(variables)]);
   return {
     ...{ chain, rpc, offer, built, nodes },
     killDatabase: async () => {
@@ -72,40 +72,41 @@ export async function openWorld(): Promise<World> {
   };
 }
 
-async function startNode(environment: Record<string, string>): Promise<ServiceNode> {
+async function startNode(variables: Record<string, string>): Promise<ServiceNode> {
   const node: ServiceNode = { url: null, kill: () => undefined, restart: async () => undefined };
-  let spare = loadNode(environment);
+  let spare = loadNode(variables);
   node.restart = async () => {
-    // It may meet the database while that is being killed, and then has to be started once more.
+    // A process that starts while the database is being killed exits and has to be started again.
     for (node.url = null; node.url === null; ) {
       const child = await spare;
-      spare = loadNode(environment);
+      spare = loadNode(variables);
       node.kill = () => {
         node.url = null;
         child.kill('SIGKILL');
       };
-      const answer = messageOf(child);
+      const started = nextMessage(child);
       child.send('start');
-      node.url = (await answer)?.url ?? null;
+      node.url = (await started)?.url ?? null;
     }
   };
   await node.restart();
   return node;
 }
 
-/** A process that has loaded its code and waits for the word. It ends with this one. */
-async function loadNode(environment: Record<string, string>): Promise<ChildProcess> {
+/** Starts a process that loads its code and waits for the start message. It exits together with this process. */
+async function loadNode(variables: Record<string, string>): Promise<ChildProcess> {
   const child = fork(NODE, {
-    env: { ...process.env, ...environment },
+    env: { ...process.env, ...variables },
     execArgv: ['--import', 'tsx'],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
-  await messageOf(child);
+  await nextMessage(child);
   return child;
 }
 
-async function messageOf(child: ChildProcess): Promise<{ url?: string } | null> {
-  const said = once(child, 'message').then(([message]) => message as { url?: string });
-  const gone = once(child, 'exit').then(() => null);
-  return Promise.race([said, gone]);
+/** Returns the next message of a child process, or null if it exits. */
+async function nextMessage(child: ChildProcess): Promise<{ url?: string } | null> {
+  const message = once(child, 'message').then(([data]) => data as { url?: string });
+  const exit = once(child, 'exit').then(() => null);
+  return Promise.race([message, exit]);
 }

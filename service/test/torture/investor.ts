@@ -5,29 +5,37 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { encodeFunctionData, keccak256, toHex } from 'viem/utils';
 import { requestRemit } from '../../src/participations/remit.ts';
 import { issueTokenFor } from '../support/tokens.ts';
-import type { Dice } from './dice.ts';
-import type { World } from './world.ts';
+import type { Environment } from './environment.ts';
+import type { RandomChoices } from './random-choices.ts';
 
-export type Client = {
+export type Investor = {
   address: Hex;
-  /** Participations that the service has acknowledged. */
+  /** Ids of the participations that the service has acknowledged. */
   acknowledged: string[];
   run(): Promise<void>;
-  /** What a wallet does when its transaction has gone missing. */
+  /** Sends all approvals again, as a wallet does if a transaction went missing. */
   resend(): Promise<void>;
 };
 
-export const countAcknowledged = (clients: readonly Client[]) =>
-  clients.reduce((sum, { acknowledged }) => sum + acknowledged.length, 0);
+export const countAcknowledged = (investors: readonly Investor[]) =>
+  investors.reduce((sum, { acknowledged }) => sum + acknowledged.length, 0);
 
 const UNIT = 1_000_000n;
-const SETTLED = ['completed', 'failed', 'remitted', 'remit_failed'];
+const FINAL_STATUSES = ['completed', 'failed', 'remitted', 'remit_failed'];
 
-/** A user who approves, takes part, waits for the end and begins again; sometimes takes the approval back in between. */
-export function createClient(world: World, dice: Dice, index: number, isOver: () => boolean): Client {
+/**
+ * Creates a user who approves, participates and waits for a final status in a loop, and sometimes revokes the approval or
+ * requests a refund.
+ */
+export function createInvestor(
+  environment: Environment,
+  random: RandomChoices,
+  index: number,
+  isOver: () => boolean,
+): Investor {
   const account = privateKeyToAccount(keccak256(toHex(`torture wallet ${index}`)));
   const address = account.address.toLowerCase() as Hex;
-  const { chain, offer, built, nodes } = world;
+  const { chain, offer, built, nodes } = environment;
   const [option] = offer.options;
   const usdc = chain.deployment.tokens.find(({ asset_id }) => asset_id === 'usd-coin')?.address ?? '0x';
   const fund = chain.deployment.sale_funds.open;
@@ -47,7 +55,7 @@ export function createClient(world: World, dice: Dice, index: number, isOver: ()
     return keccak256(raw);
   }
 
-  /** Repeats until somebody answers: the same request is the same participation. */
+  /** Repeats the request until a node replies. Repeated requests create one participation. */
   async function post(amount: bigint, hash: Hex): Promise<string | null> {
     const body = JSON.stringify({
       ...{
@@ -59,7 +67,7 @@ export function createClient(world: World, dice: Dice, index: number, isOver: ()
       ...{ amount: String(amount), asset_id: 'usd-coin', approval_transaction_hash: hash },
     });
     while (!isOver()) {
-      const reply = await ask(body).catch(() => null);
+      const reply = await sendRequest(body).catch(() => null);
       if (reply?.status === 200) return String(reply.body.id);
       if (reply?.status === 401) bearer = '';
       else if (reply !== null && reply.status < 500 && reply.status !== 429) return null;
@@ -68,10 +76,10 @@ export function createClient(world: World, dice: Dice, index: number, isOver: ()
     return null;
   }
 
-  async function ask(body: string): Promise<{ status: number; body: Record<string, unknown> }> {
+  async function sendRequest(body: string): Promise<{ status: number; body: Record<string, unknown> }> {
     if (bearer === '') bearer = await issueTokenFor(built.ctx, {});
-    const url = dice.pick(nodes).url;
-    if (url === null) throw new Error('that node is down');
+    const url = random.pick(nodes).url;
+    if (url === null) throw new Error('the node is down');
     const reply = await fetch(`${url}/v1/participations`, {
       method: 'POST',
       headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
@@ -95,13 +103,13 @@ export function createClient(world: World, dice: Dice, index: number, isOver: ()
     },
     run: async () => {
       while (!isOver()) {
-        const amount = (1n + BigInt(dice.number(50))) * UNIT;
+        const amount = (1n + BigInt(random.integer(50))) * UNIT;
         const id = await post(amount, await approve(amount));
         if (id === null) continue;
         acknowledged.push(id);
-        if (dice.chance(0.1)) await approve(0n);
-        while (!isOver() && !SETTLED.includes(await statusOf(id))) await sleep(50);
-        if (dice.chance(0.15)) await requestRemit(built.ctx, id).catch(() => undefined);
+        if (random.chance(0.1)) await approve(0n);
+        while (!isOver() && !FINAL_STATUSES.includes(await statusOf(id))) await sleep(50);
+        if (random.chance(0.15)) await requestRemit(built.ctx, id).catch(() => undefined);
       }
     },
   };
