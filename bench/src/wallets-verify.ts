@@ -21,7 +21,9 @@ const { check } = createSignatures(openChains({ urls: {} }));
 const checks = {
   viem: (text: string, signature: Hex) => verifyMessage({ address, message: text, signature }),
   ours: (text: string, signature: Hex) =>
-    check({ chain: 'ethereum_mainnet', address: address.toLowerCase(), text, signature }),
+    check({ chain: 'ethereum_mainnet', address: address.toLowerCase(), text, signature }).then(
+      (kind) => kind !== null,
+    ),
 };
 
 type Round = { perSecond: number; delayP99: number };

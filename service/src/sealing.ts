@@ -20,6 +20,8 @@ export type Sealing = {
   /** Decrypts. Throws if the bytes were not sealed for this purpose and context. */
   open(purpose: string, sealed: Buffer, context: string): Buffer;
   tag(purpose: string, data: string): Buffer;
+  /** Returns the tags of all listed secrets, to look up a tag that an older one made. */
+  tags(purpose: string, data: string): Buffer[];
   verifyTag(purpose: string, data: string, tag: Buffer): boolean;
 };
 
@@ -76,6 +78,7 @@ export function createSealing(secrets: readonly Buffer[], random: Random): Seali
       return Buffer.concat([decipher.update(sealed.subarray(tagStart + TAG_BYTES)), decipher.final()]);
     },
     tag: (purpose, data) => mac(newest, purpose, data),
+    tags: (purpose, data) => secrets.map((secret) => mac(secret, purpose, data)),
     verifyTag: (purpose, data, tag) =>
       secrets.some((secret) => {
         const expected = mac(secret, purpose, data).subarray(0, tag.length);

@@ -145,11 +145,15 @@ describe('proveAndBindWallet', () => {
 
   test("keeps the code of the service's error and passes the error on as the cause", async () => {
     const causeway = await sandbox.newUser();
-    const other = await sandbox.newUser();
     const wallet = await sandbox.newWallet();
-    await proveAndBindWallet(other, { ...binding(), wallet });
-    const error = await failureOf(proveAndBindWallet(causeway, { ...binding(), wallet }));
-    expect([error.phase, error.code]).toEqual(['binding', 'wallet_already_bound']);
+    const error = await failureOf(
+      proveAndBindWallet(causeway, {
+        ...binding(),
+        optionId: '01890000-0000-7000-8000-000000000000',
+        wallet,
+      }),
+    );
+    expect([error.phase, error.code]).toEqual(['binding', 'not_found']);
     expect(isCausewayError(error.cause)).toBe(true);
     expect((error.cause as CausewayError).eventId).toMatch(/./);
   });

@@ -18,35 +18,43 @@ export type Signed = {
   signature: string;
 };
 
+/** A plain key signs for its address on every chain of its protocol, a contract only on the chain that was asked. */
+export type SignerKind = 'key' | 'contract';
+
 export type Signatures = {
-  /** Returns whether the owner of the address signed the text. Throws an upstream `ApiError` if no RPC node answers. */
-  check(signed: Signed): Promise<boolean>;
+  /**
+   * Returns what signed the text for the address, or null if the signature is not its owner's. Throws an upstream
+   * `ApiError` if no RPC node answers.
+   */
+  check(signed: Signed): Promise<SignerKind | null>;
 };
 
 export function createSignatures(chains: Chains): Signatures {
   const enqueue = createCooperativeQueue();
 
-  async function checkEvm({ chain, address, text, signature }: Signed): Promise<boolean> {
-    if (!/^0x([0-9a-fA-F]{2})+$/.test(signature)) return false;
+  async function checkEvm({ chain, address, text, signature }: Signed): Promise<SignerKind | null> {
+    if (!/^0x([0-9a-fA-F]{2})+$/.test(signature)) return null;
     const bytes = hexToBytes(signature as Hex);
     const [hash, isKeySignature] = await enqueue(() => {
       const hash = hashText(text);
       return [hash, isSignedByKey(address, hash, bytes)] as const;
     });
     // Checking the key first is safe, because a match proves that this address's key signed, and it saves an RPC call.
-    if (isKeySignature) return true;
+    if (isKeySignature) return 'key';
     const evm = chains.all().find(({ name }) => name === chain);
-    if (evm !== undefined) return isSignedByContract(evm, address as Hex, hash, signature as Hex);
-    if (bytes.length === 65) return false;
+    if (evm !== undefined)
+      return (await isSignedByContract(evm, address as Hex, hash, signature as Hex)) ? 'contract' : null;
+    if (bytes.length === 65) return null;
     throw new ApiError('chain_not_supported', {
       chain: [`signatures of contract wallets on ${chain} cannot be verified here`],
     });
   }
 
-  async function checkSolana({ address, text, signature }: Signed): Promise<boolean> {
+  async function checkSolana({ address, text, signature }: Signed): Promise<SignerKind | null> {
     const publicKey = decodeBase58(address, 32);
     const bytes = decodeBase58(signature, 64);
-    return publicKey !== null && bytes !== null && isSignedByEd25519(publicKey, Buffer.from(text), bytes);
+    if (publicKey === null || bytes === null) return null;
+    return (await isSignedByEd25519(publicKey, Buffer.from(text), bytes)) ? 'key' : null;
   }
 
   const checks = { ethereum: checkEvm, solana: checkSolana };

@@ -94,6 +94,8 @@ export interface Participations {
   committed: Generated<boolean | null>;
   remit_id: Generated<string | null>;
   remit_row: Generated<number | null>;
+  frozen_reason: Generated<'hold' | 'sanctions' | null>;
+  price_usd: string | null;
   inserted_at: string;
   updated_at: string;
 }

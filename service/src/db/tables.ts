@@ -19,6 +19,7 @@ export interface Database extends WalletTables, IdentityTables, SettlementTables
   oauth_artifacts: OauthArtifacts;
   oauth_signing_keys: OauthSigningKeys;
   users: Users;
+  user_holds: UserHolds;
   passkeys: Passkeys;
   passkey_challenges: PasskeyChallenges;
   mail_links: MailLinks;
@@ -124,6 +125,16 @@ export interface Users {
   password_hash: string | null;
   email_confirmed_at: Generated<string>;
   inserted_at: Generated<string>;
+  held_at: Generated<string | null>;
+}
+
+export interface UserHolds {
+  id: string;
+  user_id: string;
+  reason: string;
+  held_at: string;
+  release_reason: Generated<string | null>;
+  released_at: Generated<string | null>;
 }
 
 export interface Passkeys {

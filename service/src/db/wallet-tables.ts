@@ -3,6 +3,26 @@ export interface WalletTables {
   wallet_challenges: WalletChallenges;
   option_addresses: OptionAddresses;
   allow_verifications: AllowVerifications;
+  wallet_proofs: WalletProofs;
+  wallet_owners: WalletOwners;
+}
+
+export interface WalletProofs {
+  partner_id: string;
+  address: string;
+  /** `*` for plain keys. */
+  chain: string;
+  protocol: 'ethereum' | 'solana';
+  user_id: string;
+  kind: 'key' | 'contract' | 'recorded';
+  text: string | null;
+  signature: string | null;
+  proved_at: string;
+}
+
+export interface WalletOwners {
+  hash: Buffer;
+  user_id: string;
 }
 
 export interface WalletChallenges {

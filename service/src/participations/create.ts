@@ -70,6 +70,7 @@ export async function createParticipation(
     id: newId(ctx.clock, ctx.random),
     status: await judgeApproval(chain, required),
     reason: null,
+    price_usd: option.price_usd ?? null,
     asset_code: asset.code,
     asset_name: asset.name,
     asset_digits: asset.fractional_digits,
@@ -125,7 +126,7 @@ async function findExisting(
 
 async function assertApprovalUnused({ db }: Context, request: RequestColumns, hash: Hex): Promise<void> {
   const rows = await listByApproval(db, request.chain, toBytes(hash));
-  const isUsed = rows.some((row) => row.holds_approval || row.wallet_address === request.wallet_address);
+  const isUsed = rows.some((row) => row.holds_approval && row.wallet_address === request.wallet_address);
   if (isUsed) throw new ApiError('approval_already_used');
 }
 

@@ -24,6 +24,7 @@ export const participationRoutes = [
       'offer_type_mismatch',
       'chain_not_supported',
       'requirements_not_met',
+      'wallet_not_proven',
       'wallet_sanctioned',
       'approval_already_used',
       'approval_invalid',

@@ -35,7 +35,14 @@ export const REQUEST_COLUMNS = [
 
 export type NewParticipation = Omit<
   Participations,
-  'holds_approval' | 'check_at' | 'commit_id' | 'commit_row' | 'committed' | 'remit_id' | 'remit_row'
+  | 'holds_approval'
+  | 'check_at'
+  | 'commit_id'
+  | 'commit_row'
+  | 'committed'
+  | 'remit_id'
+  | 'remit_row'
+  | 'frozen_reason'
 >;
 
 /** Returns false if the approval is already used. */
@@ -135,4 +142,25 @@ export type ChangedRow = Pick<
 export async function hasParticipations(db: Db, userId: string): Promise<boolean> {
   const { rows } = await sql`select from participations where user_id = ${userId} limit 1`.execute(db);
   return rows.length > 0;
+}
+
+/** Locks the participations of these users from a wallet with a partner and returns their ids. */
+export async function listOfWallet(
+  tx: Db,
+  partnerId: string,
+  wallet: string,
+  userIds: readonly string[],
+  statuses: readonly ('prepared' | 'pending' | 'submitted')[],
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from participations where wallet_address = ${wallet} and user_id = any(${userIds}::uuid[])
+      and status in ('prepared', 'pending', 'submitted') and status = any(${statuses}) and partner_id = ${partnerId}
+    order by id for update`.execute(tx);
+  return rows.map(({ id }) => id);
+}
+
+/** Makes the approvals of failed participations available again. */
+export async function releaseApprovals(tx: Db, ids: readonly string[]): Promise<void> {
+  await sql`update participations set holds_approval = false
+    where id = any(${ids}::uuid[]) and status = 'failed'`.execute(tx);
 }

@@ -29,7 +29,7 @@ export type Erasure = {
   openSubmissions: number[];
 };
 
-type Parts = Pick<Context, 'db' | 'clock'>;
+type Parts = Pick<Context, 'db' | 'clock' | 'sealing'>;
 
 /**
  * Erases a user as far as the law allows, in one transaction. The account ends immediately. Personal data of a user with
@@ -41,7 +41,7 @@ export async function eraseUser(ctx: Parts, emailOrId: string): Promise<Erasure>
     if (user === undefined) throw new ApiError('not_found', {}, { message: `User ${emailOrId} not found.` });
     await eraseGrants(tx, user.id);
     await eraseAccount(tx, user.id);
-    await eraseWallets(tx, user.id);
+    await eraseWallets(ctx, tx, user.id);
     const investments = await eraseParticipations(tx, user.id);
     const identity = await eraseIdentity(tx, user.id);
     const documents = await eraseDocuments(tx, user.id, timestampOf(ctx.clock));

@@ -62,7 +62,13 @@ export const tokenizedRoutes = [
     limit: 'tokenized_transaction',
     errors: [
       ...['validation_failed', 'chain_not_supported', 'offer_ended', 'offer_not_started'],
-      ...['requirements_not_met', 'wallet_sanctioned', 'order_outstanding', 'insufficient_balance'],
+      ...[
+        'requirements_not_met',
+        'wallet_not_proven',
+        'wallet_sanctioned',
+        'order_outstanding',
+        'insufficient_balance',
+      ],
       ...['insufficient_allowance', 'contract_not_found', 'contract_reverted'],
       ...refusals,
     ] as ErrorCode[],

@@ -102,6 +102,23 @@ export async function listOpen(db: Db, limit: number): Promise<StoredOrder[]> {
   return rows.map(toOrder);
 }
 
+/** Counts the orders of these users from a wallet with a partner that may still be executed. */
+export async function countLiveOrders(
+  db: Db,
+  {
+    partnerId,
+    wallet,
+    userIds,
+    now,
+  }: { partnerId: string; wallet: string; userIds: readonly string[]; now: string },
+): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from tokenized_orders
+    where partner_id = ${partnerId} and wallet = ${wallet} and user_id = any(${userIds}::uuid[])
+      and state in ('asking', 'unknown', 'attested', 'live') and expires_at > ${now}`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
 /** Moves an order to another state. Returns false if it was not in state `from` any more. */
 export async function moveOrder(
   db: Db,

@@ -9,6 +9,8 @@ import { toTimestamp } from '../http/wire.ts';
 import { findOffer, findOption, offerState } from '../offers/offer.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
 import { proveOwnership, readAddress } from './challenge.ts';
+import { lockProof, rememberOwner } from './proof.ts';
+import { deleteUnboundProofs } from './proof-store.ts';
 import { assertNotSanctioned } from './sanctions.ts';
 import type { AddressQuery, ConnectWallet, OptionAddress, OptionAddresses } from './schema.ts';
 import {
@@ -38,6 +40,9 @@ export async function connectWallet(
   await proveOwnership(ctx, caller, { chain: input.chain, address, signature: input.signature });
   return ctx.commitReply(async (tx) => {
     assertNotEnded(ctx, await lockBindings(tx, offer.id, option.id, caller.userId));
+    // Another user may have proven the wallet since this one did.
+    const { userId: user_id, partnerId: partner_id } = caller;
+    await lockProof(tx, { user_id, partner_id, wallet_address: address });
     const wanted: NewBinding = {
       id: newId(ctx.clock, ctx.random),
       option_id: option.id,
@@ -108,6 +113,8 @@ export async function removeWallet(
     assertNotEnded(ctx, await lockBindings(tx, offer.id, found.option_id, caller.userId));
     const removed = await deleteBinding(tx, id);
     if (removed === undefined) throw new ApiError('not_found');
+    await rememberOwner(ctx, tx, caller.userId, removed.address);
+    await deleteUnboundProofs(tx, caller.userId, removed.address, [caller.partnerId, removed.partner_id]);
     return toOptionAddress(removed);
   });
 }

@@ -5,6 +5,7 @@ import { ApiError, invalidField } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { newId } from '../http/ids.ts';
 import { asciiName, type MessageFacts, plainMessage, type SiweFields, signInMessage } from './message.ts';
+import { recordProof } from './proof.ts';
 import type { Challenge, NewChallenge } from './schema.ts';
 import { assertNoSiweFields, readSiweFields } from './siwe-fields.ts';
 import { claimChallenge, putChallenge, releaseChallenge } from './store.ts';
@@ -48,22 +49,23 @@ export function readAddress(chain: ChainName, address: string): string {
 export type Proof = { chain: ChainName; address: string; signature: string };
 
 /**
- * Consumes the challenge, then verifies the signature over the stored text. A wrong signature consumes it too; only an
- * RPC failure releases it. Throws `challenge_invalid`; the reason is logged and not sent.
+ * Consumes the challenge, then verifies the signature over the stored text and records the proof. A wrong signature
+ * consumes it too; only an RPC failure releases it. Throws `challenge_invalid`; the reason is logged and not sent.
  */
 export async function proveOwnership(ctx: Context, caller: UserCaller, proof: Proof): Promise<void> {
   const { chain, address, signature } = proof;
   const key = { client_id: caller.clientId, user_id: caller.userId, chain, address };
   const claimed = await claimChallenge(ctx.db, key, ctx.clock.now());
   if (claimed === undefined) throw invalidChallenge('no open challenge');
-  const isSigned = await ctx.signatures
+  const kind = await ctx.signatures
     .check({ chain, address, text: claimed.text, signature })
     .catch(async (error: unknown) => {
       if (!(error instanceof ApiError) || error.status >= 500)
         await releaseChallenge(ctx.db, key, claimed.id, ctx.clock.now());
       throw error;
     });
-  if (!isSigned) throw invalidChallenge('signature mismatch');
+  if (kind === null) throw invalidChallenge('signature mismatch');
+  await recordProof(ctx, caller, { chain, address, text: claimed.text, signature, kind });
 }
 
 function invalidChallenge(reason: string): ApiError {

@@ -87,8 +87,10 @@ describe('contract wallets', () => {
     for (const wallet of [safe, undeployed]) {
       const text = `text for ${wallet.address}`;
       const signature = hexToBytes((await wallet.sign(text)) as Hex);
-      const check = (used: Uint8Array, address = wallet.address.toLowerCase()) =>
-        ctx.signatures.check({ chain: 'ethereum_sepolia', address, text, signature: bytesToHex(used) });
+      const check = async (used: Uint8Array, address = wallet.address.toLowerCase()) => {
+        const signed = { chain: 'ethereum_sepolia' as const, address, text, signature: bytesToHex(used) };
+        return (await ctx.signatures.check(signed)) === 'contract';
+      };
       expect(await check(signature)).toBe(true);
       // The ERC-6492 wrapper has further bytes that the account itself does not check.
       const [from, size] = wallet === safe ? [0, signature.length] : [signature.length - 32 - 96, 65];

@@ -1,7 +1,15 @@
+import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
+import { rememberOwner } from './proof.ts';
+import { deleteProofsOf, listAddressesOf } from './proof-store.ts';
 import { deleteUserWallets } from './store.ts';
 
-/** Deletes the user's challenges and wallets. Wallets of a user who has invested stay with the investment records. */
-export async function eraseUser(tx: Db, userId: string): Promise<void> {
+/**
+ * Deletes the user's challenges, proofs and wallets, and keeps keyed hashes of them. Wallets of a user who has invested
+ * stay with the investment records.
+ */
+export async function eraseUser(ctx: Pick<Context, 'sealing'>, tx: Db, userId: string): Promise<void> {
+  for (const address of await listAddressesOf(tx, userId)) await rememberOwner(ctx, tx, userId, address);
+  await deleteProofsOf(tx, userId);
   await deleteUserWallets(tx, userId);
 }

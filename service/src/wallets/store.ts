@@ -57,12 +57,13 @@ export type BoundAddress = {
   id: string;
   option_id: string;
   user_id: string;
+  partner_id: string;
   protocol: 'ethereum' | 'solana';
   address: string;
   inserted_at: string;
 };
 
-const BOUND = sql`id, option_id, user_id, protocol, address, created_at as inserted_at`;
+const BOUND = sql`id, option_id, user_id, partner_id, protocol, address, created_at as inserted_at`;
 
 /**
  * Locks a user's bindings of an option and protects the offer from changes, until the transaction ends. Returns the

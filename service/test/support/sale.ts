@@ -17,7 +17,7 @@ import { createWorker } from '../../src/settlement/worker.ts';
 import { type TestApp, testApp } from './app.ts';
 import { startTestChain, type TestChain, type TestNode } from './chain.ts';
 import { makeOffer, saleFile } from './offers.ts';
-import { type Person, person } from './wallets.ts';
+import { type Person, person, proveWallets } from './wallets.ts';
 
 /** One USDC in its smallest unit. */
 export const UNIT = 1_000_000n;
@@ -77,6 +77,10 @@ export async function startSale(): Promise<Sale> {
     .map(({ private_key }) =>
       buyer(chain, private_key as Hex, { token: usdc, spender: fund, gas: 100_000n }),
     );
+  await proveWallets(
+    app.ctx,
+    buyers.map(({ address }) => address),
+  );
   const request: Sale['request'] = ({ address }, amount, hash) => ({
     offer_id: offer.id,
     offer_option_id: option,

@@ -3,7 +3,9 @@ import { base58 } from '@scure/base';
 import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { hashText, signHash } from '../../src/chain/evm/secp256k1.ts';
+import type { Context } from '../../src/context.ts';
 import type { TestApp } from './app.ts';
+import { partnerOf, USER } from './tokens.ts';
 
 /** An address that can sign messages. */
 export type TestWallet = { address: string; chain: string; sign(text: string): string | Promise<string> };
@@ -89,4 +91,30 @@ export function personWith(call: Person['call']): Person {
 /** Returns a distinct user id for every number. */
 export function userId(n: number): string {
   return `01890000-0000-7000-8000-${(0xb00000000000 + n).toString(16)}`;
+}
+
+/** Records that the user has proven these wallets with a plain key, as if it had signed a challenge for each. */
+export async function proveWallets(
+  { db }: Pick<Context, 'db'>,
+  addresses: readonly string[],
+  { userId = USER, clientId = 'partner-one' } = {},
+): Promise<void> {
+  const values = addresses.map((address) => ({
+    partner_id: partnerOf(clientId),
+    address: address.toLowerCase(),
+    chain: '*',
+    protocol: 'ethereum' as const,
+    user_id: userId,
+    kind: 'key' as const,
+    text: null,
+    signature: null,
+    proved_at: '2026-01-01T00:00:00Z',
+  }));
+  await db
+    .insertInto('wallet_proofs')
+    .values(values)
+    .onConflict((conflict) =>
+      conflict.columns(['partner_id', 'address', 'chain']).doUpdateSet({ user_id: userId }),
+    )
+    .execute();
 }

@@ -34,6 +34,17 @@ const MESSAGES: Record<Known, readonly [title: string, advice: string]> = {
   max_wallets_reached: ["You've reached the wallet limit for this option", 'Remove a wallet first.'],
   offer_ended: ['This offer has ended', 'Nothing was taken from your wallet.'],
   offer_not_started: ["This offer hasn't started yet", 'Come back when it opens.'],
+  wallet_not_proven: [
+    'This wallet is not connected',
+    'Connect it and sign the message to show that it is yours.',
+  ],
+  wallet_restricted: ["This wallet can't be used", 'Choose another wallet, or contact support.'],
+  account_restricted: ['Your account is restricted', 'Contact support to continue.'],
+  sold_out: ['Not enough left', 'Enter a smaller amount, or choose another option.'],
+  too_many_prepared: [
+    'Too many unfinished investments',
+    'Wait until your earlier approvals are confirmed, then try again.',
+  ],
   wallet_already_bound: ['This wallet belongs to another account', 'Choose another wallet.'],
   approval_already_used: ['This approval was already used', NEW_APPROVAL],
   document_completed: ["You've already signed this form", "There's nothing more to do here."],

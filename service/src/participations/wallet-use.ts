@@ -1,0 +1,27 @@
+import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import { changeStatus } from './status.ts';
+import { listOfWallet, releaseApprovals } from './store.ts';
+
+/** Returns whether one of the users has a `pending` or `submitted` participation from the wallet with the partner. */
+export async function hasOpenParticipation(
+  tx: Db,
+  partnerId: string,
+  wallet: string,
+  userIds: readonly string[],
+): Promise<boolean> {
+  return (await listOfWallet(tx, partnerId, wallet, userIds, ['pending', 'submitted'])).length > 0;
+}
+
+/** Fails the `prepared` participations from a wallet whose proof these users lost. Its new owner may use the approvals. */
+export async function failPreparedOf(
+  ctx: Pick<Context, 'clock' | 'random'>,
+  tx: Db,
+  partnerId: string,
+  wallet: string,
+  userIds: readonly string[],
+): Promise<void> {
+  const ids = await listOfWallet(tx, partnerId, wallet, userIds, ['prepared']);
+  await changeStatus(ctx, tx, { ids, from: ['prepared'], to: 'failed', reason: 'wallet_not_proven' });
+  await releaseApprovals(tx, ids);
+}

@@ -1,0 +1,13 @@
+import type { Db } from '../db/pool.ts';
+import { countLiveOrders } from './store.ts';
+
+/** Returns whether one of the users has an order from the wallet with the partner that may still be executed. */
+export async function hasLiveOrder(
+  tx: Db,
+  partnerId: string,
+  wallet: string,
+  userIds: readonly string[],
+  now: string,
+): Promise<boolean> {
+  return (await countLiveOrders(tx, { partnerId, wallet, userIds, now })) > 0;
+}

@@ -1,0 +1,160 @@
+import { sql } from 'kysely';
+import type { Db } from '../db/pool.ts';
+import type { WalletProofs } from '../db/wallet-tables.ts';
+
+export type StoredProof = Pick<
+  WalletProofs,
+  'user_id' | 'address' | 'chain' | 'protocol' | 'kind' | 'text' | 'signature'
+>;
+
+const COLUMNS = ['user_id', 'address', 'chain', 'protocol', 'kind', 'text', 'signature'] as const;
+
+/** Serializes the proofs of one wallet with one partner until the transaction ends. */
+export async function lockWallet(tx: Db, partnerId: string, address: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`wallet proof ${partnerId} ${address}`}, 0))`.execute(
+    tx,
+  );
+}
+
+/**
+ * Lists other users who hold the wallet with the partner: by a proof that counts on `chain` (`*` is every chain), or by
+ * a binding that no proof supports. Locks their proofs, so that no participation is created with them meanwhile.
+ */
+export async function lockOtherHolders(
+  tx: Db,
+  { partner_id, address, user_id, chain }: Pick<WalletProofs, 'partner_id' | 'address' | 'user_id' | 'chain'>,
+): Promise<string[]> {
+  const proofs = await sql<{ user_id: string; counts: boolean }>`
+    select user_id, ${chain} = '*' or chain in ('*', ${chain}) or kind = 'recorded' as counts from wallet_proofs
+    where partner_id = ${partner_id} and address = ${address} and user_id <> ${user_id} for update`.execute(
+    tx,
+  );
+  const proven = new Set(proofs.rows.map((row) => row.user_id));
+  const bindings = await sql<{ user_id: string }>`
+    select distinct user_id from option_addresses
+    where partner_id = ${partner_id} and address = ${address} and user_id <> ${user_id}`.execute(tx);
+  return [
+    ...new Set([
+      ...proofs.rows.filter((row) => row.counts).map((row) => row.user_id),
+      ...bindings.rows.map((row) => row.user_id).filter((id) => !proven.has(id)),
+    ]),
+  ];
+}
+
+export async function deleteProofs(
+  tx: Db,
+  partnerId: string,
+  address: string,
+  userIds: readonly string[],
+): Promise<void> {
+  await sql`delete from wallet_proofs where partner_id = ${partnerId} and address = ${address}
+    and user_id = any(${userIds}::uuid[])`.execute(tx);
+}
+
+/** Ends the user's proofs of an address with those of the partners where no binding of it is left. */
+export async function deleteUnboundProofs(
+  tx: Db,
+  userId: string,
+  address: string,
+  partnerIds: readonly string[],
+): Promise<void> {
+  await sql`delete from wallet_proofs p where p.user_id = ${userId} and p.address = ${address}
+    and p.partner_id = any(${partnerIds}::uuid[]) and not exists (
+      select from option_addresses b
+      where b.user_id = p.user_id and b.address = p.address and b.partner_id = p.partner_id)`.execute(tx);
+}
+
+export type EndedBinding = { id: string; option_id: string; user_id: string };
+
+/** Deletes the bindings of an address with a partner that these users have. */
+export async function deleteBindingsOf(
+  tx: Db,
+  partnerId: string,
+  address: string,
+  userIds: readonly string[],
+): Promise<EndedBinding[]> {
+  const { rows } = await sql<EndedBinding>`
+    delete from option_addresses where partner_id = ${partnerId} and address = ${address}
+      and user_id = any(${userIds}::uuid[]) returning id, option_id, user_id`.execute(tx);
+  return rows;
+}
+
+export async function putProof(tx: Db, proof: WalletProofs): Promise<void> {
+  await tx
+    .insertInto('wallet_proofs')
+    .values(proof)
+    .onConflict((conflict) =>
+      conflict.columns(['partner_id', 'address', 'chain']).doUpdateSet({
+        user_id: proof.user_id,
+        kind: proof.kind,
+        text: proof.text,
+        signature: proof.signature,
+        proved_at: proof.proved_at,
+      }),
+    )
+    .execute();
+}
+
+/** Records that the user has proven the wallet, for `isOwnedByRestricted`. */
+export async function putOwner(tx: Db, hash: Buffer, userId: string): Promise<void> {
+  await sql`insert into wallet_owners (hash, user_id) values (${hash}, ${userId}) on conflict do nothing`.execute(
+    tx,
+  );
+}
+
+/** Returns whether another account that is on hold or finally rejected has ever proven the wallet. */
+export async function isOwnedByRestricted(
+  tx: Db,
+  { hashes, address, userId }: { hashes: readonly Buffer[]; address: string; userId: string },
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from users u where u.id <> ${userId}
+      and u.id in (select user_id from wallet_owners where hash = any(${hashes}::bytea[])
+        union all select user_id from option_addresses where address = ${address}
+        union all select user_id from wallet_proofs where address = ${address})
+      and (u.held_at is not null
+        or exists (select from identity_reviews r where r.user_id = u.id and r.reject_type = 'FINAL'))
+    limit 1`.execute(tx);
+  return rows.length > 0;
+}
+
+/** Returns the user's proofs of an address with a partner. */
+export async function listProofs(
+  db: Db,
+  key: { partnerId: string; userId: string; address: string },
+): Promise<StoredProof[]> {
+  return db
+    .selectFrom('wallet_proofs')
+    .select(COLUMNS)
+    .where('partner_id', '=', key.partnerId)
+    .where('address', '=', key.address)
+    .where('user_id', '=', key.userId)
+    .execute();
+}
+
+/** Like `listProofs`; another user's proof of the wallet waits until the transaction ends. */
+export async function lockProofs(
+  tx: Db,
+  key: { partnerId: string; userId: string; address: string },
+): Promise<StoredProof[]> {
+  return tx
+    .selectFrom('wallet_proofs')
+    .select(COLUMNS)
+    .where('partner_id', '=', key.partnerId)
+    .where('address', '=', key.address)
+    .where('user_id', '=', key.userId)
+    .forShare()
+    .execute();
+}
+
+/** Returns the addresses of all wallets that the user has proven or bound. */
+export async function listAddressesOf(tx: Db, userId: string): Promise<string[]> {
+  const { rows } = await sql<{ address: string }>`
+    select address from wallet_proofs where user_id = ${userId}
+    union select address from option_addresses where user_id = ${userId}`.execute(tx);
+  return rows.map(({ address }) => address);
+}
+
+export async function deleteProofsOf(tx: Db, userId: string): Promise<void> {
+  await sql`delete from wallet_proofs where user_id = ${userId}`.execute(tx);
+}

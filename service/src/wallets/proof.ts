@@ -1,0 +1,136 @@
+import { type ChainName, chainFacts } from '../chain/chains.ts';
+import { uncached } from '../chain/evm/client.ts';
+import { readCode } from '../chain/evm/code.ts';
+import type { SignerKind } from '../chain/signatures.ts';
+import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import { ApiError } from '../errors.ts';
+import type { UserCaller } from '../http/access.ts';
+import { toTimestamp } from '../http/wire.ts';
+import { failPreparedOf, hasOpenParticipation } from '../participations/wallet-use.ts';
+import { hasLiveOrder } from '../tokenized/live-order.ts';
+import {
+  deleteProofs,
+  isOwnedByRestricted,
+  lockOtherHolders,
+  lockProofs,
+  lockWallet,
+  putOwner,
+  putProof,
+  type StoredProof,
+} from './proof-store.ts';
+import { endBindings } from './unbinding.ts';
+
+/** The chain of a plain key's proof: it counts on every chain of its protocol. */
+const EVERY_CHAIN = '*';
+
+export type VerifiedSignature = {
+  chain: ChainName;
+  address: string;
+  text: string;
+  signature: string;
+  kind: SignerKind;
+};
+
+/**
+ * Records that the user has proven the wallet with the partner. Ends the proofs and bindings that other users of the
+ * partner have of it. Throws `wallet_already_bound` if one of them has money on the way from it, and `wallet_restricted`
+ * if an account on hold or finally rejected has ever proven it.
+ */
+export async function recordProof(
+  ctx: Context,
+  { userId, partnerId }: UserCaller,
+  { chain, address, text, signature, kind }: VerifiedSignature,
+): Promise<void> {
+  const proof = {
+    partner_id: partnerId,
+    address,
+    chain: kind === 'key' ? EVERY_CHAIN : chain,
+    protocol: chainFacts(chain).protocol,
+    user_id: userId,
+    kind,
+    text: kind === 'contract' ? text : null,
+    signature: kind === 'contract' ? signature : null,
+    proved_at: toTimestamp(ctx.clock.micros()),
+  };
+  await ctx.db.transaction().execute(async (tx) => {
+    await lockWallet(tx, partnerId, address);
+    const hashes = ctx.sealing.tags('wallet owner', address);
+    if (await isOwnedByRestricted(tx, { hashes, address, userId })) throw new ApiError('wallet_restricted');
+    const others = await lockOtherHolders(tx, proof);
+    if (others.length > 0) await endProofsOf(ctx, tx, { partnerId, address, userIds: others });
+    await putProof(tx, proof);
+    await rememberOwner(ctx, tx, userId, address);
+  });
+}
+
+/** Keeps a keyed hash of the wallet, which outlives its bindings and the account. */
+export async function rememberOwner(
+  { sealing }: Pick<Context, 'sealing'>,
+  tx: Db,
+  userId: string,
+  address: string,
+): Promise<void> {
+  await putOwner(tx, sealing.tag('wallet owner', address), userId);
+}
+
+type Holders = { partnerId: string; address: string; userIds: readonly string[] };
+
+async function endProofsOf(ctx: Context, tx: Db, holders: Holders): Promise<void> {
+  const { partnerId, address, userIds } = holders;
+  const now = new Date(ctx.clock.now()).toISOString();
+  if (
+    (await hasOpenParticipation(tx, partnerId, address, userIds)) ||
+    (await hasLiveOrder(tx, partnerId, address, userIds, now))
+  )
+    throw new ApiError('wallet_already_bound');
+  for (const userId of userIds) await rememberOwner(ctx, tx, userId, address);
+  await deleteProofs(tx, partnerId, address, userIds);
+  await failPreparedOf(ctx, tx, partnerId, address, userIds);
+  await endBindings(ctx, tx, partnerId, address, userIds);
+}
+
+/** Whether one of the stored proofs counts on the chain without asking it again. */
+export function isProvenByKey(proofs: readonly StoredProof[], chain: ChainName): boolean {
+  const { protocol } = chainFacts(chain);
+  return proofs.some((proof) => proof.kind === 'key' && proof.protocol === protocol);
+}
+
+/**
+ * Returns whether one of the user's proofs of a wallet counts on the chain now. Asks the contract of a contract wallet
+ * again, because its owners may have changed. Throws an upstream error if the chain does not answer.
+ */
+export async function isProvenOn(
+  ctx: Pick<Context, 'chains' | 'signatures'>,
+  proofs: readonly StoredProof[],
+  chain: ChainName,
+): Promise<boolean> {
+  if (isProvenByKey(proofs, chain)) return true;
+  for (const proof of proofs) if (await countsOn(ctx, proof, chain)) return true;
+  return false;
+}
+
+/** Throws `wallet_not_proven` if the proof has ended. Another user's proof waits until the transaction ends. */
+export async function lockProof(
+  tx: Db,
+  row: { user_id: string; partner_id: string; wallet_address: string },
+): Promise<void> {
+  const key = { userId: row.user_id, partnerId: row.partner_id, address: row.wallet_address };
+  if ((await lockProofs(tx, key)).length === 0) throw new ApiError('wallet_not_proven');
+}
+
+async function countsOn(
+  ctx: Pick<Context, 'chains' | 'signatures'>,
+  { kind, chain: provenOn, address, text, signature }: StoredProof,
+  chain: ChainName,
+): Promise<boolean> {
+  if (kind === 'contract' && provenOn === chain && text !== null && signature !== null)
+    return (await ctx.signatures.check({ chain, address, text, signature })) !== null;
+  if (kind !== 'recorded') return false;
+  if (provenOn === chain) return true;
+  // Version 0.1 did not record what had signed. An address without code on both chains is a plain key.
+  const chains = ctx.chains.all().filter(({ name }) => name === chain || name === provenOn);
+  if (chains.length < 2) return false;
+  const codes = await Promise.all(chains.map((each) => readCode(uncached(each), address)));
+  return codes.every((code) => code === 'none');
+}
