@@ -75,6 +75,8 @@ export type IdentityProvider = {
   findApplicant(userId: string): Promise<Applicant | null>;
   /** Returns false if the applicant's state does not allow a reset. */
   resetApplicant(applicantId: string): Promise<boolean>;
+  /** Makes `level` the applicant's current level. Returns false if the applicant's state does not allow it. */
+  moveToLevel(applicantId: string, level: Level): Promise<boolean>;
   /** Reads a webhook event. Throws `unauthorized` unless the provider signed these bytes. */
   readWebhook(headers: WebhookHeaders, body: Buffer): IdentityEvent;
   /** Whether this is the provider's sandbox, whose events a production installation ignores. */

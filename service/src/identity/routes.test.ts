@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startWorld, type World } from '../../test/support/providers.ts';
+import { settleApplicant } from './reconcile.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -126,6 +127,95 @@ test('a reset is refused after a final rejection and starts over after any other
   const reply = await createToken(token, { reset: true });
   expect([reply.statusCode, reply.json().code]).toEqual([409, 'kyc_final_rejection']);
   expect((await world.ctx.identity.findApplicant(userId))?.review?.rejectType).toBe('FINAL');
+});
+
+const LEVELS = ['Sorting_KYC_Level', 'BasicKYCLevel', 'AccreditationIndividual_FullVerification'];
+
+test('a final rejection on any level refuses tokens of every level, with and without reset', async () => {
+  for (const rejected of LEVELS) {
+    const { token, userId } = await newUser();
+    await world.review(userId, { level_name: rejected, answer: 'RED', reject_type: 'FINAL' });
+    // The applicant has moved on, so the provider itself no longer knows of the rejection.
+    await world.review(userId, {
+      level_name: LEVELS.find((level) => level !== rejected) ?? '',
+      review_status: 'init',
+    });
+    for (const level_name of LEVELS)
+      for (const body of [{ level_name }, { level_name, reset: false }, { level_name, reset: true }]) {
+        const reply = await createToken(token, body);
+        expect([reply.statusCode, reply.json().code]).toEqual([409, 'kyc_final_rejection']);
+      }
+    expect(await reviews(userId)).toContainEqual({
+      level_name: rejected,
+      review_status: 'completed',
+      answer: 'RED',
+      reject_type: 'FINAL',
+    });
+  }
+});
+
+test('a deactivated applicant gets no token until it is activated again', async () => {
+  const { token, userId } = await newUser();
+  await world.review(userId, { level_name, answer: 'GREEN' });
+  await world.call('identity/send-webhook', { user_id: userId, type: 'applicantDeactivated' });
+  for (const reset of [false, true])
+    expect((await createToken(token, { reset })).json().code).toBe('kyc_final_rejection');
+  await world.advance(1);
+  await world.call('identity/send-webhook', { user_id: userId, type: 'applicantActivated' });
+  expect((await createToken(token)).statusCode).toBe(200);
+});
+
+test('deleting the applicant at the provider does not clear a final rejection', async () => {
+  const { token, userId } = await newUser();
+  await world.review(userId, { level_name, answer: 'RED', reject_type: 'FINAL' });
+  await world.advance(1);
+  await world.call('identity/send-webhook', { user_id: userId, type: 'applicantDeleted' });
+  expect((await createToken(token)).json().code).toBe('kyc_final_rejection');
+});
+
+test('a later answer of the provider on the same level lifts a final rejection', async () => {
+  const { token, userId } = await newUser();
+  await world.review(userId, { level_name, answer: 'RED', reject_type: 'FINAL' });
+  await world.advance(1);
+  await world.review(userId, { level_name, answer: 'GREEN' });
+  expect((await createToken(token, { level_name: 'BasicKYCLevel' })).statusCode).toBe(200);
+});
+
+test('a final rejection that arrives while a token is created refuses the token', async () => {
+  const { token, userId } = await newUser();
+  await world.review(userId, { level_name, review_status: 'pending' });
+  const { identity } = world.ctx;
+  const { createToken: mint } = identity;
+  identity.createToken = async (input) => {
+    await world.review(userId, { level_name, answer: 'RED', reject_type: 'FINAL' });
+    return mint(input);
+  };
+  const reply = await createToken(token).finally(() => {
+    identity.createToken = mint;
+  });
+  expect([reply.statusCode, reply.json().code]).toEqual([409, 'kyc_final_rejection']);
+});
+
+test('resetting one level never clears another', async () => {
+  for (const current of LEVELS)
+    for (const level_name of LEVELS) {
+      const { token, userId } = await newUser();
+      for (const level of [...LEVELS.filter((each) => each !== current), current])
+        await world.review(userId, { level_name: level, answer: 'GREEN' });
+      await world.advance(1);
+      expect((await createToken(token, { level_name, reset: true })).statusCode).toBe(200);
+      await settleApplicant(world.ctx, userId);
+      const answers = Object.fromEntries(
+        (await reviews(userId)).map(({ level_name: level, answer }) => [level, answer]),
+      );
+      expect(answers).toEqual(
+        Object.fromEntries(LEVELS.map((level) => [level, level === level_name ? null : 'GREEN'])),
+      );
+      expect((await world.ctx.identity.findApplicant(userId))?.review).toMatchObject({
+        levelName: level_name,
+        status: 'init',
+      });
+    }
 });
 
 test('without reset an approved applicant is unchanged', async () => {

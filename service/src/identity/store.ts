@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
 import type { UserKind } from '../accounts/user.ts';
-import type { IdentityReviews } from '../db/identity-tables.ts';
 import type { Db } from '../db/pool.ts';
 import { toTimestamp } from '../http/wire.ts';
-import type { Level, Review } from './provider.ts';
+import type { Review } from './provider.ts';
 
 export const IDENTITY_CHANNEL = 'identity_applicants';
 
@@ -73,23 +72,22 @@ export async function saveReview(db: Db, userId: string, review: Review, asOf: s
     .execute();
 }
 
-export async function findReview(
-  db: Db,
-  userId: string,
-  level: Level,
-): Promise<Pick<IdentityReviews, 'review_status' | 'reject_type'> | undefined> {
-  return db
-    .selectFrom('identity_reviews')
-    .select(['review_status', 'reject_type'])
-    .where('user_id', '=', userId)
-    .where('level_name', '=', level)
-    .executeTakeFirst();
+/** Returns whether the provider has finally rejected the user on any level, or deactivated the applicant. */
+export async function isFinallyRejected(db: Db, userId: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from identity_reviews where user_id = ${userId} and reject_type = 'FINAL'
+    union all select from identity_applicants where user_id = ${userId} and not is_active limit 1`.execute(
+    db,
+  );
+  return rows.length > 0;
 }
 
-/** Resets all reviews to `init`, because the applicant was deleted. */
+/** Resets all reviews to `init`, because the applicant was deleted. Final rejections stay. */
 export async function resetReviews(db: Db, userId: string, asOf: string): Promise<void> {
   await sql`update identity_reviews set review_status = 'init', answer = null, reject_type = null, reviewed_at = null,
-    as_of = ${asOf} where user_id = ${userId} and as_of <= ${asOf}`.execute(db);
+    as_of = ${asOf} where user_id = ${userId} and as_of <= ${asOf} and reject_type is distinct from 'FINAL'`.execute(
+    db,
+  );
 }
 
 export async function setActive(db: Db, userId: string, isActive: boolean, asOf: string): Promise<void> {

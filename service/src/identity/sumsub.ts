@@ -55,13 +55,9 @@ export function openSumsub(
       return parseBody(UPSTREAM, Token, reply.body).token;
     },
     findApplicant: async (userId) => findApplicant(call, userId),
-    resetApplicant: async (applicantId) => {
-      const path = `/resources/applicants/${encodeURIComponent(applicantId)}/reset`;
-      const { status } = await call({ method: 'POST', path });
-      if (status === 409 || status === 400) return false;
-      expectSuccess(status, 'reset applicant');
-      return true;
-    },
+    resetApplicant: (applicantId) => changeApplicant(call, applicantId, 'reset'),
+    moveToLevel: (applicantId, level) =>
+      changeApplicant(call, applicantId, `moveToLevel?name=${encodeURIComponent(level)}`),
     readWebhook: (headers, body) => readSumsubWebhook(settings.webhookSecrets, headers, body),
     close: () => upstream.close(),
   };
@@ -89,6 +85,19 @@ function signedHeaders({ appToken, secret }: IdentitySettings, method: string, p
     'x-app-access-ts': String(seconds),
     'x-app-access-sig': signRequest(secret, seconds, method, path, body),
   };
+}
+
+/** Returns false if the applicant's state does not allow the change. */
+async function changeApplicant(
+  call: ReturnType<typeof createCall>,
+  applicantId: string,
+  change: string,
+): Promise<boolean> {
+  const path = `/resources/applicants/${encodeURIComponent(applicantId)}/${change}`;
+  const { status } = await call({ method: 'POST', path });
+  if (status === 409 || status === 400) return false;
+  expectSuccess(status, 'change applicant');
+  return true;
 }
 
 /** Uses the existence endpoint first: the plain read answers 404 for a missing permission too. */

@@ -1,16 +1,17 @@
 import type { Static } from 'typebox';
 import { findUser } from '../accounts/user.ts';
 import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { timestampOf } from '../http/wire.ts';
-import { type Applicant, LEVELS, type Level, type Review, UNDER_REVIEW } from './provider.ts';
+import { type Applicant, type Level, UNDER_REVIEW } from './provider.ts';
 import type { KycToken, NewKycToken } from './schema.ts';
-import { expectApplicant, findReview, lockApplicant, markDue, saveReview } from './store.ts';
+import { expectApplicant, isFinallyRejected, lockApplicant, markDue, saveReview } from './store.ts';
 
 /**
- * Creates a token for the identity provider's flow. With `reset` the applicant starts over; throws `kyc_in_review` or
- * `kyc_final_rejection` if that is not allowed.
+ * Creates a token for the identity provider's flow. With `reset` the level starts over. Throws `kyc_final_rejection` if
+ * the user is finally rejected on any level, and `kyc_in_review` if a review stands against the reset.
  */
 export async function createKycToken(
   ctx: Context,
@@ -19,22 +20,33 @@ export async function createKycToken(
 ): Promise<KycToken> {
   const user = await findUser(ctx.db, userId);
   if (user === undefined) throw new ApiError('not_found');
-  if (reset) await resetApplicant(ctx, userId, level);
+  await assertNotFinallyRejected(ctx.db, userId);
+  if (reset) await resetLevel(ctx, userId, level);
   const token = await ctx.identity.createToken({ userId, level, email: user.email });
   return ctx.commitReply(async (tx) => {
     await expectApplicant(tx, userId);
+    // The row is locked now, so a rejection is either visible here or comes after the token.
+    await assertNotFinallyRejected(tx, userId);
     return { object: 'kyc_token' as const, token };
   });
 }
 
-/** Reads the state from the provider and not from our records, so that a review in progress is never reset. */
-async function resetApplicant(ctx: Context, userId: string, level: Level): Promise<void> {
-  const stored = await findReview(ctx.db, userId, level);
-  if (stored?.reject_type === 'FINAL') throw new ApiError('kyc_final_rejection');
+async function assertNotFinallyRejected(db: Db, userId: string): Promise<void> {
+  if (await isFinallyRejected(db, userId)) throw new ApiError('kyc_final_rejection');
+}
+
+/**
+ * Reads the state from the provider and not from our records, so that a review in progress is never reset. The provider
+ * resets the applicant's current level, so the applicant moves to the wanted level first: other levels keep their answers.
+ */
+async function resetLevel(ctx: Context, userId: string, level: Level): Promise<void> {
   const applicant = await ctx.identity.findApplicant(userId);
   if (applicant === null) return;
   await assertResettable(ctx, userId, applicant);
-  if (!(await ctx.identity.resetApplicant(applicant.id))) {
+  const isReset =
+    (applicant.review?.levelName === level || (await ctx.identity.moveToLevel(applicant.id, level))) &&
+    (await ctx.identity.resetApplicant(applicant.id));
+  if (!isReset) {
     // A review may have started since the applicant was read.
     const current = await ctx.identity.findApplicant(userId);
     if (current !== null) await assertResettable(ctx, userId, current);
@@ -44,7 +56,7 @@ async function resetApplicant(ctx: Context, userId: string, level: Level): Promi
       { headers: { 'retry-after': '10' } },
     );
   }
-  await recordReset(ctx, userId, applicant.review);
+  await recordReset(ctx, userId, level);
 }
 
 async function assertResettable(ctx: Context, userId: string, { review }: Applicant): Promise<void> {
@@ -57,16 +69,10 @@ async function assertResettable(ctx: Context, userId: string, { review }: Applic
 }
 
 /** Records the reset before its webhook arrives, so that statuses do not show the old answer. */
-async function recordReset(ctx: Context, userId: string, review: Review | null): Promise<void> {
-  if (review === null || !LEVELS.some((level) => level === review.levelName)) return;
+async function recordReset(ctx: Context, userId: string, levelName: Level): Promise<void> {
   const asOf = timestampOf(ctx.clock);
+  const review = { levelName, status: 'init', answer: null, rejectType: null, reviewedAt: null } as const;
   await ctx.db.transaction().execute(async (tx) => {
-    if ((await lockApplicant(tx, userId)) === undefined) return;
-    await saveReview(
-      tx,
-      userId,
-      { levelName: review.levelName, status: 'init', answer: null, rejectType: null, reviewedAt: null },
-      asOf,
-    );
+    if ((await lockApplicant(tx, userId)) !== undefined) await saveReview(tx, userId, review, asOf);
   });
 }

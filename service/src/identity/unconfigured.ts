@@ -11,6 +11,7 @@ export function unconfiguredIdentity(): IdentityProvider {
     createToken: refuse,
     findApplicant: refuse,
     resetApplicant: refuse,
+    moveToLevel: refuse,
     readWebhook: () => {
       throw notConfigured('identity', 'SUMSUB_APP_TOKEN');
     },
