@@ -33,7 +33,7 @@ export function failureTests(app: () => TestApp): void {
         await page.goto(`${app().url}/offers/harbour-quarter?option=accredited`);
         await user.verify(page, 'identity_verification', { country: 'IR' });
         await user.expectRequirement(page, 'jurisdiction', 'rejected');
-        await page.getByText("This offer isn't available where you live.").waitFor();
+        await page.getByText("This offer isn't available where you live").waitFor();
         await user.verify(page, 'kyc_approved', { outcome: 'Reject permanently' });
         await user.expectRequirement(page, 'kyc_approved', 'rejected');
         await page.getByText('this decision is final').first().waitFor();

@@ -39,7 +39,7 @@ describe('the requirements checklist', () => {
           document_type: 'tax_certification',
         });
       await actOnForm('decline');
-      await page.getByText('You declined the form.').waitFor();
+      await page.getByText('You declined the form').waitFor();
       await row(page, 'document').getByRole('button', { name: 'Start a new form' }).click();
       await page.getByRole('button', { name: 'Email me the form' }).click();
       await page.getByText('We emailed you a link').waitFor();
@@ -59,7 +59,7 @@ describe('the requirements checklist', () => {
       const person = { first_name: 'A', last_name: 'B', date_of_birth: '1990-01-01', tax_id: '1', address };
       await review('Sorting_KYC_Level', { answer: 'GREEN', pii: person });
       await page.reload();
-      await row(page, 'jurisdiction').getByText("This offer isn't available where you live.").waitFor();
+      await row(page, 'jurisdiction').getByText("This offer isn't available where you live").waitFor();
       await review('BasicKYCLevel', { answer: 'RED', reject_type: 'FINAL' });
       await page.reload();
       await row(page, 'kyc_approved').getByText('this decision is final').waitFor();

@@ -6,7 +6,7 @@ import { newId } from '../http/ids.ts';
 import { timestampOf, toTimestamp } from '../http/wire.ts';
 import { type FormType, type FormValues, isOpen } from './provider.ts';
 import { advanceSubmission, claimResend, insertSubmission, lockLatest, type SubmissionRow } from './store.ts';
-import { formDefect } from './validity.ts';
+import { isValidForm } from './validity.ts';
 
 export type SubmissionRequest = {
   userId: string;
@@ -18,13 +18,8 @@ export type SubmissionRequest = {
   values: FormValues;
 };
 
-/** The step that this caller alone must take. `wait`: none for `retryAfter` seconds. */
-export type Claim = {
-  step: 'create' | 'resend' | 'wait';
-  row: SubmissionRow;
-  previousClaim: string;
-  retryAfter: number;
-};
+/** The step that this caller alone must take. `wait`: none, because the link was sent less than a minute ago. */
+export type Claim = { step: 'create' | 'resend' | 'wait'; row: SubmissionRow; previousClaim: string };
 
 const RESEND_INTERVAL_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -63,7 +58,7 @@ function isStillValid(ctx: Context, { kind, piiVersion }: SubmissionRequest, row
     signedAt: Date.parse(row.completed_at),
     piiVersion: row.pii_version,
   };
-  return formDefect(form, { kind, piiVersion, isUnitedStates: false, now: ctx.clock.now() }) === null;
+  return isValidForm(form, { kind, piiVersion, now: ctx.clock.now() });
 }
 
 async function claimOpen(
@@ -73,11 +68,11 @@ async function claimOpen(
   row: SubmissionRow,
 ): Promise<Claim> {
   const previousClaim = row.claimed_at;
-  const wait = Date.parse(previousClaim) + RESEND_INTERVAL_MS - ctx.clock.now();
-  if (wait > 0) return { step: 'wait', row, previousClaim, retryAfter: Math.ceil(wait / 1000) };
+  if (ctx.clock.now() < Date.parse(previousClaim) + RESEND_INTERVAL_MS)
+    return { step: 'wait', row, previousClaim };
   const now = timestampOf(ctx.clock);
   await claimResend(tx, row.id, { claimed_at: now, pii_version: piiVersion, updated_at: now });
-  return { step: 'resend', row, previousClaim, retryAfter: 0 };
+  return { step: 'resend', row, previousClaim };
 }
 
 async function claimNew(ctx: Context, tx: Db, request: SubmissionRequest, attempt: number): Promise<Claim> {
@@ -101,5 +96,5 @@ async function claimNew(ctx: Context, tx: Db, request: SubmissionRequest, attemp
     updated_at: now,
   };
   const row = await insertSubmission(tx, values, RECONCILE_AFTER);
-  return { step: 'create', row, previousClaim: now, retryAfter: 0 };
+  return { step: 'create', row, previousClaim: now };
 }

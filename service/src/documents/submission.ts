@@ -44,6 +44,7 @@ export async function submitDocument(
   for (let attempt = 0; attempt < 2; attempt++) {
     const claim = await claimSubmission(ctx, request);
     const signing = await runStep(ctx, request, claim);
+    if (signing === null) return toReply(claim.row);
     const isOver = signing.status === 'DECLINED' || signing.status === 'EXPIRED';
     if (isOver || signing.status === 'COMPLETED') await saveSigning(ctx, claim.row.id, signing);
     if (signing.status === 'COMPLETED') throw new ApiError('document_completed');
@@ -52,16 +53,17 @@ export async function submitDocument(
   throw invalidResponse('documents', 'new form is already closed');
 }
 
+/** Returns null if there is nothing to do: the stored row is the answer. */
 async function runStep(
   ctx: Context,
   request: SubmissionRequest,
-  { step, row, previousClaim, retryAfter }: Claim,
-): Promise<Signing> {
+  { step, row, previousClaim }: Claim,
+): Promise<Signing | null> {
   switch (step) {
     case 'create':
       return create(ctx, request, row);
     case 'wait':
-      return findOrWait(ctx, row, retryAfter);
+      return findLostSigning(ctx, row);
     case 'resend':
       return resend(ctx, request, row, previousClaim);
   }
@@ -96,13 +98,11 @@ async function create(
   }
 }
 
-/** Looks up a submission whose response was lost; otherwise throws `rate_limited`, as it is too early to resend. */
-async function findOrWait(ctx: Context, row: SubmissionRow, retryAfter: number): Promise<Signing> {
-  const found =
-    row.provider_submission_id === null ? await ctx.documents.find(row.id).catch(() => null) : null;
-  // A submission that is not sent yet belongs to a request in progress.
-  if (found !== null && found.status !== 'INITIALIZED') return found;
-  throw new ApiError('rate_limited', {}, { headers: { 'retry-after': String(retryAfter) } });
+/** Looks up a submission whose response was lost. One that is not sent yet belongs to a request in progress. */
+async function findLostSigning(ctx: Context, row: SubmissionRow): Promise<Signing | null> {
+  if (row.provider_submission_id !== null) return null;
+  const found = await ctx.documents.find(row.id).catch(() => null);
+  return found?.status === 'INITIALIZED' ? null : found;
 }
 
 async function resend(
@@ -141,6 +141,10 @@ async function commitSigning(ctx: Context, id: string, signing: Signing): Promis
   return ctx.commitReply(async (tx) => {
     const row = await advanceSubmission(tx, id, signing, timestampOf(ctx.clock));
     if (row === undefined) throw new Error('submission deleted during its request');
-    return { object: 'document_submission' as const, form_type: row.form_type, status: row.status };
+    return toReply(row);
   });
+}
+
+function toReply({ form_type, status }: SubmissionRow): DocumentSubmission {
+  return { object: 'document_submission', form_type, status };
 }

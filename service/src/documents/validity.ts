@@ -11,18 +11,14 @@ export function validUntil(signedAt: number): number {
 export type SignedForm = { formType: FormType; signedAt: number; piiVersion: number };
 
 /** The current data of the user. */
-export type Circumstances = { kind: UserKind; piiVersion: number; isUnitedStates: boolean; now: number };
+export type Circumstances = { kind: UserKind; piiVersion: number; now: number };
 
 /**
- * Returns why a signed form is no longer valid, or null if it is. A form signed before any personal data was stored is
- * not invalidated by the first data.
+ * Returns whether a signed form still applies. Any change of the personal data voids it, the arrival of the first data
+ * included, because nobody compared the form with verified data.
  */
-export function formDefect(
-  form: SignedForm,
-  circumstances: Circumstances,
-): 'too_old' | 'data_changed' | null {
-  const { kind, piiVersion, isUnitedStates, now } = circumstances;
-  const isChanged = form.piiVersion > 0 && form.piiVersion !== piiVersion;
-  if (isChanged || isUnitedStates || form.formType !== FORM_OF_KIND[kind]) return 'data_changed';
-  return now >= validUntil(form.signedAt) ? 'too_old' : null;
+export function isValidForm(form: SignedForm, { kind, piiVersion, now }: Circumstances): boolean {
+  return (
+    form.piiVersion === piiVersion && form.formType === FORM_OF_KIND[kind] && now < validUntil(form.signedAt)
+  );
 }

@@ -22,9 +22,8 @@ const NEW_USER: UserFacts = {
 function format(status: ReturnType<typeof requirementStatus>): string {
   if (typeof status === 'string') return status;
   const { action, kyc_level, kyc_reset } = status;
-  return [status.status, action, ...(kyc_level === undefined ? [] : [kyc_reset ? 'reset' : 'no reset'])].join(
-    ' ',
-  );
+  const reset = kyc_level === undefined ? undefined : kyc_reset ? 'reset' : 'no reset';
+  return [status.status, action, reset].filter((part) => part !== undefined).join(' ');
 }
 
 const requirement = (type: string, details: object | null = null) =>
@@ -76,8 +75,8 @@ describe('identity statuses', () => {
 
   const ANY_AGE = `
     review          | whole         | missing                             | partial                             | stale
-    none            | not_started   | not_started                         | not_started                         | not_started
-    init            | not_started   | not_started                         | not_started                         | not_started
+    none            | not_started no reset | not_started no reset         | not_started no reset                | not_started no reset
+    init            | not_started no reset | not_started no reset         | not_started no reset                | not_started no reset
     pending         | in_progress   | in_progress                         | in_progress                         | in_progress
     prechecked      | in_progress   | in_progress                         | in_progress                         | in_progress
     queued          | in_progress   | in_progress                         | in_progress                         | in_progress
@@ -112,7 +111,7 @@ describe('identity statuses', () => {
           const isTooOld = type === 'accreditation' && age !== 'fresh' && expected === 'completed';
           const active = isTooOld ? 'action_needed kyc_not_verified reset' : expected;
           const status = requirementStatus(requirement(type), OPTION, facts, NOW);
-          expect(format(status)).toBe(isActive || found === undefined ? active : 'rejected');
+          expect(format(status)).toBe(isActive ? active : 'rejected');
           if (typeof status !== 'string') expect(status.kyc_level).toBe(level);
         }
   });
@@ -120,8 +119,36 @@ describe('identity statuses', () => {
   test('levels are independent of each other', () => {
     const green = { status: 'completed', answer: 'GREEN', rejectType: null, reviewedAt: NOW } as const;
     const facts = { ...NEW_USER, pii: whole, reviews: { BasicKYCLevel: green } };
-    expect(requirementStatus(requirement('identity_verification'), OPTION, facts, NOW)).toBe('not_started');
+    expect(requirementStatus(requirement('identity_verification'), OPTION, facts, NOW)).toEqual({
+      status: 'not_started',
+      kyc_level: 'Sorting_KYC_Level',
+      kyc_reset: false,
+    });
     expect(requirementStatus(requirement('kyc_approved'), OPTION, facts, NOW)).toBe('completed');
+  });
+
+  test('a final rejection on any level, or a deactivated applicant, rejects every kind', () => {
+    const accepted = requirement('jurisdiction', {
+      filter_type: 'allow',
+      filters: [{ country_iso_2: 'DE' }],
+    });
+    const kinds = [...Object.keys(LEVELS).map((type) => requirement(type)), accepted];
+    const green = { status: 'completed', answer: 'GREEN', rejectType: null, reviewedAt: NOW } as const;
+    const final = { status: 'completed', answer: 'RED', rejectType: 'FINAL', reviewedAt: NOW } as const;
+    const levels = Object.values(LEVELS);
+    const approved: UserFacts = {
+      ...NEW_USER,
+      pii: whole,
+      reviews: Object.fromEntries(levels.map((level) => [level, green])),
+    };
+    const statuses = (facts: UserFacts) => kinds.map((kind) => requirementStatus(kind, OPTION, facts, NOW));
+    expect(statuses(approved)).toEqual(kinds.map(() => 'completed'));
+    const rejected = kinds.map(() => 'rejected');
+    expect(statuses({ ...approved, isActive: false })).toEqual(rejected);
+    for (const level of levels) {
+      expect(statuses({ ...approved, reviews: { ...approved.reviews, [level]: final } })).toEqual(rejected);
+      expect(statuses({ ...NEW_USER, reviews: { [level]: final } })).toEqual(rejected);
+    }
   });
 });
 
@@ -159,13 +186,14 @@ describe('document statuses', () => {
 
   /** Signed on 2026-06-15, valid until the end of 2029. */
   const SIGNED = `
-    personal data            | 2026-06-15T12:00:00Z          | 2029-12-31T23:59:59.999Z      | 2030-01-01T00:00:00Z
-    unchanged                | completed                     | completed                     | action_needed
-    changed                  | action_needed update_pii_data | action_needed update_pii_data | action_needed update_pii_data
-    none when signed         | completed                     | completed                     | action_needed
-    none any more            | action_needed update_pii_data | action_needed update_pii_data | action_needed update_pii_data
-    United States            | action_needed update_pii_data | action_needed update_pii_data | action_needed update_pii_data
-    a company now            | action_needed update_pii_data | action_needed update_pii_data | action_needed update_pii_data`;
+    personal data            | 2026-06-15T12:00:00Z | 2029-12-31T23:59:59.999Z | 2030-01-01T00:00:00Z
+    unchanged                | completed            | completed                | action_needed
+    changed                  | action_needed        | action_needed            | action_needed
+    none at all              | completed            | completed                | action_needed
+    none when signed         | action_needed        | action_needed            | action_needed
+    none any more            | action_needed        | action_needed            | action_needed
+    United States            | rejected             | rejected                 | rejected
+    a company now            | action_needed        | action_needed            | action_needed`;
 
   test.each(readTable(SIGNED))('signed, personal data %s, %s: %s', (record, time, expected) => {
     const pii = {
@@ -176,15 +204,33 @@ describe('document statuses', () => {
       version: record === 'changed' ? 2 : 1,
       isStale: false,
     };
-    const piiVersion = record === 'none when signed' ? 0 : 1;
+    const piiVersion = record === 'none when signed' || record === 'none at all' ? 0 : 1;
     const facts: UserFacts = {
       ...NEW_USER,
       kind: record === 'a company now' ? 'company' : 'person',
-      pii: record === 'none any more' ? null : pii,
+      pii: record === 'none any more' || record === 'none at all' ? null : pii,
       documents: { tax_certification: form('COMPLETED', { completedAt: NOW, piiVersion, expiresAt: NOW }) },
     };
     expect(format(requirementStatus(tax, OPTION, facts, Date.parse(time)))).toBe(expected);
   });
+});
+
+test('a known US person cannot complete a document, with or without a form', () => {
+  const tax = requirement('document', { document_type: 'tax_certification' });
+  const pii = {
+    country: 'DE',
+    region: null,
+    isComplete: true,
+    isUnitedStates: true,
+    version: 1,
+    isStale: false,
+  };
+  const form = { formType: 'w8_ben', expiresAt: NOW + 1, piiVersion: 1, completedAt: null } as const;
+  expect(requirementStatus(tax, OPTION, { ...NEW_USER, pii }, NOW)).toBe('rejected');
+  for (const status of SUBMISSION_STATUSES) {
+    const facts = { ...NEW_USER, pii, documents: { tax_certification: { ...form, status } } };
+    expect(requirementStatus(tax, OPTION, facts, NOW)).toBe('rejected');
+  }
 });
 
 test.each([

@@ -1,6 +1,6 @@
 import type { UserKind } from '../accounts/user.ts';
 import type { FormType, SubmissionStatus } from '../documents/provider.ts';
-import { formDefect } from '../documents/validity.ts';
+import { isValidForm } from '../documents/validity.ts';
 import { type Level, type ReviewStatus, UNDER_REVIEW } from '../identity/provider.ts';
 import type { PiiFacts } from '../pii/personal-data.ts';
 import { checkJurisdiction } from './jurisdiction.ts';
@@ -66,16 +66,22 @@ export function requirementStatus(
   }
 }
 
+/** Returns whether the identity provider has rejected the user for good, on any level. */
+export function isFinallyRejected({ isActive, reviews }: UserFacts): boolean {
+  return !isActive || Object.values(reviews).some(({ rejectType }) => rejectType === 'FINAL');
+}
+
 /** An answer from `notBefore` or earlier is too old. */
 function identityStatus(
   level: Level,
-  { reviews, isActive, pii }: UserFacts,
+  facts: UserFacts,
   notBefore = Number.NEGATIVE_INFINITY,
 ): RequirementStatus {
+  if (isFinallyRejected(facts)) return 'rejected';
+  const { reviews, pii } = facts;
   const review = reviews[level];
-  if (review === undefined) return 'not_started';
-  if (!isActive || review.rejectType === 'FINAL') return 'rejected';
-  if (review.status === 'init') return 'not_started';
+  if (review === undefined || review.status === 'init')
+    return { status: 'not_started', kyc_level: level, kyc_reset: false };
   if (UNDER_REVIEW.has(review.status)) return 'in_progress';
   if (review.answer !== 'GREEN') return actionNeeded(level, 'kyc_not_verified', false);
   if (pii === null || !pii.isComplete || pii.isStale) return actionNeeded(level, 'update_pii_data', true);
@@ -92,6 +98,7 @@ function actionNeeded(
 }
 
 function documentStatus(form: DocumentFacts | undefined, facts: UserFacts, now: number): RequirementStatus {
+  if (facts.pii?.isUnitedStates) return 'rejected';
   if (form === undefined) return 'not_started';
   switch (form.status) {
     case 'EXPIRED':
@@ -99,34 +106,27 @@ function documentStatus(form: DocumentFacts | undefined, facts: UserFacts, now: 
     case 'DECLINED':
       return 'rejected';
     case 'COMPLETED':
-      return signedStatus(form, facts, now);
+      return isFormValid(form, facts, now) ? 'completed' : 'action_needed';
     default:
       return form.expiresAt <= now ? 'not_started' : 'in_progress';
   }
 }
 
-function signedStatus(form: DocumentFacts, { kind, pii }: UserFacts, now: number): RequirementStatus {
-  const { formType, completedAt, piiVersion } = form;
-  const circumstances = {
-    kind,
-    now,
-    piiVersion: pii?.version ?? 0,
-    isUnitedStates: pii?.isUnitedStates ?? false,
-  };
-  switch (formDefect({ formType, piiVersion, signedAt: completedAt ?? 0 }, circumstances)) {
-    case null:
-      return 'completed';
-    case 'data_changed':
-      return { status: 'action_needed', action: 'update_pii_data' };
-    case 'too_old':
-      return 'action_needed';
-  }
+function isFormValid(
+  { formType, completedAt, piiVersion }: DocumentFacts,
+  { kind, pii }: UserFacts,
+  now: number,
+) {
+  const form = { formType, piiVersion, signedAt: completedAt ?? 0 };
+  return isValidForm(form, { kind, now, piiVersion: pii?.version ?? 0 });
 }
 
 function jurisdictionStatus(
   details: Parameters<typeof checkJurisdiction>[0],
-  { pii }: UserFacts,
+  facts: UserFacts,
 ): RequirementStatus {
+  if (isFinallyRejected(facts)) return 'rejected';
+  const { pii } = facts;
   switch (checkJurisdiction(details, pii?.country ?? null, pii?.region ?? null)) {
     case 'passes':
       return 'completed';

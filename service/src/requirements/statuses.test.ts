@@ -65,6 +65,7 @@ const caller = (userId: string) =>
 const optionOf = (slug: string) => offer.options.find((option) => option.slug === slug)?.id ?? '';
 
 const GREEN = { answer: 'GREEN' } as const;
+const notStarted = (kyc_level: string) => ({ status: 'not_started', kyc_level, kyc_reset: false });
 
 test('statuses go from not_started to completed, in one map for all options', async () => {
   const { token, userId } = await newUser();
@@ -72,10 +73,10 @@ test('statuses go from not_started to completed, in one map for all options', as
   expect(reply).toMatchObject({ object: 'requirement_statuses', offer_id: offer.id });
   expect(Object.keys(reply.statuses)).toHaveLength(8);
   expect(await statuses(token)).toEqual({
-    identity_verification: 'not_started',
-    kyc_approved: 'not_started',
-    accreditation: 'not_started',
-    'strict accreditation': 'not_started',
+    identity_verification: notStarted('Sorting_KYC_Level'),
+    kyc_approved: notStarted('BasicKYCLevel'),
+    accreditation: notStarted('AccreditationIndividual_FullVerification'),
+    'strict accreditation': notStarted('AccreditationIndividual_FullVerification'),
     external_wallet: 'not_started',
     whitelisted_wallet: 'not_started',
     document: 'not_started',
@@ -168,6 +169,82 @@ test('an approval without complete data needs an update, and a move to a rejecte
     pii: { ...pii, address: { country: 'US' } },
   });
   expect(await statuses(token)).toMatchObject({ kyc_approved: 'completed', jurisdiction: 'rejected' });
+});
+
+test('a final rejection on one level rejects every identity requirement and the jurisdiction', async () => {
+  const { token, userId } = await newUser();
+  for (const level_name of ['Sorting_KYC_Level', 'BasicKYCLevel'])
+    await world.review(userId, { level_name, ...GREEN });
+  expect(await statuses(token)).toMatchObject({
+    identity_verification: 'completed',
+    jurisdiction: 'completed',
+  });
+  await world.review(userId, {
+    level_name: 'AccreditationIndividual_FullVerification',
+    answer: 'RED',
+    reject_type: 'FINAL',
+  });
+  const rejected = {
+    identity_verification: 'rejected',
+    kyc_approved: 'rejected',
+    accreditation: 'rejected',
+    'strict accreditation': 'rejected',
+    jurisdiction: 'rejected',
+  };
+  expect(await statuses(token)).toMatchObject(rejected);
+  // Moving on to another level, approved or not, does not lift it.
+  await world.advance(1);
+  await world.review(userId, { level_name: 'BasicKYCLevel', ...GREEN });
+  expect(await statuses(token)).toMatchObject(rejected);
+});
+
+test('a deactivated applicant is rejected, and its jurisdiction too', async () => {
+  const { token, userId } = await newUser();
+  await world.review(userId, { level_name: 'BasicKYCLevel', ...GREEN });
+  await world.call('identity/send-webhook', { user_id: userId, type: 'applicantDeactivated' });
+  expect(await statuses(token)).toMatchObject({
+    identity_verification: 'rejected',
+    kyc_approved: 'rejected',
+    jurisdiction: 'rejected',
+  });
+});
+
+test('a document signed before a change of the data, or by a US person, does not count', async () => {
+  const { token, userId } = await newUser();
+  const pii = { first_name: 'A', last_name: 'B', date_of_birth: '1990-01-01', address: { country: 'FR' } };
+  const sign = async () => {
+    await world.app.inject({
+      method: 'POST',
+      url: '/v1/documents/tax_certification/submission',
+      headers: { authorization: `Bearer ${token}` },
+      payload: {},
+    });
+    const { id } = await world.ctx.db
+      .selectFrom('document_submissions')
+      .select('id')
+      .where('user_id', '=', userId)
+      .orderBy('attempt', 'desc')
+      .executeTakeFirstOrThrow();
+    await world.call('documents/act', { external_id: id, action: 'sign' });
+  };
+  await sign();
+  expect((await statuses(token)).document).toBe('completed');
+  await world.review(userId, { level_name: 'BasicKYCLevel', ...GREEN, pii });
+  expect((await statuses(token)).document).toBe('action_needed');
+  await sign();
+  expect((await statuses(token)).document).toBe('completed');
+  await world.review(userId, {
+    level_name: 'BasicKYCLevel',
+    ...GREEN,
+    pii: { ...pii, address: { country: 'ES' } },
+  });
+  expect((await statuses(token)).document).toBe('action_needed');
+  await world.review(userId, {
+    level_name: 'BasicKYCLevel',
+    ...GREEN,
+    pii: { ...pii, address: { country: 'VI' } },
+  });
+  expect((await statuses(token)).document).toBe('rejected');
 });
 
 test('statuses do not change while both providers are down', async () => {

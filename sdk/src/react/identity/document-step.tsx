@@ -86,7 +86,7 @@ function actionLabel({ status }: DescribedStatus): string | null {
   return labels[status] ?? null;
 }
 
-function explain({ status, action }: DescribedStatus, submission: DocumentSubmission | undefined): string {
+function explain({ status }: DescribedStatus, submission: DocumentSubmission | undefined): string {
   switch (status) {
     case 'not_started':
       return submission === undefined
@@ -95,11 +95,9 @@ function explain({ status, action }: DescribedStatus, submission: DocumentSubmis
     case 'in_progress':
       return "We emailed you a link to read and sign the form. Can't find it? Check your spam folder or resend it.";
     case 'action_needed':
-      return action === 'update_pii_data'
-        ? 'Your details have changed since you signed, so you need a new form.'
-        : 'Your form is no longer valid. Please sign a new one.';
+      return 'Your form has expired, or your details have changed since you signed. Please sign a new one.';
     case 'rejected':
-      return 'You declined the form. You can start a new one at any time.';
+      return "You declined the form, or it doesn't apply to you. You can start a new one at any time.";
     case 'completed':
       return '';
   }

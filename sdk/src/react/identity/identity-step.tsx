@@ -85,14 +85,15 @@ function explain(type: IdentityType, { status, action, kyc_reset }: DescribedSta
       return "We're reviewing your details. This usually takes a few minutes, and you can close this page.";
     case 'rejected':
       return isJurisdiction
-        ? "This offer isn't available where you live."
+        ? "This offer isn't available where you live, or we couldn't verify you."
         : "We couldn't verify you, and this decision is final. Contact support if you disagree.";
     case 'action_needed':
       if (action === 'update_pii_data')
         return 'Some of your details are missing or out of date. Please verify them again.';
-      if (isJurisdiction) return "We don't have your address yet. Verify your identity to add it.";
+      if (isJurisdiction)
+        return 'We need your full address with state or region. Verify your identity to add it.';
       return kyc_reset
-        ? 'Your last verification is too old for this offer. Please verify again.'
+        ? 'Your last verification is too old for this offer, or was in another name. Please verify again.'
         : "Your verification is incomplete. Continue to see what's missing.";
   }
 }
