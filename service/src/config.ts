@@ -60,6 +60,8 @@ export type Config = {
   venue: VenueSettings | null;
   /** Maximum fee per unit of gas, in wei. */
   operatorMaxFee: bigint;
+  /** A verdict that ends a larger participation needs two RPC providers, where the chain has them. */
+  settlementQuorumUsd: number;
 };
 
 /** Lists everything that is wrong with the configuration, one line per variable. */
@@ -101,6 +103,7 @@ export function loadConfig(env: Environment = process.env): Config {
     supplierKey: read('SUPPLIER_KEY'),
     operatorKey: readOperatorKey(source),
     venue: readVenueSettings(source),
+    settlementQuorumUsd: read('SETTLEMENT_QUORUM_USD'),
     operatorMaxFee: BigInt(read('OPERATOR_MAX_FEE_GWEI') ?? 0) * 1_000_000_000n,
   };
   if (isProduction && config.clock === 'test')

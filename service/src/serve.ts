@@ -1,4 +1,5 @@
 import { accountsPlugin } from './accounts/routes.ts';
+import { findChainIdProblems } from './chain/evm/chain-id.ts';
 import { type Clock, realClock, testClock } from './clock.ts';
 import { buildContext } from './compose.ts';
 import { type Config, ConfigError } from './config.ts';
@@ -78,6 +79,8 @@ async function start(
   const parts = { config: { ...config, ...sandbox?.settings }, baseUrl, databaseUrl, log, clock };
   const { ctx, close } = await buildContext(parts);
   started.push(close);
+  const wrongChains = (await Promise.all(ctx.chains.all().map(findChainIdProblems))).flat();
+  if (wrongChains.length > 0) throw new ConfigError(wrongChains);
 
   const controls = (await sandbox?.attach(ctx)) ?? null;
   started.push((await startMailWorker(ctx, smtpMailer(ctx.config.smtpUrl ?? '', config.mailFrom))).stop);

@@ -106,7 +106,7 @@ const MAIL = {
 };
 
 const chains = EVM_CHAIN_NAMES.map((chain) => {
-  const description = `RPC URLs of \`${chain}\`, comma-separated, in order of preference. Without one the chain is not supported.`;
+  const description = `RPC URLs of \`${chain}\`, comma-separated, in order of preference. Configure at least two providers in production. Without a URL the chain is not supported.`;
   const options = chain.endsWith('sepolia') ? { defaultNote: 'an embedded chain' } : {};
   return [`RPC_URL_${chain.toUpperCase()}`, setting(parsers.urlList, description, options)] as const;
 });
@@ -145,6 +145,11 @@ const KEYS = {
     integer(1, 1_000_000),
     'The maximum fee per unit of gas that the operator pays, in gwei.',
     { default: '500' },
+  ),
+  SETTLEMENT_QUORUM_USD: setting(
+    integer(0, 1_000_000_000_000),
+    'A participation above this amount in US dollars ends only when two RPC providers agree on its outcome. URLs of one registrable domain count as one provider, unless they declare theirs: `https://node.example/#provider=NAME`. Without effect on chains with a single provider.',
+    { default: '1000' },
   ),
   SUPPLIER_KEY: setting(
     parsers.privateKey,

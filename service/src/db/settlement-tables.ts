@@ -26,6 +26,7 @@ export interface OperatorKeys {
   chain: string;
   address: string;
   next_nonce: bigint | null;
+  seen_nonce: Generated<bigint | null>;
   epoch: bigint;
   node: number;
   lease_until: string;

@@ -1,6 +1,7 @@
 import type { Abi, Hex } from 'viem';
 import { encodeFunctionData, parseAbi } from 'viem/utils';
 import { erc20Abi, fundSwapAbi } from '../chain/evm/abi.ts';
+import { findChainIdProblems } from '../chain/evm/chain-id.ts';
 import type { Chains, EvmChain } from '../chain/evm/client.ts';
 import { contractCall } from '../chain/evm/contract-call.ts';
 import { findApiError } from '../chain/evm/failures.ts';
@@ -49,6 +50,8 @@ export async function checkContracts(parts: CheckParts, file: OfferFile): Promis
       const chain = openChain(parts.chains, contract.chain);
       if (chain === null)
         return [`${at}: cannot be checked: RPC_URL_${contract.chain.toUpperCase()} is not set`];
+      const wrongChain = await findChainIdProblems(chain);
+      if (wrongChain.length > 0) return wrongChain.map((problem) => `${at}: ${problem}`);
       const problems = await Promise.all(listChecks(parts, file, contract, chain).map(runCheck));
       return problems.flatMap((problem) => (problem === null ? [] : [`${at}.${problem}`]));
     }),

@@ -7,6 +7,7 @@ export type BlockedReason =
   | 'reverts'
   | 'refused'
   | 'foreign_nonce'
+  | 'providers_disagree'
   | 'unreachable';
 
 /** The work cannot proceed now. It stays queued and a later round tries again. */

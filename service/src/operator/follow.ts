@@ -12,6 +12,7 @@ import { readNonce } from './nonces.ts';
 import { type PrerequisiteState, type ResendTimings, rebroadcast } from './rebroadcast.ts';
 import { finalizeBelow, listOpen, listWatched, markOpen, markSettled } from './store.ts';
 import type { OpenTransaction, TransactionKind } from './transaction.ts';
+import { assertNonceUnused, assertNotSeen } from './unknown-transactions.ts';
 
 /** Callbacks through which the code that requested a transaction learns its outcome. */
 export type OutcomeHandlers = {
@@ -22,12 +23,16 @@ export type OutcomeHandlers = {
   /** Runs in the database transaction that reopens a transaction undone by a reorganisation. */
   reopen(tx: Db, transaction: { id: string; kind: TransactionKind }): Promise<void>;
   prerequisiteState(transaction: OpenTransaction): Promise<PrerequisiteState>;
+  /** Returns whether this receipt is reliable enough to record its outcome. */
+  isReliable(transaction: OpenTransaction, receipt: Receipt): Promise<boolean>;
 };
 
 export type FollowState = {
   /** The block up to which every settled transaction was found in its block. A quiet chain costs one call per round. */
   head: Block | null;
   nonces: NonceSuspicion;
+  /** The epoch of the lease in which the pending nonce was last compared. */
+  checkedEpoch: bigint | null;
 };
 
 export type FollowTimings = ResendTimings & {
@@ -76,6 +81,11 @@ export async function followTransactions(
       inProgress++;
   }
   await checkNonces(account, lease, state.nonces, timings.nonceGraceMs, count, unmined);
+  assertNotSeen(lease, lease.nextNonce);
+  if (state.checkedEpoch !== lease.epoch) {
+    await assertNonceUnused(account, lease, lease.nextNonce ?? count);
+    state.checkedEpoch = lease.epoch;
+  }
   return inProgress;
 }
 
@@ -114,6 +124,7 @@ async function settle(
   if (depth < BigInt(account.chain.facts.confirmations)) return 'confirming';
   const [minedIn, top] = await readBlocks(account.chain, [blockNumber, head.number]);
   if (minedIn.hash !== receipt.blockHash || top.hash !== head.hash) return 'confirming';
+  if (!(await handlers.isReliable(transaction, receipt))) return 'confirming';
   const succeeded = receipt.status === '0x1';
   const revert = succeeded ? null : await readRevert(account, transaction, blockNumber);
   const isReleased = revert !== null && handlers.isReleased(transaction, revert);

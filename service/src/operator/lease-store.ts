@@ -10,16 +10,17 @@ export async function upsertLease(
   db: Db,
   { chain, address, node }: KeyId & { node: number },
   ttlSeconds: number,
-): Promise<{ epoch: bigint; nextNonce: bigint | null } | null> {
-  const { rows } = await sql<{ epoch: bigint; next_nonce: bigint | null }>`
+): Promise<{ epoch: bigint; nextNonce: bigint | null; seenNonce: bigint | null } | null> {
+  const { rows } = await sql<{ epoch: bigint; next_nonce: bigint | null; seen_nonce: bigint | null }>`
     insert into operator_keys as k (chain, address, epoch, node, lease_until)
     values (${chain}, ${address}, 1, ${node}, now() + make_interval(secs => ${ttlSeconds}))
     on conflict (chain, address) do update set node = excluded.node, lease_until = excluded.lease_until,
       epoch = case when k.node = excluded.node then k.epoch else k.epoch + 1 end
     where k.node = excluded.node or k.lease_until < now() or not ${nodeIsAlive('k.node')}
-    returning epoch, next_nonce`.execute(db);
+    returning epoch, next_nonce, seen_nonce`.execute(db);
   const [row] = rows;
-  return row === undefined ? null : { epoch: row.epoch, nextNonce: row.next_nonce };
+  if (row === undefined) return null;
+  return { epoch: row.epoch, nextNonce: row.next_nonce, seenNonce: row.seen_nonce };
 }
 
 /** Locks the key's row and returns whether this node still holds the lease in this epoch. */
@@ -59,10 +60,21 @@ export async function advanceNextNonce(tx: Db, { chain, address }: KeyId, nonce:
   return numUpdatedRows === 1n;
 }
 
-/** Takes the lease from its holder and raises the next nonce to at least `nonce`. Returns null for an unknown key. */
+/** Remembers a transaction count that a node has reported. */
+export async function raiseSeenNonce(tx: Db, { chain, address }: KeyId, count: bigint): Promise<void> {
+  await sql`
+    update operator_keys set seen_nonce = greatest(seen_nonce, ${count})
+    where chain = ${chain} and address = ${address}`.execute(tx);
+}
+
+/**
+ * Takes the lease from its holder, raises the next nonce to at least `nonce` and forgets higher counts. Returns null for
+ * an unknown key.
+ */
 export async function revokeLease(tx: Db, { chain, address }: KeyId, nonce: bigint): Promise<bigint | null> {
   const { rows } = await sql<{ next_nonce: bigint }>`
-    update operator_keys set epoch = epoch + 1, lease_until = now(), next_nonce = greatest(next_nonce, ${nonce})
+    update operator_keys set epoch = epoch + 1, lease_until = now(),
+      next_nonce = greatest(next_nonce, ${nonce}), seen_nonce = null
     where chain = ${chain} and address = ${address} returning next_nonce`.execute(tx);
   return rows[0]?.next_nonce ?? null;
 }

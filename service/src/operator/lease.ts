@@ -9,6 +9,8 @@ export type Lease = KeyId & {
   epoch: bigint;
   /** Null before the first use of the key. */
   nextNonce: bigint | null;
+  /** The highest transaction count that a node has reported above the next nonce; null if there was none. */
+  seenNonce: bigint | null;
 };
 
 /** Another node has taken the lease. Transactions signed under it must not be stored or sent. */

@@ -22,6 +22,21 @@ export async function reserveNonce(tx: Db, lease: Lease, nonce: bigint): Promise
   if (!(await advanceNextNonce(tx, lease, nonce))) throw new LeaseLost();
 }
 
+/**
+ * Reads the highest transaction count that any provider reports, pending transactions included. Nodes differ in their view
+ * of the mempool, so one that shows fewer proves nothing. Throws if no provider answers.
+ */
+export async function readPendingNonce({ chain, signer }: OperatorAccount): Promise<bigint> {
+  const params = [signer.address, 'pending'];
+  const counts = await Promise.allSettled(
+    chain.rpc.providers().map((rpc) => readQuantity({ ...chain, rpc }, 'eth_getTransactionCount', params)),
+  );
+  const known = counts.flatMap((count) => (count.status === 'fulfilled' ? [count.value] : []));
+  const [first] = known;
+  if (first === undefined) return readQuantity(chain, 'eth_getTransactionCount', params);
+  return known.reduce((highest, count) => (count > highest ? count : highest), first);
+}
+
 /** Reads how many transactions of the key the chain has counted as of `block`. */
 export function readNonce({ chain, signer }: OperatorAccount, block: 'latest' | bigint): Promise<bigint> {
   const tag = block === 'latest' ? block : numberToHex(block);

@@ -12,6 +12,7 @@ import { nextNonce, reserveNonce } from './nonces.ts';
 import type { Signer } from './signer.ts';
 import { insertTransaction, markSent } from './store.ts';
 import type { OperatorCall, SignedCall } from './transaction.ts';
+import { assertNonceUnused } from './unknown-transactions.ts';
 
 /**
  * Signs a call with the next nonce, stores it together with what `apply` writes, and only then sends it. A crash before
@@ -27,6 +28,7 @@ export async function sendCall(
   const fees = await proposeFees(chain, account.maxFee);
   await assertFunded(account, call.gas * fees.maxFee);
   const nonce = await nextNonce(account, lease);
+  await assertNonceUnused(account, lease, nonce);
   const id = newId(clock, random);
   const signed = await signCall(account, call, nonce, fees);
   await db.transaction().execute(async (tx) => {

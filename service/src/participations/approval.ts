@@ -1,5 +1,5 @@
 import type { Hex } from 'viem';
-import { hexToBigInt } from 'viem/utils';
+import { hexToBigInt, hexToNumber } from 'viem/utils';
 import type { EvmChain } from '../chain/evm/client.ts';
 import { readApprovals } from '../chain/evm/erc20.ts';
 import type { Receipt } from '../chain/evm/receipts.ts';
@@ -15,7 +15,8 @@ export type ApprovalFault = 'reverted' | 'no_approval' | 'token' | 'owner' | 'sp
 
 /** The state of an approval transaction on the chain. */
 export type Finding =
-  | { state: 'unmined' }
+  /** `chainTime`: of the block up to which it is missing, in milliseconds since the epoch. */
+  | { state: 'unmined'; chainTime: number }
   | { state: 'unconfirmed' }
   /** A reorganisation can still change this unless it is confirmed. */
   | { state: 'wrong'; reason: ApprovalFault; isConfirmed: boolean }
@@ -44,23 +45,25 @@ export async function inspectReceipts(
   required: readonly RequiredApproval[],
 ): Promise<{ findings: Finding[]; height: bigint }> {
   const [head, ...replies] = await chain.rpc.batch([
-    { method: 'eth_blockNumber', params: [] },
+    { method: 'eth_getBlockByNumber', params: ['latest', false] },
     ...required.map(({ approvalHash }) => ({ method: 'eth_getTransactionReceipt', params: [approvalHash] })),
   ]);
-  const height = hexToBigInt(resultOf(head) as Hex);
-  const findings = required.map((approval, i) =>
-    judgeReceipt(resultOf(replies[i]) as Receipt | null, approval, height, chain.facts.confirmations),
-  );
+  const { number, timestamp } = resultOf(head) as { number: Hex; timestamp: Hex };
+  const height = hexToBigInt(number);
+  const findings = required.map((approval, i): Finding => {
+    const receipt = resultOf(replies[i]) as Receipt | null;
+    if (receipt === null) return { state: 'unmined', chainTime: hexToNumber(timestamp) * 1000 };
+    return judgeReceipt(receipt, approval, height, chain.facts.confirmations);
+  });
   return { findings, height };
 }
 
 function judgeReceipt(
-  receipt: Receipt | null,
+  receipt: Receipt,
   required: RequiredApproval,
   height: bigint,
   confirmations: number,
 ): Finding {
-  if (receipt === null) return { state: 'unmined' };
   const reason = findFault(receipt, required);
   const isConfirmed = height - hexToBigInt(receipt.blockNumber) + 1n >= BigInt(confirmations);
   if (reason !== null) return { state: 'wrong', reason, isConfirmed };

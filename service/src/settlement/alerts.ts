@@ -20,6 +20,7 @@ const REASONS: readonly BlockedReason[] = [
   'reverts',
   'refused',
   'foreign_nonce',
+  'providers_disagree',
   'unreachable',
 ];
 

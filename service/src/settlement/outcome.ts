@@ -1,10 +1,13 @@
 import type { Hex } from 'viem';
+import { digestReceipt, readReceipts } from '../chain/evm/receipts.ts';
 import { nameRevert } from '../chain/evm/revert.ts';
 import { fundBlockedReason, isSingleCommit, matchRows } from '../chain/evm/sale-fund.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
+import type { OperatorAccount } from '../operator/account.ts';
 import type { OutcomeHandlers } from '../operator/follow.ts';
 import { changeStatus } from '../participations/status.ts';
+import { mayEnd } from './agreement.ts';
 import type { Alerts } from './alerts.ts';
 import { releaseCommit, reopenCommit, settleCommit } from './commit-outcome.ts';
 import { readRefundPrerequisite, settleRefund } from './refund-outcome.ts';
@@ -12,7 +15,8 @@ import { listRowsOf, type SettlementRow } from './store.ts';
 
 /** Translates the outcome of an operator transaction into status changes of its participations. */
 export function createOutcomeHandlers(
-  ctx: Pick<Context, 'db' | 'clock' | 'random' | 'log'>,
+  ctx: Context,
+  account: OperatorAccount,
   alerts: Alerts,
 ): OutcomeHandlers {
   const isReleased: OutcomeHandlers['isReleased'] = ({ kind, data, target }, revert) => {
@@ -40,6 +44,14 @@ export function createOutcomeHandlers(
     },
     prerequisiteState: async ({ id, kind }) =>
       kind === 'remit' ? readRefundPrerequisite(ctx.db, id) : 'met',
+    isReliable: async ({ id, kind }, receipt) => {
+      if (kind === 'fill') return true;
+      const rows = await listRowsOf(ctx.db, kind, id);
+      return mayEnd({ ctx, account, alerts }, rows, digestReceipt(receipt), async (view) => {
+        const [own] = await readReceipts(view, [receipt.transactionHash]);
+        return own == null ? 'not mined' : digestReceipt(own);
+      });
+    },
   };
 }
 

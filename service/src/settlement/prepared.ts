@@ -1,6 +1,8 @@
+import type { EvmChain } from '../chain/evm/client.ts';
 import type { Context } from '../context.ts';
 import { type Finding, inspectApprovals } from '../participations/approval.ts';
 import { changeStatus } from '../participations/status.ts';
+import { mayEnd } from './agreement.ts';
 import { freeApproval, type SettlementRow, takePrepared } from './store.ts';
 import type { SettlementWorker } from './worker.ts';
 
@@ -11,10 +13,9 @@ const BATCH_ROWS = 50;
 const MAX_CHECK_INTERVAL_SECONDS = 0.5;
 
 /** Checks the approvals of prepared rows that are due. Returns how many rows were checked and how many changed. */
-export async function checkPrepared({
-  ctx,
-  account: { chain },
-}: SettlementWorker): Promise<{ checked: number; moved: number }> {
+export async function checkPrepared(worker: SettlementWorker): Promise<{ checked: number; moved: number }> {
+  const { ctx } = worker;
+  const { chain } = worker.account;
   const intervalSeconds = Math.min(MAX_CHECK_INTERVAL_SECONDS, chain.facts.blockTimeSeconds);
   const rows = await takePrepared(ctx.db, chain.name, BATCH_ROWS, intervalSeconds);
   if (rows.length === 0) return { checked: 0, moved: 0 };
@@ -22,21 +23,39 @@ export async function checkPrepared({
   const moved = await Promise.all(
     rows.map(async (row, i) => {
       const finding = findings[i];
-      return finding !== undefined && applyFinding(ctx, row, finding);
+      return finding !== undefined && applyFinding(worker, row, finding);
     }),
   );
   return { checked: rows.length, moved: moved.filter(Boolean).length };
 }
 
 /** Returns whether the status changed. */
-async function applyFinding(ctx: Context, row: SettlementRow, finding: Finding): Promise<boolean> {
+async function applyFinding(
+  worker: SettlementWorker,
+  row: SettlementRow,
+  finding: Finding,
+): Promise<boolean> {
+  const { ctx } = worker;
   if (finding.state === 'good') return move(ctx, row, 'pending', null);
-  if (finding.state === 'wrong')
-    return finding.isConfirmed && move(ctx, row, 'failed', `approval_invalid: ${finding.reason}`);
-  if (finding.state === 'short') return move(ctx, row, 'failed', finding.shortage.code);
-  if (finding.state === 'unmined' && ctx.clock.now() - Date.parse(row.preparedAt) > APPROVAL_TTL_MS)
-    return move(ctx, row, 'failed', 'approval_not_mined');
-  return false;
+  const reason = failureReason(ctx, row, finding);
+  if (reason === null) return false;
+  const judge = async (view: EvmChain): Promise<string> => {
+    const [own] = await inspectApprovals(view, [row]);
+    return (own && failureReason(ctx, row, own)) ?? 'no failure';
+  };
+  return (await mayEnd(worker, [row], reason, judge)) && move(ctx, row, 'failed', reason);
+}
+
+/**
+ * Returns why the row must fail, or null while it may still succeed. Time is up only if the chain itself has passed the
+ * deadline without the approval: a node that stopped following the chain cannot tell.
+ */
+function failureReason({ clock }: Context, { preparedAt }: SettlementRow, finding: Finding): string | null {
+  if (finding.state === 'short') return finding.shortage.code;
+  if (finding.state === 'wrong') return finding.isConfirmed ? `approval_invalid: ${finding.reason}` : null;
+  if (finding.state !== 'unmined') return null;
+  const deadline = Date.parse(preparedAt) + APPROVAL_TTL_MS;
+  return Math.min(clock.now(), finding.chainTime) > deadline ? 'approval_not_mined' : null;
 }
 
 async function move(

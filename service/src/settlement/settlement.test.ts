@@ -92,9 +92,13 @@ describe('late approvals', () => {
     const request = sale.request(sale.buyer(0), 5n * UNIT, unknown);
     const { body } = await sale.person.call('POST', '/v1/participations', request);
     sale.app.clock.advance(30 * 60 - 1);
+    await sale.mine(1);
     await settle();
     expect(await sale.statusOf(String(body.id))).toBe('prepared');
     sale.app.clock.advance(2);
+    await settle();
+    expect(await sale.statusOf(String(body.id))).toBe('prepared');
+    await sale.mine(1);
     await settle();
     expect(await sale.statusOf(String(body.id))).toBe('failed');
     expect(await sale.reasonOf(String(body.id))).toBe('approval_not_mined');
@@ -160,7 +164,7 @@ describe('reorganisations', () => {
       return [{ result: staleHead }];
     };
     const onStaleHead = { ...worker.account, chain: { ...chain, rpc: { ...chain.rpc, batch } } };
-    const state = { head: null, nonces: { since: null } };
+    const state = { head: null, nonces: { since: null }, checkedEpoch: null };
     const follow = (account: typeof onStaleHead) =>
       followTransactions(account, worker.lease(), state, worker.timings, worker.handlers);
     await follow(onStaleHead);

@@ -11,6 +11,7 @@ export type SettlementRow = FundRow & {
   status: ParticipationStatus;
   fund: Hex;
   approvalHash: Hex;
+  decimals: number;
   preparedAt: string;
 };
 
@@ -23,11 +24,12 @@ type StoredRow = {
   token_address: Hex;
   amount: string;
   approval_hash: Buffer;
+  asset_digits: number;
   prepared_at: string;
 };
 
 const COLUMNS = sql`p.id, p.status, p.fund_address, p.wallet_address, p.offer_option_id, p.token_address, p.amount,
-  p.approval_hash, p.prepared_at`;
+  p.approval_hash, p.asset_digits, p.prepared_at`;
 
 function toRow(row: StoredRow): SettlementRow {
   return {
@@ -39,6 +41,7 @@ function toRow(row: StoredRow): SettlementRow {
     token: row.token_address,
     amount: BigInt(row.amount),
     approvalHash: bytesToHex(row.approval_hash),
+    decimals: row.asset_digits,
     preparedAt: row.prepared_at,
   };
 }

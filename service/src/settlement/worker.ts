@@ -32,12 +32,13 @@ export function createWorker(
   const { db, log, clock, random } = ctx;
   const alerts = createAlerts(gauges, log, chain.name);
   let current: Lease | null = null;
+  const account = { db, log, clock, random, chain, signer, maxFee: ctx.config.operatorMaxFee };
   return {
     ctx,
-    account: { db, log, clock, random, chain, signer, maxFee: ctx.config.operatorMaxFee },
+    account,
     alerts,
-    handlers: createOutcomeHandlers(ctx, alerts),
-    state: { head: null, nonces: { since: null } },
+    handlers: createOutcomeHandlers(ctx, account, alerts),
+    state: { head: null, nonces: { since: null }, checkedEpoch: null },
     timings,
     lease: () => {
       if (current === null) throw new LeaseLost();

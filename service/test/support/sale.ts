@@ -6,6 +6,7 @@ import { createWalletClient, custom, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';
 import { keccak256, toHex } from 'viem/utils';
+import type { Config } from '../../src/config.ts';
 import type { Offer } from '../../src/offers/catalogue.ts';
 import type { FollowTimings } from '../../src/operator/follow.ts';
 import { deriveSandboxKey } from '../../src/operator/sandbox-keys.ts';
@@ -14,7 +15,7 @@ import { type AlertGauges, createAlertGauges } from '../../src/settlement/alerts
 import { type Round, runRound } from '../../src/settlement/round.ts';
 import { FOLLOW_TIMINGS } from '../../src/settlement/settlement.ts';
 import { createWorker } from '../../src/settlement/worker.ts';
-import { type TestApp, testApp } from './app.ts';
+import { START, type TestApp, testApp } from './app.ts';
 import { startTestChain, type TestChain, type TestNode } from './chain.ts';
 import { makeOffer, saleFile } from './offers.ts';
 import { type Person, person, proveWallets } from './wallets.ts';
@@ -55,16 +56,29 @@ export type Sale = {
   close(): Promise<void>;
 };
 
+export type SaleOptions = {
+  config?: Partial<Config>;
+  /** Returns the RPC URLs of further providers. */
+  moreUrls?(chain: TestChain): Promise<string[]>;
+};
+
 /** Starts a token sale on a real chain, with the API but no settlement worker: tests run the rounds themselves. */
-export async function startSale(): Promise<Sale> {
-  const chain = await startTestChain();
+export async function startSale(options: SaleOptions = {}): Promise<Sale> {
+  let now = START;
+  const chain = await startTestChain('ethereum_sepolia', false, () => Math.floor(now / 1000));
   const node = await chain.addNode();
+  const moreUrls = (await options.moreUrls?.(chain)) ?? [];
   const app = await testApp({
     config: {
-      rpcUrls: { ethereum_sepolia: [node.url] },
+      ...options.config,
+      rpcUrls: { ethereum_sepolia: [`${node.url}#provider=first`, ...moreUrls] },
       operatorKey: { kind: 'local', privateKey: Buffer.from(deriveSandboxKey('operator').slice(2), 'hex') },
     },
   });
+  app.clock.advance = (seconds) => {
+    now += seconds * 1000;
+    app.clock.set(now);
+  };
   const fund = chain.deployment.sale_funds.open;
   const tokenOf = (id: string) =>
     chain.deployment.tokens.find(({ asset_id }) => asset_id === id)?.address ?? '0x';

@@ -6,13 +6,13 @@ import { toHex } from 'viem/utils';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { NodeError } from '../../src/chain/evm/failures.ts';
 import type { FollowTimings } from '../../src/operator/follow.ts';
-import { type Sale, saleWorker, startSale } from './sale.ts';
+import { type Sale, type SaleOptions, saleWorker, startSale } from './sale.ts';
 
 /** Starts a sale before the tests of a file and closes it after them. */
-export function useSale(): Sale {
+export function useSale(options: SaleOptions = {}): Sale {
   const sale = {} as Sale;
   beforeAll(async () => {
-    Object.assign(sale, await startSale());
+    Object.assign(sale, await startSale(options));
   });
   afterAll(() => sale.close());
   return sale;

@@ -1,4 +1,5 @@
 import { createPublicClient, custom, defineChain, type PublicClient } from 'viem';
+import { realTime } from '../../clock.ts';
 import { ApiError } from '../../errors.ts';
 import { type ChainFacts, chainFacts, EVM_CHAIN_NAMES, type EvmChainName } from '../chains.ts';
 import { createReader, type Reader } from './reads.ts';
@@ -31,10 +32,15 @@ export type ChainsOptions = {
   timeoutMs?: number;
   /** See `createReader`. Default: an eighth of the block time, at most 500 ms. */
   freshnessMs?: number | null;
+  /** The clock that heads are compared with, in milliseconds since the epoch. Default: real time. */
+  now?: () => number;
 };
 
 const RPC_TIMEOUT_MS = 4_000;
 const MAX_FRESHNESS_MS = 500;
+/** How far an endpoint may lag behind the others before they are preferred. */
+const MAX_LAG_BLOCKS = 5;
+const MIN_LAG_SECONDS = 20;
 const MAX_MEMOIZED = 10_000;
 
 /** Returns the chain with a reader that bypasses the read cache. */
@@ -43,12 +49,17 @@ export function uncached(chain: EvmChain): EvmChain {
   return { ...chain, reader: { read: readNow, readNow } };
 }
 
-export function openChains({ urls, timeoutMs = RPC_TIMEOUT_MS, freshnessMs }: ChainsOptions): Chains {
+export function openChains({
+  urls,
+  timeoutMs = RPC_TIMEOUT_MS,
+  freshnessMs,
+  now = realTime,
+}: ChainsOptions): Chains {
   const chains = new Map<string, EvmChain>();
   for (const name of EVM_CHAIN_NAMES) {
     const chainUrls = urls[name];
     if (chainUrls !== undefined && chainUrls.length > 0)
-      chains.set(name, openChain(name, chainUrls, timeoutMs, freshnessMs));
+      chains.set(name, openChain(name, chainUrls, timeoutMs, freshnessMs, now));
   }
   return {
     evm: (name) => {
@@ -67,11 +78,13 @@ function openChain(
   urls: readonly string[],
   timeoutMs: number,
   freshnessMs: number | null | undefined,
+  now: () => number,
 ): EvmChain {
   const facts = chainFacts(name);
   const { blockTimeSeconds, multicall } = facts;
   const chainId = facts.chainId ?? 0;
-  const rpc = openRpc({ chain: name, urls, timeoutMs });
+  const maxLagSeconds = Math.max(MIN_LAG_SECONDS, MAX_LAG_BLOCKS * blockTimeSeconds);
+  const rpc = openRpc({ chain: name, urls, timeoutMs, chainId, maxLagSeconds, now });
   const chain = defineChain({
     id: chainId,
     name,

@@ -3,6 +3,7 @@ import { createCircuitBreaker } from '../../outbound/circuit-breaker.ts';
 import { failureOfError, failureOfStatus, UpstreamFailure } from '../../outbound/failure.ts';
 import { sendHttpRequest } from '../../outbound/http-request.ts';
 import { NodeError } from './failures.ts';
+import { providerName } from './provider-name.ts';
 
 export type RpcCall = { method: string; params: unknown };
 
@@ -10,6 +11,8 @@ export type RpcReply = { result: unknown } | { error: NodeError };
 
 /** One RPC URL with its connections and its circuit breaker. */
 export type Endpoint = {
+  /** Who runs it. Endpoints of one provider are not independent of each other. */
+  provider: string;
   /** Whether a call may be sent now. While the circuit is open, the caller that gets true makes the probe. */
   isAvailable(): boolean;
   /** Whether its latest responses were good. */
@@ -17,7 +20,10 @@ export type Endpoint = {
   /** Posts the calls as one HTTP request. Throws `UpstreamFailure`. */
   post(calls: RpcCall[], timeoutMs: number): Promise<RpcReply[]>;
   /** Prefers other endpoints for a while, after a well-formed response that cannot be true. */
-  distrust(): void;
+  distrust(forMs?: number): void;
+  /** Stops or resumes using it, because it serves another chain. */
+  exclude(isExcluded: boolean): void;
+  isExcluded(): boolean;
   close(): Promise<void>;
 };
 
@@ -39,9 +45,10 @@ export function openEndpoint(url: string): Endpoint {
   const circuit = createCircuitBreaker({ failuresToOpen: FAILURES_TO_OPEN, maxPauseMs: MAX_PAUSE_MS });
   const slots = createSlots(MAX_IN_FLIGHT);
   let distrustedUntil = 0;
+  let excluded = false;
 
-  const distrust = (): void => {
-    distrustedUntil = performance.now() + DISTRUST_MS;
+  const distrust = (forMs = DISTRUST_MS): void => {
+    distrustedUntil = Math.max(distrustedUntil, performance.now() + forMs);
   };
 
   /** An invalid response costs no time, so it does not open the circuit, but other endpoints are preferred. */
@@ -73,10 +80,15 @@ export function openEndpoint(url: string): Endpoint {
   }
 
   return {
+    provider: providerName(url),
     isAvailable: () => circuit.wait() === 0,
     isTrusted: (now) => now >= distrustedUntil && circuit.isClosed(),
     post,
     distrust,
+    exclude: (isExcluded) => {
+      excluded = isExcluded;
+    },
+    isExcluded: () => excluded,
     close: () => pool.destroy(),
   };
 }

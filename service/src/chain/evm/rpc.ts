@@ -1,6 +1,8 @@
+import { realTime } from '../../clock.ts';
 import { UpstreamFailure } from '../../outbound/failure.ts';
 import { type Endpoint, openEndpoint, type RpcCall, type RpcReply } from './endpoint.ts';
 import { rpcError } from './failures.ts';
+import { type EndpointHead, type SurveyOptions, surveyEndpoints } from './survey.ts';
 
 /** Checks well-formed replies. Throws `UpstreamFailure` to have another endpoint tried. */
 export type Accept = (replies: RpcReply[]) => void;
@@ -11,32 +13,53 @@ export type Rpc = {
   request(call: { method: string; params?: unknown }): Promise<unknown>;
   /** Makes several calls in one HTTP request. */
   batch(calls: RpcCall[], accept?: Accept): Promise<RpcReply[]>;
+  /** Compares the endpoints with each other and with the clock; see `surveyEndpoints`. */
+  survey(): Promise<EndpointHead[]>;
+  /** Returns one `Rpc` per provider, so that answers of independent sources can be compared. */
+  providers(): Rpc[];
   /** The number of HTTP requests sent so far. */
   sent(): number;
   close(): Promise<void>;
 };
 
-export type RpcOptions = {
+export type RpcOptions = Partial<SurveyOptions> & {
   chain: string;
   urls: readonly string[];
   /** Time limit for one call, all attempts included. */
   timeoutMs: number;
 };
 
-const MAX_WAITING = 1_000;
+type RpcParts = { chain: string; endpoints: Endpoint[]; timeoutMs: number; survey: SurveyOptions };
 
-/** Endpoints are tried in the configured order, failing ones last. */
-export function openRpc({ chain, urls, timeoutMs }: RpcOptions): Rpc {
-  const endpoints = urls.map((url) => openEndpoint(url));
+const MAX_WAITING = 1_000;
+const SURVEY_INTERVAL_MS = 5_000;
+const MAX_LAG_SECONDS = 60;
+
+/** Endpoints are tried in the configured order, failing and stale ones last. */
+export function openRpc({ chain, urls, timeoutMs, ...options }: RpcOptions): Rpc {
+  const survey = { chainId: null, maxLagSeconds: MAX_LAG_SECONDS, now: realTime, ...options };
+  return createRpc({ chain, endpoints: urls.map(openEndpoint), timeoutMs, survey });
+}
+
+function createRpc(parts: RpcParts): Rpc {
+  const { chain, endpoints, timeoutMs } = parts;
   // One more than there are endpoints: a kept-alive connection can turn out to be closed only when it is used.
   const maxAttempts = endpoints.length + 1;
   let sent = 0;
   let waiting = 0;
+  let nextSurvey = 0;
+
+  function survey(): Promise<EndpointHead[]> {
+    nextSurvey = performance.now() + SURVEY_INTERVAL_MS;
+    return surveyEndpoints(endpoints, parts.survey);
+  }
 
   async function batch(calls: RpcCall[], accept?: Accept): Promise<RpcReply[]> {
     if (waiting >= MAX_WAITING)
       throw rpcError(chain, new UpstreamFailure('no_response', 'too many calls are waiting'));
     waiting += 1;
+    // A single endpoint has nothing to be compared with, and callers do not wait for the comparison.
+    if (endpoints.length > 1 && performance.now() >= nextSurvey) survey().catch(() => undefined);
     try {
       return await tryEndpoints(calls, accept);
     } finally {
@@ -52,7 +75,8 @@ export function openRpc({ chain, urls, timeoutMs }: RpcOptions): Rpc {
       const now = performance.now();
       const remaining = deadline - now;
       if (remaining < timeoutMs / 8) break;
-      const endpoint = pickEndpoint(endpoints, tries, now);
+      const usable = endpoints.filter((each) => !each.isExcluded());
+      const endpoint = pickEndpoint(usable, tries, now);
       if (endpoint === undefined) break;
       tries.set(endpoint, (tries.get(endpoint) ?? 0) + 1);
       try {
@@ -75,6 +99,12 @@ export function openRpc({ chain, urls, timeoutMs }: RpcOptions): Rpc {
       if (reply === undefined) throw rpcError(chain, new UpstreamFailure('invalid_response', 'no reply'));
       if ('error' in reply) throw reply.error;
       return reply.result;
+    },
+    survey,
+    providers: () => {
+      const names = new Set(endpoints.map(({ provider }) => provider));
+      const endpointsOf = (name: string) => endpoints.filter(({ provider }) => provider === name);
+      return [...names].map((name) => createRpc({ ...parts, endpoints: endpointsOf(name) }));
     },
     sent: () => sent,
     close: async () => void (await Promise.all(endpoints.map((endpoint) => endpoint.close()))),

@@ -1,0 +1,14 @@
+import { isIP } from 'node:net';
+
+/**
+ * Names who runs an RPC endpoint: the `#provider=NAME` of its URL or else its registrable domain. Endpoints with one name
+ * count as one source. The last two labels of the host stand for the registrable domain, so that hosts below a public
+ * suffix such as `co.uk` count as one source too, unless they declare their providers.
+ */
+export function providerName(url: string): string {
+  const { hostname, hash } = new URL(url);
+  const declared = new URLSearchParams(hash.slice(1)).get('provider');
+  if (declared !== null && declared !== '') return declared;
+  if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) return hostname;
+  return hostname.split('.').slice(-2).join('.');
+}

@@ -1,0 +1,28 @@
+import type { OperatorAccount } from './account.ts';
+import { Blocked } from './blocked.ts';
+import { type Lease, withLease } from './lease.ts';
+import { raiseSeenNonce } from './lease-store.ts';
+import { readPendingNonce } from './nonces.ts';
+
+/**
+ * Throws `Blocked` if a node knows transactions of the key, mined or pending, that this database does not: it was restored
+ * from a copy or a replica that lagged, and signing would reuse their nonces or commit their rows a second time. The count
+ * is remembered, because the next node may have no view of the mempool. Only an operator can clear it.
+ */
+export async function assertNonceUnused(account: OperatorAccount, lease: Lease, next: bigint): Promise<void> {
+  assertNotSeen(lease, next);
+  const count = await readPendingNonce(account);
+  if (count <= next) return;
+  await withLease(account.db, lease, (tx) => raiseSeenNonce(tx, lease, count));
+  lease.seenNonce = count;
+  assertNotSeen(lease, next);
+}
+
+/** Throws `Blocked` if an earlier check has found transactions of the key that this database does not know. */
+export function assertNotSeen({ chain, address, seenNonce }: Lease, next: bigint | null): void {
+  if (seenNonce === null || next === null || seenNonce <= next) return;
+  throw new Blocked(
+    'foreign_nonce',
+    `nodes of ${chain} have seen ${seenNonce} transactions of ${address}, but ours end at ${next}; if the database was restored, run causeway operator reconcile`,
+  );
+}
