@@ -34,7 +34,7 @@ async function readAfter(position: bigint) {
     .execute();
 }
 
-test('an event whose transaction commits late is read after those that were readable before it', async () => {
+test('an event that commits late is read after the events that were readable before it', async () => {
   const held = gate();
   const late = opened.db.transaction().execute(async (tx) => {
     await append(tx, 1);
@@ -51,7 +51,7 @@ test('an event whose transaction commits late is read after those that were read
   expect(second.map(({ data }) => data.n)).toEqual([1]);
 });
 
-test('a reader by position sees every event once while many write, commit late and roll back', async () => {
+test('a reader sees every event once while writers commit late and roll back', async () => {
   await sql`truncate events`.execute(opened.db);
   const seen: unknown[] = [];
   let position = 0n;
@@ -65,30 +65,30 @@ test('a reader by position sees every event once while many write, commit late a
     while (writing) await read();
     await read();
   })();
-  const kept: number[] = [];
+  const committed: number[] = [];
   await Promise.all(
     Array.from({ length: 8 }, async (_, writer) => {
       for (let i = 0; i < 40; i++) {
         const n = writer * 1000 + i;
-        const keep = (n * 7919) % 5 !== 0;
+        const isCommitted = (n * 7919) % 5 !== 0;
         await opened.db
           .transaction()
           .execute(async (tx) => {
             await append(tx, n);
             await sleep((n * 31) % 4);
-            if (!keep) throw new Error('rolled back');
+            if (!isCommitted) throw new Error('rolled back');
           })
           .catch(() => undefined);
-        if (keep) kept.push(n);
+        if (isCommitted) committed.push(n);
       }
     }),
   );
   writing = false;
   await reader;
-  expect(seen.toSorted()).toEqual(kept.toSorted());
+  expect(seen.toSorted()).toEqual(committed.toSorted());
 });
 
-test('two changes of one row are told in the order they were made', async () => {
+test('changes of one row are read in the order they were made', async () => {
   await sql`truncate events`.execute(opened.db);
   await sql`create table counter (n int)`.execute(opened.db);
   await sql`insert into counter values (0)`.execute(opened.db);
@@ -100,8 +100,8 @@ test('two changes of one row are told in the order they were made', async () => 
       }),
     ),
   );
-  const told = (await readAfter(0n)).map(({ data }) => data.n);
-  expect(told).toEqual(Array.from({ length: 60 }, (_, i) => i + 1));
+  const read = (await readAfter(0n)).map(({ data }) => data.n);
+  expect(read).toEqual(Array.from({ length: 60 }, (_, i) => i + 1));
 });
 
 function gate() {
