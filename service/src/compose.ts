@@ -60,7 +60,7 @@ export async function buildContext({
     config.identity === null ? unconfiguredIdentity() : openSumsub(config.identity, metrics.registry);
   const documents =
     config.documents === null ? unconfiguredDocuments() : openDocuseal(config.documents, metrics.registry);
-  const chains = openChains({ urls: config.rpcUrls, freshnessMs: config.rpcFreshness, now: clock.now });
+  const chains = openChains({ urls: config.rpcUrls, freshnessMs: config.rpcFreshnessMs, now: clock.now });
   const openVenue = () =>
     config.venue === null ? unconfiguredVenue() : openOndo(config.venue, metrics.registry);
   const base = {

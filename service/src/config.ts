@@ -49,7 +49,7 @@ export type Config = {
   /** In order of preference. */
   rpcUrls: Partial<Record<EvmChainName, string[]>>;
   /** How many milliseconds reads may reuse a chain's head; null = derived from its block time. */
-  rpcFreshness: number | null;
+  rpcFreshnessMs: number | null;
   /** Null = no sanctions list. */
   sanctionsFile: string | null;
   /** Signs allow-list permissions. Null = no wallet can be allowed. */
@@ -98,7 +98,7 @@ export function loadConfig(env: Environment = process.env): Config {
     rateLimits: read('RATE_LIMITS'),
     limits: readLimits(read),
     rpcUrls: readRpcUrls(read),
-    rpcFreshness: isProduction ? null : 25,
+    rpcFreshnessMs: isProduction ? null : 25,
     sanctionsFile: read('SANCTIONS_FILE'),
     supplierKey: read('SUPPLIER_KEY'),
     operatorKey: readOperatorKey(source),
