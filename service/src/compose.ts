@@ -23,6 +23,7 @@ import { createCatalogue } from './offers/catalogue.ts';
 import { openOperatorKey } from './operator/key.ts';
 import { createFactsOpener } from './pii/sealed-data.ts';
 import { createSealing } from './sealing.ts';
+import { createSignal } from './signal.ts';
 import { cacheVenue } from './tokenized/cached-venue.ts';
 import { openOndo } from './tokenized/ondo.ts';
 import { unconfiguredVenue } from './tokenized/unconfigured.ts';
@@ -79,6 +80,8 @@ export async function buildContext({
     deadlines,
     securityHeaders: securityHeaders(baseUrl),
     metrics,
+    eventsAppended: createSignal(),
+    requestId: null,
     identity,
     documents,
     chains,
