@@ -9,6 +9,7 @@ import { demoControls } from './controls/demo.ts';
 import { documentControls } from './controls/documents.ts';
 import { faultRoute } from './controls/faults.ts';
 import { identityControls } from './controls/identity.ts';
+import { localOnly } from './controls/local-only.ts';
 import { mailControls } from './controls/mail.ts';
 import { offerControls } from './controls/offers.ts';
 import { overviewRoute } from './controls/overview.ts';
@@ -93,8 +94,13 @@ function combineControls(ctx: Context, groups: ControlGroup[]): Controls {
       ...(await Promise.all(groups.map((group) => group.overview?.() ?? {}))),
     );
   const faults = new Map(groups.flatMap((group) => [...(group.faults ?? [])]));
+  const routes = [
+    overviewRoute(overview),
+    faultRoute(faults),
+    ...groups.flatMap((group) => group.routes ?? []),
+  ];
   return {
-    routes: [overviewRoute(overview), faultRoute(faults), ...groups.flatMap((group) => group.routes ?? [])],
+    routes: routes.map((route) => localOnly(ctx, route)),
     plugins: groups.flatMap((group) => group.plugins ?? []),
     readyLines: [
       '',

@@ -391,6 +391,7 @@ export type ErrorCode =
   | 'account_restricted'
   | 'wallet_sanctioned'
   | 'forged_form'
+  | 'local_only'
   | 'not_found'
   | 'method_not_allowed'
   | 'max_wallets_reached'

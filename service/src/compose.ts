@@ -4,6 +4,7 @@ import { createSignatures } from './chain/signatures.ts';
 import { type Clock, realClock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Context } from './context.ts';
+import { claimSecrets } from './db/installation.ts';
 import { openListener } from './db/listen.ts';
 import { nodeLockStatement } from './db/node.ts';
 import { type Db, openPool, pingDatabase } from './db/pool.ts';
@@ -109,6 +110,7 @@ export async function buildContext({
     await pool.end();
   };
   try {
+    await claimSecrets(db, sealing);
     sanctions = await openSanctions(config.sanctionsFile, log);
     const guard = await createGuard(base);
     const ctx: Context = {

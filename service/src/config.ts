@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Hex } from 'viem';
 import { EVM_CHAIN_NAMES, type EvmChainName } from './chain/chains.ts';
+import { checkNames } from './config/names.ts';
 import { readOperatorKey } from './config/operator-settings.ts';
 import {
   type DocumentSettings,
@@ -12,7 +13,8 @@ import {
   readVenueSettings,
   type VenueSettings,
 } from './config/provider-settings.ts';
-import { type Environment, openSource, type Read } from './config/read.ts';
+import { type Environment, openSource, type Read, type Source } from './config/read.ts';
+import { readSandboxExposure } from './config/sandbox-settings.ts';
 import { LIMIT_NAMES, type LimitName } from './config/settings.ts';
 import type { OperatorKey } from './operator/key.ts';
 
@@ -31,7 +33,9 @@ export type Config = {
   databaseUrl: string | null;
   databasePool: number;
   clock: 'real' | 'test';
-  /** Newest first. */
+  /** Whether other machines may reach the sandbox. */
+  sandboxPublic: boolean;
+  /** Newest first. A command may have none. */
   secrets: Buffer[];
   logLevel: string;
   /** Whether the sandbox also starts the demo app. */
@@ -62,31 +66,61 @@ export type Config = {
   operatorMaxFee: bigint;
   /** A verdict that ends a larger participation needs two RPC providers, where the chain has them. */
   settlementQuorumUsd: number;
+  /** Notes about the environment that do not prevent a start. */
+  warnings: string[];
 };
 
 /** Lists everything that is wrong with the configuration, one line per variable. */
 export class ConfigError extends Error {
   constructor(problems: string[]) {
-    super(`Invalid configuration:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    const list = problems.length === 1 ? ` ${problems[0]}` : problems.map((each) => `\n  ${each}`).join('');
+    super(`Invalid configuration:${list}`);
     this.name = 'ConfigError';
   }
 }
 
-/** Reads the configuration. Throws `ConfigError`. This is the only access to the environment. */
+/** Reads the configuration of a node. Throws `ConfigError`. This file alone accesses the environment. */
 export function loadConfig(env: Environment = process.env): Config {
-  const source = openSource(env, env.CAUSEWAY_PROFILE === 'production');
+  const source = openSource(env, env.CAUSEWAY_PROFILE === 'production', 'node');
+  const { problems, isProduction } = source;
+  const config = { ...readConfig(env, source), sandboxPublic: readSandboxExposure(source) };
+  if (isProduction && config.clock === 'test')
+    problems.push('CAUSEWAY_CLOCK: must not be test in production; the test clock is part of the sandbox');
+  if (isProduction && config.demo)
+    problems.push('CAUSEWAY_DEMO: must not be on in production; the demo app is part of the sandbox');
+  if (problems.length > 0) throw new ConfigError(problems);
+  if (config.secrets.length === 0) config.secrets = [createSandboxSecret(config.dataDir)];
+  return config;
+}
+
+/**
+ * Reads the configuration of a command, which needs only the settings that it uses. It never creates a secret: one that
+ * the nodes do not have would make sealed data unreadable.
+ */
+export function loadCommandConfig(env: Environment = process.env): Config {
+  const source = openSource(env, env.CAUSEWAY_PROFILE === 'production', 'command');
+  const config = readConfig(env, source);
+  if (source.problems.length > 0) throw new ConfigError(source.problems);
+  if (config.secrets.length === 0 && !source.isProduction)
+    config.secrets = readSandboxSecret(config.dataDir) ?? [];
+  return config;
+}
+
+function readConfig(env: Environment, source: Source): Config {
   const { read, problems, isProduction } = source;
-  const dataDir = read('CAUSEWAY_DATA');
-  const config: Config = {
+  const names = checkNames(env);
+  problems.push(...names.problems);
+  return {
     profile: read('CAUSEWAY_PROFILE'),
     host: read('HOST'),
     port: read('PORT'),
     publicUrl: read('PUBLIC_URL'),
     metrics: { host: read('METRICS_HOST'), port: read('METRICS_PORT') },
-    dataDir,
+    dataDir: read('CAUSEWAY_DATA'),
     databaseUrl: read('DATABASE_URL'),
     databasePool: read('DATABASE_POOL'),
     clock: read('CAUSEWAY_CLOCK'),
+    sandboxPublic: false,
     secrets: read('CAUSEWAY_SECRET') ?? [],
     logLevel: read('LOG_LEVEL'),
     demo: read('CAUSEWAY_DEMO') === 'on',
@@ -105,14 +139,8 @@ export function loadConfig(env: Environment = process.env): Config {
     venue: readVenueSettings(source),
     settlementQuorumUsd: read('SETTLEMENT_QUORUM_USD'),
     operatorMaxFee: BigInt(read('OPERATOR_MAX_FEE_GWEI') ?? 0) * 1_000_000_000n,
+    warnings: names.warnings,
   };
-  if (isProduction && config.clock === 'test')
-    problems.push('CAUSEWAY_CLOCK: must not be test in production; the test clock is part of the sandbox');
-  if (isProduction && config.demo)
-    problems.push('CAUSEWAY_DEMO: must not be on in production; the demo app is part of the sandbox');
-  if (problems.length > 0) throw new ConfigError(problems);
-  if (config.secrets.length === 0) config.secrets = [readSandboxSecret(dataDir)];
-  return config;
 }
 
 function readLimits(read: Read): Config['limits'] {
@@ -129,12 +157,19 @@ function settingName<P extends string, N extends string>(prefix: P, name: N): `$
   return `${prefix}_${name.toUpperCase()}` as `${P}_${Uppercase<N>}`;
 }
 
-/** Returns the secret in the data directory, which the first start generates. */
-function readSandboxSecret(dataDir: string): Buffer {
-  const file = join(dataDir, 'secret');
-  if (!existsSync(file)) {
-    mkdirSync(dataDir, { recursive: true });
-    writeFileSync(file, randomBytes(32).toString('base64'), { mode: 0o600, flag: 'wx' });
-  }
-  return Buffer.from(readFileSync(file, 'utf8'), 'base64');
+const SECRET_FILE = 'secret';
+
+function readSandboxSecret(dataDir: string): Buffer[] | undefined {
+  const file = join(dataDir, SECRET_FILE);
+  return existsSync(file) ? [Buffer.from(readFileSync(file, 'utf8'), 'base64')] : undefined;
+}
+
+/** Returns the secret in the data directory, which the first start of a sandbox generates. */
+function createSandboxSecret(dataDir: string): Buffer {
+  const [known] = readSandboxSecret(dataDir) ?? [];
+  if (known !== undefined) return known;
+  mkdirSync(dataDir, { recursive: true });
+  const secret = randomBytes(32);
+  writeFileSync(join(dataDir, SECRET_FILE), secret.toString('base64'), { mode: 0o600, flag: 'wx' });
+  return secret;
 }

@@ -1,4 +1,4 @@
-import { ConfigError, loadConfig } from './config.ts';
+import { ConfigError, loadCommandConfig, loadConfig } from './config.ts';
 import { type Command, formatHelp, UsageError } from './operations/command.ts';
 
 type Entry = { summary: string; load(): Promise<Command> };
@@ -16,21 +16,21 @@ const COMMANDS: Record<string, Entry> = {
     summary: 'Apply pending database migrations',
     load: async () => {
       const { MIGRATE_HELP, runMigrate } = await import('./operations/migrate-command.ts');
-      return { help: MIGRATE_HELP, run: (args) => runMigrate(loadConfig(), args) };
+      return { help: MIGRATE_HELP, run: (args) => runMigrate(loadCommandConfig(), args) };
     },
   },
   partner: {
     summary: 'Register partners and manage their credentials',
     load: async () => {
       const { PARTNER_HELP, runPartner } = await import('./partners/partner-command.ts');
-      return { help: PARTNER_HELP, run: (args) => runPartner(loadConfig(), args) };
+      return { help: PARTNER_HELP, run: (args) => runPartner(loadCommandConfig(), args) };
     },
   },
   offer: {
     summary: 'Create offers from files, compare, publish and close them',
     load: async () => {
       const { OFFER_HELP, runOffer } = await import('./offers/offer-command.ts');
-      return { help: OFFER_HELP, run: (args) => runOffer(loadConfig(), args) };
+      return { help: OFFER_HELP, run: (args) => runOffer(loadCommandConfig(), args) };
     },
   },
   participation: {
@@ -39,28 +39,28 @@ const COMMANDS: Record<string, Entry> = {
       const { PARTICIPATION_HELP, runParticipation } = await import(
         './participations/participation-command.ts'
       );
-      return { help: PARTICIPATION_HELP, run: (args) => runParticipation(loadConfig(), args) };
+      return { help: PARTICIPATION_HELP, run: (args) => runParticipation(loadCommandConfig(), args) };
     },
   },
   operator: {
     summary: "Show the operator key's balance and nonces, or adopt a new nonce",
     load: async () => {
       const { OPERATOR_HELP, runOperator } = await import('./settlement/operator-command.ts');
-      return { help: OPERATOR_HELP, run: (args) => runOperator(loadConfig(), args) };
+      return { help: OPERATOR_HELP, run: (args) => runOperator(loadCommandConfig(), args) };
     },
   },
   user: {
     summary: "Erase a user's personal data",
     load: async () => {
       const { USER_HELP, runUser } = await import('./pii/user-command.ts');
-      return { help: USER_HELP, run: (args) => runUser(loadConfig(), args) };
+      return { help: USER_HELP, run: (args) => runUser(loadCommandConfig(), args) };
     },
   },
   keys: {
     summary: 'Re-encrypt stored data under a new secret, or rotate the ID token signing key',
     load: async () => {
       const { KEYS_HELP, runKeys } = await import('./oauth/keys-command.ts');
-      return { help: KEYS_HELP, run: (args) => runKeys(loadConfig(), args) };
+      return { help: KEYS_HELP, run: (args) => runKeys(loadCommandConfig(), args) };
     },
   },
   'verify-calldata': {

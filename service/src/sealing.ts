@@ -16,6 +16,8 @@ import type { Random } from './http/ids.ts';
 export type Sealing = {
   /** The prefix of everything sealed with the newest secret. */
   newestKeyId: Buffer;
+  /** Identifies each secret without revealing it, newest first. */
+  fingerprints: Buffer[];
   seal(purpose: string, plain: Buffer, context: string): Buffer;
   /** Decrypts. Throws if the bytes were not sealed for this purpose and context. */
   open(purpose: string, sealed: Buffer, context: string): Buffer;
@@ -28,6 +30,7 @@ export type Sealing = {
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_ID_BYTES = 4;
+const FINGERPRINT_BYTES = 8;
 
 export function createSealing(secrets: readonly Buffer[], random: Random): Sealing {
   const [newest] = secrets;
@@ -58,6 +61,7 @@ export function createSealing(secrets: readonly Buffer[], random: Random): Seali
 
   return {
     newestKeyId: Buffer.from(keyId(newest)),
+    fingerprints: secrets.map(fingerprint),
     seal: (purpose, plain, context) => {
       const nonce = random(NONCE_BYTES);
       const cipher = createCipheriv('aes-256-gcm', derive(newest, `seal ${purpose}`), nonce);
@@ -85,4 +89,27 @@ export function createSealing(secrets: readonly Buffer[], random: Random): Seali
         return tag.length >= TAG_BYTES && expected.length === tag.length && timingSafeEqual(expected, tag);
       }),
   };
+}
+
+/** Returns a `Sealing` for a command without a usable secret: every use throws the error. */
+export function unavailableSealing(error: Error): Sealing {
+  const refuse = () => {
+    throw error;
+  };
+  return {
+    newestKeyId: Buffer.alloc(0),
+    fingerprints: [],
+    seal: refuse,
+    open: refuse,
+    tag: refuse,
+    tags: refuse,
+    verifyTag: refuse,
+  };
+}
+
+function fingerprint(secret: Buffer): Buffer {
+  return createHmac('sha256', secret)
+    .update('causeway secret fingerprint')
+    .digest()
+    .subarray(0, FINGERPRINT_BYTES);
 }

@@ -4,6 +4,7 @@ import { type Clock, realClock, testClock } from './clock.ts';
 import { buildContext } from './compose.ts';
 import { type Config, ConfigError } from './config.ts';
 import { startEmbedded } from './db/embedded.ts';
+import { assertProfile, claimProfile } from './db/installation.ts';
 import { migrate } from './db/migrate.ts';
 import { openPool } from './db/pool.ts';
 import { startDocumentReconciler } from './documents/reconcile.ts';
@@ -41,6 +42,7 @@ export async function serve(config: Config): Promise<void> {
   const print = isSandbox
     ? (text: string) => void process.stdout.write(`${text}\n`)
     : (text: string) => log.info(text);
+  for (const warning of config.warnings) log.warn(warning);
   const started: Started = [];
   let stopping: Promise<void> | undefined;
   const stop = () => (stopping ??= stopAll(started));
@@ -128,7 +130,7 @@ async function openDatabase(
   started: Started,
 ): Promise<string> {
   const url = config.databaseUrl ?? (await startDatabase(config, print, started));
-  await applyMigrations(url, print);
+  await prepareDatabase(url, config, print);
   return url;
 }
 
@@ -143,11 +145,18 @@ async function startDatabase(
   return database.url;
 }
 
-async function applyMigrations(databaseUrl: string, print: (text: string) => void): Promise<void> {
+/** Applies migrations, but leaves a database of the other profile alone. */
+async function prepareDatabase(
+  databaseUrl: string,
+  { profile }: Config,
+  print: (text: string) => void,
+): Promise<void> {
   const { pool } = openPool(databaseUrl, { max: 1 });
   try {
+    await assertProfile(pool, profile);
     const applied = await migrate(pool);
     if (applied.length > 0) print(`Applied ${applied.length} migration${applied.length === 1 ? '' : 's'}.`);
+    await claimProfile(pool, profile);
   } finally {
     await pool.end();
   }

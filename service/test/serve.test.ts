@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Service, startService } from './support/service.ts';
+import { runCauseway, type Service, startService } from './support/service.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'causeway-serve-'));
 let service: Service;
@@ -50,6 +51,21 @@ describe('the running service', () => {
     expect([script.status, script.text.length > 1_000_000]).toEqual([200, true]);
   });
 
+  test('answers sandbox controls only to local requests that no proxy forwarded', async () => {
+    const { port } = new URL(service.url);
+    const status = async (headers: Record<string, string>) => {
+      const [response] = await once(request(`${service.url}/sandbox`, { headers }).end(), 'response');
+      response.resume();
+      return response.statusCode;
+    };
+    expect(await status({})).toBe(200);
+    expect(await status({ host: `localhost:${port}` })).toBe(200);
+    expect(await status({ host: 'attacker.example' })).toBe(403);
+    expect(await status({ host: 'localhost.attacker.example' })).toBe(403);
+    for (const name of ['x-forwarded-for', 'x-forwarded-host', 'forwarded', 'x-real-ip', 'via'])
+      expect(await status({ [name]: '203.0.113.1' })).toBe(403);
+  });
+
   test('serves metrics only on their own port', async () => {
     const metrics = /Metrics\s+(\S+)/.exec(service.output())?.[1] ?? '';
     expect(await (await fetch(metrics)).text()).toContain('causeway_http_request_duration_seconds_bucket');
@@ -69,14 +85,8 @@ describe('the running service', () => {
   });
 });
 
-const bin = fileURLToPath(new URL('../bin/causeway.mjs', import.meta.url));
 const run = (args: string[], env: Record<string, string> = {}) =>
-  promisify(execFile)(process.execPath, [bin, ...args], {
-    env: { PATH: process.env.PATH, CAUSEWAY_DATA: dataDir, ...env },
-  }).then(
-    ({ stdout }) => ({ code: 0, text: stdout }),
-    (error) => ({ code: error.code as number, text: String(error.stderr) }),
-  );
+  runCauseway(args, { CAUSEWAY_DATA: dataDir, ...env });
 
 const COMMANDS = [
   'serve',

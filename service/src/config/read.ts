@@ -5,17 +5,23 @@ export type Environment = Record<string, string | undefined>;
 /** Reads one setting. Problems are collected, so that all of them are reported at once. */
 export type Read = <N extends SettingName>(name: N) => SettingValue<N>;
 
-export type Source = { read: Read; problems: string[]; isProduction: boolean };
+export type Source = {
+  read: Read;
+  problems: string[];
+  isProduction: boolean;
+  /** Commands use only some settings; a node needs all that are required. */
+  reader: 'node' | 'command';
+};
 
 /** Problems name the variable and the expected form, but never repeat a value: it may be a secret. */
-export function openSource(env: Environment, isProduction: boolean): Source {
+export function openSource(env: Environment, isProduction: boolean, reader: Source['reader']): Source {
   const problems: string[] = [];
   const read: Read = (name) => {
     const setting: Setting = SETTINGS[name];
     const given = env[name] === '' ? undefined : env[name];
     const text = given ?? (isProduction ? setting.production : setting.sandbox);
     if (text === undefined) {
-      if (isProduction && setting.required === true)
+      if (reader === 'node' && isProduction && setting.required === true)
         problems.push(`${name}: is required in production and must be ${expected(setting, isProduction)}`);
       return null as never;
     }
@@ -23,7 +29,7 @@ export function openSource(env: Environment, isProduction: boolean): Source {
     if (value === undefined) problems.push(`${name}: must be ${expected(setting, isProduction)}`);
     return (value ?? null) as never;
   };
-  return { read, problems, isProduction };
+  return { read, problems, isProduction, reader };
 }
 
 function expected({ expects }: Setting, isProduction: boolean): string {

@@ -81,6 +81,11 @@ const SANDBOX = {
     'The data directory: the embedded database, the sandbox state and the generated secret.',
     { default: '.causeway' },
   ),
+  CAUSEWAY_SANDBOX_PUBLIC: setting(
+    oneOf('yes'),
+    '`yes` lets the sandbox listen on a host that is not loopback, have an `https` public URL and answer `/sandbox` through proxies, for containers. Anyone who reaches it can sign in as anyone. Not allowed in production.',
+    {},
+  ),
   CAUSEWAY_CLOCK: setting(
     oneOf('real', 'test'),
     '`test` starts with a stopped clock that only `POST /sandbox/clock` moves. Not allowed in production.',

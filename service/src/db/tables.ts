@@ -1,5 +1,6 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { IdentityTables } from './identity-tables.ts';
+import type { InstallationTables } from './installation-tables.ts';
 import type { SettlementTables } from './settlement-tables.ts';
 import type { TokenizedTables } from './tokenized-tables.ts';
 import type { WalletTables } from './wallet-tables.ts';
@@ -8,7 +9,12 @@ import type { WalletTables } from './wallet-tables.ts';
  * The table types for queries, named as in the migrations. `column-types.ts` determines the column types: timestamptz is
  * `string`, int8 is `bigint`, numeric is `string`.
  */
-export interface Database extends WalletTables, IdentityTables, SettlementTables, TokenizedTables {
+export interface Database
+  extends WalletTables,
+    IdentityTables,
+    InstallationTables,
+    SettlementTables,
+    TokenizedTables {
   schema_migrations: SchemaMigrations;
   idempotency_keys: IdempotencyKeys;
   rate_limits: RateLimits;

@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts';
+import { forgetOlderSecrets } from '../db/installation.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { runCommand } from '../operations/run-command.ts';
 import { rotatePii } from '../pii/rotate.ts';
@@ -19,10 +20,12 @@ export async function runKeys(config: Config, args: string[]): Promise<void> {
   if (args.length === 1 && command === 'rotate-signing') {
     console.log(JSON.stringify({ kid: await runCommand(config, rotateSigningKey) }));
   } else if (args.length === 1 && command === 'rotate') {
-    const resealed = await runCommand(config, async (ctx) => ({
-      personal_data: await rotatePii(ctx),
-      signing_keys: await resealSigningKeys(ctx),
-    }));
+    const resealed = await runCommand(config, async (ctx) => {
+      const personal_data = await rotatePii(ctx);
+      const signing_keys = await resealSigningKeys(ctx);
+      await forgetOlderSecrets(ctx.db, ctx.sealing);
+      return { personal_data, signing_keys };
+    });
     console.log(JSON.stringify({ resealed }));
   } else throw new UsageError('keys requires one of the commands rotate and rotate-signing');
 }

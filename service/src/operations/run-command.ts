@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { realClock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { findEmbedded } from '../db/embedded.ts';
-import { openPool } from '../db/pool.ts';
+import { compareSecrets } from '../db/installation.ts';
+import { type Db, openPool } from '../db/pool.ts';
 import { ApiError } from '../errors.ts';
 import type { Kernel } from '../kernel.ts';
-import { createSealing } from '../sealing.ts';
+import { createSealing, type Sealing, unavailableSealing } from '../sealing.ts';
 import { UsageError } from './command.ts';
 
 /** The context of a command: it works on the database beside the running nodes. */
@@ -24,13 +25,31 @@ export async function runCommand<T>(config: Config, work: (ctx: CommandContext) 
       db,
       clock: realClock(),
       random: randomBytes,
-      sealing: createSealing(config.secrets, randomBytes),
+      sealing: await openSealing(config, db),
     });
   } catch (error) {
     throw error instanceof ApiError ? toUsageError(error) : error;
   } finally {
     await close();
   }
+}
+
+/**
+ * Checks the secret against those that the nodes use. A command with another secret does not run; one without a usable
+ * secret runs until it seals or opens something.
+ */
+async function openSealing({ secrets }: Config, db: Db): Promise<Sealing> {
+  const refusal = (text: string) => new ConfigError([`CAUSEWAY_SECRET: ${text}`]);
+  if (secrets.length === 0)
+    return unavailableSealing(refusal('is required by this command; set the value that the nodes use'));
+  const sealing = createSealing(secrets, randomBytes);
+  const standing = await compareSecrets(db, sealing);
+  if (standing === 'unknown')
+    throw refusal('is not the secret that the nodes of this database use; set the same value');
+  if (standing === 'in use') return sealing;
+  return unavailableSealing(
+    refusal('starts with a secret that no node uses yet; start the nodes with it first'),
+  );
 }
 
 /** Lists the messages per field if there are any. */

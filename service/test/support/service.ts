@@ -1,6 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 
 const bin = fileURLToPath(new URL('../../bin/causeway.mjs', import.meta.url));
 
@@ -41,5 +42,40 @@ export async function startService(env: Record<string, string>): Promise<Service
       const [code] = await exited;
       return code;
     },
+  };
+}
+
+/** One command to its end; `text` is its output, or its errors when it fails. */
+export function runCauseway(
+  args: string[],
+  env: Record<string, string>,
+): Promise<{ code: number; text: string }> {
+  return promisify(execFile)(process.execPath, [bin, ...args], {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    timeout: 50_000,
+  }).then(
+    ({ stdout }) => ({ code: 0, text: stdout }),
+    (error) => ({ code: error.code as number, text: String(error.stderr) }),
+  );
+}
+
+/** The settings of a production node on this machine, whose providers answer nothing. */
+export function productionSettings(databaseUrl: string): Record<string, string> {
+  return {
+    CAUSEWAY_PROFILE: 'production',
+    DATABASE_URL: databaseUrl,
+    CAUSEWAY_SECRET: Buffer.alloc(32, 7).toString('base64'),
+    PUBLIC_URL: 'https://invest.example',
+    METRICS_PORT: '0',
+    SMTP_URL: 'smtp://127.0.0.1:9',
+    MAIL_FROM: 'Invest <no-reply@invest.example>',
+    SUMSUB_APP_TOKEN: 'prd:token',
+    SUMSUB_SECRET: 'secret',
+    SUMSUB_WEBHOOK_SECRET: 'secret',
+    DOCUSEAL_URL: 'https://sign.example/api',
+    DOCUSEAL_API_KEY: 'key',
+    DOCUSEAL_TEMPLATE_W8_BEN: '1',
+    DOCUSEAL_TEMPLATE_W8_BEN_E: '2',
+    DOCUSEAL_WEBHOOK_SECRET: 'whsec_x',
   };
 }

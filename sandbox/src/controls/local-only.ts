@@ -1,0 +1,35 @@
+import { isLoopback } from '@causeway/service/config/sandbox-settings.ts';
+import type { Context } from '@causeway/service/context.ts';
+import { ApiError } from '@causeway/service/errors.ts';
+import type { Route } from '@causeway/service/http/route.ts';
+
+type Headers = Record<string, string | string[] | undefined>;
+
+const FORWARDING_HEADER = /^(x-forwarded(-.*)?|forwarded|x-real-ip|via)$/;
+
+/**
+ * Lets a control answer only requests that this machine sends to its own address: a page in a browser can reach loopback
+ * under a host name of its own, and a proxy could publish the controls.
+ */
+export function localOnly({ config, baseUrl }: Context, route: Route): Route {
+  if (config.sandboxPublic) return route;
+  const publicHost = new URL(baseUrl).hostname;
+  const assertLocal = (headers: Headers): void => {
+    const host = hostname(headers.host);
+    const isOwn = host !== null && (isLoopback(host) || host === publicHost);
+    if (!isOwn || Object.keys(headers).some((name) => FORWARDING_HEADER.test(name)))
+      throw new ApiError('local_only');
+  };
+  return {
+    ...route,
+    handle: (ctx, caller, input) => {
+      assertLocal((input as { request: { headers: Headers } }).request.headers);
+      return route.handle(ctx, caller, input);
+    },
+  };
+}
+
+function hostname(host: string | string[] | undefined): string | null {
+  const url = `http://${String(host)}`;
+  return typeof host === 'string' && URL.canParse(url) ? new URL(url).hostname : null;
+}

@@ -1,0 +1,30 @@
+import type { Source } from './read.ts';
+
+/** Returns whether only this machine can reach a server that listens on the host. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
+}
+
+/**
+ * Keeps the sandbox, whose credentials are public, away from the internet and from real users. Returns whether it may be
+ * reached from other machines.
+ */
+export function readSandboxExposure({ read, problems, isProduction }: Source): boolean {
+  const isPublic = read('CAUSEWAY_SANDBOX_PUBLIC') === 'yes';
+  if (isProduction) {
+    if (isPublic)
+      problems.push('CAUSEWAY_SANDBOX_PUBLIC: must not be set in production; it is part of the sandbox');
+    return false;
+  }
+  const advice =
+    'set CAUSEWAY_PROFILE=production, or CAUSEWAY_SANDBOX_PUBLIC=yes if everyone who reaches it may use the sandbox';
+  if (!isPublic && !isLoopback(read('HOST')))
+    problems.push(`HOST: must be a loopback address in the sandbox; ${advice}`);
+  if (!isPublic && read('PUBLIC_URL')?.startsWith('https:'))
+    problems.push(`PUBLIC_URL: must not use https in the sandbox; ${advice}`);
+  if (read('SUMSUB_APP_TOKEN')?.startsWith('prd:'))
+    problems.push(
+      'SUMSUB_APP_TOKEN: must not be a production token in the sandbox; set CAUSEWAY_PROFILE=production',
+    );
+  return isPublic;
+}

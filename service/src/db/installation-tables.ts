@@ -1,0 +1,18 @@
+import type { Generated } from 'kysely';
+
+export interface InstallationTables {
+  installation: Installation;
+  installation_secrets: InstallationSecrets;
+}
+
+/** One row at most. */
+interface Installation {
+  singleton: Generated<boolean>;
+  profile: 'sandbox' | 'production';
+  inserted_at: Generated<string>;
+}
+
+interface InstallationSecrets {
+  fingerprint: Buffer;
+  inserted_at: Generated<string>;
+}

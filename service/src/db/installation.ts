@@ -1,0 +1,111 @@
+import { sql } from 'kysely';
+import type pg from 'pg';
+import { type Config, ConfigError } from '../config.ts';
+import type { Sealing } from '../sealing.ts';
+import type { Db } from './pool.ts';
+
+type Profile = Config['profile'];
+
+/** The client that every sandbox of version 0.1 has. Such a database does not know its profile yet. */
+const SANDBOX_CLIENT_ID = 'sandbox-partner';
+
+/** Throws `ConfigError` if the database belongs to the other profile. Changes nothing, so it can run before migrations. */
+export async function assertProfile(pool: pg.Pool, profile: Profile): Promise<void> {
+  const known = (await readProfile(pool)) ?? (await deriveProfile(pool));
+  if (known !== undefined && known !== profile)
+    throw new ConfigError([
+      `CAUSEWAY_PROFILE: is ${profile}, but this database belongs to the ${known} profile; set CAUSEWAY_PROFILE=${known} or point DATABASE_URL to another database`,
+    ]);
+}
+
+/** Records the profile of a database that has none yet. Throws `ConfigError` if it belongs to the other profile. */
+export async function claimProfile(pool: pg.Pool, profile: Profile): Promise<void> {
+  await assertProfile(pool, profile);
+  await pool.query('insert into installation (profile) values ($1) on conflict do nothing', [profile]);
+  // Another node may have recorded the other profile in between.
+  await assertProfile(pool, profile);
+}
+
+async function readProfile(pool: pg.Pool): Promise<Profile | undefined> {
+  if (!(await tableExists(pool, 'installation'))) return undefined;
+  const { rows } = await pool.query<{ profile: Profile }>('select profile from installation');
+  return rows[0]?.profile;
+}
+
+/** Returns the profile of a database that was used without recording it, which only the sandbox seeds can tell. */
+async function deriveProfile(pool: pg.Pool): Promise<Profile | undefined> {
+  if (!(await tableExists(pool, 'offers'))) return undefined;
+  const { rows } = await pool.query<{ used: boolean; seeded: boolean }>(
+    `select exists (select from partners) or exists (select from users) or exists (select from offers)
+       or exists (select from oauth_signing_keys) as used,
+       exists (select from oauth_clients where client_id = $1) as seeded`,
+    [SANDBOX_CLIENT_ID],
+  );
+  if (!rows[0]?.used) return undefined;
+  return rows[0].seeded ? 'sandbox' : 'production';
+}
+
+async function tableExists(pool: pg.Pool, table: string): Promise<boolean> {
+  const { rows } = await pool.query<{ found: boolean }>('select to_regclass($1) is not null as found', [
+    table,
+  ]);
+  return rows[0]?.found === true;
+}
+
+/**
+ * Records that this node seals with its newest secret. Throws `ConfigError` if the database holds data that none of the
+ * configured secrets opens.
+ */
+export async function claimSecrets(db: Db, sealing: Sealing): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    await sql`select pg_advisory_xact_lock(hashtext('installation_secrets'))`.execute(tx);
+    const recorded = await listFingerprints(tx);
+    const isReadable =
+      recorded.length > 0
+        ? recorded.every((each) => sealing.fingerprints.some((own) => own.equals(each)))
+        : await opensSigningKeys(tx, sealing);
+    if (!isReadable)
+      throw new ConfigError([
+        'CAUSEWAY_SECRET: is not the secret that the data in this database is sealed with; restore the old secret, or list it after the new one',
+      ]);
+    await sql`insert into installation_secrets (fingerprint) values (${sealing.fingerprints[0]})
+      on conflict do nothing`.execute(tx);
+  });
+}
+
+/** How a command's secrets relate to those that the nodes seal with. */
+export type SecretStanding = 'in use' | 'unknown' | 'not used yet';
+
+/** Compares without recording anything: only nodes decide which secrets are in use. */
+export async function compareSecrets(db: Db, sealing: Sealing): Promise<SecretStanding> {
+  const recorded = await listFingerprints(db);
+  const isKnown = (own: Buffer) => recorded.some((each) => each.equals(own));
+  if (recorded.length > 0 && !sealing.fingerprints.some(isKnown)) return 'unknown';
+  return sealing.fingerprints.slice(0, 1).some(isKnown) ? 'in use' : 'not used yet';
+}
+
+/** Forgets the secrets that nothing is sealed with any more, once all data is sealed with the newest. */
+export async function forgetOlderSecrets(db: Db, sealing: Sealing): Promise<void> {
+  await sql`delete from installation_secrets where fingerprint <> ${sealing.fingerprints[0]}`.execute(db);
+}
+
+async function listFingerprints(db: Db): Promise<Buffer[]> {
+  const { rows } = await sql<{ fingerprint: Buffer }>`select fingerprint from installation_secrets`.execute(
+    db,
+  );
+  return rows.map(({ fingerprint }) => fingerprint);
+}
+
+/** Checks the signing keys of a database of version 0.1, which has no fingerprints. */
+async function opensSigningKeys(db: Db, sealing: Sealing): Promise<boolean> {
+  const { rows } = await sql<{ kid: string; sealed: Buffer }>`
+    select kid, sealed from oauth_signing_keys`.execute(db);
+  return rows.every(({ kid, sealed }) => {
+    try {
+      sealing.open('jwks', sealed, kid);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}

@@ -1,0 +1,122 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createEmptyDatabase, createTestDatabase, type TestDatabase } from './setup/database.ts';
+import { productionSettings, runCauseway, startService } from './support/service.ts';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'causeway-start-'));
+let database: TestDatabase;
+let production: Record<string, string>;
+beforeAll(async () => {
+  database = await createEmptyDatabase();
+  production = { ...productionSettings(database.url), CAUSEWAY_DATA: dataDir };
+});
+afterAll(async () => {
+  await database.drop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return client
+    .query(text)
+    .then(({ rows }) => rows)
+    .finally(() => client.end());
+}
+
+/** A refusal is one line on standard error and a non-zero exit. */
+async function expectRefusal(args: string[], env: Record<string, string>, words: RegExp): Promise<void> {
+  const { code, text } = await runCauseway(args, { CAUSEWAY_DEMO: 'off', PORT: '0', ...env });
+  expect({ code, text }).toMatchObject({ code: 2, text: expect.stringMatching(words) });
+  expect(text.trim().split('\n')).toHaveLength(1);
+}
+
+describe('the profile of a database', () => {
+  test('production is remembered, and a sandbox refuses to start on it and seeds nothing', async () => {
+    const node = await startService({ ...production, CAUSEWAY_DEMO: '', PORT: '0' });
+    await node.stop();
+    const sandbox = { DATABASE_URL: database.url, CAUSEWAY_DATA: dataDir };
+    await expectRefusal(['serve'], sandbox, /CAUSEWAY_PROFILE: is sandbox, .* production/);
+    const [counts] = await query(
+      database.url,
+      'select (select count(*) from users)::int as users, (select count(*) from partners)::int as partners',
+    );
+    expect(counts).toEqual({ users: 0, partners: 0 });
+  });
+
+  test('a used database of version 0.1 without sandbox seeds is production, and stays as it is', async () => {
+    const old = await createEmptyDatabase();
+    const settings = { CAUSEWAY_DATA: dataDir, DATABASE_URL: old.url };
+    expect((await runCauseway(['migrate'], settings)).code).toBe(0);
+    await query(old.url, `insert into partners (id, name) values (gen_random_uuid(), 'Acme')`);
+    await query(old.url, 'drop table installation; drop table installation_secrets');
+    await query(old.url, `delete from schema_migrations where name >= '0035'`);
+    await expectRefusal(['serve'], settings, /CAUSEWAY_PROFILE: is sandbox, .* production/);
+    expect(await query(old.url, `select to_regclass('installation') as found`)).toEqual([{ found: null }]);
+    await old.drop();
+  });
+
+  test('a sandbox database refuses production', async () => {
+    const sandboxed = await createTestDatabase();
+    await query(sandboxed.url, `insert into installation (profile) values ('sandbox')`);
+    await expectRefusal(
+      ['serve'],
+      { ...production, DATABASE_URL: sandboxed.url, CAUSEWAY_DEMO: '' },
+      /CAUSEWAY_PROFILE: is production, .* sandbox/,
+    );
+    await sandboxed.drop();
+  });
+});
+
+describe('settings that would publish the sandbox', () => {
+  test.each([
+    [{ HOST: '0.0.0.0' }, /HOST: must be a loopback address in the sandbox/],
+    [{ PUBLIC_URL: 'https://invest.example' }, /PUBLIC_URL: must not use https in the sandbox/],
+    [
+      { SUMSUB_APP_TOKEN: 'prd:x', SUMSUB_SECRET: 'x', SUMSUB_WEBHOOK_SECRET: 'x' },
+      /SUMSUB_APP_TOKEN: must not be a production token/,
+    ],
+    [{ CAUSEWAY_PROFLE: 'production' }, /CAUSEWAY_PROFLE: .* did you mean CAUSEWAY_PROFILE\?/],
+  ])('%j is refused', (env, words) => expectRefusal(['serve'], { CAUSEWAY_DATA: dataDir, ...env }, words));
+});
+
+describe('the secret', () => {
+  const other = Buffer.alloc(32, 8).toString('base64');
+
+  test('a command never creates one', async () => {
+    const empty = mkdtempSync(join(tmpdir(), 'causeway-start-'));
+    const env = { CAUSEWAY_DATA: empty, DATABASE_URL: database.url };
+    await expectRefusal(['keys', 'rotate-signing'], env, /CAUSEWAY_SECRET: is required by this command/);
+    expect(existsSync(join(empty, 'secret'))).toBe(false);
+    rmSync(empty, { recursive: true });
+  });
+
+  test('a command needs only the settings that it uses', async () => {
+    const env = { CAUSEWAY_PROFILE: 'production', DATABASE_URL: database.url };
+    expect(await runCauseway(['partner', 'list'], env)).toEqual({ code: 0, text: '[]\n' });
+  });
+
+  test('every node and command refuses a secret that the database does not know', async () => {
+    const env = { ...production, CAUSEWAY_SECRET: other, CAUSEWAY_DEMO: '' };
+    await expectRefusal(['serve'], env, /CAUSEWAY_SECRET: is not the secret/);
+    await expectRefusal(['partner', 'list'], env, /CAUSEWAY_SECRET: is not the secret/);
+    await expectRefusal(['keys', 'rotate'], env, /CAUSEWAY_SECRET: is not the secret/);
+  });
+
+  test('a command does not seal with a secret that no node uses yet', async () => {
+    const secrets = `${other},${production.CAUSEWAY_SECRET}`;
+    const env = { ...production, CAUSEWAY_SECRET: secrets };
+    await expectRefusal(['keys', 'rotate'], env, /CAUSEWAY_SECRET: starts with a secret that no node uses/);
+  });
+
+  test('a database of version 0.1 refuses a secret that does not open its keys', async () => {
+    await query(database.url, 'delete from installation_secrets');
+    const env = { ...production, CAUSEWAY_SECRET: other, CAUSEWAY_DEMO: '' };
+    await expectRefusal(['serve'], env, /CAUSEWAY_SECRET: is not the secret/);
+    const node = await startService({ ...production, CAUSEWAY_DEMO: '', PORT: '0' });
+    expect(await node.stop()).toBe(0);
+  });
+});
