@@ -30,6 +30,7 @@ export interface IdentityReviews {
   answer: 'GREEN' | 'RED' | null;
   reject_type: 'RETRY' | 'FINAL' | null;
   reviewed_at: string | null;
+  person_hash: Buffer | null;
   as_of: string;
   inserted_at: Generated<string>;
 }

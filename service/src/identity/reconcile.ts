@@ -15,6 +15,7 @@ import {
   lockApplicant,
   markOpenCasesDue,
   postponeCheck,
+  savePerson,
   saveReview,
   setApplicantId,
 } from './store.ts';
@@ -87,8 +88,10 @@ async function applyApplicant(
   if (review === null || !LEVELS.some((level) => level === review.levelName)) return HOUR_S;
   await saveReview(tx, userId, review, asOf);
   // Only verified data is stored; an applicant without data has had it deleted.
-  if (review.answer === 'GREEN' && Object.values(data).some((value) => value !== null))
-    await savePersonalData(ctx, tx, userId, data, asOf);
+  if (review.answer === 'GREEN' && Object.values(data).some((value) => value !== null)) {
+    const persons = await savePersonalData(ctx, tx, userId, data, asOf);
+    if (persons !== null) await savePerson(tx, userId, review.levelName, persons, asOf);
+  }
   if (UNDER_REVIEW.has(review.status)) return 10 * MINUTE_S;
   return review.status === 'completed' ? 24 * HOUR_S : HOUR_S;
 }

@@ -9,6 +9,9 @@ export const IDENTITY_CHANNEL = 'identity_applicants';
 /** Longer than any read can take, so that only one worker reads an applicant at a time. */
 const LEASE = '60 seconds';
 
+/** In place of the person's hash until the applicant has been read. */
+const UNKNOWN_PERSON = Buffer.alloc(0);
+
 export type ApplicantRow = { user_id: string; applicant_id: string | null; kind: UserKind };
 
 /** Locks the user's row until the transaction ends, creating it if needed. Returns undefined for an unknown or erased user. */
@@ -55,21 +58,45 @@ export async function expectApplicant(db: Db, userId: string): Promise<void> {
   );
 }
 
-/** Stores the review of one level as of `asOf`, unless a newer one is stored. */
+/**
+ * Stores the review of one level as of `asOf`, unless a newer one is stored. The person of a new approval is unknown until
+ * `savePerson`.
+ */
 export async function saveReview(db: Db, userId: string, review: Review, asOf: string): Promise<void> {
   const { levelName, status, answer, rejectType, reviewedAt } = review;
   const reviewed_at = reviewedAt === null ? null : toTimestamp(reviewedAt * 1000);
+  const person_hash = answer === 'GREEN' ? UNKNOWN_PERSON : null;
   const columns = { review_status: status, answer, reject_type: rejectType, reviewed_at, as_of: asOf };
+  const isSameApproval = sql<boolean>`identity_reviews.answer = 'GREEN' and ${answer} = 'GREEN'
+    and identity_reviews.reviewed_at = ${reviewed_at}`;
+  const known_hash = sql<Buffer>`case when ${isSameApproval} then identity_reviews.person_hash else ${person_hash} end`;
   await db
     .insertInto('identity_reviews')
-    .values({ user_id: userId, level_name: levelName, ...columns })
+    .values({ user_id: userId, level_name: levelName, person_hash, ...columns })
     .onConflict((conflict) =>
       conflict
         .columns(['user_id', 'level_name'])
-        .doUpdateSet(columns)
+        .doUpdateSet({ ...columns, person_hash: known_hash })
         .where('identity_reviews.as_of', '<=', asOf),
     )
     .execute();
+}
+
+/**
+ * Stores whom the level's approval was given to. Approvals of other levels that no person was recorded for (version 0.1)
+ * were given to `former`.
+ */
+export async function savePerson(
+  db: Db,
+  userId: string,
+  level: string,
+  { current, former }: { current: string; former: string },
+  asOf: string,
+): Promise<void> {
+  await sql`update identity_reviews
+    set person_hash = decode(case when level_name = ${level} then ${current} else ${former} end, 'hex')
+    where user_id = ${userId} and answer = 'GREEN' and (person_hash is null or (level_name = ${level}
+      and (person_hash = ${UNKNOWN_PERSON} or as_of <= ${asOf})))`.execute(db);
 }
 
 /** Returns whether the provider has finally rejected the user on any level, or deactivated the applicant. */

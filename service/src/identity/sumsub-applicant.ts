@@ -29,6 +29,8 @@ const CompanyInfo = Type.Object({
 
 const Info = Type.Object({
   firstName: Text,
+  firstNameEn: Text,
+  lastNameEn: Text,
   middleName: Text,
   lastName: Text,
   legalName: Text,
@@ -112,8 +114,15 @@ function personData({ info = {}, fixedInfo = {} }: SumsubApplicant): PersonalDat
   const names = [pick('firstName'), pick('middleName'), pick('lastName')].filter((part) => part !== null);
   const addresses = [info.addresses?.[0], fixedInfo.addresses?.[0]].filter((item) => item !== undefined);
   const dob = pick('dob');
+  const pickLatin = (field: 'firstName' | 'lastName') =>
+    clean(info[`${field}En`]) ??
+    clean(info[field]) ??
+    clean(fixedInfo[`${field}En`]) ??
+    clean(fixedInfo[field]);
   return {
     full_legal_name: names.length > 0 ? names.join(' ') : pick('legalName'),
+    first_name: pickLatin('firstName'),
+    last_name: pickLatin('lastName'),
     date_of_birth: dob !== null && isDate(dob) ? dob : null,
     tax_id: pick('tin'),
     nationality: countryCode(pick('nationality')),
@@ -130,6 +139,8 @@ function companyData({ info = {}, fixedInfo = {} }: SumsubApplicant): PersonalDa
   const address = addressData(addresses);
   return {
     full_legal_name: pick('companyName'),
+    first_name: null,
+    last_name: null,
     date_of_birth: null,
     tax_id: pick('taxId'),
     nationality: countryCode(pick('country')),

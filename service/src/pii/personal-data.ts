@@ -4,6 +4,9 @@ import { UNITED_STATES } from './united-states.ts';
 /** The personal data that the service stores. Countries are ISO 3166-1 alpha-2; null means unknown. */
 export type PersonalData = {
   full_legal_name: string | null;
+  /** Persons only, in Latin letters if the provider has them. */
+  first_name: string | null;
+  last_name: string | null;
   date_of_birth: string | null;
   tax_id: string | null;
   nationality: string | null;
@@ -23,10 +26,15 @@ export type PiiFacts = {
   isComplete: boolean;
   /** Whether any field makes the user a US person, who needs a W-9. */
   isUnitedStates: boolean;
+  /** A keyed hash of the person, and its key in base64; absent in data of version 0.1. */
+  person?: string;
+  personKey?: string;
 };
 
 export const PII_FIELDS = [
   'full_legal_name',
+  'first_name',
+  'last_name',
   'date_of_birth',
   'tax_id',
   'nationality',
@@ -40,6 +48,8 @@ export const PII_FIELDS = [
 
 export const NO_DATA: PersonalData = {
   full_legal_name: null,
+  first_name: null,
+  last_name: null,
   date_of_birth: null,
   tax_id: null,
   nationality: null,
@@ -63,7 +73,7 @@ export function factsOf(data: PersonalData, kind: UserKind): PiiFacts {
   };
 }
 
-/** Returns the fields whose values differ. */
+/** Returns the fields whose values differ. A field that the stored version did not have yet has not changed. */
 export function changedFields(before: PersonalData, after: PersonalData): string[] {
-  return PII_FIELDS.filter((field) => before[field] !== after[field]);
+  return PII_FIELDS.filter((field) => field in before && before[field] !== after[field]);
 }

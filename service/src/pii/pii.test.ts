@@ -50,7 +50,7 @@ test('every read and write is audited with actor and fields, never with values',
     {
       actor: 'identity provider',
       action: 'write',
-      fields: ['full_legal_name', 'date_of_birth', 'tax_id', 'country'],
+      fields: ['full_legal_name', 'first_name', 'last_name', 'date_of_birth', 'tax_id', 'country'],
     },
     { actor: 'identity provider', action: 'write', fields: ['tax_id'] },
     {

@@ -4,6 +4,7 @@ import type { Db } from '../db/pool.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { findCountry } from './countries.ts';
+import { hashPerson, isSamePerson } from './person.ts';
 import {
   changedFields,
   factsOf,
@@ -13,7 +14,7 @@ import {
   type PiiFacts,
 } from './personal-data.ts';
 import type { UserPii } from './schema.ts';
-import { openPii, sealPii } from './sealed-data.ts';
+import { openFacts, openPii, sealPii } from './sealed-data.ts';
 import {
   insertAudit,
   isErased,
@@ -24,8 +25,9 @@ import {
   upsertPii,
 } from './store.ts';
 
-/** The fields in replies to partners; nationality and tax residence are for eligibility rules only. */
-const SHOWN_FIELDS = PII_FIELDS.filter((field) => field !== 'nationality' && field !== 'tax_residence');
+/** The other fields are for eligibility rules only. */
+const HIDDEN_FIELDS: readonly string[] = ['first_name', 'last_name', 'nationality', 'tax_residence'];
+const SHOWN_FIELDS = PII_FIELDS.filter((field) => !HIDDEN_FIELDS.includes(field));
 
 /** Returns the user's personal data and records the read in the audit log. */
 export async function readPii(ctx: Context, caller: UserCaller): Promise<UserPii> {
@@ -50,9 +52,12 @@ export async function readPii(ctx: Context, caller: UserCaller): Promise<UserPii
   };
 }
 
+/** Hashes of the person that the data is about, and of the one to whom approvals of version 0.1 were given. */
+export type Persons = { current: string; former: string };
+
 /**
  * Stores the identity provider's data as of `asOf`, unless newer data is stored. Replaces all fields: those that the
- * provider no longer has become null.
+ * provider no longer has become null. Returns null for an unknown or erased user and for empty data.
  */
 export async function savePersonalData(
   ctx: Context,
@@ -60,19 +65,28 @@ export async function savePersonalData(
   userId: string,
   data: PersonalData,
   asOf: string,
-): Promise<void> {
+): Promise<Persons | null> {
   const stored = await lockPii(tx, userId);
-  if (stored !== undefined && stored.as_of > asOf) return;
   const user = await findUser(tx, userId);
-  if (user === undefined || (await isErased(tx, userId))) return;
+  if (user === undefined || (await isErased(tx, userId))) return null;
   const before = stored === undefined ? NO_DATA : openPii(ctx.sealing, userId, stored.sealed);
   const fields = changedFields(before, data);
-  if (stored === undefined && fields.length === 0) return;
+  if (stored === undefined && fields.length === 0) return null;
+  const known = stored === undefined ? undefined : openFacts(ctx.sealing, userId, stored.sealed_facts);
+  const personKey = known?.personKey ?? ctx.random(32).toString('base64');
+  const person = hashPerson(personKey, user.kind, data);
+  const isSame = stored === undefined || isSamePerson(before, data);
+  const persons = {
+    current: person,
+    former: known?.person ?? (isSame ? person : hashPerson(personKey, user.kind, before)),
+  };
+  if (stored !== undefined && stored.as_of > asOf) return known?.personKey === undefined ? null : persons;
   const version = (stored?.version ?? 0) + (fields.length > 0 ? 1 : 0);
-  const sealed = sealPii(ctx.sealing, userId, data, factsOf(data, user.kind));
+  const sealed = sealPii(ctx.sealing, userId, data, { ...factsOf(data, user.kind), person, personKey });
   await upsertPii(tx, userId, { ...sealed, version, as_of: asOf });
   if (fields.length > 0)
     await insertAudit(tx, { user_id: userId, actor: 'identity provider', action: 'write', fields });
+  return persons;
 }
 
 /** Marks the stored data as no longer confirmed by the identity provider, unless it is newer than `asOf`. */

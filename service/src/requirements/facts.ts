@@ -14,8 +14,8 @@ export async function readFacts(
 
 function toFacts(ctx: Context, userId: string, row: FactsRow): UserFacts {
   const reviews: UserFacts['reviews'] = {};
-  for (const [level, status, answer, rejectType, reviewedAt] of row.reviews ?? [])
-    reviews[level] = { status, answer, rejectType, reviewedAt };
+  for (const [level, status, answer, rejectType, reviewedAt, person] of row.reviews ?? [])
+    reviews[level] = { status, answer, rejectType, reviewedAt, person };
   const documents: UserFacts['documents'] = {};
   for (const [type, status, formType, expiresAt, completedAt, piiVersion] of row.documents ?? [])
     documents[type] = { status, formType, expiresAt, completedAt, piiVersion };
@@ -33,5 +33,6 @@ function toFacts(ctx: Context, userId: string, row: FactsRow): UserFacts {
           version: row.version ?? 0,
           isStale: row.is_stale ?? false,
         };
-  return { kind: row.kind, isActive: row.is_active, reviews, documents, wallets, pii };
+  const { kind, is_active: isActive, is_being_read: isBeingRead } = row;
+  return { kind, isActive, isBeingRead, reviews, documents, wallets, pii };
 }

@@ -12,6 +12,7 @@ const OPTION = { id: 'option', accreditation_days: 90 };
 const NEW_USER: UserFacts = {
   kind: 'person',
   isActive: true,
+  isBeingRead: false,
   reviews: {},
   pii: null,
   documents: {},
@@ -45,12 +46,15 @@ describe('identity statuses', () => {
     none: undefined,
     ...Object.fromEntries(
       (['init', 'pending', 'prechecked', 'queued', 'awaitingService', 'onHold', 'awaitingUser'] as const).map(
-        (status) => [status, { status, answer: null, rejectType: null }],
+        (status) => [status, { status, answer: null, rejectType: null, person: null }],
       ),
     ),
-    'RED retry': { status: 'completed', answer: 'RED', rejectType: 'RETRY' },
-    'RED final': { status: 'completed', answer: 'RED', rejectType: 'FINAL' },
-    GREEN: { status: 'completed', answer: 'GREEN', rejectType: null },
+    'RED retry': { status: 'completed', answer: 'RED', rejectType: 'RETRY', person: null },
+    'RED final': { status: 'completed', answer: 'RED', rejectType: 'FINAL', person: null },
+    GREEN: { status: 'completed', answer: 'GREEN', rejectType: null, person: 'ada' },
+    'GREEN of version 0.1': { status: 'completed', answer: 'GREEN', rejectType: null, person: null },
+    'GREEN of another person': { status: 'completed', answer: 'GREEN', rejectType: null, person: 'eve' },
+    'GREEN of an unknown person': { status: 'completed', answer: 'GREEN', rejectType: null, person: '' },
   };
   const whole = {
     country: 'DE',
@@ -59,6 +63,7 @@ describe('identity statuses', () => {
     isUnitedStates: false,
     version: 1,
     isStale: false,
+    person: 'ada',
   };
   const PII: Record<string, UserFacts['pii']> = {
     whole,
@@ -85,7 +90,10 @@ describe('identity statuses', () => {
     awaitingUser    | action_needed kyc_not_verified no reset | action_needed kyc_not_verified no reset | action_needed kyc_not_verified no reset | action_needed kyc_not_verified no reset
     RED retry       | action_needed kyc_not_verified no reset | action_needed kyc_not_verified no reset | action_needed kyc_not_verified no reset | action_needed kyc_not_verified no reset
     RED final       | rejected      | rejected                            | rejected                            | rejected
-    GREEN           | completed     | action_needed update_pii_data reset | action_needed update_pii_data reset | action_needed update_pii_data reset`;
+    GREEN           | completed     | action_needed update_pii_data reset | action_needed update_pii_data reset | action_needed update_pii_data reset
+    GREEN of version 0.1 | completed | action_needed update_pii_data reset | action_needed update_pii_data reset | action_needed update_pii_data reset
+    GREEN of another person | action_needed kyc_not_verified reset | action_needed update_pii_data reset | action_needed update_pii_data reset | action_needed update_pii_data reset
+    GREEN of an unknown person | action_needed update_pii_data reset | action_needed update_pii_data reset | action_needed update_pii_data reset | action_needed update_pii_data reset`;
 
   const rows = readTable(ANY_AGE);
 
@@ -116,8 +124,20 @@ describe('identity statuses', () => {
         }
   });
 
+  test('an approval is in progress while the approved person is being read', () => {
+    const green = { ...REVIEWS['GREEN of an unknown person'], reviewedAt: NOW } as ReviewFacts;
+    const facts = { ...NEW_USER, pii: whole, isBeingRead: true, reviews: { BasicKYCLevel: green } };
+    expect(requirementStatus(requirement('kyc_approved'), OPTION, facts, NOW)).toBe('in_progress');
+  });
+
   test('levels are independent of each other', () => {
-    const green = { status: 'completed', answer: 'GREEN', rejectType: null, reviewedAt: NOW } as const;
+    const green = {
+      status: 'completed',
+      answer: 'GREEN',
+      rejectType: null,
+      reviewedAt: NOW,
+      person: 'ada',
+    } as const;
     const facts = { ...NEW_USER, pii: whole, reviews: { BasicKYCLevel: green } };
     expect(requirementStatus(requirement('identity_verification'), OPTION, facts, NOW)).toEqual({
       status: 'not_started',
@@ -133,8 +153,14 @@ describe('identity statuses', () => {
       filters: [{ country_iso_2: 'DE' }],
     });
     const kinds = [...Object.keys(LEVELS).map((type) => requirement(type)), accepted];
-    const green = { status: 'completed', answer: 'GREEN', rejectType: null, reviewedAt: NOW } as const;
-    const final = { status: 'completed', answer: 'RED', rejectType: 'FINAL', reviewedAt: NOW } as const;
+    const green = {
+      status: 'completed',
+      answer: 'GREEN',
+      rejectType: null,
+      reviewedAt: NOW,
+      person: 'ada',
+    } as const;
+    const final = { ...green, answer: 'RED', rejectType: 'FINAL', person: null } as const;
     const levels = Object.values(LEVELS);
     const approved: UserFacts = {
       ...NEW_USER,

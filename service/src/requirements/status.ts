@@ -11,6 +11,8 @@ export type UserFacts = {
   kind: UserKind;
   /** False if the identity provider has deactivated the applicant. */
   isActive: boolean;
+  /** Whether the applicant is about to be read again from the identity provider. */
+  isBeingRead: boolean;
   reviews: Partial<Record<Level, ReviewFacts>>;
   pii: (PiiFacts & { version: number; isStale: boolean }) | null;
   /** The latest form of each type. */
@@ -25,6 +27,8 @@ export type ReviewFacts = {
   answer: 'GREEN' | 'RED' | null;
   rejectType: 'RETRY' | 'FINAL' | null;
   reviewedAt: number | null;
+  /** A hash of the approved person; empty until it is known, null for approvals of version 0.1. */
+  person: string | null;
 };
 
 export type DocumentFacts = {
@@ -84,8 +88,12 @@ function identityStatus(
     return { status: 'not_started', kyc_level: level, kyc_reset: false };
   if (UNDER_REVIEW.has(review.status)) return 'in_progress';
   if (review.answer !== 'GREEN') return actionNeeded(level, 'kyc_not_verified', false);
-  if (pii === null || !pii.isComplete || pii.isStale) return actionNeeded(level, 'update_pii_data', true);
-  if ((review.reviewedAt ?? notBefore) <= notBefore) return actionNeeded(level, 'kyc_not_verified', true);
+  if (review.person === '' && facts.isBeingRead) return 'in_progress';
+  if (review.person === '' || pii === null || !pii.isComplete || pii.isStale)
+    return actionNeeded(level, 'update_pii_data', true);
+  const isOtherPerson = review.person !== null && review.person !== pii.person;
+  const isTooOld = (review.reviewedAt ?? notBefore) <= notBefore;
+  if (isOtherPerson || isTooOld) return actionNeeded(level, 'kyc_not_verified', true);
   return 'completed';
 }
 

@@ -1,9 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeOffer, saleFile } from '../../test/support/offers.ts';
 import { startWorld, type World } from '../../test/support/providers.ts';
 import { newCaller } from '../http/access.ts';
 import { isValid } from '../http/validation.ts';
+import { settleApplicant } from '../identity/reconcile.ts';
 import type { OfferFile } from '../offers/file-schema.ts';
+import { openFacts, openPii, sealPii } from '../pii/sealed-data.ts';
 import { RequirementStatuses } from './schema.ts';
 import { assertRequirementsMet } from './statuses.ts';
 
@@ -196,6 +198,167 @@ test('a final rejection on one level rejects every identity requirement and the 
   await world.advance(1);
   await world.review(userId, { level_name: 'BasicKYCLevel', ...GREEN });
   expect(await statuses(token)).toMatchObject(rejected);
+});
+
+describe('an approval counts only for the person it was given to', () => {
+  const LEVELS = ['Sorting_KYC_Level', 'BasicKYCLevel', 'AccreditationIndividual_FullVerification'];
+  const ANNA = {
+    first_name: 'Anna-Łucja',
+    middle_name: 'Maria',
+    last_name: "O'Néil",
+    date_of_birth: '1990-01-01',
+    address: { country: 'FR' },
+  };
+  const approve = async (
+    levels: string[],
+    pii: Partial<typeof ANNA> | { company_name: string },
+    kind?: 'company',
+  ) => {
+    const user = await newUser();
+    if (kind !== undefined)
+      await world.ctx.db.updateTable('users').set({ kind }).where('id', '=', user.userId).execute();
+    for (const level_name of levels)
+      await world.review(user.userId, { level_name, ...GREEN, pii, ...(kind && { kind }) });
+    return { ...user, kind };
+  };
+  const redo = ({ userId, kind }: Awaited<ReturnType<typeof approve>>, level_name: string, pii: object) =>
+    world.review(userId, { level_name, ...GREEN, pii, ...(kind && { kind }) });
+  const verifyAgain = (kyc_level: string) => ({
+    status: 'action_needed',
+    action: 'kyc_not_verified',
+    kyc_level,
+    kyc_reset: true,
+  });
+
+  test.each([
+    ['another first name', { ...ANNA, first_name: 'Berta' }],
+    ['another last name', { ...ANNA, last_name: 'Neal' }],
+    ['another date of birth', { ...ANNA, date_of_birth: '1990-01-02' }],
+  ])('%s on one level ends the approvals of the others, until they are done again', async (_what, other) => {
+    const user = await approve(LEVELS, ANNA);
+    await redo(user, 'Sorting_KYC_Level', other);
+    expect(await statuses(user.token)).toMatchObject({
+      identity_verification: 'completed',
+      kyc_approved: verifyAgain('BasicKYCLevel'),
+      accreditation: verifyAgain('AccreditationIndividual_FullVerification'),
+    });
+    await redo(user, 'BasicKYCLevel', other);
+    expect(await statuses(user.token)).toMatchObject({
+      identity_verification: 'completed',
+      kyc_approved: 'completed',
+      accreditation: verifyAgain('AccreditationIndividual_FullVerification'),
+    });
+  });
+
+  test.each([
+    ['case, diacritics and punctuation', { ...ANNA, first_name: 'ANNA LUCJA', last_name: 'ONEIL' }],
+    ['another middle name', { ...ANNA, middle_name: 'Zofia' }],
+    ['no middle name', { ...ANNA, middle_name: '' }],
+    ['another address', { ...ANNA, address: { country: 'ES' } }],
+  ])('%s make no difference', async (_what, other) => {
+    const user = await approve(LEVELS, ANNA);
+    await redo(user, 'Sorting_KYC_Level', other);
+    expect(await statuses(user.token)).toMatchObject({
+      identity_verification: 'completed',
+      kyc_approved: 'completed',
+      accreditation: 'completed',
+    });
+  });
+
+  test('companies are compared by name', async () => {
+    const address = { country: 'FR' };
+    const user = await approve(
+      LEVELS,
+      { company_name: 'Société Générale, S.A.', address } as never,
+      'company',
+    );
+    await redo(user, 'BasicKYCLevel', { company_name: 'SOCIETE GENERALE SA', address });
+    expect((await statuses(user.token)).identity_verification).toBe('completed');
+    await redo(user, 'BasicKYCLevel', { company_name: 'Shell GmbH', address });
+    expect((await statuses(user.token)).identity_verification).toEqual(verifyAgain('Sorting_KYC_Level'));
+  });
+
+  test('approvals of version 0.1 count until the person changes', async () => {
+    const user = await approve(LEVELS, ANNA);
+    // As version 0.1 stored it: no person with the reviews, no separate names.
+    await world.ctx.db
+      .updateTable('identity_reviews')
+      .set({ person_hash: null })
+      .where('user_id', '=', user.userId)
+      .execute();
+    const stored = await world.ctx.db
+      .selectFrom('pii')
+      .selectAll()
+      .where('user_id', '=', user.userId)
+      .executeTakeFirstOrThrow();
+    const { first_name: _1, last_name: _2, ...data } = openPii(world.ctx.sealing, user.userId, stored.sealed);
+    const {
+      person: _3,
+      personKey: _4,
+      ...facts
+    } = openFacts(world.ctx.sealing, user.userId, stored.sealed_facts);
+    await world.ctx.db
+      .updateTable('pii')
+      .set(sealPii(world.ctx.sealing, user.userId, data as never, facts))
+      .where('user_id', '=', user.userId)
+      .execute();
+    const approved = {
+      identity_verification: 'completed',
+      kyc_approved: 'completed',
+      accreditation: 'completed',
+    };
+    expect(await statuses(user.token)).toMatchObject(approved);
+    await redo(user, 'Sorting_KYC_Level', ANNA);
+    expect(await statuses(user.token)).toMatchObject(approved);
+    const { version } = await world.ctx.db
+      .selectFrom('pii')
+      .select('version')
+      .where('user_id', '=', user.userId)
+      .executeTakeFirstOrThrow();
+    expect(version).toBe(stored.version);
+    await redo(user, 'Sorting_KYC_Level', { ...ANNA, first_name: 'Berta' });
+    expect(await statuses(user.token)).toMatchObject({
+      identity_verification: 'completed',
+      kyc_approved: verifyAgain('BasicKYCLevel'),
+    });
+  });
+
+  test('an approval does not count before its person is known', async () => {
+    const user = await approve(LEVELS, ANNA);
+    await world.advance(1);
+    await world.call('identity/fault', { mode: 'down' });
+    const { delivered } = await world.call('identity/review', {
+      user_id: user.userId,
+      kind: 'person',
+      email: 'a@b.c',
+      level_name: 'Sorting_KYC_Level',
+      ...GREEN,
+      pii: { ...ANNA, first_name: 'Berta' },
+    });
+    expect(delivered).toBe(true);
+    expect((await statuses(user.token)).identity_verification).toBe('in_progress');
+    await world.call('identity/fault', { mode: 'none' });
+    await settleApplicant(world.ctx, user.userId);
+    expect(await statuses(user.token)).toMatchObject({
+      identity_verification: 'completed',
+      kyc_approved: verifyAgain('BasicKYCLevel'),
+    });
+  });
+
+  test('names are not stored with the reviews, and the same name has different hashes for two users', async () => {
+    const users = [await approve(['BasicKYCLevel'], ANNA), await approve(['BasicKYCLevel'], ANNA)];
+    const rows = await world.ctx.db
+      .selectFrom('identity_reviews')
+      .select('person_hash')
+      .where(
+        'user_id',
+        'in',
+        users.map(({ userId }) => userId),
+      )
+      .execute();
+    const hashes = rows.map(({ person_hash }) => person_hash?.toString('hex'));
+    expect([new Set(hashes).size, ...hashes.map((hash) => hash?.length)]).toEqual([2, 64, 64]);
+  });
 });
 
 test('a deactivated applicant is rejected, and its jurisdiction too', async () => {

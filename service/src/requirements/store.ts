@@ -6,11 +6,14 @@ import type { Level, ReviewStatus } from '../identity/provider.ts';
 export type FactsRow = {
   kind: UserKind;
   is_active: boolean;
+  is_being_read: boolean;
   sealed_facts: Buffer | null;
   version: number | null;
   is_stale: boolean | null;
   /** Arrays instead of objects: member names would be most of the bytes. */
-  reviews: [Level, ReviewStatus, 'GREEN' | 'RED' | null, 'RETRY' | 'FINAL' | null, number | null][] | null;
+  reviews:
+    | [Level, ReviewStatus, 'GREEN' | 'RED' | null, 'RETRY' | 'FINAL' | null, number | null, string | null][]
+    | null;
   documents: [string, SubmissionStatus, FormType, number, number | null, number][] | null;
   wallets: [string, string][] | null;
 };
@@ -20,8 +23,10 @@ const epochMs = (column: string) => `(extract(epoch from ${column}) * 1000)::flo
 /** A hand-written prepared statement, because statuses are polled: all facts about one user in one round trip. */
 const READ_FACTS = {
   name: 'requirement_facts',
-  text: `select u.kind, coalesce(a.is_active, true) as is_active, p.sealed_facts, p.version, p.is_stale,
-    (select json_agg(json_build_array(r.level_name, r.review_status, r.answer, r.reject_type, ${epochMs('r.reviewed_at')}))
+  text: `select u.kind, coalesce(a.is_active, true) as is_active,
+    coalesce(a.due_at <= now() or a.attempts > 0, false) as is_being_read, p.sealed_facts, p.version, p.is_stale,
+    (select json_agg(json_build_array(r.level_name, r.review_status, r.answer, r.reject_type, ${epochMs('r.reviewed_at')},
+      encode(r.person_hash, 'hex')))
       from identity_reviews r where r.user_id = u.id) as reviews,
     (select json_agg(json_build_array(d.document_type, d.status, d.form_type, ${epochMs('d.expires_at')},
       ${epochMs('d.completed_at')}, d.pii_version)) from (select distinct on (document_type) *

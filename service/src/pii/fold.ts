@@ -1,0 +1,30 @@
+/** Letters that Unicode does not decompose into a base letter and a mark. */
+const LETTERS: Record<string, string> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ħ: 'h',
+  ı: 'i',
+};
+
+/** Removes case, diacritics, apostrophes and invisible characters; all other separators become one space. */
+export function foldText(text: string): string {
+  return text
+    .normalize('NFKD')
+    .toLowerCase()
+    .normalize('NFKD')
+    .replace(/[ßæœøłđðþħı]/g, (letter) => LETTERS[letter] ?? letter)
+    .replace(/[\p{M}\p{Cf}\p{Lm}\p{Sk}.'’‘`´"“”]/gu, '')
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+}
+
+/** Folds text to its letters and digits, for comparison. */
+export function foldKey(text: string): string {
+  return foldText(text).replaceAll(' ', '');
+}
