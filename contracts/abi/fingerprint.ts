@@ -1,1 +1,1 @@
-export const fingerprint = '17ccbc570dd678266939b901874b585487ba6e8daee57ab3dc13db40cb537ddc';
+export const fingerprint = '9767f5d48f11bc29a8ead3426ca58ca737595a7c7d87ee7be100ad3e1e8a8d50';

@@ -2,7 +2,13 @@ import { createPrivateKey, sign } from 'node:crypto';
 import { ED25519_TORSION_SUBGROUP, ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import fc from 'fast-check';
-import { hashMessage, verifyMessage } from 'viem';
+import {
+  hashMessage,
+  parseSignature,
+  serializeCompactSignature,
+  signatureToCompactSignature,
+  verifyMessage,
+} from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { bytesToHex, hexToBytes } from 'viem/utils';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -106,7 +112,9 @@ describe('plain keys', () => {
     ['r of zero', (s: Uint8Array) => s.map((byte, at) => (at < 32 ? 0 : byte)), false],
     ['s of zero', (s: Uint8Array) => s.map((byte, at) => (at >= 32 && at < 64 ? 0 : byte)), false],
     ['r above the order', (s: Uint8Array) => s.map((byte, at) => (at < 32 ? 255 : byte)), false],
-    ['64 bytes', (s: Uint8Array) => s.subarray(0, 64), false],
+    ['64 bytes without the parity', (s: Uint8Array) => s.subarray(0, 64), true],
+    ['64 bytes with the wrong parity', (s: Uint8Array) => flip(s.subarray(0, 64), 32 * 8 + 7), false],
+    ['64 bytes with a high s', (s: Uint8Array) => malleate(s).subarray(0, 64), false],
     ['one byte', (s: Uint8Array) => s.subarray(0, 1), false],
     ['zeros', (s: Uint8Array) => s.map(() => 0), false],
   ] as const)('%s: %#', async (_name, change, expected) => {
@@ -116,7 +124,6 @@ describe('plain keys', () => {
 
   test.each([
     '',
-    '0x',
     'garbage',
     '0xzz',
     '0x123',
@@ -126,6 +133,17 @@ describe('plain keys', () => {
   ])('malformed hexadecimal signatures are invalid: %j', async (signature) =>
     expect(await check({ ...evm, signature })).toBe(false),
   );
+
+  test('an EIP-2098 compact signature of any key is valid', async () => {
+    for (let n = 0; n < 20; n++) {
+      const signer = privateKeyToAccount(generatePrivateKey());
+      const compact = signatureToCompactSignature(
+        parseSignature(await signer.signMessage({ message: evm.text })),
+      );
+      const signature = serializeCompactSignature(compact);
+      expect(await check({ ...evm, address: signer.address.toLowerCase(), signature })).toBe(true);
+    }
+  });
 
   test('signHash returns the same signature as viem', async () => {
     const hash = hashMessage('permission');
@@ -227,7 +245,6 @@ describe('solana keys', () => {
     solana.signature.slice(1),
     `1${solana.signature}`,
     solana.signature.toLowerCase(),
-    Buffer.from(base58.decode(solana.signature)).toString('hex'),
     '1'.repeat(16_000),
   ])('malformed base58 signatures are invalid: %#', async (signature) => {
     expect(await check({ ...solana, signature })).toBe(false);

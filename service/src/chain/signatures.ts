@@ -1,13 +1,12 @@
 import type { Hex } from 'viem';
 import { hexToBytes } from 'viem/utils';
 import { ApiError } from '../errors.ts';
-import { decodeBase58 } from './address.ts';
 import { type ChainName, chainFacts } from './chains.ts';
 import { createCooperativeQueue } from './cooperative-queue.ts';
 import type { Chains } from './evm/client.ts';
 import { isSignedByContract } from './evm/contract-signature.ts';
 import { hashText, isSignedByKey } from './evm/secp256k1.ts';
-import { isSignedByEd25519 } from './solana/ed25519.ts';
+import { isSignedMessage } from './solana/signed-message.ts';
 
 export type Signed = {
   chain: ChainName;
@@ -33,7 +32,8 @@ export function createSignatures(chains: Chains): Signatures {
   const enqueue = createCooperativeQueue();
 
   async function checkEvm({ chain, address, text, signature }: Signed): Promise<SignerKind | null> {
-    if (!/^0x([0-9a-fA-F]{2})+$/.test(signature)) return null;
+    // An empty signature (`0x`) is how contract wallets refer to a message that was signed on chain.
+    if (!/^0x([0-9a-fA-F]{2})*$/.test(signature)) return null;
     const bytes = hexToBytes(signature as Hex);
     const [hash, isKeySignature] = await enqueue(() => {
       const hash = hashText(text);
@@ -44,17 +44,14 @@ export function createSignatures(chains: Chains): Signatures {
     const evm = chains.all().find(({ name }) => name === chain);
     if (evm !== undefined)
       return (await isSignedByContract(evm, address as Hex, hash, signature as Hex)) ? 'contract' : null;
-    if (bytes.length === 65) return null;
+    if (bytes.length === 65 || bytes.length === 64) return null;
     throw new ApiError('chain_not_supported', {
       chain: [`signatures of contract wallets on ${chain} cannot be verified here`],
     });
   }
 
   async function checkSolana({ address, text, signature }: Signed): Promise<SignerKind | null> {
-    const publicKey = decodeBase58(address, 32);
-    const bytes = decodeBase58(signature, 64);
-    if (publicKey === null || bytes === null) return null;
-    return (await isSignedByEd25519(publicKey, Buffer.from(text), bytes)) ? 'key' : null;
+    return (await isSignedMessage(address, text, signature)) ? 'key' : null;
   }
 
   const checks = { ethereum: checkEvm, solana: checkSolana };

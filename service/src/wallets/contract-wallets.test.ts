@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { contractSigner } from '@causeway/contracts/abi/test/contract-signer.ts';
+import { messageApprover } from '@causeway/contracts/abi/test/message-approver.ts';
 import { closeServer } from '@causeway/sandbox/simulators/ports.ts';
 import fc from 'fast-check';
 import { type Hex, hashMessage } from 'viem';
@@ -119,6 +120,19 @@ describe('contract wallets', () => {
       expect(await chain.direct.verifyHash({ ...parameters, hash: hashMessage('other') })).toBe(false);
     }
   });
+});
+
+test('an empty signature (0x) is passed to the wallet, for messages approved on chain', async () => {
+  const address = await chain.create(messageApprover, [chain.owner.account.address]);
+  const wallet = { ...evmWallet('approver'), address, sign: async () => '0x' };
+  await user.challenge(wallet);
+  expect(await user.connect(offerId, option, wallet, '0x')).toMatchObject(refused);
+  const hash = hashMessage(await user.challenge(wallet));
+  await chain.owner.writeContract({ ...messageApprover, address, functionName: 'approve', args: [hash] });
+  expect((await user.connect(offerId, option, wallet, '0x')).status).toBe(200);
+  const plain = evmWallet('plain');
+  await user.challenge(plain);
+  expect(await user.connect(offerId, option, plain, '0x')).toMatchObject(refused);
 });
 
 describe('delegated plain keys (EIP-7702)', () => {

@@ -11,7 +11,8 @@ const Address = Type.String({
 const Signature = Type.String({
   minLength: 1,
   maxLength: 16_384,
-  description: 'The signature of the challenge message. EVM: hexadecimal. Solana: base58.',
+  description:
+    'The signature of the challenge message. EVM: hexadecimal. Solana: base58, base64 or hexadecimal.',
 });
 
 export const NewChallenge = Closed({

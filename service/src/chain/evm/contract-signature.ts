@@ -1,6 +1,13 @@
 import type { Hex } from 'viem';
-import { erc6492SignatureValidatorAbi, erc6492SignatureValidatorByteCode } from 'viem';
-import { bytesToHex, encodeDeployData, isErc6492Signature, toHex } from 'viem/utils';
+import { erc6492SignatureValidatorAbi, erc6492SignatureValidatorByteCode, parseAbi } from 'viem';
+import {
+  bytesToHex,
+  encodeDeployData,
+  encodeFunctionData,
+  isErc6492Signature,
+  size,
+  toHex,
+} from 'viem/utils';
 import { ApiError } from '../../errors.ts';
 import { UpstreamFailure } from '../../outbound/failure.ts';
 import type { EvmChain } from './client.ts';
@@ -9,6 +16,10 @@ import { callNode } from './node-call.ts';
 
 /** A signature can make the node run arbitrary code. This is enough for a Safe with many owners or a Solidity passkey. */
 const VALIDATION_GAS = toHex(10_000_000n);
+const SUFFIX_BYTES = 32;
+const ERC_1271 = parseAbi(['function isValidSignature(bytes32, bytes) view returns (bytes4)']);
+/** `isValidSignature` returns its own selector, padded to a word. */
+const MAGIC_VALUE = `0x1626ba7e${'00'.repeat(28)}`;
 
 /**
  * Returns whether the contract at `address`, deployed (ERC-1271, EIP-7702) or counterfactual (ERC-6492), accepts the
@@ -23,6 +34,7 @@ export async function isSignedByContract(
 ): Promise<boolean> {
   const code = await callNode(chain, 'eth_getCode', [address, 'latest']);
   if (code === '0x' && !isErc6492Signature(signature)) return false;
+  if (size(signature) < SUFFIX_BYTES) return acceptsSignature(chain, address, hash, signature);
   const data = encodeDeployData({
     abi: erc6492SignatureValidatorAbi,
     bytecode: erc6492SignatureValidatorByteCode,
@@ -37,10 +49,22 @@ export async function isSignedByContract(
   );
 }
 
+/** Asks the contract itself: the ERC-6492 validator reverts for signatures that are shorter than its suffix. */
+async function acceptsSignature(
+  chain: EvmChain,
+  to: Hex,
+  hash: Uint8Array,
+  signature: Hex,
+): Promise<boolean> {
+  const data = encodeFunctionData({ abi: ERC_1271, args: [bytesToHex(hash), signature] });
+  return (await runValidator(chain, data, to)) === MAGIC_VALUE;
+}
+
 /** Returns null if the validator reverts. */
-async function runValidator(chain: EvmChain, data: Hex): Promise<unknown> {
+async function runValidator(chain: EvmChain, data: Hex, to?: Hex): Promise<unknown> {
+  const call = { ...(to !== undefined && { to }), data, gas: VALIDATION_GAS };
   try {
-    return (await callNode(chain, 'eth_call', [{ data, gas: VALIDATION_GAS }, 'latest'])) ?? undefined;
+    return (await callNode(chain, 'eth_call', [call, 'latest'])) ?? undefined;
   } catch (error) {
     if (error instanceof ApiError && error.code === 'contract_reverted') return null;
     throw error;

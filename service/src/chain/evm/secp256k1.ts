@@ -14,9 +14,10 @@ export function hashText(text: string): Uint8Array {
 
 /**
  * Returns whether the key of `address` (lower case) signed `hash`. Accepts 65 bytes of r, s and v, where v is 27 or 28
- * or, from some hardware wallets, 0 or 1. Rejects malleable signatures with a high s.
+ * or, from some hardware wallets, 0 or 1, and the 64 bytes of EIP-2098. Rejects malleable signatures with a high s.
  */
 export function isSignedByKey(address: string, hash: Uint8Array, signature: Uint8Array): boolean {
+  if (signature.length === 64) return isSignedByKey(address, hash, expandCompact(signature));
   if (signature.length !== 65) return false;
   const v = signature[64] ?? 255;
   const parity = v >= 27 ? v - 27 : v;
@@ -24,6 +25,14 @@ export function isSignedByKey(address: string, hash: Uint8Array, signature: Uint
   if (HALF_ORDER.compare(signature, 32, 64) < 0) return false;
   const key = recoverKey(hash, signature.subarray(0, 64), parity);
   return key !== null && addressOf(key) === address;
+}
+
+/** Expands r and s whose top bit holds the parity (EIP-2098). The bit is free, because s is in the lower half. */
+function expandCompact(signature: Uint8Array): Uint8Array {
+  const parity = (signature[32] ?? 0) >> 7;
+  const expanded = Uint8Array.from([...signature, 27 + parity]);
+  expanded[32] = (expanded[32] ?? 0) & 0x7f;
+  return expanded;
 }
 
 /** Signs `hash` and returns the 65 bytes r, s, v that contracts expect. */

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { decodeBase58 } from '../address.ts';
+import { isSignedByEd25519 } from './ed25519.ts';
+
+/** Starts every off-chain message; no transaction can start with 0xff. */
+const SIGNING_DOMAIN = Buffer.from('\xffsolana offchain', 'latin1');
+const SIGNATURE_BYTES = 64;
+const MAX_TEXT_BYTES = 0xffff;
+
+/**
+ * Returns whether the key of `address` signed `text`: the text itself, as wallets sign it, or the text behind the header of
+ * an off-chain message, as hardware wallets and the command line sign it.
+ */
+export async function isSignedMessage(address: string, text: string, signature: string): Promise<boolean> {
+  const publicKey = decodeBase58(address, 32);
+  const bytes = decodeSignature(signature);
+  if (publicKey === null || bytes === null) return false;
+  if (await isSignedByEd25519(publicKey, Buffer.from(text), bytes)) return true;
+  for (const message of offchainMessages(publicKey, text))
+    if (await isSignedByEd25519(publicKey, message, bytes)) return true;
+  return false;
+}
+
+/** Decodes hexadecimal, base58 or base64, with or without padding. The lengths of 64 bytes differ, so none is ambiguous. */
+function decodeSignature(signature: string): Uint8Array | null {
+  const hex = signature.replace(/^0x/, '');
+  if (hex.length === 2 * SIGNATURE_BYTES) return /^[0-9a-fA-F]+$/.test(hex) ? Buffer.from(hex, 'hex') : null;
+  const base58 = decodeBase58(signature, SIGNATURE_BYTES);
+  if (base58 !== null || !/^[A-Za-z0-9+/_-]{86}(==)?$/.test(signature)) return base58;
+  const base64 = Buffer.from(signature, 'base64');
+  return base64.length === SIGNATURE_BYTES ? base64 : null;
+}
+
+/** Lists the messages that can carry the text. The request does not say which header, format or domain was signed. */
+function* offchainMessages(publicKey: Uint8Array, text: string): Generator<Buffer> {
+  const body = Buffer.from(text);
+  yield Buffer.concat([SIGNING_DOMAIN, Buffer.from([1, 1]), publicKey, body]);
+  if (body.length > MAX_TEXT_BYTES) return;
+  const length = Buffer.alloc(2);
+  length.writeUInt16LE(body.length);
+  for (const format of [1, 0, 2]) {
+    for (const domain of applicationDomains(text))
+      yield Buffer.concat([
+        ...[SIGNING_DOMAIN, Buffer.from([0]), domain],
+        ...[Buffer.from([format, 1]), publicKey, length, body],
+      ]);
+    // Solana's command line leaves out the domain and the signers.
+    yield Buffer.concat([SIGNING_DOMAIN, Buffer.from([0, format]), length, body]);
+  }
+}
+
+/** Returns the 32-byte application domains in use: none, the page's host, and its hash. */
+function applicationDomains(text: string): Buffer[] {
+  const host = text.split(' ', 1)[0] ?? '';
+  const padded = Buffer.alloc(32);
+  padded.write(host);
+  return [Buffer.alloc(32), padded, createHash('sha256').update(host).digest()];
+}
