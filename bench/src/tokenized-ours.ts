@@ -33,22 +33,22 @@ app.addHook('onResponse', (request, _reply, done) => {
 });
 const url = await app.listen({ host: '127.0.0.1', port: 0 });
 
-// Reports the CPU time, the replies served and the calls to the venue.
+// What it did so far: its own CPU time beside what it waited for others, what it served and what it asked.
 const stats = createServer(async (request, response) => {
   if (request.url === '/reset') await ctx.db.deleteFrom('tokenized_orders').execute();
   const metric = await ctx.metrics.registry.getSingleMetric('causeway_upstream_requests_total')?.get();
   const venue = metric?.values.reduce((sum, { value }) => sum + value, 0) ?? 0;
   last = readCpu();
-  const reported: Stats = { cpu: last, at: performance.now(), orders, served, venue };
+  const told: Stats = { cpu: last, at: performance.now(), orders, served, venue };
   orders = [];
-  response.end(JSON.stringify(reported));
+  response.end(JSON.stringify(told));
 });
 await new Promise<void>((resolve) => stats.listen(0, '127.0.0.1', resolve));
 const { port } = stats.address() as AddressInfo;
 const headers = { authorization: `Bearer ${token}` };
 process.send?.({ url, headers, statsUrl: `http://127.0.0.1:${port}` });
 
-/** Returns the CPU milliseconds of this process. */
+/** Milliseconds. */
 function readCpu(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;

@@ -412,6 +412,7 @@ export type ErrorCode =
   | 'limit_reached'
   | 'idempotency_in_progress'
   | 'payload_too_large'
+  | 'uri_too_long'
   | 'unsupported_media_type'
   | 'validation_failed'
   | 'idempotency_key_reused'
@@ -492,7 +493,7 @@ export type Operations = {
     body: {
       chain: Chain;
       offer_option_id: string;
-      /** The signature of the challenge message. EVM: hexadecimal. Solana: base58. */
+      /** The signature of the challenge message. EVM: hexadecimal. Solana: base58, base64 or hexadecimal. */
       signature: string;
       /** EVM: hexadecimal in any case. Solana: base58. */
       wallet_address: string;
@@ -520,7 +521,7 @@ export type Operations = {
   allowWallet: {
     body: {
       chain: Chain;
-      /** The signature of the challenge message. EVM: hexadecimal. Solana: base58. */
+      /** The signature of the challenge message. EVM: hexadecimal. Solana: base58, base64 or hexadecimal. */
       signature: string;
       /** EVM: hexadecimal in any case. Solana: base58. */
       wallet_address: string;

@@ -8,6 +8,18 @@ test('micros is unique and strictly increasing', () => {
   }
 });
 
+test('the real clock has microseconds and follows the system time', async () => {
+  const clock = realClock();
+  const readings: number[] = [];
+  for (let i = 0; i < 30; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    readings.push(clock.micros());
+    expect(Math.abs((readings.at(-1) ?? 0) / 1000 - Date.now())).toBeLessThan(10);
+  }
+  const fractions = new Set(readings.map((reading) => reading % 1000));
+  expect(fractions.size).toBeGreaterThan(15);
+});
+
 test('the test clock stands still until it is moved forward or back', () => {
   const clock = testClock(1_000);
   expect([clock.now(), clock.now()]).toEqual([1_000, 1_000]);

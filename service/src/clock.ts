@@ -13,8 +13,21 @@ export function realTime(): number {
   return Date.now();
 }
 
+/** How far the monotonic clock may drift from the system's before it is set again. */
+const MAX_DRIFT_MS = 5;
+
 export function realClock(): Clock {
-  return strictlyIncreasing(realTime);
+  return { now: realTime, micros: strictlyIncreasing(preciseTime()).micros };
+}
+
+/** Returns the system's time with real microseconds, which `Date` lacks, from the monotonic clock. */
+function preciseTime(): () => number {
+  let offset = realTime() - performance.now();
+  return () => {
+    const [system, monotonic] = [realTime(), performance.now()];
+    if (Math.abs(monotonic + offset - system) > MAX_DRIFT_MS) offset = system - monotonic;
+    return monotonic + offset;
+  };
 }
 
 /** Returns a clock that stands still until it is moved. */

@@ -53,7 +53,7 @@ export type Config = {
   /** In order of preference. */
   rpcUrls: Partial<Record<EvmChainName, string[]>>;
   /** How many milliseconds reads may reuse a chain's head; null = derived from its block time. */
-  rpcFreshnessMs: number | null;
+  rpcFreshness: number | null;
   /** Null = no sanctions list. */
   sanctionsFile: string | null;
   /** Signs allow-list permissions. Null = no wallet can be allowed. */
@@ -132,7 +132,7 @@ function readConfig(env: Environment, source: Source): Config {
     rateLimits: read('RATE_LIMITS'),
     limits: readLimits(read),
     rpcUrls: readRpcUrls(read),
-    rpcFreshnessMs: isProduction ? null : 25,
+    rpcFreshness: isProduction ? null : 25,
     sanctionsFile: read('SANCTIONS_FILE'),
     supplierKey: read('SUPPLIER_KEY'),
     operatorKey: readOperatorKey(source),

@@ -34,6 +34,7 @@ export const ERRORS = {
   limit_reached: [409, "The order exceeds the venue's current limit."],
   idempotency_in_progress: [409, 'A request with this idempotency key is still in progress.'],
   payload_too_large: [413, 'The request is too large.'],
+  uri_too_long: [414, 'The URL is too long.'],
   unsupported_media_type: [415, 'This endpoint does not support this content type.'],
   validation_failed: [422, 'The request has invalid fields.'],
   idempotency_key_reused: [422, 'This idempotency key was already used with a different request.'],

@@ -4,17 +4,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestApp, testApp } from './support/app.ts';
 import { createThings, thingRoutes } from './support/things.ts';
 
-let app: TestApp;
+let one: TestApp;
 let token: string;
 beforeAll(async () => {
-  app = await testApp({ routes: thingRoutes });
-  await createThings(app.ctx);
-  token = await app.tokenFor({ origins: new Set(['https://app.partner.test']) });
+  one = await testApp({ routes: thingRoutes });
+  await createThings(one.ctx);
+  token = await one.tokenFor({ origins: new Set(['https://app.partner.test']) });
 });
-afterAll(() => app.close());
+afterAll(() => one.close());
 
 const call = (options: InjectOptions & { token?: string }) =>
-  app.app.inject({
+  one.app.inject({
     ...options,
     headers: { authorization: `Bearer ${options.token ?? token}`, ...options.headers },
   });
@@ -26,24 +26,24 @@ const post = (payload: unknown, headers: Record<string, string> = {}) =>
     headers: { 'content-type': 'application/json', ...headers },
   });
 
-describe('the error object is returned for', () => {
+describe('every failure is the error object', () => {
   test.each<[string, InjectOptions, number, string]>([
     ['an unknown route', { method: 'GET', url: '/v1/nothing' }, 404, 'not_found'],
-    ['an unsupported method', { method: 'DELETE', url: '/v1/things' }, 405, 'method_not_allowed'],
+    ['a wrong method', { method: 'DELETE', url: '/v1/things' }, 405, 'method_not_allowed'],
     [
-      'invalid JSON',
+      'bad JSON',
       { method: 'POST', url: '/v1/things', payload: '{', headers: { 'content-type': 'application/json' } },
       400,
       'malformed_request',
     ],
     [
-      'an unsupported content type',
+      'another content type',
       { method: 'POST', url: '/v1/things', payload: 'x', headers: { 'content-type': 'text/xml' } },
       415,
       'unsupported_media_type',
     ],
     [
-      'a form on a route without forms',
+      'a form where none is allowed',
       {
         method: 'POST',
         url: '/v1/json-only',
@@ -54,7 +54,7 @@ describe('the error object is returned for', () => {
       'unsupported_media_type',
     ],
     [
-      'a form with a duplicate name',
+      'a form that repeats a name',
       {
         method: 'POST',
         url: '/v1/things',
@@ -65,7 +65,7 @@ describe('the error object is returned for', () => {
       'malformed_request',
     ],
     [
-      'an oversized body',
+      'a body that is too large',
       {
         method: 'POST',
         url: '/v1/things',
@@ -76,14 +76,14 @@ describe('the error object is returned for', () => {
       'payload_too_large',
     ],
     [
-      'an oversized URL',
+      'a URL that is too long',
       { method: 'GET', url: `/v1/things?x=${'x'.repeat(8200)}` },
-      413,
-      'payload_too_large',
+      414,
+      'uri_too_long',
     ],
-    ['an invalid query encoding', { method: 'GET', url: '/v1/things?x=%zz' }, 400, 'malformed_request'],
-    ['an invalid path encoding', { method: 'GET', url: '/v1/bug/%zz' }, 400, 'malformed_request'],
-    ['an unexpected exception', { method: 'GET', url: '/v1/bug/1' }, 500, 'internal_error'],
+    ['a query that cannot be decoded', { method: 'GET', url: '/v1/things?x=%zz' }, 400, 'malformed_request'],
+    ['a path that cannot be decoded', { method: 'GET', url: '/v1/bug/%zz' }, 400, 'malformed_request'],
+    ['a bug of ours', { method: 'GET', url: '/v1/bug/1' }, 500, 'internal_error'],
   ])('%s', async (_name, options, status, code) => {
     const reply = await call(options);
     expect([reply.statusCode, reply.json().code]).toEqual([status, code]);
@@ -99,10 +99,10 @@ describe('the error object is returned for', () => {
     expect(reply.headers['x-content-type-options']).toBe('nosniff');
   });
 
-  test('an unexpected exception, without details for the caller, and logged under its event id without secrets', async () => {
+  test('a bug leaks nothing to the caller, and the log line is found by its event id without secrets', async () => {
     const reply = await call({ method: 'GET', url: '/v1/bug/1' });
     expect(reply.body).not.toMatch(/hunter2|alice|stack/);
-    const line = app
+    const line = one
       .logged()
       .split('\n')
       .find((text) => text.includes(reply.json().event_id) && text.includes('"err"'));
@@ -110,14 +110,14 @@ describe('the error object is returned for', () => {
     expect(line).not.toContain('alice@example.com');
   });
 
-  test('an unsupported method, with the supported ones in Allow', async () => {
+  test('405 says which methods are allowed', async () => {
     const reply = await call({ method: 'DELETE', url: '/v1/things' });
     expect(String(reply.headers.allow).split(', ').sort()).toEqual(['GET', 'HEAD', 'POST']);
   });
 
-  test('bytes that are not HTTP, on the raw socket', async () => {
-    await app.app.listen({ host: '127.0.0.1', port: 0 });
-    const { port } = app.app.server.address() as { port: number };
+  test('a request that is not HTTP gets it too, on the raw socket', async () => {
+    await one.app.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = one.app.server.address() as { port: number };
     const answer = await new Promise<string>((resolve) => {
       let text = '';
       const socket = connect(port, '127.0.0.1', () => socket.write('NONSENSE\r\n\r\n'));
@@ -136,7 +136,7 @@ describe('the error object is returned for', () => {
 });
 
 describe('requests', () => {
-  test('reports unknown, missing and invalid fields together', async () => {
+  test('unknown, missing and wrong fields are all named at once', async () => {
     const reply = await post({ nam: 'x', amount: '01', wallet: '0x12', chain: 'dogecoin', loud: 'yes' });
     expect(reply.statusCode).toBe(422);
     expect(Object.keys(reply.json().errors).sort()).toEqual([
@@ -160,11 +160,11 @@ describe('requests', () => {
     '',
     ' 1',
     '115792089237316195423570985008687907853269984665640564039457584007913129639936',
-  ])('rejects %j as a uint256', async (amount) => {
+  ])('amount %j is not a uint256', async (amount) => {
     expect((await post({ name: 'x', amount })).json().errors).toHaveProperty('amount');
   });
 
-  test('JSON values are not coerced, form values are', async () => {
+  test('numbers are not taken for strings in JSON, but booleans are read from forms', async () => {
     expect((await post({ name: 7 })).json().errors).toEqual({ name: ['must be string'] });
     const form = (payload: string) =>
       call({
@@ -178,16 +178,16 @@ describe('requests', () => {
     expect((await form('nome=formed')).json().errors).toHaveProperty('nome');
   });
 
-  test('a missing body counts as an empty object', async () => {
+  test('no body at all is an empty body', async () => {
     const reply = await call({ method: 'POST', url: '/v1/things' });
     expect(reply.json().errors).toEqual({ name: ['is required'] });
   });
 
-  test('removes undeclared fields from replies', async () => {
+  test('undeclared fields never leave', async () => {
     expect((await post({ name: 'shown' })).json()).not.toHaveProperty('secret');
   });
 
-  test('keeps a well-formed request id and replaces any other', async () => {
+  test('a sane request id is kept, another one replaced', async () => {
     expect(
       (await call({ url: '/v1/things', headers: { 'x-request-id': 'abc.123' } })).headers['x-request-id'],
     ).toBe('abc.123');
@@ -206,8 +206,8 @@ describe('access', () => {
     ['Basic abc', /invalid_request/],
     ['Bearer', /invalid_request/],
     ['Bearer unknown', /invalid_token/],
-  ])('authorization %j gives 401 with a challenge', async (authorization, challenge) => {
-    const reply = await app.app.inject({
+  ])('authorization %j is 401 with a challenge', async (authorization, challenge) => {
+    const reply = await one.app.inject({
       url: '/v1/things',
       headers: authorization === undefined ? {} : { authorization },
     });
@@ -215,10 +215,10 @@ describe('access', () => {
     expect(reply.headers['www-authenticate']).toMatch(challenge);
   });
 
-  test('a missing scope gives 403 and is named', async () => {
+  test('a scope that is missing is 403 and named', async () => {
     const reply = await call({
       url: '/v1/things',
-      token: await app.tokenFor({ scopes: new Set(['wallets:read']) }),
+      token: await one.tokenFor({ scopes: new Set(['wallets:read']) }),
     });
     expect([reply.statusCode, reply.json().code, reply.json().errors]).toEqual([
       403,
@@ -227,17 +227,17 @@ describe('access', () => {
     ]);
   });
 
-  test('a partner token is rejected on a user route', async () => {
+  test('a partner token is refused where a user is needed', async () => {
     const reply = await call({
       method: 'POST',
       url: '/v1/things',
       payload: { name: 'x' },
-      token: await app.tokenFor({ userId: null }),
+      token: await one.tokenFor({ userId: null }),
     });
     expect([reply.statusCode, reply.json().code]).toEqual([403, 'user_token_required']);
   });
 
-  test('the service does not start with a route that lacks an access declaration', async () => {
+  test('a route that does not say who may call it does not boot', async () => {
     const [route] = thingRoutes;
     await expect(testApp({ routes: [{ ...route, access: undefined } as never] })).rejects.toThrow(
       /GET \/v1\/things does not declare/,
@@ -246,7 +246,7 @@ describe('access', () => {
 });
 
 describe('replies', () => {
-  test('the ETag changes with the content and gives 304 if it matches', async () => {
+  test('a strong ETag changes with the content and answers 304', async () => {
     const first = await call({ url: '/v1/things' });
     const etag = String(first.headers.etag);
     expect(etag).toMatch(/^"[\w-]+"$/);
@@ -262,12 +262,12 @@ describe('replies', () => {
     expect(changed.headers.etag).not.toBe(etag);
   });
 
-  test('replies for one user are not cacheable', async () => {
+  test('what belongs to one user is not stored anywhere', async () => {
     expect((await post({ name: 'x' })).headers['cache-control']).toBe('no-store');
   });
 
-  test("CORS allows only the partner's own origins", async () => {
-    const other = await app.tokenFor({ clientId: 'partner-two', origins: new Set(['https://two.test']) });
+  test("only the partner's own origins may read a reply", async () => {
+    const other = await one.tokenFor({ clientId: 'partner-two', origins: new Set(['https://two.test']) });
     const allow = async (origin: string, as: string) =>
       (await call({ url: '/v1/things', token: as, headers: { origin } })).headers[
         'access-control-allow-origin'
@@ -277,25 +277,25 @@ describe('replies', () => {
     expect(await allow('https://evil.test', token)).toBeUndefined();
   });
 
-  test('a preflight allows only registered origins and never credentials', async () => {
+  test('a preflight is answered for registered origins alone, and never with credentials', async () => {
     const preflight = (origin: string) =>
-      app.app.inject({
+      one.app.inject({
         method: 'OPTIONS',
         url: '/v1/things',
         headers: { origin, 'access-control-request-method': 'POST' },
       });
-    const allowed = await preflight('https://app.partner.test');
-    expect(allowed.statusCode).toBe(204);
-    expect(allowed.headers['access-control-allow-headers']).toContain('Authorization');
-    expect(allowed.headers).not.toHaveProperty('access-control-allow-credentials');
+    const good = await preflight('https://app.partner.test');
+    expect(good.statusCode).toBe(204);
+    expect(good.headers['access-control-allow-headers']).toContain('Authorization');
+    expect(good.headers).not.toHaveProperty('access-control-allow-credentials');
     expect((await preflight('https://evil.test')).headers).not.toHaveProperty('access-control-allow-origin');
   });
 });
 
-test('a request is logged as one line with route, caller and status, without token and path', async () => {
+test('a request is one log line with its route, caller and time, and neither token nor path', async () => {
   await call({ url: '/v1/things?starting_after=private', headers: { 'x-request-id': 'logged-1' } });
   const line = JSON.parse(
-    app
+    one
       .logged()
       .split('\n')
       .find((text) => text.includes('logged-1')) ?? '{}',
@@ -310,8 +310,8 @@ test('a request is logged as one line with route, caller and status, without tok
   expect(JSON.stringify(line)).not.toMatch(/private|token-/);
 });
 
-test('request durations are measured per route and status class', async () => {
-  const text = await app.ctx.metrics.render();
+test('durations are counted per route and status class', async () => {
+  const text = await one.ctx.metrics.render();
   expect(text).toMatch(
     /causeway_http_request_duration_seconds_count\{method="GET",route="\/v1\/things",status="2xx"\} \d+/,
   );

@@ -4,8 +4,7 @@ import { ApiError } from '../errors.ts';
 import { authorize, bearerToken, type Caller, unauthorized } from './access.ts';
 import { readIdempotencyKey, runOnce } from './idempotency.ts';
 import type { Taken } from './limits.ts';
-import { type Query, refuseMalformed } from './query-string.ts';
-import { CACHE_CONTROL, etagOf, matchesEtag, setCorsHeaders, setLimitHeaders } from './replies.ts';
+import { CACHE_CONTROL, etagOf, matchesEtag, setCorsHeaders, setLimitHeaders, VARY } from './replies.ts';
 import { requestRecorder } from './request-log.ts';
 import type { Access, Route } from './route.ts';
 import { bodyCheck } from './validation.ts';
@@ -22,7 +21,6 @@ type Next = (error?: Error) => void;
  */
 export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void {
   const { method, path, access, forms, rawBody } = route;
-  const writesEvents = method !== 'GET' && access.who !== 'public';
   const checkBody = route.body === undefined ? undefined : bodyCheck(route.body);
   const serialize = route.cache === 'etag' || route.keepsText ? textCache() : undefined;
   app.route({
@@ -43,11 +41,9 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
       checkBody?.(body, request.isForm);
       const input = { params: request.params, query: request.query, body, request };
       if (method === 'POST' && caller !== null && request.headers['idempotency-key'] !== undefined) {
-        return ctx.deadlines.watch(
-          handleOnce({ ...ctx, requestId: request.id }, route, caller, input, reply),
-        );
+        return ctx.deadlines.watch(handleOnce(ctx, route, caller, input, reply));
       }
-      const result = route.handle(writesEvents ? { ...ctx, requestId: request.id } : ctx, caller, input);
+      const result = route.handle(ctx, caller, input);
       if (result instanceof Promise) return ctx.deadlines.watch(result);
       return serialize === undefined ? result : serialize(result as Record<string, unknown>, reply);
     },
@@ -77,7 +73,7 @@ async function handleOnce(
 ): Promise<unknown> {
   const { request, body } = input;
   const key = readIdempotencyKey(request.headers['idempotency-key']);
-  const path = request.url.split('?', 1)[0] ?? '';
+  const path = (request.url.split('?', 1)[0] ?? '').replace(/\/$/, '');
   const outcome = await runOnce(ctx, caller, { method: route.method, path, key, body }, async (inner) =>
     route.handle(inner, caller, input),
   );
@@ -87,14 +83,15 @@ async function handleOnce(
 
 /** Runs before the body is read; synchronous if the token is cached and the rate limits are in memory. */
 function admit(ctx: Context, route: Route) {
-  const vary = route.cache === 'etag' ? { vary: 'Authorization, Origin' } : {};
-  const common = { ...ctx.securityHeaders, 'cache-control': CACHE_CONTROL[route.cache ?? 'none'], ...vary };
+  const common = {
+    ...ctx.securityHeaders,
+    'cache-control': CACHE_CONTROL[route.cache ?? 'none'],
+    vary: VARY,
+  };
   return (request: FastifyRequest, reply: FastifyReply, done: Next): void => {
-    request.startedAt = performance.now();
     reply.headers(common).header('x-request-id', request.id);
     let pending: undefined | Promise<void>;
     try {
-      refuseMalformed(request.raw.url ?? '', request.query as Query);
       if (route.access.who !== 'public') pending = admitCaller(ctx, route, route.access, request, reply);
     } catch (error) {
       done(error as Error);

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { ApiError, ERRORS, type ErrorCode } from '../errors.ts';
+import { MAX_URL_LENGTH } from './request-checks.ts';
 import { Closed } from './wire.ts';
 
 export const Failure = Closed(
@@ -29,7 +30,6 @@ const FRAMEWORK_CODES: Record<string, ErrorCode> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
   FST_ERR_HANDLER_TIMEOUT: 'upstream_unavailable',
-  HPE_HEADER_OVERFLOW: 'payload_too_large',
 };
 
 /** Converts anything thrown to the error the caller sees; unknown errors become `internal_error`. */
@@ -62,19 +62,35 @@ const OAUTH_ERRORS: Partial<Record<ErrorCode, string>> = {
   internal_error: 'server_error',
 };
 
+/** OAuth knows 400 alone for invalid parameters (RFC 6749 §5.2). */
+export function toOAuthError(error: ApiError): ApiError {
+  return error.code === 'validation_failed' ? new ApiError('malformed_request', error.details) : error;
+}
+
 /** Returns the members that OAuth clients expect beside the error object (RFC 6749 §5.2). */
 export function oauthMembers(error: ApiError) {
   return { error: OAUTH_ERRORS[error.code] ?? 'invalid_request', error_description: error.message };
 }
 
+/** Converts an error of Node's HTTP parser. A request line that fills the header buffer is an overlong URL. */
+export function parserError(error: Error): ApiError {
+  const { code, rawPacket } = error as { code?: unknown; rawPacket?: Buffer };
+  if (code !== 'HPE_HEADER_OVERFLOW') return new ApiError('malformed_request', {}, { cause: error });
+  const firstLine = rawPacket?.indexOf('\r\n') ?? 0;
+  const isUrl = firstLine < 0 || firstLine > MAX_URL_LENGTH;
+  return new ApiError(isUrl ? 'uri_too_long' : 'payload_too_large', {}, { cause: error });
+}
+
 /** Returns a complete HTTP/1.1 response for a socket whose request could not be parsed. */
-export function rawFailure(error: ApiError, eventId: string): string {
+export function rawFailure(headers: Record<string, string>, error: ApiError, eventId: string): string {
   const body = JSON.stringify(failureBody(error, eventId));
   return [
     `HTTP/1.1 ${ERRORS[error.code][0]} ${error.code}`,
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,
     `x-request-id: ${eventId}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    'cache-control: no-store',
     'connection: close',
     '',
     body,

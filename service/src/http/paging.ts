@@ -48,7 +48,10 @@ export async function readPage<Row extends Position>(
   query: PageQuery,
   load: (keyset: Keyset) => Promise<Row[]>,
 ): Promise<Page<Row>> {
-  const { starting_after: after, starting_before: before, limit = DEFAULT_LIMIT } = query;
+  const { limit = DEFAULT_LIMIT } = query;
+  // An empty cursor counts as absent.
+  const after = query.starting_after || undefined;
+  const before = query.starting_before || undefined;
   if (after !== undefined && before !== undefined) {
     throw invalidField('starting_before', 'cannot be combined with starting_after');
   }

@@ -1,7 +1,6 @@
-import { ApiError } from '../errors.ts';
 import { decodeUtf8 } from './strict-json.ts';
 
-/** Marks a query that cannot be decoded. The router's parser must not throw; `refuseMalformed` does it later. */
+/** Marks a query that cannot be decoded. The router's parser must not throw; `refuseRequest` does it later. */
 export const MALFORMED = Symbol('malformed');
 
 export type Query = Record<string, string | string[]> & { [MALFORMED]?: true };
@@ -19,16 +18,6 @@ export function parseQuery(text: string): Query {
     query[MALFORMED] = true;
   }
   return query;
-}
-
-const MAX_URL_LENGTH = 8 * 1024;
-
-/** Throws if the URL is too long or its query cannot be decoded. */
-export function refuseMalformed(url: string, query: Query): void {
-  if (url.length > MAX_URL_LENGTH)
-    throw new ApiError('payload_too_large', {}, { message: 'The URL is too long.' });
-  if (query[MALFORMED])
-    throw new ApiError('malformed_request', {}, { message: 'The query could not be parsed.' });
 }
 
 /** Parses a form body. Returns null if it cannot be decoded or repeats a name. */

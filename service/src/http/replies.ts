@@ -14,6 +14,9 @@ export function securityHeaders(baseUrl: string): Record<string, string> {
   return { ...headers, 'strict-transport-security': 'max-age=31536000; includeSubDomains' };
 }
 
+/** Replies differ by caller and, through CORS, by origin. */
+export const VARY = 'Authorization, Origin';
+
 export const CACHE_CONTROL = { etag: 'private, no-cache', none: 'no-store' } as const;
 
 export function setLimitHeaders(reply: FastifyReply, { limit, remaining, resetSeconds }: Taken): void {
@@ -39,7 +42,7 @@ export function setCorsHeaders(
 ): boolean {
   const { origin } = request.headers;
   if (origin === undefined) return false;
-  reply.header('vary', 'Origin');
+  reply.header('vary', VARY);
   const allowed = caller === null ? ctx.guard.knowsOrigin(origin) : caller.origins.has(origin);
   if (!allowed) return false;
   reply.headers({ 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED_HEADERS });

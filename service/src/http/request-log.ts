@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
-import { type Query, refuseMalformed } from './query-string.ts';
 
 /**
  * Logs and measures the requests of one route. The line is concatenated from parts that need no escaping, and names the
@@ -23,15 +22,8 @@ export function requestRecorder(ctx: Context, method: string, route: string) {
 export function pluginHooks(ctx: Context, method: string, route: string) {
   const record = requestRecorder(ctx, method, route);
   return {
-    onRequest: (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
-      request.startedAt = performance.now();
+    onRequest: (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
       reply.headers(ctx.securityHeaders).header('x-request-id', request.id);
-      try {
-        refuseMalformed(request.raw.url ?? '', request.query as Query);
-      } catch (error) {
-        done(error as Error);
-        return;
-      }
       done();
     },
     onSend: (

@@ -6,9 +6,10 @@ import { ApiError } from '../errors.ts';
 import type { Caller } from './access.ts';
 import { addRoute } from './add-route.ts';
 import { readBodies } from './bodies.ts';
-import { failureBody, oauthMembers, rawFailure, toApiError } from './failure.ts';
+import { failureBody, oauthMembers, parserError, rawFailure, toApiError, toOAuthError } from './failure.ts';
 import { parseQuery } from './query-string.ts';
-import { setCorsHeaders, setPreflightHeaders } from './replies.ts';
+import { setCorsHeaders, setPreflightHeaders, VARY } from './replies.ts';
+import { refuseRequest } from './request-checks.ts';
 import { requestRecorder } from './request-log.ts';
 import type { Access, Route } from './route.ts';
 import { compileSerializer, compileValidator } from './validation.ts';
@@ -50,13 +51,20 @@ export async function buildServer(
       const sent = headers['x-request-id'];
       return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID();
     },
-    routerOptions: { querystringParser: parseQuery, maxParamLength: 256 },
+    routerOptions: { querystringParser: parseQuery, maxParamLength: 256, ignoreTrailingSlash: true },
+    // Node answers a missing Host without a body; `refuseRequest` does it with the error object.
+    http: { requireHostHeader: false },
     frameworkErrors: (error, request, reply) => fail(ctx, error, request, reply),
     clientErrorHandler: (error, socket) => {
       if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
-      const status = error.code === 'HPE_HEADER_OVERFLOW' ? error : Object.assign(error, { statusCode: 400 });
-      socket.end(rawFailure(toApiError(status), randomUUID()));
+      socket.end(rawFailure(ctx.securityHeaders, parserError(error), randomUUID()));
     },
+  });
+  answerRawRequests(ctx, app);
+  app.addHook('onRequest', (request, _reply, done) => {
+    request.startedAt = performance.now();
+    refuseRequest(request);
+    done();
   });
   const methods = collectMethods(app);
   app.decorateRequest('caller', null).decorateRequest('isForm', false).decorateRequest('startedAt', 0);
@@ -64,7 +72,6 @@ export async function buildServer(
   app.setErrorHandler((error, request, reply) => fail(ctx, error, request, reply));
   const recordUnknown = requestRecorder(ctx, '-', '-');
   app.setNotFoundHandler((request, reply) => {
-    request.startedAt = performance.now();
     replyToUnknown(ctx, methods, request, reply);
     recordUnknown(request, reply.statusCode);
   });
@@ -74,9 +81,18 @@ export async function buildServer(
   return app;
 }
 
+/** Answers the requests that Node would refuse or drop without a body. */
+function answerRawRequests(ctx: Context, app: FastifyInstance): void {
+  const answer = (error: ApiError) => rawFailure(ctx.securityHeaders, error, randomUUID());
+  app.server.on('checkExpectation', ({ socket }: FastifyRequest['raw']) =>
+    socket.end(answer(new ApiError('malformed_request', {}, { message: 'Unknown expectation.' }))),
+  );
+  app.server.on('connect', (_request, socket) => socket.end(answer(new ApiError('method_not_allowed'))));
+}
+
 /** Collects the methods of each path, and throws for routes that do not declare who may call them. */
 function collectMethods(app: FastifyInstance) {
-  const router = findMyWay({ maxParamLength: 256 });
+  const router = findMyWay({ maxParamLength: 256, ignoreTrailingSlash: true });
   app.addHook('onRoute', ({ method, url, config }) => {
     if (config?.access === undefined)
       throw new Error(`route ${method} ${url} does not declare who may call it`);
@@ -116,7 +132,8 @@ function replyToUnknown(
 }
 
 function fail(ctx: Context, thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const error = toApiError(thrown);
+  const isOAuth = request.url.startsWith('/oauth/');
+  const error = isOAuth ? toOAuthError(toApiError(thrown)) : toApiError(thrown);
   if (error.status >= 500 || error.cause !== undefined) {
     const level = error.status >= 500 ? 'error' : 'debug';
     ctx.log[level](
@@ -134,11 +151,12 @@ function fail(ctx: Context, thrown: unknown, request: FastifyRequest, reply: Fas
       ...error.headers,
       'x-request-id': request.id,
       'cache-control': 'no-store',
+      vary: VARY,
     })
     .type('application/json; charset=utf-8')
     .serializer((body: unknown) => JSON.stringify(body))
     .send({
-      ...(request.url.startsWith('/oauth/') && oauthMembers(error)),
+      ...(isOAuth && oauthMembers(error)),
       ...failureBody(error, request.id),
     });
 }

@@ -352,7 +352,6 @@ describe('token scanning', () => {
 
   test.each([
     ['a wrong secret', { client_secret: 'cws_wrong' }],
-    ['a missing secret', { client_secret: undefined }],
     ['an unknown client', { client_id: 'nobody' }],
   ])('introspection with %s is 401', async (_name, changes) => {
     const reply = await node.app.inject({
@@ -372,6 +371,34 @@ describe('token scanning', () => {
     ]);
     expect(reply.headers['www-authenticate']).toContain('Basic');
   });
+});
+
+test('introspection ignores a Bearer header, and a client id without a secret counts as no credentials', async () => {
+  const other = await makeClient(node.ctx, { clientId: 'partner-two' });
+  const { access_token } = (await (await signIn()).exchange()).json();
+  const ask = async (payload: Record<string, string>, authorization?: string) =>
+    (
+      await node.app.inject({
+        method: 'POST',
+        url: '/oauth/introspect',
+        payload: { token: access_token, ...payload },
+        remoteAddress: '10.0.0.9',
+        headers: authorization === undefined ? {} : { authorization },
+      })
+    ).json();
+  for (const active of [
+    await ask({}, `Bearer ${access_token}`),
+    await ask({}, 'bearer nonsense'),
+    await ask({ client_id: client.clientId }),
+    await ask({ client_id: 'nobody' }),
+    await ask({ client_id: other.clientId, client_secret: '' }),
+    await ask({ client_id: client.clientId, client_secret: client.secret }, 'Bearer nonsense'),
+  ])
+    expect(active.active).toBe(true);
+  expect(await ask({ client_id: other.clientId, client_secret: other.secret }, 'Bearer x')).toEqual({
+    active: false,
+  });
+  expect(await ask({}, 'Digest x')).toMatchObject({ code: 'unauthorized', error: 'invalid_client' });
 });
 
 test('another browser cannot resume an interaction', async () => {

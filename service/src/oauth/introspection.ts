@@ -37,22 +37,24 @@ function describe({ baseUrl }: Context, token: VerifiedToken | null, clientId: s
 
 type Credentials = { id: string; secret: string };
 
-/** Reads credentials from the body or HTTP Basic, not both (RFC 6749 §2.3). An incomplete pair counts as wrong. */
+/**
+ * Reads credentials from the body or HTTP Basic, not both (RFC 6749 §2.3). A client id without a secret counts as no
+ * credentials, and a Bearer header is ignored.
+ */
 function readCredentials(
   { client_id, client_secret }: Introspect,
   authorization: string | undefined,
 ): Credentials | null {
-  const inBody = client_id !== undefined || client_secret !== undefined;
-  if (authorization === undefined)
-    return inBody ? { id: client_id ?? '', secret: client_secret ?? '' } : null;
-  if (client_secret !== undefined)
+  if (authorization === undefined || /^Bearer\b/i.test(authorization))
+    return client_secret ? { id: client_id ?? '', secret: client_secret } : null;
+  if (client_secret)
     throw new ApiError(
       'malformed_request',
       {},
       { message: 'Send the client credentials either in the body or as HTTP Basic, not both.' },
     );
   const basic = readBasic(authorization);
-  if (client_id !== undefined && client_id !== basic.id) throw invalidClient();
+  if (client_id && client_id !== basic.id) throw invalidClient();
   return basic;
 }
 

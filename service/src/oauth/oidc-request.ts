@@ -40,7 +40,7 @@ export function oidcRequest(request: FastifyRequest, baseUrl: string, form?: str
   }
   copy.push(null);
   copy.method = raw.method ?? 'GET';
-  copy.url = raw.url ?? '/';
+  copy.url = (raw.url ?? '/').replace(/\/(?=\?|$)/, '');
   copy.httpVersion = raw.httpVersion;
   // Otherwise Node takes the end of this copy for an aborted request and closes the client's socket.
   copy.complete = true;

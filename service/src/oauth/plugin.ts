@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { type Query, refuseMalformed } from '../http/query-string.ts';
 import { requestRecorder } from '../http/request-log.ts';
 import { oidcRequest } from './oidc-request.ts';
 
@@ -26,11 +25,6 @@ export function oauthPlugin(ctx: Context) {
         method,
         url: path,
         config: { access: { who: 'public' }, forms: true },
-        onRequest: (request, _reply, done) => {
-          request.startedAt = performance.now();
-          refuseMalformed(request.raw.url ?? '', request.query as Query);
-          done();
-        },
         onResponse: (request, reply, done) => {
           record(request, reply.raw.statusCode);
           done();

@@ -1,5 +1,6 @@
+import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
-import { appendEvents, type EventSource, type NewEvent } from '../events/event.ts';
+import { appendEvents } from '../events/event.ts';
 import { toTimestamp } from '../http/wire.ts';
 import {
   type ChangedRow,
@@ -10,12 +11,10 @@ import {
 } from './store.ts';
 import { wakeSettlement } from './wake.ts';
 
+type Parts = Pick<Context, 'clock' | 'random'>;
+
 /** Inserts a participation, appends its event and wakes settlement. Returns false if the approval is already used. */
-export async function insertParticipation(
-  parts: EventSource,
-  tx: Db,
-  row: NewParticipation,
-): Promise<boolean> {
+export async function insertParticipation(parts: Parts, tx: Db, row: NewParticipation): Promise<boolean> {
   if (!(await insertRow(tx, row))) return false;
   await appendEvents(parts, tx, [eventOf(row)]);
   await wakeSettlement(tx, row.chain);
@@ -23,16 +22,14 @@ export async function insertParticipation(
 }
 
 /** Updates the rows that have one of the statuses `from` and appends their events. Returns how many changed. */
-export async function changeStatus(parts: EventSource, tx: Db, change: StatusChange): Promise<number> {
+export async function changeStatus(parts: Parts, tx: Db, change: StatusChange): Promise<number> {
   const rows = await updateStatus(tx, change, toTimestamp(parts.clock.micros()));
-  const events = rows.map((row) => ({ ...eventOf(row), changes: { status: row.previous_status } }));
-  await appendEvents(parts, tx, events);
+  await appendEvents(parts, tx, rows.map(eventOf));
   return rows.length;
 }
 
-/** Leaves out the reason, which the API does not show either: it can name a hold. */
-function eventOf(row: ChangedRow): NewEvent {
-  const { id, offer_id, offer_option_id, status, amount, asset_id, chain } = row;
+function eventOf(row: ChangedRow) {
+  const { id, offer_id, offer_option_id, status, reason, amount, asset_id, chain } = row;
   return {
     partnerId: row.partner_id,
     userId: row.user_id,
@@ -40,7 +37,7 @@ function eventOf(row: ChangedRow): NewEvent {
     data: {
       object: 'participation',
       ...{ id, offer_id, offer_option_id, status, amount, asset_id, chain },
+      ...(reason === null ? {} : { reason }),
     },
-    related: { object: 'participation', id, path: `/v1/participations/${id}` },
   };
 }

@@ -7,7 +7,7 @@ export interface RunningProcess {
   command: string;
 }
 
-/** Reads /proc on Linux, because a bare machine may not have `ps`. */
+/** Without `ps`, which a bare Linux machine need not have. */
 export function listProcesses(): RunningProcess[] {
   if (process.platform !== 'linux') return listByPs();
   return readdirSync('/proc').flatMap((entry) => {
@@ -34,7 +34,7 @@ function listByPs(): RunningProcess[] {
     }));
 }
 
-/** Returns false for zombies too. */
+/** One that has ended counts as gone even while nobody has asked for its exit status. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

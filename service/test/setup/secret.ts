@@ -1,4 +1,4 @@
 import { createHash } from 'node:crypto';
 
-/** The sealing secret of all tests. */
+/** What everything sealed depends on in tests. */
 export const TEST_SECRET = createHash('sha256').update('test').digest();

@@ -23,30 +23,30 @@ export type TestApp = {
   app: FastifyInstance;
   ctx: Context;
   clock: TestClock;
-  /** Returns everything logged so far, as lines of JSON. */
+  /** Everything the service has logged, as lines of JSON. */
   logged(): string;
-  /** Issues a real access token, and creates the partner, client and user if they are missing. */
+  /** A real access token of this caller; its partner, client and user are made when they are missing. */
   tokenFor(caller?: Partial<Caller>): Promise<string>;
   close(): Promise<void>;
 };
 
-/** Seeds the random numbers: two apps on one database are two nodes and must not generate the same ids. */
+/** Two apps on one database are two nodes: they must not draw the same ids. */
 let count = 0;
 
 type Options = {
   routes?: readonly Route[];
   plugins?: readonly ((ctx: Context) => Plugin)[];
-  /** Whether to serve the hosted pages. Default: true. */
+  /** The hosted pages; without them a plugin of the test stands in. */
   pages?: boolean;
   config?: Partial<Config>;
   databaseUrl?: string;
-  /** Listens on a free port, for clients with their own HTTP stack. */
+  /** On a free port of this machine, for clients that bring their own HTTP. */
   listen?: boolean;
-  /** The public base URL; the port is added if the app listens. */
+  /** The service's own address, when it matters which. Listening, its port is filled in. */
   baseUrl?: string;
 };
 
-/** Starts the real application in this process, with its own database, clock and seeded random numbers. */
+/** The real application in this process, on a database of its own, with its own clock and randomness. */
 export async function testApp({
   routes = apiRoutes,
   plugins = [],
@@ -65,7 +65,7 @@ export async function testApp({
     stream: { write: (line) => void lines.push(line) },
   });
   const port = listen ? await freePort() : 0;
-  const composed = await buildContext({
+  const built = await buildContext({
     config: { ...testConfig(), ...config },
     baseUrl: listen ? `${baseUrl}:${port}` : baseUrl,
     databaseUrl: databaseUrl ?? String(database?.url),
@@ -73,12 +73,12 @@ export async function testApp({
     clock,
     random: seededRandom(`causeway ${count++}`),
   });
-  const { ctx } = composed;
-  const extra = plugins.map((plugin) => plugin(ctx));
+  const { ctx } = built;
+  const own = plugins.map((plugin) => plugin(ctx));
   const app = await buildServer(ctx, routes, [
     oauthPlugin(ctx),
     ...(pages ? [accountsPlugin(ctx)] : []),
-    ...extra,
+    ...own,
   ]);
   if (listen) await app.listen({ host: '127.0.0.1', port });
   return {
@@ -92,7 +92,7 @@ export async function testApp({
     tokenFor: (caller = {}) => issueTokenFor(ctx, caller),
     close: async () => {
       await app.close();
-      await composed.close();
+      await built.close();
       await database?.drop();
     },
   };
@@ -106,7 +106,7 @@ export function testConfig(): Config {
   });
 }
 
-/** Returns the same sequence of bytes in every run. */
+/** The same bytes in every run, never the same twice in one. */
 export function seededRandom(seed: string): Random {
   let count = 0;
   return (size) => {

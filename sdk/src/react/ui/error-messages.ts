@@ -13,6 +13,7 @@ type Unexpected =
   | 'idempotency_in_progress'
   | 'idempotency_key_reused'
   | 'payload_too_large'
+  | 'uri_too_long'
   | 'unsupported_media_type'
   | 'passkey_refused'
   | 'validation_failed'
