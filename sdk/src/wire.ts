@@ -430,7 +430,8 @@ export type ErrorCode =
   | 'rate_limited'
   | 'internal_error'
   | 'upstream_error'
-  | 'upstream_unavailable';
+  | 'upstream_unavailable'
+  | 'unavailable';
 
 /** The query, body and reply of each API operation. */
 export type Operations = {

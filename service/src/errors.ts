@@ -56,6 +56,7 @@ export const ERRORS = {
   internal_error: [500, 'Internal error.'],
   upstream_error: [502, 'An external service returned an invalid response.'],
   upstream_unavailable: [503, 'An external service is unavailable. Try again later.'],
+  unavailable: [503, 'The service is temporarily unavailable. Try again later.'],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
 
 export type ErrorCode = keyof typeof ERRORS;

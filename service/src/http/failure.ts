@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { ApiError, ERRORS, type ErrorCode } from '../errors.ts';
 import { MAX_URL_LENGTH } from './request-checks.ts';
 import { Closed } from './wire.ts';
@@ -41,6 +42,8 @@ export function toApiError(error: unknown): ApiError {
     const headers = known === 'upstream_unavailable' ? { 'retry-after': '5' } : {};
     return new ApiError(known, {}, { cause: error, headers });
   }
+  if (isDatabaseUnavailable(error))
+    return new ApiError('unavailable', {}, { cause: error, headers: { 'retry-after': '2' } });
   const isClientFault = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500;
   return new ApiError(isClientFault ? 'malformed_request' : 'internal_error', {}, { cause: error });
 }
@@ -59,6 +62,7 @@ const OAUTH_ERRORS: Partial<Record<ErrorCode, string>> = {
   unauthorized: 'invalid_client',
   rate_limited: 'temporarily_unavailable',
   upstream_unavailable: 'temporarily_unavailable',
+  unavailable: 'temporarily_unavailable',
   internal_error: 'server_error',
 };
 

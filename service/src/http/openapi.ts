@@ -14,7 +14,7 @@ Amounts are decimal strings in the token's smallest unit. Times are UTC with mic
 member with its type. Lists are paginated by cursor, newest first. Every POST under \`/v1\` accepts an
 \`Idempotency-Key\`. Every error is one object with a \`code\` for programs and an \`event_id\` to quote in support requests.`;
 
-const ANY_ROUTE: readonly ErrorCode[] = ['malformed_request', 'internal_error'];
+const ANY_ROUTE: readonly ErrorCode[] = ['malformed_request', 'internal_error', 'unavailable'];
 const WITH_TOKEN: readonly ErrorCode[] = ['unauthorized', 'insufficient_scope', 'rate_limited'];
 
 /** Generates the OpenAPI 3.1 document from the declared routes, whose schemas are JSON Schema already. */

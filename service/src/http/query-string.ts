@@ -1,5 +1,8 @@
 import { decodeUtf8 } from './strict-json.ts';
 
+/** More pairs than any request of ours needs; the router parses the query before anything else is checked. */
+const MAX_PAIRS = 200;
+
 /** Marks a query that cannot be decoded. The router's parser must not throw; `refuseRequest` does it later. */
 export const MALFORMED = Symbol('malformed');
 
@@ -12,7 +15,9 @@ export function parseQuery(text: string): Query {
   try {
     for (const [name, value] of pairs(text)) {
       const before = query[name];
-      query[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value];
+      if (before === undefined) query[name] = value;
+      else if (Array.isArray(before)) before.push(value);
+      else query[name] = [before, value];
     }
   } catch {
     query[MALFORMED] = true;
@@ -35,8 +40,10 @@ export function parseForm(body: Buffer): Record<string, string> | null {
 }
 
 function* pairs(text: string): Generator<[string, string]> {
+  let count = 0;
   for (const part of text.split('&')) {
     if (part === '') continue;
+    if (++count > MAX_PAIRS) throw new Error('too many pairs');
     const equals = part.indexOf('=');
     const name = equals < 0 ? part : part.slice(0, equals);
     yield [decode(name), equals < 0 ? '' : decode(part.slice(equals + 1))];

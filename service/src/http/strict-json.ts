@@ -1,6 +1,7 @@
 import { ApiError } from '../errors.ts';
 
 const MAX_DEPTH = 32;
+const MAX_MEMBERS = 500;
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
@@ -15,7 +16,8 @@ export function decodeUtf8(body: Buffer): string {
 
 /**
  * Parses JSON and rejects what parsers disagree about: duplicate keys, deep nesting, the member `__proto__`, and NUL,
- * which PostgreSQL text cannot store. Two readers of one body must never see different requests.
+ * which PostgreSQL text cannot store. Two readers of one body must never see different requests. Bodies with many
+ * members are refused too, because every one of them costs time in validation.
  */
 export function parseStrictJson(body: Buffer): unknown {
   const text = decodeUtf8(body);
@@ -34,12 +36,14 @@ export function parseStrictJson(body: Buffer): unknown {
 function checkMembers(text: string): void {
   const open: (Set<string> | null)[] = [];
   let expectsKey = false;
+  let members = 0;
   for (let i = 0; i < text.length; i++) {
     const char = text[i];
     if (char === '"') {
       const start = i;
       for (i++; text[i] !== '"'; i++) if (text[i] === '\\') i++;
       if (expectsKey) {
+        if (++members > MAX_MEMBERS) throw malformed(`The body has more than ${MAX_MEMBERS} members.`);
         addKey(open.at(-1), JSON.parse(text.slice(start, i + 1)));
         expectsKey = false;
       }

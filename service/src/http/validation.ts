@@ -59,10 +59,13 @@ export const compileSerializer: FastifySerializerCompiler<TSchema> = ({ schema }
   };
 };
 
+/** Enough to correct a request; a reply that lists thousands would cost more than the request. */
+const MAX_REPORTED_PROBLEMS = 20;
+
 function toApiError(errors: ErrorObject[]): ApiError {
   // No prototype, because a field may be called `__proto__`.
   const fields: Record<string, string[]> = Object.create(null);
-  for (const error of errors) {
+  for (const error of errors.slice(0, MAX_REPORTED_PROBLEMS)) {
     const [field, message] = explain(error);
     fields[field] = [...new Set([...(fields[field] ?? []), message])];
   }

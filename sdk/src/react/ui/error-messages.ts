@@ -89,6 +89,7 @@ const MESSAGES: Record<Known, readonly [title: string, advice: string]> = {
   ],
   upstream_error: ["One of our partners isn't working properly", 'Please try again in a few minutes.'],
   upstream_unavailable: ["We can't reach one of our partners", 'Please try again in a few minutes.'],
+  unavailable: ['We are temporarily unavailable', 'Please try again in a minute.'],
   user_rejected: ['You declined the request in your wallet', 'Nothing was sent. You can try again.'],
   wallet_error: ["Your wallet couldn't do that", 'Unlock it, check its network and try again.'],
   wallet_changed: ['Your wallet switched accounts', 'Select the account you started with, then continue.'],

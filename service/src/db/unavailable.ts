@@ -1,0 +1,27 @@
+/**
+ * SQLSTATE classes and codes after which the same request may succeed later: connection exceptions, insufficient
+ * resources (disk, memory, connections), shutdown and cancellation, a missing database, a read-only standby after a
+ * failover, serialization failures and deadlocks.
+ */
+const RETRYABLE_STATE = /^(08...|53...|57P0[1-5]|57014|3D000|25006|40001|40P01)$/;
+
+const CONNECTION_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ETIMEDOUT',
+  'EPIPE',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
+
+/** Errors of the driver that carry no code. */
+const DRIVER_MESSAGES =
+  /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error)/;
+
+/** Whether an error says that the database cannot be reached or is overloaded, rather than that a query is wrong. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as { code?: unknown };
+  if (typeof code === 'string') return RETRYABLE_STATE.test(code) || CONNECTION_CODES.has(code);
+  return DRIVER_MESSAGES.test(error.message);
+}
