@@ -23,12 +23,13 @@ import { createOAuth } from './oauth/server.ts';
 import { createCatalogue } from './offers/catalogue.ts';
 import { openOperatorKey } from './operator/key.ts';
 import { createFactsOpener } from './pii/sealed-data.ts';
+import { openSanctions } from './screening/list.ts';
 import { createSealing } from './sealing.ts';
 import { cacheVenue } from './tokenized/cached-venue.ts';
 import { openOndo } from './tokenized/ondo.ts';
 import { unconfiguredVenue } from './tokenized/unconfigured.ts';
 import { permissionSupplier } from './wallets/permission-supplier.ts';
-import { openSanctions, type Sanctions } from './wallets/sanctions.ts';
+import type { Sanctions } from './wallets/sanctions.ts';
 
 export type ComposedContext = { ctx: Context; close(): Promise<void> };
 
@@ -108,7 +109,7 @@ export async function buildContext({
   };
   try {
     await claimSecrets(db, sealing);
-    sanctions = await openSanctions(config.sanctionsFile, log);
+    sanctions = await openSanctions(config.sanctionsFile, base);
     const guard = await createGuard(base);
     const ctx: Context = {
       ...base,

@@ -10,6 +10,7 @@ afterAll(() => rmSync(dataDir, { recursive: true }));
 const secret = Buffer.alloc(32, 1).toString('base64');
 const production = {
   CAUSEWAY_PROFILE: 'production',
+  SANCTIONS: 'none',
   DATABASE_URL: 'postgres://db.test/causeway',
   CAUSEWAY_SECRET: secret,
   PUBLIC_URL: 'https://invest.example/',

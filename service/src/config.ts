@@ -88,6 +88,11 @@ export function loadConfig(env: Environment = process.env): Config {
     problems.push('CAUSEWAY_CLOCK: must not be test in production; the test clock is part of the sandbox');
   if (isProduction && config.demo)
     problems.push('CAUSEWAY_DEMO: must not be on in production; the demo app is part of the sandbox');
+  const isUnlisted = source.read('SANCTIONS') === 'none';
+  if (isProduction && !isUnlisted && config.sanctionsFile === null)
+    problems.push('SANCTIONS_FILE: is required in production; set SANCTIONS=none to run without a list');
+  if (isUnlisted && config.sanctionsFile !== null)
+    problems.push('SANCTIONS: must not be none together with SANCTIONS_FILE');
   if (problems.length > 0) throw new ConfigError(problems);
   if (config.secrets.length === 0) config.secrets = [createSandboxSecret(config.dataDir)];
   return config;

@@ -56,6 +56,13 @@ const COMMANDS: Record<string, Entry> = {
       return { help: USER_HELP, run: (args) => runUser(loadCommandConfig(), args) };
     },
   },
+  sanctions: {
+    summary: 'Show the sanctions list and its hits, accept a shorter list, clear hits',
+    load: async () => {
+      const { SANCTIONS_HELP, runSanctions } = await import('./screening/sanctions-command.ts');
+      return { help: SANCTIONS_HELP, run: (args) => runSanctions(loadCommandConfig(), args) };
+    },
+  },
   keys: {
     summary: 'Re-encrypt stored data under a new secret, or rotate the ID token signing key',
     load: async () => {

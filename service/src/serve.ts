@@ -20,6 +20,7 @@ import type { CommandHelp } from './operations/command.ts';
 import { serveMetrics } from './operations/metrics-server.ts';
 import { referencePlugin } from './operations/reference.ts';
 import { apiRoutes } from './routes.ts';
+import { startScreening } from './screening/rescreen.ts';
 import { startSettlement } from './settlement/settlement.ts';
 import { findSwapProblems } from './tokenized/swap-domain.ts';
 import { startOrderWatch } from './tokenized/watch.ts';
@@ -90,6 +91,7 @@ async function start(
   started.push((await startDocumentReconciler(ctx)).stop);
   started.push(startHousekeeping(ctx));
   started.push(startAllowListWatch(ctx));
+  started.push(startScreening(ctx));
   started.push((await startSettlement(ctx)).stop);
   const problems = await findSwapProblems(ctx);
   if (problems.length > 0) throw new ConfigError(problems);

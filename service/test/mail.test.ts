@@ -143,6 +143,7 @@ test('a mail server that never answers is given up on', { timeout: 40_000 }, asy
 test('production does not start without a way to send mail', () => {
   const env = {
     CAUSEWAY_PROFILE: 'production',
+    SANCTIONS: 'none',
     PUBLIC_URL: 'https://causeway.test',
     DATABASE_URL: 'postgres://db.test/x',
     CAUSEWAY_SECRET: Buffer.alloc(32, 1).toString('base64'),

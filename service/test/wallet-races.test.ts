@@ -48,6 +48,7 @@ async function startNode() {
   const port = await freePort();
   const service = await startService({
     CAUSEWAY_PROFILE: 'production',
+    SANCTIONS: 'none',
     CAUSEWAY_SECRET: createHash('sha256').update('test').digest('base64'),
     CAUSEWAY_DATA: folder,
     DATABASE_URL: database.url,

@@ -163,9 +163,10 @@ const KEYS = {
   ),
   SANCTIONS_FILE: setting(
     parsers.path,
-    'A file with one blocked wallet address per line. It is reloaded when it changes and on SIGHUP.',
-    {},
+    'A file with one blocked wallet address per line. It is reloaded when it changes and on SIGHUP. An empty file, or one that has lost more than a fifth of its addresses, is refused and the previous list stays in use; `causeway sanctions accept` accepts it.',
+    { required: '`SANCTIONS` is not `none`' },
   ),
+  SANCTIONS: setting(oneOf('none'), '`none` runs production without a sanctions list.', {}),
 };
 
 const PROVIDERS = {

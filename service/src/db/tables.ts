@@ -1,6 +1,7 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { IdentityTables } from './identity-tables.ts';
 import type { InstallationTables } from './installation-tables.ts';
+import type { ScreeningTables } from './screening-tables.ts';
 import type { SettlementTables } from './settlement-tables.ts';
 import type { TokenizedTables } from './tokenized-tables.ts';
 import type { WalletTables } from './wallet-tables.ts';
@@ -13,6 +14,7 @@ export interface Database
   extends WalletTables,
     IdentityTables,
     InstallationTables,
+    ScreeningTables,
     SettlementTables,
     TokenizedTables {
   schema_migrations: SchemaMigrations;

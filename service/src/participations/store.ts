@@ -164,3 +164,31 @@ export async function releaseApprovals(tx: Db, ids: readonly string[]): Promise<
   await sql`update participations set holds_approval = false
     where id = any(${ids}::uuid[]) and status = 'failed'`.execute(tx);
 }
+
+export type FrozenRow = { subject_id: string; address: string; user_id: string; partner_id: string };
+
+/** Sets the reason on unfinished rows of these wallets that have none. Returns the changed rows. */
+export async function freezeByWallet(
+  tx: Db,
+  wallets: readonly string[],
+  reason: 'hold' | 'sanctions',
+): Promise<FrozenRow[]> {
+  const { rows } = await sql<FrozenRow>`
+    update participations set frozen_reason = ${reason}
+    where wallet_address = any(${wallets}::text[]) and status not in ('failed', 'remitted')
+      and frozen_reason is null
+    returning id as subject_id, wallet_address as address, user_id, partner_id`.execute(tx);
+  return rows;
+}
+
+/** Removes the reason from rows that have it. Returns how many changed. */
+export async function unfreezeRows(
+  tx: Db,
+  ids: readonly string[],
+  reason: 'hold' | 'sanctions',
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update participations set frozen_reason = null, check_at = now()
+    where id = any(${ids}::uuid[]) and frozen_reason = ${reason}`.execute(tx);
+  return Number(numAffectedRows ?? 0n);
+}

@@ -6,6 +6,7 @@ import { sendCall } from '../operator/sender.ts';
 import type { OperatorCall } from '../operator/transaction.ts';
 import { inspectReceipts } from '../participations/approval.ts';
 import { changeStatus } from '../participations/status.ts';
+import { freezeSanctioned } from '../screening/freeze.ts';
 import { estimateGas, withGasMargin } from './estimate.ts';
 import { postpone, postponeIfFundBlocked } from './postpone.ts';
 import { listPending, type SettlementRow } from './store.ts';
@@ -23,7 +24,7 @@ export const MAX_COMMIT_ROWS = 36;
 export async function commitNext(worker: SettlementWorker): Promise<number> {
   const { ctx, account } = worker;
   const listed = await listPending(ctx.db, account.chain.name, MAX_COMMIT_ROWS);
-  const rows = await returnUnapproved(worker, listed);
+  const rows = await returnUnapproved(worker, await freezeSanctioned(ctx, listed));
   if (rows.length === 0) return listed.length;
   return postponeIfFundBlocked(worker, rows, () => sendCommit(worker, rows));
 }

@@ -3,6 +3,7 @@ import { encodeRemit } from '../chain/evm/sale-fund.ts';
 import { RELEASE_BLOCKS } from '../operator/follow.ts';
 import { sendCall } from '../operator/sender.ts';
 import { changeStatus } from '../participations/status.ts';
+import { freezeSanctioned } from '../screening/freeze.ts';
 import { estimateGas, withGasMargin } from './estimate.ts';
 import { postponeIfFundBlocked } from './postpone.ts';
 import { assignRefund, listToRemit, type SettlementRow } from './store.ts';
@@ -19,9 +20,10 @@ export async function remitNext(worker: SettlementWorker): Promise<number> {
     committedBelow: state.head.number + 2n - BigInt(account.chain.facts.refundDepth),
     releasedBelow: state.head.number - RELEASE_BLOCKS,
   };
-  const rows = await listToRemit(ctx.db, account.chain.name, depths, MAX_REFUND_ROWS);
+  const listed = await listToRemit(ctx.db, account.chain.name, depths, MAX_REFUND_ROWS);
+  const rows = await freezeSanctioned(ctx, listed);
   const [first] = rows;
-  if (first === undefined) return 0;
+  if (first === undefined) return listed.length;
   return postponeIfFundBlocked(worker, rows, () => sendBatchOrFirst(worker, rows, first));
 }
 

@@ -66,9 +66,9 @@ export async function takePrepared(
 export async function listPending(db: Db, chain: string, limit: number): Promise<SettlementRow[]> {
   const { rows } = await sql<StoredRow>`
     select ${COLUMNS} from participations p
-    where p.chain = ${chain} and p.status = 'pending' and p.check_at <= now() and p.fund_address = (
+    where p.chain = ${chain} and p.status = 'pending' and p.check_at <= now() and p.frozen_reason is null and p.fund_address = (
       select fund_address from participations
-      where chain = ${chain} and status = 'pending' and check_at <= now() order by inserted_at, id limit 1)
+      where chain = ${chain} and status = 'pending' and check_at <= now() and frozen_reason is null order by inserted_at, id limit 1)
     order by p.inserted_at, p.id limit ${limit}`.execute(db);
   return rows.map(toRow);
 }
@@ -92,7 +92,7 @@ export async function listToRemit(
 ): Promise<SettlementRow[]> {
   const isBelow = (id: RawBuilder<unknown>, block: bigint) =>
     sql`exists (select from operator_transactions t where t.id = ${id} and (t.state = 'final' or t.block_number < ${block}))`;
-  const isDue = sql`p.chain = ${chain} and p.status = 'remit_submitted' and p.check_at <= now() and p.committed
+  const isDue = sql`p.chain = ${chain} and p.status = 'remit_submitted' and p.check_at <= now() and p.frozen_reason is null and p.committed
     and ${isBelow(sql`p.commit_id`, committedBelow)}
     and (p.remit_id is null or ${isBelow(sql`p.remit_id`, releasedBelow)})`;
   const { rows } = await sql<StoredRow>`
@@ -158,12 +158,12 @@ export async function listCommittedFlags(db: Db, transactionId: string): Promise
   return rows.map(({ committed }) => committed);
 }
 
-/** Assigns refunds to a transaction in the order of `ids`. Returns how many still had the status `remit_submitted`. */
+/** Assigns refunds to a transaction in the order of `ids`. Returns how many were still to be sent. */
 export async function assignRefund(tx: Db, transactionId: string, ids: readonly string[]): Promise<number> {
   const { numAffectedRows } = await sql`
     update participations p set remit_id = ${transactionId}, remit_row = n.row - 1
     from unnest(${ids}::uuid[]) with ordinality as n (id, row)
-    where p.id = n.id and p.status = 'remit_submitted'`.execute(tx);
+    where p.id = n.id and p.status = 'remit_submitted' and p.frozen_reason is null`.execute(tx);
   return Number(numAffectedRows ?? 0n);
 }
 

@@ -198,3 +198,15 @@ function toAttestation(stored: Record<keyof Attestation, string | number>): Atte
     signature: hex('signature'),
   };
 }
+
+type OpenOrder = { subject_id: string; address: string; user_id: string; partner_id: string };
+
+/** Returns the orders of these wallets whose calldata is or may become live. */
+export async function listOpenByWallets(db: Db, wallets: readonly string[]): Promise<OpenOrder[]> {
+  const { rows } = await sql<OpenOrder>`
+    select id as subject_id, wallet as address, user_id, partner_id from tokenized_orders
+    where wallet = any(${wallets}::text[]) and state in ('asking', 'unknown', 'attested', 'live')`.execute(
+    db,
+  );
+  return rows;
+}

@@ -236,3 +236,18 @@ export async function deleteUserWallets(tx: Db, userId: string): Promise<void> {
   await sql`delete from option_addresses where user_id = ${userId}
     and not exists (select from participations where user_id = ${userId})`.execute(tx);
 }
+
+type AddressHolder = { subject_id: string; address: string; user_id: string; partner_id: string };
+
+/** Returns who has bound or proven these addresses. */
+export async function listByAddresses(tx: Db, addresses: readonly string[]): Promise<AddressHolder[]> {
+  const { rows } = await sql<AddressHolder>`
+    select distinct on (user_id, partner_id, address) subject_id, address, user_id, partner_id from (
+      select id as subject_id, address, user_id, partner_id, created_at from option_addresses
+      where address = any(${addresses}::text[])
+      union all
+      select user_id, address, user_id, partner_id, 'infinity' from wallet_proofs
+      where address = any(${addresses}::text[])) held
+    order by user_id, partner_id, address, created_at`.execute(tx);
+  return rows;
+}

@@ -63,6 +63,7 @@ export function runCauseway(
 export function productionSettings(databaseUrl: string): Record<string, string> {
   return {
     CAUSEWAY_PROFILE: 'production',
+    SANCTIONS: 'none',
     DATABASE_URL: databaseUrl,
     CAUSEWAY_SECRET: Buffer.alloc(32, 7).toString('base64'),
     PUBLIC_URL: 'https://invest.example',

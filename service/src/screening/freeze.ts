@@ -1,0 +1,25 @@
+import type { Context } from '../context.ts';
+import { freezeParticipations } from '../participations/freeze.ts';
+import { isSanctioned } from '../wallets/sanctions.ts';
+import { logHits, recordHits } from './hits.ts';
+
+type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'log' | 'sanctions'>;
+
+/**
+ * Screens rows immediately before a transaction for them is signed: freezes those whose wallet is listed, records a hit,
+ * and returns the others. Call this for every new signature, fee bumps and repeated attempts included.
+ */
+export async function freezeSanctioned<R extends { user: string }>(ctx: Parts, rows: R[]): Promise<R[]> {
+  const listed = [...new Set(rows.map(({ user }) => user).filter((wallet) => isSanctioned(ctx, wallet)))];
+  if (listed.length === 0) return rows;
+  const hits = await ctx.db.transaction().execute(async (tx) => {
+    const frozen = await freezeParticipations(tx, listed);
+    return recordHits(
+      ctx,
+      tx,
+      frozen.map((row) => ({ ...row, subject: 'participation' as const })),
+    );
+  });
+  logHits(ctx, hits);
+  return rows.filter(({ user }) => !listed.includes(user));
+}

@@ -1,0 +1,51 @@
+import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import { ApiError } from '../errors.ts';
+import { newId } from '../http/ids.ts';
+import { toTimestamp } from '../http/wire.ts';
+import { unfreezeParticipations } from '../participations/freeze.ts';
+import { toListed } from './list-file.ts';
+import { clearHits, type Finding, insertHits, readAcceptedList } from './store.ts';
+
+type Parts = Pick<Context, 'clock' | 'random' | 'log'>;
+
+/** Records what a screening found, in the transaction that froze it. Returns the findings that had no open hit. */
+export async function recordHits(
+  { clock, random }: Parts,
+  tx: Db,
+  findings: readonly Finding[],
+): Promise<Finding[]> {
+  const hits = findings.map((finding) => ({ ...finding, id: newId(clock, random) }));
+  return insertHits(tx, hits, toTimestamp(clock.micros()));
+}
+
+/** Alerts operators of hits. Names the subject, never the wallet or the person. */
+export function logHits({ log }: Parts, hits: readonly Finding[]): void {
+  for (const { subject, subject_id, user_id } of hits)
+    log.error({ subject, subject_id, user_id }, `sanctions hit: ${subject} ${subject_id}`);
+}
+
+/**
+ * Clears the hits of an address by an operator's decision and unfreezes its participations. Returns how many hits were
+ * open. Throws `validation_failed` while the address is on the accepted list: the next screening would find it again.
+ */
+export async function clearAddress(
+  { db, clock }: Pick<Context, 'db' | 'clock'>,
+  text: string,
+  reason: string,
+): Promise<number> {
+  const address = toListed(text);
+  return db.transaction().execute(async (tx) => {
+    const list = await readAcceptedList(tx);
+    if (list?.addresses.has(address) === true)
+      throw new ApiError('validation_failed', {
+        address: ['is on the sanctions list; remove it from the file first'],
+      });
+    const cleared = await clearHits(tx, address, reason, toTimestamp(clock.micros()));
+    await unfreezeParticipations(
+      tx,
+      cleared.filter(({ subject }) => subject === 'participation').map(({ subject_id }) => subject_id),
+    );
+    return cleared.length;
+  });
+}

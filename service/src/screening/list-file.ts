@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto';
+import { decodeBase58 } from '../chain/address.ts';
+
+/** The largest share of its entries that a list may lose at once, as a divisor: one fifth. */
+const MAX_LOSS_DIVISOR = 5;
+
+export type AddressList = ReadonlySet<string>;
+
+/** Parses one address per line; `#` starts a comment. Throws with the line number of anything else. */
+export function parseSanctions(text: string): AddressList {
+  const list = new Set<string>();
+  for (const [index, line] of text
+    .replace(/^\ufeff/, '')
+    .split(/\r\n|\r|\n/)
+    .entries()) {
+    const address = line.replace(/#.*/, '').trim();
+    if (address === '') continue;
+    const isEvm = /^0x[0-9a-f]{40}$/i.test(address);
+    if (!isEvm && decodeBase58(address, 32) === null)
+      throw new Error(`sanctions list: line ${index + 1} is not an address`);
+    list.add(toListed(address));
+  }
+  return list;
+}
+
+/** EVM addresses are case-insensitive, Solana addresses are not. */
+export function toListed(address: string): string {
+  return /^0x/i.test(address) ? address.toLowerCase() : address;
+}
+
+/** Returns why `next` must not replace `previous`, or null if it may. */
+export function findListProblem(previous: AddressList | null, next: AddressList): string | null {
+  if (next.size === 0) return 'the file has no addresses';
+  if (previous === null) return null;
+  let lost = 0;
+  for (const address of previous) if (!next.has(address)) lost++;
+  return lost * MAX_LOSS_DIVISOR > previous.size
+    ? `the file has lost ${lost} of the ${previous.size} addresses of the accepted list`
+    : null;
+}
+
+/** Identifies a list whatever the order and the comments of its file. */
+export function hashList(list: AddressList): string {
+  return createHash('sha256')
+    .update([...list].sort().join('\n'))
+    .digest('hex');
+}

@@ -1,0 +1,132 @@
+import { unwatchFile, watchFile } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { Gauge } from 'prom-client';
+import { toTimestamp } from '../http/wire.ts';
+import type { Kernel } from '../kernel.ts';
+import type { Sanctions } from '../wallets/sanctions.ts';
+import { type AddressList, findListProblem, hashList, parseSanctions, toListed } from './list-file.ts';
+import { readAcceptedList, recordRefusal, SANCTIONS_CHANNEL, saveAcceptedList } from './store.ts';
+
+const POLL_INTERVAL_MS = 2_000;
+
+type Parts = Pick<Kernel, 'db' | 'log' | 'clock' | 'listener' | 'metrics'>;
+
+/**
+ * Loads the sanctions list and reloads it when the file changes or an operator accepts it. A file that is unreadable,
+ * empty, or has lost more than a fifth of its entries is refused: the previous list stays, from the database after a
+ * restart, and `causeway_sanctions_list_stale` is 1. Throws if there is no list at all: the service must not run without it.
+ */
+export async function openSanctions(
+  file: string | null,
+  parts: Parts,
+  pollIntervalMs = POLL_INTERVAL_MS,
+): Promise<Sanctions> {
+  const gauges = createGauges(parts);
+  if (file === null) return withoutList();
+  const listeners: (() => void)[] = [];
+  let list = await openFirst(parts, file, gauges.stale);
+  let hash = hashList(list);
+  gauges.entries.set(list.size);
+  const reload = async () => {
+    const next = await readChecked(parts, file, list).catch(async (err: unknown) => {
+      gauges.stale.set(1);
+      await reportRefusal(parts, err);
+      return null;
+    });
+    if (next === null) return;
+    gauges.stale.set(0);
+    gauges.entries.set(next.size);
+    const nextHash = hashList(next);
+    if (nextHash === hash) return;
+    [list, hash] = [next, nextHash];
+    parts.log.info({ addresses: list.size }, 'sanctions list loaded');
+    for (const listener of listeners) listener();
+  };
+  // Polling also detects a replaced file, on any file system.
+  const onFileChange = () => void reload();
+  watchFile(file, { interval: pollIntervalMs, persistent: false }, onFileChange);
+  await parts.listener.on(SANCTIONS_CHANNEL, onFileChange);
+  return {
+    has: (address) => list.has(toListed(address)),
+    addresses: () => list,
+    hash: () => hash,
+    reload,
+    onChange: (listener) => void listeners.push(listener),
+    close: () => unwatchFile(file, onFileChange),
+  };
+}
+
+function withoutList(): Sanctions {
+  return {
+    has: () => false,
+    addresses: () => new Set(),
+    hash: () => null,
+    reload: async () => {},
+    onChange: () => {},
+    close: () => {},
+  };
+}
+
+/** Returns the list of the file or, if that has lost too many entries, the accepted list. An empty file never starts. */
+async function openFirst(parts: Parts, file: string, stale: Gauge): Promise<AddressList> {
+  const accepted = (await readAcceptedList(parts.db))?.addresses ?? null;
+  const next = parseSanctions(await readFile(file, 'utf8'));
+  if (next.size === 0)
+    throw new Error(`SANCTIONS_FILE: ${file} has no addresses; set SANCTIONS=none to run without a list`);
+  try {
+    return await checkAndSave(parts, next, accepted);
+  } catch (err) {
+    if (accepted === null || !(err instanceof ListRefused)) throw err;
+    stale.set(1);
+    await reportRefusal(parts, err);
+    return accepted;
+  }
+}
+
+class ListRefused extends Error {
+  readonly hash: string;
+  constructor(message: string, hash: string) {
+    super(message);
+    this.name = 'ListRefused';
+    this.hash = hash;
+  }
+}
+
+async function readChecked(parts: Parts, file: string, current: AddressList): Promise<AddressList> {
+  return checkAndSave(parts, parseSanctions(await readFile(file, 'utf8')), current);
+}
+
+/** Throws `ListRefused` unless the list may replace `previous` or an operator has accepted it. */
+async function checkAndSave(
+  { db, clock }: Parts,
+  next: AddressList,
+  previous: AddressList | null,
+): Promise<AddressList> {
+  const hash = hashList(next);
+  const accepted = await readAcceptedList(db);
+  const problem = findListProblem(previous, next);
+  if (problem !== null && (next.size === 0 || accepted?.hash !== hash)) throw new ListRefused(problem, hash);
+  if (accepted?.hash !== hash || accepted.refused_hash !== null)
+    await saveAcceptedList(db, { hash, addresses: [...next] }, toTimestamp(clock.micros()));
+  return next;
+}
+
+async function reportRefusal({ db, log, clock }: Parts, err: unknown): Promise<void> {
+  log.error({ err }, 'sanctions list refused; keeping the previous list');
+  const reason = err instanceof Error ? err.message : String(err);
+  const hash = err instanceof ListRefused ? err.hash : 'unreadable';
+  await recordRefusal(db, { hash, reason }, toTimestamp(clock.micros())).catch((error: unknown) =>
+    log.warn({ err: error }, 'refusal of the sanctions list was not recorded'),
+  );
+}
+
+function createGauges({ metrics: { registry } }: Parts) {
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] });
+  return {
+    stale: gauge(
+      'causeway_sanctions_list_stale',
+      '1 while the sanctions file is refused and an older list is in use.',
+    ),
+    entries: gauge('causeway_sanctions_list_entries', 'Addresses on the sanctions list in use.'),
+  };
+}

@@ -1,0 +1,127 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { makeOffer, tokenizedFile } from '../../test/support/offers.ts';
+import { saleWorker, UNIT } from '../../test/support/sale.ts';
+import { useSale } from '../../test/support/settlement.ts';
+import { evmWallet } from '../../test/support/wallets.ts';
+import { requestRemit } from '../participations/remit.ts';
+import { clearAddress } from './hits.ts';
+import { rescreen } from './rescreen.ts';
+import { listOpenHits, readListStatus } from './store.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'causeway-rescreen-'));
+const sanctionsFile = join(folder, 'list.txt');
+const others = Array.from({ length: 20 }, (_, i) => evmWallet(`other ${i}`).address);
+writeFileSync(sanctionsFile, others.join('\n'));
+const sale = useSale({ config: { sanctionsFile } });
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+beforeEach(() => list());
+
+/** Replaces the list, as an operator would, and waits until the node uses it. */
+async function list(...addresses: string[]): Promise<void> {
+  writeFileSync(sanctionsFile, [...others, ...addresses].join('\n'));
+  await sale.app.ctx.sanctions.reload();
+}
+
+const frozenReasonOf = async (id: string) => {
+  const { ctx } = sale.app;
+  const row = await ctx.db
+    .selectFrom('participations')
+    .select('frozen_reason')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  return row.frozen_reason;
+};
+
+test('a changed list freezes pending participations and refunds of listed wallets, and nothing is sent', async () => {
+  const { ctx } = sale.app;
+  const { settle } = saleWorker(sale);
+  const paid = await sale.participate(sale.buyer(0), 5n * UNIT);
+  await settle();
+  const innocent = await sale.participate(sale.buyer(1), 7n * UNIT);
+  await requestRemit(ctx, paid.id);
+  const pending = await sale.participate(sale.buyer(0), 11n * UNIT);
+  const before = await sale.totalsOf(sale.buyer(0).address);
+
+  await list(sale.buyer(0).address);
+  const found = await rescreen(ctx);
+  expect(found.map(({ subject }) => subject)).toEqual(['wallet', 'participation', 'participation']);
+  expect(found.map(({ subject_id }) => subject_id)).toEqual(expect.arrayContaining([paid.id, pending.id]));
+  expect(await rescreen(ctx)).toEqual([]);
+  await settle();
+  expect(await sale.totalsOf(sale.buyer(0).address)).toEqual(before);
+  expect([
+    await sale.statusOf(pending.id),
+    await sale.statusOf(paid.id),
+    await sale.statusOf(innocent.id),
+  ]).toEqual(['pending', 'remit_submitted', 'completed']);
+  expect(await frozenReasonOf(pending.id)).toBe('sanctions');
+  const shown = await sale.person.call('GET', `/v1/participations/${pending.id}`);
+  expect(JSON.stringify(shown.body)).not.toMatch(/sanction|frozen/);
+  expect(await listOpenHits(ctx.db)).toHaveLength(3);
+  expect(await readListStatus(ctx.db)).toMatchObject({ screened_hash: ctx.sanctions.hash(), open_hits: 3 });
+
+  await expect(clearAddress(ctx, sale.buyer(0).address, 'mistake')).rejects.toMatchObject({
+    code: 'validation_failed',
+  });
+  await list();
+  await rescreen(ctx);
+  expect(await frozenReasonOf(pending.id)).toBe('sanctions');
+  expect(await clearAddress(ctx, sale.buyer(0).address, 'delisted')).toBe(3);
+  await settle();
+  expect([await sale.statusOf(pending.id), await sale.statusOf(paid.id)]).toEqual(['completed', 'remitted']);
+});
+
+test('a list that changes after the last screening stops a commit and a refund at signing', async () => {
+  const { settle } = saleWorker(sale);
+  const paid = await sale.participate(sale.buyer(2), 5n * UNIT);
+  await settle();
+  await requestRemit(sale.app.ctx, paid.id);
+  const pending = await sale.participate(sale.buyer(2), 6n * UNIT);
+  const before = await sale.totalsOf(sale.buyer(2).address);
+  await list(sale.buyer(2).address);
+  await settle();
+  expect(await sale.totalsOf(sale.buyer(2).address)).toEqual(before);
+  expect([await frozenReasonOf(paid.id), await frozenReasonOf(pending.id)]).toEqual([
+    'sanctions',
+    'sanctions',
+  ]);
+});
+
+test('a changed list finds bound wallets and live orders, and the alert names the order', async () => {
+  const { ctx, logged } = sale.app;
+  const wallet = evmWallet('bound then listed');
+  const bound = await sale.person.bind(sale.offer.id, sale.option, wallet);
+  expect(bound.status).toBe(200);
+  const swap = await makeOffer(ctx, tokenizedFile());
+  const { user_id, partner_id } = await ctx.db
+    .selectFrom('option_addresses')
+    .select(['user_id', 'partner_id'])
+    .where('address', '=', wallet.address)
+    .executeTakeFirstOrThrow();
+  const order = '01890000-0000-7000-8000-00000000abcd';
+  const now = new Date(ctx.clock.now()).toISOString();
+  const other = evmWallet('asset').address;
+  await ctx.db
+    .insertInto('tokenized_orders')
+    .values({
+      ...{ id: order, partner_id, user_id, offer_id: swap.id, symbol: 'X', chain: 'ethereum_sepolia' },
+      ...{ wallet: wallet.address, swap: other, asset: other, token: other, amount: '1', claim: null },
+      ...{ state: 'live', holding: true, expires_at: now, inserted_at: now, updated_at: now },
+    })
+    .execute();
+  await list(wallet.address);
+  expect((await rescreen(ctx)).map(({ subject }) => subject)).toEqual(['wallet', 'order']);
+  expect(logged()).toContain(`sanctions hit: order ${order}`);
+});
+
+test('any number of nodes screen at once and record every hit once', async () => {
+  const { ctx } = sale.app;
+  await sale.participate(sale.buyer(3), 5n * UNIT);
+  await list(sale.buyer(3).address);
+  const found = await Promise.all(Array.from({ length: 8 }, () => rescreen(ctx)));
+  expect(found.flat().map(({ subject }) => subject)).toEqual(['wallet', 'participation']);
+});

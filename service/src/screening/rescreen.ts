@@ -1,0 +1,66 @@
+import { Gauge } from 'prom-client';
+import type { Context } from '../context.ts';
+import { toTimestamp } from '../http/wire.ts';
+import { startInterval } from '../jobs/interval.ts';
+import { freezeParticipations } from '../participations/freeze.ts';
+import { listOpenOrdersOf } from '../tokenized/open-orders.ts';
+import { listHoldersOf } from '../wallets/holders.ts';
+import { logHits, recordHits } from './hits.ts';
+import { countOpenHits, type Finding, lockScreening, markScreened } from './store.ts';
+
+/** A wallet that was bound while the list changed is found by the next pass. */
+const SCREENING_INTERVAL_MS = 60_000;
+
+type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'log' | 'sanctions'>;
+
+/**
+ * Compares all wallets of users, unfinished participations, refunds and open orders with the list. Freezes the
+ * participations of listed wallets and records a hit for everything found. Returns the new hits.
+ */
+export async function rescreen(ctx: Parts): Promise<Finding[]> {
+  const { db, clock, sanctions } = ctx;
+  const hash = sanctions.hash();
+  if (hash === null) return [];
+  const addresses = [...sanctions.addresses()];
+  const hits = await db.transaction().execute(async (tx) => {
+    await lockScreening(tx);
+    const wallets = await listHoldersOf(tx, addresses);
+    const participations = await freezeParticipations(tx, addresses);
+    const orders = await listOpenOrdersOf(tx, addresses);
+    const recorded = await recordHits(ctx, tx, [
+      ...wallets.map((row) => ({ ...row, subject: 'wallet' as const })),
+      ...participations.map((row) => ({ ...row, subject: 'participation' as const })),
+      ...orders.map((row) => ({ ...row, subject: 'order' as const })),
+    ]);
+    await markScreened(tx, hash, toTimestamp(clock.micros()));
+    return recorded;
+  });
+  logHits(ctx, hits);
+  return hits;
+}
+
+/** Screens at start, after every change of the list and at an interval. Any number of nodes may run it. */
+export function startScreening(ctx: Context): () => Promise<void> {
+  const hits = new Gauge({
+    name: 'causeway_sanctions_hits',
+    help: 'Sanctions hits that no operator has cleared.',
+    registers: [ctx.metrics.registry],
+  });
+  const screen = async () => {
+    await rescreen(ctx);
+    hits.set(await countOpenHits(ctx.db));
+  };
+  let running = Promise.resolve();
+  const screenNow = () => {
+    running = running.then(() =>
+      screen().catch((err: unknown) => ctx.log.error({ err }, 'sanctions screening failed')),
+    );
+  };
+  ctx.sanctions.onChange(screenNow);
+  screenNow();
+  const stop = startInterval(ctx, SCREENING_INTERVAL_MS, 'sanctions screening failed', screen);
+  return async () => {
+    await stop();
+    await running;
+  };
+}

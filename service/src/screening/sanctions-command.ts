@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { type Config, ConfigError } from '../config.ts';
+import { toTimestamp } from '../http/wire.ts';
+import { type CommandHelp, UsageError } from '../operations/command.ts';
+import { type CommandContext, runCommand } from '../operations/run-command.ts';
+import { clearAddress } from './hits.ts';
+import { hashList, parseSanctions } from './list-file.ts';
+import { listOpenHits, notifyNodes, readListStatus, saveAcceptedList } from './store.ts';
+
+export const SANCTIONS_HELP: CommandHelp = {
+  usage: ['sanctions status', 'sanctions hits', 'sanctions accept', 'sanctions clear ADDRESS --reason TEXT'],
+  description:
+    'status prints the accepted list, the last refused file and the last screening. hits lists what was found: wallets of users, participations and orders of listed addresses; nothing is sent for them. accept makes the nodes use a SANCTIONS_FILE that they refused because it has lost more than a fifth of its addresses. clear ends the hits of an address that is no longer listed and resumes its participations.',
+  options: { '--reason TEXT': 'Why the hits are cleared; kept with them' },
+  examples: {
+    'sanctions status': 'Check that the list is current',
+    'sanctions hits': 'See what the last list has stopped',
+    'sanctions accept': 'Use a list that has become much shorter',
+  },
+};
+
+export async function runSanctions(config: Config, args: string[]): Promise<void> {
+  const { positionals, values } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { reason: { type: 'string' } },
+  });
+  const [command, address, ...rest] = positionals;
+  if (command === 'clear' && address !== undefined && rest.length === 0) {
+    const { reason = '' } = values;
+    if (reason.trim() === '') throw new UsageError('sanctions clear requires --reason TEXT');
+    const count = await runCommand(config, (ctx) => clearAddress(ctx, address, reason.trim()));
+    console.log(`Cleared ${count} ${count === 1 ? 'hit' : 'hits'} of ${address}.`);
+    return;
+  }
+  const run = address === undefined ? COMMANDS[command ?? ''] : undefined;
+  if (run === undefined)
+    throw new UsageError('sanctions requires one of the commands status, hits, accept and clear ADDRESS');
+  await runCommand(config, (ctx) => run(ctx, config));
+}
+
+const COMMANDS: Record<string, (ctx: CommandContext, config: Config) => Promise<void>> = {
+  status: async ({ db }) => {
+    const status = await readListStatus(db);
+    if (status === null) throw new UsageError('no node has loaded a sanctions list yet');
+    console.log(JSON.stringify(status, null, 2));
+  },
+  hits: async ({ db }) => console.log(JSON.stringify(await listOpenHits(db), null, 2)),
+  accept: acceptFile,
+};
+
+async function acceptFile({ db, clock }: CommandContext, { sanctionsFile }: Config): Promise<void> {
+  if (sanctionsFile === null) throw new ConfigError(['SANCTIONS_FILE: is required by sanctions accept']);
+  const list = parseSanctions(await readFile(sanctionsFile, 'utf8'));
+  if (list.size === 0) throw new UsageError(`${sanctionsFile} has no addresses and cannot be accepted`);
+  await saveAcceptedList(db, { hash: hashList(list), addresses: [...list] }, toTimestamp(clock.micros()));
+  await notifyNodes(db);
+  console.log(`Accepted ${list.size} addresses of ${sanctionsFile}.`);
+}

@@ -1,0 +1,10 @@
+import type { Db } from '../db/pool.ts';
+import { listOpenByWallets } from './store.ts';
+
+/** Returns the orders of these wallets whose calldata is or may become live. */
+export function listOpenOrdersOf(
+  db: Db,
+  wallets: readonly string[],
+): Promise<{ subject_id: string; address: string; user_id: string; partner_id: string }[]> {
+  return listOpenByWallets(db, wallets);
+}
