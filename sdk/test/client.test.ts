@@ -190,7 +190,9 @@ test('reported calls, errors and the logged client contain no token, signature o
         offer_option_id: option('syndicate'),
       })
       .catch((error) => error),
-    await causeway.documents.submit('tax_certification', { 'Full Name': '' }).catch((error) => error),
+    await causeway.documents
+      .submit('tax_certification', { 'Full Name': 'Ada Lovelace', Country: 'United States' })
+      .catch((error) => error),
     await createCauseway({ baseUrl: 'http://127.0.0.1:1', accessToken: token, retries: 0 })
       .pii.get()
       .catch((error) => error),
