@@ -5,6 +5,7 @@ import type { Hex } from 'viem';
 import { EVM_CHAIN_NAMES, type EvmChainName } from './chain/chains.ts';
 import { checkNames } from './config/names.ts';
 import { readOperatorKey } from './config/operator-settings.ts';
+import type { Area } from './config/parsers.ts';
 import {
   type DocumentSettings,
   type IdentitySettings,
@@ -56,6 +57,8 @@ export type Config = {
   rpcFreshness: number | null;
   /** Null = no sanctions list. */
   sanctionsFile: string | null;
+  /** Residents of these countries and regions are accepted by no offer. */
+  blockedCountries: Area[];
   /** Signs allow-list permissions. Null = no wallet can be allowed. */
   supplierKey: Hex | null;
   /** Commits and refunds participations. Null = this process settles nothing. */
@@ -139,6 +142,7 @@ function readConfig(env: Environment, source: Source): Config {
     rpcUrls: readRpcUrls(read),
     rpcFreshness: isProduction ? null : 25,
     sanctionsFile: read('SANCTIONS_FILE'),
+    blockedCountries: read('BLOCKED_COUNTRIES'),
     supplierKey: read('SUPPLIER_KEY'),
     operatorKey: readOperatorKey(source),
     venue: readVenueSettings(source),

@@ -50,6 +50,21 @@ export const providerUrl = url(['https:'], ['http:']);
 /** Comma-separated values, trimmed; empty ones are dropped. */
 export const list: Parser<string[]> = { expects: 'a comma-separated list', parse: splitList };
 
+/** A country, or regions of it by ISO 3166-2 code without the country. */
+export type Area = { country_iso_2: string; regions?: string[] };
+
+export const areas: Parser<Area[]> = {
+  expects: 'a comma-separated list of codes like KP and UA-43, or none',
+  parse: (value) => {
+    const codes = value === 'none' ? [] : splitList(value).map((code) => code.toUpperCase());
+    if (!codes.every((code) => /^[A-Z]{2}(-[A-Z0-9]{1,3})?$/.test(code))) return undefined;
+    return codes.map((code) => {
+      const [country_iso_2 = '', region] = code.split('-');
+      return { country_iso_2, ...(region !== undefined && { regions: [region] }) };
+    });
+  },
+};
+
 export const urlList: Parser<string[]> = {
   expects: 'a comma-separated list of URLs that start with https:// or http://',
   parse: (value) => {

@@ -169,6 +169,14 @@ const KEYS = {
   SANCTIONS: setting(oneOf('none'), '`none` runs production without a sanctions list.', {}),
 };
 
+const COMPLIANCE = {
+  BLOCKED_COUNTRIES: setting(
+    parsers.areas,
+    'Countries and regions whose residents no offer accepts, comma-separated: ISO 3166-1 codes (`KP`) and ISO 3166-2 codes (`UA-43`). `none` blocks nobody.',
+    { default: 'CU,IR,KP,UA-43,UA-40,UA-14,UA-09' },
+  ),
+};
+
 const PROVIDERS = {
   SUMSUB_URL: setting(parsers.providerUrl, 'The Sumsub API. Its webhooks go to `/webhooks/identity`.', {
     default: 'https://api.sumsub.com',
@@ -260,6 +268,7 @@ export const SETTING_GROUPS = {
   Mail: MAIL,
   Chains: CHAINS,
   'Keys and wallets': KEYS,
+  Compliance: COMPLIANCE,
   Providers: PROVIDERS,
   'Rate limits (requests per minute)': RATE_LIMITS,
 } satisfies Record<string, Record<string, Setting>>;
@@ -271,6 +280,7 @@ export const SETTINGS = {
   ...MAIL,
   ...CHAINS,
   ...KEYS,
+  ...COMPLIANCE,
   ...PROVIDERS,
   ...RATE_LIMITS,
 };

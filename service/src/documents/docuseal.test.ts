@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { realTime } from '../clock.ts';
 import { readDocusealWebhook, verifySignature } from './docuseal-webhook.ts';
-import { namesUnitedStates } from './us-person.ts';
+import { hasUnitedStatesCountry } from './form-values.ts';
 import { validUntil } from './validity.ts';
 
 const SECRET = 'whsec_dGVzdC1zZWNyZXQtMjQtYnl0ZXMtbG9uZw==';
@@ -86,5 +86,5 @@ test.each([
   ['Country', 'Russia', false],
   ['Country', '', false],
 ])('%s = %j names the United States: %s', (field, value, expected) => {
-  expect(namesUnitedStates({ [field]: value })).toBe(expected);
+  expect(hasUnitedStatesCountry({ [field]: value })).toBe(expected);
 });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startWorld, type World } from '../../test/support/providers.ts';
+import { settleApplicant } from '../identity/reconcile.ts';
 import { checkNextSubmission } from './reconcile.ts';
 
 let world: World;
@@ -132,6 +133,30 @@ test.each([
   [{ Country: 'United States' }],
   [{ country_of_citizenship: ' usa ' }],
   [{ 'Country Of Citizenship': 'Puerto Rico' }],
+  ...[
+    'U.S',
+    'U. S. A.',
+    'us',
+    'U.S. of A., USA',
+    'United  States of America',
+    'the united states',
+    'Estados Unidos',
+    'Estados Unidos de América',
+    'EE. UU.',
+    'États-Unis',
+    'Etats Unis d’Amérique',
+    'Vereinigte Staaten',
+    'Vereinigte Staaten von Amerika',
+    'Stati Uniti',
+    'США',
+    '美国',
+    'ＵＳＡ',
+    'New York, USA',
+    'Germany / US',
+    'Guam',
+    'U.S. Virgin Islands',
+    'Northern Mariana Islands',
+  ].map((Country): [object] => [{ Country }]),
 ])('nothing is sent to a US person with %j', async (values) => {
   const user = await newUser();
   const reply = await post(user, values);
@@ -141,6 +166,53 @@ test.each([
     { form: ['W-9 required'] },
   ]);
   expect([await rows(user), await mails(user)]).toEqual([[], 0]);
+});
+
+test.each([
+  'Estados Unidos Mexicanos',
+  'Austria',
+  'Russia',
+  'British Virgin Islands',
+  'Cyprus',
+  'Latin America',
+])('%s is not the United States', async (Country) => {
+  expect(await outcome(await newUser(), { Country })).toEqual([200, 'SENT']);
+});
+
+test.each([
+  'https://169.254.169.254/latest/meta-data',
+  ' HTTP://example.com/a.png',
+  '//example.com/a.png',
+  'ftp://example.com',
+  'file:///etc/passwd',
+  'data:image/png;base64,AAAA',
+  'www.example.com',
+])('a value that is a URL is refused and nothing is sent: %s', async (value) => {
+  const user = await newUser();
+  const reply = await post(user, { 'Full Name': 'Ada', Signature: value });
+  expect([reply.statusCode, reply.json().code, reply.json().errors]).toEqual([
+    422,
+    'validation_failed',
+    { Signature: ['must not be a URL'] },
+  ]);
+  expect([await rows(user), await mails(user)]).toEqual([[], 0]);
+});
+
+test.each([
+  ['nationality', { nationality: 'USA' }],
+  ['country', { country: 'USA' }],
+  ['an identity document', { idDocs: [{ idDocType: 'PASSPORT', country: 'USA' }] }],
+  ['tax residence', { taxResidenceCountry: 'PRI' }],
+  ['a territory as a region', { addresses: [{ country: 'USA', state: 'Guam' }] }],
+])("the identity provider's data makes a US person by %s", async (_what, info) => {
+  const user = await newUser();
+  const pii = { first_name: 'A', last_name: 'B', date_of_birth: '1990-01-01', address: { country: 'FR' } };
+  await world.review(user.userId, { level_name: 'BasicKYCLevel', answer: 'GREEN', pii });
+  expect(await outcome(user, { Country: 'France' })).toEqual([200, 'SENT']);
+  await act(user, 'sign');
+  await world.call('identity/info', { user_id: user.userId, info });
+  await settleApplicant(world.ctx, user.userId);
+  expect(await outcome(user, { Country: 'France' })).toEqual([422, 'tax_form_not_applicable']);
 });
 
 test('stored personal data also makes a US person', async () => {

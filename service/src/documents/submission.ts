@@ -5,6 +5,7 @@ import type { UserCaller } from '../http/access.ts';
 import { timestampOf } from '../http/wire.ts';
 import { invalidResponse, upstreamFailureOf } from '../outbound/failure.ts';
 import { type Claim, claimSubmission, type SubmissionRequest } from './claim.ts';
+import { assertNoUrls } from './form-values.ts';
 import { type FormValues, isOpen, type Signing } from './provider.ts';
 import type { DocumentSubmission } from './schema.ts';
 import { advanceSubmission, claimResend, type SubmissionRow, withdrawSubmission } from './store.ts';
@@ -28,6 +29,7 @@ export async function submitDocument(
   values: FormValues,
 ): Promise<DocumentSubmission> {
   if (!DOCUMENT_TYPES.includes(documentType)) throw new ApiError('not_found');
+  assertNoUrls(values);
   const user = await findUser(ctx.db, userId);
   if (user === undefined) throw new ApiError('not_found');
   const piiVersion = await assertNotUnitedStates(ctx, userId, values);

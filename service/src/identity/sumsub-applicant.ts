@@ -27,6 +27,8 @@ const CompanyInfo = Type.Object({
   addresses: Type.Optional(Type.Array(Address)),
 });
 
+const IdDoc = Type.Object({ country: Text });
+
 const Info = Type.Object({
   firstName: Text,
   firstNameEn: Text,
@@ -40,6 +42,7 @@ const Info = Type.Object({
   tin: Text,
   taxResidenceCountry: Text,
   addresses: Type.Optional(Type.Array(Address)),
+  idDocs: Type.Optional(Type.Array(IdDoc)),
   companyInfo: Type.Optional(CompanyInfo),
 });
 type Info = Static<typeof Info>;
@@ -109,7 +112,7 @@ export function readTime(text: string | undefined): number | null {
 
 /** Prefers data extracted from documents (`info`) over data typed by the user (`fixedInfo`), field by field. */
 function personData({ info = {}, fixedInfo = {} }: SumsubApplicant): PersonalData {
-  const pick = (field: Exclude<keyof Info, 'addresses' | 'companyInfo'>) =>
+  const pick = (field: Exclude<keyof Info, 'addresses' | 'idDocs' | 'companyInfo'>) =>
     clean(info[field]) ?? clean(fixedInfo[field]);
   const names = [pick('firstName'), pick('middleName'), pick('lastName')].filter((part) => part !== null);
   const addresses = [info.addresses?.[0], fixedInfo.addresses?.[0]].filter((item) => item !== undefined);
@@ -127,6 +130,11 @@ function personData({ info = {}, fixedInfo = {} }: SumsubApplicant): PersonalDat
     tax_id: pick('tin'),
     nationality: countryCode(pick('nationality')),
     tax_residence: countryCode(pick('taxResidenceCountry')),
+    identity_countries: listCountries([
+      info.country,
+      fixedInfo.country,
+      ...(info.idDocs ?? []).map(({ country }) => country),
+    ]),
     ...addressData(addresses),
   };
 }
@@ -145,6 +153,7 @@ function companyData({ info = {}, fixedInfo = {} }: SumsubApplicant): PersonalDa
     tax_id: pick('taxId'),
     nationality: countryCode(pick('country')),
     tax_residence: null,
+    identity_countries: listCountries(companies.map(({ country }) => country)),
     ...address,
     street: address.street ?? (addresses.length === 0 ? pick('legalAddress') : null),
     country: address.country ?? countryCode(pick('country')),
@@ -167,6 +176,11 @@ function addressData(addresses: readonly Address[]) {
     postal_code: clean(address.postCode),
     country: countryCode(clean(address.country)),
   };
+}
+
+function listCountries(codes: readonly unknown[]): string | null {
+  const found = codes.map((code) => countryCode(clean(code))).filter((code) => code !== null);
+  return found.length === 0 ? null : [...new Set(found)].sort().join(' ');
 }
 
 function countryCode(code: string | null): string | null {

@@ -1,4 +1,5 @@
 import type { UserKind } from '../accounts/user.ts';
+import { isInAreas } from './areas.ts';
 import { UNITED_STATES } from './united-states.ts';
 
 /** The personal data that the service stores. Countries are ISO 3166-1 alpha-2; null means unknown. */
@@ -11,6 +12,8 @@ export type PersonalData = {
   tax_id: string | null;
   nationality: string | null;
   tax_residence: string | null;
+  /** The provider's country of the person, and the countries that issued the identity documents. */
+  identity_countries: string | null;
   street: string | null;
   city: string | null;
   state: string | null;
@@ -39,6 +42,7 @@ export const PII_FIELDS = [
   'tax_id',
   'nationality',
   'tax_residence',
+  'identity_countries',
   'street',
   'city',
   'state',
@@ -54,6 +58,7 @@ export const NO_DATA: PersonalData = {
   tax_id: null,
   nationality: null,
   tax_residence: null,
+  identity_countries: null,
   street: null,
   city: null,
   state: null,
@@ -67,10 +72,16 @@ export function factsOf(data: PersonalData, kind: UserKind): PiiFacts {
     country: data.country,
     region: data.state,
     isComplete: [...required, data.country].every((value) => value !== null),
-    isUnitedStates: [data.country, data.nationality, data.tax_residence].some(
-      (country) => country !== null && UNITED_STATES.has(country),
-    ),
+    isUnitedStates: isUnitedStates(data),
   };
+}
+
+function isUnitedStates({ country, nationality, tax_residence, identity_countries, ...data }: PersonalData) {
+  const countries = [country, nationality, tax_residence, ...(identity_countries ?? '').split(' ')];
+  return (
+    countries.some((each) => each !== null && UNITED_STATES.has(each)) ||
+    (country !== null && isInAreas([{ country_iso_2: 'US' }], country, data.state) === true)
+  );
 }
 
 /** Returns the fields whose values differ. A field that the stored version did not have yet has not changed. */

@@ -26,7 +26,13 @@ import {
 } from './store.ts';
 
 /** The other fields are for eligibility rules only. */
-const HIDDEN_FIELDS: readonly string[] = ['first_name', 'last_name', 'nationality', 'tax_residence'];
+const HIDDEN_FIELDS: readonly string[] = [
+  'first_name',
+  'last_name',
+  'nationality',
+  'tax_residence',
+  'identity_countries',
+];
 const SHOWN_FIELDS = PII_FIELDS.filter((field) => !HIDDEN_FIELDS.includes(field));
 
 /** Returns the user's personal data and records the read in the audit log. */

@@ -1,38 +1,101 @@
-/** Regions that offers distinguish: ISO 3166-2 code (without the country) and name. */
-const TABLE: Record<string, string> = {
-  US: `AL Alabama|AK Alaska|AZ Arizona|AR Arkansas|CA California|CO Colorado|CT Connecticut|DE Delaware|
-    DC District of Columbia|FL Florida|GA Georgia|HI Hawaii|ID Idaho|IL Illinois|IN Indiana|IA Iowa|KS Kansas|
-    KY Kentucky|LA Louisiana|ME Maine|MD Maryland|MA Massachusetts|MI Michigan|MN Minnesota|MS Mississippi|
-    MO Missouri|MT Montana|NE Nebraska|NV Nevada|NH New Hampshire|NJ New Jersey|NM New Mexico|NY New York|
-    NC North Carolina|ND North Dakota|OH Ohio|OK Oklahoma|OR Oregon|PA Pennsylvania|RI Rhode Island|
-    SC South Carolina|SD South Dakota|TN Tennessee|TX Texas|UT Utah|VT Vermont|VA Virginia|WA Washington|
-    WV West Virginia|WI Wisconsin|WY Wyoming|PR Puerto Rico|GU Guam|AS American Samoa|MP Northern Mariana Islands`,
-  CA: `AB Alberta|BC British Columbia|MB Manitoba|NB New Brunswick|NL Newfoundland and Labrador|NS Nova Scotia|
-    NT Northwest Territories|NU Nunavut|ON Ontario|PE Prince Edward Island|QC Quebec|SK Saskatchewan|YT Yukon`,
-  UA: `43 Crimea|43 Autonomous Republic of Crimea|43 Avtonomna Respublika Krym|40 Sevastopol|14 Donetsk|
-    14 Donetsk Oblast|14 Donetska oblast|09 Luhansk|09 Luhansk Oblast|09 Luhanska oblast`,
-};
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { foldKey, foldText } from './fold.ts';
+import { REGION_SPELLINGS } from './region-spellings.ts';
 
-const CODES = new Map<string, string>(
-  Object.entries(TABLE).flatMap(([country, regions]) =>
-    regions.split('|').map((entry): [string, string] => {
-      const [code = '', ...words] = entry.trim().split(' ');
-      return [`${country} ${fold(words.join(' '))}`, fold(code)];
-    }),
-  ),
+type Entry = { code: string; name: string };
+
+/** Every ISO 3166-2 region by country, and the parent of each region that is part of another. */
+const ENTRIES = new Map<string, Entry[]>();
+const PARENTS = new Map<string, string>();
+readRegions();
+
+/** Folded names and codes of one country's regions. A key that two regions share leads to null. */
+type Index = { exact: ReadonlyMap<string, string>; stripped: ReadonlyMap<string, string | null> };
+const INDEXES = new Map<string, Index>();
+
+/** Words that say what kind of region it is, in the languages of addresses. */
+const KINDS = new Set(
+  `state province region oblast oblasti obl kray krai republic respublika autonomous avtonomna avtonomnaya city misto gorod
+  municipality prefecture canton kanton territory emirate governorate county department departamento provincia estado
+  comunidad commonwealth sheng shi zizhiqu sar of the and de do da del la область обл республика республіка автономна
+  автономная край город місто`.split(/\s+/),
 );
 
-/** Normalises a region: `us-ny`, `NY` and `New York` have the same key. Unknown regions are compared by text. */
-export function regionKey(country: string, region: string): string {
-  const text = fold(region).replace(new RegExp(`^${country.toLowerCase()}[- ]`), '');
-  return CODES.get(`${country} ${text}`) ?? text;
+/**
+ * Finds the ISO 3166-2 code of a region by code, name or common spelling (`N.Y.`, `State of New York`, `Brooklyn, NY`).
+ * Returns null if the text names no region of the country, or more than one.
+ */
+export function findRegion(country: string, text: string): string | null {
+  const index = indexOf(country);
+  const whole = lookUp(index, country, text);
+  if (whole !== null) return whole;
+  const codes = text
+    .split(/[,;/|()]|\s-\s/)
+    .map((part) => lookUp(index, country, part))
+    .filter((code) => code !== null);
+  return new Set(codes).size === 1 ? (codes[0] ?? null) : null;
 }
 
-function fold(text: string): string {
-  return text
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
-    .replace(/[\s.,]+/g, ' ')
-    .trim();
+/** Returns the region and those it is part of. */
+export function withParents(code: string): string[] {
+  const parent = PARENTS.get(code);
+  return parent === undefined ? [code] : [code, ...withParents(parent)];
+}
+
+function lookUp({ exact, stripped }: Index, country: string, text: string): string | null {
+  const words = foldText(text)
+    .split(' ')
+    .filter((word) => !/^\d{4,}$/.test(word));
+  if (words.length > 1 && words[0] === country.toLowerCase()) words.shift();
+  return exact.get(words.join('')) ?? stripped.get(strip(words)) ?? null;
+}
+
+function strip(words: readonly string[]): string {
+  return words.filter((word) => !KINDS.has(word)).join('');
+}
+
+function indexOf(country: string): Index {
+  const known = INDEXES.get(country);
+  if (known !== undefined) return known;
+  const index = buildIndex(ENTRIES.get(country) ?? [], spellingsOf(country));
+  INDEXES.set(country, index);
+  return index;
+}
+
+function buildIndex(entries: readonly Entry[], spellings: readonly Entry[]): Index {
+  const exact = new Map<string, string>();
+  const stripped = new Map<string, string | null>();
+  // Later entries do not replace earlier ones: codes win over names, and ISO names over spellings.
+  const addExact = (key: string, code: string) => exact.has(key) || exact.set(key, code);
+  for (const { code } of entries) addExact(foldKey(code.slice(3)), code);
+  for (const { code, name } of [...entries, ...spellings])
+    for (const each of [name, ...name.split(/[()]/)].filter((part) => foldKey(part) !== '')) {
+      addExact(foldKey(each), code);
+      const key = strip(foldText(each).split(' '));
+      if (key !== '')
+        stripped.set(key, (stripped.get(key) ?? code) === code && stripped.get(key) !== null ? code : null);
+    }
+  return { exact, stripped };
+}
+
+function spellingsOf(country: string): Entry[] {
+  return (REGION_SPELLINGS[country] ?? '')
+    .split('|')
+    .map((entry) => /^\s*(\S+) (.+)$/s.exec(entry))
+    .filter((match) => match !== null)
+    .map(([, code = '', name = '']) => ({ code: code.includes('-') ? code : `${country}-${code}`, name }));
+}
+
+function readRegions(): void {
+  const file = fileURLToPath(new URL('./iso-3166-2.txt', import.meta.url));
+  for (const line of readFileSync(file, 'utf8').split('\n')) {
+    const [, code, parent, name] = /^([A-Z]{2}-\w+)(?:<(\S+))? (.+)$/.exec(line) ?? [];
+    if (code === undefined || name === undefined) continue;
+    if (parent !== undefined) PARENTS.set(code, parent);
+    const country = code.slice(0, 2);
+    const entries = ENTRIES.get(country);
+    if (entries === undefined) ENTRIES.set(country, [{ code, name }]);
+    else entries.push({ code, name });
+  }
 }

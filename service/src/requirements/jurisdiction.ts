@@ -1,10 +1,10 @@
 import type { Static } from 'typebox';
-import { regionKey } from '../pii/regions.ts';
+import { isInAreas } from '../pii/areas.ts';
 import type { JurisdictionDetails } from './schema.ts';
 
 /**
- * Returns whether an address passes the filter. `unknown` if the country is missing, or the region where the filter
- * lists regions of that country.
+ * Returns whether an address passes the filter. `unknown` if the country is missing, or if its region decides and is
+ * missing or not recognised.
  */
 export function checkJurisdiction(
   { filter_type, filters }: Static<typeof JurisdictionDetails>,
@@ -12,12 +12,7 @@ export function checkJurisdiction(
   region: string | null,
 ): 'passes' | 'fails' | 'unknown' {
   if (country === null) return 'unknown';
-  const ofCountry = filters.filter(({ country_iso_2 }) => country_iso_2 === country);
-  const isWhole = ofCountry.some(({ regions }) => regions === undefined);
-  const regions = ofCountry.flatMap((filter) => filter.regions ?? []);
-  if (!isWhole && regions.length > 0 && region === null) return 'unknown';
-  const isListed =
-    isWhole ||
-    (region !== null && regions.some((listed) => regionKey(country, listed) === regionKey(country, region)));
+  const isListed = isInAreas(filters, country, region);
+  if (isListed === 'unknown') return 'unknown';
   return isListed === (filter_type === 'allow') ? 'passes' : 'fails';
 }

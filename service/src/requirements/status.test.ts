@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SUBMISSION_STATUSES, type SubmissionStatus } from '../documents/provider.ts';
+import { countryPolicy } from './country-policy.ts';
 import { checkJurisdiction } from './jurisdiction.ts';
 import type { Requirement } from './schema.ts';
 import { type DocumentFacts, type ReviewFacts, requirementStatus, type UserFacts } from './status.ts';
@@ -285,7 +286,15 @@ describe('jurisdiction filters', () => {
     DE Bayern   | fails             | passes            | fails             | passes            | passes
     UA          | fails             | passes            | fails             | passes            | unknown
     UA Crimea   | fails             | passes            | fails             | passes            | fails
-    UA Kyiv     | fails             | passes            | fails             | passes            | passes`;
+    UA Kyiv     | fails             | passes            | fails             | passes            | passes
+    US N.Y.     | passes            | fails             | passes            | fails             | passes
+    US State of New York | passes   | fails             | passes            | fails             | passes
+    US Atlantis | passes            | fails             | unknown           | unknown           | passes
+    UA Krym     | fails             | passes            | fails             | passes            | fails
+    UA Donetsk region | fails       | passes            | fails             | passes            | passes
+    UA Atlantis | fails             | passes            | fails             | passes            | unknown
+    PR          | passes            | fails             | fails             | passes            | passes
+    US PR       | passes            | fails             | fails             | passes            | passes`;
 
   test.each(readTable(TABLE))('%s against %s: %s', (address, filter, expected) => {
     const [filter_type = '', place = ''] = filter.split(' ');
@@ -312,12 +321,38 @@ describe('jurisdiction filters', () => {
     expect(requirementStatus(germany, OPTION, { ...NEW_USER, pii }, NOW)).toBe('completed');
     const moved = { ...NEW_USER, pii: { ...pii, country: 'FR' } };
     expect(requirementStatus(germany, OPTION, moved, NOW)).toBe('rejected');
+    expect(requirementStatus(germany, OPTION, { ...NEW_USER, pii: { ...pii, isStale: true } }, NOW)).toEqual({
+      status: 'action_needed',
+      action: 'update_pii_data',
+      kyc_level: 'Sorting_KYC_Level',
+      kyc_reset: true,
+    });
     expect(requirementStatus(germany, OPTION, NEW_USER, NOW)).toEqual({
       status: 'action_needed',
       action: 'kyc_not_verified',
       kyc_level: 'Sorting_KYC_Level',
       kyc_reset: false,
     });
+  });
+
+  test('blocked countries apply to every offer', () => {
+    const pii = { region: null, isComplete: true, isUnitedStates: false, version: 1, isStale: false };
+    const policy = {
+      blockedCountries: [
+        { country_iso_2: 'KP' },
+        { country_iso_2: 'UA', regions: ['43', '40'] },
+        { country_iso_2: 'UA', regions: ['14'] },
+      ],
+    };
+    const check = (country: string | null, region: string | null = null) =>
+      countryPolicy({ pii: { ...pii, country, region } }, policy);
+    expect(countryPolicy(NEW_USER, policy)).toBe('passed');
+    expect([check(null), check('DE'), check('UA', 'Lviv')]).toEqual(['passed', 'passed', 'passed']);
+    expect([check('KP'), check('UA', 'Krym'), check('UA', 'Donetsk region')]).toEqual(
+      Array(3).fill('rejected'),
+    );
+    expect([check('UA'), check('UA', 'Atlantis')]).toEqual(['action_needed', 'action_needed']);
+    expect(check('RU', 'Republic of Crimea')).toBe('rejected');
   });
 
   test('allow and reject of the same list are opposites, unless both are unknown', () => {

@@ -135,6 +135,7 @@ function jurisdictionStatus(
 ): RequirementStatus {
   if (isFinallyRejected(facts)) return 'rejected';
   const { pii } = facts;
+  if (pii?.isStale) return actionNeeded('Sorting_KYC_Level', 'update_pii_data', true);
   switch (checkJurisdiction(details, pii?.country ?? null, pii?.region ?? null)) {
     case 'passes':
       return 'completed';

@@ -361,6 +361,80 @@ describe('an approval counts only for the person it was given to', () => {
   });
 });
 
+test('the jurisdiction of stale data must be confirmed again', async () => {
+  const { token, userId } = await newUser();
+  await world.review(userId, { level_name: 'BasicKYCLevel', ...GREEN });
+  expect((await statuses(token)).jurisdiction).toBe('completed');
+  await world.advance(1);
+  await world.call('identity/send-webhook', { user_id: userId, type: 'applicantPersonalDataDeleted' });
+  expect((await statuses(token)).jurisdiction).toEqual({
+    status: 'action_needed',
+    action: 'update_pii_data',
+    kyc_level: 'Sorting_KYC_Level',
+    kyc_reset: true,
+  });
+});
+
+test('spellings do not evade a region filter, and an unrecognised region never passes', async () => {
+  const { token, userId } = await newUser();
+  const regional = await makeOffer(
+    world.ctx,
+    saleFile({
+      slug: 'regional',
+      options: [
+        {
+          ...saleFile().options[0],
+          requirements: [
+            {
+              type: 'jurisdiction',
+              details: {
+                filter_type: 'reject',
+                filters: [
+                  { country_iso_2: 'US', regions: ['NY', 'PR'] },
+                  { country_iso_2: 'UA', regions: ['43', '14'] },
+                ],
+              },
+            },
+          ],
+        },
+      ] as OfferFile['options'],
+    }),
+  );
+  const check = async (country: string, state: string) => {
+    const address = { country, ...(state !== '' && { state }) };
+    const pii = { first_name: 'A', last_name: 'B', date_of_birth: '1990-01-01', address };
+    await world.review(userId, { level_name: 'BasicKYCLevel', ...GREEN, pii });
+    return Object.values((await get(token, regional.id)).json().statuses)[0];
+  };
+  for (const [country, state] of [
+    ['US', 'N.Y.'],
+    ['US', 'State of New York'],
+    ['US', 'Puerto Rico'],
+    ['PR', ''],
+    ['UA', 'Krym'],
+    ['UA', 'Donetsk region'],
+  ] as const)
+    expect([country, state, await check(country, state)]).toEqual([country, state, 'rejected']);
+  for (const [country, state] of [
+    ['US', 'Texas'],
+    ['UA', 'Lviv'],
+    ['DE', 'Gotham'],
+    ['GU', ''],
+  ] as const)
+    expect([country, state, await check(country, state)]).toEqual([country, state, 'completed']);
+  for (const [country, state] of [
+    ['US', ''],
+    ['US', 'Gotham'],
+    ['UA', 'Simferopol'],
+  ] as const)
+    expect(await check(country, state)).toEqual({
+      status: 'action_needed',
+      action: 'kyc_not_verified',
+      kyc_level: 'Sorting_KYC_Level',
+      kyc_reset: false,
+    });
+});
+
 test('a deactivated applicant is rejected, and its jurisdiction too', async () => {
   const { token, userId } = await newUser();
   await world.review(userId, { level_name: 'BasicKYCLevel', ...GREEN });

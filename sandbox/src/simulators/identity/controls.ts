@@ -40,6 +40,10 @@ export type IdentityControls = {
     input: { user_id: string; type: string; more?: Record<string, unknown> };
     output: { delivered: boolean };
   };
+  'identity/info': {
+    input: { user_id: string; info: Record<string, unknown> };
+    output: { delivered: boolean };
+  };
   'identity/delivery': {
     input: { mode?: DeliveryMode; release?: boolean; stale_verdicts?: boolean };
     output: unknown;
@@ -75,6 +79,17 @@ export function addIdentityControls(
       const applicant = applicants.findByUser(user_id);
       if (applicant === undefined) throw new ControlError('not_found', 'there is no such applicant');
       return { delivered: await applicants.notify(applicant, type, more) };
+    },
+  );
+  control.on(
+    'identity/info',
+    Type.Object({ user_id: Type.String(), info: Type.Record(Type.String(), Type.Unknown()) }),
+    async ({ user_id, info }) => {
+      const applicant = applicants.findByUser(user_id);
+      if (applicant === undefined) throw new ControlError('not_found', 'there is no such applicant');
+      Object.assign(applicant.info, info);
+      await applicants.save();
+      return { delivered: await applicants.notify(applicant, 'applicantPersonalInfoChanged') };
     },
   );
   control.on(

@@ -1,0 +1,29 @@
+import { ApiError } from '../errors.ts';
+import { namesUnitedStates } from '../pii/united-states.ts';
+import type { FormValues } from './provider.ts';
+
+const COUNTRY_FIELDS = new Set(['country', 'country of citizenship']);
+
+/** The provider fetches a value that is a URL and shows the file, so such a value could make it read internal addresses. */
+const URL_VALUE = /^[\s\p{C}]*(?:[a-z][a-z0-9+.-]*:\/\/|\/\/|(?:data|blob|javascript|file|mailto):|www\.)/iu;
+
+/** Throws `validation_failed` for values that are URLs. */
+export function assertNoUrls(values: FormValues): void {
+  const fields = Object.keys(values).filter((name) => URL_VALUE.test(values[name] ?? ''));
+  if (fields.length > 0)
+    throw new ApiError(
+      'validation_failed',
+      Object.fromEntries(fields.map((field) => [field, ['must not be a URL']])),
+    );
+}
+
+/** Matches field names as the provider does: ignoring case, with spaces or underscores. */
+export function hasUnitedStatesCountry(values: FormValues): boolean {
+  return Object.entries(values).some(([name, value]) => {
+    const field = name
+      .trim()
+      .toLowerCase()
+      .replace(/[\s_]+/g, ' ');
+    return COUNTRY_FIELDS.has(field) && namesUnitedStates(value);
+  });
+}

@@ -1,0 +1,20 @@
+import { type Area, isInAreas } from '../pii/areas.ts';
+import type { UserFacts } from './status.ts';
+
+/** Countries and regions whose residents no offer accepts. */
+export type CountryPolicy = { blockedCountries: readonly Area[] };
+
+/**
+ * Checks the country of residence against the blocked countries of the installation, which apply to every offer. A user
+ * without an address passes: whether one is needed is up to the offer's requirements. `action_needed`: the region decides
+ * and is missing or not recognised, and the user must correct the address with the identity provider.
+ */
+export function countryPolicy(
+  { pii }: Pick<UserFacts, 'pii'>,
+  { blockedCountries }: CountryPolicy,
+): 'passed' | 'action_needed' | 'rejected' {
+  if (pii === null || pii.country === null) return 'passed';
+  const isBlocked = isInAreas(blockedCountries, pii.country, pii.region);
+  if (isBlocked === 'unknown') return 'action_needed';
+  return isBlocked ? 'rejected' : 'passed';
+}
