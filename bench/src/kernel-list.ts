@@ -2,7 +2,7 @@ import { List } from '@causeway/service/http/paging.ts';
 import { Closed, Nullable, ObjectName, Timestamp } from '@causeway/service/http/wire.ts';
 import Type from 'typebox';
 
-/** A list of about 2 KB, with the kinds of field that offers have. */
+/** A list of about 2 KB with the field types of offers. */
 export const Item = Closed({
   object: ObjectName('thing'),
   id: Type.String(),
@@ -20,7 +20,7 @@ export const items = {
     object: 'thing' as const,
     id: `01890000-0000-7000-8000-00000000000${i}`,
     slug: `an-offer-of-a-fine-asset-${i}`,
-    tagline: i % 2 === 0 ? null : 'Own a part of something that lasts',
+    tagline: i % 2 === 0 ? null : 'Own a share of something that lasts',
     starts_at: '2026-01-02T03:04:05.678901Z',
     amount: '1000000000000000000',
     decimals: 18,

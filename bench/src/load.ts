@@ -9,11 +9,11 @@ export type Target = {
   headers?: Record<string, string>;
   method?: 'GET' | 'POST';
   body?: string;
-  /** Asked in turn in place of the URL's own path. */
+  /** Requested in turn instead of the path of the URL. */
   paths?: string[];
 };
 
-/** A server in a process of its own: `file` sends `{ target }` when it listens. */
+/** Starts `file` as a process and waits until it sends its target. */
 export async function startTarget<T = Target>(
   file: string,
   args: string[] = [],
@@ -23,7 +23,7 @@ export async function startTarget<T = Target>(
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const failed = once(child, 'exit').then(([code]) =>
-    Promise.reject(new Error(`${file} ended with ${code}`)),
+    Promise.reject(new Error(`${file} exited with ${code}`)),
   );
   const [target] = (await Promise.race([once(child, 'message'), failed])) as [T];
   failed.catch(() => {});
@@ -40,11 +40,11 @@ export async function load({ paths, ...target }: Target, seconds: number, connec
   const requests = paths === undefined ? {} : { requests: paths.map((path) => ({ path })) };
   const result = await autocannon({ ...target, ...requests, connections, duration: seconds });
   if (result.non2xx > 0 || result.errors > 0)
-    throw new Error(`${target.url}: ${result.non2xx} refused, ${result.errors} failed`);
+    throw new Error(`${target.url}: ${result.non2xx} error responses, ${result.errors} connection errors`);
   return { requestsPerSecond: result.requests.average, p99: result.latency.p99 };
 }
 
-/** Rounds taken in turn, so that a busy moment of the machine hits all alike; the median of each is kept. */
+/** Measures the targets in alternating rounds, so that load on the machine affects all alike. Returns the medians. */
 export async function compare<Name extends string>(
   targets: Record<Name, Target>,
   { rounds = 5, seconds = 4 } = {},
@@ -54,13 +54,16 @@ export async function compare<Name extends string>(
   for (const name of names) await load(targets[name], 2);
   for (let round = 0; round < rounds; round++)
     for (const name of names) all[name].push(await load(targets[name], seconds));
-  return Object.fromEntries(names.map((name) => [name, median(all[name])])) as Record<Name, Load>;
+  return Object.fromEntries(names.map((name) => [name, medianLoad(all[name])])) as Record<Name, Load>;
 }
 
-function median(loads: Load[]): Load {
-  const middle = (values: number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+function medianLoad(loads: Load[]): Load {
   return {
-    requestsPerSecond: middle(loads.map((one) => one.requestsPerSecond)),
-    p99: middle(loads.map(({ p99 }) => p99)),
+    requestsPerSecond: median(loads.map(({ requestsPerSecond }) => requestsPerSecond)),
+    p99: median(loads.map(({ p99 }) => p99)),
   };
+}
+
+export function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }

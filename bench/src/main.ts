@@ -16,7 +16,7 @@ const BENCHMARKS: Record<string, (options: Options) => Promise<Result>> = {
 
 const { values, positionals } = parseArgs({ options: { rows: { type: 'string' } }, allowPositionals: true });
 if (values.rows !== undefined && !/^[1-9]\d{2,8}$/.test(values.rows))
-  throw new Error('--rows: must be a whole number from 100 to 999999999');
+  throw new Error('--rows must be an integer from 100 to 999999999');
 const options = values.rows === undefined ? {} : { rows: Number(values.rows) };
 const names = positionals.length > 0 ? positionals : Object.keys(BENCHMARKS);
 const folder = new URL('../results/', import.meta.url);
@@ -25,7 +25,7 @@ await mkdir(folder, { recursive: true });
 for (const name of names) {
   const benchmark = BENCHMARKS[name];
   if (benchmark === undefined)
-    throw new Error(`there is no benchmark ${name}; there are ${Object.keys(BENCHMARKS).join(', ')}`);
+    throw new Error(`unknown benchmark ${name}; use ${Object.keys(BENCHMARKS).join(', ')}`);
   const result = await benchmark(options);
   console.log(`\n${result.name}`);
   console.table(result.figures);

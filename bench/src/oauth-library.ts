@@ -2,8 +2,8 @@ import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
 import type { Target } from './load.ts';
 
-/** The library as it comes, with its in-memory store and one opaque access token. */
-const client = { client_id: 'bench', client_secret: 'a secret of the benchmark that is long enough' };
+/** The unmodified library with its in-memory store and one opaque access token. */
+const client = { client_id: 'bench', client_secret: 'a sufficiently long benchmark secret' };
 const provider = new Provider('http://127.0.0.1', {
   clients: [{ ...client, redirect_uris: [], response_types: [], grant_types: ['client_credentials'] }],
   scopes: ['offers:read'],
@@ -15,7 +15,7 @@ const provider = new Provider('http://127.0.0.1', {
   ttl: { ClientCredentials: 3600 },
 });
 const registered = await provider.Client.find(client.client_id);
-if (registered === undefined) throw new Error('the client is missing');
+if (registered === undefined) throw new Error('client not found');
 const token = await new provider.ClientCredentials({ client: registered, scope: 'offers:read' }).save();
 const server = provider.listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo;

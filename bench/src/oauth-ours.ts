@@ -9,7 +9,7 @@ import type { Target } from './load.ts';
 export type OurTargets = { introspect: Target; guarded: Target; open: Target };
 
 const { ctx, token, clientId, clientSecret } = await benchContext();
-// A node that has lost its notifications: every check is a read.
+// Without the notification connection every check reads the database.
 const isConnected = process.argv.includes('--without-cache') ? () => false : ctx.listener.isConnected;
 const guard = await createGuard({ ...ctx, listener: { ...ctx.listener, isConnected } });
 

@@ -5,7 +5,7 @@ import { publishOffer } from '@causeway/service/offers/lifecycle.ts';
 import { offerRoutes } from '@causeway/service/offers/routes.ts';
 import { benchContext } from './context.ts';
 
-/** Four offers are a list of about 2 KB, like the bare route's. */
+/** Four offers give a list of about 2 KB, like that of the bare route. */
 const OFFERS = 4;
 
 const { ctx, token } = await benchContext();
@@ -15,7 +15,7 @@ const files = Array.from({ length: OFFERS }, (_, index) =>
 slug: an-offer-of-a-fine-asset-${index}
 type: platform::token_sale
 name: A fine asset
-tagline: Own a part of something that lasts
+tagline: Own a share of something that lasts
 starts_at: 2026-01-02T03:04:05.678901Z
 logo_url: https://assets.test/logo.svg
 banner_url: https://assets.test/banner.svg

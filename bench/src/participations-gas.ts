@@ -17,12 +17,12 @@ import { makeUser, partnerOf } from '../../service/test/support/tokens.ts';
 import { benchContext } from './context.ts';
 
 const UNIT = 1_000_000n;
-const SINGLES = 50;
+const SINGLE_COMMITS = 50;
 
-/** What this process tells its parent, which ends it. */
+/** The message to the parent process, which then ends this one. */
 export type GasFigures = { single: number; batched: number; transactions: number; seconds: number };
 
-/** Gas per participation of `count` new users: one commit each, and as the worker settles them. */
+/** Measures the gas per participation of `count` new users: with one commit each, and settled in batches by the worker. */
 async function measureGas(count: number): Promise<GasFigures> {
   const chain = await startTestChain();
   const node = await chain.addNode();
@@ -34,8 +34,8 @@ async function measureGas(count: number): Promise<GasFigures> {
   const option = offer.options[0]?.id ?? '';
   const fund = chain.deployment.sale_funds.open;
   const usdc = chain.deployment.tokens.find(({ asset_id }) => asset_id === 'usd-coin')?.address ?? '0x';
-  const approvals = await approveAll(chain, fund, usdc, count + SINGLES);
-  const single = await commitSingly(chain, fund, usdc, option, approvals.slice(count));
+  const approvals = await approveAll(chain, fund, usdc, count + SINGLE_COMMITS);
+  const single = await commitOneByOne(chain, fund, usdc, option, approvals.slice(count));
 
   const userId = await makeUser(ctx);
   const now = toTimestamp(ctx.clock.micros());
@@ -57,13 +57,13 @@ async function measureGas(count: number): Promise<GasFigures> {
       .insertInto('participations')
       .values(rows.slice(i, i + 500))
       .execute();
-  const began = performance.now();
+  const start = performance.now();
   const settlement = await startSettlement(ctx);
-  const left = async () =>
+  const countUnsettled = async () =>
     (await ctx.db.selectFrom('participations').select('id').where('status', '<>', 'completed').execute())
       .length;
-  while ((await left()) > 0) await sleep(200);
-  const seconds = (performance.now() - began) / 1000;
+  while ((await countUnsettled()) > 0) await sleep(200);
+  const seconds = (performance.now() - start) / 1000;
   await settlement.stop();
   const mined = await ctx.db.selectFrom('operator_transactions').select('mined_hash').execute();
   let gas = 0n;
@@ -72,12 +72,12 @@ async function measureGas(count: number): Promise<GasFigures> {
   return { single, batched: Number(gas) / count, transactions: mined.length, seconds: Math.round(seconds) };
 }
 
-type Approved = { address: Hex; hash: Hex };
+type ApprovedWallet = { address: Hex; hash: Hex };
 
-async function approveAll(chain: TestChain, fund: Hex, usdc: Hex, count: number): Promise<Approved[]> {
+async function approveAll(chain: TestChain, fund: Hex, usdc: Hex, count: number): Promise<ApprovedWallet[]> {
   const transport = custom(chain.chain);
   const deployer = createWalletClient({ account: roles.deployer, chain: sepolia, transport });
-  const approved: Approved[] = [];
+  const approved: ApprovedWallet[] = [];
   const fees = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 0n };
   let nonce = await chain.direct.getTransactionCount({ address: roles.deployer.address });
   for (let i = 0; i < count; i++) {
@@ -98,12 +98,12 @@ async function approveAll(chain: TestChain, fund: Hex, usdc: Hex, count: number)
   return approved;
 }
 
-async function commitSingly(
+async function commitOneByOne(
   chain: TestChain,
   fund: Hex,
   usdc: Hex,
   option: string,
-  users: Approved[],
+  users: ApprovedWallet[],
 ): Promise<number> {
   const operator = createWalletClient({
     account: roles.operator,

@@ -1,7 +1,7 @@
 import type { Context } from '@causeway/service/context.ts';
 import { sql } from 'kysely';
 
-/** Many rows of one partner, spread over users, offers and statuses as in life: most are completed. */
+/** Inserts many participations of one partner with a realistic spread of users, offers and statuses. */
 export async function seedParticipations(ctx: Context, clientId: string, rows: number) {
   const { db } = ctx;
   const { rows: found } = await sql<{
@@ -10,14 +10,14 @@ export async function seedParticipations(ctx: Context, clientId: string, rows: n
   const partnerId = found[0]?.id ?? '';
   const client = await ctx.pool.connect();
   try {
-    // Whole at the end, but built once: kept up to date row by row, the indexes would take most of an hour.
+    // Indexes are dropped and rebuilt at the end; maintaining them row by row would take most of an hour.
     const { rows: indexes } = await client.query<{ name: string; definition: string }>(`
       select indexname as name, indexdef as definition from pg_indexes
       where tablename = 'participations' and indexname <> 'participations_pkey'`);
     const load = [
       ...['set statement_timeout = 0', `set maintenance_work_mem = '512MB'`],
       ...indexes.map(({ name }) => `drop index ${name}`),
-      // The rows are right: each is not asked for its partner, user, offer and commit.
+      // Skips the foreign key checks: the rows are consistent.
       ...['set session_replication_role = replica', ...statements(partnerId, rows)],
       ...indexes.map(({ definition }) => definition),
       'vacuum analyze participations',
@@ -31,23 +31,23 @@ export async function seedParticipations(ctx: Context, clientId: string, rows: n
     select id, inserted_at from participations where partner_id = ${partnerId} order by inserted_at, id limit 60`.execute(
     db,
   );
-  const some = `00000000-0000-7000-8000-00000000000`;
+  const idPrefix = `00000000-0000-7000-8000-00000000000`;
   const filter = (field: string, op: string, value: string) =>
     `filters[0][field]=${field}&filters[0][op]=${encodeURIComponent(op)}&filters[0][value]=${encodeURIComponent(value)}`;
-  const questions: Record<string, string> = {
+  const queries: Record<string, string> = {
     'no filter': '',
-    'offer_id ==': filter('offer_id', '==', `${some}7`),
-    'offer_id !=': filter('offer_id', '!=', `${some}7`),
-    'offer_id in': filter('offer_id', 'in', `${some}7,${some}8,${some}9`),
-    'offer_option_id ==': filter('offer_option_id', '==', `${some}7`),
+    'offer_id ==': filter('offer_id', '==', `${idPrefix}7`),
+    'offer_id !=': filter('offer_id', '!=', `${idPrefix}7`),
+    'offer_id in': filter('offer_id', 'in', `${idPrefix}7,${idPrefix}8,${idPrefix}9`),
+    'offer_option_id ==': filter('offer_option_id', '==', `${idPrefix}7`),
     'user_id ==': filter('user_id', '==', '00000000-0000-7000-8000-000000000123'),
     'status ==': filter('status', '==', 'failed'),
     'status in': filter('status', 'in', 'failed,remitted,pending'),
     'status !=': filter('status', '!=', 'completed'),
     'user_email ==': filter('user_email', '==', 'user291@bench.test'),
   };
-  // The last page: what comes after the 21st from the end.
-  return { partnerId, questions, deepest: deepest.slice(20, 41).reverse() };
+  // The last page starts after the 21st row from the end.
+  return { partnerId, queries, deepest: deepest.slice(20, 41).reverse() };
 }
 
 const uuid = (expression: string) =>

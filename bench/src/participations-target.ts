@@ -8,17 +8,14 @@ import { fastify } from 'fastify';
 import { benchContext } from './context.ts';
 import { seedParticipations } from './participations-seed.ts';
 
-/**
- * Both contestants on one database: the service's list, and a bare route that runs the very statements that the service
- * runs for the same question. Each question is a name and a query.
- */
+/** Serves both targets from one database: the service's list, and a bare route that runs the same SQL statements. */
 const { ctx, clientId } = await benchContext();
 const provider = ctx.oauth.provider();
 const client = await provider.Client.find(clientId);
-if (client === undefined) throw new Error('no client');
+if (client === undefined) throw new Error('client not found');
 const rows = Number(process.argv[2] ?? 1_000_000);
-const { partnerId, questions, deepest } = await seedParticipations(ctx, clientId, rows);
-// After the rows: with many of them it would be too old by then.
+const { partnerId, queries, deepest } = await seedParticipations(ctx, clientId, rows);
+// Issued after seeding, which can take longer than the token's lifetime.
 const token = await new provider.ClientCredentials({ client, scope: 'participations:read' }).save();
 
 const app = await buildServer(ctx, participationRoutes);
@@ -27,7 +24,7 @@ const bare = fastify();
 
 type Statement = { text: string; values: unknown[] };
 
-/** What the service asks the database when it is asked this. */
+/** Captures the SQL statements that the service runs for this query. */
 async function statementsOf(query: string): Promise<Statement[]> {
   const seen: Statement[] = [];
   const client = await ctx.pool.connect();
@@ -35,8 +32,9 @@ async function statementsOf(query: string): Promise<Statement[]> {
   const { query: original } = prototype;
   client.release();
   prototype.query = function (this: unknown, ...args: unknown[]) {
-    const asked = args[0] as Statement;
-    if (typeof asked === 'object' && /participations|users/.test(asked.text)) seen.push({ ...asked });
+    const statement = args[0] as Statement;
+    if (typeof statement === 'object' && /participations|users/.test(statement.text))
+      seen.push({ ...statement });
     return Reflect.apply(original, this, args);
   };
   await app.inject({ url: `/v1/participations?${query}`, headers: { authorization: `Bearer ${token}` } });
@@ -45,7 +43,7 @@ async function statementsOf(query: string): Promise<Statement[]> {
 }
 
 const targets: Record<string, { ours: string; bare: string }> = {};
-for (const [name, query] of Object.entries(questions)) {
+for (const [name, query] of Object.entries(queries)) {
   const statements = await statementsOf(query);
   const path = `/list-${Object.keys(targets).length}`;
   bare.get(path, { schema: { response: { 200: ParticipationList } } }, async () => {

@@ -1,4 +1,4 @@
-import { compare, type Load, startTarget } from './load.ts';
+import { compare, type Load, median, startTarget } from './load.ts';
 import type { GasFigures } from './participations-gas.ts';
 import type { Options, Result } from './result.ts';
 
@@ -8,11 +8,11 @@ type Ready = {
   pages: { first: string; deepest: string };
 };
 
-const SETTLED = 1_000;
+const SETTLED_COUNT = 1_000;
 
 /**
- * The list at 1,000,000 rows (another number with `--rows 10000000`) against a bare route with the same statements; the first
- * page against the last; and the gas of settling in batches against one commit each.
+ * Compares the list of 1,000,000 rows (`--rows` changes the number) with a bare route that runs the same statements, the
+ * last page with the first, and the gas of batched settlement with one commit per participation.
  */
 export async function run({ rows = 1_000_000 }: Options): Promise<Result> {
   const { target, stop } = await startTarget('./participations-target.ts', [String(rows)]);
@@ -40,16 +40,16 @@ export async function run({ rows = 1_000_000 }: Options): Promise<Result> {
   const gas = await measureGas();
   figures.gas = gas;
   return {
-    name: `Participations: the list at ${rows.toLocaleString('en')} rows, and settlement`,
+    name: `Participations: list of ${rows.toLocaleString('en')} rows, and settlement`,
     bars: [
       {
-        label: 'throughput of the slowest filter against a bare route',
+        label: 'throughput of the slowest filter relative to a bare route',
         value: Math.min(...ratios),
         min: 0.6,
       },
-      { label: 'latency of the deepest page against the first', value: depth, max: 1.3 },
+      { label: 'latency of the deepest page relative to the first', value: depth, max: 1.3 },
       {
-        label: 'gas of a participation in batches against single commits',
+        label: 'gas per participation in batches relative to single commits',
         value: gas.batched / gas.single,
         max: 0.7,
       },
@@ -59,12 +59,12 @@ export async function run({ rows = 1_000_000 }: Options): Promise<Result> {
 }
 
 async function measureGas(): Promise<GasFigures> {
-  const { target, stop } = await startTarget('./participations-gas.ts', [String(SETTLED)]);
+  const { target, stop } = await startTarget('./participations-gas.ts', [String(SETTLED_COUNT)]);
   await stop();
   return target as unknown as GasFigures;
 }
 
-/** The median of many, taken in turn, so that a busy moment of the machine hits both alike. */
+/** Measures both pages alternately, so that load on the machine affects both alike. Returns the medians. */
 async function latencies(
   pages: Ready['pages'],
   headers: Record<string, string>,
@@ -72,12 +72,11 @@ async function latencies(
   const times = { first: [] as number[], deepest: [] as number[] };
   for (let i = 0; i < 1_000; i++)
     for (const name of ['first', 'deepest'] as const) {
-      const began = performance.now();
+      const start = performance.now();
       const reply = await fetch(pages[name], { headers });
       await reply.arrayBuffer();
       if (!reply.ok) throw new Error(`${pages[name]}: ${reply.status}`);
-      if (i >= 200) times[name].push(performance.now() - began);
+      if (i >= 200) times[name].push(performance.now() - start);
     }
-  const middle = (list: number[]) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)] ?? 0;
-  return { first: middle(times.first), deepest: middle(times.deepest) };
+  return { first: median(times.first), deepest: median(times.deepest) };
 }

@@ -3,15 +3,15 @@ import { buildServer } from '@causeway/service/http/server.ts';
 import { swapRoutes } from '@causeway/service/swaps/routes.ts';
 import Type from 'typebox';
 import { benchContext } from './context.ts';
-import { readSetting } from './reads-targets.ts';
+import { readInput } from './reads-targets.ts';
 
-// As it runs: access, limits, log and metrics are on.
-const { ctx, token } = await benchContext({ rpcUrls: { ethereum_sepolia: [readSetting().rpcUrl] } });
+// Access checks, rate limits, logging and metrics are on, as in production.
+const { ctx, token } = await benchContext({ rpcUrls: { ethereum_sepolia: [readInput().rpcUrl] } });
 const sent = publicRoute({
   method: 'GET',
   path: '/sent',
   operationId: 'countSent',
-  summary: 'RPC requests so far',
+  summary: 'Count the RPC requests sent',
   reply: Type.Object({ sent: Type.Integer() }),
   handle: () => ({ sent: ctx.chains.evm('ethereum_sepolia').rpc.sent() }),
 });

@@ -1,12 +1,12 @@
 import { fastify } from 'fastify';
 import { createPublicClient, type Hex, http } from 'viem';
 import { sepolia } from 'viem/chains';
-import { previewAbi, readSetting } from './reads-targets.ts';
+import { previewAbi, readInput } from './reads-targets.ts';
 
-// The plain way: a route that asks viem per request; `multicall` adds viem's own batching.
-const setting = readSetting();
+// A route that calls viem for every request; `multicall` adds viem's batching.
+const input = readInput();
 const batch = process.argv[3] === 'multicall' ? { batch: { multicall: true } } : {};
-const client = createPublicClient({ chain: sepolia, transport: http(setting.rpcUrl), ...batch });
+const client = createPublicClient({ chain: sepolia, transport: http(input.rpcUrl), ...batch });
 
 type Query = { contract_address: Hex; input_token: Hex; amount: string };
 

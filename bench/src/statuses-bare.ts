@@ -2,7 +2,7 @@ import { readFactsRow } from '@causeway/service/requirements/store.ts';
 import { fastify } from 'fastify';
 import { statusesWorld } from './statuses-world.ts';
 
-/** The same query, and an answer of the same size that is not computed from it. */
+/** Runs the same query and returns a constant reply of the same size. */
 const { ctx, userId, options } = await statusesWorld();
 const optionIds = options.map(({ id }) => id);
 const statuses = Object.fromEntries(

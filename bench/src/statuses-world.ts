@@ -19,7 +19,7 @@ const REQUIREMENTS = `
       - { type: document, details: { document_type: tax_certification } }
       - { type: jurisdiction, details: { filter_type: reject, filters: [{ country_iso_2: US }] } }`;
 
-/** An offer with four options of seven requirements, and a user about whom much is known. */
+/** Creates an offer with four options of seven requirements each, and a user with data for most of them. */
 export async function statusesWorld() {
   const bench = await benchContext();
   const { ctx } = bench;
@@ -31,7 +31,7 @@ export async function statusesWorld() {
 slug: bench
 type: platform::token_sale
 name: A fine asset
-tagline: Own a part of something that lasts
+tagline: Own a share of something that lasts
 logo_url: https://assets.test/logo.svg
 banner_url: https://assets.test/banner.svg
 asset: usd-coin

@@ -1,7 +1,7 @@
 import { compare, startTarget } from './load.ts';
 import type { Result } from './result.ts';
 
-/** What a page polls while a user goes through the steps: 4 options of 7 requirements, against a bare route with the same query. */
+/** Compares the requirement statuses, which pages poll during onboarding, with a bare route that runs the same query. */
 export async function run(): Promise<Result> {
   const bare = await startTarget('./statuses-bare.ts');
   const ours = await startTarget('./statuses-ours.ts');
@@ -9,10 +9,10 @@ export async function run(): Promise<Result> {
     const figures = await compare({ bare: bare.target, ours: ours.target });
     const ratio = figures.ours.requestsPerSecond / figures.bare.requestsPerSecond;
     return {
-      name: 'GET /v1/offers/{offer_id}/requirements/statuses, one round trip',
+      name: 'GET /v1/offers/{offer_id}/requirements/statuses, one query',
       bars: [
         {
-          label: 'throughput against a bare route with the same query',
+          label: 'throughput relative to a bare route with the same query',
           value: ratio,
           min: 0.6,
           goal: 0.75,

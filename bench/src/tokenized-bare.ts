@@ -2,16 +2,16 @@ import { fastify } from 'fastify';
 import { Pool } from 'undici';
 
 /**
- * A route that asks the venue each time, as one would write it: `fetch` is what comes to mind first, `pool` what one
- * writes who knows that connections are to be kept and that `fetch` is slow. `nobody` asks once: no route is faster.
+ * A plain route for quotes. `fetch` and `pool` call the venue for every request, with fetch or with a pool of kept-alive
+ * connections; `constant` calls it once, as an upper bound.
  */
-const [, , way = '', venueUrl = '', apiKey = ''] = process.argv;
+const [, , mode = '', venueUrl = '', apiKey = ''] = process.argv;
 const PATH = '/v1/attestations/soft';
 const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
 const pool = new Pool(venueUrl, { connections: 64, pipelining: 1 });
 type Quote = Record<string, string>;
 
-const ways: Record<string, (body: string) => Promise<Quote>> = {
+const modes: Record<string, (body: string) => Promise<Quote>> = {
   fetch: async (body) => {
     const reply = await fetch(`${venueUrl}${PATH}`, { method: 'POST', headers, body });
     return (await reply.json()) as Quote;
@@ -22,17 +22,17 @@ const ways: Record<string, (body: string) => Promise<Quote>> = {
   },
 };
 let first: Promise<Quote> | undefined;
-ways.nobody = (body) => {
-  first ??= ways.pool?.(body);
+modes.constant = (body) => {
+  first ??= modes.pool?.(body);
   return first as Promise<Quote>;
 };
-const ask = ways[way];
-if (ask === undefined) throw new Error(`there is no way ${way}`);
+const readQuote = modes[mode];
+if (readQuote === undefined) throw new Error(`unknown mode ${mode}`);
 
 const app = fastify();
 app.get('/v1/tokenized/swap/quote', async (request) => {
   const { symbol, side, notional_value } = request.query as Record<string, string>;
-  const quote = await ask(
+  const quote = await readQuote(
     JSON.stringify({ chainId: 'ethereum-1', symbol, side, notionalValue: notional_value }),
   );
   return {

@@ -4,42 +4,42 @@ import { createWalletClient, type Hex, http, maxUint256, parseAbi } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';
 
-/** A target that tells what it did so far, and forgets the orders it has when it is told to. */
+/** A target that reports statistics, and deletes its orders on request. */
 export type Measured = { url: string; headers: Record<string, string>; statsUrl: string };
 
 /**
- * Milliseconds of CPU time of the service's process for a transaction, one at a time and (mean) twenty at once, and for
- * as long a time as one takes without any.
+ * CPU milliseconds of the service process per transaction: one at a time (mean, p50, p95), twenty at once (mean), and for
+ * an idle process over the same time.
  */
 export type TransactionCost = { mean: number; p50: number; p95: number; atOnce: number; idle: number };
 
 const WALLETS = 20;
-/** Thousands of transactions, because an engine compiles what runs once in each of them late. */
+/** Thousands of transactions, because the JIT optimizes code that runs once per transaction late. */
 const WARM_UP_ROUNDS = 280;
 const COUNTED_ROUNDS = 20;
 const CHAIN = 'ethereum_sepolia';
-/** Longer than an attestation lives. */
-const STEP = 40_000;
+/** Longer than the lifetime of an attestation. */
+const CLOCK_STEP_MS = 40_000;
 const AMOUNT = '10050000';
 const abi = parseAbi(['function approve(address spender, uint256 amount)']);
 
 /**
- * After a warm-up, one transaction after another, each of another wallet; every round is on a new block and after the attestations of
- * the round before, so that no answer of the chain or the venue is left over from it. What the process costs while
- * nobody asks for anything is measured too and taken off.
+ * Measures transactions after a warm-up, each with another wallet. Every round starts on a new block and after the
+ * previous attestations have expired, so that no chain or venue response is cached. The cost of an idle process is
+ * subtracted.
  */
 export async function measureTransactions(
   simulators: Simulators,
   target: Measured,
 ): Promise<TransactionCost> {
   const wallets: Hex[] = [];
-  for (let count = 0; count < WALLETS; count++) wallets.push(await makeWallet(simulators));
+  for (let count = 0; count < WALLETS; count++) wallets.push(await createWallet(simulators));
   let now = Date.now();
   const runRounds = async (rounds: number, orderAll: () => Promise<unknown>) => {
     const costs: number[] = [];
     let busy = 0;
     for (let round = 0; round < rounds; round++) {
-      now += STEP;
+      now += CLOCK_STEP_MS;
       await simulators.control.call('clock/set', { now_ms: now, running: true });
       await simulators.control.call('chains/mine', { chain: CHAIN, blocks: 1 });
       await fetch(`${target.statsUrl}/reset`);
@@ -50,9 +50,9 @@ export async function measureTransactions(
     }
     return { costs, busy };
   };
-  const allAtOnce = () => Promise.all(wallets.map((wallet) => order(target, wallet)));
-  await runRounds(WARM_UP_ROUNDS, allAtOnce);
-  const together = await runRounds(COUNTED_ROUNDS, allAtOnce);
+  const orderTogether = () => Promise.all(wallets.map((wallet) => order(target, wallet)));
+  await runRounds(WARM_UP_ROUNDS, orderTogether);
+  const together = await runRounds(COUNTED_ROUNDS, orderTogether);
   const { costs, busy } = await runRounds(COUNTED_ROUNDS, async () => {
     for (const wallet of wallets) await order(target, wallet);
   });
@@ -66,7 +66,7 @@ function average(values: number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** For so many milliseconds of a process that nobody asks for anything. */
+/** Returns the CPU milliseconds that an idle process uses in `duration`. */
 async function measureIdle(target: Measured, duration: number): Promise<number> {
   const before = await readStats(target);
   await new Promise((resolve) => setTimeout(resolve, 5_000));
@@ -74,7 +74,7 @@ async function measureIdle(target: Measured, duration: number): Promise<number> 
   return ((after.cpu - before.cpu) / (after.at - before.at)) * duration;
 }
 
-async function makeWallet({ chains, control }: Simulators): Promise<Hex> {
+async function createWallet({ chains, control }: Simulators): Promise<Hex> {
   const [chain] = chains;
   const account = privateKeyToAccount(generatePrivateKey());
   const payment = { chain: CHAIN, address: account.address } as const;
@@ -96,15 +96,15 @@ async function order({ url, headers }: Measured, wallet_address: Hex): Promise<v
     headers: { ...headers, 'content-type': 'application/json', 'idempotency-key': randomUUID() },
     body: JSON.stringify({ amount: AMOUNT, chain: CHAIN, symbol: 'AAPLon', wallet_address }),
   });
-  if (reply.status !== 200) throw new Error(`no transaction: ${await reply.text()}`);
+  if (reply.status !== 200) throw new Error(`transaction failed: ${await reply.text()}`);
   await reply.arrayBuffer();
 }
 
 export type Stats = {
-  /** Milliseconds of CPU time of the process, user and system, and when. */
+  /** CPU milliseconds of the process, user and system, and the time of measurement. */
   cpu: number;
   at: number;
-  /** The same for each transaction since the last question, from the end of the one before to its own. */
+  /** CPU milliseconds of each transaction since the last call, from the end of the previous one to its own. */
   orders: number[];
   served: number;
   venue: number;

@@ -33,22 +33,22 @@ app.addHook('onResponse', (request, _reply, done) => {
 });
 const url = await app.listen({ host: '127.0.0.1', port: 0 });
 
-// What it did so far: its own CPU time beside what it waited for others, what it served and what it asked.
+// Reports the CPU time, the replies served and the calls to the venue.
 const stats = createServer(async (request, response) => {
   if (request.url === '/reset') await ctx.db.deleteFrom('tokenized_orders').execute();
   const metric = await ctx.metrics.registry.getSingleMetric('causeway_upstream_requests_total')?.get();
   const venue = metric?.values.reduce((sum, { value }) => sum + value, 0) ?? 0;
   last = readCpu();
-  const told: Stats = { cpu: last, at: performance.now(), orders, served, venue };
+  const reported: Stats = { cpu: last, at: performance.now(), orders, served, venue };
   orders = [];
-  response.end(JSON.stringify(told));
+  response.end(JSON.stringify(reported));
 });
 await new Promise<void>((resolve) => stats.listen(0, '127.0.0.1', resolve));
 const { port } = stats.address() as AddressInfo;
 const headers = { authorization: `Bearer ${token}` };
 process.send?.({ url, headers, statsUrl: `http://127.0.0.1:${port}` });
 
-/** Milliseconds. */
+/** Returns the CPU milliseconds of this process. */
 function readCpu(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;

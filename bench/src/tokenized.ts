@@ -10,11 +10,11 @@ const QUOTES = Array.from(
   { length: 10 },
   (_, index) => `/v1/tokenized/swap/quote?symbol=AAPLon&side=buy&notional_value=${100 + index}`,
 );
-const CPU_BUDGET = 5;
-/** Milliseconds to a venue and back, on a connection that stands. */
-const DISTANCE = 50;
+const CPU_BUDGET_MS = 5;
+/** The simulated round trip to a remote venue. */
+const ROUND_TRIP_MS = 50;
 
-/** Quotes that many poll, against routes that ask the venue each time; and what a transaction costs us. */
+/** Compares polled quotes with routes that call the venue for every request, and measures the CPU cost of a transaction. */
 export async function run(): Promise<Result> {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-simulators-'));
   const simulators = await startSimulators({ dataDir, clock: { now_ms: Date.now(), running: true } });
@@ -28,7 +28,7 @@ export async function run(): Promise<Result> {
       stops.unshift(stop);
       return target;
     };
-    const { url: farUrl } = await start('./tokenized-far.ts', [simulators.venue.url, String(DISTANCE)]);
+    const { url: farUrl } = await start('./tokenized-far.ts', [simulators.venue.url, String(ROUND_TRIP_MS)]);
     const far = [farUrl, simulators.venue.api_key];
     const bare = async (...args: string[]) => ({
       ...(await start('./tokenized-bare.ts', args)),
@@ -38,12 +38,12 @@ export async function run(): Promise<Result> {
     const ours = await start<Measured>('./tokenized-ours.ts', [...venue, ...rest]);
     const before = await readStats(ours);
     const figures = await compare({
-      'asks nobody': await bare('nobody', ...venue),
-      'asks by fetch': await bare('fetch', ...venue),
-      'asks by a pool': await bare('pool', ...venue),
-      'asks far away': await bare('pool', ...far),
+      'constant reply': await bare('constant', ...venue),
+      'bare route, fetch': await bare('fetch', ...venue),
+      'bare route, pool': await bare('pool', ...venue),
+      'bare route, remote venue': await bare('pool', ...far),
       ours: quoting(ours),
-      'ours, far away': quoting(await start<Measured>('./tokenized-ours.ts', [...far, ...rest])),
+      'ours, remote venue': quoting(await start<Measured>('./tokenized-ours.ts', [...far, ...rest])),
     });
     const after = await readStats(ours);
     const perQuote = (after.venue - before.venue) / (after.served - before.served);
@@ -51,43 +51,43 @@ export async function run(): Promise<Result> {
       figures[mine].requestsPerSecond / figures[theirs].requestsPerSecond;
     const cost = await measureTransactions(simulators, ours);
     return {
-      name: 'Tokenized swaps: 64 clients that poll 10 quotes, and the transaction',
+      name: 'Tokenized swaps: 64 clients poll 10 quotes, and transactions',
       bars: [
         {
-          label: 'throughput against a bare route that asks the venue each time, by fetch',
-          value: over('ours', 'asks by fetch'),
+          label: 'throughput relative to a bare route that calls the venue with fetch',
+          value: over('ours', 'bare route, fetch'),
           ...{ min: 6, goal: 10 },
         },
         {
-          label: 'the same, where that route keeps a pool of connections',
-          value: over('ours', 'asks by a pool'),
+          label: 'throughput relative to a bare route that calls the venue through a pool',
+          value: over('ours', 'bare route, pool'),
           ...{ min: 6, goal: 10 },
         },
         {
-          label: `the same, with a pool and the venue ${DISTANCE} ms away`,
-          value: over('ours, far away', 'asks far away'),
+          label: `throughput relative to a pool, with a venue ${ROUND_TRIP_MS} ms away`,
+          value: over('ours, remote venue', 'bare route, remote venue'),
           ...{ min: 6, goal: 10 },
         },
         {
-          label: 'throughput against a route that asks nobody, the most there is to reach',
-          value: over('ours', 'asks nobody'),
+          label: 'throughput relative to a constant reply, the upper bound',
+          value: over('ours', 'constant reply'),
           min: 0.6,
         },
-        { label: 'quotes served for each call of the venue', value: 1 / perQuote, min: 20 },
+        { label: 'quotes served per call to the venue', value: 1 / perQuote, min: 20 },
         {
-          label: 'milliseconds of CPU for a transaction, twenty at once',
+          label: 'CPU milliseconds per transaction, twenty at once',
           value: cost.atOnce,
-          max: CPU_BUDGET,
+          max: CPU_BUDGET_MS,
         },
         {
-          label: 'milliseconds of CPU for a transaction, one at a time',
+          label: 'CPU milliseconds per transaction, one at a time',
           value: cost.mean,
-          max: CPU_BUDGET,
+          max: CPU_BUDGET_MS,
         },
       ],
       figures: {
         ...figures,
-        'a transaction, ms of CPU': cost,
+        'CPU milliseconds per transaction': cost,
         'venue calls per quote': { calls: perQuote },
       },
     };

@@ -5,15 +5,15 @@ import { createSignatures } from '@causeway/service/chain/signatures.ts';
 import { type Hex, hashMessage, verifyMessage } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
-/** Verification alone, in a process of its own: rounds of viem's and of ours in turn, many at once. */
+/** Measures signature verification in a separate process: alternating rounds of viem and ours, many at once. */
 const ROUNDS = 5;
-const ROUND = 2_000;
+const ROUND_MS = 2_000;
 const CONCURRENCY = 64;
 
 const key: Hex = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
 const { address } = privateKeyToAccount(key);
 const proofs = Array.from({ length: 200 }, (_, n) => {
-  const text = `A partner asks you to prove that you own this wallet.\n\nNonce: ${n}\n${'x'.repeat(300)}`;
+  const text = `Sign this message to prove that you own this wallet.\n\nNonce: ${n}\n${'x'.repeat(300)}`;
   return { text, signature: signHash(key, hashMessage(text)) };
 });
 
@@ -34,26 +34,26 @@ async function measure(
 ): Promise<Round> {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
-  const begun = performance.now();
+  const start = performance.now();
   let done = 0;
-  const one = async (start: number) => {
-    for (let n = start; performance.now() - begun < milliseconds; n += CONCURRENCY) {
+  const verifyProofs = async (offset: number) => {
+    for (let n = offset; performance.now() - start < milliseconds; n += CONCURRENCY) {
       const proof = proofs[n % proofs.length];
       if (proof === undefined || !(await verify(proof.text, proof.signature)))
-        throw new Error('a good signature was refused');
+        throw new Error('a valid signature was rejected');
       done++;
     }
   };
-  await Promise.all(Array.from({ length: CONCURRENCY }, (_, start) => one(start)));
+  await Promise.all(Array.from({ length: CONCURRENCY }, (_, offset) => verifyProofs(offset)));
   delay.disable();
-  return { perSecond: (done * 1000) / (performance.now() - begun), delayP99: delay.percentile(99) / 1e6 };
+  return { perSecond: (done * 1000) / (performance.now() - start), delayP99: delay.percentile(99) / 1e6 };
 }
 
 const rounds: Record<keyof typeof checks, Round[]> = { viem: [], ours: [] };
 for (const verify of Object.values(checks)) await measure(verify, 1_000);
 for (let round = 0; round < ROUNDS; round++)
-  for (const name of ['viem', 'ours'] as const) rounds[name].push(await measure(checks[name], ROUND));
-// What the machine itself does to a process that does nothing: delays above are to be read against it.
-const idle = await measure(() => new Promise((resolve) => setTimeout(resolve, 5, true)), ROUND);
+  for (const name of ['viem', 'ours'] as const) rounds[name].push(await measure(checks[name], ROUND_MS));
+// The event loop delay of an idle process, as a baseline.
+const idle = await measure(() => new Promise((resolve) => setTimeout(resolve, 5, true)), ROUND_MS);
 process.send?.({ ...rounds, idle: [idle] });
 process.disconnect?.();

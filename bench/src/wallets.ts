@@ -6,35 +6,40 @@ import { signHash } from '@causeway/service/chain/evm/secp256k1.ts';
 import { Pool } from 'undici';
 import { type Hex, hashMessage } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import { median } from './load.ts';
 import type { Result } from './result.ts';
 
-const SECONDS = 10;
+const DURATION_SECONDS = 10;
 
 type Round = { perSecond: number; delayP99: number };
 type Server = { url: string; tokens: string[]; offerId: string; optionId: string };
 
-/** A challenge and its bind through HTTP, and the check of a plain key's signature alone beside viem's. */
+/** Measures wallet connection over HTTP, and signature verification of plain keys compared with viem. */
 export async function run(): Promise<Result> {
   const alone = await verifyAlone();
-  const http = await bindThroughHttp();
-  const viem = middle(alone.viem);
-  const ours = middle(alone.ours);
+  const http = await connectOverHttp();
+  const viem = medianRound(alone.viem);
+  const ours = medianRound(alone.ours);
   return {
-    name: 'Wallets: verification of plain keys, and challenge with bind through HTTP',
+    name: 'Wallets: verification of plain keys, and connection over HTTP',
     bars: [
-      { label: 'verification against viem verifyMessage', value: ours.perSecond / viem.perSecond, min: 5 },
       {
-        label: '20 ms over the p99 delay of the event loop, verifying',
+        label: 'verification throughput relative to viem verifyMessage',
+        value: ours.perSecond / viem.perSecond,
+        min: 5,
+      },
+      {
+        label: '20 ms divided by the p99 event loop delay, verifying',
         value: 20 / ours.delayP99,
         min: 1,
       },
-      { label: '20 ms over the p99 delay of the event loop, binding', value: 20 / http.delayP99, min: 1 },
+      { label: '20 ms divided by the p99 event loop delay, connecting', value: 20 / http.delayP99, min: 1 },
     ],
     figures: {
-      'an idle process': { delayP99: middle(alone.idle).delayP99 },
+      'idle process': { delayP99: medianRound(alone.idle).delayP99 },
       'viem alone': viem,
       'ours alone': ours,
-      'challenge and bind': http,
+      'challenge and connect': http,
     },
   };
 }
@@ -47,7 +52,7 @@ function start(file: string): ChildProcess {
 }
 
 async function answer<T>(child: ChildProcess): Promise<T> {
-  const failed = once(child, 'exit').then(([code]) => Promise.reject(new Error(`ended with ${code}`)));
+  const failed = once(child, 'exit').then(([code]) => Promise.reject(new Error(`exited with ${code}`)));
   const [message] = await Promise.race([once(child, 'message'), failed]);
   failed.catch(() => {});
   return message as T;
@@ -57,16 +62,15 @@ function verifyAlone(): Promise<Record<'viem' | 'ours' | 'idle', Round[]>> {
   return answer(start('./wallets-verify.ts'));
 }
 
-function middle(rounds: Round[]): Round {
-  const of = (values: number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+function medianRound(rounds: Round[]): Round {
   return {
-    perSecond: of(rounds.map((one) => one.perSecond)),
-    delayP99: of(rounds.map((one) => one.delayP99)),
+    perSecond: median(rounds.map(({ perSecond }) => perSecond)),
+    delayP99: median(rounds.map(({ delayP99 }) => delayP99)),
   };
 }
 
-/** Every user proves wallets one after another, all users at once. */
-async function bindThroughHttp(): Promise<Round & { p99: number; cpuMillisecondsEach: number }> {
+/** All users connect wallets at once, each one after another. */
+async function connectOverHttp(): Promise<Round & { p99: number; cpuMillisecondsEach: number }> {
   const child = start('./wallets-server.ts');
   try {
     const { url, tokens, offerId, optionId } = await answer<Server>(child);
@@ -83,11 +87,11 @@ async function bindThroughHttp(): Promise<Round & { p99: number; cpuMilliseconds
       return JSON.parse(text) as { message: string };
     };
     const prove = async (token: string, wallet: { key: Hex; address: string }) => {
-      const asked = { wallet_address: wallet.address, chain: 'ethereum_sepolia' };
-      const { message } = await post(token, '/v1/wallet-ownership', asked);
+      const wanted = { wallet_address: wallet.address, chain: 'ethereum_sepolia' };
+      const { message } = await post(token, '/v1/wallet-ownership', wanted);
       const signature = signHash(wallet.key, hashMessage(message));
       await post(token, `/v1/offers/${offerId}/addresses`, {
-        ...asked,
+        ...wanted,
         offer_option_id: optionId,
         signature,
       });
@@ -99,9 +103,9 @@ async function bindThroughHttp(): Promise<Round & { p99: number; cpuMilliseconds
         tokens.map(async (token, n) => {
           const wallets = [newWallet(`${n} left`), newWallet(`${n} right`)];
           for (let turn = 0; performance.now() < end; turn++) {
-            const begun = performance.now();
+            const start = performance.now();
             await prove(token, wallets[turn % 2] ?? newWallet(''));
-            times.push(performance.now() - begun);
+            times.push(performance.now() - start);
           }
         }),
       );
@@ -109,12 +113,12 @@ async function bindThroughHttp(): Promise<Round & { p99: number; cpuMilliseconds
     };
     await rounds(2);
     child.send('start');
-    const times = await rounds(SECONDS);
+    const times = await rounds(DURATION_SECONDS);
     child.send('stop');
     const { delayP99, cpuMilliseconds } = await answer<{ delayP99: number; cpuMilliseconds: number }>(child);
     await pool.close();
     return {
-      perSecond: times.length / SECONDS,
+      perSecond: times.length / DURATION_SECONDS,
       p99: times[Math.floor(times.length * 0.99)] ?? 0,
       delayP99,
       cpuMillisecondsEach: cpuMilliseconds / times.length,

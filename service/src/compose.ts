@@ -25,6 +25,7 @@ import { openOperatorKey } from './operator/key.ts';
 import { createFactsOpener } from './pii/sealed-data.ts';
 import { openSanctions } from './screening/list.ts';
 import { createSealing } from './sealing.ts';
+import { createSignal } from './signal.ts';
 import { cacheVenue } from './tokenized/cached-venue.ts';
 import { openOndo } from './tokenized/ondo.ts';
 import { unconfiguredVenue } from './tokenized/unconfigured.ts';
@@ -62,7 +63,7 @@ export async function buildContext({
     config.identity === null ? unconfiguredIdentity() : openSumsub(config.identity, metrics.registry);
   const documents =
     config.documents === null ? unconfiguredDocuments() : openDocuseal(config.documents, metrics.registry);
-  const chains = openChains({ urls: config.rpcUrls, freshnessMs: config.rpcFreshness, now: clock.now });
+  const chains = openChains({ urls: config.rpcUrls, freshnessMs: config.rpcFreshnessMs, now: clock.now });
   const openVenue = () =>
     config.venue === null ? unconfiguredVenue() : openOndo(config.venue, metrics.registry);
   const base = {
@@ -81,6 +82,8 @@ export async function buildContext({
     deadlines,
     securityHeaders: securityHeaders(baseUrl),
     metrics,
+    eventsAppended: createSignal(),
+    requestId: null,
     identity,
     documents,
     chains,

@@ -26,7 +26,7 @@ const production = {
   DOCUSEAL_WEBHOOK_SECRET: 'whsec_x',
 };
 
-test('nothing set gives the sandbox, with a secret of its own that stays', () => {
+test('without settings the profile is sandbox, with a secret that persists', () => {
   const first = loadConfig({ CAUSEWAY_DATA: dataDir });
   expect(first).toMatchObject({
     profile: 'sandbox',
@@ -41,14 +41,14 @@ test('nothing set gives the sandbox, with a secret of its own that stays', () =>
   expect(statSync(join(dataDir, 'secret')).mode & 0o777).toBe(0o600);
 });
 
-test('an empty value is as good as none', () => {
+test('an empty value counts as unset', () => {
   expect(loadConfig({ CAUSEWAY_DATA: dataDir, PORT: '', LOG_LEVEL: '' })).toMatchObject({
     port: 8080,
     logLevel: 'info',
   });
 });
 
-test('production takes what it needs and cuts the slash', () => {
+test('production reads its settings and removes trailing slashes', () => {
   expect(loadConfig(production)).toMatchObject({
     profile: 'production',
     publicUrl: 'https://invest.example',
@@ -71,11 +71,11 @@ test.each([
   ['DOCUSEAL_TEMPLATE_W8_BEN', ''],
   ['DOCUSEAL_WEBHOOK_SECRET', ''],
   ['DOCUSEAL_WEBHOOK_HEADER', 'X-Key: short'],
-])('production refuses %s=%s', (name, value) => {
+])('production rejects %s=%s', (name, value) => {
   expect(() => loadConfig({ ...production, [name]: value })).toThrow(name);
 });
 
-test('an older signing provider is known by a header that both sides have', () => {
+test('webhooks of older DocuSeal installations can be authenticated by a header', () => {
   const header = { DOCUSEAL_WEBHOOK_SECRET: '', DOCUSEAL_WEBHOOK_HEADER: 'X-Key: 0123456789abcdef' };
   expect(loadConfig({ ...production, ...header }).documents?.webhookHeader).toEqual({
     name: 'x-key',
@@ -97,7 +97,7 @@ test.each([
   ['RATE_LIMITS', 'redis'],
   ['CAUSEWAY_SECRET', 'short'],
   ['TRUST_PROXY', 'maybe'],
-])('%s=%s is refused by name', (name, value) => {
+])('rejects %s=%s and names the variable', (name, value) => {
   expect(() => loadConfig({ CAUSEWAY_DATA: dataDir, [name]: value })).toThrow(`${name}: must be`);
 });
 
@@ -110,21 +110,21 @@ test.each(['DATABASE_URL', 'CAUSEWAY_SECRET', 'PUBLIC_URL'])(
   },
 );
 
-test('production refuses parts of the sandbox and plain http', () => {
+test('production rejects parts of the sandbox and plain http', () => {
   expect(() => loadConfig({ ...production, CAUSEWAY_CLOCK: 'test' })).toThrow('CAUSEWAY_CLOCK');
   expect(() => loadConfig({ ...production, CAUSEWAY_DEMO: 'on' })).toThrow('CAUSEWAY_DEMO');
   expect(loadConfig(production).demo).toBe(false);
   expect(() => loadConfig({ ...production, PUBLIC_URL: 'http://invest.example' })).toThrow('PUBLIC_URL');
 });
 
-test('everything wrong is told at once, and no value is repeated', () => {
-  const wrong = () =>
+test('reports all problems at once without repeating any value', () => {
+  const load = () =>
     loadConfig({ CAUSEWAY_DATA: dataDir, PORT: 'hunter2', LOG_LEVEL: 'hunter2', CAUSEWAY_SECRET: 'hunter2' });
-  expect(wrong).toThrow(/PORT[\s\S]*LOG_LEVEL|LOG_LEVEL[\s\S]*PORT/);
-  expect(wrong).not.toThrow('hunter2');
+  expect(load).toThrow(/PORT[\s\S]*LOG_LEVEL|LOG_LEVEL[\s\S]*PORT/);
+  expect(load).not.toThrow('hunter2');
 });
 
-test('the venue needs a key, and is not there without one', () => {
+test('the venue requires a key and is null without one', () => {
   expect(() => loadConfig({ CAUSEWAY_SECRET: 'A'.repeat(44), ONDO_URL: 'https://venue.test' })).toThrow(
     'ONDO_API_KEY: is required with ONDO_URL',
   );

@@ -54,7 +54,7 @@ export type Config = {
   /** In order of preference. */
   rpcUrls: Partial<Record<EvmChainName, string[]>>;
   /** How many milliseconds reads may reuse a chain's head; null = derived from its block time. */
-  rpcFreshness: number | null;
+  rpcFreshnessMs: number | null;
   /** Null = no sanctions list. */
   sanctionsFile: string | null;
   /** Residents of these countries and regions are accepted by no offer. */
@@ -140,7 +140,7 @@ function readConfig(env: Environment, source: Source): Config {
     rateLimits: read('RATE_LIMITS'),
     limits: readLimits(read),
     rpcUrls: readRpcUrls(read),
-    rpcFreshness: isProduction ? null : 25,
+    rpcFreshnessMs: isProduction ? null : 25,
     sanctionsFile: read('SANCTIONS_FILE'),
     blockedCountries: read('BLOCKED_COUNTRIES'),
     supplierKey: read('SUPPLIER_KEY'),

@@ -9,6 +9,7 @@ import type { Limiter } from './http/limits.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Sealing } from './sealing.ts';
+import type { Signal } from './signal.ts';
 
 /** The part of `Context` that features are built from. It knows no feature, so a feature's own type can depend on it. */
 export type Kernel = {
@@ -28,4 +29,8 @@ export type Kernel = {
   deadlines: Deadlines;
   securityHeaders: Record<string, string>;
   metrics: Metrics;
+  /** Emitted when this node appends events, shortly before their transaction commits. */
+  eventsAppended: Signal;
+  /** The id of the API request that is being handled. Null outside of requests and for public routes. */
+  requestId: string | null;
 };

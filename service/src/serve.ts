@@ -8,6 +8,7 @@ import { assertProfile, claimProfile } from './db/installation.ts';
 import { migrate } from './db/migrate.ts';
 import { openPool } from './db/pool.ts';
 import { startDocumentReconciler } from './documents/reconcile.ts';
+import { startSequencer } from './events/sequencer.ts';
 import { freePort } from './http/free-port.ts';
 import { buildServer } from './http/server.ts';
 import { startIdentityReconciler } from './identity/reconcile.ts';
@@ -89,6 +90,7 @@ async function start(
   started.push((await startMailWorker(ctx, smtpMailer(ctx.config.smtpUrl ?? '', config.mailFrom))).stop);
   started.push((await startIdentityReconciler(ctx)).stop);
   started.push((await startDocumentReconciler(ctx)).stop);
+  started.push(startSequencer(ctx));
   started.push(startHousekeeping(ctx));
   started.push(startAllowListWatch(ctx));
   started.push(startScreening(ctx));

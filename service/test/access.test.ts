@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { apiRoutes } from '../src/routes.ts';
 import { type TestApp, testApp } from './support/app.ts';
 
-let one: TestApp;
+let app: TestApp;
 beforeAll(async () => {
-  one = await testApp();
+  app = await testApp();
 });
-afterAll(() => one.close());
+afterAll(() => app.close());
 
 const guarded = apiRoutes.filter(({ access }) => access.who !== 'public');
 const example = (path: string) => path.replace(/:[a-z_]+/g, '01890000-0000-7000-8000-000000000000');
@@ -15,37 +15,43 @@ describe.each(apiRoutes.map((route) => [`${route.method} ${route.path}`, route] 
   '%s',
   (_name, { method, path, access }) => {
     const call = (token?: string) =>
-      one.app.inject({
+      app.app.inject({
         method,
         url: example(path),
         headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
       });
 
     if (access.who === 'public') {
-      test('answers without a token, and is on the list of those that may', async () => {
-        expect(PUBLIC).toContain(path);
+      test('works without a token and is on the list of public routes', async () => {
+        expect(PUBLIC_ROUTES).toContain(path);
         expect((await call()).statusCode).not.toBe(401);
       });
       return;
     }
-    test('no token, and a token of nobody, are 401', async () => {
-      for (const reply of [await call(), await call('nobody')])
+    test('a missing or unknown token gives 401', async () => {
+      for (const reply of [await call(), await call('unknown')])
         expect([reply.statusCode, reply.json().code]).toEqual([401, 'unauthorized']);
     });
-    test('every scope but its own is 403', async () => {
+    test('every other scope gives 403', async () => {
       const others = guarded
         .flatMap(({ access }) => (access.who === 'public' ? [] : [access.scope]))
         .filter((scope) => scope !== access.scope);
-      const reply = await call(await one.tokenFor({ scopes: new Set(others) }));
+      const reply = await call(await app.tokenFor({ scopes: new Set(others) }));
       expect([reply.statusCode, reply.json().code]).toEqual([403, 'insufficient_scope']);
     });
     if (access.who !== 'user') return;
-    test('a partner token is 403', async () => {
-      const reply = await call(await one.tokenFor({ userId: null }));
+    test('a partner token gives 403', async () => {
+      const reply = await call(await app.tokenFor({ userId: null }));
       expect([reply.statusCode, reply.json().code]).toEqual([403, 'user_token_required']);
     });
   },
 );
 
-/** A public route is a decision: it is made here as well as at its declaration. */
-const PUBLIC = ['/health', '/health/ready', '/oauth/introspect', '/webhooks/identity', '/webhooks/documents'];
+/** A deliberate second list: making a route public must be a conscious decision. */
+const PUBLIC_ROUTES = [
+  '/health',
+  '/health/ready',
+  '/oauth/introspect',
+  '/webhooks/identity',
+  '/webhooks/documents',
+];

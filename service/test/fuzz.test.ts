@@ -7,27 +7,27 @@ import { type TestApp, testApp } from './support/app.ts';
 import { createThings, thingRoutes } from './support/things.ts';
 
 const RUNS = 10_000;
-const CODES = [400, 401, 403, 404, 405, 409, 413, 415, 422];
+const ALLOWED_STATUSES = [400, 401, 403, 404, 405, 409, 413, 415, 422];
 
-let one: TestApp;
+let app: TestApp;
 let token: string;
 beforeAll(async () => {
-  one = await testApp({ routes: thingRoutes.filter(({ operationId }) => operationId !== 'bug') });
-  await createThings(one.ctx);
-  token = await one.tokenFor({});
-  await one.app.listen({ host: '127.0.0.1', port: 0 });
-  port = (one.app.server.address() as { port: number }).port;
+  app = await testApp({ routes: thingRoutes.filter(({ operationId }) => operationId !== 'bug') });
+  await createThings(app.ctx);
+  token = await app.tokenFor({});
+  await app.app.listen({ host: '127.0.0.1', port: 0 });
+  port = (app.app.server.address() as { port: number }).port;
 });
-afterAll(() => one.close());
+afterAll(() => app.close());
 
 const agent = new Agent({ keepAlive: true, maxSockets: 8 });
 let port: number;
 
-/** The request line as it is written, which no URL parser has tidied up. */
+/** Sends the path unchanged, without normalization by a URL parser. */
 function send(method: string, path: string, headers: Record<string, string>, body?: Buffer) {
   return new Promise<{ statusCode: number; headers: IncomingHttpHeaders; text: string }>(
     (resolve, reject) => {
-      // Without it some methods would send the body as the beginning of a next request.
+      // Without it, the body of some methods would be taken for the next request.
       if (body !== undefined) headers['content-length'] = String(body.length);
       const sent = httpRequest(
         { host: '127.0.0.1', port, method, path, headers, agent, timeout: 10_000 },
@@ -44,7 +44,7 @@ function send(method: string, path: string, headers: Record<string, string>, bod
         },
       );
       sent
-        .on('timeout', () => sent.destroy(new Error('no answer')))
+        .on('timeout', () => sent.destroy(new Error('no response')))
         .on('error', reject)
         .end(body);
     },
@@ -141,14 +141,14 @@ const wild = fc.record({
   ),
 });
 
-/** Right but for one or two things, so that what lies behind the first checks is reached too. */
-const nearlyRight = fc.record({
+/** Almost valid requests, which get past the first checks. */
+const nearlyValid = fc.record({
   method: fc.constantFrom('GET', 'POST'),
   path: fc.constant('/v1/things'),
   query: fc.oneof(fc.constant(''), rawQuery),
   body: fc
     .record(
-      { name: fc.oneof(fc.constant('right'), anyText), loud: fc.oneof(fc.boolean(), fc.jsonValue()) },
+      { name: fc.oneof(fc.constant('valid'), anyText), loud: fc.oneof(fc.boolean(), fc.jsonValue()) },
       { requiredKeys: ['name'] },
     )
     .map((value) => Buffer.from(JSON.stringify(value))),
@@ -156,10 +156,10 @@ const nearlyRight = fc.record({
   authorization: fc.constant(null),
   extra: fc.dictionary(fc.constantFrom('idempotency-key', 'if-none-match'), headerText, { maxKeys: 1 }),
 });
-const request = fc.oneof({ weight: 3, arbitrary: wild }, { weight: 1, arbitrary: nearlyRight });
+const request = fc.oneof({ weight: 3, arbitrary: wild }, { weight: 1, arbitrary: nearlyValid });
 
-test(`${RUNS} generated requests get a success or a coded error, never a 500 and never silence`, async () => {
-  let refused = 0;
+test(`${RUNS} generated requests get a success or a documented error, never a 500 or a timeout`, async () => {
+  let rejected = 0;
   await fc.assert(
     fc.asyncProperty(request, async ({ method, path, query, body, type, authorization, extra }) => {
       const headers: Record<string, string> = { ...extra, authorization: authorization ?? `Bearer ${token}` };
@@ -171,8 +171,8 @@ test(`${RUNS} generated requests get a success or a coded error, never a 500 and
         method === 'GET' || method === 'HEAD' ? undefined : body,
       );
       if (reply.statusCode < 400) return;
-      refused++;
-      expect(CODES).toContain(reply.statusCode);
+      rejected++;
+      expect(ALLOWED_STATUSES).toContain(reply.statusCode);
       if (method === 'HEAD') return;
       expect(JSON.parse(reply.text)).toMatchObject({
         type: 'api_error',
@@ -183,14 +183,14 @@ test(`${RUNS} generated requests get a success or a coded error, never a 500 and
     }),
     { numRuns: RUNS },
   );
-  // The generator must reach both sides, or this test proves nothing.
-  expect(refused).toBeGreaterThan(RUNS / 10);
-  const { rows } = await sql<{ n: number }>`select count(*)::int as n from things`.execute(one.ctx.db);
+  // The generator must produce both outcomes, or the test proves nothing.
+  expect(rejected).toBeGreaterThan(RUNS / 10);
+  const { rows } = await sql<{ n: number }>`select count(*)::int as n from things`.execute(app.ctx.db);
   expect(rows[0]?.n).toBeGreaterThan(0);
-  expect(one.logged()).not.toContain('internal_error');
+  expect(app.logged()).not.toContain('internal_error');
 }, 180_000);
 
-test('bytes that are not HTTP are answered or closed, and the server goes on serving', async () => {
+test('the server answers or closes connections with bytes that are not HTTP, and keeps serving', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.oneof(
@@ -219,7 +219,7 @@ function encode(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-/** What a client could put on the request line as it is. */
+/** Keeps the characters that are allowed in a request line. */
 function printable(text: string): string {
   return text.replace(/[^\x21-\x7e]|[?#]/g, '');
 }

@@ -4,17 +4,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestApp, testApp } from './support/app.ts';
 import { createThings, thingRoutes } from './support/things.ts';
 
-let one: TestApp;
+let app: TestApp;
 let token: string;
 beforeAll(async () => {
-  one = await testApp({ routes: thingRoutes });
-  await createThings(one.ctx);
-  token = await one.tokenFor({ origins: new Set(['https://app.partner.test']) });
+  app = await testApp({ routes: thingRoutes });
+  await createThings(app.ctx);
+  token = await app.tokenFor({ origins: new Set(['https://app.partner.test']) });
 });
-afterAll(() => one.close());
+afterAll(() => app.close());
 
 const call = (options: InjectOptions & { token?: string }) =>
-  one.app.inject({
+  app.app.inject({
     ...options,
     headers: { authorization: `Bearer ${options.token ?? token}`, ...options.headers },
   });
@@ -26,24 +26,24 @@ const post = (payload: unknown, headers: Record<string, string> = {}) =>
     headers: { 'content-type': 'application/json', ...headers },
   });
 
-describe('every failure is the error object', () => {
+describe('the error object is returned for', () => {
   test.each<[string, InjectOptions, number, string]>([
     ['an unknown route', { method: 'GET', url: '/v1/nothing' }, 404, 'not_found'],
-    ['a wrong method', { method: 'DELETE', url: '/v1/things' }, 405, 'method_not_allowed'],
+    ['an unsupported method', { method: 'DELETE', url: '/v1/things' }, 405, 'method_not_allowed'],
     [
-      'bad JSON',
+      'invalid JSON',
       { method: 'POST', url: '/v1/things', payload: '{', headers: { 'content-type': 'application/json' } },
       400,
       'malformed_request',
     ],
     [
-      'another content type',
+      'an unsupported content type',
       { method: 'POST', url: '/v1/things', payload: 'x', headers: { 'content-type': 'text/xml' } },
       415,
       'unsupported_media_type',
     ],
     [
-      'a form where none is allowed',
+      'a form on a route without forms',
       {
         method: 'POST',
         url: '/v1/json-only',
@@ -54,7 +54,7 @@ describe('every failure is the error object', () => {
       'unsupported_media_type',
     ],
     [
-      'a form that repeats a name',
+      'a form with a duplicate name',
       {
         method: 'POST',
         url: '/v1/things',
@@ -65,7 +65,7 @@ describe('every failure is the error object', () => {
       'malformed_request',
     ],
     [
-      'a body that is too large',
+      'an oversized body',
       {
         method: 'POST',
         url: '/v1/things',
@@ -76,14 +76,14 @@ describe('every failure is the error object', () => {
       'payload_too_large',
     ],
     [
-      'a URL that is too long',
+      'an oversized URL',
       { method: 'GET', url: `/v1/things?x=${'x'.repeat(8200)}` },
       414,
       'uri_too_long',
     ],
-    ['a query that cannot be decoded', { method: 'GET', url: '/v1/things?x=%zz' }, 400, 'malformed_request'],
-    ['a path that cannot be decoded', { method: 'GET', url: '/v1/bug/%zz' }, 400, 'malformed_request'],
-    ['a bug of ours', { method: 'GET', url: '/v1/bug/1' }, 500, 'internal_error'],
+    ['an invalid query encoding', { method: 'GET', url: '/v1/things?x=%zz' }, 400, 'malformed_request'],
+    ['an invalid path encoding', { method: 'GET', url: '/v1/bug/%zz' }, 400, 'malformed_request'],
+    ['an unexpected exception', { method: 'GET', url: '/v1/bug/1' }, 500, 'internal_error'],
   ])('%s', async (_name, options, status, code) => {
     const reply = await call(options);
     expect([reply.statusCode, reply.json().code]).toEqual([status, code]);
@@ -99,10 +99,10 @@ describe('every failure is the error object', () => {
     expect(reply.headers['x-content-type-options']).toBe('nosniff');
   });
 
-  test('a bug leaks nothing to the caller, and the log line is found by its event id without secrets', async () => {
+  test('an unexpected exception, without details for the caller, and logged under its event id without secrets', async () => {
     const reply = await call({ method: 'GET', url: '/v1/bug/1' });
     expect(reply.body).not.toMatch(/hunter2|alice|stack/);
-    const line = one
+    const line = app
       .logged()
       .split('\n')
       .find((text) => text.includes(reply.json().event_id) && text.includes('"err"'));
@@ -110,14 +110,14 @@ describe('every failure is the error object', () => {
     expect(line).not.toContain('alice@example.com');
   });
 
-  test('405 says which methods are allowed', async () => {
+  test('an unsupported method, with the supported ones in Allow', async () => {
     const reply = await call({ method: 'DELETE', url: '/v1/things' });
     expect(String(reply.headers.allow).split(', ').sort()).toEqual(['GET', 'HEAD', 'POST']);
   });
 
-  test('a request that is not HTTP gets it too, on the raw socket', async () => {
-    await one.app.listen({ host: '127.0.0.1', port: 0 });
-    const { port } = one.app.server.address() as { port: number };
+  test('bytes that are not HTTP, on the raw socket', async () => {
+    await app.app.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = app.app.server.address() as { port: number };
     const answer = await new Promise<string>((resolve) => {
       let text = '';
       const socket = connect(port, '127.0.0.1', () => socket.write('NONSENSE\r\n\r\n'));
@@ -136,7 +136,7 @@ describe('every failure is the error object', () => {
 });
 
 describe('requests', () => {
-  test('unknown, missing and wrong fields are all named at once', async () => {
+  test('reports unknown, missing and invalid fields together', async () => {
     const reply = await post({ nam: 'x', amount: '01', wallet: '0x12', chain: 'dogecoin', loud: 'yes' });
     expect(reply.statusCode).toBe(422);
     expect(Object.keys(reply.json().errors).sort()).toEqual([
@@ -160,11 +160,11 @@ describe('requests', () => {
     '',
     ' 1',
     '115792089237316195423570985008687907853269984665640564039457584007913129639936',
-  ])('amount %j is not a uint256', async (amount) => {
+  ])('rejects %j as a uint256', async (amount) => {
     expect((await post({ name: 'x', amount })).json().errors).toHaveProperty('amount');
   });
 
-  test('numbers are not taken for strings in JSON, but booleans are read from forms', async () => {
+  test('JSON values are not coerced, form values are', async () => {
     expect((await post({ name: 7 })).json().errors).toEqual({ name: ['must be string'] });
     const form = (payload: string) =>
       call({
@@ -178,16 +178,16 @@ describe('requests', () => {
     expect((await form('nome=formed')).json().errors).toHaveProperty('nome');
   });
 
-  test('no body at all is an empty body', async () => {
+  test('a missing body counts as an empty object', async () => {
     const reply = await call({ method: 'POST', url: '/v1/things' });
     expect(reply.json().errors).toEqual({ name: ['is required'] });
   });
 
-  test('undeclared fields never leave', async () => {
+  test('removes undeclared fields from replies', async () => {
     expect((await post({ name: 'shown' })).json()).not.toHaveProperty('secret');
   });
 
-  test('a sane request id is kept, another one replaced', async () => {
+  test('keeps a well-formed request id and replaces any other', async () => {
     expect(
       (await call({ url: '/v1/things', headers: { 'x-request-id': 'abc.123' } })).headers['x-request-id'],
     ).toBe('abc.123');
@@ -206,8 +206,8 @@ describe('access', () => {
     ['Basic abc', /invalid_request/],
     ['Bearer', /invalid_request/],
     ['Bearer unknown', /invalid_token/],
-  ])('authorization %j is 401 with a challenge', async (authorization, challenge) => {
-    const reply = await one.app.inject({
+  ])('authorization %j gives 401 with a challenge', async (authorization, challenge) => {
+    const reply = await app.app.inject({
       url: '/v1/things',
       headers: authorization === undefined ? {} : { authorization },
     });
@@ -215,10 +215,10 @@ describe('access', () => {
     expect(reply.headers['www-authenticate']).toMatch(challenge);
   });
 
-  test('a scope that is missing is 403 and named', async () => {
+  test('a missing scope gives 403 and is named', async () => {
     const reply = await call({
       url: '/v1/things',
-      token: await one.tokenFor({ scopes: new Set(['wallets:read']) }),
+      token: await app.tokenFor({ scopes: new Set(['wallets:read']) }),
     });
     expect([reply.statusCode, reply.json().code, reply.json().errors]).toEqual([
       403,
@@ -227,17 +227,17 @@ describe('access', () => {
     ]);
   });
 
-  test('a partner token is refused where a user is needed', async () => {
+  test('a partner token is rejected on a user route', async () => {
     const reply = await call({
       method: 'POST',
       url: '/v1/things',
       payload: { name: 'x' },
-      token: await one.tokenFor({ userId: null }),
+      token: await app.tokenFor({ userId: null }),
     });
     expect([reply.statusCode, reply.json().code]).toEqual([403, 'user_token_required']);
   });
 
-  test('a route that does not say who may call it does not boot', async () => {
+  test('the service does not start with a route that lacks an access declaration', async () => {
     const [route] = thingRoutes;
     await expect(testApp({ routes: [{ ...route, access: undefined } as never] })).rejects.toThrow(
       /GET \/v1\/things does not declare/,
@@ -246,7 +246,7 @@ describe('access', () => {
 });
 
 describe('replies', () => {
-  test('a strong ETag changes with the content and answers 304', async () => {
+  test('the ETag changes with the content and gives 304 if it matches', async () => {
     const first = await call({ url: '/v1/things' });
     const etag = String(first.headers.etag);
     expect(etag).toMatch(/^"[\w-]+"$/);
@@ -262,12 +262,12 @@ describe('replies', () => {
     expect(changed.headers.etag).not.toBe(etag);
   });
 
-  test('what belongs to one user is not stored anywhere', async () => {
+  test('replies for one user are not cacheable', async () => {
     expect((await post({ name: 'x' })).headers['cache-control']).toBe('no-store');
   });
 
-  test("only the partner's own origins may read a reply", async () => {
-    const other = await one.tokenFor({ clientId: 'partner-two', origins: new Set(['https://two.test']) });
+  test("CORS allows only the partner's own origins", async () => {
+    const other = await app.tokenFor({ clientId: 'partner-two', origins: new Set(['https://two.test']) });
     const allow = async (origin: string, as: string) =>
       (await call({ url: '/v1/things', token: as, headers: { origin } })).headers[
         'access-control-allow-origin'
@@ -277,25 +277,25 @@ describe('replies', () => {
     expect(await allow('https://evil.test', token)).toBeUndefined();
   });
 
-  test('a preflight is answered for registered origins alone, and never with credentials', async () => {
+  test('a preflight allows only registered origins and never credentials', async () => {
     const preflight = (origin: string) =>
-      one.app.inject({
+      app.app.inject({
         method: 'OPTIONS',
         url: '/v1/things',
         headers: { origin, 'access-control-request-method': 'POST' },
       });
-    const good = await preflight('https://app.partner.test');
-    expect(good.statusCode).toBe(204);
-    expect(good.headers['access-control-allow-headers']).toContain('Authorization');
-    expect(good.headers).not.toHaveProperty('access-control-allow-credentials');
+    const allowed = await preflight('https://app.partner.test');
+    expect(allowed.statusCode).toBe(204);
+    expect(allowed.headers['access-control-allow-headers']).toContain('Authorization');
+    expect(allowed.headers).not.toHaveProperty('access-control-allow-credentials');
     expect((await preflight('https://evil.test')).headers).not.toHaveProperty('access-control-allow-origin');
   });
 });
 
-test('a request is one log line with its route, caller and time, and neither token nor path', async () => {
+test('a request is logged as one line with route, caller and status, without token and path', async () => {
   await call({ url: '/v1/things?starting_after=private', headers: { 'x-request-id': 'logged-1' } });
   const line = JSON.parse(
-    one
+    app
       .logged()
       .split('\n')
       .find((text) => text.includes('logged-1')) ?? '{}',
@@ -310,8 +310,8 @@ test('a request is one log line with its route, caller and time, and neither tok
   expect(JSON.stringify(line)).not.toMatch(/private|token-/);
 });
 
-test('durations are counted per route and status class', async () => {
-  const text = await one.ctx.metrics.render();
+test('request durations are measured per route and status class', async () => {
+  const text = await app.ctx.metrics.render();
   expect(text).toMatch(
     /causeway_http_request_duration_seconds_count\{method="GET",route="\/v1\/things",status="2xx"\} \d+/,
   );

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Values that stand nowhere else. */
+/** Values that occur nowhere else. */
 const MARKS = {
   first: 'Zyxomarkfirst',
   middle: 'Zyxomarkmiddle',
@@ -62,8 +62,8 @@ async function call(
 const submit = (payload: object | string = FORM, headers = {}) =>
   call('POST', '/v1/documents/tax_certification/submission', payload, headers);
 
-/** Everything that could go well and badly with these values. */
-async function useEverything(): Promise<void> {
+/** Exercises success and failure paths with these values. */
+async function exerciseAllPaths(): Promise<void> {
   const { first, middle, last, street, city, state, postal, tax, birth } = MARKS;
   const pii = {
     first_name: first,
@@ -93,7 +93,7 @@ async function useEverything(): Promise<void> {
   await submit();
   await world.advance(61);
   let sent = await submit(FORM, { 'idempotency-key': 'k2' });
-  // After so many failures the provider is left alone for a moment.
+  // After so many failures the circuit breaker is open for a moment.
   for (; sent.statusCode >= 500; sent = await submit(FORM, { 'idempotency-key': 'k2' })) await sleep(50);
   expect(sent.json()).toMatchObject({ status: 'SENT' });
   await submit(FORM, { 'idempotency-key': 'k2' });
@@ -110,7 +110,7 @@ async function useEverything(): Promise<void> {
   await submit();
 }
 
-/** Events that are forged, and genuine ones that cannot be read, full of what must not be kept. */
+/** Sends forged webhooks, and signed ones that cannot be parsed, with data that must not be stored. */
 async function sendEvents(): Promise<void> {
   const secret = world.ctx.config.documents?.webhookSecrets[0] ?? '';
   const seconds = Math.floor(Date.now() / 1000);
@@ -143,8 +143,8 @@ async function dumpDatabase(): Promise<string> {
     .join('\n');
 }
 
-/** A value as it is, and in the ways in which it could have been written down. */
-function spellings(value: string): string[] {
+/** Returns the value in every form in which it could have been stored. */
+function encodingsOf(value: string): string[] {
   const bytes = Buffer.from(value);
   const hashes = ['sha256', 'sha1', 'md5'].flatMap((name) => [
     createHash(name).update(bytes).digest('hex'),
@@ -159,8 +159,8 @@ function spellings(value: string): string[] {
   ];
 }
 
-test('no personal data and nothing of a form reaches the database, the log, the metrics or an error', async () => {
-  await useEverything();
+test('personal data and form values never reach the database, the log, the metrics or an error', async () => {
+  await exerciseAllPaths();
   const body = JSON.stringify(FORM);
   const places = {
     database: await dumpDatabase(),
@@ -168,21 +168,21 @@ test('no personal data and nothing of a form reaches the database, the log, the 
     metrics: await world.ctx.metrics.render(),
     replies: replies.join('\n'),
   };
-  // The places are the right ones: what must be there is found.
+  // Each place contains what is expected there, so the search looks at the right data.
   expect(places.database).toContain(USER);
   expect(places.log).toContain('/v1/documents/:document_type/submission');
   expect(places.metrics).toContain('causeway_upstream_requests_total');
   expect(places.replies).toContain('tax_form_not_applicable');
   for (const [place, text] of Object.entries(places))
     for (const secret of [...SECRETS, body])
-      for (const spelling of spellings(secret))
-        expect(text.toLowerCase().includes(spelling.toLowerCase()), `${secret} in the ${place}`).toBe(false);
+      for (const encoded of encodingsOf(secret))
+        expect(text.toLowerCase().includes(encoded.toLowerCase()), `${secret} in the ${place}`).toBe(false);
 });
 
-test('nor do rotation and erasure write any of it down', async () => {
+test('key rotation and erasure do not store any of it either', async () => {
   await rotatePii(world.ctx);
   await eraseUser(world.ctx, USER);
   const text = `${await dumpDatabase()} ${world.logged()}`;
   for (const secret of SECRETS)
-    for (const spelling of spellings(secret)) expect(text.includes(spelling)).toBe(false);
+    for (const encoded of encodingsOf(secret)) expect(text.includes(encoded)).toBe(false);
 });

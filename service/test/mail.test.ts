@@ -27,7 +27,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-const waiting = async () =>
+const queued = async () =>
   Number((await app.ctx.pool.query('select count(*) as n from mail_outbox')).rows[0].n);
 const makeDue = () => app.ctx.pool.query('update mail_outbox set next_attempt_at = now()');
 const mailer = () => smtpMailer(server.smtpUrl, app.ctx.config.mailFrom);
@@ -52,50 +52,50 @@ function recorder(fails: (attempt: number) => boolean): Mailer & { sent: Mail[];
   };
 }
 
-test('a mail arrives over SMTP as it was written, and nothing of it stays', async () => {
+test('a mail arrives over SMTP unchanged and leaves the outbox', async () => {
   const worker = await startMailWorker(app.ctx, mailer());
   await app.ctx.db.transaction().execute((tx) => sendMail(app.ctx, tx, MAIL));
-  await expect.poll(waiting).toBe(0);
+  await expect.poll(queued).toBe(0);
   const { text, ...rest } = server.mails().at(-1) ?? {};
   expect(rest).toMatchObject({ to: MAIL.to, subject: MAIL.subject });
   expect(text?.trimEnd()).toBe(MAIL.text);
   await worker.stop();
 });
 
-test('a mail of a transaction that fails is never sent', async () => {
-  const recording = recorder(() => false);
-  const worker = await startMailWorker(app.ctx, recording);
+test('a mail of a rolled-back transaction is never sent', async () => {
+  const mailbox = recorder(() => false);
+  const worker = await startMailWorker(app.ctx, mailbox);
   const failing = app.ctx.db.transaction().execute(async (tx) => {
     await sendMail(app.ctx, tx, MAIL);
-    throw new Error('undone');
+    throw new Error('rolled back');
   });
-  await expect(failing).rejects.toThrow('undone');
+  await expect(failing).rejects.toThrow('rolled back');
   await app.ctx.db.transaction().execute((tx) => sendMail(app.ctx, tx, { ...MAIL, subject: 'after' }));
-  await expect.poll(waiting).toBe(0);
-  expect(recording.sent.map((mail) => mail.subject)).toEqual(['after']);
+  await expect.poll(queued).toBe(0);
+  expect(mailbox.sent.map((mail) => mail.subject)).toEqual(['after']);
   await worker.stop();
 });
 
-test('what a node left behind is sent by the next', async () => {
+test('another node sends the mails that a stopped node left in the outbox', async () => {
   await sendMail(app.ctx, app.ctx.db, MAIL);
-  expect(await waiting()).toBe(1);
+  expect(await queued()).toBe(1);
   const worker = await startMailWorker(app.ctx, mailer());
-  await expect.poll(waiting).toBe(0);
+  await expect.poll(queued).toBe(0);
   await worker.stop();
 });
 
-test('a mail that did not go is tried again later under the same id, and the log does not tell to whom', async () => {
-  const recording = recorder((attempt) => attempt === 1);
-  const worker = await startMailWorker(app.ctx, recording);
+test('a failed mail is retried with the same id, and the log does not contain the recipient', async () => {
+  const mailbox = recorder((attempt) => attempt === 1);
+  const worker = await startMailWorker(app.ctx, mailbox);
   await sendMail(app.ctx, app.ctx.db, MAIL);
-  await expect.poll(() => recording.ids.length).toBe(1);
+  await expect.poll(() => mailbox.ids.length).toBe(1);
   await sleep(50);
-  expect(await waiting()).toBe(1);
+  expect(await queued()).toBe(1);
   await makeDue();
   await sendMail(app.ctx, app.ctx.db, { ...MAIL, subject: 'second' });
-  await expect.poll(waiting).toBe(0);
-  expect(recording.ids[0]).toBe(recording.ids[1]);
-  expect(recording.sent).toHaveLength(2);
+  await expect.poll(queued).toBe(0);
+  expect(mailbox.ids[0]).toBe(mailbox.ids[1]);
+  expect(mailbox.sent).toHaveLength(2);
   expect(app.logged()).toContain('sending mail failed');
   expect(app.logged()).not.toContain(MAIL.to);
   await worker.stop();
@@ -107,21 +107,21 @@ test('several nodes send each mail once', async () => {
   await Promise.all(
     Array.from({ length: 60 }, (_, i) => sendMail(app.ctx, app.ctx.db, { ...MAIL, subject: `mail ${i}` })),
   );
-  await expect.poll(waiting).toBe(0);
+  await expect.poll(queued).toBe(0);
   const subjects = nodes.flatMap((node) => node.sent.map((mail) => mail.subject));
   expect(subjects).toHaveLength(60);
   expect(new Set(subjects).size).toBe(60);
   await Promise.all(workers.map((worker) => worker.stop()));
 });
 
-test('in the outbox a mail is sealed', async () => {
+test('mails in the outbox are encrypted', async () => {
   await sendMail(app.ctx, app.ctx.db, MAIL);
   const { rows } = await app.ctx.pool.query('select mail from mail_outbox');
   expect(rows[0].mail.toString('latin1')).not.toContain('someone@user.test');
   await app.ctx.pool.query('delete from mail_outbox');
 });
 
-test('the mailbox of the sandbox survives a restart', async () => {
+test('the sandbox mailbox survives a restart', async () => {
   const file = join(dir, 'kept.jsonl');
   const first = await startMailServer(file);
   await smtpMailer(first.smtpUrl, 'a@b.test').send('one', MAIL);
@@ -131,7 +131,7 @@ test('the mailbox of the sandbox survives a restart', async () => {
   await second.stop();
 });
 
-test('a mail server that never answers is given up on', { timeout: 40_000 }, async () => {
+test('sending fails if the mail server does not respond', { timeout: 40_000 }, async () => {
   const { createServer } = await import('node:net');
   const silent = createServer(() => {}).listen(0, '127.0.0.1');
   await new Promise((resolve) => silent.once('listening', resolve));
@@ -140,7 +140,7 @@ test('a mail server that never answers is given up on', { timeout: 40_000 }, asy
   silent.close();
 });
 
-test('production does not start without a way to send mail', () => {
+test('production requires the mail settings', () => {
   const env = {
     CAUSEWAY_PROFILE: 'production',
     SANCTIONS: 'none',

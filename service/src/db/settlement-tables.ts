@@ -3,6 +3,7 @@ import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 /** The tables of participations, their settlement and events; see `tables.ts`. */
 export interface SettlementTables {
   events: Events;
+  partner_sequences: PartnerSequences;
   operator_keys: OperatorKeys;
   operator_transactions: OperatorTransactions;
   operator_attempts: OperatorAttempts;
@@ -20,6 +21,19 @@ export interface Events {
   /** Read as an object, written as JSON text. */
   data: ColumnType<Record<string, unknown>, string, string>;
   inserted_at: string;
+  /** The number of the event among those of the partner; assigned with `position`. */
+  sequence: Generated<bigint | null>;
+  request_id: string | null;
+  changes: ColumnType<Record<string, unknown> | null, string | null, never>;
+  related: ColumnType<RelatedResource | null, string | null, never>;
+}
+
+/** The resource that an event is about. */
+export type RelatedResource = { object: string; id: string; path: string };
+
+export interface PartnerSequences {
+  partner_id: string;
+  last: bigint;
 }
 
 export interface OperatorKeys {

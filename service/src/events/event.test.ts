@@ -4,8 +4,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/setup/database.ts';
 import { seededRandom } from '../../test/support/app.ts';
 import { realClock } from '../clock.ts';
+import { openListener } from '../db/listen.ts';
 import { type OpenPool, openPool } from '../db/pool.ts';
-import { appendEvent, placeEvents } from './event.ts';
+import { createLog } from '../log.ts';
+import { createSignal } from '../signal.ts';
+import { appendEvent, appendEvents, placeEvents } from './event.ts';
+import { startSequencer } from './sequencer.ts';
+import { EVENTS_CHANNEL } from './store.ts';
 
 const PARTNER = '01890000-0000-7000-8000-000000000001';
 const source = { clock: realClock(), random: seededRandom('events') };
@@ -34,7 +39,7 @@ async function readAfter(position: bigint) {
     .execute();
 }
 
-test('an event whose transaction commits late is read after those that were readable before it', async () => {
+test('an event that commits late is read after the events that were readable before it', async () => {
   const held = gate();
   const late = opened.db.transaction().execute(async (tx) => {
     await append(tx, 1);
@@ -51,7 +56,7 @@ test('an event whose transaction commits late is read after those that were read
   expect(second.map(({ data }) => data.n)).toEqual([1]);
 });
 
-test('a reader by position sees every event once while many write, commit late and roll back', async () => {
+test('a reader sees every event once while writers commit late and roll back', async () => {
   await sql`truncate events`.execute(opened.db);
   const seen: unknown[] = [];
   let position = 0n;
@@ -65,30 +70,30 @@ test('a reader by position sees every event once while many write, commit late a
     while (writing) await read();
     await read();
   })();
-  const kept: number[] = [];
+  const committed: number[] = [];
   await Promise.all(
     Array.from({ length: 8 }, async (_, writer) => {
       for (let i = 0; i < 40; i++) {
         const n = writer * 1000 + i;
-        const keep = (n * 7919) % 5 !== 0;
+        const isCommitted = (n * 7919) % 5 !== 0;
         await opened.db
           .transaction()
           .execute(async (tx) => {
             await append(tx, n);
             await sleep((n * 31) % 4);
-            if (!keep) throw new Error('rolled back');
+            if (!isCommitted) throw new Error('rolled back');
           })
           .catch(() => undefined);
-        if (keep) kept.push(n);
+        if (isCommitted) committed.push(n);
       }
     }),
   );
   writing = false;
   await reader;
-  expect(seen.toSorted()).toEqual(kept.toSorted());
+  expect(seen.toSorted()).toEqual(committed.toSorted());
 });
 
-test('two changes of one row are told in the order they were made', async () => {
+test('changes of one row are read in the order they were made', async () => {
   await sql`truncate events`.execute(opened.db);
   await sql`create table counter (n int)`.execute(opened.db);
   await sql`insert into counter values (0)`.execute(opened.db);
@@ -100,8 +105,93 @@ test('two changes of one row are told in the order they were made', async () => 
       }),
     ),
   );
-  const told = (await readAfter(0n)).map(({ data }) => data.n);
-  expect(told).toEqual(Array.from({ length: 60 }, (_, i) => i + 1));
+  const read = (await readAfter(0n)).map(({ data }) => data.n);
+  expect(read).toEqual(Array.from({ length: 60 }, (_, i) => i + 1));
+});
+
+test('numbers the events of each partner from 1 without gaps, in the order of their positions', async () => {
+  const partners = [2, 3, 4].map((n) => `01890000-0000-7000-8000-00000000000${n}`);
+  let writing = true;
+  const placer = (async () => {
+    while (writing) await placeEvents(opened.db);
+  })();
+  await Promise.all(
+    Array.from({ length: 8 }, async (_, writer) => {
+      for (let i = 0; i < 30; i++) {
+        const n = writer * 30 + i;
+        await opened.db
+          .transaction()
+          .execute(async (tx) => {
+            const events = partners.slice(n % 3).map((partnerId) => ({
+              ...{ partnerId, userId: null, type: 'thing.changed', data: { n } },
+            }));
+            await appendEvents(source, tx, events);
+            await sleep((n * 31) % 5);
+            if (n % 4 === 0) throw new Error('rolled back');
+          })
+          .catch(() => undefined);
+      }
+    }),
+  );
+  writing = false;
+  await placer;
+  await placeEvents(opened.db);
+  for (const partner of partners) {
+    const rows = await opened.db
+      .selectFrom('events')
+      .select('sequence')
+      .where('partner_id', '=', partner)
+      .orderBy('position')
+      .execute();
+    expect(rows.length).toBeGreaterThan(50);
+    expect(rows.map(({ sequence }) => Number(sequence))).toEqual(rows.map((_, i) => i + 1));
+  }
+});
+
+test('notifies once per placed batch and never in the transaction of a writer', async () => {
+  await placeEvents(opened.db);
+  const listener = await openListener(database.url, () => undefined);
+  let notified = 0;
+  await listener.on(EVENTS_CHANNEL, () => void notified++);
+  try {
+    for (let n = 0; n < 5; n++) await opened.db.transaction().execute((tx) => append(tx, n));
+    await sleep(100);
+    expect(notified).toBe(0);
+    await placeEvents(opened.db);
+    await placeEvents(opened.db);
+    await sleep(100);
+    expect(notified).toBe(1);
+  } finally {
+    await listener.close();
+  }
+});
+
+test('the sequencer places the events of its own node at once and those of others within its interval', async () => {
+  const eventsAppended = createSignal();
+  const log = createLog({ level: 'silent', pretty: false });
+  const stop = startSequencer({ db: opened.db, log, eventsAppended });
+  const placedAfter = async () => {
+    const since = performance.now();
+    for (;;) {
+      const { rows } = await sql`select from events where position is null`.execute(opened.db);
+      if (rows.length === 0) return performance.now() - since;
+      await sleep(5);
+    }
+  };
+  try {
+    const own = { ...source, eventsAppended };
+    const times: number[] = [];
+    for (let n = 0; n < 10; n++) {
+      const event = { partnerId: PARTNER, userId: null, type: 'thing.changed', data: { n } };
+      await opened.db.transaction().execute((tx) => appendEvent(own, tx, event));
+      times.push(await placedAfter());
+    }
+    expect(times.toSorted((a, b) => a - b)[5]).toBeLessThan(100);
+    await append(opened.db, 1);
+    expect(await placedAfter()).toBeLessThan(1_000);
+  } finally {
+    await stop();
+  }
 });
 
 function gate() {

@@ -1,4 +1,5 @@
 import type { Db } from '../db/pool.ts';
+import type { RelatedResource } from '../db/settlement-tables.ts';
 import { newId } from '../http/ids.ts';
 import { toTimestamp } from '../http/wire.ts';
 import type { Kernel } from '../kernel.ts';
@@ -12,12 +13,18 @@ export type NewEvent = {
   type: string;
   /** Ids, statuses and amounts; never personal data. */
   data: Record<string, unknown>;
+  /** The previous values of the members of `data` that changed. */
+  changes?: Record<string, unknown>;
+  /** The resource to read for more. */
+  related?: RelatedResource;
 };
 
-type Source = Pick<Kernel, 'clock' | 'random'>;
+/** Commands append events too; they have no request, and the running nodes find their events by polling. */
+export type EventSource = Pick<Kernel, 'clock' | 'random'> &
+  Partial<Pick<Kernel, 'eventsAppended' | 'requestId'>>;
 
 /** Appends an event to the log in the transaction of the change it reports. */
-export async function appendEvent(source: Source, tx: Db, event: NewEvent): Promise<void> {
+export async function appendEvent(source: EventSource, tx: Db, event: NewEvent): Promise<void> {
   await appendEvents(source, tx, [event]);
 }
 
@@ -25,22 +32,26 @@ export async function appendEvent(source: Source, tx: Db, event: NewEvent): Prom
  * Appends events in the given order. The changed rows must be locked or written first, or the order of events from
  * concurrent transactions is undefined.
  */
-export async function appendEvents(source: Source, tx: Db, events: readonly NewEvent[]): Promise<void> {
+export async function appendEvents(source: EventSource, tx: Db, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
-  const rows = events.map(({ partnerId, userId, type, data }) => ({
+  const rows = events.map(({ partnerId, userId, type, data, changes, related }) => ({
     id: newId(source.clock, source.random),
     partner_id: partnerId,
     user_id: userId,
     type,
     data: JSON.stringify(data),
+    changes: changes === undefined ? null : JSON.stringify(changes),
+    related: related === undefined ? null : JSON.stringify(related),
+    request_id: source.requestId ?? null,
     inserted_at: toTimestamp(source.clock.micros()),
   }));
   await insertEvents(tx, rows);
+  source.eventsAppended?.emit();
 }
 
 /**
- * Assigns a position to every event committed so far. Readers of the log call this first; then each event appears exactly
- * once, and after all events that were readable before it.
+ * Assigns a position and a sequence number to every event committed so far. Readers of the log call this first; then each
+ * event appears exactly once, and after all events that were readable before it.
  */
 export function placeEvents(db: Db): Promise<void> {
   return assignPositions(db);

@@ -2,15 +2,14 @@ import { type Insertable, sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 import type { Events } from '../db/settlement-tables.ts';
 
-/** The channel that notifies every node of new events. */
+/** The channel on which `place_events` notifies every node, once per batch. */
 export const EVENTS_CHANNEL = 'events';
 
 const PLACE_BATCH_SIZE = 1_000;
 
-/** Inserts the rows in the given order and notifies listeners when the transaction commits. */
+/** Inserts the rows in the given order. Does not notify: NOTIFY would serialise the commits of all writers. */
 export async function insertEvents(tx: Db, rows: readonly Insertable<Events>[]): Promise<void> {
   await tx.insertInto('events').values(rows).execute();
-  await sql`select pg_notify(${EVENTS_CHANNEL}, '')`.execute(tx);
 }
 
 /** Assigns positions to all committed events that have none. */

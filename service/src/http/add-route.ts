@@ -21,6 +21,7 @@ type Next = (error?: Error) => void;
  */
 export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void {
   const { method, path, access, forms, rawBody } = route;
+  const writesEvents = method !== 'GET' && access.who !== 'public';
   const checkBody = route.body === undefined ? undefined : bodyCheck(route.body);
   const serialize = route.cache === 'etag' || route.keepsText ? textCache() : undefined;
   app.route({
@@ -41,9 +42,11 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
       checkBody?.(body, request.isForm);
       const input = { params: request.params, query: request.query, body, request };
       if (method === 'POST' && caller !== null && request.headers['idempotency-key'] !== undefined) {
-        return ctx.deadlines.watch(handleOnce(ctx, route, caller, input, reply));
+        return ctx.deadlines.watch(
+          handleOnce({ ...ctx, requestId: request.id }, route, caller, input, reply),
+        );
       }
-      const result = route.handle(ctx, caller, input);
+      const result = route.handle(writesEvents ? { ...ctx, requestId: request.id } : ctx, caller, input);
       if (result instanceof Promise) return ctx.deadlines.watch(result);
       return serialize === undefined ? result : serialize(result as Record<string, unknown>, reply);
     },

@@ -4,25 +4,25 @@ import { createThings, thingRoutes } from '../../test/support/things.ts';
 import { memoryLimiter, postgresLimiter } from './limits.ts';
 
 const limits = { ...testConfig().limits, api: 5, documents: 2 };
-let one: TestApp;
+let app: TestApp;
 beforeAll(async () => {
-  one = await testApp({ routes: thingRoutes, config: { limits } });
-  await createThings(one.ctx);
+  app = await testApp({ routes: thingRoutes, config: { limits } });
+  await createThings(app.ctx);
 });
-afterAll(() => one.close());
+afterAll(() => app.close());
 
 const list = (token: string) =>
-  one.app.inject({ url: '/v1/things', headers: { authorization: `Bearer ${token}` } });
+  app.app.inject({ url: '/v1/things', headers: { authorization: `Bearer ${token}` } });
 const create = (token: string) =>
-  one.app.inject({
+  app.app.inject({
     method: 'POST',
     url: '/v1/things',
     payload: { name: 'x' },
     headers: { authorization: `Bearer ${token}` },
   });
 
-test('every reply tells what is left, and the refusal when to come back', async () => {
-  const token = await one.tokenFor({ clientId: 'counted' });
+test('every reply reports the remaining requests, and a refusal the time to retry', async () => {
+  const token = await app.tokenFor({ clientId: 'limited' });
   for (const remaining of [4, 3, 2, 1, 0]) {
     const { headers, statusCode } = await list(token);
     expect([statusCode, headers['ratelimit-limit'], headers['ratelimit-remaining']]).toEqual([
@@ -38,26 +38,26 @@ test('every reply tells what is left, and the refusal when to come back', async 
   expect(refused.headers['ratelimit-reset']).toBe(refused.headers['retry-after']);
 });
 
-test('each user of a partner, and the partner itself, has its own budget', async () => {
+test('each user of a partner and the partner itself have separate limits', async () => {
   const caller = { clientId: 'shared' };
   for (const userId of [
     null,
     '01890000-0000-7000-8000-000000000001',
     '01890000-0000-7000-8000-000000000002',
   ]) {
-    expect((await list(await one.tokenFor({ ...caller, userId }))).headers['ratelimit-remaining']).toBe('4');
+    expect((await list(await app.tokenFor({ ...caller, userId }))).headers['ratelimit-remaining']).toBe('4');
   }
 });
 
-test('a route with a budget of its own has that one too', async () => {
-  const token = await one.tokenFor({ clientId: 'narrow' });
+test('a route can have an additional limit', async () => {
+  const token = await app.tokenFor({ clientId: 'narrow' });
   expect((await create(token)).headers['ratelimit-limit']).toBe('2');
   expect((await create(token)).statusCode).toBe(200);
   expect((await create(token)).json().code).toBe('rate_limited');
   expect((await list(token)).statusCode).toBe(200);
 });
 
-test('a window lasts a minute from its first request', () => {
+test('a window lasts one minute from its first request', () => {
   let now = 0;
   const limiter = memoryLimiter(() => now);
   const take = () => limiter.take('k', 2);
@@ -69,7 +69,7 @@ test('a window lasts a minute from its first request', () => {
   expect(take()).toMatchObject({ allowed: true, remaining: 1 });
 });
 
-test('memory stays bounded, the oldest windows go first', () => {
+test('memory is bounded by evicting the oldest windows', () => {
   let now = 0;
   const limiter = memoryLimiter(() => now++, 3);
   for (const key of ['a', 'b', 'c', 'd']) limiter.take(key, 10);
@@ -77,25 +77,25 @@ test('memory stays bounded, the oldest windows go first', () => {
   expect(limiter.take('a', 10)).toMatchObject({ remaining: 9 });
 });
 
-test('shared through PostgreSQL, 40 at once on two nodes against 10 allow exactly 10', async () => {
-  const limiters = [postgresLimiter(one.ctx.db), postgresLimiter(one.ctx.db)];
+test('with PostgreSQL, two nodes allow exactly 10 of 40 concurrent requests', async () => {
+  const limiters = [postgresLimiter(app.ctx.db), postgresLimiter(app.ctx.db)];
   const taken = await Promise.all(Array.from({ length: 40 }, (_, i) => limiters[i % 2]?.take('shared', 10)));
-  expect(taken.filter((one) => one?.allowed)).toHaveLength(10);
+  expect(taken.filter((each) => each?.allowed)).toHaveLength(10);
 });
 
-test('the same replies with counters in PostgreSQL', async () => {
-  const two = await testApp({ routes: thingRoutes, config: { limits, rateLimits: 'postgres' } });
-  await createThings(two.ctx);
-  const token = await two.tokenFor({});
+test('limits requests the same way with counters in PostgreSQL', async () => {
+  const other = await testApp({ routes: thingRoutes, config: { limits, rateLimits: 'postgres' } });
+  await createThings(other.ctx);
+  const token = await other.tokenFor({});
   const statuses = await Promise.all(
     Array.from(
       { length: 8 },
       async () =>
-        (await two.app.inject({ url: '/v1/things', headers: { authorization: `Bearer ${token}` } }))
+        (await other.app.inject({ url: '/v1/things', headers: { authorization: `Bearer ${token}` } }))
           .statusCode,
     ),
   );
   expect(statuses.filter((status) => status === 200)).toHaveLength(5);
   expect(statuses.filter((status) => status === 429)).toHaveLength(3);
-  await two.close();
+  await other.close();
 });

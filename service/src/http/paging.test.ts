@@ -4,31 +4,31 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../../test/support/app.ts';
 import { createThings, insertThing, thingRoutes } from '../../test/support/things.ts';
 
-let one: TestApp;
+let app: TestApp;
 let token: string;
 beforeAll(async () => {
-  one = await testApp({ routes: thingRoutes });
-  await createThings(one.ctx);
-  token = await one.tokenFor({});
+  app = await testApp({ routes: thingRoutes });
+  await createThings(app.ctx);
+  token = await app.tokenFor({});
 });
-afterAll(() => one.close());
+afterAll(() => app.close());
 
 type Page = { data: { id: string; name: string }[]; starting_after?: string; starting_before?: string };
 
 async function list(query: Record<string, string | number>, as = token) {
   const text = new URLSearchParams(query as Record<string, string>);
-  return one.app.inject({ url: `/v1/things?${text}`, headers: { authorization: `Bearer ${as}` } });
+  return app.app.inject({ url: `/v1/things?${text}`, headers: { authorization: `Bearer ${as}` } });
 }
 const page = async (query: Record<string, string | number>): Promise<Page> => (await list(query)).json();
 
 async function refill(count: number): Promise<string[]> {
-  await sql`truncate things`.execute(one.ctx.db);
+  await sql`truncate things`.execute(app.ctx.db);
   const ids: string[] = [];
-  for (let i = 0; i < count; i++) ids.unshift((await insertThing(one.ctx, one.ctx.db, `n${i % 3}`)).id);
+  for (let i = 0; i < count; i++) ids.unshift((await insertThing(app.ctx, app.ctx.db, `n${i % 3}`)).id);
   return ids;
 }
 
-test('walking forward and back visits every row once in order, whatever is inserted meanwhile', async () => {
+test('paging forward and back visits every row once in order, despite concurrent inserts', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 0, max: 25 }),
@@ -41,7 +41,7 @@ test('walking forward and back visits every row once in order, whatever is inser
         for (;;) {
           seen.push(...current.data.map(({ id }) => id));
           if (current.starting_after === undefined) break;
-          await insertThing(one.ctx, one.ctx.db, 'late');
+          await insertThing(app.ctx, app.ctx.db, 'late');
           current = await page({ limit, starting_after: current.starting_after });
         }
         expect(seen).toEqual(ids);
@@ -50,7 +50,7 @@ test('walking forward and back visits every row once in order, whatever is inser
           current = await page({ limit, starting_before: current.starting_before });
           back.unshift(...current.data.map(({ id }) => id));
         }
-        // The way back ends at the newest row, the late ones included.
+        // Paging back ends at the newest row, including rows inserted in between.
         expect(back.slice(-count || back.length)).toEqual(count === 0 ? back : ids);
       },
     ),
@@ -58,18 +58,18 @@ test('walking forward and back visits every row once in order, whatever is inser
   );
 });
 
-test.each([0, 101, -1, 1.5, 'x', ''])('limit %j is refused', async (limit) => {
+test.each([0, 101, -1, 1.5, 'x', ''])('rejects limit %j', async (limit) => {
   const reply = await list({ limit });
   expect([reply.statusCode, Object.keys(reply.json().errors)]).toEqual([422, ['limit']]);
 });
 
-test('both cursors at once are refused', async () => {
+test('rejects both cursors at once', async () => {
   await refill(5);
   const { starting_after = '' } = await page({ limit: 2 });
   expect((await list({ starting_after, starting_before: starting_after })).statusCode).toBe(422);
 });
 
-test('a cursor with any one character changed, cut or lengthened is refused', async () => {
+test('rejects a cursor with any character changed, removed or added', async () => {
   await refill(5);
   const { starting_after: cursor = '' } = await page({ limit: 2 });
   await fc.assert(
@@ -85,11 +85,11 @@ test('a cursor with any one character changed, cut or lengthened is refused', as
   }
 });
 
-test('a cursor is worth nothing with other filters or to another partner', async () => {
+test('rejects a cursor of other filters or of another partner', async () => {
   await refill(5);
   const { starting_after = '' } = await page({ limit: 2 });
   expect((await list({ starting_after })).statusCode).toBe(200);
-  expect((await list({ starting_after }, await one.tokenFor({ clientId: 'partner-two' }))).statusCode).toBe(
+  expect((await list({ starting_after }, await app.tokenFor({ clientId: 'partner-two' }))).statusCode).toBe(
     422,
   );
   expect(
@@ -110,7 +110,7 @@ const filter = (i: number, field: string, op: string, value: string) => ({
   [`filters[${i}][value]`]: value,
 });
 
-test('filters narrow the list, and all must hold', async () => {
+test('combines all filters', async () => {
   await refill(9);
   const names = async (query: Record<string, string>) =>
     [...new Set((await page(query)).data.map(({ name }) => name))].sort();
@@ -127,9 +127,12 @@ test.each<[string, Record<string, string>]>([
   ['an unknown operator', filter(0, 'name', '~', 'x')],
   ['no value', { 'filters[0][field]': 'name', 'filters[0][op]': '==' }],
   ['a name that is not a filter', { 'filters[0][x]': '1' }],
-  ['a plain one', { filters: 'x' }],
-  ['a prototype', { 'filters[__proto__][field]': 'name' }],
-  ['eleven', Object.assign({}, ...Array.from({ length: 11 }, (_, i) => filter(i, 'name', '==', 'x')))],
-])('filters with %s are refused', async (_name, query) => {
+  ['no index', { filters: 'x' }],
+  ['a prototype name', { 'filters[__proto__][field]': 'name' }],
+  [
+    'eleven entries',
+    Object.assign({}, ...Array.from({ length: 11 }, (_, i) => filter(i, 'name', '==', 'x'))),
+  ],
+])('rejects filters with %s', async (_name, query) => {
   expect((await list(query)).json()).toMatchObject({ code: 'validation_failed' });
 });

@@ -6,7 +6,7 @@ import { parseStrictJson } from './strict-json.ts';
 
 const parse = (text: string) => parseStrictJson(Buffer.from(text));
 
-test('reads every JSON value as JSON.parse does', () => {
+test('parses every JSON value like JSON.parse', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
       const text = JSON.stringify(value);
@@ -18,27 +18,27 @@ test('reads every JSON value as JSON.parse does', () => {
 
 test.each([
   ['duplicate keys', '{"a":1,"a":2}'],
-  ['duplicate keys in disguise', '{"a":1,"\\u0061":2}'],
-  ['duplicate keys deep inside', '{"x":[{"b":{"c":1},"b":2}]}'],
+  ['escaped duplicate keys', '{"a":1,"\\u0061":2}'],
+  ['nested duplicate keys', '{"x":[{"b":{"c":1},"b":2}]}'],
   ['__proto__', '{"__proto__":{"admin":true}}'],
   ['NUL', '{"a":"\\u0000"}'],
   ['deep nesting', `${'['.repeat(33)}${']'.repeat(33)}`],
   ['trailing text', '{} x'],
   ['a single quote', "{'a':1}"],
-  ['nothing', ' '],
-])('refuses %s', (_name, text) => {
+  ['an empty text', ' '],
+])('rejects %s', (_name, text) => {
   expect(() => parse(text)).toThrow(ApiError);
 });
 
-test('takes one key in sibling objects, in strings and as a value', () => {
+test('accepts a key that recurs in sibling objects, in strings or as a value', () => {
   expect(parse('[{"a":"{\\"a\\":1}"},{"a":["a","a"]},{"b":{"a":1},"a":2}]')).toHaveLength(3);
 });
 
-test('refuses invalid UTF-8', () => {
+test('rejects invalid UTF-8', () => {
   expect(() => parseStrictJson(Buffer.from([0x22, 0xff, 0x22]))).toThrow('UTF-8');
 });
 
-test('any text gives a value or a coded error, never another throw', () => {
+test('any text gives a value or an ApiError', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...'{}[]",:\\a0u \n') }), (text) => {
       try {
@@ -51,7 +51,7 @@ test('any text gives a value or a coded error, never another throw', () => {
   );
 });
 
-test('a query round-trips, repeats become lists, and bad escapes are marked', () => {
+test('queries round-trip, repeated names become lists, and bad escapes are marked', () => {
   fc.assert(
     fc.property(
       fc.dictionary(fc.string({ minLength: 1, unit: 'grapheme' }), fc.string({ unit: 'grapheme' })),

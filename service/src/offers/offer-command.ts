@@ -131,7 +131,7 @@ async function checkOnChain(
 ): Promise<void> {
   if (operator !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(operator))
     throw new UsageError('--operator must be an address: 0x and 40 hexadecimal digits');
-  const chains = openChains({ urls: config.rpcUrls, freshnessMs: config.rpcFreshness });
+  const chains = openChains({ urls: config.rpcUrls, freshnessMs: config.rpcFreshnessMs });
   try {
     const changed = files.filter((_, index) => plans[index]?.changes.length !== 0);
     const parts = {

@@ -1,6 +1,5 @@
-import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
-import { appendEvents } from '../events/event.ts';
+import { appendEvents, type EventSource, type NewEvent } from '../events/event.ts';
 import { toTimestamp } from '../http/wire.ts';
 import {
   type ChangedRow,
@@ -11,10 +10,12 @@ import {
 } from './store.ts';
 import { wakeSettlement } from './wake.ts';
 
-type Parts = Pick<Context, 'clock' | 'random'>;
-
 /** Inserts a participation, appends its event and wakes settlement. Returns false if the approval is already used. */
-export async function insertParticipation(parts: Parts, tx: Db, row: NewParticipation): Promise<boolean> {
+export async function insertParticipation(
+  parts: EventSource,
+  tx: Db,
+  row: NewParticipation,
+): Promise<boolean> {
   if (!(await insertRow(tx, row))) return false;
   await appendEvents(parts, tx, [eventOf(row)]);
   await wakeSettlement(tx, row.chain);
@@ -22,14 +23,16 @@ export async function insertParticipation(parts: Parts, tx: Db, row: NewParticip
 }
 
 /** Updates the rows that have one of the statuses `from` and appends their events. Returns how many changed. */
-export async function changeStatus(parts: Parts, tx: Db, change: StatusChange): Promise<number> {
+export async function changeStatus(parts: EventSource, tx: Db, change: StatusChange): Promise<number> {
   const rows = await updateStatus(tx, change, toTimestamp(parts.clock.micros()));
-  await appendEvents(parts, tx, rows.map(eventOf));
+  const events = rows.map((row) => ({ ...eventOf(row), changes: { status: row.previous_status } }));
+  await appendEvents(parts, tx, events);
   return rows.length;
 }
 
-function eventOf(row: ChangedRow) {
-  const { id, offer_id, offer_option_id, status, reason, amount, asset_id, chain } = row;
+/** Leaves out the reason, which the API does not show either: it can name a hold. */
+function eventOf(row: ChangedRow): NewEvent {
+  const { id, offer_id, offer_option_id, status, amount, asset_id, chain } = row;
   return {
     partnerId: row.partner_id,
     userId: row.user_id,
@@ -37,7 +40,7 @@ function eventOf(row: ChangedRow) {
     data: {
       object: 'participation',
       ...{ id, offer_id, offer_option_id, status, amount, asset_id, chain },
-      ...(reason === null ? {} : { reason }),
     },
+    related: { object: 'participation', id, path: `/v1/participations/${id}` },
   };
 }

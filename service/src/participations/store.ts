@@ -103,15 +103,16 @@ export type StatusChange = {
 };
 
 /** Updates the rows that have one of the statuses `from`. Returns them in the order of `ids`. */
-export async function updateStatus(tx: Db, change: StatusChange, now: string): Promise<ChangedRow[]> {
+export async function updateStatus(tx: Db, change: StatusChange, now: string): Promise<UpdatedRow[]> {
   const { ids, from, to, reason = null } = change;
   if (ids.length === 0) return [];
-  const { rows } = await sql<ChangedRow & { row: bigint }>`
+  const { rows } = await sql<UpdatedRow & { row: bigint }>`
+    with locked as (select id, status from participations where id = any(${ids}::uuid[]) order by id for update)
     update participations p set status = ${to}, reason = ${reason}, updated_at = ${now}
       ${assignments(change)}
-    from unnest(${ids}::uuid[]) with ordinality as n (id, row)
-    where p.id = n.id and p.status = any(${from})
-    returning n.row, p.id, p.partner_id, p.user_id, p.offer_id, p.offer_option_id, p.status, p.reason, p.amount,
+    from unnest(${ids}::uuid[]) with ordinality as n (id, row) join locked on locked.id = n.id
+    where p.id = n.id and locked.status = any(${from})
+    returning n.row, locked.status as previous_status, p.id, p.partner_id, p.user_id, p.offer_id, p.offer_option_id, p.status, p.amount,
       p.asset_id, p.chain`.execute(tx);
   return rows.toSorted((a, b) => Number(a.row - b.row));
 }
@@ -133,11 +134,12 @@ export type ChangedRow = Pick<
   | 'offer_id'
   | 'offer_option_id'
   | 'status'
-  | 'reason'
   | 'amount'
   | 'asset_id'
   | 'chain'
 >;
+
+type UpdatedRow = ChangedRow & { previous_status: ParticipationStatus };
 
 export async function hasParticipations(db: Db, userId: string): Promise<boolean> {
   const { rows } = await sql`select from participations where user_id = ${userId} limit 1`.execute(db);

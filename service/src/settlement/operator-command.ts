@@ -33,7 +33,7 @@ export async function runOperator(config: Config, args: string[]): Promise<void>
       'OPERATOR_KEY: is required by operator; set OPERATOR_KEY, OPERATOR_KEY_FILE or OPERATOR_KMS_KEY',
     ]);
   const signer = await openOperatorKey(config.operatorKey, realClock());
-  const chains = openChains({ urls: config.rpcUrls, freshnessMs: config.rpcFreshness });
+  const chains = openChains({ urls: config.rpcUrls, freshnessMs: config.rpcFreshnessMs });
   const log = createLog({ level: 'silent', pretty: false });
   try {
     await runCommand(config, async (ctx) => {

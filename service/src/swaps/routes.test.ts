@@ -23,7 +23,7 @@ let usdc: Hex;
 beforeAll(async () => {
   testChain = await startTestChain(chain);
   node = await testChain.addNode();
-  app = await testApp({ config: { rpcUrls: { [chain]: [node.url] }, rpcFreshness: 25 } });
+  app = await testApp({ config: { rpcUrls: { [chain]: [node.url] }, rpcFreshnessMs: 25 } });
   bearer = await app.tokenFor({ userId: null, scopes: new Set(['swaps:read']) });
   usdc = testChain.deployment.tokens[0]?.address ?? '0x';
 });

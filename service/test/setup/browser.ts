@@ -1,6 +1,6 @@
 import { findChromium } from './chromium.ts';
 
-/** Before the tests, where installing a browser may take its time. Without one, the tests that need it say so. */
+/** Installs a browser before the tests, where time limits do not apply. Without one, the tests that need it fail. */
 export function setup(): void {
   try {
     findChromium();

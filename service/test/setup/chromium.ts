@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
-const PLACES = [
+const PATHS = [
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
@@ -13,9 +13,9 @@ const PLACES = [
 ];
 
 const HELP =
-  'The tests of the pages need Chromium: install it (Debian: apt-get install chromium) or set CHROMIUM_PATH.';
+  'The page tests need Chromium. Install it (Debian: apt-get install chromium) or set CHROMIUM_PATH.';
 
-/** A real browser that can reach this machine only. */
+/** Starts a real browser that can only reach this machine. */
 export async function launchChromium(): Promise<Browser> {
   return chromium.launch({
     executablePath: findChromium(),
@@ -27,20 +27,20 @@ export async function launchChromium(): Promise<Browser> {
       '--disable-sync',
       '--no-first-run',
       '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1',
-      // Chromium's own sandbox refuses to run as root, and containers seldom allow it.
+      // Chromium's sandbox refuses to run as root, and containers rarely allow it.
       ...(isRoot() || process.env.CI ? ['--no-sandbox'] : []),
     ],
   });
 }
 
-/** Fails with what to do when there is none and none can be installed: a test that did not run has proven nothing. */
+/** Finds or installs Chromium. Throws if that fails, because a skipped test would prove nothing. */
 export function findChromium(): string {
-  const told = process.env.CHROMIUM_PATH;
-  if (told !== undefined && told !== '') {
-    if (existsSync(told)) return told;
-    throw new Error(`CHROMIUM_PATH names ${told}, which does not exist. ${HELP}`);
+  const configured = process.env.CHROMIUM_PATH;
+  if (configured !== undefined && configured !== '') {
+    if (existsSync(configured)) return configured;
+    throw new Error(`CHROMIUM_PATH is ${configured}, which does not exist. ${HELP}`);
   }
-  return PLACES.find((path) => existsSync(path)) ?? installChromium();
+  return PATHS.find((path) => existsSync(path)) ?? installChromium();
 }
 
 function installChromium(): string {
@@ -50,7 +50,7 @@ function installChromium(): string {
     const { status, stderr } = spawnSync('apt-get', args, { env, encoding: 'utf8', timeout: 10 * 60_000 });
     if (status !== 0) throw new Error(`apt-get ${args.join(' ')} failed. ${HELP}\n${stderr}`);
   }
-  const path = PLACES.find((candidate) => existsSync(candidate));
+  const path = PATHS.find((candidate) => existsSync(candidate));
   if (path === undefined) throw new Error(HELP);
   return path;
 }

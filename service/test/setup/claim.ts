@@ -1,10 +1,10 @@
 import pg from 'pg';
 
-const mark = 'made for the tests of causeway';
+const MARK = 'made for the tests of causeway';
 
 /**
- * Tests write to a database that is theirs and to none else: the one of `url` must carry our mark, or be empty, in
- * which case it gets the mark now. All test databases are made beside it under names of their own.
+ * Makes sure that tests never write to a foreign server: the database of `url` must carry our mark, or be empty, in which
+ * case it is marked now. All test databases are created beside it.
  */
 export async function claimServer(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
@@ -17,14 +17,14 @@ export async function claimServer(url: string): Promise<void> {
           where n.nspname <> 'information_schema' and n.nspname not like 'pg\\_%') as relations`,
     );
     const found = rows[0];
-    if (!found) throw new Error('The database server does not answer.');
-    if (found.comment === mark) return;
+    if (!found) throw new Error('The database server returned no row.');
+    if (found.comment === MARK) return;
     if (found.relations > 0)
       throw new Error(
-        `The database "${found.name}" holds ${found.relations} relations that the tests did not make. ` +
-          'Let TEST_DATABASE_URL name an empty one, or unset it and DATABASE_URL.',
+        `The database "${found.name}" contains ${found.relations} relations that the tests did not create. ` +
+          'Set TEST_DATABASE_URL to an empty database, or unset it and DATABASE_URL.',
       );
-    await client.query(`comment on database ${client.escapeIdentifier(found.name)} is '${mark}'`);
+    await client.query(`comment on database ${client.escapeIdentifier(found.name)} is '${MARK}'`);
   } finally {
     await client.end();
   }

@@ -12,7 +12,7 @@ import { createSealing } from '../../src/sealing.ts';
 import { claimServer } from './claim.ts';
 import { TEST_SECRET } from './secret.ts';
 
-/** Where test databases are made, and from what. */
+/** The server of the test databases and the template they are copied from. */
 export interface TestCluster {
   url: string;
   template: string;
@@ -24,8 +24,8 @@ declare module 'vitest' {
   }
 }
 
-// Nothing of a test run has to survive it, and a worker must never hold the template that others copy.
-const throwaway = {
+// Test data need not survive, and autovacuum must not hold the template while it is copied.
+const DISPOSABLE_SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
@@ -34,13 +34,13 @@ const throwaway = {
   max_wal_senders: '0',
 };
 
-/** One server and one migrated template for the whole run. */
+/** Starts one server and creates one migrated template for the whole run. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env.TEST_DATABASE_URL ?? process.env.DATABASE_URL;
   const server = given ? { url: given, stop: async () => undefined } : await startOwnServer();
   try {
     await claimServer(server.url);
-    const template = await makeTemplate(server.url);
+    const template = await createTemplate(server.url);
     project.provide('cluster', { url: server.url, template });
     return async () => {
       if (given) await dropTemplate(given, template);
@@ -54,7 +54,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 
 async function startOwnServer() {
   const dataDir = await mkdtemp(join(tmpdir(), 'causeway-test-'));
-  const server = await startEmbedded({ dataDir, log: () => undefined, settings: throwaway });
+  const server = await startEmbedded({ dataDir, log: () => undefined, settings: DISPOSABLE_SETTINGS });
   const stop = async () => {
     await server.stop();
     await rm(dataDir, { recursive: true, force: true });
@@ -62,13 +62,13 @@ async function startOwnServer() {
   return { url: server.url, stop };
 }
 
-async function makeTemplate(url: string): Promise<string> {
+async function createTemplate(url: string): Promise<string> {
   const template = `causeway_test_${randomBytes(6).toString('hex')}`;
   await runStatements(url, [`create database ${template}`]);
   const { pool, db, close } = openPool(databaseUrl(url, template));
   try {
     await migrate(pool);
-    // Making a key takes longer than most tests, so all of them sign with one.
+    // Generating a key takes longer than most tests, so they all share one.
     await loadSigningKeys({ db, sealing: createSealing([TEST_SECRET], randomBytes), random: randomBytes });
   } finally {
     await close();

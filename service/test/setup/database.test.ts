@@ -12,7 +12,7 @@ async function exists(url: string): Promise<boolean> {
   return !failure;
 }
 
-test('a test database is migrated, apart from others, and gone when dropped', async () => {
+test('a test database is migrated, isolated from others and removed when dropped', async () => {
   const [one, two] = await Promise.all([createTestDatabase(), createTestDatabase()]);
   await runStatements(one.url, ['create table only_here (id int)']);
   await expect(runStatements(two.url, ['select from only_here'])).rejects.toThrow('does not exist');
@@ -25,16 +25,16 @@ test('a test database is migrated, apart from others, and gone when dropped', as
   expect(await exists(one.url)).toBe(false);
 });
 
-test('a database with foreign tables is refused and left alone', async () => {
+test('rejects a database with foreign tables and leaves it unchanged', async () => {
   const { url, drop } = await createEmptyDatabase();
   await runStatements(url, ['create table customers (id int)']);
   await expect(claimServer(url)).rejects.toThrow(
-    /holds 1 relations that the tests did not make.*TEST_DATABASE_URL/,
+    /contains 1 relations that the tests did not create.*TEST_DATABASE_URL/,
   );
   await drop();
 });
 
-test('an empty database is claimed once and known again afterwards, whatever is in it', async () => {
+test('claims an empty database once and accepts it afterwards, whatever it contains', async () => {
   const { url, drop } = await createEmptyDatabase();
   await claimServer(url);
   await runStatements(url, ['create table made_by_tests (id int)']);

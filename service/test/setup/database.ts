@@ -7,12 +7,12 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A migrated, otherwise empty database of its own; one per test file is the habit. */
+/** Creates a migrated, otherwise empty database. Usually each test file has its own. */
 export function createTestDatabase(): Promise<TestDatabase> {
   return createDatabase(inject('cluster').template);
 }
 
-/** A database with nothing in it, for tests of the migrations themselves. */
+/** Creates an empty database, for tests of the migrations themselves. */
 export function createEmptyDatabase(): Promise<TestDatabase> {
   return createDatabase('template0');
 }

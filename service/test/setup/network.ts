@@ -3,16 +3,16 @@ import dns from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
 
-const installed = Symbol.for('causeway.networkRefused');
+const INSTALLED = Symbol.for('causeway.networkRefused');
 
-/** In tests nothing leaves this machine: every other end is ours, on loopback. Holds in the process of the test file. */
-export function refuseNetwork(): void {
-  const marks = globalThis as { [installed]?: boolean };
-  if (marks[installed]) return;
-  marks[installed] = true;
-  refuseConnections();
-  refuseDatagrams();
-  for (const holder of [dns, dns.promises]) refuseQueries(holder);
+/** Blocks all network access except loopback in the process of the test file. */
+export function blockNetwork(): void {
+  const marks = globalThis as { [INSTALLED]?: boolean };
+  if (marks[INSTALLED]) return;
+  marks[INSTALLED] = true;
+  blockConnections();
+  blockDatagrams();
+  for (const holder of [dns, dns.promises]) blockDnsQueries(holder);
   syncBuiltinESMExports();
 }
 
@@ -22,27 +22,27 @@ export function isLoopback(host: string): boolean {
   return net.isIPv4(name.replace(/^::ffff:/, '')) && name.replace(/^::ffff:/, '').startsWith('127.');
 }
 
-function refusal(host: string): Error {
-  const message = `Tests may not reach ${host}: the network is refused except for loopback.`;
+function blockedError(host: string): Error {
+  const message = `Tests must not reach ${host}: only loopback is allowed.`;
   return Object.assign(new Error(message), { code: 'ECONNREFUSED' });
 }
 
-/** Every TCP client of Node, TLS and fetch included, comes through here. */
-function refuseConnections(): void {
+/** Covers every TCP client of Node, including TLS and fetch. */
+function blockConnections(): void {
   const connect = net.Socket.prototype.connect;
   net.Socket.prototype.connect = function (this: net.Socket, ...args: unknown[]) {
     const host = targetHost(args);
     if (host === undefined || isLoopback(host)) return Reflect.apply(connect, this, args);
-    // As a connection that fails a little later, which is what callers are prepared for.
+    // Fail asynchronously, like a real connection error.
     Object.assign(this, { connecting: true });
-    setImmediate(() => this.destroy(refusal(host)));
+    setImmediate(() => this.destroy(blockedError(host)));
     return this;
   } as typeof connect;
 }
 
-/** Undefined for a Unix socket. */
+/** Returns undefined for a Unix socket. */
 function targetHost(args: unknown[]): string | undefined {
-  // net.connect hands over its arguments already sorted, as one list.
+  // net.connect passes its normalized arguments as one list.
   const [first, second] = Array.isArray(args[0]) ? (args[0] as unknown[]) : args;
   if (typeof first === 'object' && first !== null) {
     const { host, path } = first as { host?: string; path?: string };
@@ -52,16 +52,16 @@ function targetHost(args: unknown[]): string | undefined {
   return typeof second === 'string' ? second : 'localhost';
 }
 
-function refuseDatagrams(): void {
+function blockDatagrams(): void {
   const send = dgram.Socket.prototype.send;
   dgram.Socket.prototype.send = function (this: dgram.Socket, ...args: unknown[]) {
     const host = args.slice(1).findLast((value) => typeof value === 'string') ?? 'localhost';
-    if (!isLoopback(String(host))) throw refusal(String(host));
+    if (!isLoopback(String(host))) throw blockedError(String(host));
     return Reflect.apply(send, this, args);
   } as typeof send;
 }
 
-function refuseQueries(holder: object): void {
+function blockDnsQueries(holder: object): void {
   const functions = holder as Record<string, unknown>;
   for (const name of Object.keys(functions)) {
     const original = functions[name];
@@ -70,11 +70,11 @@ function refuseQueries(holder: object): void {
       const host = String(args[0] ?? 'localhost');
       if (isLoopback(host) || net.isIP(host) !== 0) return Reflect.apply(original, holder, args);
       const callback = args.at(-1);
-      if (typeof callback !== 'function') return Promise.reject(refusal(host));
-      process.nextTick(callback, refusal(host));
+      if (typeof callback !== 'function') return Promise.reject(blockedError(host));
+      process.nextTick(callback, blockedError(host));
       return undefined;
     };
   }
 }
 
-refuseNetwork();
+blockNetwork();

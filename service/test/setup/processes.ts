@@ -7,7 +7,7 @@ export interface RunningProcess {
   command: string;
 }
 
-/** Without `ps`, which a bare Linux machine need not have. */
+/** Reads /proc on Linux, because a bare machine may not have `ps`. */
 export function listProcesses(): RunningProcess[] {
   if (process.platform !== 'linux') return listByPs();
   return readdirSync('/proc').flatMap((entry) => {
@@ -34,7 +34,7 @@ function listByPs(): RunningProcess[] {
     }));
 }
 
-/** One that has ended counts as gone even while nobody has asked for its exit status. */
+/** Returns false for zombies too. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

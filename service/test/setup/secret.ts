@@ -1,4 +1,4 @@
 import { createHash } from 'node:crypto';
 
-/** What everything sealed depends on in tests. */
+/** The sealing secret of all tests. */
 export const TEST_SECRET = createHash('sha256').update('test').digest();

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import type { Reporter, TestModule } from 'vitest/node';
 
-/** Closes the run with one plain line that counts, and keeps it for CI. */
+/** Ends the run with one line of totals, which is also written to a file for CI. */
 export function summaryReporter(): Reporter {
   return {
     onTestRunEnd(modules: ReadonlyArray<TestModule>) {
@@ -11,7 +11,7 @@ export function summaryReporter(): Reporter {
         for (const test of module.children.allTests()) {
           const { state } = test.result();
           count[state === 'pending' ? 'skipped' : state]++;
-          if (test.diagnostic()?.flaky) process.stdout.write(`\nneeded a second attempt: ${test.fullName}\n`);
+          if (test.diagnostic()?.flaky) process.stdout.write(`\npassed on retry: ${test.fullName}\n`);
         }
       }
       const line = `${count.passed} passed, ${count.failed} failed${count.skipped > 0 ? `, ${count.skipped} skipped` : ''}`;

@@ -23,30 +23,30 @@ export type TestApp = {
   app: FastifyInstance;
   ctx: Context;
   clock: TestClock;
-  /** Everything the service has logged, as lines of JSON. */
+  /** Returns everything logged so far, as lines of JSON. */
   logged(): string;
-  /** A real access token of this caller; its partner, client and user are made when they are missing. */
+  /** Issues a real access token, and creates the partner, client and user if they are missing. */
   tokenFor(caller?: Partial<Caller>): Promise<string>;
   close(): Promise<void>;
 };
 
-/** Two apps on one database are two nodes: they must not draw the same ids. */
+/** Seeds the random numbers: two apps on one database are two nodes and must not generate the same ids. */
 let count = 0;
 
 type Options = {
   routes?: readonly Route[];
   plugins?: readonly ((ctx: Context) => Plugin)[];
-  /** The hosted pages; without them a plugin of the test stands in. */
+  /** Whether to serve the hosted pages. Default: true. */
   pages?: boolean;
   config?: Partial<Config>;
   databaseUrl?: string;
-  /** On a free port of this machine, for clients that bring their own HTTP. */
+  /** Listens on a free port, for clients with their own HTTP stack. */
   listen?: boolean;
-  /** The service's own address, when it matters which. Listening, its port is filled in. */
+  /** The public base URL; the port is added if the app listens. */
   baseUrl?: string;
 };
 
-/** The real application in this process, on a database of its own, with its own clock and randomness. */
+/** Starts the real application in this process, with its own database, clock and seeded random numbers. */
 export async function testApp({
   routes = apiRoutes,
   plugins = [],
@@ -65,7 +65,7 @@ export async function testApp({
     stream: { write: (line) => void lines.push(line) },
   });
   const port = listen ? await freePort() : 0;
-  const built = await buildContext({
+  const composed = await buildContext({
     config: { ...testConfig(), ...config },
     baseUrl: listen ? `${baseUrl}:${port}` : baseUrl,
     databaseUrl: databaseUrl ?? String(database?.url),
@@ -73,12 +73,12 @@ export async function testApp({
     clock,
     random: seededRandom(`causeway ${count++}`),
   });
-  const { ctx } = built;
-  const own = plugins.map((plugin) => plugin(ctx));
+  const { ctx } = composed;
+  const extra = plugins.map((plugin) => plugin(ctx));
   const app = await buildServer(ctx, routes, [
     oauthPlugin(ctx),
     ...(pages ? [accountsPlugin(ctx)] : []),
-    ...own,
+    ...extra,
   ]);
   if (listen) await app.listen({ host: '127.0.0.1', port });
   return {
@@ -92,7 +92,7 @@ export async function testApp({
     tokenFor: (caller = {}) => issueTokenFor(ctx, caller),
     close: async () => {
       await app.close();
-      await built.close();
+      await composed.close();
       await database?.drop();
     },
   };
@@ -106,7 +106,7 @@ export function testConfig(): Config {
   });
 }
 
-/** The same bytes in every run, never the same twice in one. */
+/** Returns the same sequence of bytes in every run. */
 export function seededRandom(seed: string): Random {
   let count = 0;
   return (size) => {

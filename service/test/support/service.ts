@@ -12,7 +12,7 @@ export type Service = {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 };
 
-/** The service as a person starts it: its own process (and group), on a free port, ready when it says so. */
+/** Starts the service as a process group of its own on a free port, and waits until it reports that it is ready. */
 export async function startService(env: Record<string, string>): Promise<Service> {
   const child = spawn(process.execPath, [bin, 'serve'], {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', CAUSEWAY_DEMO: 'off', ...env },
@@ -30,14 +30,14 @@ export async function startService(env: Record<string, string>): Promise<Service
       const found = /Causeway is ready[\s\S]*?API\s+(http\S+)/.exec(output)?.[1];
       if (found !== undefined) resolve(found);
     });
-    exited.then(([code]) => reject(new Error(`ended with ${code}: ${output}`)));
+    exited.then(([code]) => reject(new Error(`exited with ${code}: ${output}`)));
   });
   return {
     url,
     child,
     output: () => output,
     stop: async (signal = 'SIGTERM') => {
-      // The whole group when it is killed, the process alone when it is asked to stop.
+      // SIGKILL goes to the whole group, other signals only to the main process.
       process.kill(signal === 'SIGKILL' ? -Number(child.pid) : Number(child.pid), signal);
       const [code] = await exited;
       return code;

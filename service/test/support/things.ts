@@ -18,7 +18,7 @@ import {
   Uint256,
 } from '../../src/http/wire.ts';
 
-/** A made-up feature that uses every part of the kernel once. */
+/** A fictitious feature that uses every part of the kernel. */
 const Thing = Closed(
   {
     object: ObjectName('thing'),
@@ -56,9 +56,9 @@ async function countThings(ctx: Context): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
-const show = (row: Row) => ({ object: 'thing' as const, ...row, note: null, secret: 'never leaves' });
+const toThing = (row: Row) => ({ object: 'thing' as const, ...row, note: null, secret: 'undeclared' });
 
-/** Lets a test hold a handler between its effect and its reply. */
+/** Lets a test pause a handler before its effect. */
 export const gate = { hold: Promise.resolve(), entered: () => {} };
 
 export const thingRoutes = [
@@ -75,14 +75,14 @@ export const thingRoutes = [
       const list = `things ${caller.clientId} ${JSON.stringify(filters)}`;
       const page = await readPage<Row>(ctx.sealing, list, query, async ({ direction, position, limit }) => {
         const older = direction === 'older';
-        const beyond =
+        const afterCursor =
           position === null
             ? sql`true`
             : sql`(inserted_at, id) ${sql.raw(older ? '<' : '>')} (${position.inserted_at}::timestamptz, ${position.id}::uuid)`;
         const names = filters
           .filter(({ field }) => field === 'name')
           .map(({ op, values }) => sql`name ${sql.raw(op === '!=' ? '<>' : '=')} any(${values})`);
-        const where = sql.join([beyond, ...names], sql` and `);
+        const where = sql.join([afterCursor, ...names], sql` and `);
         const order = sql.raw(older ? 'desc' : 'asc');
         const { rows } =
           await sql<Row>`select id, inserted_at, name from things where ${where} order by inserted_at ${order}, id ${order} limit ${limit}`.execute(
@@ -90,7 +90,7 @@ export const thingRoutes = [
           );
         return rows;
       });
-      return { ...page, data: page.data.map(show) };
+      return { ...page, data: page.data.map(toThing) };
     },
   }),
   userRoute('wallets:write', {
@@ -107,8 +107,8 @@ export const thingRoutes = [
       if (body.name === 'outage') throw new ApiError('upstream_unavailable', { upstream: 'venue' });
       gate.entered();
       await gate.hold;
-      const reply = await ctx.commitReply(async (tx) => show(await insertThing(ctx, tx, body.name)));
-      if (body.name === 'dies after its effect') throw new Error('the process died here');
+      const reply = await ctx.commitReply(async (tx) => toThing(await insertThing(ctx, tx, body.name)));
+      if (body.name === 'crash after the effect') throw new Error('crashed');
       return reply;
     },
   }),

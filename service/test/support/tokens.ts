@@ -11,7 +11,7 @@ export const REDIRECT = 'https://app.partner.test/callback';
 
 export type TestClient = { clientId: string; secret: string };
 
-/** A partner with one client. Made twice it is the same; new origins are added. */
+/** Creates a partner with one client. Idempotent; new origins are added. */
 export async function makeClient(
   ctx: Context,
   {
@@ -50,7 +50,7 @@ export async function makeUser(ctx: Context, id: string = USER, email = `${id}@u
   return id;
 }
 
-/** The same partner for the same client, another for another. */
+/** Returns the partner id that belongs to a client id. */
 export function partnerOf(clientId: string): string {
   if (clientId === 'partner-one') return '01890000-0000-7000-8000-000000000001';
   return `01890000-0000-7000-8000-${createHash('sha256').update(clientId).digest('hex').slice(0, 12)}`;
@@ -74,6 +74,6 @@ export async function issueTokenFor(ctx: Context, caller: Partial<Caller>): Prom
     ).access_token;
   const provider = ctx.oauth.provider();
   const client = await provider.Client.find(clientId);
-  if (client === undefined) throw new Error('the client was not made');
+  if (client === undefined) throw new Error('the client does not exist');
   return new provider.ClientCredentials({ client, scope: [...scopes].join(' ') }).save();
 }

@@ -6,7 +6,7 @@ import { type Chains, openChains } from './client.ts';
 import { readBalance } from './erc20.ts';
 import { findApiError } from './failures.ts';
 
-const TIMEOUT = 600;
+const TIMEOUT_MS = 600;
 const RECOVERY = { timeout: 5_000, interval: 50 };
 
 let world: TestChain;
@@ -29,14 +29,14 @@ afterAll(() => world.close());
 function connect(...nodes: TestNode[]) {
   const chains = openChains({
     urls: { ethereum_sepolia: nodes.map(({ url }) => url) },
-    timeoutMs: TIMEOUT,
+    timeoutMs: TIMEOUT_MS,
     freshnessMs: 25,
   });
   opened.push(chains);
   const evm = chains.evm('ethereum_sepolia');
   const usdc = world.deployment.tokens[0]?.address ?? '0x';
   let owner = 0;
-  /** Never the same twice, so never answered from memory. */
+  /** Reads another balance each time, so that nothing is cached. */
   const read = () => readBalance(evm, usdc, numberToHex(++owner + 2 ** 40, { size: 20 }));
   return { evm, read };
 }
@@ -55,7 +55,7 @@ const cases: [FaultMode, string][] = [
   ['stale', 'upstream_error'],
 ];
 
-it.each(cases)('answers %s by %s again and again, then recovers', async (mode, code) => {
+it.each(cases)('maps a node that is %s to %s every time, then recovers', async (mode, code) => {
   const { read } = connect(one);
   expect(await codeOf(read())).toBe('ok');
   one.fault.set(mode);
@@ -64,14 +64,14 @@ it.each(cases)('answers %s by %s again and again, then recovers', async (mode, c
   await expect.poll(() => codeOf(read()), RECOVERY).toBe('ok');
 });
 
-it.each(cases)('does not show %s to callers while another node is well', async (mode) => {
+it.each(cases)('hides a node that is %s while another node works', async (mode) => {
   const { read } = connect(one, two);
   expect(await codeOf(read())).toBe('ok');
   one.fault.set(mode);
   for (let i = 0; i < 8; i++) expect(await codeOf(read())).toBe('ok');
 });
 
-it('names the chain as the upstream, and when to come again', async () => {
+it('names the chain as the upstream and sets Retry-After', async () => {
   const { read } = connect(one);
   one.fault.set('down');
   await expect(read()).rejects.toMatchObject({
@@ -80,7 +80,7 @@ it('names the chain as the upstream, and when to come again', async () => {
   });
 });
 
-it('rides out two nodes that fail in turn', async () => {
+it('survives two nodes that fail alternately', async () => {
   const { read } = connect(one, two);
   const modes: FaultMode[] = ['down', 'garbage', 'rate_limited', 'stale'];
   for (let i = 0; i < 40; i++) {
@@ -91,7 +91,7 @@ it('rides out two nodes that fail in turn', async () => {
   }
 });
 
-it('does not pile up calls behind a silent node', async () => {
+it('limits the calls to a node that does not respond', async () => {
   const { read } = connect(one);
   one.fault.set('slow');
   const before = one.requests();
@@ -102,14 +102,14 @@ it('does not pile up calls behind a silent node', async () => {
   await expect.poll(() => codeOf(read()), RECOVERY).toBe('ok');
 });
 
-it('gives the same failure to users of the plain client', async () => {
+it('gives the same failure to users of the viem client', async () => {
   const { evm } = connect(one);
   one.fault.set('garbage');
   const error = await evm.client.getBlockNumber().catch((thrown: unknown) => thrown);
   expect(findApiError(error)).toMatchObject({ code: 'upstream_error' });
 });
 
-it('passes on what the node itself refuses', async () => {
+it('passes on errors of the node itself', async () => {
   const { evm } = connect(one);
   const raw: Hex = '0x02f8';
   await expect(evm.rpc.request({ method: 'eth_sendRawTransaction', params: [raw] })).rejects.toMatchObject({

@@ -1,0 +1,42 @@
+import type { Kernel } from '../kernel.ts';
+import { placeEvents } from './event.ts';
+
+/** How often a node looks for events of other nodes and of commands. */
+const POLL_INTERVAL_MS = 250;
+/** When to look after this node appended events: their transaction commits a few milliseconds later. */
+const LOOK_AFTER_MS = [3, 15, 50];
+
+/**
+ * Places events soon after their commit. Any number of nodes may run it: the database lets one place at a time. Returns a
+ * function that stops it and waits for the current run.
+ */
+export function startSequencer(ctx: Pick<Kernel, 'db' | 'log' | 'eventsAppended'>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  let isStopped = false;
+  const place = (): void => {
+    if (isStopped) return;
+    running ??= placeEvents(ctx.db)
+      .catch((err: unknown) => ctx.log.warn({ err }, 'placing events failed'))
+      .finally(() => {
+        running = undefined;
+      });
+  };
+  const looks = new Map<number, NodeJS.Timeout>();
+  const lookAfter = (delay: number): void => {
+    if (isStopped || looks.has(delay)) return;
+    const timer = setTimeout(() => {
+      looks.delete(delay);
+      place();
+    }, delay);
+    looks.set(delay, timer.unref());
+  };
+  ctx.eventsAppended.on(() => LOOK_AFTER_MS.forEach(lookAfter));
+  const timer = setInterval(place, POLL_INTERVAL_MS);
+  timer.unref();
+  return async () => {
+    isStopped = true;
+    clearInterval(timer);
+    for (const look of looks.values()) clearTimeout(look);
+    await running;
+  };
+}

@@ -1,0 +1,12 @@
+/** Connects two parts of one node that must not know each other. */
+export type Signal = { emit(): void; on(handler: () => void): void };
+
+export function createSignal(): Signal {
+  const handlers: (() => void)[] = [];
+  return {
+    emit: () => {
+      for (const handler of handlers) handler();
+    },
+    on: (handler) => void handlers.push(handler),
+  };
+}
