@@ -194,6 +194,91 @@ test('the sequencer places the events of its own node at once and those of other
   }
 });
 
+test('numbers the events of each partner from 1 without gaps, in the order of their positions', async () => {
+  const partners = [2, 3, 4].map((n) => `01890000-0000-7000-8000-00000000000${n}`);
+  let writing = true;
+  const placer = (async () => {
+    while (writing) await placeEvents(opened.db);
+  })();
+  await Promise.all(
+    Array.from({ length: 8 }, async (_, writer) => {
+      for (let i = 0; i < 30; i++) {
+        const n = writer * 30 + i;
+        await opened.db
+          .transaction()
+          .execute(async (tx) => {
+            const events = partners.slice(n % 3).map((partnerId) => ({
+              ...{ partnerId, userId: null, type: 'thing.changed', data: { n } },
+            }));
+            await appendEvents(source, tx, events);
+            await sleep((n * 31) % 5);
+            if (n % 4 === 0) throw new Error('rolled back');
+          })
+          .catch(() => undefined);
+      }
+    }),
+  );
+  writing = false;
+  await placer;
+  await placeEvents(opened.db);
+  for (const partner of partners) {
+    const rows = await opened.db
+      .selectFrom('events')
+      .select('sequence')
+      .where('partner_id', '=', partner)
+      .orderBy('position')
+      .execute();
+    expect(rows.length).toBeGreaterThan(50);
+    expect(rows.map(({ sequence }) => Number(sequence))).toEqual(rows.map((_, i) => i + 1));
+  }
+});
+
+test('notifies once per placed batch and never in the transaction of a writer', async () => {
+  await placeEvents(opened.db);
+  const listener = await openListener(database.url, () => undefined);
+  let notified = 0;
+  await listener.on(EVENTS_CHANNEL, () => void notified++);
+  try {
+    for (let n = 0; n < 5; n++) await opened.db.transaction().execute((tx) => append(tx, n));
+    await sleep(100);
+    expect(notified).toBe(0);
+    await placeEvents(opened.db);
+    await placeEvents(opened.db);
+    await sleep(100);
+    expect(notified).toBe(1);
+  } finally {
+    await listener.close();
+  }
+});
+
+test('the sequencer places the events of its own node at once and those of others within its interval', async () => {
+  const eventsAppended = createSignal();
+  const log = createLog({ level: 'silent', pretty: false });
+  const stop = startSequencer({ db: opened.db, log, eventsAppended });
+  const placedAfter = async () => {
+    const since = performance.now();
+    for (;;) {
+      const { rows } = await sql`select from events where position is null`.execute(opened.db);
+      if (rows.length === 0) return performance.now() - since;
+      await sleep(5);
+    }
+  };
+  try {
+    const own = { ...source, eventsAppended };
+    const times: number[] = [];
+    for (let n = 0; n < 10; n++) {
+      const event = { partnerId: PARTNER, userId: null, type: 'thing.changed', data: { n } };
+      await opened.db.transaction().execute((tx) => appendEvent(own, tx, event));
+      times.push(await placedAfter());
+    }
+    expect(times.toSorted((a, b) => a - b)[5]).toBeLessThan(100);
+    await append(opened.db, 1);
+    expect(await placedAfter()).toBeLessThan(1_000);
+  } finally {
+    await stop();
+  }
+});
+
 function gate() {
   let release = () => {};
   let entered = () => {};
