@@ -17,12 +17,15 @@ type Schema = {
   examples?: string[];
 };
 type Content = { content: { 'application/json': { schema: Schema } } };
+type ReplyContent = {
+  content: Partial<Record<'application/json' | 'text/event-stream', { schema: Schema }>>;
+};
 type Operation = {
   operationId: string;
   summary: string;
   parameters?: { name: string; in: string; required?: boolean; schema: Schema }[];
   requestBody?: Content;
-  responses: { 200: Content };
+  responses: { 200: ReplyContent };
 };
 type Document = {
   paths: Record<string, Record<string, Operation>>;
@@ -61,9 +64,14 @@ function operationOf({ operationId, summary, parameters = [], requestBody, respo
     requestBody === undefined
       ? ''
       : `    body: ${typeOf(requestBody.content['application/json'].schema, '    ')};\n`,
-    `    reply: ${typeOf(responses[200].content['application/json'].schema, '    ')};\n`,
+    `    reply: ${typeOf(replySchema(responses[200].content), '    ')};\n`,
   ];
   return `  /** ${summary}. */\n  ${operationId}: {\n${members.join('')}  };\n`;
+}
+
+/** A stream is described by the schema of one event. */
+function replySchema(content: ReplyContent['content']): Schema {
+  return (content['application/json'] ?? content['text/event-stream'])?.schema ?? {};
 }
 
 /** Renames `Error`, which would shadow the global. */

@@ -36,6 +36,34 @@ export type ErrorBody = {
   event_id: string;
 };
 
+export type Event = {
+  object: 'event';
+  id: string;
+  /** For example `participation.completed`. `redacted` if the user does not, or no longer, allow this app to read it. */
+  type: string;
+  timestamp: string;
+  /** The number of the event among all events of the partner, without gaps. */
+  sequence: number;
+  user_id: string | null;
+  /** The API request that caused the event. */
+  request_id: string | null;
+  /** Type, ids, status and amounts of the subject. */
+  data: Record<string, unknown>;
+  changes?: Record<string, unknown> | undefined;
+  related?: {
+    object: string;
+    id: string;
+    path: string;
+  } | undefined;
+};
+
+export type Events = {
+  object: 'list';
+  data: Array<Event>;
+  starting_after?: string | undefined;
+  starting_before?: string | undefined;
+};
+
 export type EvmChain = 'ethereum_mainnet' | 'ethereum_sepolia' | 'base_mainnet' | 'base_sepolia';
 
 export type Health = {
@@ -411,6 +439,7 @@ export type ErrorCode =
   | 'side_not_allowed'
   | 'limit_reached'
   | 'idempotency_in_progress'
+  | 'events_expired'
   | 'payload_too_large'
   | 'uri_too_long'
   | 'unsupported_media_type'
@@ -643,5 +672,30 @@ export type Operations = {
       wallet_address: string;
     };
     reply: TokenizedSwapTransaction;
+  };
+  /** List events. */
+  listEvents: {
+    query: {
+      /** Cursor of the next page, from a previous reply. */
+      starting_after?: string | undefined;
+      /** Cursor of the previous page, from a previous reply. */
+      starting_before?: string | undefined;
+      limit?: number | undefined;
+      /** The id of an event. Reads the events after it, oldest first. */
+      after?: string | undefined;
+    };
+    reply: Events;
+  };
+  /** Stream events. */
+  streamEvents: {
+    query: {
+      /** The id of an event. Reads the events after it, oldest first. */
+      after?: string | undefined;
+    };
+    reply: Event;
+  };
+  /** Get an event. */
+  getEvent: {
+    reply: Event;
   };
 };

@@ -10,6 +10,7 @@ import { nodeLockStatement } from './db/node.ts';
 import { type Db, openPool, pingDatabase } from './db/pool.ts';
 import { openDocuseal } from './documents/docuseal.ts';
 import { unconfiguredDocuments } from './documents/unconfigured.ts';
+import { createEventStreams, type EventStreams } from './events/streams.ts';
 import { createDeadlines } from './http/deadline.ts';
 import type { Random } from './http/ids.ts';
 import { memoryLimiter, postgresLimiter } from './http/limits.ts';
@@ -101,8 +102,10 @@ export async function buildContext({
     commitReply: <T>(work: (tx: Db) => Promise<T>) => db.transaction().execute(work),
   };
   let sanctions: Sanctions | undefined;
+  let streams: EventStreams | undefined;
   const close = async () => {
     sanctions?.close();
+    streams?.close();
     deadlines.stop();
     await Promise.all([identity.close(), documents.close()]);
     await listener.close();
@@ -114,6 +117,7 @@ export async function buildContext({
     await claimSecrets(db, sealing);
     sanctions = await openSanctions(config.sanctionsFile, base);
     const guard = await createGuard(base);
+    streams = await createEventStreams({ ...base, guard });
     const ctx: Context = {
       ...base,
       sanctions,
@@ -122,6 +126,7 @@ export async function buildContext({
           ? null
           : await openOperatorKey(config.operatorKey, clock, metrics.registry),
       guard,
+      streams,
       oauth: await createOAuth({ ...base, guard }),
       offers: await createCatalogue(base),
     };

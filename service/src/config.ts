@@ -33,6 +33,7 @@ export type Config = {
   /** Null = the embedded PostgreSQL. */
   databaseUrl: string | null;
   databasePool: number;
+  eventsRetentionDays: number;
   clock: 'real' | 'test';
   /** Whether other machines may reach the sandbox. */
   sandboxPublic: boolean;
@@ -127,6 +128,7 @@ function readConfig(env: Environment, source: Source): Config {
     dataDir: read('CAUSEWAY_DATA'),
     databaseUrl: read('DATABASE_URL'),
     databasePool: read('DATABASE_POOL'),
+    eventsRetentionDays: read('EVENTS_RETENTION_DAYS'),
     clock: read('CAUSEWAY_CLOCK'),
     sandboxPublic: false,
     secrets: read('CAUSEWAY_SECRET') ?? [],

@@ -2,6 +2,7 @@ import type { Chains } from './chain/evm/client.ts';
 import type { Signatures } from './chain/signatures.ts';
 import type { Db } from './db/pool.ts';
 import type { DocumentProvider } from './documents/provider.ts';
+import type { EventStreams } from './events/streams.ts';
 import type { IdentityProvider } from './identity/provider.ts';
 import type { Kernel } from './kernel.ts';
 import type { TokenGuard } from './oauth/guard.ts';
@@ -28,6 +29,7 @@ export type Context = Kernel & {
   /** Signs the operator's transactions. Null if this process has no operator key and settles nothing. */
   operator: Signer | null;
   venue: CachedVenue;
+  streams: EventStreams;
   /** The readiness checks of `/health/ready`; each throws if its dependency is unavailable. */
   checks: Map<string, () => Promise<void>>;
   /**

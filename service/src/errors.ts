@@ -33,6 +33,7 @@ export const ERRORS = {
   side_not_allowed: [409, 'The current trading session does not allow this side.'],
   limit_reached: [409, "The order exceeds the venue's current limit."],
   idempotency_in_progress: [409, 'A request with this idempotency key is still in progress.'],
+  events_expired: [410, 'The events after this one are no longer available.'],
   payload_too_large: [413, 'The request is too large.'],
   uri_too_long: [414, 'The URL is too long.'],
   unsupported_media_type: [415, 'This endpoint does not support this content type.'],

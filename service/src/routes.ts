@@ -1,4 +1,5 @@
 import { documentRoutes, documentWebhookRoutes } from './documents/routes.ts';
+import { eventRoutes } from './events/routes.ts';
 import type { Route } from './http/route.ts';
 import { identityRoutes, identityWebhookRoutes } from './identity/routes.ts';
 import { oauthRoutes } from './oauth/routes.ts';
@@ -24,6 +25,7 @@ export const apiRoutes: readonly Route[] = [
   ...participationRoutes,
   ...swapRoutes,
   ...tokenizedRoutes,
+  ...eventRoutes,
   ...oauthRoutes,
   ...healthRoutes,
 ];

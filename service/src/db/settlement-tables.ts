@@ -4,6 +4,7 @@ import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 export interface SettlementTables {
   events: Events;
   partner_sequences: PartnerSequences;
+  expired_events: ExpiredEvents;
   operator_keys: OperatorKeys;
   operator_transactions: OperatorTransactions;
   operator_attempts: OperatorAttempts;
@@ -34,6 +35,13 @@ export type RelatedResource = { object: string; id: string; path: string };
 export interface PartnerSequences {
   partner_id: string;
   last: bigint;
+}
+
+export interface ExpiredEvents {
+  id: string;
+  partner_id: string;
+  user_id: string | null;
+  expired_at: Generated<string>;
 }
 
 export interface OperatorKeys {

@@ -1,4 +1,5 @@
-import { type Insertable, sql } from 'kysely';
+import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely';
+import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Db } from '../db/pool.ts';
 import type { Events } from '../db/settlement-tables.ts';
 
@@ -20,4 +21,135 @@ export async function assignPositions(db: Db): Promise<void> {
         then place_events(${PLACE_BATCH_SIZE}) else 0 end as placed`.execute(db);
     if ((rows[0]?.placed ?? 0) < PLACE_BATCH_SIZE) return;
   }
+}
+
+/** A placed event as its partner may read it. */
+export type EventRow = Omit<Selectable<Events>, 'written' | 'position' | 'sequence'> & {
+  position: bigint;
+  sequence: bigint;
+  /** False if the event is about a user who does not allow, or no longer allows, the partner to read it. */
+  visible: boolean;
+};
+
+const VISIBLE = sql`event_visible(e.partner_id, e.user_id, e.type)`;
+const COLUMNS = sql`e.id, e.position, e.sequence, e.partner_id, e.user_id, e.type, e.data, e.changes, e.related,
+  e.request_id, e.inserted_at, ${VISIBLE} as visible`;
+
+/** Whose events a caller reads: all of the partner, or those about one user. */
+export type Audience = { partnerId: string; userId: string | null };
+
+function heardBy({ partnerId, userId }: Audience): RawBuilder<unknown> {
+  const own = userId === null ? sql`` : sql`and e.user_id = ${userId}`;
+  return sql`e.sequence is not null and e.partner_id = ${partnerId} ${own}`;
+}
+
+/** Matches what the caller is shown: a redacted event has the type `redacted`, no user and no subject. */
+export type EventFilter = {
+  field: 'type' | 'user_id' | 'subject_id';
+  isExcluding: boolean;
+  values: readonly string[];
+};
+
+function matching({ field, isExcluding, values }: EventFilter): RawBuilder<unknown> {
+  const column = { type: sql`e.type`, user_id: sql`e.user_id::text`, subject_id: sql`e.data ->> 'id'` }[
+    field
+  ];
+  const redacted = field === 'type' && values.includes('redacted') ? sql`or not ${VISIBLE}` : sql``;
+  const matches = sql`((${column} = any(${values}) and ${VISIBLE}) ${redacted})`;
+  return isExcluding ? sql`${matches} is not true` : matches;
+}
+
+/** Reads placed events in order, from `sequence` on in the given direction. */
+export async function listEvents(
+  db: Db,
+  audience: Audience,
+  filters: readonly EventFilter[],
+  from: { direction: 'older' | 'newer'; sequence: string | null; limit: number },
+): Promise<EventRow[]> {
+  const isOlder = from.direction === 'older';
+  const conditions = filters.map((filter) => sql`and ${matching(filter)}`);
+  const beyond =
+    from.sequence === null
+      ? sql``
+      : sql`and e.sequence ${sql.raw(isOlder ? '<' : '>')} ${from.sequence}::bigint`;
+  const { rows } = await sql<EventRow>`
+    select ${COLUMNS} from events e where ${heardBy(audience)} ${sql.join(conditions, sql` `)} ${beyond}
+    order by e.sequence ${sql.raw(isOlder ? 'desc' : 'asc')} limit ${from.limit}`.execute(db);
+  return rows;
+}
+
+/** Reads the events of one partner after a position, oldest first. Webhook deliveries and streams read on with it. */
+export async function readEventsAfter(
+  db: Db,
+  partnerId: string,
+  position: bigint,
+  limit: number,
+  userId: string | null = null,
+): Promise<EventRow[]> {
+  const { rows } = await sql<EventRow>`
+    select ${COLUMNS} from events e where ${heardBy({ partnerId, userId })} and e.position > ${position}
+    order by e.position limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Reads the events of these partners between two positions, oldest first. */
+export async function readEventsBetween(
+  db: Db,
+  partnerIds: readonly string[],
+  { after, upTo }: { after: bigint; upTo: bigint },
+  limit: number,
+): Promise<EventRow[]> {
+  const { rows } = await sql<EventRow>`
+    select ${COLUMNS} from events e
+    where e.position > ${after} and e.position <= ${upTo} and e.partner_id = any(${partnerIds}::uuid[])
+    order by e.position limit ${limit}`.execute(db);
+  return rows;
+}
+
+export async function readLastPosition(db: Db): Promise<bigint> {
+  const { rows } = await sql<{ position: bigint | null }>`
+    select max(position) as position from events where position is not null`.execute(db);
+  return rows[0]?.position ?? 0n;
+}
+
+export async function findEvent(db: Db, audience: Audience, id: string): Promise<EventRow | null> {
+  const { rows } = await sql<EventRow>`
+    select ${COLUMNS} from events e where e.id = ${id} and ${heardBy(audience)}`.execute(db);
+  return rows[0] ?? null;
+}
+
+export async function findOldestEvent(db: Db, audience: Audience): Promise<string | null> {
+  const { rows } = await sql<{ id: string }>`
+    select e.id from events e where ${heardBy(audience)} order by e.sequence limit 1`.execute(db);
+  return rows[0]?.id ?? null;
+}
+
+export async function isExpiredEvent(db: Db, { partnerId, userId }: Audience, id: string): Promise<boolean> {
+  const { rows } = await sql`select from expired_events where id = ${id} and partner_id = ${partnerId}
+    and (${userId}::uuid is null or user_id = ${userId})`.execute(db);
+  return rows.length > 0;
+}
+
+const EXPIRY_BATCH_SIZE = 5_000;
+
+/**
+ * Deletes the oldest events up to the first one that was inserted at `before` or later, so that the rest has no gaps, and
+ * keeps their ids. Returns whether there may be more.
+ */
+export async function expireEvents(db: Db, before: string): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    with oldest as (
+      select position, inserted_at from events where position is not null order by position limit ${EXPIRY_BATCH_SIZE}
+    ), gone as (
+      delete from events where position <= (select max(position) from oldest)
+        and position < coalesce((select min(position) from oldest where inserted_at >= ${before}), 9223372036854775807)
+      returning id, partner_id, user_id
+    )
+    insert into expired_events (id, partner_id, user_id) select id, partner_id, user_id from gone
+    on conflict do nothing`.execute(db);
+  return Number(numAffectedRows ?? 0n) === EXPIRY_BATCH_SIZE;
+}
+
+export async function forgetExpiredEvents(db: Db, retention: string): Promise<void> {
+  await deleteInBatches(db, 'expired_events', sql`expired_at < now() - ${retention}::interval`);
 }

@@ -12,6 +12,7 @@ export const SCOPES = {
   'documents:write': 'Send you tax forms to sign',
   'swaps:read': 'See swap prices, balances and limits',
   'swaps:write': 'Prepare swaps for your wallet to sign',
+  'events:read': 'Receive updates about what you allowed this app to see',
   openid: 'Know who you are',
   email: 'See your email address',
   offline_access: 'Stay connected while you are not using the app',
@@ -25,6 +26,7 @@ export const PARTNER_SCOPES: readonly Scope[] = [
   'requirements:read',
   'participations:read',
   'swaps:read',
+  'events:read',
 ];
 
 /** The authenticated caller: a partner acting for one of its users or for itself. */

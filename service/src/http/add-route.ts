@@ -1,10 +1,19 @@
+import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { authorize, bearerToken, type Caller, unauthorized } from './access.ts';
 import { readIdempotencyKey, runOnce } from './idempotency.ts';
 import type { Taken } from './limits.ts';
-import { CACHE_CONTROL, etagOf, matchesEtag, setCorsHeaders, setLimitHeaders, VARY } from './replies.ts';
+import {
+  CACHE_CONTROL,
+  etagOf,
+  matchesEtag,
+  STREAM_HEADERS,
+  setCorsHeaders,
+  setLimitHeaders,
+  VARY,
+} from './replies.ts';
 import { requestRecorder } from './request-log.ts';
 import type { Access, Route } from './route.ts';
 import { bodyCheck } from './validation.ts';
@@ -27,12 +36,14 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
   app.route({
     method,
     url: path,
+    // A HEAD request would open a stream that nobody reads.
+    ...(route.stream && { exposeHeadRoute: false }),
     config: { access, ...(forms && { forms }), ...(rawBody && { rawBody }) },
     ...(rawBody && { bodyLimit: MAX_RAW_BODY_BYTES }),
     schema: {
       ...(route.params && { params: route.params }),
       ...(route.query && { querystring: route.query }),
-      ...(route.plainReply !== true && { response: { 200: route.reply } }),
+      ...(route.plainReply !== true && !route.stream && { response: { 200: route.reply } }),
     },
     onRequest: admit(ctx, route),
     onSend: finish(ctx, route),
@@ -47,6 +58,7 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
         );
       }
       const result = route.handle(writesEvents ? { ...ctx, requestId: request.id } : ctx, caller, input);
+      if (route.stream) return ctx.deadlines.watch(replyWithStream(result as Promise<Readable>, reply));
       if (result instanceof Promise) return ctx.deadlines.watch(result);
       return serialize === undefined ? result : serialize(result as Record<string, unknown>, reply);
     },
@@ -63,6 +75,12 @@ function textCache() {
     reply.type('application/json; charset=utf-8');
     return text;
   };
+}
+
+async function replyWithStream(result: Promise<Readable>, reply: FastifyReply): Promise<Readable> {
+  const stream = await result;
+  reply.headers(STREAM_HEADERS);
+  return stream;
 }
 
 type Input = { body: unknown; request: FastifyRequest };

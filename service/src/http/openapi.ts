@@ -86,7 +86,12 @@ function operation(route: Route, schemas: Json): Json {
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: true, content: contentOf(body, schemas, forms) } }),
     responses: {
-      200: { description: 'Success', content: contentOf(route.reply, schemas) },
+      200: {
+        description: 'Success',
+        content: route.stream
+          ? { 'text/event-stream': { schema: hoist(route.reply, schemas) } }
+          : contentOf(route.reply, schemas),
+      },
       ...failures(codes, schemas),
     },
   };

@@ -19,6 +19,15 @@ export const VARY = 'Authorization, Origin';
 
 export const CACHE_CONTROL = { etag: 'private, no-cache', none: 'no-store' } as const;
 
+/** Keeps proxies from buffering, transforming or compressing a stream of events. */
+export const STREAM_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store, no-transform',
+  'x-accel-buffering': 'no',
+  // An idle connection left by an ended stream would delay the stop of the node.
+  connection: 'close',
+} as const;
+
 export function setLimitHeaders(reply: FastifyReply, { limit, remaining, resetSeconds }: Taken): void {
   reply.headers({
     'ratelimit-limit': limit,

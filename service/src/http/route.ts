@@ -35,6 +35,8 @@ type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R e
    * Undeclared members are not removed, so a test must check that the handler returns exactly the schema.
    */
   plainReply?: true;
+  /** Replies with server-sent events: `handle` returns the stream of their text, which ends with the connection. */
+  stream?: true;
   /** Error codes in addition to those that every route can return. */
   errors?: readonly ErrorCode[];
   /** A rate limit in addition to the caller's general one. */

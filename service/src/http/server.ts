@@ -75,6 +75,8 @@ export async function buildServer(
     replyToUnknown(ctx, methods, request, reply);
     recordUnknown(request, reply.statusCode);
   });
+  // Open streams would keep the server from closing.
+  app.addHook('preClose', async () => ctx.streams.close());
   readBodies(app);
   for (const route of routes) addRoute(app, ctx, route);
   for (const plugin of plugins) await app.register(async (scope) => plugin(scope));

@@ -3,6 +3,7 @@ import { deleteExpiredChallenges } from '../accounts/passkey-store.ts';
 import { deleteExpiredSessions } from '../accounts/session-store.ts';
 import { deleteExpiredSignInFailures } from '../accounts/throttle-store.ts';
 import type { Context } from '../context.ts';
+import { deleteExpiredEvents } from '../events/retention.ts';
 import { deleteExpiredIdempotencyKeys } from '../http/idempotency-store.ts';
 import { deleteExpiredRateLimits } from '../http/rate-limit-store.ts';
 import { deleteOldReceipts } from '../http/webhook-receipt-store.ts';
@@ -34,6 +35,7 @@ const STEPS: HousekeepingSteps = {
   'browser sessions': deleteExpiredSessions,
   'wallet challenges': deleteExpiredWalletChallenges,
   'webhook receipts': deleteOldReceipts,
+  events: deleteExpiredEvents,
   'personal data': erasePiiPastRetention,
   'tokenized orders': deleteOldOrders,
 };

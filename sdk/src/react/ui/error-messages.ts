@@ -12,6 +12,7 @@ type Unexpected =
   | 'method_not_allowed'
   | 'idempotency_in_progress'
   | 'idempotency_key_reused'
+  | 'events_expired'
   | 'payload_too_large'
   | 'uri_too_long'
   | 'unsupported_media_type'

@@ -1,0 +1,78 @@
+import type { Context } from '../context.ts';
+import { ApiError, invalidField } from '../errors.ts';
+import type { Caller } from '../http/access.ts';
+import { type Filter, readFilters } from '../http/filters.ts';
+import { isId } from '../http/ids.ts';
+import { readPage } from '../http/paging.ts';
+import type { Query } from '../http/query-string.ts';
+import { placeEvents } from './event.ts';
+import { renderEvent } from './render.ts';
+import type { Event, EventQuery } from './schema.ts';
+import {
+  type Audience,
+  type EventFilter,
+  type EventRow,
+  findEvent,
+  findOldestEvent,
+  isExpiredEvent,
+  listEvents,
+} from './store.ts';
+
+const FILTERS = ['type', 'user_id', 'subject_id'] as const;
+const DEFAULT_LIMIT = 20;
+
+/** Lists events newest first, or with `after` those after an event, oldest first. */
+export async function readEvents(ctx: Context, caller: Caller, query: EventQuery, raw: Query) {
+  const filters = readFilters(raw, FILTERS);
+  const wanted = filters.map(toEventFilter);
+  await placeEvents(ctx.db);
+  if (query.after) return readForward(ctx, caller, wanted, query);
+  const list = `events ${caller.partnerId} ${caller.userId} ${JSON.stringify(filters)}`;
+  const page = await readPage(ctx.sealing, list, query, async ({ direction, position, limit }) => {
+    const from = { direction, sequence: position?.inserted_at ?? null, limit };
+    const rows = await listEvents(ctx.db, caller, wanted, from);
+    // The list is ordered by sequence, so the cursor holds the sequence where other lists have the time.
+    return rows.map((row) => ({ id: row.id, inserted_at: String(row.sequence), row }));
+  });
+  return { ...page, data: page.data.map(({ row }) => renderEvent(row)) };
+}
+
+async function readForward(
+  ctx: Context,
+  caller: Caller,
+  filters: readonly EventFilter[],
+  query: EventQuery,
+): Promise<{ object: 'list'; data: Event[] }> {
+  const { after = '', limit = DEFAULT_LIMIT } = query;
+  if (query.starting_after || query.starting_before)
+    throw invalidField('after', 'cannot be combined with starting_after or starting_before');
+  const { sequence } = await findStart(ctx, caller, after);
+  const from = { direction: 'newer' as const, sequence: String(sequence), limit };
+  const rows = await listEvents(ctx.db, caller, filters, from);
+  return { object: 'list', data: rows.map(renderEvent) };
+}
+
+/** Returns the event to read on from. Throws `events_expired` if it has been deleted, with the oldest event there is. */
+export async function findStart(
+  { db }: Pick<Context, 'db'>,
+  audience: Audience,
+  id: string,
+): Promise<EventRow> {
+  const found = isId(id) ? await findEvent(db, audience, id) : null;
+  if (found !== null) return found;
+  if (isId(id) && (await isExpiredEvent(db, audience, id)))
+    throw new ApiError('events_expired', { oldest: await findOldestEvent(db, audience) });
+  throw invalidField('after', 'is not the id of an event');
+}
+
+export async function readEvent(ctx: Context, caller: Caller, id: string): Promise<Event> {
+  if (!isId(id)) throw new ApiError('not_found');
+  await placeEvents(ctx.db);
+  const row = await findEvent(ctx.db, caller, id);
+  if (row === null) throw new ApiError('not_found');
+  return renderEvent(row);
+}
+
+function toEventFilter({ field, op, values }: Filter<(typeof FILTERS)[number]>): EventFilter {
+  return { field, isExcluding: op === '!=', values };
+}

@@ -1,0 +1,18 @@
+import type { Context } from '../context.ts';
+import { toTimestamp } from '../http/wire.ts';
+import { expireEvents, forgetExpiredEvents } from './store.ts';
+
+const DAY_MS = 86_400_000;
+/** How long a reader that resumes from a deleted event is told so. Later its event is unknown. */
+const EXPIRED_IDS_RETENTION = '1 year';
+
+/** Deletes events older than `EVENTS_RETENTION_DAYS`. */
+export async function deleteExpiredEvents({
+  db,
+  clock,
+  config,
+}: Pick<Context, 'db' | 'clock' | 'config'>): Promise<void> {
+  const before = toTimestamp((Math.floor(clock.now()) - config.eventsRetentionDays * DAY_MS) * 1000);
+  while (await expireEvents(db, before));
+  await forgetExpiredEvents(db, EXPIRED_IDS_RETENTION);
+}

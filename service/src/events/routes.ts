@@ -1,0 +1,46 @@
+import Type from 'typebox';
+import type { Query } from '../http/query-string.ts';
+import { partnerRoute } from '../http/route.ts';
+import { readEvent, readEvents } from './log.ts';
+import { Event, EventList, EventQuery, StreamQuery } from './schema.ts';
+import { openStream } from './stream.ts';
+
+export const eventRoutes = [
+  partnerRoute('events:read', {
+    method: 'GET',
+    path: '/v1/events',
+    operationId: 'listEvents',
+    summary: 'List events',
+    description:
+      'Newest first, or with `after` forward from an event, oldest first; an empty `data` then means that nothing is newer. Filters: `type`, `user_id`, `subject_id` (the `id` in `data`).',
+    query: EventQuery,
+    reply: EventList,
+    plainReply: true,
+    errors: ['events_expired'],
+    handle: (ctx, caller, { query, request }) => readEvents(ctx, caller, query, request.query as Query),
+  }),
+  partnerRoute('events:read', {
+    method: 'GET',
+    path: '/v1/events/stream',
+    operationId: 'streamEvents',
+    summary: 'Stream events',
+    description:
+      'Server-sent events. Resumes after the event in `Last-Event-ID` or `after`; without one it starts with the next event. `event: caught_up` follows the last past event, `event: end` says why the stream ends.',
+    query: StreamQuery,
+    reply: Event,
+    stream: true,
+    errors: ['events_expired'],
+    handle: (ctx, caller, { query, request }) => openStream(ctx, caller, query, request.headers) as never,
+  }),
+  partnerRoute('events:read', {
+    method: 'GET',
+    path: '/v1/events/:id',
+    operationId: 'getEvent',
+    summary: 'Get an event',
+    params: Type.Object({ id: Type.String() }),
+    reply: Event,
+    plainReply: true,
+    errors: ['not_found'],
+    handle: (ctx, caller, { params }) => readEvent(ctx, caller, params.id),
+  }),
+];

@@ -1,0 +1,45 @@
+import Type, { type Static } from 'typebox';
+import { List, PageQuery } from '../http/paging.ts';
+import { Closed, Nullable, ObjectName, Timestamp } from '../http/wire.ts';
+
+const Members = Type.Record(Type.String(), Type.Unknown());
+
+export const Event = Closed(
+  {
+    object: ObjectName('event'),
+    id: Type.String(),
+    type: Type.String({
+      description:
+        'For example `participation.completed`. `redacted` if the user does not, or no longer, allow this app to read it.',
+    }),
+    timestamp: Timestamp,
+    sequence: Type.Integer({
+      minimum: 1,
+      description: 'The number of the event among all events of the partner, without gaps.',
+    }),
+    user_id: Nullable(Type.String()),
+    request_id: Nullable(Type.String({ description: 'The API request that caused the event.' })),
+    data: Type.Object(
+      {},
+      { additionalProperties: true, description: 'Type, ids, status and amounts of the subject.' },
+    ),
+    changes: Type.Optional(Members),
+    related: Type.Optional(Closed({ object: Type.String(), id: Type.String(), path: Type.String() })),
+  },
+  { title: 'Event' },
+);
+export type Event = Static<typeof Event>;
+
+export const EventList = List(Event, 'Events');
+
+const After = Type.Optional(
+  Type.String({
+    maxLength: 100,
+    description: 'The id of an event. Reads the events after it, oldest first.',
+  }),
+);
+
+export const EventQuery = Type.Object({ ...PageQuery.properties, after: After });
+export type EventQuery = Static<typeof EventQuery>;
+
+export const StreamQuery = Type.Object({ after: After });

@@ -1,0 +1,224 @@
+import { Readable } from 'node:stream';
+import { ApiError } from '../errors.ts';
+import type { Caller } from '../http/access.ts';
+import type { Kernel } from '../kernel.ts';
+import type { TokenGuard } from '../oauth/guard.ts';
+import { renderEvent } from './render.ts';
+import {
+  EVENTS_CHANNEL,
+  type EventRow,
+  readEventsAfter,
+  readEventsBetween,
+  readLastPosition,
+} from './store.ts';
+
+/** The event streams that are open on this node. */
+export type EventStreams = {
+  /** Opens a stream after the position that `start` returns; null means from now on. */
+  open(caller: Caller, token: string, start: () => Promise<bigint | null>): Promise<Readable>;
+  /** Ends all streams and refuses new ones. */
+  close(): void;
+};
+
+type Stream = {
+  caller: Caller;
+  token: string;
+  readable: Readable;
+  position: bigint;
+  /** False while the stream reads past events by itself. */
+  isLive: boolean;
+  drained: (() => void) | null;
+};
+
+type EndReason = 'token_expired' | 'slow_reader' | 'shutting_down';
+
+const MAX_STREAMS_PER_CALLER = 10;
+const MAX_UNREAD_BYTES = 1_048_576;
+const PAGE_SIZE = 200;
+const BATCH_SIZE = 1_000;
+const RETRY_MS = 2_000;
+const POLL_INTERVAL_MS = 250;
+const TOKEN_CHECK_INTERVAL_MS = 500;
+const HEARTBEAT_INTERVAL_MS = 15_000;
+const DRAIN_TIMEOUT_MS = 30_000;
+/** How long a reader that was too slow, or any reader at shutdown, may take to read the rest. */
+const LAST_READ_MS = 5_000;
+
+type Dependencies = Pick<Kernel, 'db' | 'log' | 'listener'> & { guard: Pick<TokenGuard, 'inspect'> };
+
+/**
+ * Serves the event streams of this node. Streams first read past events by themselves; once caught up they share one
+ * reader of the log, so that an event costs one read per node however many streams there are.
+ */
+export async function createEventStreams(ctx: Dependencies): Promise<EventStreams> {
+  const streams = new Set<Stream>();
+  const counts = new Map<string, number>();
+  /** Everything up to here has been sent to the live streams. Null while there are no streams. */
+  let tail: bigint | null = null;
+  /** The current run of the shared reader. */
+  let reading: Promise<void> | null = null;
+  let isStale = false;
+  let isClosed = false;
+
+  const end = (stream: Stream, reason: EndReason): void => {
+    if (!streams.delete(stream)) return;
+    stream.readable.push(`event: end\ndata: ${JSON.stringify({ reason })}\n\n`);
+    stream.readable.push(null);
+    setTimeout(() => stream.readable.destroy(), LAST_READ_MS).unref();
+  };
+  const send = ({ readable }: Stream, row: EventRow): void => {
+    readable.push(`id: ${row.id}\ndata: ${JSON.stringify(renderEvent(row))}\n\n`);
+  };
+  const sendLive = (stream: Stream, rows: readonly EventRow[]): void => {
+    for (const row of rows) {
+      if (!streams.has(stream)) return;
+      send(stream, row);
+      if (stream.readable.readableLength > MAX_UNREAD_BYTES) end(stream, 'slow_reader');
+    }
+  };
+  /** Sends the events since `tail` to the live streams. Returns whether there are more. */
+  const readTail = async (): Promise<boolean> => {
+    if (streams.size === 0) {
+      tail = null;
+      return false;
+    }
+    const upTo = await readLastPosition(ctx.db);
+    const after = tail ?? upTo;
+    tail = after;
+    if (upTo <= after) return false;
+    const partnerIds = [...new Set([...streams].map(({ caller }) => caller.partnerId))];
+    const rows = await readEventsBetween(ctx.db, partnerIds, { after, upTo }, BATCH_SIZE);
+    const reached = rows.length < BATCH_SIZE ? upTo : (rows.at(-1)?.position ?? upTo);
+    for (const stream of streams) {
+      if (!stream.isLive) continue;
+      const { partnerId, userId } = stream.caller;
+      const isWanted = (row: EventRow) =>
+        row.position > stream.position &&
+        row.partner_id === partnerId &&
+        (userId === null || row.user_id === userId);
+      sendLive(stream, rows.filter(isWanted));
+      stream.position = reached;
+    }
+    tail = reached;
+    return reached < upTo;
+  };
+  const readTailUntilDone = async (): Promise<void> => {
+    while (isStale && !isClosed) {
+      isStale = false;
+      try {
+        if (await readTail()) isStale = true;
+      } catch (err) {
+        ctx.log.warn({ err }, 'reading new events failed');
+      }
+    }
+    reading = null;
+  };
+  const wake = (): void => {
+    isStale = true;
+    if (reading === null) reading = readTailUntilDone();
+  };
+
+  /** Sends past events until the stream has everything that the shared reader has sent, then makes it live. */
+  const catchUp = async (stream: Stream): Promise<void> => {
+    const { partnerId, userId } = stream.caller;
+    while (streams.has(stream)) {
+      const reached = tail;
+      const rows = await readEventsAfter(ctx.db, partnerId, stream.position, PAGE_SIZE, userId);
+      for (const row of rows) {
+        if (stream.readable.readableLength >= stream.readable.readableHighWaterMark) await drain(stream);
+        if (!streams.has(stream)) return;
+        send(stream, row);
+        stream.position = row.position;
+      }
+      // The shared reader has already decided whose events it reads, so a stream joins only between its reads.
+      if (rows.length === 0 && reading !== null) await reading;
+      else if (rows.length === 0 && reached !== null && reached === tail && streams.has(stream)) {
+        if (reached > stream.position) stream.position = reached;
+        stream.isLive = true;
+        stream.readable.push('event: caught_up\ndata: {}\n\n');
+        return;
+      }
+      if (tail === null) await initTail();
+    }
+  };
+  const initTail = async (): Promise<void> => {
+    const position = await readLastPosition(ctx.db);
+    tail ??= position;
+  };
+  const drain = async (stream: Stream): Promise<void> => {
+    let timer: NodeJS.Timeout | undefined;
+    const isDrained = await new Promise<boolean>((resolve) => {
+      stream.drained = () => resolve(true);
+      timer = setTimeout(() => resolve(false), DRAIN_TIMEOUT_MS).unref();
+    });
+    clearTimeout(timer);
+    if (!isDrained) end(stream, 'slow_reader');
+  };
+
+  const checkToken = async (stream: Stream): Promise<void> => {
+    // After a failed read the token is unknown, and the next check decides.
+    const verified = await Promise.resolve(ctx.guard.inspect(stream.token)).catch(() => undefined);
+    if (verified === null) end(stream, 'token_expired');
+  };
+  const timers = [
+    setInterval(() => streams.size > 0 && wake(), POLL_INTERVAL_MS),
+    setInterval(() => {
+      for (const stream of streams) void checkToken(stream);
+    }, TOKEN_CHECK_INTERVAL_MS),
+    setInterval(() => {
+      for (const { readable } of streams) readable.push(': heartbeat\n\n');
+    }, HEARTBEAT_INTERVAL_MS),
+  ];
+  for (const timer of timers) timer.unref();
+  await ctx.listener.on(EVENTS_CHANNEL, () => void (streams.size > 0 && wake()));
+
+  const release = (key: string): void => {
+    const left = (counts.get(key) ?? 1) - 1;
+    if (left === 0) counts.delete(key);
+    else counts.set(key, left);
+  };
+  return {
+    open: async (caller, token, start) => {
+      const open = counts.get(caller.key) ?? 0;
+      if (isClosed || open >= MAX_STREAMS_PER_CALLER)
+        throw new ApiError('rate_limited', {}, { headers: { 'retry-after': '10' } });
+      counts.set(caller.key, open + 1);
+      try {
+        const position = await start();
+        await initTail();
+        const stream = newStream(caller, token, position ?? tail ?? 0n);
+        stream.readable.on('close', () => {
+          streams.delete(stream);
+          stream.drained?.();
+          release(caller.key);
+        });
+        streams.add(stream);
+        stream.readable.push(`retry: ${RETRY_MS}\n\n`);
+        catchUp(stream).catch((err: unknown) => {
+          ctx.log.warn({ err }, 'reading past events failed');
+          stream.readable.destroy();
+        });
+        return stream.readable;
+      } catch (error) {
+        release(caller.key);
+        throw error;
+      }
+    },
+    close: () => {
+      isClosed = true;
+      for (const timer of timers) clearInterval(timer);
+      for (const stream of streams) end(stream, 'shutting_down');
+    },
+  };
+}
+
+function newStream(caller: Caller, token: string, position: bigint): Stream {
+  const readable = new Readable({
+    read: () => {
+      stream.drained?.();
+      stream.drained = null;
+    },
+  });
+  const stream: Stream = { caller, token, readable, position, isLive: false, drained: null };
+  return stream;
+}
