@@ -122,6 +122,7 @@ export type OfferContract = {
   kind: 'fund' | 'swap';
   address: string;
   asset_address: string | null;
+  allow_list_address: string | null;
   funding_tokens: Array<{
     asset_id: string;
     address: string;
@@ -509,11 +510,11 @@ export type Operations = {
       chain: Chain;
       /** `siwe` (ERC-4361) is only supported on EVM chains. */
       challenge_type?: 'plain' | 'siwe' | undefined;
-      /** For `siwe`: the host of the requesting page, with its port if any. */
+      /** For `siwe`: the host of the requesting page, with its port if any; a registered origin or https redirect URI of the partner. */
       domain?: string | undefined;
-      /** For `siwe`: the URI of the requesting page. */
+      /** For `siwe`: the URI of the requesting page, under a registered origin or https redirect URI, or a registered custom-scheme redirect URI. */
       uri?: string | undefined;
-      /** For `siwe`: a statement for the user. */
+      /** For `siwe`, optional: follows our own sentence, which names the partner and the account code. */
       statement?: string | undefined;
     };
     reply: WalletOwnershipChallenge;

@@ -5,8 +5,11 @@ import type { Chain } from '../wire.ts';
 import { abortable, promptOwner, type Session } from './session.ts';
 import type { SolanaWallet } from './wallet.ts';
 
-/** The fields of an ERC-4361 message that the app chooses. */
-export type SiweFields = { domain: string; uri: string; statement: string };
+/**
+ * The fields of an ERC-4361 message that the app chooses. `domain` and `uri` must be registered for the partner; the
+ * optional `statement` follows the service's own sentence.
+ */
+export type SiweFields = { domain: string; uri: string; statement?: string };
 
 /** Returns the service's challenge: a message that proves ownership of the wallet once signed. Valid for one use. */
 export async function requestChallenge(

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { isId } from '../http/ids.ts';
 import { accountPage } from '../pages/account-page.ts';
+import { accountCode } from './account-code.ts';
 import type { Browser } from './browser.ts';
 import type { PageRequest, PageResponse } from './page-route.ts';
 import { deletePasskey, listPasskeys } from './passkey-store.ts';
@@ -26,6 +27,7 @@ export async function showAccount(
   const page = accountPage({
     csrf,
     user,
+    code: accountCode(ctx, user.id),
     apps,
     passkeys,
     canAddPasskeys: supportsPasskeys(ctx),

@@ -32,6 +32,8 @@ export async function findClientMetadata(db: Db, clientId: string): Promise<Adap
     client_name: client.name,
     ...(client.logo_url !== null && { logo_uri: client.logo_url }),
     redirect_uris: client.redirect_uris,
+    // oidc-provider accepts the schemes of mobile apps for native clients only.
+    application_type: client.redirect_uris.every((uri) => /^https?:/.test(uri)) ? 'web' : 'native',
     response_types: hasRedirect ? ['code'] : [],
     response_modes: ['query'],
     grant_types: hasRedirect

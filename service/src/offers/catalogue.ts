@@ -59,7 +59,14 @@ export function toOffer(stored: StoredOffer): Offer {
     opens: starts_at === null ? -Infinity : Date.parse(starts_at),
     ends: ends_at === null ? Infinity : Date.parse(ends_at),
     summary: { object: 'offer', ...summary },
-    details: { ...stored, object: 'offer_details' },
+    details: {
+      ...stored,
+      object: 'offer_details',
+      contracts: stored.contracts.map((contract) => ({
+        ...contract,
+        allow_list_address: contract.allow_list,
+      })),
+    },
     requirements: {
       object: 'offer_requirements',
       offer_id: id,

@@ -96,6 +96,7 @@ describe('GET /v1/offers/{id}', () => {
           kind: 'fund',
           address: ADDRESS.fund,
           asset_address: null,
+          allow_list_address: null,
           funding_tokens: [{ asset_id: 'usd-coin', address: ADDRESS.usdc, decimals: 6 }],
         },
       ],
@@ -114,7 +115,11 @@ describe('GET /v1/offers/{id}', () => {
     await getUntil('/v1/offers', ({ data }) => data.some(({ slug }) => slug === 'harbour-stock'));
     const details = (await get(`/v1/offers/${offer.id}`)).json();
     expect(details).toMatchObject({ type: 'tokenized::swap', tagline: null, banner_url: null });
-    expect(details.contracts[0]).toMatchObject({ kind: 'swap', asset_address: ADDRESS.asset });
+    expect(details.contracts[0]).toMatchObject({
+      kind: 'swap',
+      asset_address: ADDRESS.asset,
+      allow_list_address: offer.contracts[0]?.allow_list ?? null,
+    });
     expect(details).not.toHaveProperty('symbol');
   });
 

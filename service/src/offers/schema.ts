@@ -73,6 +73,7 @@ export const OfferContract = Closed(
     kind: Type.Enum(['fund', 'swap']),
     address: EvmAddress,
     asset_address: Nullable(EvmAddress),
+    allow_list_address: Nullable(EvmAddress),
     funding_tokens: Type.Array(FundingToken),
   },
   { title: 'OfferContract' },

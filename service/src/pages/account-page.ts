@@ -8,6 +8,8 @@ import { KEY_ICON } from './sign-in-page.ts';
 export type AccountState = {
   csrf: string;
   user: { email: string; kind: 'person' | 'company' };
+  /** The code that wallets show when they ask for a signature. */
+  code: string;
   apps: readonly ConnectedApp[];
   passkeys: readonly { id: string; name: string; inserted_at: string; last_used_at: string | null }[];
   canAddPasskeys: boolean;
@@ -15,7 +17,7 @@ export type AccountState = {
 };
 
 export function accountPage(state: AccountState): Page {
-  const { csrf, user, message, canAddPasskeys } = state;
+  const { csrf, user, code, message, canAddPasskeys } = state;
   return {
     title: 'Your account',
     wide: true,
@@ -24,6 +26,7 @@ export function accountPage(state: AccountState): Page {
 <div class="who soft"><span><strong>${user.email}</strong> · ${user.kind === 'person' ? 'Individual' : 'Company'}</span>
 <form method="post" action="/sign-out">${hiddenField('csrf', csrf)}<button class="link" type="submit">Sign out</button></form></div>
 ${notice(message)}
+<p class="soft">Account code: <strong>${code}</strong>. Check it when your wallet asks you to sign.</p>
 ${apps(state)}
 ${passkeys(state)}
 <section><h2>Password</h2>

@@ -89,12 +89,17 @@ function clientIdFor(name: string, { random }: Parts): string {
 
 /** Redirect URIs are compared as text, so the stored form must be what a browser sends. */
 function checkRedirect(uri: string): string {
-  if (!isWebUrl(uri))
+  if (!isWebUrl(uri) && !isAppUri(uri))
     throw invalidField(
       'redirect',
-      `${uri} must start with https:// (or http:// on localhost) and have no user, fragment or wildcard`,
+      `${uri} must start with https:// (or http:// on localhost) or an app's own scheme such as com.example.app: and have no user, fragment or wildcard`,
     );
   return uri;
+}
+
+/** A private-use scheme of a mobile app, in reverse domain notation (RFC 8252, section 7.1). */
+function isAppUri(text: string): boolean {
+  return /^[a-z][a-z0-9-]*(\.[a-z0-9-]+)+:[^#*\s\\]+$/.test(text) && URL.canParse(text);
 }
 
 function checkOrigin(origin: string): string {

@@ -110,7 +110,7 @@ describe('allow-wallet', () => {
     const [who, offer, deadline] = args as [Hex, Hex, bigint, Hex];
     expect(who.toLowerCase()).toBe(wallet.address);
     expect(offer).toBe(keccak256(toHex(swap.id)));
-    expect(Number(deadline)).toBe(Math.floor(app.clock.now() / 1000) + 3600);
+    expect(Number(deadline)).toBe(Math.floor(app.clock.now() / 1000) + 600);
   });
 
   test('returns a permission that reverts when tampered with', async () => {

@@ -1,13 +1,21 @@
+import { accountCode } from '../accounts/account-code.ts';
 import { normalizeAddress } from '../chain/address.ts';
 import { type ChainName, chainFacts } from '../chain/chains.ts';
 import type { Context } from '../context.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { newId } from '../http/ids.ts';
-import { asciiName, type MessageFacts, plainMessage, type SiweFields, signInMessage } from './message.ts';
+import {
+  asciiName,
+  type MessageFacts,
+  openingSentence,
+  plainMessage,
+  type SiweFields,
+  signInMessage,
+} from './message.ts';
 import { recordProof } from './proof.ts';
 import type { Challenge, NewChallenge } from './schema.ts';
-import { assertNoSiweFields, readSiweFields } from './siwe-fields.ts';
+import { assertNoSiweFields, type PartnerPlaces, readSiweFields } from './siwe-fields.ts';
 import { claimChallenge, putChallenge, releaseChallenge } from './store.ts';
 
 const CHALLENGE_TTL_MS = 10 * 60_000;
@@ -26,11 +34,16 @@ export async function issueChallenge(
     address,
     chain: input.chain,
     partner: asciiName(client?.name ?? '', caller.clientId),
+    account: accountCode(ctx, caller.userId),
     nonce: newNonce(ctx),
     issuedAt: new Date(issued).toISOString(),
     expiresAt: new Date(issued + CHALLENGE_TTL_MS).toISOString(),
   };
-  const text = composeMessage(ctx, caller, input, facts, origin);
+  const text = composeMessage(ctx, input, facts, {
+    origins: [...caller.origins],
+    redirect_uris: client?.redirect_uris ?? [],
+    page: origin,
+  });
   const expires_at = `${facts.expiresAt.slice(0, -1)}000Z`;
   const key = { client_id: caller.clientId, user_id: caller.userId, chain: input.chain, address };
   return ctx.commitReply(async (tx) => {
@@ -74,33 +87,33 @@ function invalidChallenge(reason: string): ApiError {
 
 function composeMessage(
   ctx: Context,
-  caller: UserCaller,
   input: NewChallenge,
   facts: MessageFacts,
-  origin: string | undefined,
+  places: PartnerPlaces & { page: string | undefined },
 ): string {
   const isEvm = chainFacts(input.chain).protocol === 'ethereum';
+  const sentence = openingSentence(facts);
   if (input.challenge_type === 'siwe') {
     if (!isEvm) throw invalidField('challenge_type', 'siwe is only supported on EVM chains');
-    return signInMessage(facts, readSiweFields(input));
+    const { statement, ...fields } = readSiweFields(input, places);
+    return signInMessage(facts, {
+      ...fields,
+      statement: statement === undefined ? sentence : `${sentence} ${statement}`,
+    });
   }
   assertNoSiweFields(input);
   return isEvm
     ? plainMessage(facts)
-    : signInMessage(facts, defaultSiweFields(ctx, caller, facts.partner, origin));
+    : signInMessage(facts, { ...defaultPage(ctx, places), statement: sentence });
 }
 
 /** Solana wallets compare the domain with the page, so the partner's origin is used if it is known. */
-function defaultSiweFields(
-  ctx: Context,
-  { origins }: UserCaller,
-  partner: string,
-  origin?: string,
-): SiweFields {
-  const [defaultOrigin] = origins;
-  const page = origin !== undefined && origins.has(origin) ? origin : (defaultOrigin ?? ctx.baseUrl);
-  const statement = `${partner} asks you to prove that you own this wallet.`;
-  return { domain: new URL(page).host, uri: page, statement };
+function defaultPage(
+  { baseUrl }: Context,
+  { origins, page }: PartnerPlaces & { page: string | undefined },
+): Pick<SiweFields, 'domain' | 'uri'> {
+  const uri = page !== undefined && origins.includes(page) ? page : (origins[0] ?? baseUrl);
+  return { domain: new URL(uri).host, uri };
 }
 
 /** Returns 128 random bits in base 36, since ERC-4361 nonces are alphanumeric. */

@@ -7,6 +7,8 @@ export type MessageFacts = {
   address: string;
   chain: ChainName;
   partner: string;
+  /** The short code of the user's account. */
+  account: string;
   nonce: string;
   issuedAt: string;
   expiresAt: string;
@@ -41,9 +43,14 @@ export function signInMessage(facts: MessageFacts, { domain, uri, statement }: S
   ].join('\n');
 }
 
+/** Returns our own sentence, the first of every challenge: it names who asks, and for which account. */
+export function openingSentence({ partner, account }: Pick<MessageFacts, 'partner' | 'account'>): string {
+  return `${partner} asks you to prove that you own this wallet for account ${account}.`;
+}
+
 export function plainMessage(facts: MessageFacts): string {
   return [
-    `${facts.partner} asks you to prove that you own this wallet.`,
+    openingSentence(facts),
     '',
     'Signing this text costs nothing and sends no transaction.',
     '',
@@ -56,11 +63,11 @@ export function plainMessage(facts: MessageFacts): string {
   ].join('\n');
 }
 
-/** Returns the partner's name as one line of ASCII, which is all that hardware wallets display. */
+/** Returns the partner's name in the characters of an ERC-4361 statement, which hardware wallets display too. */
 export function asciiName(name: string, fallback: string): string {
   const plain = name
     .normalize('NFKD')
-    .replace(/[^\x20-\x7e]/g, '')
+    .replace(/[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;= ]/g, '')
     .trim();
   return plain === '' ? fallback : plain;
 }

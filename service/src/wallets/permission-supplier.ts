@@ -7,7 +7,7 @@ import type { Clock } from '../clock.ts';
 import { notConfigured } from '../outbound/failure.ts';
 import type { Supplier } from './allow-list-supplier.ts';
 
-const PERMISSION_TTL_S = 60n * 60n;
+const PERMISSION_TTL_S = 10n * 60n;
 
 /** Permits wallets with an EIP-712 signature of SUPPLIER_KEY, the key that the contract knows as its supplier. */
 export function permissionSupplier(key: Hex | null, clock: Clock): Supplier {

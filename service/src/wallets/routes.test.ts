@@ -8,6 +8,7 @@ import { evmWallet, type Person, person, solanaWallet, userId } from '../../test
 import { runHousekeeping } from '../jobs/housekeeping.ts';
 import type { toOffer } from '../offers/catalogue.ts';
 import { closeOffer } from '../offers/lifecycle.ts';
+import { setRedirects } from '../partners/partner.ts';
 
 let app: TestApp;
 let user: Person;
@@ -47,6 +48,8 @@ async function limits() {
 const wallet = evmWallet('first');
 const second = evmWallet('second');
 
+const codeOf = (message: string) => /for account (\w{8})\./.exec(message)?.[1] ?? '';
+
 describe('wallet challenges', () => {
   test('a plain message has the partner, wallet, chain, nonce, issue and expiry', async () => {
     const { status, body } = await user.call('POST', '/v1/wallet-ownership', {
@@ -62,7 +65,7 @@ describe('wallet challenges', () => {
     expect(body.message).toMatch(
       new RegExp(
         [
-          '^Partner partner-one asks you to prove that you own this wallet\\.\n\n',
+          '^Partner partner-one asks you to prove that you own this wallet for account [0-9A-HJKMNP-TV-Z]{8}\\.\n\n',
           'Signing this text costs nothing and sends no transaction\\.\n\n',
           'Partner: Partner partner-one\n',
           `Wallet: ${getAddress(wallet.address)}\n`,
@@ -77,14 +80,15 @@ describe('wallet challenges', () => {
 
   const siwe = {
     challenge_type: 'siwe',
-    domain: 'app.example.com:8443',
-    uri: 'https://app.example.com/wallets?a=b',
+    domain: 'app.partner.test',
+    uri: 'https://app.partner.test/wallets?a=b',
     statement: "Prove that it's yours, please.",
   };
 
   test('a siwe message equals the one of viem for the same fields', async () => {
     const message = await user.challenge(wallet, siwe);
     const { nonce = '' } = parseSiweMessage(message);
+    const code = codeOf(message);
     expect(nonce).toMatch(/^[0-9a-z]{25}$/);
     expect(message).toBe(
       createSiweMessage({
@@ -92,13 +96,41 @@ describe('wallet challenges', () => {
         chainId: 11_155_111,
         domain: siwe.domain,
         uri: siwe.uri,
-        statement: siwe.statement,
+        statement: `Partner partner-one asks you to prove that you own this wallet for account ${code}. ${siwe.statement}`,
         version: '1',
         nonce,
         issuedAt: new Date(START),
         expirationTime: new Date(START + 600_000),
       }),
     );
+  });
+
+  test('a siwe message needs no statement and accepts https and custom-scheme redirects', async () => {
+    const redirects = ['https://login.partner.test/callback', 'acme.app://signed-in'];
+    const fresh = await person(app, { clientId: 'mobile', partnerId: userId(90), origins: new Set() });
+    await setRedirects(app.ctx, 'mobile', redirects);
+    const fields = { challenge_type: 'siwe', domain: 'login.partner.test', uri: 'acme.app://signed-in' };
+    await expect.poll(async () => (await app.ctx.guard.client('mobile'))?.redirect_uris).toEqual(redirects);
+    const message = await fresh.challenge(wallet, fields);
+    expect(parseSiweMessage(message)).toMatchObject({
+      domain: 'login.partner.test',
+      uri: 'acme.app://signed-in',
+      statement: `Partner mobile asks you to prove that you own this wallet for account ${codeOf(message)}.`,
+    });
+    expect(await fresh.challenge(wallet, { ...fields, uri: 'https://login.partner.test/x' })).toContain(
+      'URI: https://login.partner.test/x',
+    );
+  });
+
+  test('the account code is the same in every challenge of a user and differs between users', async () => {
+    const other = await person(app, { userId: userId(77) });
+    const codes = [
+      codeOf(await user.challenge(wallet)),
+      codeOf(await user.challenge(wallet, siwe)),
+      codeOf(await other.challenge(wallet)),
+    ];
+    expect(codes[0]).toBe(codes[1]);
+    expect(codes[0]).not.toBe(codes[2]);
   });
 
   test('a Solana message follows Sign-In-With-Solana for the requesting page', async () => {
@@ -114,7 +146,7 @@ describe('wallet challenges', () => {
         'app.partner.test wants you to sign in with your Solana account:',
         sol.address,
         '',
-        'Partner partner-one asks you to prove that you own this wallet.',
+        `Partner partner-one asks you to prove that you own this wallet for account ${codeOf(String(body.message))}.`,
         '',
         'URI: https://app.partner.test',
         'Version: 1',
@@ -142,8 +174,14 @@ describe('wallet challenges', () => {
     ['statement', 'a'.repeat(257)],
     ['domain', undefined],
     ['uri', undefined],
-    ['statement', undefined],
-  ])('a siwe message rejects line injection: %s %j', async (field, value) => {
+    ['domain', 'evil.example'],
+    ['domain', 'app.partner.test:8443'],
+    ['uri', 'https://evil.example/'],
+    ['uri', 'https://app.partner.test@evil.example/'],
+    ['uri', 'http://app.partner.test/'],
+    ['uri', 'https://user@app.partner.test/'],
+    ['uri', 'acme://unregistered'],
+  ])('a siwe message rejects line injection and foreign pages: %s %j', async (field, value) => {
     const { status, body } = await user.call('POST', '/v1/wallet-ownership', {
       ...{ wallet_address: wallet.address, chain: wallet.chain },
       ...{ ...siwe, [field]: value },

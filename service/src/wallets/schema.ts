@@ -27,14 +27,23 @@ export const NewChallenge = Closed({
   domain: Type.Optional(
     Type.String({
       maxLength: 255,
-      description: 'For `siwe`: the host of the requesting page, with its port if any.',
+      description:
+        'For `siwe`: the host of the requesting page, with its port if any; a registered origin or https redirect URI of the partner.',
     }),
   ),
   uri: Type.Optional(
-    Type.String({ maxLength: 2048, description: 'For `siwe`: the URI of the requesting page.' }),
+    Type.String({
+      maxLength: 2048,
+      description:
+        'For `siwe`: the URI of the requesting page, under a registered origin or https redirect URI, or a registered custom-scheme redirect URI.',
+    }),
   ),
   statement: Type.Optional(
-    Type.String({ maxLength: 256, description: 'For `siwe`: a statement for the user.' }),
+    Type.String({
+      maxLength: 256,
+      description:
+        'For `siwe`, optional: follows our own sentence, which names the partner and the account code.',
+    }),
   ),
 });
 export type NewChallenge = Static<typeof NewChallenge>;

@@ -10,37 +10,66 @@ const URI = /^[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+$/;
 /** The characters of an ERC-4361 statement; a line feed would allow field injection. */
 const STATEMENT = /^[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;= ]+$/;
 
-const FIELDS = {
-  domain: { isValid: (text: string) => DOMAIN.test(text), message: 'must be a host, optionally with a port' },
-  uri: {
-    isValid: (text: string) => URI.test(text) && URL.canParse(text),
-    message: 'must be an absolute URI',
-  },
-  statement: {
-    isValid: (text: string) => STATEMENT.test(text),
-    message: "must be one line of letters, digits, spaces and -._~:/?#[]@!$&'()*+,;= (ERC-4361)",
-  },
-} as const;
+/** Where a partner's pages and apps are, as registered. */
+export type PartnerPlaces = { origins: readonly string[]; redirect_uris: readonly string[] };
 
-type Field = keyof typeof FIELDS;
+const FIELDS = ['domain', 'uri', 'statement'] as const;
 
-/** Reads the fields of a `siwe` challenge. Rejects text that could inject another line. */
-export function readSiweFields(input: NewChallenge): SiweFields {
+/**
+ * Reads the fields of a `siwe` challenge. Rejects text that could inject another line, and a domain or URI that is not
+ * the partner's: otherwise one partner could ask for signatures in the name of another site.
+ */
+export function readSiweFields(
+  input: NewChallenge,
+  places: PartnerPlaces,
+): Omit<SiweFields, 'statement'> & { statement: string | undefined } {
+  const { domain, uri, statement } = input;
   const problems: Record<string, string[]> = {};
-  const read = (field: Field): string => {
-    const text = input[field];
-    if (text === undefined) problems[field] = ['is required for siwe'];
-    else if (!FIELDS[field].isValid(text)) problems[field] = [FIELDS[field].message];
-    return text ?? '';
-  };
-  const fields = { domain: read('domain'), uri: read('uri'), statement: read('statement') };
-  if (Object.keys(problems).length > 0) throw new ApiError('validation_failed', problems);
-  return fields;
+  const domainProblem = findDomainProblem(domain, places);
+  if (domainProblem !== null) problems.domain = [domainProblem];
+  const uriProblem = findUriProblem(uri, places);
+  if (uriProblem !== null) problems.uri = [uriProblem];
+  if (statement !== undefined && !STATEMENT.test(statement))
+    problems.statement = [
+      "must be one line of letters, digits, spaces and -._~:/?#[]@!$&'()*+,;= (ERC-4361)",
+    ];
+  if (domain === undefined || uri === undefined || Object.keys(problems).length > 0)
+    throw new ApiError('validation_failed', problems);
+  return { domain, uri, statement };
+}
+
+function findDomainProblem(domain: string | undefined, places: PartnerPlaces): string | null {
+  if (domain === undefined) return 'is required for siwe';
+  if (!DOMAIN.test(domain)) return 'must be a host, optionally with a port';
+  const isPartners = listOrigins(places).some((origin) => {
+    const { protocol, host } = new URL(origin);
+    const named = `${protocol}//${domain}`;
+    return URL.canParse(named) && new URL(named).host === host;
+  });
+  return isPartners ? null : 'must be the host of a registered origin or https redirect URI';
+}
+
+function findUriProblem(uri: string | undefined, places: PartnerPlaces): string | null {
+  if (uri === undefined) return 'is required for siwe';
+  if (!URI.test(uri) || !URL.canParse(uri)) return 'must be an absolute URI';
+  const { origin, protocol, username, password } = new URL(uri);
+  const isWeb = protocol === 'https:' || protocol === 'http:';
+  const isPartners = isWeb
+    ? listOrigins(places).includes(origin) && username === '' && password === ''
+    : places.redirect_uris.includes(uri);
+  return isPartners
+    ? null
+    : 'must be under a registered origin or https redirect URI, or be a registered custom-scheme redirect URI';
+}
+
+function listOrigins({ origins, redirect_uris }: PartnerPlaces): string[] {
+  const secure = redirect_uris.filter((uri) => uri.startsWith('https:'));
+  return [...origins, ...secure].map((uri) => new URL(uri).origin);
 }
 
 /** Throws `validation_failed` if a plain challenge carries SIWE fields. */
 export function assertNoSiweFields(input: NewChallenge): void {
-  const sent = (Object.keys(FIELDS) as Field[]).filter((field) => input[field] !== undefined);
+  const sent = FIELDS.filter((field) => input[field] !== undefined);
   if (sent.length === 0) return;
   throw new ApiError(
     'validation_failed',

@@ -1,0 +1,19 @@
+import type { Sealing } from '../sealing.ts';
+
+/** Crockford's base 32: no letters that look like digits. */
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const CODE_LENGTH = 8;
+
+/**
+ * Returns the short code by which a user recognises the account in a wallet's signing prompt. It is a keyed hash of the
+ * user id, so it tells nothing about the person. It changes when the newest secret does.
+ */
+export function accountCode({ sealing }: { sealing: Pick<Sealing, 'tag'> }, userId: string): string {
+  let bits = sealing.tag('account code', userId).readBigUInt64BE();
+  let code = '';
+  for (let i = 0; i < CODE_LENGTH; i++) {
+    code += ALPHABET[Number(bits & 31n)];
+    bits >>= 5n;
+  }
+  return code;
+}
