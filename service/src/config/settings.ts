@@ -141,9 +141,7 @@ const KEYS = {
   OPERATOR_KMS_ENDPOINT: setting(
     url(['https:', 'http:']),
     'A KMS endpoint other than the one of the region.',
-    {
-      defaultNote: "the region's endpoint",
-    },
+    { defaultNote: "the region's endpoint" },
   ),
   AWS_REGION: setting(parsers.text, 'The region of the KMS key.', { required: '`OPERATOR_KMS_KEY` is set' }),
   AWS_ACCESS_KEY_ID: setting(parsers.text, 'The AWS access key.', { required: '`OPERATOR_KMS_KEY` is set' }),
@@ -189,10 +187,7 @@ const PROVIDERS = {
   SUMSUB_APP_TOKEN: setting(
     parsers.text,
     'The Sumsub app token; production needs one that starts with `prd:`.',
-    {
-      required: true,
-      defaultNote: 'the sandbox provider',
-    },
+    { required: true, defaultNote: 'the sandbox provider' },
   ),
   SUMSUB_SECRET: setting(parsers.text, 'The secret of the app token.', { required: true }),
   SUMSUB_WEBHOOK_SECRET: setting(
