@@ -73,11 +73,7 @@ const DATABASE = {
     { required: true, defaultNote: 'an embedded PostgreSQL' },
   ),
   DATABASE_POOL: setting(integer(2, 500), 'Connections per node.', { default: '10' }),
-  EVENTS_RETENTION_DAYS: setting(
-    integer(30, 3650),
-    'How many days events are kept. Reading on from a deleted event fails with `events_expired`.',
-    { default: '90' },
-  ),
+  EVENTS_RETENTION_DAYS: setting(integer(30, 3650), 'How many days events are kept.', { default: '90' }),
 };
 
 const SANDBOX = {

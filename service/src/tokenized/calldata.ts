@@ -3,11 +3,13 @@ import { readDecimals } from '../chain/evm/erc20.ts';
 import { simulate } from '../chain/evm/simulate.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
+import { appendEvent } from '../events/event.ts';
 import { toTimestamp } from '../http/wire.ts';
 import type { Signer } from '../operator/signer.ts';
 import { invalidResponse } from '../outbound/failure.ts';
 import type { Intent } from './intent.ts';
 import type { Cost } from './order-checks.ts';
+import { orderEvent } from './order-event.ts';
 import type { Attestation } from './provider.ts';
 import { signQuoteRequest } from './quote-signature.ts';
 import type { SwapTransaction } from './schema.ts';
@@ -47,6 +49,17 @@ export async function issueCalldata(
     const now = toTimestamp(ctx.clock.micros());
     if (!(await moveOrder(tx, id, 'attested', { state: 'live', holding: true }, now)))
       throw new ApiError('order_outstanding', { expires_at: expiryOf(attestation) });
+    const order = {
+      ...{
+        id,
+        partner_id: intent.caller.partnerId,
+        user_id: intent.caller.userId,
+        offer_id: intent.offer.id,
+      },
+      ...{ symbol: intent.symbol, chain: contract.chain, wallet, amount: gross },
+    };
+    const { quantity } = attestation;
+    await appendEvent(ctx, tx, orderEvent(order, 'issued', { quantity, hash: null }));
     return {
       object: 'tokenized_swap_transaction',
       action: 'broadcast_transaction',

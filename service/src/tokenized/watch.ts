@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { appendEvent } from '../events/event.ts';
 import { toTimestamp } from '../http/wire.ts';
 import { startInterval } from '../jobs/interval.ts';
+import { orderEvent } from './order-event.ts';
 import { listOpen, moveOrder, releaseOrder, type StoredOrder, saveTransactionHash } from './store.ts';
 
 const WATCH_INTERVAL_MS = 2_000;
@@ -42,22 +43,13 @@ async function finishOrder(
   state: 'executed' | 'expired',
   hash: Hex | null,
 ): Promise<void> {
-  const { id, partner_id, user_id, offer_id, symbol, chain, wallet, amount, attestation } = order;
+  const { id } = order;
   const now = toTimestamp(ctx.clock.micros());
   await ctx.db.transaction().execute(async (tx) => {
     if (!(await moveOrder(tx, id, 'live', { state, holding: false }, now))) return;
     if (hash !== null) await saveTransactionHash(tx, id, hash);
-    await appendEvent(ctx, tx, {
-      partnerId: partner_id,
-      userId: user_id,
-      type: `tokenized_swap.${state}`,
-      data: {
-        ...{ order_id: id, offer_id, symbol, chain, wallet_address: wallet },
-        pay_input_amount: amount.toString(),
-        receive_output_amount: attestation?.quantity.toString() ?? null,
-        transaction_hash: hash,
-      },
-    });
+    const quantity = order.attestation?.quantity ?? null;
+    await appendEvent(ctx, tx, orderEvent(order, state, { quantity, hash }));
   });
 }
 

@@ -4,9 +4,9 @@ import { uncached } from '../chain/evm/client.ts';
 import { readAuthorized } from '../chain/evm/fund-swap.ts';
 import type { Context } from '../context.ts';
 import type { AllowVerifications } from '../db/wallet-tables.ts';
-import { toTimestamp } from '../http/wire.ts';
 import { startInterval } from '../jobs/interval.ts';
-import { finishVerification, listPermitted } from './store.ts';
+import { listPermitted } from './store.ts';
+import { endVerification } from './verification.ts';
 
 const WATCH_INTERVAL_MS = 5_000;
 const BATCH_SIZE = 500;
@@ -26,9 +26,7 @@ export async function settleVerifications(ctx: Context): Promise<void> {
 async function settle(ctx: Context, verification: AllowVerifications): Promise<void> {
   const state = await readState(ctx, verification);
   if (state === null) return;
-  await ctx.db
-    .transaction()
-    .execute((tx) => finishVerification(tx, verification, state, toTimestamp(ctx.clock.micros())));
+  await ctx.db.transaction().execute((tx) => endVerification(ctx, tx, verification, state));
 }
 
 /** Compares the deadline with the chain's time, because the contract does. Returns null while the outcome is open. */

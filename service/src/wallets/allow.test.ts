@@ -261,8 +261,13 @@ describe('the allow-list watch', () => {
     await settleVerifications(app.ctx);
     expect(await states()).toEqual(['permitted']);
     await broadcast(given);
+    await app.ctx.db.deleteFrom('events').execute();
     await Promise.all([settleVerifications(app.ctx), settleVerifications(app.ctx)]);
     expect(await states()).toEqual(['allowed']);
+    const events = await app.ctx.db.selectFrom('events').select(['type', 'data']).execute();
+    expect(events).toMatchObject([
+      { type: 'wallet.allowed', data: { offer_id: swap.id, status: 'allowed' } },
+    ]);
   });
 
   test('expires a permission only after its deadline on the chain', async () => {

@@ -11,7 +11,8 @@ import { contractOn, findOffer, offerState } from '../offers/offer.ts';
 import { proveOwnership, readAddress } from './challenge.ts';
 import { assertNotSanctioned } from './sanctions.ts';
 import type { AllowWallet, AllowWalletReply } from './schema.ts';
-import { finishVerification, startVerification } from './store.ts';
+import { startVerification } from './store.ts';
+import { endVerification } from './verification.ts';
 
 /** Returns the transaction that puts the wallet on the offer's allow-list, or `{}` if none is needed. */
 export async function allowWallet(
@@ -36,7 +37,7 @@ export async function allowWallet(
   const key = { offer_id: offer.id, user_id: caller.userId, chain: input.chain, contract, wallet };
   if (await readAuthorized(uncached(chain), contract, wallet))
     return ctx.commitReply(async (tx) => {
-      await finishVerification(tx, key, 'allowed', toTimestamp(ctx.clock.micros()));
+      await endVerification(ctx, tx, key, 'allowed');
       return {};
     });
   const { to, data, deadline } = await ctx.supplier.verifyWallet({

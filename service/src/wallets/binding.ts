@@ -2,6 +2,7 @@ import { chainFacts } from '../chain/chains.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { ApiError } from '../errors.ts';
+import { appendEvent, type NewEvent } from '../events/event.ts';
 import type { UserCaller } from '../http/access.ts';
 import { isId, newId } from '../http/ids.ts';
 import { readPage } from '../http/paging.ts';
@@ -53,18 +54,24 @@ export async function connectWallet(
       proved_chain: input.chain,
       proved_at: toTimestamp(ctx.clock.micros()),
     };
-    return toOptionAddress(await bind(tx, option, wanted));
+    const { binding, isNew } = await bind(tx, option, wanted);
+    if (isNew) await appendEvent(ctx, tx, bindingEvent('wallet.bound', offer.id, caller.partnerId, binding));
+    return toOptionAddress(binding);
   });
 }
 
 /** Adds the wallet, replaces one, or returns the existing binding. Must run under `lockBindings`. */
-async function bind(tx: Db, option: OfferOption, wanted: NewBinding): Promise<BoundAddress> {
+async function bind(
+  tx: Db,
+  option: OfferOption,
+  wanted: NewBinding,
+): Promise<{ binding: BoundAddress; isNew: boolean }> {
   const found = await listBindings(tx, option.id, wanted.user_id, wanted.address);
   const own = found.filter(({ user_id }) => user_id === wanted.user_id);
   // Refuses without waiting for the other user's transaction: two users who swap wallets would deadlock.
   if (own.length < found.length) throw new ApiError('wallet_already_bound');
   const same = own.find(({ address }) => address === wanted.address);
-  if (same !== undefined) return same;
+  if (same !== undefined) return { binding: same, isNew: false };
   const limit = maxWallets(option);
   const replaced = limit === null ? own.find(({ protocol }) => protocol === wanted.protocol) : undefined;
   if (limit !== null && own.length >= limit)
@@ -73,7 +80,7 @@ async function bind(tx: Db, option: OfferOption, wanted: NewBinding): Promise<Bo
     ? insertBinding(tx, wanted)
     : replaceAddress(tx, replaced.id, wanted));
   if (bound === undefined) throw new ApiError('wallet_already_bound');
-  return bound;
+  return { binding: bound, isNew: true };
 }
 
 /** Returns null if the option keeps one wallet per protocol. */
@@ -115,8 +122,22 @@ export async function removeWallet(
     if (removed === undefined) throw new ApiError('not_found');
     await rememberOwner(ctx, tx, caller.userId, removed.address);
     await deleteUnboundProofs(tx, caller.userId, removed.address, [caller.partnerId, removed.partner_id]);
+    await appendEvent(ctx, tx, bindingEvent('wallet.unbound', offer.id, removed.partner_id, removed));
     return toOptionAddress(removed);
   });
+}
+
+function bindingEvent(
+  type: 'wallet.bound' | 'wallet.unbound',
+  offerId: string,
+  partnerId: string,
+  { id, option_id, user_id, protocol }: BoundAddress,
+): NewEvent {
+  return {
+    ...{ partnerId, userId: user_id, type },
+    data: { object: 'option_address', id, offer_id: offerId, offer_option_id: option_id, protocol },
+    related: { object: 'option_address', id, path: `/v1/offers/${offerId}/addresses` },
+  };
 }
 
 function assertNotEnded({ clock }: Context, endsAt: string | null): void {

@@ -334,6 +334,23 @@ describe('wallet proofs', () => {
 });
 
 describe('bindings', () => {
+  test('write one event when a wallet is bound and one when it is removed, none for a repetition', async () => {
+    await app.ctx.db.deleteFrom('events').execute();
+    await user.bind(offer.id, plain, wallet);
+    const { body } = await user.bind(offer.id, plain, wallet);
+    await user.call('DELETE', `/v1/offers/${offer.id}/addresses/${body.id}`);
+    await user.call('DELETE', `/v1/offers/${offer.id}/addresses/${body.id}`);
+    const events = await app.ctx.db.selectFrom('events').selectAll().orderBy('written').execute();
+    expect(events.map(({ type }) => type)).toEqual(['wallet.bound', 'wallet.unbound']);
+    for (const { data, request_id, user_id } of events) {
+      expect(data).toEqual({
+        ...{ object: 'option_address', id: body.id, offer_id: offer.id, offer_option_id: plain },
+        protocol: 'ethereum',
+      });
+      expect([typeof request_id, typeof user_id]).toEqual(['string', 'string']);
+    }
+  });
+
   test('have exactly the specified fields, with EVM addresses in lower case', async () => {
     const mixed = { ...wallet, address: getAddress(wallet.address) };
     const { status, body } = await user.bind(offer.id, plain, mixed);

@@ -1,0 +1,29 @@
+import type { Hex } from 'viem';
+import type { NewEvent } from '../events/event.ts';
+import type { StoredOrder } from './store.ts';
+
+type OrderFacts = Pick<
+  StoredOrder,
+  'id' | 'partner_id' | 'user_id' | 'offer_id' | 'symbol' | 'chain' | 'wallet' | 'amount'
+>;
+
+/** Returns the event of an order whose calldata was issued, executed or expired. */
+export function orderEvent(
+  order: OrderFacts,
+  status: 'issued' | 'executed' | 'expired',
+  { quantity, hash }: { quantity: bigint | null; hash: Hex | null },
+): NewEvent {
+  const { id, partner_id, user_id, offer_id, symbol, chain, wallet, amount } = order;
+  return {
+    partnerId: partner_id,
+    userId: user_id,
+    type: `tokenized_swap.${status}`,
+    data: {
+      ...{ object: 'tokenized_swap_order', id, offer_id, symbol, chain, wallet_address: wallet, status },
+      pay_input_amount: amount.toString(),
+      receive_output_amount: quantity?.toString() ?? null,
+      transaction_hash: hash,
+    },
+    ...(status !== 'issued' && { changes: { status: 'issued' } }),
+  };
+}
