@@ -68,6 +68,8 @@ export type Config = {
   venue: VenueSettings | null;
   /** Maximum fee per unit of gas, in wei. */
   operatorMaxFee: bigint;
+  /** How long a participation may wait for its commit. */
+  pendingTtlHours: number;
   /** A verdict that ends a larger participation needs two RPC providers, where the chain has them. */
   settlementQuorumUsd: number;
   /** Notes about the environment that do not prevent a start. */
@@ -148,6 +150,7 @@ function readConfig(env: Environment, source: Source): Config {
     supplierKey: read('SUPPLIER_KEY'),
     operatorKey: readOperatorKey(source),
     venue: readVenueSettings(source),
+    pendingTtlHours: read('PENDING_TTL_HOURS'),
     settlementQuorumUsd: read('SETTLEMENT_QUORUM_USD'),
     operatorMaxFee: BigInt(read('OPERATOR_MAX_FEE_GWEI') ?? 0) * 1_000_000_000n,
     warnings: names.warnings,

@@ -150,6 +150,11 @@ const KEYS = {
     'The maximum fee per unit of gas that the operator pays, in gwei.',
     { default: '500' },
   ),
+  PENDING_TTL_HOURS: setting(
+    integer(1, 8_760),
+    'A participation that was not committed this many hours after its creation fails, because the user may no longer want it.',
+    { default: '24' },
+  ),
   SETTLEMENT_QUORUM_USD: setting(
     integer(0, 1_000_000_000_000),
     'A participation above this amount in US dollars ends only when two RPC providers agree on its outcome. URLs of one registrable domain count as one provider, unless they declare theirs: `https://node.example/#provider=NAME`. Without effect on chains with a single provider.',

@@ -1,12 +1,13 @@
 import type { Clock } from '../clock.ts';
 import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
 import { ApiError } from '../errors.ts';
 import type { Caller } from '../http/access.ts';
 import { type Keyset, type PageQuery, readPage } from '../http/paging.ts';
 import type { OfferRequirements } from '../requirements/schema.ts';
 import type { Offer, PartnerOffers } from './catalogue.ts';
 import type { OfferDetails, OfferList } from './schema.ts';
-import { listAllOffers } from './store.ts';
+import { listAllOffers, lockOfferWindow, readOptionSupply } from './store.ts';
 import type { OfferContract, OfferOption, StoredOffer } from './stored-offer.ts';
 
 export type OfferState = 'upcoming' | 'open' | 'ended';
@@ -56,6 +57,24 @@ export function assertOpen(offer: Offer, clock: Clock): void {
   const state = offerState(offer, clock.now());
   if (state === 'ended') throw new ApiError('offer_ended');
   if (state === 'upcoming') throw new ApiError('offer_not_started');
+}
+
+/**
+ * Locks the offer against changes until the transaction ends, and throws unless it is still open. The catalogue that
+ * `assertOpen` reads may be a moment old.
+ */
+export async function lockOpenOffer(tx: Db, offerId: string, clock: Clock): Promise<void> {
+  const window = await lockOfferWindow(tx, offerId);
+  if (window === null) throw new ApiError('not_found');
+  const now = clock.now();
+  if (window.ends_at !== null && now >= Date.parse(window.ends_at)) throw new ApiError('offer_ended');
+  if (window.starts_at !== null && now < Date.parse(window.starts_at))
+    throw new ApiError('offer_not_started');
+}
+
+/** Returns what limits the supply of an option, whether or not its offer is still listed. */
+export function findOptionSupply(db: Db, optionId: string) {
+  return readOptionSupply(db, optionId);
 }
 
 /** Lists the published offers of a type that have not ended, for all partners. */

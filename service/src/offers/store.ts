@@ -49,6 +49,29 @@ const CONTRACT = sql`json_build_object('chain', c.chain, 'kind', c.kind, 'addres
     'decimals', t.decimals) order by t.position)
     from offer_funding_tokens t where t.offer_id = c.offer_id and t.chain = c.chain), '[]'))`;
 
+/** Locks the offer against changes and returns its window; null if there is no such offer. */
+export async function lockOfferWindow(
+  tx: Db,
+  offerId: string,
+): Promise<{ starts_at: string | null; ends_at: string | null } | null> {
+  const { rows } = await sql<{ starts_at: string | null; ends_at: string | null }>`
+    select starts_at, least(ends_at, closed_at) as ends_at from offers
+    where id = ${offerId} and published_at is not null for share`.execute(tx);
+  return rows[0] ?? null;
+}
+
+/** Returns what limits the supply of an option. */
+export async function readOptionSupply(
+  db: Db,
+  optionId: string,
+): Promise<{ id: string; price_usd: string | null; total_token_supply: string | null }> {
+  const { rows } = await sql<{ id: string; price_usd: string | null; total_token_supply: string | null }>`
+    select id, price_usd::text, total_token_supply::text from offer_options where id = ${optionId}`.execute(
+    db,
+  );
+  return rows[0] ?? { id: optionId, price_usd: null, total_token_supply: null };
+}
+
 /** Sets a timestamp of an offer that is still null. Returns null if there is no such offer, else whether it was set. */
 export async function setOfferTimeOnce(
   tx: Db,

@@ -8,7 +8,7 @@ import { ApiError, invalidField } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { newId } from '../http/ids.ts';
 import { FORMATS, toTimestamp } from '../http/wire.ts';
-import { assertOpen, contractOn, findOffer, findOption } from '../offers/offer.ts';
+import { assertOpen, contractOn, findOffer, findOption, lockOpenOffer } from '../offers/offer.ts';
 import { assertRequirementsMet } from '../requirements/statuses.ts';
 import { assertWalletBound } from '../wallets/bound.ts';
 import { assertNotSanctioned } from '../wallets/sanctions.ts';
@@ -137,6 +137,7 @@ async function recordParticipation(
   row: NewRow,
 ): Promise<Participation> {
   return ctx.commitReply(async (tx) => {
+    await lockOpenOffer(tx, row.offer_id, ctx.clock);
     if (await insertParticipation(ctx, tx, row)) return showParticipation(row);
     const existing = await findExisting({ db: tx }, request, hash);
     if (existing === null) throw new ApiError('approval_already_used');

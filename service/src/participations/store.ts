@@ -194,3 +194,22 @@ export async function unfreezeRows(
     where id = any(${ids}::uuid[]) and frozen_reason = ${reason}`.execute(tx);
   return Number(numAffectedRows ?? 0n);
 }
+
+/** Serializes the reservations of an option's supply until the transaction ends. */
+export async function lockOption(tx: Db, optionId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`supply ${optionId}`}, 0))`.execute(tx);
+}
+
+/** Sums what participations have reserved of an option, per price and digits. Frozen pending rows reserve nothing. */
+export async function listReserved(
+  db: Db,
+  optionId: string,
+): Promise<{ digits: number; price_usd: string | null; amount: bigint }[]> {
+  const { rows } = await sql<{ digits: number; price_usd: string | null; amount: string }>`
+    select asset_digits as digits, price_usd::text, sum(amount)::text as amount from participations
+    where offer_option_id = ${optionId}
+      and status in ('pending', 'submitted', 'completed', 'remit_submitted', 'remit_failed')
+      and (status <> 'pending' or frozen_reason is null)
+    group by asset_digits, price_usd`.execute(db);
+  return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }));
+}

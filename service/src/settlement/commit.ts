@@ -9,13 +9,15 @@ import { changeStatus } from '../participations/status.ts';
 import { freezeSanctioned } from '../screening/freeze.ts';
 import { estimateGas, withGasMargin } from './estimate.ts';
 import { postpone, postponeIfFundBlocked } from './postpone.ts';
-import { listPending, type SettlementRow } from './store.ts';
+import { listExpired, listPending, type SettlementRow } from './store.ts';
 import type { SettlementWorker } from './worker.ts';
 
 /** A row that writes only new storage costs about 90,000 gas. A fund may keep 400,000 in reserve for the current row. */
 const GAS_PER_ROW = 200_000n;
 const BATCH_BASE_GAS = 500_000n;
 const REVERTING_ROW_DELAY_SECONDS = 60;
+const MAX_EXPIRED_ROWS = 100;
+const MICROS_PER_HOUR = 3_600_000_000;
 
 /** Rows per transaction. Keeps a batch well below the gas limits of simulations and blocks. */
 export const MAX_COMMIT_ROWS = 36;
@@ -23,10 +25,22 @@ export const MAX_COMMIT_ROWS = 36;
 /** Commits the oldest pending rows of one fund. Returns how many rows changed, or 0 if there is nothing to do. */
 export async function commitNext(worker: SettlementWorker): Promise<number> {
   const { ctx, account } = worker;
+  const expired = await expirePending(worker);
+  if (expired > 0) return expired;
   const listed = await listPending(ctx.db, account.chain.name, MAX_COMMIT_ROWS);
   const rows = await returnUnapproved(worker, await freezeSanctioned(ctx, listed));
   if (rows.length === 0) return listed.length;
   return postponeIfFundBlocked(worker, rows, () => sendCommit(worker, rows));
+}
+
+/** Fails rows that have waited too long to be what the user still wants. Returns how many. */
+async function expirePending({ ctx, account }: SettlementWorker): Promise<number> {
+  const createdBefore = toTimestamp(ctx.clock.micros() - ctx.config.pendingTtlHours * MICROS_PER_HOUR);
+  const ids = await listExpired(ctx.db, account.chain.name, createdBefore, MAX_EXPIRED_ROWS);
+  if (ids.length === 0) return 0;
+  return ctx.db
+    .transaction()
+    .execute((tx) => changeStatus(ctx, tx, { ids, from: ['pending'], to: 'failed', reason: 'expired' }));
 }
 
 async function sendCommit(worker: SettlementWorker, rows: SettlementRow[]): Promise<number> {

@@ -1,7 +1,9 @@
 import type { EvmChain } from '../chain/evm/client.ts';
 import type { Context } from '../context.ts';
+import { findOptionSupply } from '../offers/offer.ts';
 import { type Finding, inspectApprovals } from '../participations/approval.ts';
 import { changeStatus } from '../participations/status.ts';
+import { lockRemainingSupply } from '../participations/supply.ts';
 import { mayEnd } from './agreement.ts';
 import { freeApproval, type SettlementRow, takePrepared } from './store.ts';
 import type { SettlementWorker } from './worker.ts';
@@ -36,14 +38,14 @@ async function applyFinding(
   finding: Finding,
 ): Promise<boolean> {
   const { ctx } = worker;
-  if (finding.state === 'good') return move(ctx, row, 'pending', null);
+  if (finding.state === 'good') return reserve(ctx, row);
   const reason = failureReason(ctx, row, finding);
   if (reason === null) return false;
   const judge = async (view: EvmChain): Promise<string> => {
     const [own] = await inspectApprovals(view, [row]);
     return (own && failureReason(ctx, row, own)) ?? 'no failure';
   };
-  return (await mayEnd(worker, [row], reason, judge)) && move(ctx, row, 'failed', reason);
+  return (await mayEnd(worker, [row], reason, judge)) && fail(ctx, row, reason);
 }
 
 /**
@@ -58,15 +60,20 @@ function failureReason({ clock }: Context, { preparedAt }: SettlementRow, findin
   return Math.min(clock.now(), finding.chainTime) > deadline ? 'approval_not_mined' : null;
 }
 
-async function move(
-  ctx: Context,
-  { id }: SettlementRow,
-  to: 'pending' | 'failed',
-  reason: string | null,
-): Promise<boolean> {
+async function fail(ctx: Context, { id }: SettlementRow, reason: string): Promise<boolean> {
   return ctx.db.transaction().execute(async (tx) => {
-    const changed = await changeStatus(ctx, tx, { ids: [id], from: ['prepared'], to, reason });
-    if (changed === 1 && to === 'failed') await freeApproval(tx, id);
+    const changed = await changeStatus(ctx, tx, { ids: [id], from: ['prepared'], to: 'failed', reason });
+    if (changed === 1) await freeApproval(tx, id);
     return changed === 1;
+  });
+}
+
+/** Moves the row to `pending` and so reserves its supply, or fails it if too little is left. */
+async function reserve(ctx: Context, { id, optionId, amount, decimals }: SettlementRow): Promise<boolean> {
+  return ctx.db.transaction().execute(async (tx) => {
+    const remaining = await lockRemainingSupply(tx, await findOptionSupply(tx, optionId), decimals);
+    const isSoldOut = remaining !== null && amount > remaining;
+    const change = isSoldOut ? { to: 'failed' as const, reason: 'sold_out' } : { to: 'pending' as const };
+    return (await changeStatus(ctx, tx, { ids: [id], from: ['prepared'], ...change })) === 1;
   });
 }

@@ -73,6 +73,20 @@ export async function listPending(db: Db, chain: string, limit: number): Promise
   return rows.map(toRow);
 }
 
+/** Returns pending rows that were created before `createdBefore`. Frozen rows wait for an operator and do not expire. */
+export async function listExpired(
+  db: Db,
+  chain: string,
+  createdBefore: string,
+  limit: number,
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from participations
+    where chain = ${chain} and status = 'pending' and inserted_at < ${createdBefore} and frozen_reason is null
+    order by inserted_at, id limit ${limit}`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
 /** Skips these rows for `seconds`, so that they do not delay others. */
 export async function postponeRows(db: Db, ids: readonly string[], seconds: number): Promise<void> {
   await sql`

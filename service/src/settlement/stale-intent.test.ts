@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { afterEach, describe, expect, test } from 'vitest';
+import { saleWorker, UNIT } from '../../test/support/sale.ts';
+import { expectDatabaseToMatchFund, stopFund, useSale } from '../../test/support/settlement.ts';
+
+const sale = useSale();
+afterEach(() => sale.resumeMining());
+
+const HOURS = 3_600;
+
+describe('a pending participation', () => {
+  test('expires after 24 hours, and not earlier', async () => {
+    await stopFund(sale, 2n);
+    const { id } = await sale.participate(sale.buyer(0), 5n * UNIT);
+    const { settle } = saleWorker(sale);
+    sale.app.clock.advance(24 * HOURS - 1);
+    await settle();
+    expect(await sale.statusOf(id)).toBe('pending');
+    sale.app.clock.advance(2);
+    await settle();
+    expect(await sale.statusOf(id)).toBe('failed');
+    expect(await sale.reasonOf(id)).toBe('expired');
+    await stopFund(sale, 0n);
+    await expectDatabaseToMatchFund(sale);
+  });
+
+  test('does not expire while it is frozen', async () => {
+    const { id } = await sale.participate(sale.buyer(0), 5n * UNIT);
+    const freeze = (reason: string | null) =>
+      sql`update participations set frozen_reason = ${reason} where id = ${id}`.execute(sale.app.ctx.db);
+    await freeze('hold');
+    await sql`update participations set check_at = now() + interval '1 day' where id = ${id}`.execute(
+      sale.app.ctx.db,
+    );
+    sale.app.clock.advance(25 * HOURS);
+    await saleWorker(sale).round();
+    expect(await sale.statusOf(id)).toBe('pending');
+    await freeze(null);
+    await saleWorker(sale).round();
+    expect(await sale.reasonOf(id)).toBe('expired');
+  });
+});
+
+describe('a limited supply', () => {
+  const limitSupply = (tokens: string | null) =>
+    sql`update offer_options set price_usd = 2, total_token_supply = ${tokens} where id = ${sale.option}`.execute(
+      sale.app.ctx.db,
+    );
+
+  test('is sold exactly once to 60 rows whose approvals are mined together', async () => {
+    const reserved = await sql<{ sum: string }>`
+      select coalesce(sum(amount / coalesce(price_usd, 2)), 0)::text as sum from participations
+      where offer_option_id = ${sale.option} and status in ('pending', 'submitted', 'completed')`.execute(
+      sale.app.ctx.db,
+    );
+    await limitSupply(String(10n + BigInt(Math.round(Number(reserved.rows[0]?.sum) / 1e6))));
+    sale.pauseMining();
+    for (let i = 0; i < 60; i++) {
+      const buyer = sale.buyer(i % 5);
+      const hash = await buyer.approve(1_000n * UNIT + BigInt(i));
+      await sql`
+        insert into participations (id, partner_id, user_id, offer_id, offer_option_id, status, amount, asset_id, asset_code,
+          asset_name, asset_digits, chain, wallet_address, fund_address, token_address, approval_hash, prepared_at,
+          inserted_at, updated_at, price_usd)
+        select gen_random_uuid(), partner_id, user_id, offer_id, offer_option_id, 'prepared', ${String(2n * UNIT)}, asset_id,
+          asset_code, asset_name, asset_digits, chain, ${buyer.address}, fund_address, token_address,
+          ${Buffer.from(hash.slice(2), 'hex')}, now(), ${new Date(sale.app.clock.now()).toISOString()}, now(), 2
+        from participations limit 1`.execute(sale.app.ctx.db);
+    }
+    await sale.mine(1);
+    sale.resumeMining();
+    const workers = [saleWorker(sale), saleWorker(sale)];
+    await workers[0]?.settle();
+    await workers[1]?.settle();
+    await workers[0]?.settle();
+    const { rows } = await sql<{ status: string; reason: string | null; count: number }>`
+      select status, reason, count(*)::int as count from participations
+      where amount = ${String(2n * UNIT)} group by status, reason order by status`.execute(sale.app.ctx.db);
+    expect(rows).toEqual([
+      { status: 'completed', reason: null, count: 10 },
+      { status: 'failed', reason: 'sold_out', count: 50 },
+    ]);
+    await limitSupply(null);
+  });
+});
+
+test('a participation is refused if the offer is closed while it is checked', async () => {
+  const hash = await sale.buyer(3).approve(5n * UNIT);
+  const closedAt = new Date(sale.app.clock.now() - 1000).toISOString();
+  const reply = await sale.app.ctx.db.transaction().execute(async (tx) => {
+    await sql`update offers set closed_at = ${closedAt} where slug = ${sale.offer.slug}`.execute(tx);
+    const request = sale.request(sale.buyer(3), 5n * UNIT, hash);
+    const pending = sale.person.call('POST', '/v1/participations', request);
+    // The request waits for the lock on the offer, which this transaction holds.
+    const isDone = await Promise.race([pending.then(() => true), sleep(500).then(() => false)]);
+    expect(isDone).toBe(false);
+    return { pending };
+  });
+  expect((await reply.pending).body.code).toBe('offer_ended');
+});
