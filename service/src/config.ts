@@ -68,6 +68,12 @@ export type Config = {
   venue: VenueSettings | null;
   /** Maximum fee per unit of gas, in wei. */
   operatorMaxFee: bigint;
+  /** Other maximum fees, by chain. */
+  operatorMaxFees: Partial<Record<EvmChainName, bigint>>;
+  /** Maximum tip per unit of gas, in wei. */
+  operatorMaxTip: bigint;
+  /** Maximum wei spent on gas per chain in 24 hours. */
+  operatorDailyLimit: bigint;
   /** How long a participation may wait for its commit. */
   pendingTtlHours: number;
   /** A verdict that ends a larger participation needs two RPC providers, where the chain has them. */
@@ -150,6 +156,9 @@ function readConfig(env: Environment, source: Source): Config {
     supplierKey: read('SUPPLIER_KEY'),
     operatorKey: readOperatorKey(source),
     venue: readVenueSettings(source),
+    operatorMaxFees: readMaxFees(read),
+    operatorMaxTip: BigInt(read('OPERATOR_MAX_TIP_GWEI') ?? 0) * 1_000_000_000n,
+    operatorDailyLimit: BigInt(read('OPERATOR_DAILY_LIMIT_MILLIETHER') ?? 0) * 10n ** 15n,
     pendingTtlHours: read('PENDING_TTL_HOURS'),
     settlementQuorumUsd: read('SETTLEMENT_QUORUM_USD'),
     operatorMaxFee: BigInt(read('OPERATOR_MAX_FEE_GWEI') ?? 0) * 1_000_000_000n,
@@ -165,6 +174,15 @@ function readLimits(read: Read): Config['limits'] {
 function readRpcUrls(read: Read): Config['rpcUrls'] {
   const urls = EVM_CHAIN_NAMES.map((chain) => [chain, read(settingName('RPC_URL', chain)) ?? []] as const);
   return Object.fromEntries(urls.filter(([, list]) => list.length > 0));
+}
+
+function readMaxFees(read: Read): Config['operatorMaxFees'] {
+  const fees = EVM_CHAIN_NAMES.map(
+    (chain) => [chain, read(settingName('OPERATOR_MAX_FEE_GWEI', chain))] as const,
+  );
+  return Object.fromEntries(
+    fees.flatMap(([chain, gwei]) => (gwei === null ? [] : [[chain, BigInt(gwei) * 1_000_000_000n]])),
+  );
 }
 
 function settingName<P extends string, N extends string>(prefix: P, name: N): `${P}_${Uppercase<N>}` {

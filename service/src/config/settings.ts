@@ -1,31 +1,9 @@
-import { EVM_CHAIN_NAMES } from '../chain/chains.ts';
 import * as parsers from './parsers.ts';
-import { integer, oneOf, type Parser, url } from './parsers.ts';
+import { integer, oneOf, url } from './parsers.ts';
+import { type Setting, setting } from './setting.ts';
+import { CHAINS, SETTLEMENT } from './settlement-settings.ts';
 
-/** One environment variable. Parsing and `docs/configuration.md` both come from this description. */
-export type Setting<T = unknown> = Parser<T> & {
-  /** Markdown, a sentence or two. */
-  description: string;
-  /** The value if the variable is unset or empty, as text, per profile. */
-  sandbox?: string;
-  production?: string;
-  /** Replaces the default in the documentation, for behaviour that no text can express. */
-  defaultNote?: string;
-  /** `true` if production does not start without it, or the condition under which it is required. */
-  required?: true | string;
-};
-
-type Options = Omit<Setting, 'expects' | 'parse' | 'description'> & { default?: string };
-
-/** `default` is the same in both profiles. */
-function setting<T, const O extends Options>(parser: Parser<T>, description: string, options: O) {
-  const { default: both, ...rest } = options;
-  const defaults = both === undefined ? {} : { sandbox: both, production: both };
-  const hasDefault = both !== undefined || rest.sandbox !== undefined;
-  return { ...parser, description, ...defaults, ...rest, hasDefault } as unknown as Setting<T> & {
-    hasDefault: O extends { default: string } | { sandbox: string } ? true : false;
-  };
-}
+export type { Setting };
 
 const SERVICE = {
   CAUSEWAY_PROFILE: setting(
@@ -111,17 +89,6 @@ const MAIL = {
   }),
 };
 
-const chains = EVM_CHAIN_NAMES.map((chain) => {
-  const description = `RPC URLs of \`${chain}\`, comma-separated, in order of preference. Configure at least two providers in production. Without a URL the chain is not supported.`;
-  const options = chain.endsWith('sepolia') ? { defaultNote: 'an embedded chain' } : {};
-  return [`RPC_URL_${chain.toUpperCase()}`, setting(parsers.urlList, description, options)] as const;
-});
-
-const CHAINS = Object.fromEntries(chains) as Record<
-  `RPC_URL_${Uppercase<(typeof EVM_CHAIN_NAMES)[number]>}`,
-  (typeof chains)[number][1]
->;
-
 const KEYS = {
   OPERATOR_KEY: setting(
     parsers.privateKey,
@@ -145,21 +112,6 @@ const KEYS = {
     required: '`OPERATOR_KMS_KEY` is set',
   }),
   AWS_SESSION_TOKEN: setting(parsers.text, 'The session token of temporary AWS credentials.', {}),
-  OPERATOR_MAX_FEE_GWEI: setting(
-    integer(1, 1_000_000),
-    'The maximum fee per unit of gas that the operator pays, in gwei.',
-    { default: '500' },
-  ),
-  PENDING_TTL_HOURS: setting(
-    integer(1, 8_760),
-    'A participation that was not committed this many hours after its creation fails, because the user may no longer want it.',
-    { default: '24' },
-  ),
-  SETTLEMENT_QUORUM_USD: setting(
-    integer(0, 1_000_000_000_000),
-    'A participation above this amount in US dollars ends only when two RPC providers agree on its outcome. URLs of one registrable domain count as one provider, unless they declare theirs: `https://node.example/#provider=NAME`. Without effect on chains with a single provider.',
-    { default: '1000' },
-  ),
   SUPPLIER_KEY: setting(
     parsers.privateKey,
     'The private key that allow-list contracts accept as their supplier. Without it no wallet can be allowed.',
@@ -270,6 +222,7 @@ export const SETTING_GROUPS = {
   Chains: CHAINS,
   'Keys and wallets': KEYS,
   Compliance: COMPLIANCE,
+  Settlement: SETTLEMENT,
   Providers: PROVIDERS,
   'Rate limits (requests per minute)': RATE_LIMITS,
 } satisfies Record<string, Record<string, Setting>>;
@@ -282,6 +235,7 @@ export const SETTINGS = {
   ...CHAINS,
   ...KEYS,
   ...COMPLIANCE,
+  ...SETTLEMENT,
   ...PROVIDERS,
   ...RATE_LIMITS,
 };

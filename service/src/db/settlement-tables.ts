@@ -68,6 +68,7 @@ export interface OperatorTransactions {
   block_number: Generated<bigint | null>;
   block_hash: Generated<Buffer | null>;
   succeeded: Generated<boolean | null>;
+  fee_paid: Generated<string | null>;
   inserted_at: Generated<string>;
 }
 

@@ -15,7 +15,30 @@ export type OperatorAccount = {
   signer: Signer;
   /** Maximum wei per unit of gas. */
   maxFee: bigint;
+  /** Maximum wei per unit of gas for the block producer alone. */
+  maxTip: bigint;
+  /** Maximum wei spent on gas in 24 hours. */
+  dailyLimit: bigint;
 };
+
+type FeeConfig = {
+  operatorMaxFee: bigint;
+  operatorMaxFees: Partial<Record<string, bigint>>;
+  operatorMaxTip: bigint;
+  operatorDailyLimit: bigint;
+};
+
+/** Returns the limits on what the operator pays for gas on a chain. */
+export function feeLimits(
+  config: FeeConfig,
+  chain: string,
+): Pick<OperatorAccount, 'maxFee' | 'maxTip' | 'dailyLimit'> {
+  return {
+    maxFee: config.operatorMaxFees[chain] ?? config.operatorMaxFee,
+    maxTip: config.operatorMaxTip,
+    dailyLimit: config.operatorDailyLimit,
+  };
+}
 
 /** Identifies the nonce sequence of one key on one chain. */
 export type KeyId = { chain: string; address: string };

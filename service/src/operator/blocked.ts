@@ -2,6 +2,7 @@
 export type BlockedReason =
   | 'operator_out_of_gas'
   | 'fee_cap'
+  | 'daily_limit'
   | 'fund_stopped'
   | 'role_missing'
   | 'reverts'

@@ -5,38 +5,72 @@ import { Blocked } from './blocked.ts';
 /** EIP-1559 fees in wei per unit of gas. */
 export type Fees = { maxFee: bigint; priorityFee: bigint };
 
-const DEFAULT_PRIORITY_FEE = 1_000_000_000n;
+/** Maximum wei per unit of gas, in total and for the block producer alone. */
+export type FeeCaps = { maxFee: bigint; maxTip: bigint };
 
-/**
- * Proposes fees that stay valid for six full blocks in a row, limited to `cap`. Throws `Blocked` if the base fee alone
- * exceeds the cap.
- */
-export async function proposeFees({ rpc, name }: EvmChain, cap: bigint): Promise<Fees> {
-  const [block, tip] = await rpc.batch([
-    { method: 'eth_getBlockByNumber', params: ['latest', false] },
-    { method: 'eth_maxPriorityFeePerGas', params: [] },
-  ]);
-  const baseFeeHex =
-    block && 'result' in block
-      ? (block.result as { baseFeePerGas?: unknown } | null)?.baseFeePerGas
-      : undefined;
-  if (!isHex(baseFeeHex)) throw new Error(`the latest block of ${name} has no base fee`);
-  const baseFee = hexToBigInt(baseFeeHex);
-  // Not every node supports eth_maxPriorityFeePerGas.
-  const suggested =
-    tip && 'result' in tip && isHex(tip.result) ? hexToBigInt(tip.result) : DEFAULT_PRIORITY_FEE;
-  if (baseFee > cap)
-    throw new Blocked('fee_cap', `the base fee on ${name} is ${baseFee} wei, above the cap of ${cap} wei`);
-  const priorityFee = min(suggested, cap - baseFee);
-  return { maxFee: min(2n * baseFee + priorityFee, cap), priorityFee };
+/** What the next block asks for, in wei per unit of gas. */
+export type FeeMarket = { baseFee: bigint; tip: bigint };
+
+const DEFAULT_PRIORITY_FEE = 1_000_000_000n;
+const HISTORY_BLOCKS = '0x5';
+const HISTORY_PERCENTILES = [50];
+
+/** Reads the base fee of the next block and the median tip of the latest blocks. */
+export async function readFeeMarket({ rpc, name }: EvmChain): Promise<FeeMarket> {
+  const [block, history, suggestion] = (
+    await rpc.batch([
+      { method: 'eth_getBlockByNumber', params: ['latest', false] },
+      { method: 'eth_feeHistory', params: [HISTORY_BLOCKS, 'latest', HISTORY_PERCENTILES] },
+      { method: 'eth_maxPriorityFeePerGas', params: [] },
+    ])
+  ).map((reply) => ('result' in reply ? reply.result : null));
+  const { baseFeePerGas } = (block ?? {}) as { baseFeePerGas?: unknown };
+  if (!isHex(baseFeePerGas)) throw new Error(`the latest block of ${name} has no base fee`);
+  const { baseFeePerGas: baseFees, reward } = (history ?? {}) as {
+    baseFeePerGas?: unknown[];
+    reward?: unknown[][];
+  };
+  const next = baseFees?.at(-1);
+  const baseFee = max(hexToBigInt(baseFeePerGas), isHex(next) ? hexToBigInt(next) : 0n);
+  const rewards = (reward ?? []).flatMap(([median]) => (isHex(median) ? [hexToBigInt(median)] : []));
+  // Empty blocks report a reward of 0, which says nothing about the market. Not every node supports either method.
+  const paid = rewards.filter((each) => each > 0n).sort((a, b) => (a < b ? -1 : 1));
+  const suggested = isHex(suggestion) ? hexToBigInt(suggestion) : DEFAULT_PRIORITY_FEE;
+  return { baseFee, tip: max(suggested, paid[Math.floor(paid.length / 2)] ?? 0n) };
 }
 
-/** Returns fees for a replacement, which nodes accept only if both fees grow by an eighth; null if that exceeds `cap`. */
-export function raiseFees(previous: Fees, proposed: Fees, cap: bigint): Fees | null {
+/**
+ * Proposes fees that stay valid for six full blocks in a row, within the caps. Throws `Blocked` if the base fee alone
+ * exceeds the cap.
+ */
+export async function proposeFees(chain: EvmChain, caps: FeeCaps): Promise<Fees> {
+  return limitFees(chain.name, await readFeeMarket(chain), caps);
+}
+
+export function limitFees(name: string, { baseFee, tip }: FeeMarket, { maxFee, maxTip }: FeeCaps): Fees {
+  if (baseFee > maxFee)
+    throw new Blocked('fee_cap', `the base fee on ${name} is ${baseFee} wei, above the cap of ${maxFee} wei`);
+  const priorityFee = min(min(tip, maxTip), maxFee - baseFee);
+  return { maxFee: min(2n * baseFee + priorityFee, maxFee), priorityFee };
+}
+
+/** Returns whether the market asks for more than these fees offer, the tip up to its cap. */
+export function isOutbid(
+  { maxFee, priorityFee }: Fees,
+  { baseFee, tip }: FeeMarket,
+  { maxTip }: FeeCaps,
+): boolean {
+  const neededTip = min(tip, maxTip);
+  return maxFee < baseFee + neededTip || priorityFee < neededTip;
+}
+
+/** Returns fees for a replacement, which nodes accept only if both fees grow by an eighth; null if that exceeds a cap. */
+export function raiseFees(previous: Fees, proposed: Fees, caps: FeeCaps): Fees | null {
   const raise = (fee: bigint) => fee + fee / 8n + 1n;
   const maxFee = max(raise(previous.maxFee), proposed.maxFee);
   const priorityFee = max(raise(previous.priorityFee), proposed.priorityFee);
-  return maxFee > cap ? null : { maxFee, priorityFee: min(priorityFee, maxFee) };
+  if (maxFee > caps.maxFee || priorityFee > max(caps.maxTip, raise(proposed.priorityFee))) return null;
+  return { maxFee, priorityFee: min(priorityFee, maxFee) };
 }
 
 function min(a: bigint, b: bigint): bigint {

@@ -11,7 +11,7 @@ import { checkNonces, type NonceSuspicion } from './nonce-check.ts';
 import { readNonce } from './nonces.ts';
 import { type PrerequisiteState, type ResendTimings, rebroadcast } from './rebroadcast.ts';
 import { finalizeBelow, listOpen, listWatched, markOpen, markSettled } from './store.ts';
-import type { OpenTransaction, TransactionKind } from './transaction.ts';
+import { lastAttempt, type OpenTransaction, type TransactionKind } from './transaction.ts';
 import { assertNonceUnused, assertNotSeen } from './unknown-transactions.ts';
 
 /** Callbacks through which the code that requested a transaction learns its outcome. */
@@ -31,6 +31,8 @@ export type FollowState = {
   /** The block up to which every settled transaction was found in its block. A quiet chain costs one call per round. */
   head: Block | null;
   nonces: NonceSuspicion;
+  /** The first unmined attempt, and the head at which it was first seen unmined. */
+  unmined: { hash: Hex; since: bigint } | null;
   /** The epoch of the lease in which the pending nonce was last compared. */
   checkedEpoch: bigint | null;
 };
@@ -49,17 +51,17 @@ const WATCHED_BLOCKS = 256n;
  */
 export const RELEASE_BLOCKS = 64n;
 
-/**
- * Advances every open transaction by one step and reopens settled ones that a reorganisation undid. Returns how many are
- * in progress, not counting those that only wait to be deep enough for release.
- */
+/** How many transactions are in progress, without those that only wait to be deep enough for release. */
+export type Progress = { unmined: number; confirming: number };
+
+/** Advances every open transaction by one step and reopens settled ones that a reorganisation undid. */
 export async function followTransactions(
   account: OperatorAccount,
   lease: Lease,
   state: FollowState,
   timings: FollowTimings,
   handlers: OutcomeHandlers,
-): Promise<number> {
+): Promise<Progress> {
   const [head] = await readBlocks(account.chain, ['latest']);
   if (head.hash !== state.head?.hash) {
     await reopenReorganised(account, lease, head.number, handlers);
@@ -70,15 +72,16 @@ export async function followTransactions(
   const count = await readNonce(account, 'latest');
   const mined = await findMined(account, open);
   const unmined = open.filter(({ id }) => !mined.has(id));
-  let inProgress = unmined.length;
+  let confirming = 0;
+  const blocks = countBlocksSince(state, unmined[0], head.number);
   for (const transaction of open) {
     const receipt = mined.get(transaction.id);
     if (receipt === undefined) {
       const isFirst = transaction === unmined[0];
       const prerequisite = await handlers.prerequisiteState(transaction);
-      await rebroadcast(account, lease, transaction, { timings, isFirst, prerequisite });
+      await rebroadcast(account, lease, transaction, { timings, isFirst, prerequisite, blocks });
     } else if ((await settle(account, lease, transaction, receipt, head, handlers)) === 'confirming')
-      inProgress++;
+      confirming++;
   }
   await checkNonces(account, lease, state.nonces, timings.nonceGraceMs, count, unmined);
   assertNotSeen(lease, lease.nextNonce);
@@ -86,7 +89,18 @@ export async function followTransactions(
     await assertNonceUnused(account, lease, lease.nextNonce ?? count);
     state.checkedEpoch = lease.epoch;
   }
-  return inProgress;
+  return { unmined: unmined.length, confirming };
+}
+
+/** Returns how many blocks have passed since the latest attempt of this transaction was first seen unmined. */
+function countBlocksSince(state: FollowState, first: OpenTransaction | undefined, head: bigint): bigint {
+  if (first === undefined) {
+    state.unmined = null;
+    return 0n;
+  }
+  const { hash } = lastAttempt(first);
+  if (state.unmined?.hash !== hash) state.unmined = { hash, since: head };
+  return head - state.unmined.since;
 }
 
 /** Returns the receipts of mined attempts by transaction id. */
@@ -129,7 +143,9 @@ async function settle(
   const revert = succeeded ? null : await readRevert(account, transaction, blockNumber);
   const isReleased = revert !== null && handlers.isReleased(transaction, revert);
   if (isReleased && depth < RELEASE_BLOCKS) return 'awaiting release';
-  const mined = { hash: receipt.transactionHash, blockNumber, blockHash: receipt.blockHash, succeeded };
+  const feePaid = hexToBigInt(receipt.gasUsed) * hexToBigInt(receipt.effectiveGasPrice);
+  const { transactionHash: hash, blockHash } = receipt;
+  const mined = { hash, blockNumber, blockHash, succeeded, feePaid };
   await withLease(account.db, lease, async (tx) => {
     if (await markSettled(tx, transaction.id, mined, isReleased ? 'final' : 'settled'))
       await handlers.settle(tx, transaction, receipt, revert);

@@ -61,7 +61,7 @@ async function fillNonce(account: OperatorAccount, lease: Lease, nonce: bigint):
   const { db, chain, clock, random, signer, log } = account;
   log.warn({ chain: chain.name, nonce: String(nonce) }, 'filling a nonce gap with an empty transaction');
   const call = { kind: 'fill' as const, ...emptyCall(signer) };
-  const signed = await signCall(account, call, nonce, await proposeFees(chain, account.maxFee));
+  const signed = await signCall(account, call, nonce, await proposeFees(chain, account));
   const id = newId(clock, random);
   await db.transaction().execute(async (tx) => {
     await holdLease(tx, lease);

@@ -2,9 +2,9 @@ import type { Hex } from 'viem';
 import { parseTransaction } from 'viem/utils';
 import type { OperatorAccount } from './account.ts';
 import { Blocked } from './blocked.ts';
-import { proposeFees, raiseFees } from './fees.ts';
+import { isOutbid, proposeFees, raiseFees, readFeeMarket } from './fees.ts';
 import { type Lease, withLease } from './lease.ts';
-import { broadcast, emptyCall, isFeeError, signCall } from './sender.ts';
+import { assertWithinDailyLimit, broadcast, emptyCall, signCall } from './sender.ts';
 import { insertAttempt } from './store.ts';
 import { lastAttempt, type OpenTransaction, type OperatorCall } from './transaction.ts';
 
@@ -13,6 +13,8 @@ export type ResendTimings = {
   resendSeconds: number;
   /** Seconds after which an unmined transaction is replaced by one with higher fees. */
   bumpSeconds: number;
+  /** Blocks that must pass without it before it is replaced: while the chain stands still, higher fees change nothing. */
+  bumpBlocks: bigint;
 };
 
 /** Whether the state that an unmined transaction relies on is on the chain, unknown for now, or gone. */
@@ -27,19 +29,21 @@ export async function rebroadcast(
   account: OperatorAccount,
   lease: Lease,
   transaction: OpenTransaction,
-  options: { timings: ResendTimings; isFirst: boolean; prerequisite: PrerequisiteState },
+  options: { timings: ResendTimings; isFirst: boolean; prerequisite: PrerequisiteState; blocks: bigint },
 ): Promise<void> {
-  const { timings, isFirst, prerequisite } = options;
+  const { timings, isFirst, prerequisite, blocks } = options;
   if (prerequisite === 'unknown') return;
   const last = lastAttempt(transaction);
   const call = prerequisite === 'gone' ? emptyCall(account.signer) : transaction;
   if (prerequisite === 'gone' && !isEmpty(last.raw)) return replace(account, lease, transaction, call);
   const isDue = last.sentAge === null || last.sentAge > timings.resendSeconds;
-  const rejection = isDue ? await broadcast(account, last.raw) : null;
+  const refusal = isDue ? await broadcast(account, last.raw) : null;
   if (!isFirst || last.age <= timings.bumpSeconds) return;
-  if (rejection === null && last.sentAge === null) return;
-  if (rejection !== null && !isFeeError(rejection))
-    throw new Blocked('refused', `the node rejects a transaction: ${rejection}`);
+  if (refusal === null && (last.sentAge === null || blocks < timings.bumpBlocks)) return;
+  if (refusal !== null && refusal.rejection !== 'fee_too_low')
+    throw new Blocked('refused', `the node rejects a transaction: ${refusal.message}`);
+  const market = await readFeeMarket(account.chain);
+  if (refusal === null && !isOutbid(last, market, account)) return;
   await replace(account, lease, transaction, call);
 }
 
@@ -49,10 +53,11 @@ async function replace(
   transaction: OpenTransaction,
   call: Omit<OperatorCall, 'kind'>,
 ): Promise<void> {
-  const proposed = await proposeFees(account.chain, account.maxFee);
-  const fees = raiseFees(lastAttempt(transaction), proposed, account.maxFee);
+  const proposed = await proposeFees(account.chain, account);
+  const fees = raiseFees(lastAttempt(transaction), proposed, account);
   if (fees === null)
     throw new Blocked('fee_cap', 'replacing an unmined transaction would exceed the fee cap');
+  await assertWithinDailyLimit(account, call.gas * (fees.maxFee - lastAttempt(transaction).maxFee));
   const signed = await signCall(account, call, transaction.nonce, fees);
   await withLease(account.db, lease, (tx) => insertAttempt(tx, transaction.id, signed));
   await broadcast(account, signed.raw);

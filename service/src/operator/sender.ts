@@ -1,16 +1,16 @@
 import type { Hex } from 'viem';
 import { keccak256 } from 'viem/utils';
-import { NodeError } from '../chain/evm/failures.ts';
 import { readQuantity } from '../chain/evm/quantity.ts';
 import type { Db } from '../db/pool.ts';
 import { newId } from '../http/ids.ts';
-import type { OperatorAccount } from './account.ts';
+import { keyId, type OperatorAccount } from './account.ts';
 import { Blocked } from './blocked.ts';
 import { type Fees, proposeFees } from './fees.ts';
 import type { Lease } from './lease.ts';
+import { classifyRejection, type Rejection } from './node-errors.ts';
 import { nextNonce, reserveNonce } from './nonces.ts';
 import type { Signer } from './signer.ts';
-import { insertTransaction, markSent } from './store.ts';
+import { insertTransaction, markSent, sumSpent } from './store.ts';
 import type { OperatorCall, SignedCall } from './transaction.ts';
 import { assertNonceUnused } from './unknown-transactions.ts';
 
@@ -25,7 +25,8 @@ export async function sendCall(
   apply: (tx: Db, transactionId: string) => Promise<void>,
 ): Promise<void> {
   const { chain, db, clock, random } = account;
-  const fees = await proposeFees(chain, account.maxFee);
+  const fees = await proposeFees(chain, account);
+  await assertWithinDailyLimit(account, call.gas * fees.maxFee);
   await assertFunded(account, call.gas * fees.maxFee);
   const nonce = await nextNonce(account, lease);
   await assertNonceUnused(account, lease, nonce);
@@ -63,6 +64,16 @@ export async function signCall(
   return { raw, maxFee, priorityFee };
 }
 
+/** Throws `Blocked` if `wei` more would exceed what the key may spend on gas in 24 hours. */
+export async function assertWithinDailyLimit(account: OperatorAccount, wei: bigint): Promise<void> {
+  const spent = await sumSpent(account.db, keyId(account));
+  if (spent + wei > account.dailyLimit)
+    throw new Blocked(
+      'daily_limit',
+      `the operator ${account.signer.address} has spent up to ${spent} wei on ${account.chain.name} in 24 hours; ${wei} wei more would exceed the limit of ${account.dailyLimit} wei`,
+    );
+}
+
 /** Throws `Blocked` unless the account can pay `gas * maxFee`, which nodes require up front. */
 async function assertFunded({ chain, signer }: OperatorAccount, wei: bigint): Promise<void> {
   const balance = await readQuantity(chain, 'eth_getBalance', [signer.address, 'latest']);
@@ -73,29 +84,24 @@ async function assertFunded({ chain, signer }: OperatorAccount, wei: bigint): Pr
     );
 }
 
-/** Errors that mean the node already has the transaction, or has mined another one with its nonce. */
-const ALREADY_KNOWN =
-  /already known|known transaction|already imported|already exists|nonce too low|nonce is too low/i;
-
-/** Returns whether the node would accept the same call with higher fees. */
-export function isFeeError(message: string): boolean {
-  return /underpriced|fee|gas price|tip/i.test(message);
-}
+/** Why nodes have not taken a transaction. */
+export type Refusal = { rejection: Rejection; message: string };
 
 /**
- * Sends stored bytes; safe to repeat. Returns null once a node has them, or else the node's error message, which the next
- * round handles. Only insufficient funds is reported immediately, by throwing `Blocked`.
+ * Sends stored bytes to every endpoint; safe to repeat. Returns null once a node has them, or else why none has, which the
+ * next round handles. Only insufficient funds is reported immediately, by throwing `Blocked`.
  */
-export async function broadcast({ chain, db, log }: OperatorAccount, raw: Hex): Promise<string | null> {
+export async function broadcast({ chain, db, log }: OperatorAccount, raw: Hex): Promise<Refusal | null> {
   const hash = keccak256(raw);
   try {
-    await chain.rpc.request({ method: 'eth_sendRawTransaction', params: [raw] });
+    await chain.rpc.requestAll({ method: 'eth_sendRawTransaction', params: [raw] });
   } catch (err) {
-    if (!(err instanceof NodeError) || !ALREADY_KNOWN.test(err.message)) {
-      if (err instanceof NodeError && /insufficient funds|enough funds/i.test(err.message))
-        throw new Blocked('operator_out_of_gas', err.message);
+    const message = err instanceof Error ? err.message : String(err);
+    const rejection = classifyRejection(err);
+    if (rejection === 'insufficient_funds') throw new Blocked('operator_out_of_gas', message);
+    if (rejection !== 'already_known' && rejection !== 'nonce_used') {
       log.warn({ err, chain: chain.name, transaction_hash: hash }, 'node did not accept the transaction');
-      return err instanceof Error ? err.message : String(err);
+      return { rejection, message };
     }
   }
   await markSent(db, hash);

@@ -87,6 +87,17 @@ export async function listOpen(db: Db, { chain, address }: KeyId): Promise<OpenT
   }));
 }
 
+/** Returns what the key has spent on gas in 24 hours; an upper bound for transactions that are not mined. */
+export async function sumSpent(db: Db, { chain, address }: KeyId): Promise<bigint> {
+  const { rows } = await sql<{ wei: string }>`
+    select coalesce(sum(coalesce(t.fee_paid, t.gas * (
+      select max(a.max_fee) from operator_attempts a where a.transaction_id = t.id))), 0)::text as wei
+    from operator_transactions t
+    where t.chain = ${chain} and t.signer = ${address} and t.inserted_at > now() - interval '24 hours'
+      and t.state <> 'displaced'`.execute(db);
+  return BigInt(rows[0]?.wei ?? '0');
+}
+
 export async function countOpen(db: Db, { chain, address }: KeyId): Promise<bigint> {
   const { rows } = await sql<{ n: bigint }>`
     select count(*) as n from operator_transactions
@@ -109,6 +120,7 @@ export async function markSettled(
       block_number: mined.blockNumber,
       block_hash: toBytes(mined.blockHash),
       succeeded: mined.succeeded,
+      fee_paid: String(mined.feePaid),
     })
     .where('id', '=', id)
     .where('state', '=', 'open')
@@ -125,7 +137,14 @@ export async function markOpen(
   await tx.updateTable('operator_attempts').set({ sent_at: null }).where('transaction_id', '=', id).execute();
   const { numUpdatedRows } = await tx
     .updateTable('operator_transactions')
-    .set({ state: 'open', mined_hash: null, block_number: null, block_hash: null, succeeded: null })
+    .set({
+      state: 'open',
+      mined_hash: null,
+      block_number: null,
+      block_hash: null,
+      succeeded: null,
+      fee_paid: null,
+    })
     .where('id', '=', id)
     .where('state', '=', from)
     .executeTakeFirst();

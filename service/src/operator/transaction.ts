@@ -36,7 +36,14 @@ export type WatchedTransaction = {
 };
 
 /** Where a transaction was mined and whether it succeeded. */
-export type Mined = { hash: Hex; blockNumber: bigint; blockHash: Hex; succeeded: boolean };
+export type Mined = {
+  hash: Hex;
+  blockNumber: bigint;
+  blockHash: Hex;
+  succeeded: boolean;
+  /** In wei. */
+  feePaid: bigint;
+};
 
 export type SignedCall = { raw: Hex; maxFee: bigint; priorityFee: bigint };
 

@@ -20,15 +20,34 @@ export type FundsFinding =
   | { state: 'unreadable'; error: ApiError }
   | { state: 'good' };
 
-/**
- * Reads allowance and balance at the block at which the receipts were read. A node that lags behind that block would
- * return the values from before the approval and fail a participation that lacks nothing.
- */
+/** Judges whether each fund could take its amount at the block `height`. */
 export async function inspectFunds(
   chain: EvmChain,
   required: readonly RequiredFunds[],
   height: bigint,
 ): Promise<FundsFinding[]> {
+  const available = await readFunds(chain, required, height);
+  return required.map((funds, i) => {
+    const found = available[i] ?? null;
+    if (found === null) return { state: 'unconfirmed' };
+    if (found instanceof ApiError) return { state: 'unreadable', error: found };
+    const shortage = findShortage(funds, found);
+    return shortage === null ? { state: 'good' } : { state: 'short', shortage };
+  });
+}
+
+export type AvailableFunds = { allowance: bigint; balance: bigint };
+
+/**
+ * Reads allowance and balance at the block at which the receipts were read. A node that lags behind that block would
+ * return the values from before the approval and fail a participation that lacks nothing. Null: the node does not know.
+ * An error: the token reverts or is not a contract.
+ */
+export async function readFunds(
+  chain: EvmChain,
+  required: readonly RequiredFunds[],
+  height: bigint,
+): Promise<(AvailableFunds | ApiError | null)[]> {
   if (required.length === 0) return [];
   const block = numberToHex(height);
   const replies = await chain.rpc.batch(
@@ -41,11 +60,9 @@ export async function inspectFunds(
   );
   return required.map((funds, i) => {
     const [allowance, balance] = [readAmount(funds, replies[2 * i]), readAmount(funds, replies[2 * i + 1])];
-    if (allowance === null || balance === null) return { state: 'unconfirmed' };
-    if (allowance instanceof ApiError) return { state: 'unreadable', error: allowance };
-    if (balance instanceof ApiError) return { state: 'unreadable', error: balance };
-    const shortage = findShortage(funds, allowance, balance);
-    return shortage === null ? { state: 'good' } : { state: 'short', shortage };
+    if (allowance === null || balance === null) return null;
+    if (allowance instanceof ApiError) return allowance;
+    return balance instanceof ApiError ? balance : { allowance, balance };
   });
 }
 
@@ -63,10 +80,9 @@ function readAmount({ token }: RequiredFunds, reply: RpcReply | undefined): bigi
 }
 
 /** Returns null if the fund could take the amount. */
-function findShortage(
+export function findShortage(
   { token, user, fund, amount }: RequiredFunds,
-  allowance: bigint,
-  balance: bigint,
+  { allowance, balance }: AvailableFunds,
 ): Shortage | null {
   const required = String(amount);
   if (allowance < amount) {

@@ -15,6 +15,7 @@ export type AlertGauges = { waiting: Gauge; open: Gauge };
 const REASONS: readonly BlockedReason[] = [
   'operator_out_of_gas',
   'fee_cap',
+  'daily_limit',
   'fund_stopped',
   'role_missing',
   'reverts',

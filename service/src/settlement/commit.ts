@@ -7,6 +7,7 @@ import type { OperatorCall } from '../operator/transaction.ts';
 import { inspectReceipts } from '../participations/approval.ts';
 import { changeStatus } from '../participations/status.ts';
 import { freezeSanctioned } from '../screening/freeze.ts';
+import { keepFunded } from './check-funds.ts';
 import { estimateGas, withGasMargin } from './estimate.ts';
 import { postpone, postponeIfFundBlocked } from './postpone.ts';
 import { listExpired, listPending, type SettlementRow } from './store.ts';
@@ -28,7 +29,8 @@ export async function commitNext(worker: SettlementWorker): Promise<number> {
   const expired = await expirePending(worker);
   if (expired > 0) return expired;
   const listed = await listPending(ctx.db, account.chain.name, MAX_COMMIT_ROWS);
-  const rows = await returnUnapproved(worker, await freezeSanctioned(ctx, listed));
+  const { approved, height } = await returnUnapproved(worker, await freezeSanctioned(ctx, listed));
+  const rows = await keepFunded(worker, approved, height);
   if (rows.length === 0) return listed.length;
   return postponeIfFundBlocked(worker, rows, () => sendCommit(worker, rows));
 }
@@ -59,13 +61,13 @@ async function sendCommit(worker: SettlementWorker, rows: SettlementRow[]): Prom
   return plan.rows.length;
 }
 
-/** Returns rows to `prepared` if a reorganisation has undone their approval. Returns the other rows. */
+/** Returns rows to `prepared` if their approval left the chain. Returns the others, and the block they were judged at. */
 async function returnUnapproved(
   { ctx, account }: SettlementWorker,
   rows: SettlementRow[],
-): Promise<SettlementRow[]> {
-  if (rows.length === 0) return rows;
-  const { findings } = await inspectReceipts(account.chain, rows);
+): Promise<{ approved: SettlementRow[]; height: bigint }> {
+  if (rows.length === 0) return { approved: rows, height: 0n };
+  const { findings, height } = await inspectReceipts(account.chain, rows);
   const isUndone = (i: number) => findings[i]?.state === 'unmined' || findings[i]?.state === 'unconfirmed';
   const undone = rows.filter((_, i) => isUndone(i)).map(({ id }) => id);
   if (undone.length > 0) {
@@ -74,7 +76,7 @@ async function returnUnapproved(
       .transaction()
       .execute((tx) => changeStatus(ctx, tx, { ids: undone, from: ['pending'], to: 'prepared', preparedAt }));
   }
-  return rows.filter((_, i) => !isUndone(i));
+  return { approved: rows.filter((_, i) => !isUndone(i)), height };
 }
 
 type CommitPlan = { call: OperatorCall; rows: SettlementRow[] };

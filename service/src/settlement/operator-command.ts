@@ -5,6 +5,7 @@ import { type Config, ConfigError } from '../config.ts';
 import { createLog } from '../log.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { runCommand } from '../operations/run-command.ts';
+import { feeLimits } from '../operator/account.ts';
 import { NotDeepEnough } from '../operator/adopt.ts';
 import { openOperatorKey } from '../operator/key.ts';
 import { readOperatorStatus } from '../operator/status.ts';
@@ -37,14 +38,24 @@ export async function runOperator(config: Config, args: string[]): Promise<void>
   const log = createLog({ level: 'silent', pretty: false });
   try {
     await runCommand(config, async (ctx) => {
-      const parts = { ...ctx, log, signer, maxFee: config.operatorMaxFee };
+      const parts = { ...ctx, log, signer };
       if (chain !== undefined) {
-        const next = await adoptNonce(ctx, { ...parts, chain: chains.evm(chain) });
+        const next = await adoptNonce(ctx, {
+          ...parts,
+          ...feeLimits(config, chain),
+          chain: chains.evm(chain),
+        });
         console.log(`The next nonce of ${signer.address} on ${chain} is ${next}.`);
         return;
       }
       for (const each of chains.all())
-        console.log(JSON.stringify(await readOperatorStatus({ ...parts, chain: each }), null, 2));
+        console.log(
+          JSON.stringify(
+            await readOperatorStatus({ ...parts, ...feeLimits(config, each.name), chain: each }),
+            null,
+            2,
+          ),
+        );
     });
   } catch (error) {
     if (!(error instanceof NotDeepEnough)) throw error;

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { saleWorker, UNIT } from '../../test/support/sale.ts';
+import { type Buyer, saleWorker, UNIT } from '../../test/support/sale.ts';
 import {
   blockedCount,
   commitAttempts,
@@ -93,8 +93,14 @@ describe('a commit that reverted through no fault of its rows', () => {
 
   test('does not count towards the limit of open transactions', async () => {
     const ids: string[] = [];
+    /** Approves more than the amount, because commits in progress reserve their part of the allowance. */
+    const participate = async (buyer: Buyer, amount: bigint): Promise<string> => {
+      const hash = await buyer.approve(100n * UNIT);
+      const reply = await sale.person.call('POST', '/v1/participations', sale.request(buyer, amount, hash));
+      return String(reply.body.id);
+    };
     for (let i = 0; i < 8; i++) {
-      ids.push((await sale.participate(sale.buyer(i % 6), 3n * UNIT)).id);
+      ids.push(await participate(sale.buyer(i % 6), 3n * UNIT));
       sale.pauseMining();
       await saleWorker(sale).round();
       for (const { hash } of await commitAttempts(sale, ids.at(-1) ?? '')) await dropFromPool(sale, hash);
@@ -106,14 +112,14 @@ describe('a commit that reverted through no fault of its rows', () => {
     await sale.mine(1);
     sale.resumeMining();
     await stopFund(sale, 0n);
-    const other = await sale.participate(sale.buyer(0), 2n * UNIT);
+    const other = await participate(sale.buyer(0), 2n * UNIT);
     await saleWorker(sale).settle();
     await saleWorker(sale).settle();
-    expect(await sale.statusOf(other.id)).toBe('completed');
+    expect(await sale.statusOf(other)).toBe('completed');
     expect(await statusesOf(ids)).toEqual(ids.map(() => 'submitted'));
     await sale.mine(64);
     await saleWorker(sale).settle();
     await saleWorker(sale).settle();
-    expect(new Set(await statusesOf(ids))).toEqual(new Set(['completed', 'failed']));
+    expect(new Set(await statusesOf(ids))).toEqual(new Set(['completed']));
   });
 });

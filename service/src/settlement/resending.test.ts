@@ -8,6 +8,8 @@ import {
   expectDatabaseToMatchFund,
   firstAttempt,
   isKnownToNode,
+  lowerBaseFee,
+  outbidPending,
   rejectingWorker,
   useSale,
 } from '../../test/support/settlement.ts';
@@ -63,17 +65,60 @@ describe('an unmined transaction', () => {
     sale.pauseMining();
     await round();
     const sent = await firstAttempt(sale, id);
-    worker.account.maxFee = sent.maxFee;
+    await round();
     await dropFromPool(sale, sent.hash);
+    await outbidPending(sale);
+    worker.account.maxFee = sent.maxFee;
     await round();
     expect(await blockedCount(sale, 'fee_cap')).toBeGreaterThan(0);
     expect(await isKnownToNode(sale, sent.hash)).toBe(true);
     expect(await commitAttempts(sale, id)).toEqual([sent]);
+    await lowerBaseFee(sale);
     sale.resumeMining();
     await sale.mine(1);
     await settle();
     expect(await sale.statusOf(id)).toBe('completed');
     expect(await blockedCount(sale, 'fee_cap')).toBe(0);
+  });
+
+  test('is replaced with higher fees once blocks pass that ask for more, and only one of the two counts', async () => {
+    const { round, settle } = saleWorker(sale, { timings: { bumpSeconds: -1 } });
+    const { id } = await sale.participate(sale.buyer(0), 6n * UNIT);
+    sale.pauseMining();
+    await round();
+    await round();
+    await outbidPending(sale);
+    await round();
+    expect((await commitAttempts(sale, id)).length).toBe(2);
+    await lowerBaseFee(sale);
+    sale.resumeMining();
+    await sale.mine(1);
+    await settle();
+    expect(await sale.statusOf(id)).toBe('completed');
+  });
+
+  test('is not replaced while the chain stands still, whatever its age', async () => {
+    const { round, settle } = saleWorker(sale, { timings: { bumpSeconds: -1 } });
+    const { id } = await sale.participate(sale.buyer(0), 2n * UNIT);
+    sale.pauseMining();
+    for (let i = 0; i < 5; i++) await round();
+    expect((await commitAttempts(sale, id)).length).toBe(1);
+    sale.resumeMining();
+    await sale.mine(1);
+    await settle();
+    expect(await sale.statusOf(id)).toBe('completed');
+  });
+
+  test('waits at the daily limit, which raises an alert', async () => {
+    const { worker, round, settle } = saleWorker(sale);
+    worker.account.dailyLimit = 1n;
+    const { id } = await sale.participate(sale.buyer(0), 2n * UNIT);
+    await round();
+    expect(await sale.statusOf(id)).toBe('pending');
+    expect(await blockedCount(sale, 'daily_limit')).toBeGreaterThan(0);
+    worker.account.dailyLimit = 10n ** 21n;
+    await settle();
+    expect(await sale.statusOf(id)).toBe('completed');
   });
 
   test('is signed again with higher fees if nodes reject it as underpriced', async () => {
@@ -121,9 +166,12 @@ describe('an unmined transaction', () => {
     sale.pauseMining();
     await round();
     await round();
+    await outbidPending(sale);
+    await round();
     const [first, second] = await commitAttempts(sale, id);
     const known = [first, second].map((attempt) => isKnownToNode(sale, attempt?.hash ?? '0x'));
     expect(await Promise.all(known)).toEqual([true, false]);
+    await lowerBaseFee(sale);
     await sale.mine(1);
     sale.resumeMining();
     await settle();

@@ -11,8 +11,8 @@ import type { SettlementWorker } from './worker.ts';
 /** `busy`: more work is ready now. `watching`: waiting for the chain. `away`: another node holds the lease. */
 export type Round = 'busy' | 'watching' | 'idle' | 'away';
 
-/** Maximum number of transactions in progress at once. */
-const MAX_OPEN_TRANSACTIONS = 8;
+/** Maximum number of transactions that wait to be mined at once. Confirming ones cost nothing and do not count. */
+const MAX_UNMINED_TRANSACTIONS = 8;
 const MAX_STEPS = 50;
 
 /** Advances everything on the chain by one step. Throws errors that a later round may recover from. */
@@ -32,9 +32,10 @@ export async function runRound(worker: SettlementWorker): Promise<Round> {
     const prepared = await checkPrepared(worker);
     moved += prepared.moved;
     checked = prepared.checked;
-    open = await followTransactions(account, lease, state, worker.timings, worker.handlers);
+    const progress = await followTransactions(account, lease, state, worker.timings, worker.handlers);
+    open = progress.unmined + progress.confirming;
     for (const step of [commitNext, remitNext])
-      moved += await repeatStep(worker, step, MAX_OPEN_TRANSACTIONS - open);
+      moved += await repeatStep(worker, step, MAX_UNMINED_TRANSACTIONS - progress.unmined);
   } catch (error) {
     if (error instanceof LeaseLost) return 'away';
     if (!(error instanceof Blocked)) {

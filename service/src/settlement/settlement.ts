@@ -14,7 +14,12 @@ const ROUND_DELAY_MS: Record<Round, number> = { busy: 0, watching: 250, idle: 2_
 const FIRST_RETRY_DELAY_MS = 250;
 const MAX_RETRY_DELAY_MS = 5_000;
 
-export const FOLLOW_TIMINGS: FollowTimings = { resendSeconds: 15, bumpSeconds: 45, nonceGraceMs: 60_000 };
+export const FOLLOW_TIMINGS: FollowTimings = {
+  resendSeconds: 15,
+  bumpSeconds: 45,
+  bumpBlocks: 2n,
+  nonceGraceMs: 60_000,
+};
 
 /** Starts a settlement worker for every configured chain. Does nothing if the process has no operator key. */
 export async function startSettlement(

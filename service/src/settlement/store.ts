@@ -87,6 +87,23 @@ export async function listExpired(
   return rows.map(({ id }) => id);
 }
 
+/** Returns what commits in progress will take, by wallet and token. */
+export async function listSubmittedAmounts(
+  db: Db,
+  chain: string,
+  wallets: readonly Hex[],
+): Promise<{ user: Hex; token: Hex; amount: bigint }[]> {
+  const { rows } = await sql<{ wallet_address: Hex; token_address: Hex; amount: string }>`
+    select wallet_address, token_address, sum(amount)::text as amount from participations
+    where wallet_address = any(${wallets}) and status = 'submitted' and chain = ${chain}
+    group by wallet_address, token_address`.execute(db);
+  return rows.map((row) => ({
+    user: row.wallet_address,
+    token: row.token_address,
+    amount: BigInt(row.amount),
+  }));
+}
+
 /** Skips these rows for `seconds`, so that they do not delay others. */
 export async function postponeRows(db: Db, ids: readonly string[], seconds: number): Promise<void> {
   await sql`

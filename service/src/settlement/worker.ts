@@ -1,6 +1,6 @@
 import type { EvmChain } from '../chain/evm/client.ts';
 import type { Context } from '../context.ts';
-import type { OperatorAccount } from '../operator/account.ts';
+import { feeLimits, type OperatorAccount } from '../operator/account.ts';
 import type { FollowState, FollowTimings, OutcomeHandlers } from '../operator/follow.ts';
 import { type Lease, LeaseLost, releaseLease } from '../operator/lease.ts';
 import type { Signer } from '../operator/signer.ts';
@@ -32,13 +32,13 @@ export function createWorker(
   const { db, log, clock, random } = ctx;
   const alerts = createAlerts(gauges, log, chain.name);
   let current: Lease | null = null;
-  const account = { db, log, clock, random, chain, signer, maxFee: ctx.config.operatorMaxFee };
+  const account = { db, log, clock, random, chain, signer, ...feeLimits(ctx.config, chain.name) };
   return {
     ctx,
     account,
     alerts,
     handlers: createOutcomeHandlers(ctx, account, alerts),
-    state: { head: null, nonces: { since: null }, checkedEpoch: null },
+    state: { head: null, nonces: { since: null }, unmined: null, checkedEpoch: null },
     timings,
     lease: () => {
       if (current === null) throw new LeaseLost();

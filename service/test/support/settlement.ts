@@ -81,6 +81,24 @@ export async function dropFromPool({ chain }: Sale, hash: Hex): Promise<void> {
   await chain.chain.request({ method: 'hardhat_dropTransaction', params: [hash] });
 }
 
+/** Raises the base fee above what the pending transactions offer and mines two blocks without them. */
+export async function outbidPending({ chain, mine }: Sale): Promise<void> {
+  const setBaseFee = (gwei: bigint) =>
+    chain.chain.request({
+      method: 'hardhat_setNextBlockBaseFeePerGas',
+      params: [toHex(gwei * 1_000_000_000n)],
+    });
+  for (const gwei of [40n, 40n]) {
+    await setBaseFee(gwei);
+    await mine(1);
+  }
+}
+
+/** Lowers the base fee of the next block again. */
+export async function lowerBaseFee({ chain }: Sale): Promise<void> {
+  await chain.chain.request({ method: 'hardhat_setNextBlockBaseFeePerGas', params: [toHex(1_000_000_000n)] });
+}
+
 /** Creates a worker whose node rejects the calls for which `reject` returns an error. */
 export function rejectingWorker(
   sale: Sale,
@@ -94,7 +112,12 @@ export function rejectingWorker(
     if (error !== undefined) throw error;
     return chain.rpc.request(call);
   };
-  created.worker.account.chain = { ...chain, rpc: { ...chain.rpc, request } };
+  const requestAll: typeof request = async (call) => {
+    const error = reject(call.method, (call.params ?? []) as unknown[]);
+    if (error !== undefined) throw error;
+    return chain.rpc.requestAll(call);
+  };
+  created.worker.account.chain = { ...chain, rpc: { ...chain.rpc, request, requestAll } };
   return created;
 }
 

@@ -10,6 +10,7 @@ export type Receipt = {
   blockHash: Hex;
   status: Hex;
   gasUsed: Hex;
+  effectiveGasPrice: Hex;
   logs: EventLog[];
 };
 

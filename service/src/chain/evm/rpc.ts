@@ -11,6 +11,8 @@ export type Accept = (replies: RpcReply[]) => void;
 export type Rpc = {
   /** Makes one call. Throws `NodeError` if the node rejects it, `ApiError` if no node responds. */
   request(call: { method: string; params?: unknown }): Promise<unknown>;
+  /** Sends one call to every endpoint. Returns the first result, or else throws what the first endpoint answered. */
+  requestAll(call: { method: string; params?: unknown }): Promise<unknown>;
   /** Makes several calls in one HTTP request. */
   batch(calls: RpcCall[], accept?: Accept): Promise<RpcReply[]>;
   /** Compares the endpoints with each other and with the clock; see `surveyEndpoints`. */
@@ -100,6 +102,22 @@ function createRpc(parts: RpcParts): Rpc {
       if ('error' in reply) throw reply.error;
       return reply.result;
     },
+    requestAll: async ({ method, params = [] }) => {
+      const usable = endpoints.filter((each) => !each.isExcluded());
+      const answers = usable.map(async (endpoint) => {
+        sent += 1;
+        const [reply] = await endpoint.post([{ method, params }], timeoutMs / 2);
+        if (reply === undefined) throw new UpstreamFailure('invalid_response', 'no reply');
+        if ('error' in reply) throw reply.error;
+        return reply.result;
+      });
+      return Promise.any(answers).catch((failures: AggregateError) => {
+        const errors = failures.errors as Error[];
+        const [first] = errors;
+        const rejected = errors.find((error) => !(error instanceof UpstreamFailure));
+        throw rejected ?? rpcError(chain, first instanceof UpstreamFailure ? first : noEndpoint());
+      });
+    },
     survey,
     providers: () => {
       const names = new Set(endpoints.map(({ provider }) => provider));
@@ -109,6 +127,10 @@ function createRpc(parts: RpcParts): Rpc {
     sent: () => sent,
     close: async () => void (await Promise.all(endpoints.map((endpoint) => endpoint.close()))),
   };
+}
+
+function noEndpoint(): UpstreamFailure {
+  return new UpstreamFailure('no_response', 'no endpoint can be used');
 }
 
 function acceptOrDistrust(endpoint: Endpoint, replies: RpcReply[], accept?: Accept): void {

@@ -1,0 +1,26 @@
+import type { Parser } from './parsers.ts';
+
+/** One environment variable. Parsing and `docs/configuration.md` both come from this description. */
+export type Setting<T = unknown> = Parser<T> & {
+  /** Markdown, a sentence or two. */
+  description: string;
+  /** The value if the variable is unset or empty, as text, per profile. */
+  sandbox?: string;
+  production?: string;
+  /** Replaces the default in the documentation, for behaviour that no text can express. */
+  defaultNote?: string;
+  /** `true` if production does not start without it, or the condition under which it is required. */
+  required?: true | string;
+};
+
+type Options = Omit<Setting, 'expects' | 'parse' | 'description'> & { default?: string };
+
+/** `default` is the same in both profiles. */
+export function setting<T, const O extends Options>(parser: Parser<T>, description: string, options: O) {
+  const { default: both, ...rest } = options;
+  const defaults = both === undefined ? {} : { sandbox: both, production: both };
+  const hasDefault = both !== undefined || rest.sandbox !== undefined;
+  return { ...parser, description, ...defaults, ...rest, hasDefault } as unknown as Setting<T> & {
+    hasDefault: O extends { default: string } | { sandbox: string } ? true : false;
+  };
+}

@@ -1,0 +1,56 @@
+import { EVM_CHAIN_NAMES } from '../chain/chains.ts';
+import { integer, urlList } from './parsers.ts';
+import { setting } from './setting.ts';
+
+const chains = EVM_CHAIN_NAMES.map((chain) => {
+  const description = `RPC URLs of \`${chain}\`, comma-separated, in order of preference. Configure at least two providers in production. Without a URL the chain is not supported.`;
+  const options = chain.endsWith('sepolia') ? { defaultNote: 'an embedded chain' } : {};
+  return [`RPC_URL_${chain.toUpperCase()}`, setting(urlList, description, options)] as const;
+});
+
+export const CHAINS = Object.fromEntries(chains) as Record<
+  `RPC_URL_${Uppercase<(typeof EVM_CHAIN_NAMES)[number]>}`,
+  (typeof chains)[number][1]
+>;
+
+const feeCaps = EVM_CHAIN_NAMES.map((chain) => {
+  const description = `Replaces \`OPERATOR_MAX_FEE_GWEI\` on \`${chain}\`.`;
+  return [
+    `OPERATOR_MAX_FEE_GWEI_${chain.toUpperCase()}`,
+    setting(integer(1, 1_000_000), description, {}),
+  ] as const;
+});
+
+const FEE_CAPS = Object.fromEntries(feeCaps) as Record<
+  `OPERATOR_MAX_FEE_GWEI_${Uppercase<(typeof EVM_CHAIN_NAMES)[number]>}`,
+  (typeof feeCaps)[number][1]
+>;
+
+export const SETTLEMENT = {
+  OPERATOR_MAX_FEE_GWEI: setting(
+    integer(1, 1_000_000),
+    'The maximum fee per unit of gas that the operator pays, in gwei.',
+    { default: '500' },
+  ),
+  OPERATOR_MAX_TIP_GWEI: setting(
+    integer(0, 1_000_000),
+    'The maximum tip per unit of gas that the operator pays to block producers, in gwei.',
+    { default: '10' },
+  ),
+  OPERATOR_DAILY_LIMIT_MILLIETHER: setting(
+    integer(1, 999_999_999),
+    'The maximum that the operator spends on gas per chain in 24 hours, in thousandths of an ether. Settlement pauses at the limit and raises the alert `daily_limit`.',
+    { default: '20000' },
+  ),
+  PENDING_TTL_HOURS: setting(
+    integer(1, 8_760),
+    'A participation that was not committed this many hours after its creation fails, because the user may no longer want it.',
+    { default: '24' },
+  ),
+  SETTLEMENT_QUORUM_USD: setting(
+    integer(0, 999_999_999),
+    'A participation above this amount in US dollars ends only when two RPC providers agree on its outcome. URLs of one registrable domain count as one provider, unless they declare theirs: `https://node.example/#provider=NAME`. Without effect on chains with a single provider.',
+    { default: '1000' },
+  ),
+  ...FEE_CAPS,
+};

@@ -1,0 +1,80 @@
+import type { EvmChain } from '../chain/evm/client.ts';
+import { ApiError } from '../errors.ts';
+import { findShortage, inspectFunds, readFunds } from '../participations/funds.ts';
+import { changeStatus } from '../participations/status.ts';
+import { mayEnd } from './agreement.ts';
+import { postpone } from './postpone.ts';
+import { listSubmittedAmounts, postponeRows, type SettlementRow } from './store.ts';
+import type { SettlementWorker } from './worker.ts';
+
+const RESERVED_DELAY_SECONDS = 5;
+const UNREADABLE_DELAY_SECONDS = 60;
+
+/**
+ * Checks allowances and balances just before a commit is signed, so that users who took them back cost no gas, and a token
+ * that burns all gas in a failed transfer never gets to do so. Fails rows that are short. Postpones rows that are short only
+ * because earlier rows of the same wallet and token use the allowance first. Returns the rows that can be committed.
+ */
+export async function keepFunded(
+  worker: SettlementWorker,
+  rows: readonly SettlementRow[],
+  height: bigint,
+): Promise<SettlementRow[]> {
+  if (rows.length === 0) return [];
+  const { ctx, account } = worker;
+  const [available, reserved] = await Promise.all([
+    readFunds(account.chain, rows, height),
+    readReserved(worker, rows),
+  ]);
+  const funded: SettlementRow[] = [];
+  const waiting: SettlementRow[] = [];
+  for (const [i, row] of rows.entries()) {
+    const found = available[i] ?? null;
+    if (found instanceof ApiError) {
+      const message = `the token ${row.token} does not behave like a token: ${found.message}`;
+      await postpone(worker, [row], UNREADABLE_DELAY_SECONDS, { reason: 'reverts', message });
+    } else if (found === null) waiting.push(row);
+    else if (findShortage(row, found) !== null) await failShort(worker, row, height);
+    else {
+      const before = reserved.get(keyOf(row)) ?? 0n;
+      const isCovered = findShortage({ ...row, amount: before + row.amount }, found) === null;
+      if (isCovered) reserved.set(keyOf(row), before + row.amount);
+      (isCovered ? funded : waiting).push(row);
+    }
+  }
+  await postponeRows(
+    ctx.db,
+    waiting.map(({ id }) => id),
+    RESERVED_DELAY_SECONDS,
+  );
+  return funded;
+}
+
+async function failShort(worker: SettlementWorker, row: SettlementRow, height: bigint): Promise<void> {
+  const { ctx } = worker;
+  const judge = async (view: EvmChain): Promise<string> => {
+    const [finding] = await inspectFunds(view, [row], height);
+    return finding?.state === 'short' ? finding.shortage.code : String(finding?.state);
+  };
+  const reason = await judge(worker.account.chain);
+  const isShort = reason === 'insufficient_allowance' || reason === 'insufficient_balance';
+  if (!isShort || !(await mayEnd(worker, [row], reason, judge)))
+    return postponeRows(ctx.db, [row.id], RESERVED_DELAY_SECONDS);
+  await ctx.db
+    .transaction()
+    .execute((tx) => changeStatus(ctx, tx, { ids: [row.id], from: ['pending'], to: 'failed', reason }));
+}
+
+/** Returns what commits in progress will take, by wallet and token. */
+async function readReserved(
+  { ctx, account }: SettlementWorker,
+  rows: readonly SettlementRow[],
+): Promise<Map<string, bigint>> {
+  const wallets = [...new Set(rows.map(({ user }) => user))];
+  const amounts = await listSubmittedAmounts(ctx.db, account.chain.name, wallets);
+  return new Map(amounts.map((each) => [keyOf(each), each.amount]));
+}
+
+function keyOf({ user, token }: Pick<SettlementRow, 'user' | 'token'>): string {
+  return `${user} ${token}`;
+}
