@@ -60,6 +60,8 @@ export type Config = {
   sanctionsFile: string | null;
   /** Residents of these countries and regions are accepted by no offer. */
   blockedCountries: Area[];
+  /** Whether a user who moved from a rejected to an accepted country waits for an operator. */
+  countryChangePolicy: 'flag' | 'review';
   /** Signs allow-list permissions. Null = no wallet can be allowed. */
   supplierKey: Hex | null;
   /** Commits and refunds participations. Null = this process settles nothing. */
@@ -153,6 +155,7 @@ function readConfig(env: Environment, source: Source): Config {
     rpcFreshnessMs: isProduction ? null : 25,
     sanctionsFile: read('SANCTIONS_FILE'),
     blockedCountries: read('BLOCKED_COUNTRIES'),
+    countryChangePolicy: read('COUNTRY_CHANGE_POLICY'),
     supplierKey: read('SUPPLIER_KEY'),
     operatorKey: readOperatorKey(source),
     venue: readVenueSettings(source),

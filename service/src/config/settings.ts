@@ -25,9 +25,7 @@ const SERVICE = {
     'Set to `true` behind a reverse proxy that sets `X-Forwarded-For`.',
     { default: 'false' },
   ),
-  METRICS_HOST: setting(parsers.text, 'The address that the Prometheus metrics listen on.', {
-    default: '127.0.0.1',
-  }),
+  METRICS_HOST: setting(parsers.text, 'The address of the Prometheus metrics.', { default: '127.0.0.1' }),
   METRICS_PORT: setting(integer(0, 65535), 'The port of the Prometheus metrics. `0` picks a free one.', {
     sandbox: '0',
     production: '9464',
@@ -108,9 +106,7 @@ const KEYS = {
   ),
   AWS_REGION: setting(parsers.text, 'The region of the KMS key.', { required: '`OPERATOR_KMS_KEY` is set' }),
   AWS_ACCESS_KEY_ID: setting(parsers.text, 'The AWS access key.', { required: '`OPERATOR_KMS_KEY` is set' }),
-  AWS_SECRET_ACCESS_KEY: setting(parsers.text, 'The AWS secret key.', {
-    required: '`OPERATOR_KMS_KEY` is set',
-  }),
+  AWS_SECRET_ACCESS_KEY: setting(parsers.text, 'The AWS secret.', { required: '`OPERATOR_KMS_KEY` is set' }),
   AWS_SESSION_TOKEN: setting(parsers.text, 'The session token of temporary AWS credentials.', {}),
   SUPPLIER_KEY: setting(
     parsers.privateKey,
@@ -130,6 +126,11 @@ const COMPLIANCE = {
     parsers.areas,
     'Countries and regions whose residents no offer accepts, comma-separated: ISO 3166-1 codes (`KP`) and ISO 3166-2 codes (`UA-43`). `none` blocks nobody.',
     { default: 'CU,IR,KP,UA-43,UA-40,UA-14,UA-09' },
+  ),
+  COUNTRY_CHANGE_POLICY: setting(
+    oneOf('flag', 'review'),
+    'What happens when a user moves from a rejected to an accepted country: `flag` logs a warning and lists the change (`causeway user country-changes`); with `review` the user also waits for `causeway user approve-country`.',
+    { default: 'flag' },
   ),
 };
 

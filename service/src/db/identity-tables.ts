@@ -9,6 +9,14 @@ export interface IdentityTables {
   pii_audit: PiiAudit;
   document_submissions: DocumentSubmissions;
   erasures: Erasures;
+  country_changes: CountryChanges;
+}
+
+export interface CountryChanges {
+  user_id: string;
+  changed_at: string;
+  is_flagged: boolean;
+  approved_at: string | null;
 }
 
 export interface IdentityApplicants {

@@ -6,6 +6,7 @@ import { timestampOf } from '../http/wire.ts';
 import { type QueueWorker, type Step, startQueueWorker } from '../jobs/queue-worker.ts';
 import { upstreamFailureOf } from '../outbound/failure.ts';
 import { markPersonalDataStale, savePersonalData } from '../pii/pii.ts';
+import { recordMove } from '../requirements/country-change.ts';
 import { type Applicant, LEVELS, UNDER_REVIEW } from './provider.ts';
 import {
   claimDueApplicant,
@@ -89,8 +90,9 @@ async function applyApplicant(
   await saveReview(tx, userId, review, asOf);
   // Only verified data is stored; an applicant without data has had it deleted.
   if (review.answer === 'GREEN' && Object.values(data).some((value) => value !== null)) {
-    const persons = await savePersonalData(ctx, tx, userId, data, asOf);
-    if (persons !== null) await savePerson(tx, userId, review.levelName, persons, asOf);
+    const saved = await savePersonalData(ctx, tx, userId, data, asOf);
+    if (saved !== null) await savePerson(tx, userId, review.levelName, saved.persons, asOf);
+    if (saved !== null && saved.move !== null) await recordMove(ctx, tx, userId, saved.move);
   }
   if (UNDER_REVIEW.has(review.status)) return 10 * MINUTE_S;
   return review.status === 'completed' ? 24 * HOUR_S : HOUR_S;

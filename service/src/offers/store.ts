@@ -89,3 +89,11 @@ export async function setOfferTimeOnce(
   const found = await tx.selectFrom('offers').select('id').where('slug', '=', slug).executeTakeFirst();
   return found === undefined ? null : false;
 }
+
+/** Lists the distinct details of the requirements of a type that published offers have. */
+export async function listPublishedDetails(db: Db, type: string): Promise<unknown[]> {
+  const { rows } = await sql<{ details: unknown }>`
+    select distinct r.details from requirements r join offer_options p on p.id = r.option_id
+      join offers o on o.id = p.offer_id where r.type = ${type} and o.published_at is not null`.execute(db);
+  return rows.map(({ details }) => details);
+}

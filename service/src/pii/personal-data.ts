@@ -32,7 +32,11 @@ export type PiiFacts = {
   /** A keyed hash of the person, and its key in base64; absent in data of version 0.1. */
   person?: string;
   personKey?: string;
+  /** Where the user lived before, until an operator approves the change. */
+  formerPlaces?: readonly FormerPlace[];
 };
+
+export type FormerPlace = { country: string; region: string | null; left_at: string };
 
 export const PII_FIELDS = [
   'full_legal_name',

@@ -4,6 +4,7 @@ import type { Db } from '../db/pool.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { findCountry } from './countries.ts';
+import { findMove, type Move } from './country-change.ts';
 import { hashPerson, isSamePerson } from './person.ts';
 import {
   changedFields,
@@ -61,6 +62,10 @@ export async function readPii(ctx: Context, caller: UserCaller): Promise<UserPii
 /** Hashes of the person that the data is about, and of the one to whom approvals of version 0.1 were given. */
 export type Persons = { current: string; former: string };
 
+export type SavedData = { persons: Persons; move: Move | null };
+
+const MAX_FORMER_PLACES = 20;
+
 /**
  * Stores the identity provider's data as of `asOf`, unless newer data is stored. Replaces all fields: those that the
  * provider no longer has become null. Returns null for an unknown or erased user and for empty data.
@@ -71,7 +76,7 @@ export async function savePersonalData(
   userId: string,
   data: PersonalData,
   asOf: string,
-): Promise<Persons | null> {
+): Promise<SavedData | null> {
   const stored = await lockPii(tx, userId);
   const user = await findUser(tx, userId);
   if (user === undefined || (await isErased(tx, userId))) return null;
@@ -86,13 +91,21 @@ export async function savePersonalData(
     current: person,
     former: known?.person ?? (isSame ? person : hashPerson(personKey, user.kind, before)),
   };
-  if (stored !== undefined && stored.as_of > asOf) return known?.personKey === undefined ? null : persons;
+  if (stored !== undefined && stored.as_of > asOf)
+    return known?.personKey === undefined ? null : { persons, move: null };
+  const move = findMove(before, data, asOf);
+  const formerPlaces = [...(known?.formerPlaces ?? []), ...(move === null ? [] : [move.from])].slice(
+    -MAX_FORMER_PLACES,
+  );
   const version = (stored?.version ?? 0) + (fields.length > 0 ? 1 : 0);
-  const sealed = sealPii(ctx.sealing, userId, data, { ...factsOf(data, user.kind), person, personKey });
+  const sealed = sealPii(ctx.sealing, userId, data, {
+    ...factsOf(data, user.kind),
+    ...{ person, personKey, formerPlaces },
+  });
   await upsertPii(tx, userId, { ...sealed, version, as_of: asOf });
   if (fields.length > 0)
     await insertAudit(tx, { user_id: userId, actor: 'identity provider', action: 'write', fields });
-  return persons;
+  return { persons, move };
 }
 
 /** Marks the stored data as no longer confirmed by the identity provider, unless it is newer than `asOf`. */

@@ -3,21 +3,36 @@ import type { Config } from '../config.ts';
 import { openDocuseal } from '../documents/docuseal.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { type CommandContext, runCommand } from '../operations/run-command.ts';
+import { approveCountry, listCountryChanges } from './country-change.ts';
 import { type Erasure, eraseUser } from './erasure.ts';
 
 export const USER_HELP: CommandHelp = {
-  usage: ['user erase EMAIL|ID'],
+  usage: ['user erase EMAIL|ID', 'user country-changes', 'user approve-country EMAIL|ID'],
   description:
-    'Erases a user. The account is closed at once. Records that the law requires are kept, unreadable, until their retention period ends; everything else is deleted. The command lists what was erased, what is kept and why, and what to request from external providers.',
+    'Erases a user. The account is closed at once. Records that the law requires are kept, unreadable, until their retention period ends; everything else is deleted. The command lists what was erased, what is kept and why, and what to request from external providers. `country-changes` lists users who moved from a rejected to an accepted country, and `approve-country` accepts the new one.',
   examples: { 'user erase ada@example.com': 'Handle an erasure request' },
 };
 
 export async function runUser(config: Config, args: string[]): Promise<void> {
   const { positionals } = parseArgs({ args, allowPositionals: true });
   const [command, emailOrId, ...rest] = positionals;
+  if (command === 'country-changes' && emailOrId === undefined) return printCountryChanges(config);
+  if (command === 'approve-country' && emailOrId !== undefined && rest.length === 0) {
+    const count = await runCommand(config, (ctx) => approveCountry(ctx, emailOrId));
+    return console.log(`Approved ${count} country changes.`);
+  }
   if (command !== 'erase' || emailOrId === undefined || rest.length > 0)
-    throw new UsageError('user requires the command erase with one email address or user id');
+    throw new UsageError(
+      'user requires the command erase or approve-country with one email address or user id, or country-changes',
+    );
   console.log(describe(await runCommand(config, (ctx) => eraseEverywhere(ctx, config, emailOrId))));
+}
+
+async function printCountryChanges(config: Config): Promise<void> {
+  const place = (each: { country: string | null; region: string | null } | null) =>
+    [each?.country ?? 'unknown', each?.region ?? ''].join(' ').trim();
+  for (const { email, changed_at, from, to } of await runCommand(config, listCountryChanges))
+    console.log([changed_at, email, `${place(from)} → ${place(to)}`].join('  '));
 }
 
 type Report = Erasure & { pending: string[] };

@@ -7,14 +7,19 @@ export type CountryPolicy = { blockedCountries: readonly Area[] };
 /**
  * Checks the country of residence against the blocked countries of the installation, which apply to every offer. A user
  * without an address passes: whether one is needed is up to the offer's requirements. `action_needed`: the region decides
- * and is missing or not recognised, and the user must correct the address with the identity provider.
+ * and is missing or not recognised, and the user must correct the address with the identity provider. `waiting`: the user
+ * has left a blocked place, and an operator must approve the change.
  */
 export function countryPolicy(
   { pii }: Pick<UserFacts, 'pii'>,
   { blockedCountries }: CountryPolicy,
-): 'passed' | 'action_needed' | 'rejected' {
+): 'passed' | 'waiting' | 'action_needed' | 'rejected' {
   if (pii === null || pii.country === null) return 'passed';
   const isBlocked = isInAreas(blockedCountries, pii.country, pii.region);
   if (isBlocked === 'unknown') return 'action_needed';
-  return isBlocked ? 'rejected' : 'passed';
+  if (isBlocked) return 'rejected';
+  const isMoveOpen = (pii.formerPlaces ?? []).some(
+    ({ country, region }) => isInAreas(blockedCountries, country, region) === true,
+  );
+  return isMoveOpen ? 'waiting' : 'passed';
 }

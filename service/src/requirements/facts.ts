@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import type { PiiFacts } from '../pii/personal-data.ts';
 import type { UserFacts } from './status.ts';
 import { type FactsRow, readFactsRow } from './store.ts';
 
@@ -29,10 +30,15 @@ function toFacts(ctx: Context, userId: string, row: FactsRow): UserFacts {
     row.sealed_facts === null
       ? null
       : {
-          ...ctx.openPiiFacts(userId, row.sealed_facts),
+          ...withoutApproved(ctx, ctx.openPiiFacts(userId, row.sealed_facts)),
           version: row.version ?? 0,
           isStale: row.is_stale ?? false,
         };
   const { kind, is_active: isActive, is_being_read: isBeingRead } = row;
   return { kind, isActive, isBeingRead, reviews, documents, wallets, pii };
+}
+
+/** Former places count only where changes of country wait for an operator. */
+function withoutApproved({ config }: Context, facts: PiiFacts): PiiFacts {
+  return config.countryChangePolicy === 'review' ? facts : { ...facts, formerPlaces: [] };
 }

@@ -138,12 +138,19 @@ function jurisdictionStatus(
   if (pii?.isStale) return actionNeeded('Sorting_KYC_Level', 'update_pii_data', true);
   switch (checkJurisdiction(details, pii?.country ?? null, pii?.region ?? null)) {
     case 'passes':
-      return 'completed';
+      return isMoveOpen(details, pii) ? 'in_progress' : 'completed';
     case 'fails':
       return 'rejected';
     case 'unknown':
       return actionNeeded('Sorting_KYC_Level', 'kyc_not_verified', false);
   }
+}
+
+/** Returns whether the user has left a place that does not pass, and no operator has approved the change. */
+function isMoveOpen(details: Parameters<typeof checkJurisdiction>[0], pii: UserFacts['pii']): boolean {
+  return (pii?.formerPlaces ?? []).some(
+    ({ country, region }) => checkJurisdiction(details, country, region) === 'fails',
+  );
 }
 
 function isBound({ wallets }: UserFacts, { id }: Option, protocol: string): boolean {

@@ -1,0 +1,24 @@
+import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import { listJurisdictionFilters } from '../offers/jurisdictions.ts';
+import { isInAreas } from '../pii/areas.ts';
+import { type Move, saveMove } from '../pii/country-change.ts';
+import { checkJurisdiction } from './jurisdiction.ts';
+
+/** Records a change of residence, and warns if an offer or the policy rejected the old place and does not reject the new one. */
+export async function recordMove(ctx: Context, tx: Db, userId: string, move: Move): Promise<void> {
+  const { from, to } = move;
+  const { blockedCountries } = ctx.config;
+  const isBlocked = (country: string | null, region: string | null) =>
+    country !== null && isInAreas(blockedCountries, country, region) === true;
+  const filters = await listJurisdictionFilters(tx);
+  const isFlagged =
+    (isBlocked(from.country, from.region) && !isBlocked(to.country, to.region)) ||
+    filters.some(
+      (filter) =>
+        checkJurisdiction(filter, from.country, from.region) === 'fails' &&
+        checkJurisdiction(filter, to.country, to.region) !== 'fails',
+    );
+  await saveMove(tx, userId, move, isFlagged);
+  if (isFlagged) ctx.log.warn({ user_id: userId }, 'country changed from a rejected to an accepted one');
+}
