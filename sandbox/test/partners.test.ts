@@ -17,7 +17,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-type Partner = { client_id: string; client_secret: string; redirect_uris: string[] };
+type Partner = { client_id: string; client_secret: string; redirect_uris: string[]; origins: string[] };
 type User = { id: string; email: string };
 type Overview = { base_url: string; issuer: string; partner: Partner; other_partner: Partner; users: [User] };
 type Body = { access_token: string; refresh_token: string; active: boolean; errors: object };
@@ -45,11 +45,38 @@ test('the startup output has no warnings from the OAuth library', () => {
 test('the overview has the issuer and working credentials of two partners', async () => {
   const { partner, other_partner, issuer } = await sandbox();
   expect(issuer).toBe(service.url);
-  for (const { client_id, client_secret, redirect_uris } of [partner, other_partner]) {
+  for (const { client_id, client_secret, redirect_uris, origins } of [partner, other_partner]) {
     expect(redirect_uris.length).toBeGreaterThan(0);
+    expect(origins).toContain('http://localhost:3000');
     const token = await post('/oauth/token', { grant_type: 'client_credentials', client_id, client_secret });
     expect(token).toMatchObject({ status: 200, body: { token_type: 'Bearer', expires_in: 900 } });
   }
+});
+
+test('any redirect to localhost is registered, and no other host', async () => {
+  const { partner } = await sandbox();
+  const location = async (redirect_uri: string) => {
+    const query = new URLSearchParams({
+      ...{ response_type: 'code', client_id: partner.client_id, redirect_uri, state: 's' },
+      ...{ code_challenge: 'a'.repeat(43), code_challenge_method: 'S256' },
+    });
+    const reply = await fetch(`${service.url}/oauth/authorize?${query}`, { redirect: 'manual' });
+    return [reply.status, reply.headers.get('location')?.includes('/interaction/') ?? false];
+  };
+  expect(await location('http://localhost:4321/any/path')).toEqual([303, true]);
+  for (const uri of [
+    'https://localhost:4321/',
+    'http://localhost.evil.test/',
+    'http://user@localhost:1/',
+    'http://127.0.0.1:4321/',
+  ])
+    expect(await location(uri)).toEqual([400, false]);
+});
+
+test('the overview names the addresses with a role', async () => {
+  const { roles } = (await sandbox()) as unknown as { roles: Record<string, string> };
+  for (const name of ['operator', 'supplier', 'owner', 'venue_owner', 'venue_signer'])
+    expect(roles[name]).toMatch(/^0x[0-9a-f]{40}$/);
 });
 
 test('a token issued without a browser can be introspected, refreshed and revoked', async () => {

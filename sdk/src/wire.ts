@@ -115,6 +115,19 @@ export type Offer = {
   logo_url: string;
   banner_url: string | null;
   options: Array<OfferOption>;
+  summary?: OfferCard | undefined;
+};
+
+/** Only with `include=summary`. */
+export type OfferCard = {
+  name: string;
+  asset: Asset;
+  chains: Array<EvmChain>;
+  state: 'upcoming' | 'open' | 'ended';
+  price_usd: string | null;
+  raised_usd: string | null;
+  target_usd: string | null;
+  fee_bps: number | null;
 };
 
 export type OfferContract = {
@@ -141,6 +154,7 @@ export type OfferDetails = {
   logo_url: string;
   banner_url: string | null;
   options: Array<OfferOption>;
+  summary?: OfferCard | undefined;
   name: string;
   about: string | null;
   category: string | null;
@@ -222,6 +236,26 @@ export type Participation = {
   wallet_address: string | null;
   inserted_at: string;
   updated_at: string;
+  transactions?: ParticipationTransactions | undefined;
+  user?: ParticipationUser | undefined;
+};
+
+/** Only with `include=transactions`. */
+export type ParticipationTransactions = {
+  approval_hash: string;
+  commit_hash: string | null;
+  remit_hash: string | null;
+  explorer_urls: {
+    approval: string;
+    commit: string | null;
+    remit: string | null;
+  };
+};
+
+/** Only with `include=user` and a partner token. `email` is null unless the user granted `email`. */
+export type ParticipationUser = {
+  id: string;
+  email: string | null;
 };
 
 export type Participations = {
@@ -332,6 +366,30 @@ export type TokenAllowance = {
 export type TokenBalance = {
   object: 'token_balance';
   balance: string;
+};
+
+export type TokenizedSwapOrder = {
+  object: 'tokenized_swap_order';
+  id: string;
+  symbol: string;
+  side: 'buy' | 'sell';
+  chain: EvmChain;
+  wallet_address: string;
+  amount: string;
+  fee: string;
+  notional_value: string;
+  receive_output_amount: string;
+  status: 'issued' | 'executed' | 'expired';
+  transaction_hash: string | null;
+  expires_at: string;
+  inserted_at: string;
+};
+
+export type TokenizedSwapOrders = {
+  object: 'list';
+  data: Array<TokenizedSwapOrder>;
+  starting_after?: string | undefined;
+  starting_before?: string | undefined;
 };
 
 export type TokenizedSwapQuote = {
@@ -473,11 +531,17 @@ export type Operations = {
       /** Cursor of the previous page, from a previous reply. */
       starting_before?: string | undefined;
       limit?: number | undefined;
+      /** `summary` adds what a card shows: name, asset, chains, state, price, amounts raised and sought, fee. */
+      include?: string | Array<string> | undefined;
     };
     reply: Offers;
   };
   /** Get an offer. */
   getOffer: {
+    query: {
+      /** `summary` adds what a card shows: name, asset, chains, state, price, amounts raised and sought, fee. */
+      include?: string | Array<string> | undefined;
+    };
     reply: OfferDetails;
   };
   /** Get the requirements of an offer. */
@@ -584,11 +648,17 @@ export type Operations = {
       /** Cursor of the previous page, from a previous reply. */
       starting_before?: string | undefined;
       limit?: number | undefined;
+      /** Adds members: `transactions`, and for partner tokens `user`. Separate names by commas. */
+      include?: string | Array<string> | undefined;
     };
     reply: Participations;
   };
   /** Get a participation. */
   getParticipation: {
+    query: {
+      /** Adds members: `transactions`, and for partner tokens `user`. Separate names by commas. */
+      include?: string | Array<string> | undefined;
+    };
     reply: Participation;
   };
   /** Preview a swap. */
@@ -663,6 +733,17 @@ export type Operations = {
       side: 'buy' | 'sell';
     };
     reply: TokenizedSwapTradingStatus;
+  };
+  /** List orders of tokenized assets. */
+  listTokenizedSwapOrders: {
+    query: {
+      /** Cursor of the next page, from a previous reply. */
+      starting_after?: string | undefined;
+      /** Cursor of the previous page, from a previous reply. */
+      starting_before?: string | undefined;
+      limit?: number | undefined;
+    };
+    reply: TokenizedSwapOrders;
   };
   /** Create a signed purchase transaction for the wallet to broadcast. */
   encodeTokenizedSwap: {

@@ -47,6 +47,8 @@ export type Config = {
   documents: DocumentSettings | null;
   /** Null = the sandbox mailbox. */
   smtpUrl: string | null;
+  /** The absolute lifetime of a user's consent to a partner app. */
+  grantDays: number;
   mailFrom: string;
   trustProxy: boolean;
   rateLimits: 'memory' | 'postgres';
@@ -147,6 +149,7 @@ function readConfig(env: Environment, source: Source): Config {
     identity: readIdentitySettings(source),
     documents: readDocumentSettings(source),
     smtpUrl: read('SMTP_URL'),
+    grantDays: read('GRANT_DAYS'),
     mailFrom: read('MAIL_FROM'),
     trustProxy: read('TRUST_PROXY') === 'true',
     rateLimits: read('RATE_LIMITS'),

@@ -14,7 +14,6 @@ beforeAll(async () => {
   service = await startService({ CAUSEWAY_DATA: dataDir });
   const { body } = await call('POST', '/sandbox/users', {});
   token = String((await call('POST', '/sandbox/token', { email: body.email })).body.access_token);
-  await call('POST', '/sandbox/venue', { session: 'regular' });
 }, 120_000);
 afterAll(async () => {
   await service.stop();

@@ -1,13 +1,22 @@
 import { publicRoute } from '@causeway/service/http/route.ts';
 import { Closed, ObjectName } from '@causeway/service/http/wire.ts';
 import Type from 'typebox';
-import { testWallets } from '../seed/keys.ts';
+import { roles, testWallets } from '../seed/keys.ts';
 import type { SimulatorControl, Simulators } from '../simulators/start.ts';
 import { withApiErrors } from './api-errors.ts';
 import { ChainParams, requireEmbeddedChain } from './chain-params.ts';
 import type { ControlGroup } from './control-group.ts';
 import { faucetRoute } from './faucet.ts';
 import { faultInput } from './faults.ts';
+
+/** The addresses with a role in the contracts, as `GET /sandbox` names them. */
+const ROLES = [
+  ['operator', roles.operator],
+  ['supplier', roles.supplier],
+  ['owner', roles.owner],
+  ['venue_owner', roles.venueOwner],
+  ['venue_signer', roles.venueSigner],
+] as const;
 
 /** The embedded chains, their tokens and the funded test wallets. */
 export function chainControls({ chains, control }: Simulators): ControlGroup {
@@ -24,6 +33,7 @@ export function chainControls({ chains, control }: Simulators): ControlGroup {
           decimals,
         })),
       })),
+      roles: Object.fromEntries(ROLES.map(([name, { address }]) => [name, address.toLowerCase()])),
       wallets: testWallets,
     }),
     routes: [faucetRoute(control), ...blockRoutes(control)],

@@ -24,12 +24,14 @@ export function clockControls({ control }: Simulators): ControlGroup {
         path: '/sandbox/clock',
         operationId: 'moveClock',
         summary: 'Moves the test clock',
+        description: 'The market is open by default; after `set_to` it follows the calendar.',
         body: MoveClock,
         reply: Closed({ object: ObjectName('clock'), now: Timestamp }),
         errors: ['validation_failed'],
         handle: async (ctx, _caller, { body }) => {
           const clock = moveClock(ctx, body);
           await control.call('clock/set', { now_ms: ctx.clock.now(), running: false });
+          if (body.set_to !== undefined) await control.call('venue/calendar', {});
           return clock;
         },
       }),

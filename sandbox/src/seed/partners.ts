@@ -1,10 +1,15 @@
 import type { Context } from '@causeway/service/context.ts';
 import { SCOPES } from '@causeway/service/http/access.ts';
-import { findClient } from '@causeway/service/oauth/client.ts';
+import { findClient, LOCALHOST_PATTERN } from '@causeway/service/oauth/client.ts';
 import { upsertPartner } from '@causeway/service/partners/store.ts';
 import { hashSecret } from '@causeway/service/secret-hash.ts';
 
-export type SandboxPartner = { client_id: string; client_secret: string; redirect_uris: string[] };
+export type SandboxPartner = {
+  client_id: string;
+  client_secret: string;
+  redirect_uris: string[];
+  origins: string[];
+};
 
 /** The usual addresses of a partner's app in development. */
 const ORIGINS = ['http://localhost:3000', 'http://127.0.0.1:3000', 'http://localhost:5173'];
@@ -41,7 +46,7 @@ export async function seedPartners(ctx: Context, demoUrl: string | null): Promis
       { id, name, origins },
       {
         client_id,
-        redirect_uris: origins.map((origin) => `${origin}/callback`),
+        redirect_uris: [...origins.map((origin) => `${origin}/callback`), LOCALHOST_PATTERN],
         scopes: Object.keys(SCOPES),
         secret_hash: hashSecret(deriveSecret(ctx, client_id)),
       },
@@ -51,11 +56,10 @@ export async function seedPartners(ctx: Context, demoUrl: string | null): Promis
 
 /** Returns the credentials of both partners, as in `GET /sandbox`. */
 export async function describePartners(ctx: Context): Promise<Record<PartnerSeed, SandboxPartner>> {
-  const describe = async ({ client_id }: { client_id: string }): Promise<SandboxPartner> => ({
-    client_id,
-    client_secret: deriveSecret(ctx, client_id),
-    redirect_uris: (await findClient(ctx.db, client_id))?.redirect_uris ?? [],
-  });
+  const describe = async ({ client_id }: { client_id: string }): Promise<SandboxPartner> => {
+    const { redirect_uris = [], origins = [] } = (await findClient(ctx.db, client_id)) ?? {};
+    return { client_id, client_secret: deriveSecret(ctx, client_id), redirect_uris, origins: origins.toSorted() };
+  };
   return { partner: await describe(SEEDS.partner), other_partner: await describe(SEEDS.other_partner) };
 }
 

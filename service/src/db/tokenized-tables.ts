@@ -28,6 +28,7 @@ export interface TokenizedOrders {
   asset: string;
   token: string;
   amount: string;
+  fee: Generated<string | null>;
   claim: Buffer | null;
   state: TokenizedOrderState;
   holding: boolean;

@@ -13,6 +13,7 @@ export const SCOPES = {
   'swaps:read': 'See swap prices, balances and limits',
   'swaps:write': 'Prepare swaps for your wallet to sign',
   'events:read': 'Receive updates about what you allowed this app to see',
+  'webhooks:write': 'Manage the webhooks of the app',
   openid: 'Know who you are',
   email: 'See your email address',
   offline_access: 'Stay connected while you are not using the app',
@@ -27,7 +28,13 @@ export const PARTNER_SCOPES: readonly Scope[] = [
   'participations:read',
   'swaps:read',
   'events:read',
+  'webhooks:write',
 ];
+
+/** Whether a user can grant the scope: webhooks belong to the partner alone. */
+export function isUserScope(scope: string): boolean {
+  return scope in SCOPES && scope !== 'webhooks:write';
+}
 
 /** The authenticated caller: a partner acting for one of its users or for itself. */
 export type Caller = {

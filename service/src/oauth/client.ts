@@ -15,10 +15,13 @@ export async function findClient(db: Db, clientId: string): Promise<RegisteredCl
   return { ...client, secret_hashes: previous_hash === null ? [secret_hash] : [secret_hash, previous_hash] };
 }
 
-/** Client metadata of our own that oidc-provider carries on its `Client`. */
-export const EXTRA_METADATA = ['origins', 'secret_hashes'] as const;
+/** A redirect to any port and path of localhost. Only the sandbox registers it: it is not a URI, so no command accepts it. */
+export const LOCALHOST_PATTERN = 'http://localhost:*';
 
-export type ExtraMetadata = { origins: string[]; secret_hashes: string[] };
+/** Client metadata of our own that oidc-provider carries on its `Client`. */
+export const EXTRA_METADATA = ['origins', 'secret_hashes', 'any_localhost'] as const;
+
+export type ExtraMetadata = { origins: string[]; secret_hashes: string[]; any_localhost: boolean };
 
 /** Returns the client in oidc-provider's terms. Every client is confidential. */
 export async function findClientMetadata(db: Db, clientId: string): Promise<AdapterPayload | undefined> {
@@ -31,7 +34,8 @@ export async function findClientMetadata(db: Db, clientId: string): Promise<Adap
     client_secret: 'stored as a hash',
     client_name: client.name,
     ...(client.logo_url !== null && { logo_uri: client.logo_url }),
-    redirect_uris: client.redirect_uris,
+    redirect_uris: client.redirect_uris.filter((uri) => uri !== LOCALHOST_PATTERN),
+    any_localhost: client.redirect_uris.includes(LOCALHOST_PATTERN),
     // oidc-provider accepts the schemes of mobile apps for native clients only.
     application_type: client.redirect_uris.every((uri) => /^https?:/.test(uri)) ? 'web' : 'native',
     response_types: hasRedirect ? ['code'] : [],

@@ -6,7 +6,7 @@ import { createAdapter } from './adapter.ts';
 import { EXTRA_METADATA } from './client.ts';
 import type { TokenGuard } from './guard.ts';
 import { shouldRotate } from './refresh-rotation.ts';
-import { keepOfflineAccess } from './scopes.ts';
+import { checkScopes } from './scopes.ts';
 
 const DAY_SECONDS = 24 * 60 * 60;
 
@@ -18,11 +18,9 @@ const TTL_SECONDS = {
   IdToken: 3600,
   Interaction: 3600,
   Session: 14 * DAY_SECONDS,
-  // Outlives any chain of refreshes. Housekeeping deletes a grant once its last token has expired.
-  Grant: 3650 * DAY_SECONDS,
 } as const;
 
-type Dependencies = Pick<Kernel, 'db' | 'baseUrl' | 'sealing'> & { guard: TokenGuard };
+type Dependencies = Pick<Kernel, 'db' | 'baseUrl' | 'sealing' | 'config'> & { guard: TokenGuard };
 
 /** Configures oidc-provider to match the API contract. Everything that the contract does not name is disabled. */
 export function configure(ctx: Dependencies, keys: JWK[]): Configuration {
@@ -47,12 +45,13 @@ export function configure(ctx: Dependencies, keys: JWK[]): Configuration {
     pkce: { required: () => true },
     allowOmittingSingleRegisteredRedirectUri: false,
     clockTolerance: 0,
-    ttl: TTL_SECONDS,
+    // A grant ends after its absolute lifetime, however often its tokens are refreshed.
+    ttl: { ...TTL_SECONDS, Grant: ctx.config.grantDays * DAY_SECONDS },
     // A connected app keeps its tokens until the user disconnects it, not until a browser signs out.
     expiresWithSession: async () => false,
     issueRefreshToken: async (_koa, client) => client.grantTypeAllowed('refresh_token'),
     rotateRefreshToken: shouldRotate,
-    extraParams: { offline: keepOfflineAccess },
+    extraParams: { offline: checkScopes },
     // `setCors` in the middleware decides; oidc-provider must not reject requests on top of it.
     clientBasedCORS: () => true,
     cookies: {

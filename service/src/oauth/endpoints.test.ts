@@ -1,4 +1,5 @@
 import type { InjectOptions } from 'fastify';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestApp, testApp, testConfig } from '../../test/support/app.ts';
 import {
@@ -10,7 +11,8 @@ import {
   postToken,
 } from '../../test/support/browser.ts';
 import { makeClient, makeUser, REDIRECT, type TestClient, USER } from '../../test/support/tokens.ts';
-import { PARTNER_SCOPES, SCOPES } from '../http/access.ts';
+import { isUserScope, PARTNER_SCOPES, SCOPES } from '../http/access.ts';
+import { setScopes } from '../partners/partner.ts';
 import { rotateSigningKey } from './keys.ts';
 
 let node: TestApp;
@@ -95,6 +97,54 @@ describe('request bodies and client credentials', () => {
       expect([reply.statusCode, reply.json()]).toEqual([200, {}]);
     },
   );
+});
+
+describe('scopes', () => {
+  test('webhooks:write is never part of a user token, and asking for it is refused', async () => {
+    const { scope } = await signIn();
+    expect(scope.split(' ')).toContain('events:read');
+    expect(scope.split(' ')).not.toContain('webhooks:write');
+    const { callback } = await newBrowser(node.app).open(
+      authorizeUrl(client.clientId, newPkce(), { scope: 'openid webhooks:write' }),
+    );
+    expect(callback?.searchParams.get('error')).toBe('invalid_scope');
+  });
+
+  test('a token loses the scopes that its client loses', async () => {
+    const other = await makeClient(node.ctx, { clientId: 'shrinking' });
+    const { access_token } = await signIn({}, other);
+    const scopes = async () =>
+      (
+        await node.app.inject({ method: 'POST', url: '/oauth/introspect', payload: { token: access_token } })
+      ).json().scope;
+    expect(await scopes()).toContain('pii:read');
+    await setScopes(node.ctx, other.clientId, ['openid', 'offers:read']);
+    await expect.poll(scopes).toBe('offers:read openid');
+    await expect(setScopes(node.ctx, other.clientId, ['nonsense'])).rejects.toMatchObject({
+      code: 'validation_failed',
+    });
+  });
+
+  test('a grant ends after 180 days, and its tokens with it, however often they were refreshed', async () => {
+    const { access_token, refresh_token } = await signIn();
+    const { rows } = await sql<{ days: number }>`
+      select extract(epoch from expires_at - now()) / 86400 as days from oauth_grants
+      order by inserted_at desc limit 1`.execute(node.ctx.db);
+    expect(Math.round(Number(rows[0]?.days))).toBe(180);
+    await sql`update oauth_grants set expires_at = now(),
+      payload = jsonb_set(payload, '{exp}', to_jsonb(extract(epoch from now())::bigint - 1))`.execute(
+      node.ctx.db,
+    );
+    node.ctx.guard.applyNotification(`client ${client.clientId}`);
+    const reply = await node.app.inject({
+      method: 'POST',
+      url: '/oauth/introspect',
+      payload: { token: access_token },
+    });
+    expect(reply.json()).toEqual({ active: false });
+    const refreshed = await postToken(node.app, client, { grant_type: 'refresh_token', refresh_token });
+    expect([refreshed.statusCode, refreshed.json().error]).toEqual([400, 'invalid_grant']);
+  });
 });
 
 describe('every error has the API error object and the members of RFC 6749', () => {
@@ -293,7 +343,7 @@ describe('scopes', () => {
       scopes: ['openid', 'offers:read', 'pii:read'],
     });
     expect((await signIn({}, narrow)).scope.split(' ').sort()).toEqual(['offers:read', 'openid', 'pii:read']);
-    expect((await signIn({})).scope.split(' ').sort()).toEqual(Object.keys(SCOPES).sort());
+    expect((await signIn({})).scope.split(' ').sort()).toEqual(Object.keys(SCOPES).filter(isUserScope).sort());
     const partner = await postToken(node.app, narrow, {
       grant_type: 'client_credentials',
       redirect_uri: undefined,

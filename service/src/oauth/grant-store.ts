@@ -52,6 +52,20 @@ export async function revokeGrantOfArtifact(db: Db, kind: string, hash: Buffer):
   return rows.map(({ id }) => id);
 }
 
+/** Returns the users with a live grant of `email` to the partner. */
+export async function listEmailGrants(
+  db: Db,
+  partnerId: string,
+  userIds: readonly string[],
+): Promise<{ id: string; email: string }[]> {
+  const { rows } = await sql<{ id: string; email: string }>`
+    select u.id, u.email from users u where u.id = any(${userIds}::uuid[]) and exists (
+      select from oauth_grants g join oauth_clients c on c.client_id = g.client_id
+      where g.user_id = u.id and c.partner_id = ${partnerId} and g.revoked_at is null and g.expires_at > now()
+        and 'email' = any(string_to_array(g.payload #>> '{openid,scope}', ' ')))`.execute(db);
+  return rows;
+}
+
 /** Merges the grants of each app: a user who allowed an app in several browsers has one grant per browser. */
 export async function listConnectedApps(db: Db, userId: string): Promise<ConnectedApp[]> {
   const { rows } = await sql<ConnectedApp>`

@@ -1,6 +1,6 @@
 import { realTime } from '../clock.ts';
 import type { Context } from '../context.ts';
-import { SCOPES } from '../http/access.ts';
+import { isUserScope, SCOPES } from '../http/access.ts';
 
 /** The token response of the code flow. */
 export type TokenReply = {
@@ -23,7 +23,7 @@ export async function issueUserTokens(
   const client = await provider.Client.find(clientId);
   if (client === undefined) throw new Error(`client ${clientId} not found`);
   const scope = Object.keys(SCOPES)
-    .filter((one) => scopes.includes(one))
+    .filter((one) => isUserScope(one) && scopes.includes(one))
     .join(' ');
   const grant = new provider.Grant({ accountId: userId, clientId });
   grant.addOIDCScope(scope);

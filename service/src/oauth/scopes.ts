@@ -1,26 +1,29 @@
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC, TokenEndpointGrantContext } from 'oidc-provider';
 import { InvalidScope } from 'oidc-provider/lib/helpers/errors.js';
-import { PARTNER_SCOPES } from '../http/access.ts';
+import { isUserScope, PARTNER_SCOPES } from '../http/access.ts';
 
-/** Returns all scopes of the client if the request names none; undefined if it names some. */
+/** Returns all scopes of the client that a user can grant if the request names none; undefined if it names some. */
 export async function defaultScope(
   provider: Provider,
   query: Record<string, unknown>,
 ): Promise<string | undefined> {
   const { scope, client_id } = query;
   if ((scope !== undefined && scope !== '') || typeof client_id !== 'string') return undefined;
-  return (await provider.Client.find(client_id))?.scope;
+  const registered = (await provider.Client.find(client_id))?.scope;
+  return registered?.split(' ').filter(isUserScope).join(' ');
 }
 
 /**
- * Restores `offline_access`, which oidc-provider drops unless the request has `prompt=consent` (OpenID Connect Core
+ * Refuses the scope that no user can grant, and restores `offline_access`, which oidc-provider drops unless the request has `prompt=consent` (OpenID Connect Core
  * 1.0 §11). Our consent page names the scope, so every user has consented to it. Runs as the check of a made-up
  * parameter: the only hook after oidc-provider has filtered the scopes.
  */
-export function keepOfflineAccess(ctx: KoaContextWithOIDC): void {
+export function checkScopes(ctx: KoaContextWithOIDC): void {
   const { params, client } = ctx.oidc;
   const requested = String(ctx.query.scope ?? '').split(' ');
+  if (requested.includes('webhooks:write'))
+    throw new InvalidScope('this scope cannot be granted by a user', 'webhooks:write');
   if (params === undefined || !requested.includes('offline_access')) return;
   if (!client?.scope?.split(' ').includes('offline_access'))
     throw new InvalidScope('requested scope is not allowed', 'offline_access');

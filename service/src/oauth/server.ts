@@ -8,7 +8,7 @@ import { pageHeaders } from '../pages/headers.ts';
 import { renderPage } from '../pages/layout.ts';
 import { signInFailedPage } from '../pages/message-page.ts';
 import { findAccount } from './account.ts';
-import { findClient, type RegisteredClient } from './client.ts';
+import { type ExtraMetadata, findClient, type RegisteredClient } from './client.ts';
 import { authenticateByHash } from './client-authentication.ts';
 import { configure } from './configuration.ts';
 import type { ConnectedApp } from './connected-app.ts';
@@ -95,11 +95,27 @@ async function buildProvider(ctx: Dependencies, hooks: OAuthHooks): Promise<Prov
   provider.use(adaptReplies(ctx, provider, hooks));
   provider.registerGrantType('client_credentials', partnerTokenGrant(provider), ['scope']);
   authenticateByHash(ctx, provider);
+  allowLocalhost(provider);
   provider.on('server_error', (_koa, err) => ctx.log.error({ err }, 'authorization server failed'));
   (provider as EventEmitter).on('error', (err: unknown) =>
     ctx.log.error({ err }, 'authorization server failed'),
   );
   return provider;
+}
+
+/** Accepts every redirect to localhost for clients with the pattern; all others must match exactly. */
+function allowLocalhost({ Client }: Provider): void {
+  const isRegistered = Client.prototype.redirectUriAllowed;
+  Client.prototype.redirectUriAllowed = function (uri: string): boolean {
+    const { any_localhost } = this as unknown as ExtraMetadata;
+    return isRegistered.call(this, uri) || (any_localhost && isLocalhost(uri));
+  };
+}
+
+function isLocalhost(uri: string): boolean {
+  if (!URL.canParse(uri)) return false;
+  const { protocol, hostname, username, password, hash } = new URL(uri);
+  return protocol === 'http:' && hostname === 'localhost' && username + password + hash === '';
 }
 
 async function renderError(koa: KoaContextWithOIDC, out: ErrorOut): Promise<void> {

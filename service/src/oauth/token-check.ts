@@ -19,15 +19,17 @@ export type VerifiedToken = {
 export async function verifyToken(pool: pg.Pool, hash: Buffer): Promise<VerifiedToken | null> {
   const row = await findActiveToken(pool, hash);
   if (row === undefined) return null;
+  // A token never has more than its client, whose scopes may have been reduced since.
+  const scopes = row.scope.split(' ').filter((scope) => row.client_scopes.includes(scope));
   return {
     caller: newCaller({
       clientId: row.client_id,
       partnerId: row.partner_id,
       userId: row.user_id,
-      scopes: new Set(row.scope.split(' ')),
+      scopes: new Set(scopes),
       origins: new Set(row.origins),
     }),
-    scope: row.scope,
+    scope: scopes.join(' '),
     username: row.email,
     iat: row.iat,
     exp: row.exp,

@@ -56,6 +56,8 @@ export type ActiveToken = {
   grant_id: string | null;
   email: string | null;
   scope: string;
+  /** The scopes that the client is registered for now. */
+  client_scopes: string[];
   /** Unix time. */
   iat: number;
   exp: number;
@@ -64,14 +66,15 @@ export type ActiveToken = {
 /** One read by primary keys: the token, its client and partner, and for users the grant and the account. */
 const FIND_ACTIVE_TOKEN = {
   name: 'oauth_token_check',
-  text: `select t.client_id, c.partner_id, p.origins, t.user_id, t.grant_id, u.email, t.scope,
-      extract(epoch from t.issued_at)::float8 as iat, extract(epoch from t.expires_at)::float8 as exp
+  text: `select t.client_id, c.partner_id, p.origins, t.user_id, t.grant_id, u.email, t.scope, c.scopes as client_scopes,
+      extract(epoch from t.issued_at)::float8 as iat,
+      floor(extract(epoch from least(t.expires_at, g.expires_at)))::float8 as exp
     from oauth_tokens t
     join oauth_clients c on c.client_id = t.client_id
     join partners p on p.id = c.partner_id
     left join oauth_grants g on g.id = t.grant_id
     left join users u on u.id = t.user_id
-    where t.hash = $1 and t.expires_at > now() and p.disabled_at is null
+    where t.hash = $1 and least(t.expires_at, g.expires_at) > now() and p.disabled_at is null
       and (t.grant_id is null or (g.revoked_at is null and u.id is not null))`,
 };
 

@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { PageQuery } from '../http/paging.ts';
+import type { Query } from '../http/query-string.ts';
 import { partnerRoute } from '../http/route.ts';
-import { listOffers, readOffer } from './offer.ts';
-import { OfferDetails, OfferList } from './schema.ts';
+import { listOffersWith, readOfferWith } from './card.ts';
+import { OfferDetails, OfferList, OfferPageQuery, OfferQuery } from './schema.ts';
 
 export const offerRoutes = [
   partnerRoute('offers:read', {
@@ -11,11 +11,11 @@ export const offerRoutes = [
     operationId: 'listOffers',
     summary: 'List offers',
     description: 'Returns the published offers of the partner, newest first.',
-    query: PageQuery,
+    query: OfferPageQuery,
     reply: OfferList,
     errors: ['validation_failed'],
     cache: 'etag',
-    handle: (ctx, caller, { query }) => listOffers(ctx, caller, query),
+    handle: (ctx, caller, { query, request }) => listOffersWith(ctx, caller, query, request.query as Query),
   }),
   partnerRoute('offers:read', {
     method: 'GET',
@@ -23,9 +23,11 @@ export const offerRoutes = [
     operationId: 'getOffer',
     summary: 'Get an offer',
     params: Type.Object({ id: Type.String({ description: 'The id or slug of the offer.' }) }),
+    query: OfferQuery,
     reply: OfferDetails,
-    errors: ['not_found'],
+    errors: ['not_found', 'validation_failed'],
     cache: 'etag',
-    handle: (ctx, caller, { params }) => readOffer(ctx, caller, params.id),
+    handle: (ctx, caller, { params, request }) =>
+      readOfferWith(ctx, caller, params.id, request.query as Query),
   }),
 ];

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { List } from '../http/paging.ts';
+import { List, PageQuery } from '../http/paging.ts';
 import { Closed, Decimal, EvmAddress, EvmChain, Nullable, ObjectName, Timestamp, Uri } from '../http/wire.ts';
 
 export const OFFER_TYPES = ['platform::token_sale', 'fund::swap', 'tokenized::swap'] as const;
@@ -32,6 +32,36 @@ export const OfferOption = Closed(
 );
 export type OfferOption = Static<typeof OfferOption>;
 
+/** What a card shows, so that it needs no second call. */
+export const OfferCard = Closed(
+  {
+    name: Type.String(),
+    asset: Asset,
+    chains: Type.Array(EvmChain),
+    state: Type.Enum(['upcoming', 'open', 'ended']),
+    price_usd: Nullable(Decimal),
+    raised_usd: Nullable(Decimal),
+    target_usd: Nullable(Decimal),
+    fee_bps: Nullable(Type.Integer()),
+  },
+  { title: 'OfferCard', description: 'Only with `include=summary`.' },
+);
+export type OfferCard = Static<typeof OfferCard>;
+
+const INCLUDE = {
+  include: Type.Optional(
+    Type.Unsafe<string | string[]>({
+      type: ['string', 'array'],
+      items: { type: 'string' },
+      description:
+        '`summary` adds what a card shows: name, asset, chains, state, price, amounts raised and sought, fee.',
+      examples: ['summary'],
+    }),
+  ),
+};
+export const OfferQuery = Type.Object(INCLUDE);
+export const OfferPageQuery = Type.Object({ ...PageQuery.properties, ...INCLUDE });
+
 const summary = {
   id: Type.String(),
   slug: Type.String(),
@@ -42,6 +72,7 @@ const summary = {
   logo_url: Uri,
   banner_url: Nullable(Uri),
   options: Type.Array(OfferOption),
+  summary: Type.Optional(OfferCard),
 };
 
 export const OfferSummary = Closed({ object: ObjectName('offer'), ...summary }, { title: 'Offer' });

@@ -109,10 +109,17 @@ function narrowUsers(draft: Draft, { users, emails }: Selection): void {
   else narrowToQuery(draft, 'user_id', both);
 }
 
-function usersByEmail({ bind }: Draft, emails: string[]): string {
-  return emails.length === 1
-    ? `select id from users where lower(email) = ${bind(emails[0], 'text')}`
-    : `select id from users where lower(email) = any(${hideLength(bind(emails, 'text[]'))}::text[])`;
+/** Partners find only the users who granted them `email`, so that a filter cannot reveal an address. */
+function usersByEmail({ bind, partner, sources }: Draft, emails: string[]): string {
+  const matching =
+    emails.length === 1
+      ? `lower(email) = ${bind(emails[0], 'text')}`
+      : `lower(email) = any(${hideLength(bind(emails, 'text[]'))}::text[])`;
+  if (sources.includes('partners')) return `select id from users where ${matching}`;
+  return `select id from users where ${matching} and exists (
+    select from oauth_grants g join oauth_clients c on c.client_id = g.client_id
+    where g.user_id = users.id and c.partner_id = ${partner} and g.revoked_at is null and g.expires_at > now()
+      and 'email' = any(string_to_array(g.payload #>> '{openid,scope}', ' ')))`;
 }
 
 /** In the indexes by offer and by option the status comes next. An option implies its offer, so one column is enough. */

@@ -44,6 +44,10 @@ beforeAll(async () => {
       join (select id, row_number() over (order by id) - 1 as n from users where email like 'user%@user.test') u on u.n = i % 40`.execute(
     ctx.db,
   );
+  await sql`insert into oauth_grants (id, client_id, user_id, payload, expires_at)
+    select 'grant ' || id, 'partner-one', id, '{"openid": {"scope": "openid email"}}', now() + interval '1 day' from users`.execute(
+    ctx.db,
+  );
   await sql`analyze participations`.execute(ctx.db);
 });
 afterAll(() => app.close());

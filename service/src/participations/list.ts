@@ -3,17 +3,20 @@ import type { Caller } from '../http/access.ts';
 import { readFilters } from '../http/filters.ts';
 import { type PageQuery, readPage } from '../http/paging.ts';
 import type { Query } from '../http/query-string.ts';
+import { addIncluded, readParticipationInclude } from './include.ts';
 import { listParticipations } from './list-store.ts';
 import { showParticipation } from './participation.ts';
 import { FILTERS, readSelection } from './selection.ts';
 
 /** Lists the user's own participations with the partner, or those of all the partner's users. */
 export async function readParticipations(ctx: Context, caller: Caller, query: PageQuery, raw: Query) {
+  const include = readParticipationInclude(caller, raw);
   const filters = readFilters(raw, FILTERS);
   const selection = readSelection(caller, filters);
   const name = `participations ${caller.partnerId} ${caller.userId} ${JSON.stringify(filters)}`;
   const page = await readPage(ctx.sealing, name, query, (keyset) =>
     listParticipations(ctx.db, caller.partnerId, selection, keyset),
   );
-  return { ...page, data: page.data.map(showParticipation) };
+  const data = await addIncluded(ctx, caller, include, page.data.map(showParticipation));
+  return { ...page, data };
 }

@@ -3,14 +3,23 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { Caller } from '../http/access.ts';
 import { isId } from '../http/ids.ts';
+import type { Query } from '../http/query-string.ts';
 import type { Chain } from '../http/wire.ts';
+import { addIncluded, readParticipationInclude } from './include.ts';
 import type { Participation } from './schema.ts';
 import { findParticipation, type ParticipationRow } from './store.ts';
 
-export async function readParticipation(ctx: Context, caller: Caller, id: string): Promise<Participation> {
+export async function readParticipation(
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  query: Query,
+): Promise<Participation> {
+  const include = readParticipationInclude(caller, query);
   const row = isId(id) ? await findParticipation(ctx.db, caller, id) : null;
   if (row === null) throw new ApiError('not_found');
-  return showParticipation(row);
+  const [shown] = await addIncluded(ctx, caller, include, [showParticipation(row)]);
+  return shown ?? showParticipation(row);
 }
 
 export function showParticipation(row: ParticipationRow): Participation {

@@ -1,11 +1,16 @@
 import Type from 'typebox';
-import { PageQuery } from '../http/paging.ts';
 import type { Query } from '../http/query-string.ts';
 import { partnerRoute, userRoute } from '../http/route.ts';
 import { createParticipation } from './create.ts';
 import { readParticipations } from './list.ts';
 import { readParticipation } from './participation.ts';
-import { NewParticipation, Participation, ParticipationList } from './schema.ts';
+import {
+  NewParticipation,
+  Participation,
+  ParticipationList,
+  ParticipationPageQuery,
+  ParticipationQuery,
+} from './schema.ts';
 
 export const participationRoutes = [
   userRoute('participations:write', {
@@ -44,7 +49,7 @@ export const participationRoutes = [
     summary: 'List participations',
     description:
       'Returns participations of the user, or of all users of the partner. Filter by `offer_id`, `offer_option_id`, `user_id`, `status` and `user_email`.',
-    query: PageQuery,
+    query: ParticipationPageQuery,
     reply: ParticipationList,
     handle: (ctx, caller, { query, request }) =>
       readParticipations(ctx, caller, query, request.query as Query),
@@ -55,8 +60,10 @@ export const participationRoutes = [
     operationId: 'getParticipation',
     summary: 'Get a participation',
     params: Type.Object({ id: Type.String() }),
+    query: ParticipationQuery,
     reply: Participation,
     errors: ['not_found'],
-    handle: (ctx, caller, { params }) => readParticipation(ctx, caller, params.id),
+    handle: (ctx, caller, { params, request }) =>
+      readParticipation(ctx, caller, params.id, request.query as Query),
   }),
 ];

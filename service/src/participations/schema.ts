@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { List } from '../http/paging.ts';
-import { Chain, Closed, Nullable, ObjectName, Timestamp, Uint256 } from '../http/wire.ts';
+import { List, PageQuery } from '../http/paging.ts';
+import { Chain, Closed, Nullable, ObjectName, Timestamp, Uint256, Uri } from '../http/wire.ts';
 import { Asset } from '../offers/schema.ts';
 
 export const STATUSES = [
@@ -13,6 +13,34 @@ export const STATUSES = [
   'remitted',
   'remit_failed',
 ] as const;
+
+const TransactionLinks = Closed({
+  approval: Uri,
+  commit: Nullable(Uri),
+  remit: Nullable(Uri),
+});
+
+/** Members that a caller asks for with `include`. */
+const Transactions = Closed(
+  {
+    approval_hash: Type.String(),
+    commit_hash: Nullable(Type.String()),
+    remit_hash: Nullable(Type.String()),
+    explorer_urls: TransactionLinks,
+  },
+  { title: 'ParticipationTransactions', description: 'Only with `include=transactions`.' },
+);
+export type Transactions = Static<typeof Transactions>;
+
+const ParticipationUser = Closed(
+  { id: Type.String(), email: Nullable(Type.String()) },
+  {
+    title: 'ParticipationUser',
+    description:
+      'Only with `include=user` and a partner token. `email` is null unless the user granted `email`.',
+  },
+);
+export type ParticipationUser = Static<typeof ParticipationUser>;
 
 export const Participation = Closed(
   {
@@ -37,10 +65,25 @@ export const Participation = Closed(
     wallet_address: Nullable(Type.String()),
     inserted_at: Timestamp,
     updated_at: Timestamp,
+    transactions: Type.Optional(Transactions),
+    user: Type.Optional(ParticipationUser),
   },
   { title: 'Participation' },
 );
 export type Participation = Static<typeof Participation>;
+
+const INCLUDE = {
+  include: Type.Optional(
+    Type.Unsafe<string | string[]>({
+      type: ['string', 'array'],
+      items: { type: 'string' },
+      description: 'Adds members: `transactions`, and for partner tokens `user`. Separate names by commas.',
+      examples: ['transactions'],
+    }),
+  ),
+};
+export const ParticipationQuery = Type.Object(INCLUDE);
+export const ParticipationPageQuery = Type.Object({ ...PageQuery.properties, ...INCLUDE });
 
 export const ParticipationList = List(Participation, 'Participations');
 

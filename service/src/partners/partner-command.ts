@@ -10,6 +10,7 @@ import {
   rotateSecret,
   setOrigins,
   setRedirects,
+  setScopes,
 } from './partner.ts';
 
 export const PARTNER_HELP: CommandHelp = {
@@ -19,6 +20,7 @@ export const PARTNER_HELP: CommandHelp = {
     'partner rotate-secret CLIENT_ID [--grace-hours HOURS]',
     'partner set-redirects CLIENT_ID URI …',
     'partner set-origins CLIENT_ID ORIGIN …',
+    'partner set-scopes CLIENT_ID SCOPE …',
     'partner disable CLIENT_ID',
     'partner enable CLIENT_ID',
   ],
@@ -76,6 +78,11 @@ const ACTIONS: Record<string, Action> = {
     allowed: [],
     takes: 'client and list',
     run: (ctx, { clientId, rest }) => setOrigins(ctx, clientId, rest),
+  },
+  'set-scopes': {
+    allowed: [],
+    takes: 'client and list',
+    run: (ctx, { clientId, rest }) => setScopes(ctx, clientId, rest),
   },
   disable: { allowed: [], takes: 'client', run: (ctx, { clientId }) => disablePartner(ctx, clientId) },
   enable: { allowed: [], takes: 'client', run: (ctx, { clientId }) => enablePartner(ctx, clientId) },

@@ -22,9 +22,7 @@ export type Credentials = { partner_id: string; client_id: string; client_secret
 export async function createPartner(ctx: Parts, input: NewPartner): Promise<Credentials> {
   const { name, redirectUris, scopes = Object.keys(SCOPES), origins = [], logoUrl = null } = input;
   if (name.trim() === '' || name.length > 100) throw invalidField('name', 'must be 1 to 100 characters');
-  for (const scope of scopes)
-    if (!(scope in SCOPES))
-      throw invalidField('scopes', `${scope} is not a scope; use ${Object.keys(SCOPES).join(', ')}`);
+  checkScopes(scopes);
   if (logoUrl !== null && !isWebUrl(logoUrl))
     throw invalidField('logo', 'must be a URL that starts with https://');
   const secret = newClientSecret(ctx);
@@ -58,6 +56,18 @@ export async function setRedirects(ctx: Parts, clientId: string, uris: readonly 
 
 export async function setOrigins(ctx: Parts, clientId: string, origins: readonly string[]): Promise<void> {
   await store.updatePartner(ctx.db, clientId, { origins: origins.map(checkOrigin) });
+}
+
+/** Tokens already issued lose the scopes that the client no longer has. */
+export async function setScopes(ctx: Parts, clientId: string, scopes: readonly string[]): Promise<void> {
+  checkScopes(scopes);
+  await store.updateClient(ctx.db, clientId, { scopes: [...new Set(scopes)] });
+}
+
+function checkScopes(scopes: readonly string[]): void {
+  for (const scope of scopes)
+    if (!(scope in SCOPES))
+      throw invalidField('scopes', `${scope} is not a scope; use ${Object.keys(SCOPES).join(', ')}`);
 }
 
 /** Revokes every token of the partner on every node. Its data is kept. */

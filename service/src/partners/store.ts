@@ -38,7 +38,7 @@ export async function upsertPartner(
     );
     await sql`insert into oauth_clients as c (client_id, partner_id, redirect_uris, scopes, secret_hash)
       values (${client.client_id}, ${partner.id}, ${client.redirect_uris}, ${client.scopes}, ${client.secret_hash})
-      on conflict (client_id) do update set secret_hash = excluded.secret_hash,
+      on conflict (client_id) do update set secret_hash = excluded.secret_hash, scopes = excluded.scopes,
         redirect_uris = c.redirect_uris || array(select unnest(excluded.redirect_uris) except select unnest(c.redirect_uris))`.execute(
       tx,
     );

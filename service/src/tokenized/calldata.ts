@@ -13,7 +13,7 @@ import { orderEvent } from './order-event.ts';
 import type { Attestation } from './provider.ts';
 import { signQuoteRequest } from './quote-signature.ts';
 import type { SwapTransaction } from './schema.ts';
-import { moveOrder } from './store.ts';
+import { moveOrder, saveFee } from './store.ts';
 
 type AttestedOrder = { id: string; attestation: Attestation; cost: Cost };
 
@@ -60,6 +60,7 @@ export async function issueCalldata(
     };
     const { quantity } = attestation;
     await appendEvent(ctx, tx, orderEvent(order, 'issued', { quantity, hash: null }));
+    await saveFee(tx, id, fee);
     return {
       object: 'tokenized_swap_transaction',
       action: 'broadcast_transaction',

@@ -1,11 +1,14 @@
 import type { ErrorCode } from '../errors.ts';
 import { readIdempotencyKey } from '../http/idempotency.ts';
+import { PageQuery } from '../http/paging.ts';
 import { partnerRoute, userRoute } from '../http/route.ts';
+import { readOrders } from './order-list.ts';
 import { quoteSwap } from './quote.ts';
 import {
   NewTransaction,
   QuoteQuery,
   StatusQuery,
+  SwapOrderList,
   SwapQuote,
   SwapTransaction,
   TradingStatus,
@@ -49,6 +52,17 @@ export const tokenizedRoutes = [
     reply: TradingStatus,
     errors: ['validation_failed', 'symbol_not_found', 'upstream_error', 'upstream_unavailable'],
     handle: (ctx, caller, { query }) => readTradingStatus(ctx, caller, query),
+  }),
+  partnerRoute('swaps:read', {
+    method: 'GET',
+    path: '/v1/tokenized/swap/orders',
+    operationId: 'listTokenizedSwapOrders',
+    summary: 'List orders of tokenized assets',
+    description:
+      'Returns the orders whose transaction was issued: those of the user, or of all users of the partner. `executed` and `expired` are the outcomes on chain.',
+    query: PageQuery,
+    reply: SwapOrderList,
+    handle: (ctx, caller, { query }) => readOrders(ctx, caller, query),
   }),
   userRoute('swaps:write', {
     method: 'POST',

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { List } from '../http/paging.ts';
 import {
   Closed,
   Decimal,
@@ -61,6 +62,28 @@ export const NewTransaction = Closed({
   wallet_address: EvmAddress,
 });
 export type NewTransaction = Static<typeof NewTransaction>;
+
+export const SwapOrder = Closed(
+  {
+    object: ObjectName('tokenized_swap_order'),
+    id: Type.String(),
+    symbol: Type.String(),
+    side: Side,
+    chain: EvmChain,
+    wallet_address: EvmAddress,
+    amount: Uint256,
+    fee: Uint256,
+    notional_value: Uint256,
+    receive_output_amount: Uint256,
+    status: Type.Enum(['issued', 'executed', 'expired']),
+    transaction_hash: Nullable(Type.String()),
+    expires_at: Timestamp,
+    inserted_at: Timestamp,
+  },
+  { title: 'TokenizedSwapOrder' },
+);
+export type SwapOrder = Static<typeof SwapOrder>;
+export const SwapOrderList = List(SwapOrder, 'TokenizedSwapOrders');
 
 export const SwapTransaction = Closed(
   {

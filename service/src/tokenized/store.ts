@@ -148,6 +148,10 @@ export async function saveAttestation(
     where id = ${id} and state = 'asking'`.execute(db);
 }
 
+export async function saveFee(db: Db, id: string, fee: bigint): Promise<void> {
+  await sql`update tokenized_orders set fee = ${fee.toString()} where id = ${id}`.execute(db);
+}
+
 export async function saveTransactionHash(db: Db, id: string, hash: Hex): Promise<void> {
   await sql`update tokenized_orders set transaction_hash = ${Buffer.from(hash.slice(2), 'hex')} where id = ${id}`.execute(
     db,

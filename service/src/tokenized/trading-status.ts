@@ -23,18 +23,26 @@ export async function readTradingStatus(
     hasRunningContract(ctx, offer, side),
   ]);
   const isOffered = offerState(offer, ctx.clock.now()) === 'open';
-  if (!isOffered || !isRunning || !isTradable(limits)) return notTradable(side);
-  const active = await readActiveLimit(ctx, symbol);
+  const tradable = isOffered && isRunning && isTradable(limits);
+  if (!tradable && !(isOffered && isRunning && isClosedMarket(limits))) return notTradable(side);
+  const active = tradable ? await readActiveLimit(ctx, symbol) : null;
+  const withFee = (net: bigint) => formatUnits(grossUp(net, offer.fee_bps ?? 0), 18);
   // Only a buy is grossed up: the fee of a sale is deducted from the venue's payment.
-  const gross = (net: bigint) => formatUnits(side === 'buy' ? grossUp(net, offer.fee_bps ?? 0) : net, 18);
+  const ofSide = side === 'buy' ? withFee : (net: bigint) => formatUnits(net, 18);
   return {
     object: 'tokenized_swap_trading_status',
     side,
-    tradable: true,
-    gross_max_notional_value: gross(limits.maxNotional),
-    gross_max_tokens: gross(limits.maxTokens),
-    gross_max_active_notional_value: active === null ? null : gross(active),
+    tradable,
+    gross_max_notional_value: ofSide(limits.maxNotional),
+    gross_max_tokens: ofSide(limits.maxTokens),
+    // The venue counts both sides together, so this is one number for both.
+    gross_max_active_notional_value: active === null ? null : withFee(active),
   };
+}
+
+/** A closed market keeps the limits of an order if the venue still reports them. */
+function isClosedMarket({ refusal, maxNotional, maxTokens }: TradingLimits): boolean {
+  return refusal?.kind === 'market_closed' && maxNotional > 0n && maxTokens > 0n;
 }
 
 function notTradable(side: Side): TradingStatus {

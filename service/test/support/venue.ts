@@ -63,6 +63,7 @@ export type TokenizedWorld = {
 export async function startTestVenue(chain: TestChain, now: () => number): Promise<TestVenue> {
   const folder = await mkdtemp(join(tmpdir(), 'causeway-test-venue-'));
   const store = openVenueState(folder);
+  store.state.session = null;
   const fault = createFault();
   const deployment = chain.deployment.venue;
   if (deployment === null) throw new Error('the chain has no venue deployment');

@@ -30,6 +30,8 @@ export type VenueView = {
 
 export type VenueControls = {
   'venue/set': { input: VenueSetting; output: VenueView };
+  /** Follows the calendar, unless the session was set. */
+  'venue/calendar': { input: Record<string, never>; output: Record<string, never> };
   'venue/fault': { input: { mode: FaultMode; for_seconds?: number }; output: Record<string, never> };
 };
 
@@ -53,11 +55,16 @@ export function addVenueControls(control: Control, { store, fault, symbols, post
     for (const [symbol, setting] of Object.entries(assets)) validateSetting(symbol, setting, symbols);
     for (const [symbol, { price }] of Object.entries(assets))
       if (price != null) await postPrice(symbol, parseScaled(price) ?? 0n);
-    if (session !== undefined) state.session = session;
+    if (session !== undefined) Object.assign(state, { session, is_default: false });
     for (const [symbol, setting] of Object.entries(assets))
       state.assets[symbol] = { ...(state.assets[symbol] ?? UNSET), ...setting };
     save();
     return toView(store, symbols);
+  });
+  control.on('venue/calendar', Type.Object({}), async () => {
+    if (state.is_default) Object.assign(state, { session: null, is_default: false });
+    save();
+    return {};
   });
   control.on('venue/fault', FaultInput, async ({ mode, for_seconds }) => {
     fault.set(mode, for_seconds);

@@ -26,6 +26,8 @@ export type VenueState = {
   api_key: string;
   /** Null follows the calendar. */
   session: MarketStatus | null;
+  /** Until the session is set: the market is open, whatever the calendar says. */
+  is_default?: boolean;
   assets: Record<string, AssetSetting>;
   /** Counts all attestations ever issued. */
   attestations: number;
@@ -42,7 +44,8 @@ export function openVenueState(folder: string): VenueStore {
   const state = readState(path) ?? {
     seed: randomBytes(8).toString('hex'),
     api_key: randomBytes(24).toString('base64url'),
-    session: null,
+    session: 'regular',
+    is_default: true,
     assets: {},
     attestations: 0,
     live: [],

@@ -1,0 +1,20 @@
+import { invalidField } from '../errors.ts';
+import type { Query } from './query-string.ts';
+
+/** Reads `include`: names separated by commas, or repeated. Throws `validation_failed` for an unknown name. */
+export function readInclude<Name extends string>(query: Query, allowed: readonly Name[]): ReadonlySet<Name> {
+  const names = [query.include ?? []]
+    .flat()
+    .flatMap((value) => value.split(','))
+    .filter((name) => name !== '');
+  return new Set(
+    names.map((name) => {
+      const known = allowed.find((each) => each === name);
+      if (known !== undefined) return known;
+      throw invalidField(
+        'include',
+        allowed.length === 0 ? 'is not supported here' : `must be one of ${allowed.join(', ')}`,
+      );
+    }),
+  );
+}

@@ -1,0 +1,11 @@
+import type { Context } from '../context.ts';
+import { listEmailGrants } from './grant-store.ts';
+
+/** Returns the email addresses of the users who let the partner see them, by user id. */
+export async function listGrantedEmails(
+  { db }: Pick<Context, 'db'>,
+  partnerId: string,
+  userIds: readonly string[],
+): Promise<Map<string, string>> {
+  return new Map((await listEmailGrants(db, partnerId, userIds)).map(({ id, email }) => [id, email]));
+}

@@ -1,0 +1,42 @@
+import { sql } from 'kysely';
+import type { Db } from '../db/pool.ts';
+import type { Keyset } from '../http/paging.ts';
+
+export type OrderRow = {
+  id: string;
+  symbol: string;
+  side: number;
+  chain: string;
+  wallet: string;
+  amount: string;
+  fee: string | null;
+  fee_bps: number;
+  quantity: string;
+  state: 'live' | 'executed' | 'expired';
+  transaction_hash: Buffer | null;
+  expires_at: string;
+  inserted_at: string;
+};
+
+export async function listIssuedOrders(
+  db: Db,
+  { partnerId, userId }: { partnerId: string; userId: string | null },
+  { direction, position, limit }: Keyset,
+): Promise<OrderRow[]> {
+  const isOlder = direction === 'older';
+  const order = sql.raw(isOlder ? 'desc' : 'asc');
+  const ofUser = userId === null ? sql`` : sql`and t.user_id = ${userId}`;
+  const beyond =
+    position === null
+      ? sql``
+      : sql`and (t.inserted_at, t.id) ${sql.raw(isOlder ? '<' : '>')} (${position.inserted_at}::timestamptz, ${position.id}::uuid)`;
+  const { rows } = await sql<OrderRow>`
+    select t.id, t.symbol, (t.attestation ->> 'side')::int as side, t.chain, t.wallet, t.amount::text, t.fee::text,
+      coalesce(o.fee_bps, 0) as fee_bps, t.attestation ->> 'quantity' as quantity, t.state, t.transaction_hash,
+      t.expires_at, t.inserted_at
+    from tokenized_orders t left join offers o on o.id = t.offer_id
+    where t.partner_id = ${partnerId} ${ofUser} ${beyond} and t.state in ('live', 'executed', 'expired')
+      and t.attestation is not null
+    order by t.inserted_at ${order}, t.id ${order} limit ${limit}`.execute(db);
+  return rows;
+}

@@ -1,0 +1,40 @@
+import type { Context } from '../context.ts';
+import type { Caller } from '../http/access.ts';
+import { type PageQuery, readPage } from '../http/paging.ts';
+import type { EvmChain } from '../http/wire.ts';
+import { splitGross } from './fee.ts';
+import { listIssuedOrders, type OrderRow } from './order-list-store.ts';
+import type { SwapOrder } from './schema.ts';
+
+/** Lists the orders whose calldata was issued: the user's own with the partner, or those of all the partner's users. */
+export async function readOrders(ctx: Context, caller: Caller, query: PageQuery) {
+  const { partnerId, userId } = caller;
+  const page = await readPage(ctx.sealing, `tokenized orders ${partnerId} ${userId}`, query, (keyset) =>
+    listIssuedOrders(ctx.db, { partnerId, userId }, keyset),
+  );
+  return { ...page, data: page.data.map(showOrder) };
+}
+
+const STATUSES = { live: 'issued', executed: 'executed', expired: 'expired' } as const;
+
+function showOrder(row: OrderRow): SwapOrder {
+  const amount = BigInt(row.amount);
+  // Orders of earlier versions did not record their fee.
+  const fee = row.fee === null ? splitGross(amount, row.fee_bps).fee : BigInt(row.fee);
+  return {
+    object: 'tokenized_swap_order',
+    id: row.id,
+    symbol: row.symbol,
+    side: row.side === 1 ? 'sell' : 'buy',
+    chain: row.chain as EvmChain,
+    wallet_address: row.wallet,
+    amount: row.amount,
+    fee: fee.toString(),
+    notional_value: (amount - fee).toString(),
+    receive_output_amount: row.quantity,
+    status: STATUSES[row.state],
+    transaction_hash: row.transaction_hash === null ? null : `0x${row.transaction_hash.toString('hex')}`,
+    expires_at: row.expires_at,
+    inserted_at: row.inserted_at,
+  };
+}
