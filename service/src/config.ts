@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Hex } from 'viem';
 import { EVM_CHAIN_NAMES, type EvmChainName } from './chain/chains.ts';
 import { checkNames } from './config/names.ts';
-import { readOperatorKey } from './config/operator-settings.ts';
+import { readOperatorKey, readRetiredKeys } from './config/operator-settings.ts';
 import type { Area } from './config/parsers.ts';
 import {
   type DocumentSettings,
@@ -68,6 +68,8 @@ export type Config = {
   supplierKey: Hex | null;
   /** Commits and refunds participations. Null = this process settles nothing. */
   operatorKey: OperatorKey | null;
+  /** Replaced operator keys whose transactions are still followed. */
+  retiredKeys: OperatorKey[];
   /** Null = tokenized swaps are unavailable. */
   venue: VenueSettings | null;
   /** Maximum fee per unit of gas, in wei. */
@@ -161,6 +163,7 @@ function readConfig(env: Environment, source: Source): Config {
     countryChangePolicy: read('COUNTRY_CHANGE_POLICY'),
     supplierKey: read('SUPPLIER_KEY'),
     operatorKey: readOperatorKey(source),
+    retiredKeys: readRetiredKeys(source),
     venue: readVenueSettings(source),
     operatorMaxFees: readMaxFees(read),
     operatorMaxTip: BigInt(read('OPERATOR_MAX_TIP_GWEI') ?? 0) * 1_000_000_000n,

@@ -16,6 +16,19 @@ export function readOperatorKey(source: Source): OperatorKey | null {
   return key === null ? null : localKey(key);
 }
 
+/** Reads `OPERATOR_RETIRED_KEYS`. */
+export function readRetiredKeys(source: Source): OperatorKey[] {
+  return (source.read('OPERATOR_RETIRED_KEYS') ?? []).map((text) => {
+    const key = privateKey.parse(text, source.isProduction);
+    if (key !== undefined) return localKey(key);
+    if (text.startsWith('0x'))
+      source.problems.push(
+        'OPERATOR_RETIRED_KEYS: must be a comma-separated list of private keys or KMS key ids',
+      );
+    return readKmsKey(source, text);
+  });
+}
+
 function readKeyFile({ problems, isProduction }: Source, file: string): OperatorKey | null {
   if (!existsSync(file)) {
     problems.push(`OPERATOR_KEY_FILE: must be an existing file; ${file} does not exist`);

@@ -109,6 +109,11 @@ const KEYS = {
   AWS_ACCESS_KEY_ID: setting(parsers.text, 'The AWS access key.', { required: '`OPERATOR_KMS_KEY` is set' }),
   AWS_SECRET_ACCESS_KEY: setting(parsers.text, 'The AWS secret.', { required: '`OPERATOR_KMS_KEY` is set' }),
   AWS_SESSION_TOKEN: setting(parsers.text, 'The session token of temporary AWS credentials.', {}),
+  OPERATOR_RETIRED_KEYS: setting(
+    parsers.list,
+    'Replaced operator keys, comma-separated: private keys, or KMS key ids. The service follows their transactions until the last one is final, and sends nothing new from them. It refuses to start while a replaced key that is not listed has such transactions.',
+    {},
+  ),
   SUPPLIER_KEY: setting(
     parsers.privateKey,
     'The private key that allow-list contracts accept as their supplier. Without it no wallet can be allowed.',

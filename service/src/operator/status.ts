@@ -1,8 +1,9 @@
 import { readQuantity } from '../chain/evm/quantity.ts';
-import { keyId, type OperatorAccount } from './account.ts';
+import type { Db } from '../db/pool.ts';
+import { type KeyId, keyId, type OperatorAccount } from './account.ts';
 import { findNextNonce } from './lease-store.ts';
 import { readNonce } from './nonces.ts';
-import { countOpen } from './store.ts';
+import { countOpen, countUnfinished } from './store.ts';
 
 /** Describes the operator's key on one chain, for the `operator status` command. */
 export async function readOperatorStatus(account: OperatorAccount) {
@@ -16,4 +17,9 @@ export async function readOperatorStatus(account: OperatorAccount) {
     next_nonce: nextNonce === null ? null : String(nextNonce),
     open_transactions: String(await countOpen(db, keyId(account))),
   };
+}
+
+/** Lists the keys with transactions that are not final, current and replaced ones alike. */
+export function listUnfinishedKeys(db: Db): Promise<(KeyId & { count: number })[]> {
+  return countUnfinished(db);
 }

@@ -105,6 +105,14 @@ export async function countOpen(db: Db, { chain, address }: KeyId): Promise<bigi
   return rows[0]?.n ?? 0n;
 }
 
+/** Counts the transactions that are open or that a reorganisation could still undo, per key and chain. */
+export async function countUnfinished(db: Db): Promise<(KeyId & { count: number })[]> {
+  const { rows } = await sql<KeyId & { count: number }>`
+    select chain, signer as address, count(*)::int as count from operator_transactions
+    where state in ('open', 'settled') group by chain, signer order by chain, signer`.execute(db);
+  return rows;
+}
+
 /** Records where an open transaction was mined; returns false if it is no longer open. `final` ones are not watched. */
 export async function markSettled(
   tx: Db,

@@ -1,11 +1,10 @@
-import type { EvmChain } from '../chain/evm/client.ts';
 import type { Context } from '../context.ts';
 import type { FollowTimings } from '../operator/follow.ts';
-import type { Signer } from '../operator/signer.ts';
 import { SETTLEMENT_CHANNEL } from '../participations/wake.ts';
-import { type AlertGauges, createAlertGauges } from './alerts.ts';
+import { createAlertGauges } from './alerts.ts';
+import { followRetired, listRetiredWorkers } from './retired-keys.ts';
 import { type Round, runRound } from './round.ts';
-import { createWorker } from './worker.ts';
+import { createWorker, type SettlementWorker } from './worker.ts';
 
 export type Settlement = { stop(): Promise<void> };
 
@@ -29,7 +28,11 @@ export async function startSettlement(
   const gauges = createAlertGauges(ctx.metrics.registry);
   const signer = ctx.operator;
   if (signer === null) return { stop: async () => {} };
-  const loops = ctx.chains.all().map((chain) => startLoop(ctx, chain, signer, gauges, timings));
+  const retired = await listRetiredWorkers(ctx, signer, timings);
+  const loops = ctx.chains
+    .all()
+    .map((chain) => startLoop(createWorker(ctx, chain, signer, gauges, timings), runRound));
+  loops.push(...retired.map((worker) => startLoop(worker, followRetired)));
   await ctx.listener.on(SETTLEMENT_CHANNEL, (chain) => {
     for (const loop of loops) if (loop.chain === chain || chain === '') loop.wake();
   });
@@ -39,14 +42,9 @@ export async function startSettlement(
   return { stop: async () => void (await Promise.all(loops.map((loop) => loop.stop()))) };
 }
 
-function startLoop(
-  ctx: Context,
-  chain: EvmChain,
-  signer: Signer,
-  gauges: AlertGauges,
-  timings: FollowTimings,
-) {
-  const worker = createWorker(ctx, chain, signer, gauges, timings);
+function startLoop(worker: SettlementWorker, runRound: (worker: SettlementWorker) => Promise<Round>) {
+  const { ctx, account } = worker;
+  const { chain } = account;
   let stopped = false;
   let woken = false;
   let failures = 0;

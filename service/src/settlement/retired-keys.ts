@@ -1,0 +1,59 @@
+import { Registry } from 'prom-client';
+import { ConfigError } from '../config.ts';
+import type { Context } from '../context.ts';
+import { keyId } from '../operator/account.ts';
+import { type FollowTimings, followTransactions } from '../operator/follow.ts';
+import { openOperatorKey } from '../operator/key.ts';
+import { LeaseLost, takeLease } from '../operator/lease.ts';
+import type { Signer } from '../operator/signer.ts';
+import { listUnfinishedKeys } from '../operator/status.ts';
+import { createAlertGauges } from './alerts.ts';
+import type { Round } from './round.ts';
+import { createWorker, type SettlementWorker } from './worker.ts';
+
+/**
+ * Returns a worker per chain and replaced operator key that still has transactions to follow. Throws `ConfigError` if such
+ * a key is not configured: nobody would resend its transactions or notice their outcome.
+ */
+export async function listRetiredWorkers(
+  ctx: Context,
+  current: Signer,
+  timings: FollowTimings,
+): Promise<SettlementWorker[]> {
+  const keys = await Promise.all(
+    ctx.config.retiredKeys.map((key) => openOperatorKey(key, ctx.clock, ctx.metrics.registry)),
+  );
+  const workers: SettlementWorker[] = [];
+  // The alert metrics describe the current key.
+  const gauges = createAlertGauges(new Registry());
+  for (const { chain, address, count } of await listUnfinishedKeys(ctx.db)) {
+    const evm = ctx.chains.all().find(({ name }) => name === chain);
+    if (address === current.address || evm === undefined) continue;
+    const signer = keys.find((key) => key.address === address);
+    if (signer === undefined)
+      throw new ConfigError([
+        `OPERATOR_RETIRED_KEYS: must list the replaced operator key ${address}, which has ${count} unfinished transaction${count === 1 ? '' : 's'} on ${chain}; add its private key or KMS key id, or restore it as the operator key`,
+      ]);
+    workers.push(createWorker(ctx, evm, signer, gauges, timings));
+  }
+  return workers;
+}
+
+/** Advances the transactions of a replaced key by one step, and sends nothing new from it. */
+export async function followRetired(worker: SettlementWorker): Promise<Round> {
+  const { ctx, account, state } = worker;
+  const lease = await takeLease(ctx.db, { ...keyId(account), node: ctx.node });
+  worker.setLease(lease);
+  if (lease === null) {
+    state.head = null;
+    state.nonces.since = null;
+    return 'away';
+  }
+  try {
+    const open = await followTransactions(account, lease, state, worker.timings, worker.handlers);
+    return open > 0 ? 'watching' : 'idle';
+  } catch (error) {
+    if (error instanceof LeaseLost) return 'away';
+    throw error;
+  }
+}
