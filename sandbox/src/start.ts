@@ -65,11 +65,7 @@ export async function startSandbox(config: Config, clock: Clock, print: Print): 
         participationControls,
       ]);
     },
-    stop: async () => {
-      await demo?.stop();
-      await simulators.stop();
-      await mailServer.stop();
-    },
+    stop: async () => void (await Promise.all([demo?.stop(), simulators.stop(), mailServer.stop()])),
   };
 }
 

@@ -267,8 +267,9 @@ export type Participations = {
 
 export type Readiness = {
   object: 'readiness';
-  status: 'ok';
-  parts: Record<string, 'ok'>;
+  /** `degraded` if a dependency is unavailable that this node can do without. */
+  status: 'ok' | 'degraded';
+  parts: Record<string, 'ok' | 'unavailable'>;
 };
 
 export type Requirement = {

@@ -5,7 +5,7 @@ import { type Clock, realClock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Context } from './context.ts';
 import { claimSecrets } from './db/installation.ts';
-import { openListener } from './db/listen.ts';
+import { assertListening, openListener } from './db/listen.ts';
 import { nodeLockStatement } from './db/node.ts';
 import { type Db, openPool, pingDatabase } from './db/pool.ts';
 import { openDocuseal } from './documents/docuseal.ts';
@@ -22,6 +22,7 @@ import { createMetrics } from './metrics.ts';
 import { createGuard } from './oauth/guard.ts';
 import { createOAuth } from './oauth/server.ts';
 import { createCatalogue } from './offers/catalogue.ts';
+import { createReadiness } from './operations/readiness.ts';
 import { openOperatorKey } from './operator/key.ts';
 import { createFactsOpener } from './pii/sealed-data.ts';
 import { openSanctions } from './screening/list.ts';
@@ -91,14 +92,18 @@ export async function buildContext({
     signatures: createSignatures(chains),
     supplier: permissionSupplier(config.supplierKey, clock),
     venue: cacheVenue(openVenue(), clock),
-    checks: new Map([
-      ['database', () => pingDatabase(pool)],
-      ...chains
-        .all()
-        .map(
-          ({ name, client }) => [`rpc:${name}`, async () => void (await client.getBlockNumber())] as const,
-        ),
-    ]),
+    readiness: createReadiness(
+      new Map([
+        ['database', () => pingDatabase(pool)],
+        ['listener', async () => assertListening(listener)],
+      ]),
+      new Map(
+        chains
+          .all()
+          .map(({ name, client }) => [`rpc:${name}`, async () => void (await client.getBlockNumber())]),
+      ),
+      log,
+    ),
     commitReply: <T>(work: (tx: Db) => Promise<T>) => db.transaction().execute(work),
   };
   let sanctions: Sanctions | undefined;

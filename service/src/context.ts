@@ -8,6 +8,7 @@ import type { Kernel } from './kernel.ts';
 import type { TokenGuard } from './oauth/guard.ts';
 import type { OAuth } from './oauth/server.ts';
 import type { Catalogue } from './offers/catalogue.ts';
+import type { Readiness } from './operations/readiness.ts';
 import type { Signer } from './operator/signer.ts';
 import type { FactsOpener } from './pii/sealed-data.ts';
 import type { CachedVenue } from './tokenized/cached-venue.ts';
@@ -30,8 +31,7 @@ export type Context = Kernel & {
   operator: Signer | null;
   venue: CachedVenue;
   streams: EventStreams;
-  /** The readiness checks of `/health/ready`; each throws if its dependency is unavailable. */
-  checks: Map<string, () => Promise<void>>;
+  readiness: Readiness;
   /**
    * Runs the transaction whose result becomes the reply. With an idempotency key the reply is stored in the same
    * transaction, so every POST must use this for its last write.

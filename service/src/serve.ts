@@ -9,6 +9,7 @@ import { migrate } from './db/migrate.ts';
 import { openPool } from './db/pool.ts';
 import { startDocumentReconciler } from './documents/reconcile.ts';
 import { startSequencer } from './events/sequencer.ts';
+import { prepareDrain } from './http/drain.ts';
 import { freePort } from './http/free-port.ts';
 import { buildServer } from './http/server.ts';
 import { startIdentityReconciler } from './identity/reconcile.ts';
@@ -74,9 +75,11 @@ async function start(
   started: Started,
 ): Promise<string> {
   const clock = config.clock === 'test' ? testClock(Date.now()) : realClock();
+  const outside: Started = [];
+  started.push(() => stopTogether(outside));
   const [databaseUrl, sandbox] = await settleAll([
-    openDatabase(config, print, started),
-    config.profile === 'sandbox' ? startSandbox(config, clock, print, started) : null,
+    openDatabase(config, print, outside),
+    config.profile === 'sandbox' ? startSandbox(config, clock, print, outside) : null,
   ]);
   const port = config.port === 0 ? await freePort(config.host) : config.port;
   const baseUrl = config.publicUrl ?? `http://${config.host}:${port}`;
@@ -87,17 +90,20 @@ async function start(
   if (wrongChains.length > 0) throw new ConfigError(wrongChains);
 
   const controls = (await sandbox?.attach(ctx)) ?? null;
-  started.push((await startMailWorker(ctx, smtpMailer(ctx.config.smtpUrl ?? '', config.mailFrom))).stop);
-  started.push((await startIdentityReconciler(ctx)).stop);
-  started.push((await startDocumentReconciler(ctx)).stop);
-  started.push(startSequencer(ctx));
-  started.push(startHousekeeping(ctx));
-  started.push(startAllowListWatch(ctx));
-  started.push(startScreening(ctx));
-  started.push((await startSettlement(ctx)).stop);
+  // The workers stop while the server drains.
+  const running: Started = [];
+  started.push(() => stopTogether(running));
+  running.push((await startMailWorker(ctx, smtpMailer(ctx.config.smtpUrl ?? '', config.mailFrom))).stop);
+  running.push((await startIdentityReconciler(ctx)).stop);
+  running.push((await startDocumentReconciler(ctx)).stop);
+  running.push(startSequencer(ctx));
+  running.push(startHousekeeping(ctx));
+  running.push(startAllowListWatch(ctx));
+  running.push(startScreening(ctx));
+  running.push((await startSettlement(ctx)).stop);
   const problems = await findSwapProblems(ctx);
   if (problems.length > 0) throw new ConfigError(problems);
-  started.push(startOrderWatch(ctx));
+  running.push(startOrderWatch(ctx));
   process.on('SIGHUP', () => void ctx.sanctions.reload());
   const routes = [...apiRoutes, ...(controls?.routes ?? [])];
   const plugins = [
@@ -105,10 +111,11 @@ async function start(
     ...(controls?.plugins ?? []),
   ];
   const app = await buildServer(ctx, routes, plugins);
+  const drain = prepareDrain(app, ctx.readiness.drain);
   await app.listen({ host: config.host, port });
-  started.push(() => app.close());
+  running.push(drain);
   const metrics = await serveMetrics(ctx.metrics, config.metrics);
-  started.push(metrics.close);
+  running.push(metrics.close);
   return readyBlock(baseUrl, metrics.url, ctx.operator?.address ?? null, controls?.readyLines ?? []);
 }
 
@@ -184,7 +191,10 @@ function readyBlock(
 }
 
 async function stopAll(started: Started): Promise<void> {
-  for (const stop of started.reverse()) {
-    await stop().catch((error: unknown) => console.error(error));
-  }
+  for (const stop of started.reverse()) await stopTogether([stop]);
+}
+
+/** A part that fails to stop is reported and does not keep the others running. */
+async function stopTogether(parts: Started): Promise<void> {
+  await Promise.all(parts.map((stop) => stop().catch((error: unknown) => console.error(error))));
 }

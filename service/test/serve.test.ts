@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -72,8 +73,25 @@ describe('the running service', () => {
     expect((await get('/metrics')).status).toBe(404);
   });
 
-  test('exits with 0 on SIGTERM and starts again on the same data', async () => {
-    expect(await service.stop('SIGTERM')).toBe(0);
+  test('on SIGTERM turns readiness red, then drains and exits with 0 within 5 s despite silent connections', async () => {
+    const { hostname, port } = new URL(service.url);
+    const silent = connect(Number(port), hostname);
+    silent.on('error', () => undefined);
+    const partial = connect(Number(port), hostname, () =>
+      partial.write('GET /health HTTP/1.1\r\nhost: x\r\n'),
+    );
+    partial.on('error', () => undefined);
+    await get('/health');
+    const since = performance.now();
+    const stopped = service.stop('SIGTERM');
+    await expect.poll(async () => (await get('/health/ready')).status, { interval: 50 }).toBe(503);
+    const answer = await get('/health');
+    expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
+    expect(await stopped).toBe(0);
+    expect(performance.now() - since).toBeLessThan(5_000);
+  });
+
+  test('starts again on the same data', async () => {
     service = await startService({ CAUSEWAY_DATA: dataDir });
     expect((await get('/health/ready')).status).toBe(200);
   });

@@ -103,3 +103,8 @@ function callSafely(handler: () => void, log: (message: string) => void): void {
     log(`notification handler failed: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
+
+/** Throws if notifications do not arrive for now. */
+export function assertListening(listener: Listener): void {
+  if (!listener.isConnected()) throw new Error('the notification connection is lost');
+}

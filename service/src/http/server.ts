@@ -6,7 +6,15 @@ import { ApiError } from '../errors.ts';
 import type { Caller } from './access.ts';
 import { addRoute } from './add-route.ts';
 import { readBodies } from './bodies.ts';
-import { failureBody, oauthMembers, parserError, rawFailure, toApiError, toOAuthError } from './failure.ts';
+import {
+  failureBody,
+  isFullDisk,
+  oauthMembers,
+  parserError,
+  rawFailure,
+  toApiError,
+  toOAuthError,
+} from './failure.ts';
 import { parseQuery } from './query-string.ts';
 import { setCorsHeaders, setPreflightHeaders, VARY } from './replies.ts';
 import { refuseRequest } from './request-checks.ts';
@@ -46,6 +54,8 @@ export async function buildServer(
     connectionTimeout: 0,
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
+    // Requests that arrive on an open connection while the server closes are still answered.
+    return503OnClosing: false,
     trustProxy: ctx.config.trustProxy,
     genReqId: ({ headers }) => {
       const sent = headers['x-request-id'];
@@ -136,6 +146,7 @@ function replyToUnknown(
 function fail(ctx: Context, thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const isOAuth = request.url.startsWith('/oauth/');
   const error = isOAuth ? toOAuthError(toApiError(thrown)) : toApiError(thrown);
+  if (isFullDisk(error.cause)) ctx.readiness.reportFullDisk();
   if (error.status >= 500 || error.cause !== undefined) {
     const level = error.status >= 500 ? 'error' : 'debug';
     ctx.log[level](

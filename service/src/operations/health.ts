@@ -4,14 +4,14 @@ import { ApiError } from '../errors.ts';
 import { publicRoute } from '../http/route.ts';
 import { Closed, ObjectName } from '../http/wire.ts';
 
-const CHECK_TIMEOUT_MS = 2_000;
-
 const Health = Closed({ object: ObjectName('health'), status: Type.Literal('ok') }, { title: 'Health' });
 const Readiness = Closed(
   {
     object: ObjectName('readiness'),
-    status: Type.Literal('ok'),
-    parts: Type.Record(Type.String(), Type.Literal('ok')),
+    status: Type.Union([Type.Literal('ok'), Type.Literal('degraded')], {
+      description: '`degraded` if a dependency is unavailable that this node can do without.',
+    }),
+    parts: Type.Record(Type.String(), Type.Union([Type.Literal('ok'), Type.Literal('unavailable')])),
   },
   { title: 'Readiness' },
 );
@@ -29,45 +29,22 @@ export const healthRoutes = [
     method: 'GET',
     path: '/health/ready',
     operationId: 'getReadiness',
-    summary: 'Check that all dependencies are available',
+    summary: 'Check that this node can answer requests',
+    description:
+      'Reports every dependency. Only the database and the connection for its notifications decide: without them, and while the node stops, the reply is 503 with the same `parts` in `errors`. Results are cached for a second.',
     reply: Readiness,
-    errors: ['upstream_unavailable'],
-    handle: (ctx) => checkReadiness(ctx),
+    errors: ['unavailable'],
+    handle: (ctx) => readReadiness(ctx),
   }),
 ];
 
-async function checkReadiness(ctx: Context) {
-  const results = await Promise.all(
-    [...ctx.checks].map(async ([name, check]) => [name, await runCheck(check)] as const),
-  );
-  const failed = results.filter(([, error]) => error !== null);
-  if (failed.length > 0) {
-    for (const [name, err] of failed) ctx.log.warn({ err, part: name }, 'readiness check failed');
-    throw new ApiError(
-      'upstream_unavailable',
-      { upstream: failed.map(([name]) => name) },
-      { headers: { 'retry-after': '1' } },
-    );
-  }
-  const parts = Object.fromEntries(results.map(([name]) => [name, 'ok' as const]));
-  return { object: 'readiness' as const, status: 'ok' as const, parts };
-}
-
-/** Returns the error of the check, or null. */
-async function runCheck(check: () => Promise<void>): Promise<unknown> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`no response within ${CHECK_TIMEOUT_MS} ms`)),
-      CHECK_TIMEOUT_MS,
-    );
-  });
-  try {
-    await Promise.race([check(), timeout]);
-    return null;
-  } catch (error) {
-    return error;
-  } finally {
-    clearTimeout(timer);
-  }
+async function readReadiness({ readiness }: Context) {
+  const { isReady, parts } = await readiness.read();
+  if (!isReady) throw new ApiError('unavailable', { parts }, { headers: { 'retry-after': '1' } });
+  const isComplete = Object.values(parts).every((state) => state === 'ok');
+  return {
+    object: 'readiness' as const,
+    status: isComplete ? ('ok' as const) : ('degraded' as const),
+    parts,
+  };
 }

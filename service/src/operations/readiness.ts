@@ -1,0 +1,83 @@
+import type { Log } from '../log.ts';
+
+/** Throws if the dependency is unavailable. */
+export type Check = () => Promise<void>;
+
+export type PartState = 'ok' | 'unavailable';
+
+/** What `/health/ready` reports: the state of each dependency, and whether this node can answer requests. */
+export type Readiness = {
+  read(): Promise<{ isReady: boolean; parts: Record<string, PartState> }>;
+  /** Turns readiness red for good, so that load balancers send no new requests to a stopping node. */
+  drain(): void;
+  /** Reports that the database refused a write because its disk is full. */
+  reportFullDisk(): void;
+};
+
+const CACHE_TTL_MS = 1_000;
+const CHECK_TIMEOUT_MS = 2_000;
+/** How long a refused write counts, since only the next write can tell whether there is space again. */
+const FULL_DISK_TTL_MS = 10_000;
+
+/**
+ * `required` checks decide whether the node is ready. The others are only reported: a failing chain fails on every node,
+ * and taking all of them out of service would also end everything that does not need the chain.
+ */
+export function createReadiness(
+  required: ReadonlyMap<string, Check>,
+  reported: ReadonlyMap<string, Check>,
+  log: Log,
+): Readiness {
+  let isDraining = false;
+  let fullDiskUntil = 0;
+  let cached: { at: number; states: Promise<[string, PartState][]> } | undefined;
+  const readStates = (): Promise<[string, PartState][]> => {
+    if (cached === undefined || performance.now() - cached.at >= CACHE_TTL_MS)
+      cached = { at: performance.now(), states: runChecks([...required, ...reported], log) };
+    return cached.states;
+  };
+  return {
+    read: async () => {
+      const parts = Object.fromEntries(await readStates());
+      parts.disk = performance.now() < fullDiskUntil ? 'unavailable' : 'ok';
+      const isReady = !isDraining && [...required.keys()].every((name) => parts[name] === 'ok');
+      return { isReady, parts };
+    },
+    drain: () => {
+      isDraining = true;
+    },
+    reportFullDisk: () => {
+      fullDiskUntil = performance.now() + FULL_DISK_TTL_MS;
+    },
+  };
+}
+
+function runChecks(checks: readonly [string, Check][], log: Log): Promise<[string, PartState][]> {
+  return Promise.all(
+    checks.map(async ([part, check]): Promise<[string, PartState]> => {
+      const err = await runCheck(check);
+      if (err === null) return [part, 'ok'];
+      log.warn({ err, part }, 'readiness check failed');
+      return [part, 'unavailable'];
+    }),
+  );
+}
+
+/** Returns the error of the check, or null. */
+async function runCheck(check: Check): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`no response within ${CHECK_TIMEOUT_MS} ms`)),
+      CHECK_TIMEOUT_MS,
+    );
+  });
+  try {
+    await Promise.race([check(), timeout]);
+    return null;
+  } catch (error) {
+    return error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
