@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Hex } from 'viem';
 import { EVM_CHAIN_NAMES, type EvmChainName } from './chain/chains.ts';
+import { LIMIT_NAMES, type LimitName } from './config/limits.ts';
 import { checkNames } from './config/names.ts';
 import { readOperatorKey, readRetiredKeys } from './config/operator-settings.ts';
 import type { Area } from './config/parsers.ts';
@@ -16,7 +17,6 @@ import {
 } from './config/provider-settings.ts';
 import { type Environment, openSource, type Read, type Source } from './config/read.ts';
 import { readSandboxExposure } from './config/sandbox-settings.ts';
-import { LIMIT_NAMES, type LimitName } from './config/settings.ts';
 import type { OperatorKey } from './operator/key.ts';
 
 export type { LimitName };

@@ -1,3 +1,4 @@
+import { LIMITS, type LimitName } from './limits.ts';
 import * as parsers from './parsers.ts';
 import { integer, oneOf, url } from './parsers.ts';
 import { type Setting, setting } from './setting.ts';
@@ -185,24 +186,6 @@ const PROVIDERS = {
     defaultNote: '`https://api.gm.ondo.finance`',
   }),
 };
-
-/** Requests per minute and key, with what each limit counts. */
-const LIMITS = {
-  api: [1200, 'All requests of one caller: a partner, or one of its users.'],
-  kyc_token: [30, 'Identity verification tokens per caller.'],
-  documents: [10, 'Document submissions per caller.'],
-  tokenized_transaction: [30, 'Tokenized swap transactions per caller.'],
-  wallet_ownership: [60, 'Wallet challenges per caller.'],
-  oauth_token: [120, 'Token requests per client.'],
-  introspection: [60, 'Introspection requests per client.'],
-  sign_in: [10, 'Sign-in attempts per account.'],
-  account_mail: [3, 'Mails per recipient.'],
-  account_forms: [60, 'Form posts per network address.'],
-} as const;
-
-export type LimitName = keyof typeof LIMITS;
-
-export const LIMIT_NAMES = Object.keys(LIMITS) as LimitName[];
 
 const LIMIT_SETTINGS = Object.fromEntries(
   Object.entries(LIMITS).map(([name, [limit, description]]) => [

@@ -1,0 +1,17 @@
+/** Requests per minute and key, with what each limit counts. */
+export const LIMITS = {
+  api: [1200, 'All requests of one caller: a partner, or one of its users.'],
+  kyc_token: [30, 'Identity verification tokens per caller.'],
+  documents: [10, 'Document submissions per caller.'],
+  tokenized_transaction: [30, 'Tokenized swap transactions per caller.'],
+  wallet_ownership: [60, 'Wallet challenges per caller.'],
+  oauth_token: [120, 'Token requests per client.'],
+  introspection: [60, 'Introspection requests per client.'],
+  sign_in: [10, 'Sign-in attempts per account.'],
+  account_mail: [3, 'Mails per recipient.'],
+  account_forms: [60, 'Form posts per network address.'],
+} as const;
+
+export type LimitName = keyof typeof LIMITS;
+
+export const LIMIT_NAMES = Object.keys(LIMITS) as LimitName[];
