@@ -50,8 +50,14 @@ export async function followRetired(worker: SettlementWorker): Promise<Round> {
     return 'away';
   }
   try {
-    const open = await followTransactions(account, lease, state, worker.timings, worker.handlers);
-    return open > 0 ? 'watching' : 'idle';
+    const { unmined, confirming } = await followTransactions(
+      account,
+      lease,
+      state,
+      worker.timings,
+      worker.handlers,
+    );
+    return unmined + confirming > 0 ? 'watching' : 'idle';
   } catch (error) {
     if (error instanceof LeaseLost) return 'away';
     throw error;
