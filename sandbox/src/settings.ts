@@ -13,6 +13,7 @@ export function sandboxSettings(
   const rpcUrls = Object.fromEntries(chains.map(({ chain, service_url }) => [chain, [service_url]]));
   return {
     smtpUrl: config.smtpUrl ?? smtpUrl,
+    webhookAllowCidrs: config.webhookAllowCidrs ?? ['127.0.0.0/8', '::1/128'],
     rpcUrls: { ...rpcUrls, ...config.rpcUrls },
     operatorKey: config.operatorKey ?? sandboxOperatorKey(),
     supplierKey: config.supplierKey ?? deriveSandboxKey('supplier'),

@@ -104,6 +104,14 @@ export type NewKycToken = {
   reset?: boolean | undefined;
 };
 
+export type NewWebhookEndpoint = {
+  /** An `https` URL on a public address. The same rules hold each time an event is sent. */
+  url: string;
+  /** Event types: exact names, groups such as `participation.*`, or `*`. */
+  types: Array<string>;
+  description?: string | null | undefined;
+};
+
 export type Offer = {
   object: 'offer';
   id: string;
@@ -463,8 +471,57 @@ export type WalletOwnershipChallenge = {
   expires_at: string;
 };
 
+export type WebhookEndpoint = {
+  object: 'webhook_endpoint';
+  id: string;
+  url: string;
+  types: Array<string>;
+  description: string | null;
+  /** `failing`: an event exhausted its retries, and no attempt has succeeded since. */
+  state: 'enabled' | 'failing' | 'disabled';
+  disabled_reason: 'requested' | 'gone' | 'failing' | null;
+  /** Only in the replies that create or rotate it. */
+  secret?: string | undefined;
+  previous_secret_until: string | null;
+  /** How many events wait for delivery. */
+  behind: number;
+  last_delivered_at: string | null;
+  inserted_at: string;
+};
+
+export type WebhookEndpointChange = {
+  /** An `https` URL on a public address. The same rules hold each time an event is sent. */
+  url?: string | undefined;
+  /** Event types: exact names, groups such as `participation.*`, or `*`. */
+  types?: Array<string> | undefined;
+  description?: string | null | undefined;
+};
+
+export type WebhookEndpointEnabling = {
+  /** `stopped` delivers everything since the endpoint was disabled, `now` only new events. */
+  from?: 'stopped' | 'now' | undefined;
+};
+
+export type WebhookEndpoints = {
+  object: 'list';
+  data: Array<WebhookEndpoint>;
+  starting_after?: string | undefined;
+  starting_before?: string | undefined;
+};
+
 export type WebhookReceipt = {
   object: 'webhook_receipt';
+};
+
+export type WebhookSecretRotation = {
+  /** How long deliveries also carry a signature with the previous secret. */
+  grace_hours?: number | undefined;
+};
+
+export type WebhookTest = {
+  object: 'webhook_test';
+  endpoint_id: string;
+  event_id: string;
 };
 
 /** The error codes of this version. A newer service may send others. */
@@ -498,6 +555,9 @@ export type ErrorCode =
   | 'asset_paused'
   | 'side_not_allowed'
   | 'limit_reached'
+  | 'webhook_endpoint_limit_reached'
+  | 'secret_rotation_in_progress'
+  | 'endpoint_disabled'
   | 'idempotency_in_progress'
   | 'events_expired'
   | 'payload_too_large'
@@ -505,6 +565,7 @@ export type ErrorCode =
   | 'unsupported_media_type'
   | 'validation_failed'
   | 'idempotency_key_reused'
+  | 'webhook_url_refused'
   | 'passkey_refused'
   | 'challenge_invalid'
   | 'chain_not_supported'
@@ -780,5 +841,54 @@ export type Operations = {
   /** Get an event. */
   getEvent: {
     reply: Event;
+  };
+  /** Create a webhook endpoint. */
+  createWebhookEndpoint: {
+    body: NewWebhookEndpoint;
+    reply: WebhookEndpoint;
+  };
+  /** List webhook endpoints. */
+  listWebhookEndpoints: {
+    query: {
+      /** Cursor of the next page, from a previous reply. */
+      starting_after?: string | undefined;
+      /** Cursor of the previous page, from a previous reply. */
+      starting_before?: string | undefined;
+      limit?: number | undefined;
+    };
+    reply: WebhookEndpoints;
+  };
+  /** Get a webhook endpoint. */
+  getWebhookEndpoint: {
+    reply: WebhookEndpoint;
+  };
+  /** Change a webhook endpoint. */
+  changeWebhookEndpoint: {
+    body: WebhookEndpointChange;
+    reply: WebhookEndpoint;
+  };
+  /** Delete a webhook endpoint and its deliveries. */
+  deleteWebhookEndpoint: {
+    reply: WebhookEndpoint;
+  };
+  /** Replace the signing secret. */
+  rotateWebhookSecret: {
+    body: WebhookSecretRotation;
+    reply: WebhookEndpoint;
+  };
+  /** Enable a disabled webhook endpoint. */
+  enableWebhookEndpoint: {
+    body: WebhookEndpointEnabling;
+    reply: WebhookEndpoint;
+  };
+  /** Disable a webhook endpoint. */
+  disableWebhookEndpoint: {
+    body: Record<string, never>;
+    reply: WebhookEndpoint;
+  };
+  /** Send a test event to a webhook endpoint. */
+  testWebhookEndpoint: {
+    body: Record<string, never>;
+    reply: WebhookTest;
   };
 };

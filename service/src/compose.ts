@@ -33,6 +33,7 @@ import { openOndo } from './tokenized/ondo.ts';
 import { unconfiguredVenue } from './tokenized/unconfigured.ts';
 import { permissionSupplier } from './wallets/permission-supplier.ts';
 import type { Sanctions } from './wallets/sanctions.ts';
+import { openWebhookSender } from './webhooks/sender.ts';
 
 export type ComposedContext = { ctx: Context; close(): Promise<void> };
 
@@ -92,6 +93,7 @@ export async function buildContext({
     signatures: createSignatures(chains),
     supplier: permissionSupplier(config.supplierKey, clock),
     venue: cacheVenue(openVenue(), clock),
+    webhooks: openWebhookSender({ allowCidrs: config.webhookAllowCidrs ?? [], baseUrl }),
     readiness: createReadiness(
       new Map([
         ['database', () => pingDatabase(pool)],
@@ -116,6 +118,7 @@ export async function buildContext({
     await listener.close();
     await chains.close();
     await base.venue.close();
+    await base.webhooks.close();
     await pool.end();
   };
   try {

@@ -51,6 +51,8 @@ export type Config = {
   grantDays: number;
   mailFrom: string;
   trustProxy: boolean;
+  /** Private networks that webhooks may be sent to. Null = loopback in the sandbox, none in production. */
+  webhookAllowCidrs: string[] | null;
   rateLimits: 'memory' | 'postgres';
   /** Requests per minute. */
   limits: Record<LimitName, number>;
@@ -154,6 +156,7 @@ function readConfig(env: Environment, source: Source): Config {
     grantDays: read('GRANT_DAYS'),
     mailFrom: read('MAIL_FROM'),
     trustProxy: read('TRUST_PROXY') === 'true',
+    webhookAllowCidrs: read('WEBHOOK_ALLOW_CIDRS'),
     rateLimits: read('RATE_LIMITS'),
     limits: readLimits(read),
     rpcUrls: readRpcUrls(read),

@@ -14,6 +14,7 @@ import type { FactsOpener } from './pii/sealed-data.ts';
 import type { CachedVenue } from './tokenized/cached-venue.ts';
 import type { Supplier } from './wallets/allow-list-supplier.ts';
 import type { Sanctions } from './wallets/sanctions.ts';
+import type { WebhookSender } from './webhooks/sender.ts';
 
 /** Every long-lived object of a node. `compose.ts` builds it once; functions receive it as an argument. */
 export type Context = Kernel & {
@@ -31,6 +32,7 @@ export type Context = Kernel & {
   operator: Signer | null;
   venue: CachedVenue;
   streams: EventStreams;
+  webhooks: WebhookSender;
   readiness: Readiness;
   /**
    * Runs the transaction whose result becomes the reply. With an idempotency key the reply is stored in the same

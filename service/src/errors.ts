@@ -32,6 +32,12 @@ export const ERRORS = {
   asset_paused: [409, 'Trading in this asset is paused.'],
   side_not_allowed: [409, 'The current trading session does not allow this side.'],
   limit_reached: [409, "The order exceeds the venue's current limit."],
+  webhook_endpoint_limit_reached: [409, 'The maximum number of webhook endpoints is reached.'],
+  secret_rotation_in_progress: [
+    409,
+    'The previous secret is still valid. Wait until it expires, or rotate with grace_hours 0.',
+  ],
+  endpoint_disabled: [409, 'The webhook endpoint is disabled. Enable it first.'],
   idempotency_in_progress: [409, 'A request with this idempotency key is still in progress.'],
   events_expired: [410, 'The events after this one are no longer available.'],
   payload_too_large: [413, 'The request is too large.'],
@@ -39,6 +45,7 @@ export const ERRORS = {
   unsupported_media_type: [415, 'This endpoint does not support this content type.'],
   validation_failed: [422, 'The request has invalid fields.'],
   idempotency_key_reused: [422, 'This idempotency key was already used with a different request.'],
+  webhook_url_refused: [422, 'Webhooks cannot be sent to this URL.'],
   passkey_refused: [422, 'The passkey could not be verified.'],
   challenge_invalid: [
     422,

@@ -11,6 +11,7 @@ import { requirementRoutes } from './requirements/routes.ts';
 import { swapRoutes } from './swaps/routes.ts';
 import { tokenizedRoutes } from './tokenized/routes.ts';
 import { walletRoutes } from './wallets/routes.ts';
+import { webhookRoutes } from './webhooks/routes.ts';
 
 /** Every route of the API, in the order of the API reference. */
 export const apiRoutes: readonly Route[] = [
@@ -26,6 +27,7 @@ export const apiRoutes: readonly Route[] = [
   ...swapRoutes,
   ...tokenizedRoutes,
   ...eventRoutes,
+  ...webhookRoutes,
   ...oauthRoutes,
   ...healthRoutes,
 ];

@@ -27,6 +27,7 @@ import { startSettlement } from './settlement/settlement.ts';
 import { findSwapProblems } from './tokenized/swap-domain.ts';
 import { startOrderWatch } from './tokenized/watch.ts';
 import { startAllowListWatch } from './wallets/allow-list-watch.ts';
+import { startWebhookWorker } from './webhooks/worker.ts';
 
 export const SERVE_HELP: CommandHelp = {
   usage: ['serve'],
@@ -97,6 +98,7 @@ async function start(
   running.push((await startIdentityReconciler(ctx)).stop);
   running.push((await startDocumentReconciler(ctx)).stop);
   running.push(startSequencer(ctx));
+  running.push((await startWebhookWorker(ctx)).stop);
   running.push(startHousekeeping(ctx));
   running.push(startAllowListWatch(ctx));
   running.push(startScreening(ctx));

@@ -43,7 +43,7 @@ export async function seedPartners(ctx: Context, demoUrl: string | null): Promis
   for (const { id, name, client_id } of Object.values(SEEDS)) {
     await upsertPartner(
       ctx.db,
-      { id, name, origins },
+      { id, name, origins, contactEmail: `developers@${client_id}.test` },
       {
         client_id,
         redirect_uris: [...origins.map((origin) => `${origin}/callback`), LOCALHOST_PATTERN],

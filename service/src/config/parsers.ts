@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import ipaddr from 'ipaddr.js';
 import { isPrivate } from 'tiny-secp256k1';
 import type { Hex } from 'viem';
 import { isSandboxKey } from '../operator/sandbox-keys.ts';
@@ -72,6 +73,15 @@ export const urlList: Parser<string[]> = {
     return urls.every((each) => URL.canParse(each) && /^https?:$/.test(new URL(each).protocol))
       ? urls
       : undefined;
+  },
+};
+
+/** Networks in CIDR notation. */
+export const cidrList: Parser<string[]> = {
+  expects: 'a comma-separated list of networks such as 10.0.0.0/8',
+  parse: (value) => {
+    const networks = splitList(value);
+    return networks.every((each) => ipaddr.isValidCIDR(each)) ? networks : undefined;
   },
 };
 

@@ -187,6 +187,14 @@ const PROVIDERS = {
   }),
 };
 
+const WEBHOOKS = {
+  WEBHOOK_ALLOW_CIDRS: setting(
+    parsers.cidrList,
+    'Private networks that webhooks may be sent to, comma-separated, such as `10.1.0.0/16`. Endpoints inside them may also use `http`. Partners can reach everything that listens there.',
+    { defaultNote: 'loopback' },
+  ),
+};
+
 const LIMIT_SETTINGS = Object.fromEntries(
   Object.entries(LIMITS).map(([name, [limit, description]]) => [
     `RATE_LIMIT_${name.toUpperCase()}`,
@@ -214,6 +222,7 @@ export const SETTING_GROUPS = {
   Compliance: COMPLIANCE,
   Settlement: SETTLEMENT,
   Providers: PROVIDERS,
+  Webhooks: WEBHOOKS,
   'Rate limits (requests per minute)': RATE_LIMITS,
 } satisfies Record<string, Record<string, Setting>>;
 
@@ -227,6 +236,7 @@ export const SETTINGS = {
   ...COMPLIANCE,
   ...SETTLEMENT,
   ...PROVIDERS,
+  ...WEBHOOKS,
   ...RATE_LIMITS,
 };
 

@@ -5,6 +5,7 @@ import type { ScreeningTables } from './screening-tables.ts';
 import type { SettlementTables } from './settlement-tables.ts';
 import type { TokenizedTables } from './tokenized-tables.ts';
 import type { WalletTables } from './wallet-tables.ts';
+import type { WebhookTables } from './webhook-tables.ts';
 
 /**
  * The table types for queries, named as in the migrations. `column-types.ts` determines the column types: timestamptz is
@@ -16,7 +17,8 @@ export interface Database
     InstallationTables,
     ScreeningTables,
     SettlementTables,
-    TokenizedTables {
+    TokenizedTables,
+    WebhookTables {
   schema_migrations: SchemaMigrations;
   idempotency_keys: IdempotencyKeys;
   rate_limits: RateLimits;
@@ -70,6 +72,7 @@ export interface Partners {
   name: string;
   logo_url: string | null;
   origins: Generated<string[]>;
+  contact_email: Generated<string | null>;
   disabled_at: string | null;
   inserted_at: Generated<string>;
 }

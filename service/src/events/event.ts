@@ -5,6 +5,8 @@ import { toTimestamp } from '../http/wire.ts';
 import type { Kernel } from '../kernel.ts';
 import { assignPositions, insertEvents } from './store.ts';
 
+export { EVENTS_CHANNEL } from './store.ts';
+
 export type NewEvent = {
   partnerId: string;
   /** Null if the event concerns no user. */
@@ -23,17 +25,22 @@ export type NewEvent = {
 export type EventSource = Pick<Kernel, 'clock' | 'random'> &
   Partial<Pick<Kernel, 'eventsAppended' | 'requestId'>>;
 
-/** Appends an event to the log in the transaction of the change it reports. */
-export async function appendEvent(source: EventSource, tx: Db, event: NewEvent): Promise<void> {
-  await appendEvents(source, tx, [event]);
+/** Appends an event to the log in the transaction of the change it reports. Returns its id. */
+export async function appendEvent(source: EventSource, tx: Db, event: NewEvent): Promise<string> {
+  const [id = ''] = await appendEvents(source, tx, [event]);
+  return id;
 }
 
 /**
- * Appends events in the given order. The changed rows must be locked or written first, or the order of events from
- * concurrent transactions is undefined.
+ * Appends events in the given order and returns their ids. The changed rows must be locked or written first, or the order
+ * of events from concurrent transactions is undefined.
  */
-export async function appendEvents(source: EventSource, tx: Db, events: readonly NewEvent[]): Promise<void> {
-  if (events.length === 0) return;
+export async function appendEvents(
+  source: EventSource,
+  tx: Db,
+  events: readonly NewEvent[],
+): Promise<string[]> {
+  if (events.length === 0) return [];
   const rows = events.map(({ partnerId, userId, type, data, changes, related }) => ({
     id: newId(source.clock, source.random),
     partner_id: partnerId,
@@ -47,6 +54,7 @@ export async function appendEvents(source: EventSource, tx: Db, events: readonly
   }));
   await insertEvents(tx, rows);
   source.eventsAppended?.emit();
+  return rows.map(({ id }) => id);
 }
 
 /**

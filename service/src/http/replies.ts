@@ -60,7 +60,7 @@ export function setCorsHeaders(
 
 export function setPreflightHeaders(reply: FastifyReply): void {
   reply.headers({
-    'access-control-allow-methods': 'GET, HEAD, POST, DELETE',
+    'access-control-allow-methods': 'GET, HEAD, POST, PATCH, DELETE',
     'access-control-allow-headers':
       'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id, Last-Event-ID',
     'access-control-max-age': '600',

@@ -16,7 +16,7 @@ type Input<P extends TSchema, Q extends TSchema, B extends TSchema> = {
 };
 
 type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema> = {
-  method: 'GET' | 'POST' | 'DELETE';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
   operationId: string;
   summary: string;

@@ -25,15 +25,16 @@ export async function insertPartner(
   });
 }
 
-/** Inserts a seeded partner. An existing one gets this secret and keeps its added origins and redirects. */
+/** Inserts a seeded partner. An existing one gets this secret and these scopes, and keeps its added origins and redirects. */
 export async function upsertPartner(
   db: Db,
-  partner: { id: string; name: string; origins: string[] },
+  partner: { id: string; name: string; origins: string[]; contactEmail: string },
   client: Pick<OauthClients, 'client_id' | 'redirect_uris' | 'scopes' | 'secret_hash'>,
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    await sql`insert into partners as p (id, name, origins) values (${partner.id}, ${partner.name}, ${partner.origins})
-      on conflict (id) do update set origins = array(select distinct unnest(p.origins || excluded.origins))`.execute(
+    await sql`insert into partners as p (id, name, origins, contact_email)
+      values (${partner.id}, ${partner.name}, ${partner.origins}, ${partner.contactEmail})
+      on conflict (id) do update set contact_email = excluded.contact_email, origins = array(select distinct unnest(p.origins || excluded.origins))`.execute(
       tx,
     );
     await sql`insert into oauth_clients as c (client_id, partner_id, redirect_uris, scopes, secret_hash)

@@ -1,0 +1,86 @@
+import { realTime } from '../clock.ts';
+import type { Context } from '../context.ts';
+import { renderEvent } from '../events/render.ts';
+import { newId } from '../http/ids.ts';
+import { toTimestamp } from '../http/wire.ts';
+import {
+  type ClaimedDelivery,
+  insertAttempt,
+  insertDeliveries,
+  markDelivered,
+  moveCursor,
+  planRetry,
+  readNewEvents,
+  releaseDelivery,
+} from './delivery-store.ts';
+import { SECRET_PURPOSE } from './endpoint.ts';
+import { noteFailure, noteSuccess } from './health.ts';
+import { retryDelayMs } from './retry-schedule.ts';
+import type { SendResult } from './sender.ts';
+import { signatureHeaders } from './signature.ts';
+
+const BATCH_SIZE = 500;
+
+/** Creates deliveries for the events beyond the endpoint's cursor, and moves the cursor in the same transaction. */
+export async function createDeliveries(ctx: Context, endpointId: string): Promise<void> {
+  for (let isMore = true; isMore; ) {
+    isMore = await ctx.db.transaction().execute(async (tx) => {
+      const { cursor, wanted } = await readNewEvents(tx, endpointId, BATCH_SIZE);
+      if (cursor === null) return false;
+      const rows = wanted.map(({ event_id, subject, sequence }) => ({
+        ...{ id: newId(ctx.clock, ctx.random), endpoint_id: endpointId, event_id, subject, sequence },
+        inserted_at: toTimestamp(ctx.clock.micros()),
+      }));
+      await insertDeliveries(tx, rows);
+      await moveCursor(tx, endpointId, cursor);
+      return true;
+    });
+  }
+}
+
+/** Makes one attempt and records its outcome. */
+export async function deliver(ctx: Context, delivery: ClaimedDelivery): Promise<void> {
+  const { id, endpoint_id, sealed_secret, previous_sealed_secret, url } = delivery;
+  // The same event gives the same bytes on every attempt.
+  const body = JSON.stringify(renderEvent(delivery));
+  const secrets = [sealed_secret, previous_sealed_secret]
+    .filter((sealed) => sealed !== null)
+    .map((sealed) => ctx.sealing.open(SECRET_PURPOSE, sealed, endpoint_id).toString());
+  // Receivers compare the timestamp with their own clock, so it is real time even if the sandbox clock has moved.
+  const at = realTime();
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'Causeway-Webhooks/1.0',
+    ...signatureHeaders(secrets, { id, timestampSeconds: Math.floor(at / 1000), body }),
+  };
+  const result = await ctx.webhooks.send(url, headers, body);
+  if (result.error === 'stopped') await releaseDelivery(ctx.db, delivery);
+  else await recordAttempt(ctx, delivery, at, result);
+}
+
+async function recordAttempt(
+  ctx: Context,
+  delivery: ClaimedDelivery,
+  at: number,
+  { durationMs, retryAfterSeconds, ...result }: SendResult,
+): Promise<void> {
+  const { status } = result;
+  const isSuccess = status !== null && status >= 200 && status < 300;
+  const attempt = {
+    ...{ id: newId(ctx.clock, ctx.random), delivery_id: delivery.delivery_id, kind: delivery.kind },
+    ...{ at: toTimestamp(Math.floor(at) * 1000), duration_ms: durationMs, ...result },
+  };
+  await ctx.db.transaction().execute(async (tx) => {
+    await insertAttempt(tx, attempt);
+    if (isSuccess) await markDelivered(tx, delivery.delivery_id);
+    // A resend tells nothing about the endpoint's health, so that partners can experiment.
+    if (delivery.kind === 'resend') return;
+    if (isSuccess) return noteSuccess(ctx, tx, delivery);
+    const random = ctx.random(4).readUInt32BE() / 2 ** 32;
+    const isGone = status === 410;
+    // A delivery that found the endpoint gone stays pending, so that enabling the endpoint sends it again.
+    const delayMs = isGone ? 0 : retryDelayMs(delivery.step, random, retryAfterSeconds);
+    const isExhausted = await planRetry(tx, delivery, delayMs);
+    await noteFailure(ctx, tx, delivery, { isGone, isExhausted });
+  });
+}

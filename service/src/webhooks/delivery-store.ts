@@ -1,0 +1,166 @@
+import { type Insertable, sql } from 'kysely';
+import type { Db } from '../db/pool.ts';
+import type { WebhookAttempts, WebhookDeliveries } from '../db/webhook-tables.ts';
+import type { EventRow } from '../events/store.ts';
+
+const LEASE = sql.raw("interval '60 seconds'");
+const RETRY_PERIOD = sql.raw("interval '24 hours'");
+const VISIBLE = sql`event_visible(e.partner_id, e.user_id, e.type)`;
+
+/** Whether the endpoint `w` receives the event `e`. A redacted event does not reveal its type by where it is sent. */
+const WANTED = sql`(
+  '*' = any(w.types)
+  or (${VISIBLE} and (e.type = any(w.types) or split_part(e.type, '.', 1) || '.*' = any(w.types)))
+  or (not ${VISIBLE} and 'redacted' = any(w.types))
+  or (e.type = 'webhook.test' and e.data ->> 'id' = w.id::text)
+)`;
+
+/** Returns the endpoints that events are waiting for. */
+export async function listEndpointsBehind(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select w.id from webhook_endpoints w join partner_sequences s on s.partner_id = w.partner_id
+      join partners p on p.id = w.partner_id
+    where w.state <> 'disabled' and p.disabled_at is null and w.cursor < s.last`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+export type NewEvents = {
+  /** The sequence number of the last event that was read. */
+  cursor: bigint | null;
+  wanted: { event_id: string; subject: string | null; sequence: bigint }[];
+};
+
+/**
+ * Locks the endpoint and reads the events beyond its cursor. Reads none if the endpoint is disabled or another node is
+ * reading for it.
+ */
+export async function readNewEvents(tx: Db, endpointId: string, limit: number): Promise<NewEvents> {
+  const { rows: locked } = await sql`select from webhook_endpoints
+    where id = ${endpointId} and state <> 'disabled' for update skip locked`.execute(tx);
+  if (locked.length === 0) return { cursor: null, wanted: [] };
+  const { rows } = await sql<NewEvents['wanted'][number] & { is_wanted: boolean }>`
+    select e.id as event_id, e.data ->> 'id' as subject, e.sequence, ${WANTED} as is_wanted
+    from webhook_endpoints w join events e on e.partner_id = w.partner_id and e.sequence > w.cursor
+    where w.id = ${endpointId} order by e.sequence limit ${limit}`.execute(tx);
+  return { cursor: rows.at(-1)?.sequence ?? null, wanted: rows.filter(({ is_wanted }) => is_wanted) };
+}
+
+export async function insertDeliveries(
+  tx: Db,
+  rows: readonly Insertable<WebhookDeliveries>[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  await tx
+    .insertInto('webhook_deliveries')
+    .values(rows)
+    .onConflict((conflict) => conflict.columns(['endpoint_id', 'event_id']).doNothing())
+    .execute();
+}
+
+export async function moveCursor(tx: Db, endpointId: string, cursor: bigint): Promise<void> {
+  await tx.updateTable('webhook_endpoints').set({ cursor }).where('id', '=', endpointId).execute();
+}
+
+const IS_DUE = sql`d.next_attempt_at <= now() and (d.lease_until is null or d.lease_until <= now())`;
+
+/** Returns the endpoints with due deliveries, except `busy` ones. */
+export async function listEndpointsWithWork(db: Db, busy: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select w.id from webhook_endpoints w join partners p on p.id = w.partner_id
+    where w.state <> 'disabled' and p.disabled_at is null and w.id <> all(${busy}::uuid[]) and (
+      exists (select from webhook_deliveries d where d.endpoint_id = w.id and d.state = 'pending' and ${IS_DUE})
+      or exists (select from webhook_deliveries d where d.endpoint_id = w.id and d.resend_requested))`.execute(
+    db,
+  );
+  return rows.map(({ id }) => id);
+}
+
+export type ClaimedDelivery = EventRow & {
+  delivery_id: string;
+  endpoint_id: string;
+  kind: 'scheduled' | 'resend';
+  /** Counts this attempt; a later claim of the same delivery has another number. */
+  attempts: number;
+  step: number;
+  url: string;
+  sealed_secret: Buffer;
+  previous_sealed_secret: Buffer | null;
+};
+
+const CLAIMED = sql`d.id as delivery_id, d.endpoint_id, d.attempts, d.step, w.url, w.sealed_secret,
+  case when w.previous_secret_until > now() then w.previous_sealed_secret end as previous_sealed_secret,
+  e.id, e.position, e.sequence, e.partner_id, e.user_id, e.type, e.data, e.changes, e.related, e.request_id,
+  e.inserted_at, ${VISIBLE} as visible`;
+
+/**
+ * Claims due deliveries of an endpoint for one attempt each, oldest first. A delivery waits while an earlier one about the
+ * same subject is pending. If the process dies, the lease ends and the delivery is due again.
+ */
+export async function claimDeliveries(db: Db, endpointId: string, limit: number): Promise<ClaimedDelivery[]> {
+  const { rows } = await sql<ClaimedDelivery>`
+    with due as materialized (
+      select d.id from webhook_deliveries d
+      where d.endpoint_id = ${endpointId} and d.state = 'pending' and ${IS_DUE} and not exists (
+        select from webhook_deliveries earlier where earlier.endpoint_id = d.endpoint_id and earlier.state = 'pending'
+          and earlier.subject = d.subject and earlier.sequence < d.sequence)
+      order by d.sequence limit ${limit} for update of d skip locked
+    )
+    update webhook_deliveries d set attempts = d.attempts + 1, step = d.step + 1, lease_until = now() + ${LEASE},
+      retry_until = coalesce(d.retry_until, now() + ${RETRY_PERIOD})
+    from due, webhook_endpoints w, events e
+    where d.id = due.id and w.id = d.endpoint_id and w.state <> 'disabled' and e.id = d.event_id
+    returning ${CLAIMED}, 'scheduled' as kind`.execute(db);
+  return rows.sort((a, b) => (a.sequence < b.sequence ? -1 : 1));
+}
+
+/** Takes requested resends. The schedule of a pending delivery goes on beside them. */
+export async function claimResends(db: Db, endpointId: string, limit: number): Promise<ClaimedDelivery[]> {
+  const { rows } = await sql<ClaimedDelivery>`
+    with due as materialized (
+      select d.id from webhook_deliveries d where d.endpoint_id = ${endpointId} and d.resend_requested
+      order by d.sequence limit ${limit} for update of d skip locked
+    )
+    update webhook_deliveries d set attempts = d.attempts + 1, resend_requested = false
+    from due, webhook_endpoints w, events e
+    where d.id = due.id and w.id = d.endpoint_id and w.state <> 'disabled' and e.id = d.event_id
+    returning ${CLAIMED}, 'resend' as kind`.execute(db);
+  return rows;
+}
+
+export async function insertAttempt(tx: Db, attempt: Insertable<WebhookAttempts>): Promise<void> {
+  await tx.insertInto('webhook_attempts').values(attempt).execute();
+}
+
+export async function markDelivered(tx: Db, id: string): Promise<void> {
+  await sql`update webhook_deliveries set state = 'delivered', next_attempt_at = null, lease_until = null
+    where id = ${id}`.execute(tx);
+}
+
+/**
+ * Plans the next attempt within the retry period, or ends the delivery as failed. A null delay means that no attempt is
+ * left. Returns whether the delivery failed for good. Does nothing if another worker has taken the delivery.
+ */
+export async function planRetry(
+  tx: Db,
+  { delivery_id, step }: ClaimedDelivery,
+  delayMs: number | null,
+): Promise<boolean> {
+  const { rows } = await sql<{ state: string }>`
+    update webhook_deliveries set lease_until = null,
+      state = case when ${delayMs}::int is null or now() >= retry_until then 'failed' else 'pending' end,
+      next_attempt_at = case when ${delayMs}::int is null or now() >= retry_until then null
+        else least(now() + ${delayMs}::int * interval '1 millisecond', retry_until) end
+    where id = ${delivery_id} and state = 'pending' and step = ${step} and lease_until is not null
+    returning state`.execute(tx);
+  return rows[0]?.state === 'failed';
+}
+
+/** Gives a claimed delivery back, as if the attempt had not begun. */
+export async function releaseDelivery(db: Db, { delivery_id, kind, step }: ClaimedDelivery): Promise<void> {
+  if (kind === 'resend')
+    await sql`update webhook_deliveries set resend_requested = true, attempts = attempts - 1
+      where id = ${delivery_id}`.execute(db);
+  else
+    await sql`update webhook_deliveries set lease_until = null, step = step - 1, attempts = attempts - 1
+      where id = ${delivery_id} and state = 'pending' and step = ${step}`.execute(db);
+}

@@ -1,0 +1,195 @@
+import { createHmac } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { partnerOf } from '../../test/support/tokens.ts';
+import {
+  type Call,
+  callAs,
+  type ReceivedWebhook,
+  type Receiver,
+  startReceiver,
+  startWebhookNode,
+  type WebhookNode,
+} from '../../test/support/webhooks.ts';
+import { appendEvents } from '../events/event.ts';
+
+const PARTNER = partnerOf('partner-one');
+const ENDPOINTS = '/v1/webhook-endpoints';
+let node: WebhookNode;
+let call: Call;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  node = await startWebhookNode();
+  call = await callAs(node);
+});
+afterAll(() => node.stop());
+beforeEach(async () => {
+  receiver = await startReceiver();
+});
+afterEach(async () => {
+  for (const { id } of (await call('GET', `${ENDPOINTS}?limit=100`)).json.data)
+    await call('DELETE', `${ENDPOINTS}/${id}`);
+  await receiver.close();
+});
+
+const create = async (types = ['*'], url = receiver.url) =>
+  (await call('POST', ENDPOINTS, { url, types })).json as { id: string; secret: string };
+const append = (...subjects: string[]) =>
+  node.ctx.db.transaction().execute((tx) =>
+    appendEvents(
+      node.ctx,
+      tx,
+      subjects.map((id, n) => ({
+        ...{ partnerId: PARTNER, userId: null, type: 'offer.published' },
+        data: { object: 'offer', id, n },
+      })),
+    ),
+  );
+const until = (check: () => unknown) => expect.poll(check, { timeout: 15_000, interval: 20 });
+const ids = () => receiver.received.map(({ headers }) => headers['webhook-id']);
+const retryNow = () =>
+  sql`update webhook_deliveries set next_attempt_at = now() where state = 'pending'`.execute(node.ctx.db);
+
+function isSignedWith(secret: string, { headers, body }: ReceivedWebhook): boolean {
+  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
+  const key = Buffer.from(secret.slice(6), 'base64');
+  const expected = `v1,${createHmac('sha256', key).update(signed).digest('base64')}`;
+  return String(headers['webhook-signature']).split(' ').includes(expected);
+}
+
+test('delivers each event once, in order, signed, as the list shows it, stamped with real time', async () => {
+  const { secret, id } = await create();
+  const events = await append('a', 'b', 'c');
+  await until(() => ids()).toEqual(events);
+  for (const webhook of receiver.received) {
+    expect(isSignedWith(secret, webhook)).toBe(true);
+    expect(Math.abs(Number(webhook.headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(60);
+    expect(webhook.headers['content-type']).toBe('application/json');
+    const body = JSON.parse(webhook.body);
+    expect(body).toMatchObject({
+      object: 'event',
+      id: webhook.headers['webhook-id'],
+      type: 'offer.published',
+    });
+    expect(body.sequence).toBeGreaterThan(0);
+  }
+  await until(async () => (await call('GET', `${ENDPOINTS}/${id}`)).json.behind).toBe(0);
+  expect((await call('GET', `${ENDPOINTS}/${id}`)).json.last_delivered_at).not.toBeNull();
+});
+
+test('sends only the wanted types, and a test event whatever the types', async () => {
+  const { id } = await create(['participation.*', 'wallet.bound']);
+  await append('unwanted');
+  const { json } = await call('POST', `${ENDPOINTS}/${id}/test`, {});
+  await until(() => ids()).toEqual([json.event_id]);
+  expect(JSON.parse(String(receiver.received[0]?.body))).toMatchObject({ type: 'webhook.test' });
+});
+
+test('retries the same bytes with a new timestamp until a 2xx, and follows no redirect', async () => {
+  const { id, secret } = await create();
+  const target = await startReceiver();
+  const answers = [500, 302, 404];
+  receiver.answer((_webhook, response) => {
+    const status = answers.shift() ?? 204;
+    response.writeHead(status, status === 302 ? { location: target.url } : {}).end();
+  });
+  const [event] = await append('a');
+  for (let attempt = 1; attempt <= 4; attempt++) {
+    await until(() => receiver.received.length).toBe(attempt);
+    await until(async () => {
+      const row = await node.ctx.db
+        .selectFrom('webhook_deliveries')
+        .select(['state', 'lease_until'])
+        .where('event_id', '=', String(event))
+        .executeTakeFirst();
+      return row?.state === 'delivered' || row?.lease_until === null;
+    }).toBe(true);
+    await retryNow();
+  }
+  await sleep(300);
+  expect(receiver.received).toHaveLength(4);
+  expect(new Set(ids())).toEqual(new Set([event]));
+  expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
+  expect(receiver.received.every((webhook) => isSignedWith(secret, webhook))).toBe(true);
+  expect(target.received).toEqual([]);
+  await until(async () => (await call('GET', `${ENDPOINTS}/${id}`)).json.behind).toBe(0);
+  await target.close();
+});
+
+test('a failed event holds back later events of its subject and no others', async () => {
+  await create();
+  let isBroken = true;
+  receiver.answer(({ body }, response) => {
+    response.writeHead(isBroken && JSON.parse(body).data.id === 'a' ? 500 : 200).end();
+  });
+  const [a1, b1, a2, b2] = await append('a', 'b', 'a', 'b');
+  await until(() => ids()).toEqual([a1, b1, b2]);
+  await sleep(700);
+  expect(ids()).not.toContain(a2);
+  isBroken = false;
+  await retryNow();
+  await until(() => ids()).toEqual([a1, b1, b2, a1, a2]);
+});
+
+test('an endpoint that hangs uses at most 8 slots and does not delay others', async () => {
+  const hanging = await startReceiver();
+  hanging.answer(() => undefined);
+  await create(['*'], hanging.url);
+  await create();
+  const subjects = Array.from({ length: 60 }, (_, n) => `s${n}`);
+  const startedAt = performance.now();
+  const events = await append(...subjects);
+  await until(() => receiver.received.length).toBe(60);
+  expect(performance.now() - startedAt).toBeLessThan(12_000);
+  expect(new Set(ids())).toEqual(new Set(events));
+  expect(hanging.received.length).toBeLessThanOrEqual(8);
+  await hanging.close();
+});
+
+test('rotation signs with both secrets during the grace period and with the new one alone after it', async () => {
+  const { id, secret } = await create();
+  const { json: rotated } = await call('POST', `${ENDPOINTS}/${id}/rotate-secret`, {});
+  await append('a');
+  await until(() => receiver.received.length).toBe(1);
+  const [during] = receiver.received as [ReceivedWebhook];
+  expect([isSignedWith(secret, during), isSignedWith(rotated.secret, during)]).toEqual([true, true]);
+  const { json: urgent } = await call('POST', `${ENDPOINTS}/${id}/rotate-secret`, { grace_hours: 0 });
+  await append('b');
+  await until(() => receiver.received.length).toBe(2);
+  const after = receiver.received[1] as ReceivedWebhook;
+  expect([isSignedWith(rotated.secret, after), isSignedWith(urgent.secret, after)]).toEqual([false, true]);
+});
+
+test('a disabled endpoint loses nothing: it goes on from where it stopped, or from now if asked', async () => {
+  const { id } = await create();
+  const disable = () => call('POST', `${ENDPOINTS}/${id}/disable`, {});
+  await disable();
+  const missed = await append('a', 'b');
+  await sleep(600);
+  expect(receiver.received).toEqual([]);
+  expect((await call('GET', `${ENDPOINTS}/${id}`)).json.behind).toBe(2);
+  await call('POST', `${ENDPOINTS}/${id}/enable`, { from: 'stopped' });
+  await until(() => ids()).toEqual(missed);
+  await disable();
+  await append('c');
+  await call('POST', `${ENDPOINTS}/${id}/enable`, { from: 'now' });
+  const [next] = await append('d');
+  await until(() => ids()).toEqual([...missed, next]);
+});
+
+test('a delivery whose sender died is sent again after its lease', async () => {
+  const { id } = await create();
+  await call('POST', `${ENDPOINTS}/${id}/disable`, {});
+  const [event] = await append('a');
+  await call('POST', `${ENDPOINTS}/${id}/enable`, {});
+  await until(async () => (await call('GET', `${ENDPOINTS}/${id}`)).json.behind).toBe(0);
+  expect(receiver.received).toHaveLength(1);
+  // What remains if the process dies between the request and its record.
+  await sql`update webhook_deliveries set state = 'pending', lease_until = now() + interval '1 second',
+    next_attempt_at = now() where event_id = ${event}`.execute(node.ctx.db);
+  await sleep(600);
+  expect(receiver.received).toHaveLength(1);
+  await until(() => ids()).toEqual([event, event]);
+});

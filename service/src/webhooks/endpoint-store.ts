@@ -1,0 +1,107 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { Db } from '../db/pool.ts';
+import type { DisabledReason, WebhookEndpoints } from '../db/webhook-tables.ts';
+import type { Keyset } from '../http/paging.ts';
+
+export type EndpointRow = Selectable<WebhookEndpoints> & { behind: bigint };
+
+const COLUMNS = sql`w.id, w.partner_id, w.url, w.types, w.description, w.state, w.disabled_reason, w.cursor,
+  w.failures, w.failing_since, w.problem_reported, w.sealed_secret, w.previous_sealed_secret, w.last_delivered_at,
+  w.deleted_at, w.inserted_at,
+  case when w.previous_secret_until > now() then w.previous_secret_until end as previous_secret_until,
+  greatest(0, coalesce((select s.last from partner_sequences s where s.partner_id = w.partner_id), 0) - w.cursor)
+    + (select count(*) from webhook_deliveries d where d.endpoint_id = w.id and d.state = 'pending') as behind`;
+
+/** Inserts an endpoint that hears of events from now on. Returns false if the partner already has `max` of them. */
+export async function insertEndpoint(
+  tx: Db,
+  row: Omit<Insertable<WebhookEndpoints>, 'cursor'>,
+  max: number,
+): Promise<boolean> {
+  // The lock makes concurrent inserts count each other.
+  await sql`select from partners where id = ${row.partner_id} for no key update`.execute(tx);
+  const { numAffectedRows } = await sql`
+    insert into webhook_endpoints (id, partner_id, url, types, description, cursor, sealed_secret, inserted_at)
+    select ${row.id}::uuid, ${row.partner_id}::uuid, ${row.url}, ${row.types}::text[], ${row.description},
+      coalesce((select last from partner_sequences where partner_id = ${row.partner_id}), 0), ${row.sealed_secret}::bytea,
+      ${row.inserted_at}::timestamptz
+    where (select count(*) from webhook_endpoints where partner_id = ${row.partner_id} and deleted_at is null) < ${max}`.execute(
+    tx,
+  );
+  return numAffectedRows === 1n;
+}
+
+export async function findEndpoint(db: Db, partnerId: string, id: string): Promise<EndpointRow | undefined> {
+  const { rows } = await sql<EndpointRow>`select ${COLUMNS} from webhook_endpoints w
+    where w.id = ${id} and w.partner_id = ${partnerId} and w.deleted_at is null`.execute(db);
+  return rows[0];
+}
+
+/** Locks the endpoint until the transaction ends. Returns false if the partner has no such endpoint. */
+export async function lockEndpoint(tx: Db, partnerId: string, id: string): Promise<boolean> {
+  const { rows } = await sql`select from webhook_endpoints
+    where id = ${id} and partner_id = ${partnerId} and deleted_at is null for update`.execute(tx);
+  return rows.length === 1;
+}
+
+export async function listEndpoints(
+  db: Db,
+  partnerId: string,
+  { direction, position, limit }: Keyset,
+): Promise<EndpointRow[]> {
+  const isOlder = direction === 'older';
+  const beyond =
+    position === null
+      ? sql``
+      : sql`and (w.inserted_at, w.id) ${sql.raw(isOlder ? '<' : '>')} (${position.inserted_at}::timestamptz, ${position.id}::uuid)`;
+  const order = sql.raw(isOlder ? 'desc' : 'asc');
+  const { rows } = await sql<EndpointRow>`select ${COLUMNS} from webhook_endpoints w
+    where w.partner_id = ${partnerId} and w.deleted_at is null ${beyond}
+    order by w.inserted_at ${order}, w.id ${order} limit ${limit}`.execute(db);
+  return rows;
+}
+
+export async function updateEndpoint(
+  tx: Db,
+  id: string,
+  change: Updateable<WebhookEndpoints>,
+): Promise<void> {
+  if (Object.keys(change).length === 0) return;
+  await tx.updateTable('webhook_endpoints').set(change).where('id', '=', id).execute();
+}
+
+export async function replaceSecret(tx: Db, id: string, sealed: Buffer, graceHours: number): Promise<void> {
+  await sql`update webhook_endpoints set sealed_secret = ${sealed},
+      previous_sealed_secret = case when ${graceHours}::int > 0 then sealed_secret end,
+      previous_secret_until = case when ${graceHours}::int > 0 then now() + make_interval(hours => ${graceHours}::int) end
+    where id = ${id}`.execute(tx);
+}
+
+/** Marks the endpoint as deleted; housekeeping removes its deliveries later. */
+export async function deleteEndpoint(tx: Db, id: string): Promise<void> {
+  await sql`update webhook_endpoints set deleted_at = now(), state = 'disabled',
+    disabled_reason = coalesce(disabled_reason, 'requested') where id = ${id}`.execute(tx);
+}
+
+export async function disableEndpoint(tx: Db, id: string, reason: DisabledReason): Promise<void> {
+  await sql`update webhook_endpoints set state = 'disabled', disabled_reason = ${reason}
+    where id = ${id} and state <> 'disabled'`.execute(tx);
+}
+
+/** Enables the endpoint. Pending deliveries start their retry schedule again, so that none is given up at once. */
+export async function enableEndpoint(tx: Db, id: string): Promise<void> {
+  await sql`update webhook_endpoints set state = 'enabled', disabled_reason = null, failures = 0, failing_since = null
+    where id = ${id}`.execute(tx);
+  await sql`update webhook_deliveries set step = 0, retry_until = null, next_attempt_at = now()
+    where endpoint_id = ${id} and state = 'pending'`.execute(tx);
+}
+
+/** Gives up everything that has not been delivered, and moves the cursor to the newest event. */
+export async function skipToNow(tx: Db, id: string): Promise<void> {
+  await sql`update webhook_deliveries set state = 'skipped', next_attempt_at = null, lease_until = null
+    where endpoint_id = ${id} and state = 'pending'`.execute(tx);
+  await sql`update webhook_endpoints w set cursor = coalesce(
+    (select s.last from partner_sequences s where s.partner_id = w.partner_id), w.cursor) where w.id = ${id}`.execute(
+    tx,
+  );
+}

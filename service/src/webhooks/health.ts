@@ -1,0 +1,67 @@
+import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import { appendEvent } from '../events/event.ts';
+import { sendMail } from '../mail/outbox.ts';
+import type { ClaimedDelivery } from './delivery-store.ts';
+import { countFailure, markProblem, recordSuccess } from './health-store.ts';
+
+/** Updates the endpoint's health after a success, and reports a recovery. */
+export async function noteSuccess(ctx: Context, tx: Db, delivery: ClaimedDelivery): Promise<void> {
+  if (!(await recordSuccess(tx, delivery.endpoint_id))) return;
+  await appendHealthEvent(ctx, tx, delivery, 'webhook_endpoint.recovered', {});
+}
+
+type Failure = { isGone: boolean; isExhausted: boolean };
+
+/**
+ * Updates the endpoint's health after a failure. Each transition writes one mail, however many attempts fail at the same
+ * time, because the count locks the endpoint.
+ */
+export async function noteFailure(
+  ctx: Context,
+  tx: Db,
+  delivery: ClaimedDelivery,
+  { isGone, isExhausted }: Failure,
+): Promise<void> {
+  const { endpoint_id: id } = delivery;
+  const health = await countFailure(tx, id);
+  if (health === undefined || health.state === 'disabled') return;
+  if (isGone || health.is_hopeless) {
+    const reason = isGone ? 'gone' : 'failing';
+    await markProblem(tx, id, 'disabled', reason);
+    await appendHealthEvent(ctx, tx, delivery, 'webhook_endpoint.disabled', { disabled_reason: reason });
+    const cause = isGone ? 'It answered 410 Gone.' : 'No delivery has succeeded for 5 days.';
+    await mailPartner(ctx, tx, health.contact_email, {
+      subject: 'Webhook endpoint disabled',
+      text: `We no longer send events to ${health.url}.\n${cause}\n\nNo event is lost. When the endpoint works again, call POST /v1/webhook-endpoints/${id}/enable to continue where it stopped.\n`,
+    });
+  } else if (isExhausted && health.state === 'enabled') {
+    await markProblem(tx, id, 'failing', null);
+    await mailPartner(ctx, tx, health.contact_email, {
+      subject: 'Webhook endpoint failing',
+      text: `An event could not be delivered to ${health.url} within 24 hours.\n\nWe keep sending newer events. After 5 days without a success we disable the endpoint. Call POST /v1/webhook-endpoints/${id}/recover to send failed events again.\n`,
+    });
+  }
+}
+
+async function appendHealthEvent(
+  ctx: Context,
+  tx: Db,
+  { endpoint_id: id, partner_id: partnerId }: ClaimedDelivery,
+  type: string,
+  details: Record<string, unknown>,
+): Promise<void> {
+  const data = { object: 'webhook_endpoint', id, ...details };
+  const related = { object: 'webhook_endpoint', id, path: `/v1/webhook-endpoints/${id}` };
+  await appendEvent(ctx, tx, { partnerId, userId: null, type, data, related });
+}
+
+async function mailPartner(
+  ctx: Context,
+  tx: Db,
+  to: string | null,
+  mail: { subject: string; text: string },
+): Promise<void> {
+  if (to === null) ctx.log.warn({ subject: mail.subject }, 'partner has no contact email');
+  else await sendMail(ctx, tx, { to, ...mail });
+}

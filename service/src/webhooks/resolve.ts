@@ -1,0 +1,22 @@
+import { Resolver } from 'node:dns/promises';
+import { isAddress } from './address-rules.ts';
+
+/** Returns all addresses of a host name; empty if it has none. */
+export type Resolve = (host: string) => Promise<string[]>;
+
+const TIMEOUT_MS = 1_500;
+const TRIES = 2;
+
+/**
+ * Resolves with c-ares, not `getaddrinfo`: that one blocks a thread of the small pool that all of Node shares, so a few
+ * endpoints with slow name servers could stop the whole process.
+ */
+export function systemResolver(): Resolve {
+  const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES });
+  return async (host) => {
+    if (isAddress(host)) return [host];
+    if (host === 'localhost' || host.endsWith('.localhost')) return ['127.0.0.1', '::1'];
+    const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  };
+}

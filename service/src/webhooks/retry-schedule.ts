@@ -1,0 +1,42 @@
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** The delay after each failed attempt. The last of the 11 attempts is 23 h 42 min after the first. */
+const DELAYS_MS = [
+  5 * SECOND_MS,
+  30 * SECOND_MS,
+  2 * MINUTE_MS,
+  10 * MINUTE_MS,
+  30 * MINUTE_MS,
+  HOUR_MS,
+  2 * HOUR_MS,
+  4 * HOUR_MS,
+  8 * HOUR_MS,
+  8 * HOUR_MS,
+];
+const JITTER = 0.2;
+
+/**
+ * Returns the delay after attempt number `attempt` (from 1), or null if it was the last. `random` is from 0 to 1.
+ * `Retry-After` can at most double the delay and never shortens it.
+ */
+export function retryDelayMs(
+  attempt: number,
+  random: number,
+  retryAfterSeconds: number | null,
+): number | null {
+  const base = DELAYS_MS[attempt - 1];
+  if (base === undefined) return null;
+  const delay = base * (1 - JITTER + 2 * JITTER * random);
+  const requested = (retryAfterSeconds ?? 0) * SECOND_MS;
+  return Math.round(Math.min(Math.max(requested, delay), 2 * delay));
+}
+
+/** Parses `Retry-After`: seconds or an HTTP date. */
+export function parseRetryAfter(value: string | undefined, nowMs: number): number | null {
+  if (value === undefined) return null;
+  if (/^\d{1,9}$/.test(value)) return Number(value);
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? null : Math.max(0, (at - nowMs) / SECOND_MS);
+}

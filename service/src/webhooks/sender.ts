@@ -1,0 +1,150 @@
+import type { Socket } from 'node:net';
+import { Agent, buildConnector, request } from 'undici';
+import { realTime } from '../clock.ts';
+import { createAddressRules } from './address-rules.ts';
+import { type Resolve, systemResolver } from './resolve.ts';
+import { parseRetryAfter } from './retry-schedule.ts';
+import { createUrlRules, DestinationRefused, type UrlRules } from './url-rules.ts';
+
+const TIMEOUT_MS = 15_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+const KEEP_ALIVE_MS = 10_000;
+const MAX_READ_BYTES = 64 * 1024;
+const MAX_KEPT_BYTES = 1024;
+
+/** Why no response arrived. */
+export type SendError =
+  | 'timeout'
+  | 'connection_refused'
+  | 'connection_failed'
+  | 'dns_error'
+  | 'tls_error'
+  | 'address_refused'
+  | 'stopped';
+
+export type SendResult = {
+  durationMs: number;
+  status: number | null;
+  error: SendError | null;
+  /** The address that was connected to. */
+  address: string | null;
+  /** The first KiB of the response. */
+  response: string | null;
+  retryAfterSeconds: number | null;
+};
+
+export type WebhookSender = {
+  checkUrl: UrlRules['check'];
+  /** Posts the body once. Does not follow redirects and never rejects. */
+  send(url: string, headers: Record<string, string>, body: string): Promise<SendResult>;
+  /** Ends all requests, which then fail with `stopped`. */
+  close(): Promise<void>;
+};
+
+type Options = { allowCidrs: readonly string[]; baseUrl: string; resolve?: Resolve; timeoutMs?: number };
+
+export function openWebhookSender({
+  allowCidrs,
+  baseUrl,
+  resolve = systemResolver(),
+  timeoutMs = TIMEOUT_MS,
+}: Options): WebhookSender {
+  const rules = createUrlRules(createAddressRules(allowCidrs), baseUrl, resolve);
+  const addresses = new Map<string, string>();
+  const agent = new Agent({
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    connect: guardedConnector(rules, (origin, address) => addresses.set(origin, address)),
+  });
+  const stopping = new AbortController();
+  return {
+    checkUrl: rules.check,
+    send: async (url, headers, body) => {
+      const startedAt = performance.now();
+      const finish = (result: Partial<SendResult>): SendResult => ({
+        ...{ status: null, error: null, response: null, retryAfterSeconds: null },
+        ...result,
+        durationMs: Math.round(performance.now() - startedAt),
+        address: addresses.get(new URL(url).origin) ?? null,
+      });
+      const timeout = AbortSignal.timeout(timeoutMs);
+      try {
+        const signal = AbortSignal.any([timeout, stopping.signal]);
+        const reply = await request(url, { method: 'POST', headers, body, dispatcher: agent, signal });
+        const retryAfter = String(reply.headers['retry-after'] ?? '') || undefined;
+        const response = await readStart(reply.body);
+        const retryAfterSeconds = parseRetryAfter(retryAfter, realTime());
+        return finish({ status: reply.statusCode, response, retryAfterSeconds });
+      } catch (error) {
+        if (timeout.aborted) return finish({ error: 'timeout' });
+        return finish({ error: stopping.signal.aborted ? 'stopped' : sendErrorOf(error) });
+      }
+    },
+    close: async () => {
+      stopping.abort();
+      await agent.destroy();
+    },
+  };
+}
+
+/**
+ * Connects only to addresses that were checked in the same step. A check in the `lookup` option would miss addresses in
+ * the URL, which are never looked up.
+ */
+function guardedConnector(
+  rules: UrlRules,
+  onConnect: (origin: string, address: string) => void,
+): buildConnector.connector {
+  const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
+  const connectTo = (options: buildConnector.Options) =>
+    new Promise<Socket>((resolve, reject) => {
+      connect(options, (error, socket) => (error === null ? resolve(socket) : reject(error)));
+    });
+  const connectAny = async (options: buildConnector.Options): Promise<Socket> => {
+    const { protocol, hostname, port } = options;
+    const found = await rules.permittedAddresses({ protocol, hostname, port: port ?? '' });
+    let failure: unknown;
+    for (const address of found) {
+      try {
+        const socket = await connectTo({ ...options, hostname: address });
+        onConnect(new URL(`${protocol}//${options.host ?? hostname}`).origin, address);
+        return socket;
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw failure;
+  };
+  return (options, callback) => {
+    connectAny(options).then(
+      (socket) => callback(null, socket),
+      (error: Error) => callback(error, null),
+    );
+  };
+}
+
+/** Reads at most 64 KiB, so that the connection can be reused after a usual response, and returns the first KiB as text. */
+async function readStart(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<string | null> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    if (size < MAX_KEPT_BYTES) chunks.push(chunk);
+    size += chunk.length;
+    if (size > MAX_READ_BYTES) break;
+  }
+  const text = Buffer.concat(chunks).subarray(0, MAX_KEPT_BYTES).toString();
+  // PostgreSQL cannot store NUL, and control characters could hide text from a reader.
+  return text === ''
+    ? null
+    : text.replace(/[\p{Cc}\p{Cf}]/gu, (character) => (/[\n\t]/.test(character) ? character : ''));
+}
+
+function sendErrorOf(error: unknown): SendError {
+  if (error instanceof DestinationRefused)
+    return error.reason === 'unresolvable' ? 'dns_error' : 'address_refused';
+  const code = String((error as { code?: unknown }).code ?? '');
+  if (code === 'ECONNREFUSED') return 'connection_refused';
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return 'timeout';
+  if (/^(ERR_SSL|ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|EPROTO)/.test(code)) return 'tls_error';
+  return 'connection_failed';
+}
