@@ -8,6 +8,7 @@ const BENCHMARKS: Record<string, (options: Options) => Promise<Result>> = {
   wallets: async () => (await import('./wallets.ts')).run(),
   offers: async () => (await import('./offers.ts')).run(),
   statuses: async () => (await import('./statuses.ts')).run(),
+  eligibility: async () => (await import('./eligibility.ts')).run(),
   reads: async () => (await import('./reads.ts')).run(),
   oauth: async () => (await import('./oauth.ts')).run(),
   participations: async (options) => (await import('./participations.ts')).run(options),

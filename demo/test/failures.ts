@@ -72,6 +72,7 @@ export function failureTests(app: () => TestApp): void {
         await openCheckout(app(), page, 'harbour-quarter/invest?option=public');
         await user.fillAmount(page, '200');
         await investButton(page).click();
+        await user.approve(page, /Sign this message/);
         await user.approve(page, /spend your tokens/, '150');
         await page
           .getByRole('alert')
@@ -89,6 +90,7 @@ export function failureTests(app: () => TestApp): void {
         await openCheckout(app(), page, 'apple-tokenized/invest');
         await user.fillAmount(page, '100');
         await page.getByRole('button', { name: 'Buy AAPLon' }).click();
+        await user.approve(page, /Sign this message/);
         await user.approve(page, /spend your tokens/);
         await user
           .walletPrompt(page)
@@ -125,6 +127,7 @@ export function failureTests(app: () => TestApp): void {
         await openCheckout(app(), page, 'harbour-quarter/invest?option=public');
         await user.fillAmount(page, '300');
         await investButton(page).click();
+        await user.approve(page, /Sign this message/);
         await user.walletPrompt(page).waitFor();
         await app().kill();
         const banner = page.getByText("We can't reach Causeway.");

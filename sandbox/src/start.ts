@@ -8,6 +8,7 @@ import type { ControlGroup, Controls } from './controls/control-group.ts';
 import { demoControls } from './controls/demo.ts';
 import { documentControls } from './controls/documents.ts';
 import { faultRoute } from './controls/faults.ts';
+import { holdControls } from './controls/holds.ts';
 import { identityControls } from './controls/identity.ts';
 import { localOnly } from './controls/local-only.ts';
 import { mailControls } from './controls/mail.ts';
@@ -62,6 +63,7 @@ export async function startSandbox(config: Config, clock: Clock, print: Print): 
         venueControls(ctx, simulators),
         await offerControls(ctx),
         clockControls(simulators),
+        holdControls,
         participationControls,
       ]);
     },

@@ -1,18 +1,31 @@
 import { listPages, type PageQuery, type Pages } from './paging.ts';
 import type { RequestOptions, Send } from './request.ts';
-import type { Offer, OfferDetails } from './wire.ts';
+import type { Chain, Eligibility, Offer, OfferDetails } from './wire.ts';
 
 export type Offers = {
   /** Lists the partner's published offers, newest first. */
   list(query?: PageQuery, options?: RequestOptions): Pages<Offer>;
   /** Returns an offer by id or slug. */
   get(id: string, options?: RequestOptions): Promise<OfferDetails>;
+  /** Explains whether the user could invest now, per option: the checks that passed, and what to do about the others. */
+  eligibility(offerId: string, query?: EligibilityQuery, options?: RequestOptions): Promise<Eligibility>;
 };
+
+/** Without a wallet, any wallet that the user has proven counts; without a chain, any chain of the offer. */
+export type EligibilityQuery = { chain?: Chain | undefined; walletAddress?: string | undefined };
 
 export function offersOf(send: Send): Offers {
   return {
     list: (query = {}, options) =>
       listPages(query, (pageQuery) => send({ method: 'GET', path: '/v1/offers', query: pageQuery }, options)),
     get: (id, options) => send({ method: 'GET', path: `/v1/offers/${encodeURIComponent(id)}` }, options),
+    eligibility: (offerId, { chain, walletAddress } = {}, options) => {
+      const path = `/v1/offers/${encodeURIComponent(offerId)}/eligibility`;
+      const query = {
+        ...(chain !== undefined && { chain }),
+        ...(walletAddress !== undefined && { wallet_address: walletAddress }),
+      };
+      return send({ method: 'GET', path, query }, options);
+    },
   };
 }

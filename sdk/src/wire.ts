@@ -18,10 +18,38 @@ export type Asset = {
 
 export type Chain = 'ethereum_sepolia' | 'base_sepolia' | 'solana_devnet' | 'ethereum_mainnet' | 'base_mainnet' | 'solana_mainnet';
 
+export type Check = {
+  object: 'check';
+  /** A requirement type, or the name of a general check. */
+  code: 'identity_verification' | 'kyc_approved' | 'accreditation' | 'external_wallet' | 'whitelisted_wallet' | 'document' | 'jurisdiction' | 'account' | 'sanctions' | 'country_policy' | 'offer_window' | 'supply' | 'wallet_proof' | 'allow_list';
+  requirement_id: string | null;
+  status: 'passed' | 'waiting' | 'action_needed' | 'rejected';
+  /** For the user. Has no personal data and no reason of a restriction. */
+  message: string;
+  until: string | null;
+  next: CheckNext | null;
+};
+
+/** The call that lets the user resolve the check; null for `contact`. */
+export type CheckNext = {
+  type: 'identity' | 'document' | 'wallet_proof' | 'bind_wallet' | 'allow_wallet' | 'contact';
+  method: string | null;
+  path: string | null;
+  body: Record<string, unknown> | null;
+};
+
 export type DocumentSubmission = {
   object: 'document_submission';
   form_type: 'w8_ben' | 'w8_ben_e';
   status: 'INITIALIZED' | 'SENT' | 'VIEWED' | 'EXPIRED' | 'DECLINED' | 'COMPLETED';
+};
+
+export type Eligibility = {
+  object: 'eligibility';
+  offer_id: string;
+  /** Whether any option is eligible. */
+  eligible: boolean;
+  options: Array<OptionEligibility>;
 };
 
 export type ErrorBody = {
@@ -227,6 +255,14 @@ export type OptionAddresses = {
   data: Array<OptionAddress>;
   starting_after?: string | undefined;
   starting_before?: string | undefined;
+};
+
+export type OptionEligibility = {
+  object: 'option_eligibility';
+  offer_option_id: string;
+  /** Whether every check has passed. */
+  eligible: boolean;
+  checks: Array<Check>;
 };
 
 export type Participation = {
@@ -613,6 +649,15 @@ export type Operations = {
   /** Get the user's requirement statuses. */
   getRequirementStatuses: {
     reply: RequirementStatuses;
+  };
+  /** Explain whether the user can invest in an offer. */
+  getEligibility: {
+    query: {
+      chain?: Chain | undefined;
+      /** Default: any proven wallet counts. */
+      wallet_address?: string | undefined;
+    };
+    reply: Eligibility;
   };
   /** Start or continue identity verification. */
   createKycToken: {

@@ -10,6 +10,7 @@ import { nodeLockStatement } from './db/node.ts';
 import { type Db, openPool, pingDatabase } from './db/pool.ts';
 import { openDocuseal } from './documents/docuseal.ts';
 import { unconfiguredDocuments } from './documents/unconfigured.ts';
+import { assertNotHeld } from './eligibility/account.ts';
 import { createEventStreams, type EventStreams } from './events/streams.ts';
 import { createDeadlines } from './http/deadline.ts';
 import type { Random } from './http/ids.ts';
@@ -106,6 +107,7 @@ export async function buildContext({
       ),
       log,
     ),
+    assertMayWrite: (userId: string) => assertNotHeld({ db }, userId),
     commitReply: <T>(work: (tx: Db) => Promise<T>) => db.transaction().execute(work),
   };
   let sanctions: Sanctions | undefined;

@@ -34,6 +34,8 @@ export type Context = Kernel & {
   streams: EventStreams;
   webhooks: WebhookSender;
   readiness: Readiness;
+  /** Throws `account_restricted` if the user is on hold. Every write of a user passes it. */
+  assertMayWrite(userId: string): Promise<void>;
   /**
    * Runs the transaction whose result becomes the reply. With an idempotency key the reply is stored in the same
    * transaction, so every POST must use this for its last write.

@@ -1,4 +1,5 @@
 import { documentRoutes, documentWebhookRoutes } from './documents/routes.ts';
+import { eligibilityRoutes } from './eligibility/routes.ts';
 import { eventRoutes } from './events/routes.ts';
 import type { Route } from './http/route.ts';
 import { identityRoutes, identityWebhookRoutes } from './identity/routes.ts';
@@ -17,6 +18,7 @@ import { webhookRoutes } from './webhooks/routes.ts';
 export const apiRoutes: readonly Route[] = [
   ...offerRoutes,
   ...requirementRoutes,
+  ...eligibilityRoutes,
   ...identityRoutes,
   ...piiRoutes,
   ...documentRoutes,

@@ -5,6 +5,7 @@ import { isCausewayError } from '../error.ts';
 import type { NewParticipation } from '../participations.ts';
 import type { EvmChain, OfferDetails, Participation } from '../wire.ts';
 import { type Allowance, assertApproved, assertBalance, sendApproval } from './approval.ts';
+import { ensureProven } from './ensure-proof.ts';
 import { type Enter, FlowFailure, type FlowOptions, runFlow } from './flow.ts';
 import { parseSmallestUnits } from './money.ts';
 import { findDeployment } from './offer-contract.ts';
@@ -19,6 +20,7 @@ export type TokenSalePhase =
   | 'connecting'
   | 'checking'
   | 'waiting_for_earlier'
+  | 'proving'
   | 'resetting_allowance'
   | 'signing_permit'
   | 'approving'
@@ -88,14 +90,17 @@ export async function buyTokenSale(
       );
     const session = openSession(causeway, input, options, reportTransaction);
     await connectWallet(session);
+    const prove = () => ensureProven(session, offer.id, input.optionId, () => enter('proving'));
     let hash = approvalHash?.toLowerCase() as Hex | undefined;
-    if (hash === undefined) {
+    if (hash !== undefined) await prove();
+    else {
       enter('checking');
       await assertEligible(session, offer, input.optionId, deployment, amount);
       await assertBalance(session, wanted);
       await waitForEarlierParticipations(session, { offerId: offer.id, assetId }, () =>
         enter('waiting_for_earlier'),
       );
+      await prove();
       hash = await approve(session, enter, wanted, input.approval ?? 'approve');
       onApproved?.(hash);
     }

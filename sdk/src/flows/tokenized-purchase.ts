@@ -2,6 +2,7 @@ import type { Hex } from 'viem';
 import type { Causeway } from '../client.ts';
 import type { EvmChain, OfferDetails, TokenizedSwapTransaction } from '../wire.ts';
 import { assertBalance, ensureAllowance } from './approval.ts';
+import { ensureProven } from './ensure-proof.ts';
 import { FlowFailure, type FlowOptions, runFlow } from './flow.ts';
 import { parseSmallestUnits } from './money.ts';
 import { type Deployment, findContract, findDeployment } from './offer-contract.ts';
@@ -16,6 +17,7 @@ import type { EvmWallet } from './wallet.ts';
 export type TokenizedPhase =
   | 'connecting'
   | 'checking'
+  | 'proving'
   | 'resetting_allowance'
   | 'approving'
   | 'confirming_approval'
@@ -79,6 +81,8 @@ export async function buyTokenized(
     const wanted = { token: deployment.token.address, spender: deployment.address, amount };
     await assertTradable(session, symbol, deployment, amount);
     await assertBalance(session, wanted);
+    const optionId = offer.options[0]?.id ?? '';
+    await ensureProven(session, offer.id, optionId, () => enter('proving'));
     await ensureAllowance(session, enter, wanted);
     enter('ordering');
     const body = { amount: String(amount), chain: session.chain, symbol, wallet_address: session.address };

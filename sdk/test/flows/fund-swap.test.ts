@@ -28,6 +28,7 @@ let reader: ReturnType<typeof createPublicClient>;
 beforeAll(async () => {
   sandbox = await startSandbox();
   causeway = await sandbox.newUser();
+  await sandbox.verify(causeway);
   offer = await causeway.offers.get('treasury-fund');
   swap = offer.contracts.find(({ chain }) => chain === CHAIN)?.address as Hex;
   const transport = http(sandbox.overview.chains[0]?.rpc_url);

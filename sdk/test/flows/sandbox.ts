@@ -78,6 +78,9 @@ export async function startSandbox(env: Record<string, string> = {}) {
       });
       return { ...causeway, email };
     },
+    /** Has the identity provider approve the user, which the fund's allow-list requires. */
+    verify: ({ email }: { email: string }) =>
+      control('POST', '/sandbox/identity/reviews', { email, level_name: 'BasicKYCLevel', answer: 'GREEN' }),
     /** Creates a wallet with gas, 1,000 USDC and 1,000 USDT. */
     newWallet: async (more: { chainId?: number; intercept?: Interceptor } = {}): Promise<TestWallet> => {
       const wallet = createTestWallet({

@@ -85,7 +85,7 @@ describe('buyTokenized', () => {
     expect(sent).toEqual([sandbox.tokenOf('usd-coin').toLowerCase(), swap.toLowerCase()]);
     expect(await attestations()).toBe(before + 1);
     expect(phases).toEqual([
-      ...['connecting', 'checking', 'approving', 'confirming_approval'],
+      ...['connecting', 'checking', 'proving', 'approving', 'confirming_approval'],
       ...['ordering', 'verifying', 'broadcasting', 'confirming'],
     ]);
     const query = {

@@ -191,6 +191,7 @@ describe('allowWallet', () => {
 
   test('adds a wallet to the allow-list, and prompts no wallet that is already on it', async () => {
     const causeway = await sandbox.newUser();
+    await sandbox.verify(causeway);
     const wallet = await sandbox.newWallet();
     const input = { offerId: fund.id, chain: CHAIN, wallet } as const;
     const first = await allowWallet(causeway, input, QUICK);
@@ -205,6 +206,7 @@ describe('allowWallet', () => {
 
   test('sends no transaction for an offer without an allow-list', async () => {
     const causeway = await sandbox.newUser();
+    await sandbox.verify(causeway);
     const offer = await causeway.offers.get('apple-tokenized');
     const wallet = await sandbox.newWallet();
     expect(await allowWallet(causeway, { offerId: offer.id, chain: CHAIN, wallet }, QUICK)).toEqual({
@@ -217,6 +219,7 @@ describe('allowWallet', () => {
     const calls: string[] = [];
     const wallet = await sandbox.newWallet({ intercept: recordsCalls(calls) });
     const causeway = await sandbox.newUser();
+    await sandbox.verify(causeway);
     const error = await failureOf(allowWallet(causeway, { offerId: sale.id, chain: CHAIN, wallet }, QUICK));
     expect(error.code).toBe('offer_type_mismatch');
     expect(calls).not.toContain('personal_sign');
@@ -224,6 +227,7 @@ describe('allowWallet', () => {
 
   test('leaves the wallet off the allow-list if the transaction is rejected, and can be retried', async () => {
     const causeway = await sandbox.newUser();
+    await sandbox.verify(causeway);
     const wallet = await sandbox.newWallet({ intercept: rejects('eth_sendTransaction') });
     const input = { offerId: fund.id, chain: CHAIN, wallet } as const;
     const error = await failureOf(allowWallet(causeway, input, QUICK));

@@ -98,7 +98,10 @@ async function handleOnce(
   const outcome = await runOnce(ctx, caller, { method: route.method, path, key, body }, async (inner) =>
     route.handle(inner, caller, input),
   );
-  if (outcome.replayed) reply.header('idempotent-replayed', 'true');
+  if (outcome.replayed) {
+    await route.recheck?.(ctx, caller, input);
+    reply.header('idempotent-replayed', 'true');
+  }
   return outcome.reply;
 }
 
@@ -151,10 +154,15 @@ function limitCaller(
   request.caller = caller;
   if (request.headers.origin !== undefined) setCorsHeaders(ctx, caller, request, reply);
   const taken = takeLimits(ctx, caller, route);
+  const mayWrite = () =>
+    route.method === 'GET' || caller.userId === null ? undefined : ctx.assertMayWrite(caller.userId);
   if (taken instanceof Promise)
-    return taken.then((counted) => authorizeCaller(access, caller, counted, reply));
+    return taken.then((counted) => {
+      authorizeCaller(access, caller, counted, reply);
+      return mayWrite();
+    });
   authorizeCaller(access, caller, taken, reply);
-  return undefined;
+  return mayWrite();
 }
 
 function authorizeCaller({ who, scope }: Guarded, caller: Caller, taken: Taken, reply: FastifyReply): void {

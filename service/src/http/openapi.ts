@@ -70,6 +70,7 @@ function operation(route: Route, schemas: Json): Json {
     ...(route.errors ?? []),
   ];
   if (access.who === 'user') codes.push('user_token_required');
+  if (access.who === 'user' && method !== 'GET') codes.push('account_restricted');
   if (body !== undefined || route.query !== undefined) codes.push('validation_failed');
   if (isIdempotent) codes.push('idempotency_in_progress', 'idempotency_key_reused');
   const parameters = [

@@ -17,6 +17,15 @@ export async function findOffer(ctx: Context, caller: Caller, idOrSlug: string):
   return pick(await ctx.offers.of(caller.partnerId), idOrSlug);
 }
 
+/** Finds a published offer of a partner by id, for work without a caller. */
+export async function findOfferById(
+  { offers }: Pick<Context, 'offers'>,
+  partnerId: string,
+  id: string,
+): Promise<Offer | undefined> {
+  return (await offers.of(partnerId)).byKey.get(id);
+}
+
 /** Finds the tokenized swap with this symbol, synchronously if cached. Throws `symbol_not_found`. */
 export function findOfferBySymbol(ctx: Context, caller: Caller, symbol: string): Offer | Promise<Offer> {
   const found = ctx.offers.of(caller.partnerId);

@@ -4,20 +4,27 @@ import { chainFacts } from '../chain/chains.ts';
 import type { EvmChain } from '../chain/evm/client.ts';
 import { readMinCommit } from '../chain/evm/sale-fund.ts';
 import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import { lockAccount } from '../eligibility/account.ts';
+import { decideFor } from '../eligibility/gate.ts';
+import { refusalOf } from '../eligibility/refusal.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { newId } from '../http/ids.ts';
 import { FORMATS, toTimestamp } from '../http/wire.ts';
 import { assertOpen, contractOn, findOffer, findOption, lockOpenOffer } from '../offers/offer.ts';
-import { assertRequirementsMet } from '../requirements/statuses.ts';
-import { assertWalletBound } from '../wallets/bound.ts';
-import { assertNotSanctioned } from '../wallets/sanctions.ts';
+import type { OfferOption } from '../offers/stored-offer.ts';
+import { lockProof } from '../wallets/proof.ts';
 import { inspectApprovals, type RequiredApproval } from './approval.ts';
 import { assertMinimumPurchase } from './minimum-purchase.ts';
 import { showParticipation } from './participation.ts';
 import type { NewParticipation, Participation } from './schema.ts';
 import { insertParticipation } from './status.ts';
-import { listByApproval, type NewParticipation as NewRow, REQUEST_COLUMNS } from './store.ts';
+import { countPrepared, listByApproval, type NewParticipation as NewRow, REQUEST_COLUMNS } from './store.ts';
+import { lockRemainingSupply } from './supply.ts';
+
+/** How many participations of a user may wait for their approval at once. */
+const MAX_PREPARED = 5;
 
 /** The columns that come from the request itself. */
 type RequestColumns = Pick<NewRow, (typeof REQUEST_COLUMNS)[number]>;
@@ -55,17 +62,19 @@ export async function createParticipation(
   const token = contract.funding_tokens.find(({ asset_id }) => asset_id === input.asset_id);
   if (asset === undefined || token === undefined)
     throw invalidField('asset_id', 'is not a funding asset of this offer on this chain');
-  await assertRequirementsMet(ctx, caller, offer, option.id);
-  await assertWalletBound(ctx, caller, option, wallet);
-  assertNotSanctioned(ctx, wallet);
+  const gate = { offer, options: [option], wallet, chain: input.chain };
+  const findings = await decideFor(ctx, caller, 'participate', gate);
+  const refusal = refusalOf('participate', findings);
+  if (refusal !== null && refusal.code !== 'sold_out') throw refusal;
   const amount = BigInt(input.amount);
   assertMinimumPurchase(option, amount, token.decimals);
   await assertMinCommit(chain, contract.address, amount);
+  if (refusal !== null) throw refusal;
   await assertApprovalUnused(ctx, request, hash);
 
   const required = { user: wallet, fund: contract.address, token: token.address, amount, approvalHash: hash };
   const now = toTimestamp(ctx.clock.micros());
-  return recordParticipation(ctx, hash, request, {
+  return recordParticipation(ctx, hash, option, request, {
     ...request,
     id: newId(ctx.clock, ctx.random),
     status: await judgeApproval(chain, required),
@@ -133,16 +142,32 @@ async function assertApprovalUnused({ db }: Context, request: RequestColumns, ha
 async function recordParticipation(
   ctx: Context,
   hash: Hex,
+  option: OfferOption,
   request: RequestColumns,
   row: NewRow,
 ): Promise<Participation> {
   return ctx.commitReply(async (tx) => {
     await lockOpenOffer(tx, row.offer_id, ctx.clock);
+    await lockAccount(tx, row.user_id);
+    await lockProof(tx, row);
+    await assertCapacity(tx, option, row);
     if (await insertParticipation(ctx, tx, row)) return showParticipation(row);
     const existing = await findExisting({ db: tx }, request, hash);
     if (existing === null) throw new ApiError('approval_already_used');
     return existing;
   });
+}
+
+/**
+ * Throws `sold_out` if the amount exceeds the supply, which a `pending` row reserves under a lock, and
+ * `too_many_prepared`, which is exact because the account is locked.
+ */
+async function assertCapacity(tx: Db, option: OfferOption, row: NewRow): Promise<void> {
+  const remaining = await lockRemainingSupply(tx, option, row.asset_digits);
+  if (remaining !== null && BigInt(row.amount) > remaining)
+    throw new ApiError('sold_out', { remaining: String(remaining) });
+  if (row.status === 'prepared' && (await countPrepared(tx, row.user_id)) >= MAX_PREPARED)
+    throw new ApiError('too_many_prepared');
 }
 
 function toBytes(hash: Hex): Buffer {

@@ -1,5 +1,5 @@
 import type { Db } from '../db/pool.ts';
-import { type FrozenRow, freezeByWallet, unfreezeRows } from './store.ts';
+import { type FrozenRow, freezeByWallet, setFrozen, unfreezeHeldRows, unfreezeRows } from './store.ts';
 
 /**
  * Freezes unfinished participations and refunds of these wallets because of sanctions: nothing is sent for them until an
@@ -12,4 +12,14 @@ export function freezeParticipations(tx: Db, wallets: readonly string[]): Promis
 /** Ends the freeze of participations that sanctions had stopped. */
 export function unfreezeParticipations(tx: Db, ids: readonly string[]): Promise<number> {
   return unfreezeRows(tx, ids, 'sanctions');
+}
+
+/** Stops sending anything for these participations until an operator decides. Only operators see the reason. */
+export function freezeRows(db: Db, ids: readonly string[], reason: 'hold' | 'sanctions'): Promise<void> {
+  return setFrozen(db, ids, reason);
+}
+
+/** Resumes the participations that were frozen because their user was on hold. */
+export function resumeHeld(tx: Db, userId: string): Promise<void> {
+  return unfreezeHeldRows(tx, userId);
 }

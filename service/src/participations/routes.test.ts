@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { makeOffer, saleFile, tokenizedFile } from '../../test/support/offers.ts';
 import { saleWorker, UNIT } from '../../test/support/sale.ts';
 import { useSale } from '../../test/support/settlement.ts';
-import { evmWallet, type Person, person, userId } from '../../test/support/wallets.ts';
+import { evmWallet, type Person, person, proveWallets, userId } from '../../test/support/wallets.ts';
 
 const sale = useSale();
 let other: Person;
@@ -59,14 +59,37 @@ describe('POST /v1/participations', () => {
     expect(again).toEqual(first);
   });
 
-  test('rejects an approval that another participation has used, for every user', async () => {
+  test('rejects an approval that another participation of the wallet has used', async () => {
     const hash = await sale.buyer(1).approve(5n * UNIT);
     await post(sale.request(sale.buyer(1), 2n * UNIT, hash));
     const more = sale.request(sale.buyer(1), 3n * UNIT, hash);
     expect((await post(more)).body.code).toBe('approval_already_used');
-    expect((await post(sale.request(sale.buyer(1), 2n * UNIT, hash), other)).body.code).toBe(
-      'approval_already_used',
+    const stranger = await post(sale.request(sale.buyer(1), 2n * UNIT, hash), other);
+    expect([stranger.status, stranger.body.code]).toEqual([403, 'wallet_not_proven']);
+    expect(stranger.body.errors).toMatchObject({
+      checks: [{ object: 'check', code: 'wallet_proof', status: 'action_needed' }],
+    });
+  });
+
+  test('leaves an approval to its owner when others name it', async () => {
+    const hash = await sale.buyer(4).approve(7n * UNIT);
+    const mine = evmWallet('mismatching');
+    await proveWallets(sale.app.ctx, [mine.address], { userId: userId(7) });
+    const mismatch = await post(sale.request(mine, 7n * UNIT, hash), other);
+    expect([mismatch.status, mismatch.body.code]).toEqual([422, 'approval_invalid']);
+    expect((await post(sale.request(sale.buyer(4), 7n * UNIT, hash), other)).body.code).toBe(
+      'wallet_not_proven',
     );
+    // An approval that is not mined yet: the stranger's row claims it for the stranger's wallet only.
+    const unmined = `0x${'77'.repeat(32)}` as const;
+    expect((await post(sale.request(mine, 7n * UNIT, unmined), other)).body.status).toBe('prepared');
+    expect((await post(sale.request(sale.buyer(4), 7n * UNIT, unmined))).body.status).toBe('prepared');
+    expect((await post(sale.request(sale.buyer(4), 7n * UNIT, hash))).status).toBe(200);
+    await sale.app.ctx.db
+      .updateTable('participations')
+      .set({ status: 'failed', holds_approval: false })
+      .where('approval_hash', '=', Buffer.alloc(32, 0x77))
+      .execute();
   });
 
   test('creates one participation for a hundred concurrent requests with the same approval', async () => {
@@ -81,7 +104,7 @@ describe('POST /v1/participations', () => {
     const good = replies.filter(({ status }) => status === 200);
     expect(new Set(good.map(({ body }) => body.id)).size).toBe(1);
     const refused = replies.filter(({ status }) => status !== 200);
-    expect(new Set(refused.map(({ body }) => body.code))).toEqual(new Set(['approval_already_used']));
+    expect(new Set(refused.map(({ body }) => body.code))).toEqual(new Set(['wallet_not_proven']));
     const { rows } = await sql<{ n: bigint }>`
       select count(*) as n from participations where approval_hash = ${Buffer.from(hash.slice(2), 'hex')}`.execute(
       sale.app.ctx.db,
@@ -283,7 +306,10 @@ describe('the order of checks', () => {
       errors: { [bound.options[0]?.requirements[0]?.id ?? '']: ['not_started'] },
     });
     await sale.person.bind(bound.id, option, evmWallet('another'));
-    expect((await postWith(change)).errors).toEqual({ wallet_address: ['is not bound to this option'] });
+    expect((await postWith(change)).errors).toMatchObject({
+      wallet_address: ['is not bound to this option'],
+      checks: [{ code: 'whitelisted_wallet', next: { type: 'bind_wallet' } }],
+    });
     const { address } = evmWallet('another');
     const fresh = { wallet_address: address, approval_transaction_hash: `0x${'98'.repeat(32)}` };
     expect((await postWith({ ...change, ...fresh })).status).toBe('prepared');
@@ -305,8 +331,9 @@ describe('the order of checks', () => {
 
 describe('GET /v1/participations', () => {
   test('shows users their own participations and partners those of all their users', async () => {
-    const hash = await sale.buyer(0).approve(3n * UNIT);
-    const create = async () => (await post(sale.request(sale.buyer(0), 3n * UNIT, hash), other)).status;
+    const hash = await sale.buyer(3).approve(3n * UNIT);
+    await proveWallets(sale.app.ctx, [sale.buyer(3).address], { userId: userId(7) });
+    const create = async () => (await post(sale.request(sale.buyer(3), 3n * UNIT, hash), other)).status;
     // The circuit breaker stays open for a while after the outage above.
     await expect.poll(create, { timeout: 5_000 }).toBe(200);
     const own = idsOf(await list('limit=100', other));

@@ -213,3 +213,27 @@ export async function listReserved(
     group by asset_digits, price_usd`.execute(db);
   return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }));
 }
+
+export async function countPrepared(db: Db, userId: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from participations where user_id = ${userId} and status = 'prepared'`.execute(
+    db,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+export async function setFrozen(db: Db, ids: readonly string[], reason: 'hold' | 'sanctions'): Promise<void> {
+  await sql`update participations set frozen_reason = ${reason} where id = any(${ids}::uuid[])`.execute(db);
+}
+
+export async function unfreezeHeldRows(tx: Db, userId: string): Promise<void> {
+  await sql`update participations set frozen_reason = null
+    where user_id = ${userId} and frozen_reason = 'hold'`.execute(tx);
+}
+
+/** Returns whether the user has participations that money may still move for. */
+export async function hasUnsettled(db: Db, userId: string): Promise<boolean> {
+  const { rows } = await sql`select from participations where user_id = ${userId}
+    and status in ('prepared', 'pending', 'submitted', 'remit_submitted') limit 1`.execute(db);
+  return rows.length > 0;
+}

@@ -8,3 +8,8 @@ export const SETTLEMENT_CHANNEL = 'settlement';
 export async function wakeSettlement(db: Db, chain: string): Promise<void> {
   await notify(db, SETTLEMENT_CHANNEL, chain);
 }
+
+/** Wakes the settlement workers of all chains when the transaction commits. */
+export async function wakeAllSettlement(db: Db): Promise<void> {
+  await notify(db, SETTLEMENT_CHANNEL, '');
+}

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { changeStatus } from './status.ts';
-import { listOfWallet, releaseApprovals } from './store.ts';
+import { hasUnsettled, listOfWallet, releaseApprovals } from './store.ts';
 
 /** Returns whether one of the users has a `pending` or `submitted` participation from the wallet with the partner. */
 export async function hasOpenParticipation(
@@ -24,4 +24,9 @@ export async function failPreparedOf(
   const ids = await listOfWallet(tx, partnerId, wallet, userIds, ['prepared']);
   await changeStatus(ctx, tx, { ids, from: ['prepared'], to: 'failed', reason: 'wallet_not_proven' });
   await releaseApprovals(tx, ids);
+}
+
+/** Returns whether money may still move for a participation of the user. */
+export function hasUnsettledParticipation(tx: Db, userId: string): Promise<boolean> {
+  return hasUnsettled(tx, userId);
 }

@@ -3,11 +3,14 @@ import { lockUser } from '../accounts/user.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { eraseUser as eraseDocuments } from '../documents/erase.ts';
-import { ApiError } from '../errors.ts';
+import { lockAccount } from '../eligibility/account.ts';
+import { ApiError, invalidField } from '../errors.ts';
 import { timestampOf, toTimestamp } from '../http/wire.ts';
 import { eraseUser as eraseIdentity } from '../identity/erase.ts';
 import { eraseUser as eraseGrants } from '../oauth/erase.ts';
 import { eraseUser as eraseParticipations } from '../participations/erase.ts';
+import { hasUnsettledParticipation } from '../participations/wallet-use.ts';
+import { hasAnyLiveOrder } from '../tokenized/live-order.ts';
 import { eraseUser as eraseWallets } from '../wallets/erase.ts';
 import { PII_FIELDS } from './personal-data.ts';
 import { deletePii, deletePiiPastRetention, insertAudit, insertErasure, restrictPii } from './store.ts';
@@ -39,6 +42,7 @@ export async function eraseUser(ctx: Parts, emailOrId: string): Promise<Erasure>
   return ctx.db.transaction().execute(async (tx) => {
     const user = await lockUser(tx, emailOrId);
     if (user === undefined) throw new ApiError('not_found', {}, { message: `User ${emailOrId} not found.` });
+    await assertErasable(ctx, tx, user.id);
     await eraseGrants(tx, user.id);
     await eraseAccount(tx, user.id);
     await eraseWallets(ctx, tx, user.id);
@@ -59,6 +63,15 @@ export async function eraseUser(ctx: Parts, emailOrId: string): Promise<Erasure>
       openSubmissions: documents.openSubmissions,
     };
   });
+}
+
+/** Throws while the account is on hold, or while money may still move for it. */
+async function assertErasable({ clock }: Parts, tx: Db, userId: string): Promise<void> {
+  await lockAccount(tx, userId);
+  if (await hasUnsettledParticipation(tx, userId))
+    throw invalidField('user', 'has open participations; erase the user when they are settled');
+  if (await hasAnyLiveOrder(tx, userId, timestampOf(clock)))
+    throw invalidField('user', 'has live orders; erase the user when they have expired');
 }
 
 function retentionEnd({ clock }: Parts): string {

@@ -1,31 +1,84 @@
 import { parseArgs } from 'node:util';
+import { type HeldUser, type Hold, holdUser, showHolds } from '../accounts/hold.ts';
 import type { Config } from '../config.ts';
 import { openDocuseal } from '../documents/docuseal.ts';
+import { releaseHold } from '../eligibility/account.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { type CommandContext, runCommand } from '../operations/run-command.ts';
 import { approveCountry, listCountryChanges } from './country-change.ts';
 import { type Erasure, eraseUser } from './erasure.ts';
 
 export const USER_HELP: CommandHelp = {
-  usage: ['user erase EMAIL|ID', 'user country-changes', 'user approve-country EMAIL|ID'],
+  usage: [
+    'user erase EMAIL|ID',
+    'user hold EMAIL|ID --reason TEXT',
+    'user release EMAIL|ID --reason TEXT',
+    'user show EMAIL|ID',
+    'user country-changes',
+    'user approve-country EMAIL|ID',
+  ],
   description:
-    'Erases a user. The account is closed at once. Records that the law requires are kept, unreadable, until their retention period ends; everything else is deleted. The command lists what was erased, what is kept and why, and what to request from external providers. `country-changes` lists users who moved from a rejected to an accepted country, and `approve-country` accepts the new one.',
-  examples: { 'user erase ada@example.com': 'Handle an erasure request' },
+    'Erases a user, or puts one on hold. A held user can sign in and read, nothing else; commits and refunds wait, and the account cannot be erased. Nobody but operators sees the reason. Erasing closes the account at once. Records that the law requires are kept, unreadable, until their retention period ends; everything else is deleted. The command lists what was erased, what is kept and why, and what to request from external providers. `country-changes` lists users who moved from a rejected to an accepted country, and `approve-country` accepts the new one.',
+  options: { '--reason TEXT': 'Why, for the record of operators' },
+  examples: {
+    'user erase ada@example.com': 'Handle an erasure request',
+    'user hold ada@example.com --reason "alert 4711"': 'Stop everything that a user does',
+    'user show ada@example.com': 'Show whether a user is on hold, and why',
+  },
 };
 
 export async function runUser(config: Config, args: string[]): Promise<void> {
-  const { positionals } = parseArgs({ args, allowPositionals: true });
+  const { positionals, values } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { reason: { type: 'string' } },
+  });
   const [command, emailOrId, ...rest] = positionals;
   if (command === 'country-changes' && emailOrId === undefined) return printCountryChanges(config);
-  if (command === 'approve-country' && emailOrId !== undefined && rest.length === 0) {
-    const count = await runCommand(config, (ctx) => approveCountry(ctx, emailOrId));
-    return console.log(`Approved ${count} country changes.`);
-  }
-  if (command !== 'erase' || emailOrId === undefined || rest.length > 0)
+  if (emailOrId === undefined || rest.length > 0)
     throw new UsageError(
-      'user requires the command erase or approve-country with one email address or user id, or country-changes',
+      'user requires a command (erase, hold, release, show or approve-country) and one email address or user id',
     );
-  console.log(describe(await runCommand(config, (ctx) => eraseEverywhere(ctx, config, emailOrId))));
+  const { reason } = values;
+  const run = <T>(work: (ctx: CommandContext) => Promise<T>) => runCommand(config, work);
+  switch (command) {
+    case 'erase':
+      console.log(describe(await run((ctx) => eraseEverywhere(ctx, config, emailOrId))));
+      return;
+    case 'approve-country':
+      console.log(`Approved ${await run((ctx) => approveCountry(ctx, emailOrId))} country changes.`);
+      return;
+    case 'hold':
+      console.log(describeUser(await run((ctx) => holdUser(ctx, emailOrId, requireReason(reason)))));
+      return;
+    case 'release':
+      console.log(describeUser(await run((ctx) => releaseHold(ctx, emailOrId, requireReason(reason)))));
+      return;
+    case 'show': {
+      const { holds, ...user } = await run((ctx) => showHolds(ctx, emailOrId));
+      console.log([describeUser(user), ...holds.map(describeHold)].join('\n'));
+      return;
+    }
+    default:
+      throw new UsageError(
+        `unknown command user ${command}; use erase, hold, release, show, country-changes or approve-country`,
+      );
+  }
+}
+
+function requireReason(reason: string | undefined): string {
+  if (reason === undefined || reason.trim() === '')
+    throw new UsageError('this command requires --reason TEXT');
+  return reason;
+}
+
+function describeUser({ id, email, isHeld }: HeldUser): string {
+  return `User ${id} (${email}) is ${isHeld ? 'on hold' : 'not on hold'}.`;
+}
+
+function describeHold({ reason, held_at, release_reason, released_at }: Hold): string {
+  const end = released_at === null ? '' : `\n  released ${released_at}: ${release_reason}`;
+  return `  held ${held_at}: ${reason}${end}`;
 }
 
 async function printCountryChanges(config: Config): Promise<void> {

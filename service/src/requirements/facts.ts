@@ -3,6 +3,8 @@ import type { PiiFacts } from '../pii/personal-data.ts';
 import type { UserFacts } from './status.ts';
 import { type FactsRow, readFactsRow } from './store.ts';
 
+export { FACTS_TEXT, type FactsRow } from './store.ts';
+
 /** Reads all facts about a user in one round trip, without calling a provider. Returns null for an unknown user. */
 export async function readFacts(
   ctx: Context,
@@ -13,7 +15,7 @@ export async function readFacts(
   return row === undefined ? null : toFacts(ctx, userId, row);
 }
 
-function toFacts(ctx: Context, userId: string, row: FactsRow): UserFacts {
+export function toFacts(ctx: Context, userId: string, row: FactsRow): UserFacts {
   const reviews: UserFacts['reviews'] = {};
   for (const [level, status, answer, rejectType, reviewedAt, person] of row.reviews ?? [])
     reviews[level] = { status, answer, rejectType, reviewedAt, person };

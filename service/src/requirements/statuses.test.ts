@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeOffer, saleFile } from '../../test/support/offers.ts';
 import { startWorld, type World } from '../../test/support/providers.ts';
-import { newCaller } from '../http/access.ts';
+import { decideFor } from '../eligibility/gate.ts';
+import { refusalOf } from '../eligibility/refusal.ts';
 import { isValid } from '../http/validation.ts';
 import { settleApplicant } from '../identity/reconcile.ts';
 import type { OfferFile } from '../offers/file-schema.ts';
 import { openFacts, openPii, sealPii } from '../pii/sealed-data.ts';
 import { RequirementStatuses } from './schema.ts';
-import { assertRequirementsMet } from './statuses.ts';
 
 let world: World;
 let offer: Awaited<ReturnType<typeof makeOffer>>;
@@ -53,18 +53,14 @@ const statuses = async (token: string) => {
     ),
   );
 };
-const caller = (userId: string) =>
-  ({
-    ...newCaller({
-      clientId: 'partner-one',
-      partnerId: '01890000-0000-7000-8000-000000000001',
-      userId,
-      scopes: new Set(),
-      origins: new Set(),
-    }),
-    userId,
-  }) as never;
 const optionOf = (slug: string) => offer.options.find((option) => option.slug === slug)?.id ?? '';
+
+const refusalFor = async (userId: string, slug: string) => {
+  const user = { userId, partnerId: '01890000-0000-7000-8000-000000000001' };
+  const options = offer.options.filter((option) => option.slug === slug);
+  const gate = { offer, options, wallet: `0x${'ab'.repeat(20)}`, chain: 'ethereum_sepolia' as const };
+  return refusalOf('participate', await decideFor(world.ctx, user, 'participate', gate));
+};
 
 const GREEN = { answer: 'GREEN' } as const;
 const notStarted = (kyc_level: string) => ({ status: 'not_started', kyc_level, kyc_reset: false });
@@ -89,9 +85,8 @@ test('statuses go from not_started to completed, in one map for all options', as
       kyc_reset: false,
     },
   });
-  await expect(
-    assertRequirementsMet(world.ctx, caller(userId), offer, optionOf('all')),
-  ).rejects.toMatchObject({
+  const refused = await refusalFor(userId, 'all');
+  expect(refused).toMatchObject({
     code: 'requirements_not_met',
     details: Object.fromEntries(
       (offer.options[0]?.requirements ?? []).map(({ id, type }) => [
@@ -100,7 +95,7 @@ test('statuses go from not_started to completed, in one map for all options', as
       ]),
     ),
   });
-  await assertRequirementsMet(world.ctx, caller(userId), offer, optionOf('none'));
+  expect(await refusalFor(userId, 'none')).toMatchObject({ code: 'wallet_not_proven' });
 
   for (const level_name of ['Sorting_KYC_Level', 'BasicKYCLevel', 'AccreditationIndividual_FullVerification'])
     await world.review(userId, { level_name, ...GREEN });
@@ -132,7 +127,7 @@ test('statuses go from not_started to completed, in one map for all options', as
     })
     .execute();
   expect(new Set(Object.values(await statuses(token)))).toEqual(new Set(['completed']));
-  await assertRequirementsMet(world.ctx, caller(userId), offer, optionOf('all'));
+  expect(await refusalFor(userId, 'all')).toMatchObject({ code: 'wallet_not_proven' });
 
   const before = world.clock.now();
   world.clock.set(before + 86_400_000);

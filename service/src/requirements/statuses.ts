@@ -1,8 +1,7 @@
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
-import type { Offer } from '../offers/catalogue.ts';
-import { findOffer, findOption } from '../offers/offer.ts';
+import { findOffer } from '../offers/offer.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
 import { readFacts } from './facts.ts';
 import type { RequirementStatus, RequirementStatuses } from './schema.ts';
@@ -36,24 +35,4 @@ async function computeStatuses(
     for (const requirement of option.requirements)
       statuses[requirement.id] = requirementStatus(requirement, option, facts, now);
   return statuses;
-}
-
-/** Throws `requirements_not_met` with the status of every requirement of the option that is not completed. */
-export async function assertRequirementsMet(
-  ctx: Context,
-  caller: UserCaller,
-  offer: Offer,
-  optionId: string,
-): Promise<void> {
-  const option = findOption(offer, optionId);
-  if (option.requirements.length === 0) return;
-  const statuses = Object.entries(await computeStatuses(ctx, caller, [option]));
-  const unmet = statuses
-    .map(([id, status]) => [id, typeof status === 'string' ? status : status.status] as const)
-    .filter(([, status]) => status !== 'completed');
-  if (unmet.length > 0)
-    throw new ApiError(
-      'requirements_not_met',
-      Object.fromEntries(unmet.map(([id, status]) => [id, [status]])),
-    );
 }

@@ -20,10 +20,8 @@ export type FactsRow = {
 
 const epochMs = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 
-/** A hand-written prepared statement, because statuses are polled: all facts about one user in one round trip. */
-const READ_FACTS = {
-  name: 'requirement_facts',
-  text: `select u.kind, coalesce(a.is_active, true) as is_active,
+/** A hand-written statement, because statuses are polled: all facts about user $1 and options $2 in one round trip. */
+export const FACTS_TEXT = `select u.kind, coalesce(a.is_active, true) as is_active,
     coalesce(a.due_at <= now() or a.attempts > 0, false) as is_being_read, p.sealed_facts, p.version, p.is_stale,
     (select json_agg(json_build_array(r.level_name, r.review_status, r.answer, r.reject_type, ${epochMs('r.reviewed_at')},
       encode(r.person_hash, 'hex')))
@@ -35,8 +33,9 @@ const READ_FACTS = {
       where w.user_id = u.id and w.option_id = any($2)) as wallets
     from users u left join identity_applicants a on a.user_id = u.id
       left join pii p on p.user_id = u.id and p.restricted_until is null
-    where u.id = $1`,
-};
+    where u.id = $1`;
+
+const READ_FACTS = { name: 'requirement_facts', text: FACTS_TEXT };
 
 /** Returns undefined for an unknown user. */
 export async function readFactsRow(

@@ -1,6 +1,7 @@
 import type { Hex } from 'viem';
 import { describeRevert } from '../chain/evm/revert.ts';
 import { encodeCommit } from '../chain/evm/sale-fund.ts';
+import { lockEligible } from '../eligibility/commit.ts';
 import { toTimestamp } from '../http/wire.ts';
 import { sendCall } from '../operator/sender.ts';
 import type { OperatorCall } from '../operator/transaction.ts';
@@ -10,6 +11,7 @@ import { freezeSanctioned } from '../screening/freeze.ts';
 import { keepFunded } from './check-funds.ts';
 import { estimateGas, withGasMargin } from './estimate.ts';
 import { postpone, postponeIfFundBlocked } from './postpone.ts';
+import { screenRows, unlessEligibilityChanged } from './screen.ts';
 import { listExpired, listPending, type SettlementRow } from './store.ts';
 import type { SettlementWorker } from './worker.ts';
 
@@ -30,9 +32,11 @@ export async function commitNext(worker: SettlementWorker): Promise<number> {
   if (expired > 0) return expired;
   const listed = await listPending(ctx.db, account.chain.name, MAX_COMMIT_ROWS);
   const { approved, height } = await returnUnapproved(worker, await freezeSanctioned(ctx, listed));
-  const rows = await keepFunded(worker, approved, height);
+  const rows = await screenRows(worker, 'commit', await keepFunded(worker, approved, height));
   if (rows.length === 0) return listed.length;
-  return postponeIfFundBlocked(worker, rows, () => sendCommit(worker, rows));
+  return postponeIfFundBlocked(worker, rows, () =>
+    unlessEligibilityChanged(rows.length, () => sendCommit(worker, rows)),
+  );
 }
 
 /** Fails rows that have waited too long to be what the user still wants. Returns how many. */
@@ -50,6 +54,7 @@ async function sendCommit(worker: SettlementWorker, rows: SettlementRow[]): Prom
   const plan = await planCommit(worker, rows);
   if (plan === null) return rows.length;
   await sendCall(account, lease(), plan.call, async (tx, id) => {
+    await lockEligible(ctx, tx, 'commit', plan.rows);
     const moved = await changeStatus(ctx, tx, {
       ids: plan.rows.map((row) => row.id),
       from: ['pending'],

@@ -1,11 +1,13 @@
 import { nameRevert } from '../chain/evm/revert.ts';
 import { encodeRemit } from '../chain/evm/sale-fund.ts';
+import { lockEligible } from '../eligibility/commit.ts';
 import { RELEASE_BLOCKS } from '../operator/follow.ts';
 import { sendCall } from '../operator/sender.ts';
 import { changeStatus } from '../participations/status.ts';
 import { freezeSanctioned } from '../screening/freeze.ts';
 import { estimateGas, withGasMargin } from './estimate.ts';
 import { postponeIfFundBlocked } from './postpone.ts';
+import { screenRows, unlessEligibilityChanged } from './screen.ts';
 import { assignRefund, listToRemit, type SettlementRow } from './store.ts';
 import type { SettlementWorker } from './worker.ts';
 
@@ -21,10 +23,13 @@ export async function remitNext(worker: SettlementWorker): Promise<number> {
     releasedBelow: state.head.number - RELEASE_BLOCKS,
   };
   const listed = await listToRemit(ctx.db, account.chain.name, depths, MAX_REFUND_ROWS);
-  const rows = await freezeSanctioned(ctx, listed);
+  if (listed.length === 0) return 0;
+  const rows = await screenRows(worker, 'refund', await freezeSanctioned(ctx, listed));
   const [first] = rows;
   if (first === undefined) return listed.length;
-  return postponeIfFundBlocked(worker, rows, () => sendBatchOrFirst(worker, rows, first));
+  return postponeIfFundBlocked(worker, rows, () =>
+    unlessEligibilityChanged(rows.length, () => sendBatchOrFirst(worker, rows, first)),
+  );
 }
 
 /** Sends all refunds in one transaction or, if that would revert, only the first, which then fails alone. */
@@ -50,7 +55,7 @@ async function sendBatchOrFirst(
 
 /** Returns null if the transaction was sent, or why it would revert. */
 async function sendRemit(
-  { account, lease }: SettlementWorker,
+  { ctx, account, lease }: SettlementWorker,
   rows: SettlementRow[],
 ): Promise<string | null> {
   const [first] = rows;
@@ -60,6 +65,7 @@ async function sendRemit(
   if ('revert' in estimate) return nameRevert(estimate.revert);
   const call = { kind: 'remit' as const, target: first.fund, data, gas: withGasMargin(estimate.gas) };
   await sendCall(account, lease(), call, async (tx, id) => {
+    await lockEligible(ctx, tx, 'refund', rows);
     const ids = rows.map((row) => row.id);
     if ((await assignRefund(tx, id, ids)) !== rows.length)
       throw new Error('the status of a refund changed concurrently');

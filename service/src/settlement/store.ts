@@ -13,6 +13,11 @@ export type SettlementRow = FundRow & {
   approvalHash: Hex;
   decimals: number;
   preparedAt: string;
+  userId: string;
+  partnerId: string;
+  offerId: string;
+  optionId: string;
+  chain: string;
 };
 
 type StoredRow = {
@@ -26,10 +31,14 @@ type StoredRow = {
   approval_hash: Buffer;
   asset_digits: number;
   prepared_at: string;
+  user_id: string;
+  partner_id: string;
+  offer_id: string;
+  chain: string;
 };
 
 const COLUMNS = sql`p.id, p.status, p.fund_address, p.wallet_address, p.offer_option_id, p.token_address, p.amount,
-  p.approval_hash, p.asset_digits, p.prepared_at`;
+  p.approval_hash, p.asset_digits, p.prepared_at, p.user_id, p.partner_id, p.offer_id, p.chain`;
 
 function toRow(row: StoredRow): SettlementRow {
   return {
@@ -43,6 +52,10 @@ function toRow(row: StoredRow): SettlementRow {
     approvalHash: bytesToHex(row.approval_hash),
     decimals: row.asset_digits,
     preparedAt: row.prepared_at,
+    userId: row.user_id,
+    partnerId: row.partner_id,
+    offerId: row.offer_id,
+    chain: row.chain,
   };
 }
 
@@ -66,9 +79,9 @@ export async function takePrepared(
 export async function listPending(db: Db, chain: string, limit: number): Promise<SettlementRow[]> {
   const { rows } = await sql<StoredRow>`
     select ${COLUMNS} from participations p
-    where p.chain = ${chain} and p.status = 'pending' and p.check_at <= now() and p.frozen_reason is null and p.fund_address = (
-      select fund_address from participations
-      where chain = ${chain} and status = 'pending' and check_at <= now() and frozen_reason is null order by inserted_at, id limit 1)
+    where p.chain = ${chain} and p.status = 'pending' and p.check_at <= now() and p.frozen_reason is null
+      and p.fund_address = (select fund_address from participations
+        where chain = ${chain} and status = 'pending' and check_at <= now() and frozen_reason is null order by inserted_at, id limit 1)
     order by p.inserted_at, p.id limit ${limit}`.execute(db);
   return rows.map(toRow);
 }

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TEST_SECRET } from '../../test/setup/secret.ts';
 import { testApp } from '../../test/support/app.ts';
 import { MARKET_OPEN, startTokenizedWorld, type TokenizedWorld } from '../../test/support/venue.ts';
-import { evmWallet, person } from '../../test/support/wallets.ts';
+import { evmWallet, person, proveWallets } from '../../test/support/wallets.ts';
 import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
 
 const ENTRY = fileURLToPath(new URL('../../test/support/tokenized-node.ts', import.meta.url));
@@ -300,9 +300,10 @@ describe('a venue that does not respond', () => {
   });
 
   test('does not affect other wallets', async () => {
+    const { address: wallet_address } = evmWallet('other');
+    await proveWallets(world.app.ctx, [wallet_address]);
     const reply = await world.user.call('POST', '/v1/tokenized/swap/transaction', {
-      ...body(),
-      wallet_address: evmWallet('stranger').address,
+      ...{ ...body(), wallet_address },
     });
     expect(reply.body.code).toBe('insufficient_balance');
   });

@@ -1,5 +1,5 @@
 import type { Db } from '../db/pool.ts';
-import { countLiveOrders } from './store.ts';
+import { countLiveOrders, countLiveOrdersOf } from './store.ts';
 
 /** Returns whether one of the users has an order from the wallet with the partner that may still be executed. */
 export async function hasLiveOrder(
@@ -10,4 +10,9 @@ export async function hasLiveOrder(
   now: string,
 ): Promise<boolean> {
   return (await countLiveOrders(tx, { partnerId, wallet, userIds, now })) > 0;
+}
+
+/** Returns whether the user has any order that may still be executed. */
+export async function hasAnyLiveOrder(tx: Db, userId: string, now: string): Promise<boolean> {
+  return (await countLiveOrdersOf(tx, userId, now)) > 0;
 }

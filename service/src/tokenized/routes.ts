@@ -14,7 +14,7 @@ import {
   TradingStatus,
 } from './schema.ts';
 import { readTradingStatus } from './trading-status.ts';
-import { encodeTransaction } from './transaction.ts';
+import { assertMayReplay, encodeTransaction } from './transaction.ts';
 
 const refusals = [
   'market_closed',
@@ -86,6 +86,7 @@ export const tokenizedRoutes = [
       ...['insufficient_allowance', 'contract_not_found', 'contract_reverted'],
       ...refusals,
     ] as ErrorCode[],
+    recheck: (ctx, caller, { body }) => assertMayReplay(ctx, caller, body),
     handle: (ctx, caller, { body, request }) => {
       const key = request.headers['idempotency-key'];
       return encodeTransaction(ctx, caller, body, key === undefined ? undefined : readIdempotencyKey(key));

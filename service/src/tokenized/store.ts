@@ -119,6 +119,16 @@ export async function countLiveOrders(
   return rows[0]?.count ?? 0;
 }
 
+/** Counts the orders of a user that may still be executed. */
+export async function countLiveOrdersOf(db: Db, userId: string, now: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from tokenized_orders
+    where user_id = ${userId} and state in ('asking', 'unknown', 'attested', 'live') and expires_at > ${now}`.execute(
+    db,
+  );
+  return rows[0]?.count ?? 0;
+}
+
 /** Moves an order to another state. Returns false if it was not in state `from` any more. */
 export async function moveOrder(
   db: Db,

@@ -1,13 +1,15 @@
 import { formatUnits } from 'viem/utils';
 import type { Context } from '../context.ts';
+import { lockAccount } from '../eligibility/account.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { newId } from '../http/ids.ts';
 import { toTimestamp } from '../http/wire.ts';
 import type { Signer } from '../operator/signer.ts';
 import { notConfigured, upstreamFailureOf } from '../outbound/failure.ts';
+import { lockProof } from '../wallets/proof.ts';
 import { issueCalldata } from './calldata.ts';
-import { assertEligible } from './eligibility.ts';
+import { assertMayTrade } from './eligibility.ts';
 import { type Intent, readIntent } from './intent.ts';
 import { assertAffordable, assertTradable, type Cost, readCost, type Terms } from './order-checks.ts';
 import { type Attestation, VenueAccountError, VenueRefusal } from './provider.ts';
@@ -44,8 +46,9 @@ export async function encodeTransaction(
   const { wallet, asset, claim, contract } = intent;
   const place = { chain: contract.chain, wallet, asset };
   const earlier = await findEarlier(ctx.db, place, claim, iso(ctx.clock.now() - CLAIM_TTL_MS));
+  if (earlier.claimed !== undefined) assertSameIntent(intent, earlier.claimed);
+  await assertMayTrade(ctx, caller, intent.offer, contract, wallet);
   if (earlier.claimed !== undefined) return resume(ctx, intent, signer, earlier.claimed);
-  await assertEligible(ctx, caller, intent.offer, contract, wallet);
   if (earlier.holding !== undefined) await releaseOpenOrder(ctx, earlier.holding);
   const cost = await checkTerms(ctx, intent, signer);
   const id = await insertNewOrder(ctx, intent, cost);
@@ -71,6 +74,32 @@ async function checkTerms(ctx: Context, intent: Intent, signer: Signer): Promise
 function operatorOf({ operator }: Context): Signer {
   if (operator !== null) return operator;
   throw notConfigured('signer', 'OPERATOR_KEY');
+}
+
+/** Throws unless a stored reply may be returned again: never to a user who has lost eligibility since. */
+export async function assertMayReplay(
+  ctx: Context,
+  caller: UserCaller,
+  input: NewTransaction,
+): Promise<void> {
+  const { offer, contract, wallet } = await readIntent(ctx, caller, input, undefined);
+  await assertMayTrade(ctx, caller, offer, contract, wallet);
+}
+
+/** Throws `idempotency_key_reused` if the key was used for another order. */
+function assertSameIntent(
+  { symbol, contract, wallet, token, asset, gross }: Intent,
+  order: StoredOrder,
+): void {
+  const isSame =
+    order.symbol === symbol &&
+    order.chain === contract.chain &&
+    order.swap === contract.address &&
+    order.wallet === wallet &&
+    order.token === token &&
+    order.asset === asset &&
+    order.amount === gross;
+  if (!isSame) throw new ApiError('idempotency_key_reused');
 }
 
 /** Completes the order of an earlier run of the same request; never starts another. */
@@ -118,7 +147,11 @@ async function insertNewOrder(ctx: Context, intent: Intent, { fromBlock }: Terms
     from_block: fromBlock,
   };
   const now = toTimestamp(ctx.clock.micros());
-  const id = await insertOrder(ctx.db, order, now);
+  const id = await ctx.db.transaction().execute(async (tx) => {
+    await lockAccount(tx, order.user_id);
+    await lockProof(tx, { ...order, wallet_address: wallet });
+    return insertOrder(tx, order, now);
+  });
   if (id !== undefined) return id;
   const holding = await findHolding(ctx.db, order);
   throw orderOutstanding(holding?.expires_at ?? order.expires_at);

@@ -1,6 +1,8 @@
 import { chainFacts } from '../chain/chains.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
+import { lockAccount } from '../eligibility/account.ts';
+import { assertEligible } from '../eligibility/gate.ts';
 import { ApiError } from '../errors.ts';
 import { appendEvent, type NewEvent } from '../events/event.ts';
 import type { UserCaller } from '../http/access.ts';
@@ -12,7 +14,6 @@ import type { OfferOption } from '../offers/stored-offer.ts';
 import { proveOwnership, readAddress } from './challenge.ts';
 import { lockProof, rememberOwner } from './proof.ts';
 import { deleteUnboundProofs } from './proof-store.ts';
-import { assertNotSanctioned } from './sanctions.ts';
 import type { AddressQuery, ConnectWallet, OptionAddress, OptionAddresses } from './schema.ts';
 import {
   type BoundAddress,
@@ -37,10 +38,16 @@ export async function connectWallet(
   const offer = await findOffer(ctx, caller, offerId);
   const option = findOption(offer, input.offer_option_id);
   if (offerState(offer, ctx.clock.now()) === 'ended') throw new ApiError('offer_ended');
-  assertNotSanctioned(ctx, address);
+  await assertEligible(ctx, caller, 'bind', {
+    offer,
+    options: [option],
+    wallet: address,
+    chain: input.chain,
+  });
   await proveOwnership(ctx, caller, { chain: input.chain, address, signature: input.signature });
   return ctx.commitReply(async (tx) => {
     assertNotEnded(ctx, await lockBindings(tx, offer.id, option.id, caller.userId));
+    await lockAccount(tx, caller.userId);
     // Another user may have proven the wallet since this one did.
     const { userId: user_id, partnerId: partner_id } = caller;
     await lockProof(tx, { user_id, partner_id, wallet_address: address });

@@ -118,21 +118,7 @@ export async function isOwnedByRestricted(
   return rows.length > 0;
 }
 
-/** Returns the user's proofs of an address with a partner. */
-export async function listProofs(
-  db: Db,
-  key: { partnerId: string; userId: string; address: string },
-): Promise<StoredProof[]> {
-  return db
-    .selectFrom('wallet_proofs')
-    .select(COLUMNS)
-    .where('partner_id', '=', key.partnerId)
-    .where('address', '=', key.address)
-    .where('user_id', '=', key.userId)
-    .execute();
-}
-
-/** Like `listProofs`; another user's proof of the wallet waits until the transaction ends. */
+/** Returns the user's proofs of an address with a partner. Another user's proof waits until the transaction ends. */
 export async function lockProofs(
   tx: Db,
   key: { partnerId: string; userId: string; address: string },
@@ -145,6 +131,18 @@ export async function lockProofs(
     .where('user_id', '=', key.userId)
     .forShare()
     .execute();
+}
+
+export type ProofKey = { partner_id: string; user_id: string; wallet_address: string };
+
+/** Locks the proofs of these wallets like `lockProofs`, and returns whether every one of them has a proof. */
+export async function lockAllProofs(tx: Db, keys: readonly ProofKey[]): Promise<boolean> {
+  const { rows } = await sql<{ row: bigint }>`
+    select n.row from unnest(${keys.map((key) => key.partner_id)}::uuid[], ${keys.map((key) => key.user_id)}::uuid[],
+      ${keys.map((key) => key.wallet_address)}::text[]) with ordinality as n (partner_id, user_id, address, row)
+    join wallet_proofs w on w.partner_id = n.partner_id and w.user_id = n.user_id and w.address = n.address
+    order by w.partner_id, w.address, w.chain for share of w`.execute(tx);
+  return new Set(rows.map(({ row }) => row)).size === keys.length;
 }
 
 /** Returns the addresses of all wallets that the user has proven or bound. */

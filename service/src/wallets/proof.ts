@@ -12,9 +12,11 @@ import { hasLiveOrder } from '../tokenized/live-order.ts';
 import {
   deleteProofs,
   isOwnedByRestricted,
+  lockAllProofs,
   lockOtherHolders,
   lockProofs,
   lockWallet,
+  type ProofKey,
   putOwner,
   putProof,
   type StoredProof,
@@ -23,6 +25,8 @@ import { endBindings } from './unbinding.ts';
 
 /** The chain of a plain key's proof: it counts on every chain of its protocol. */
 const EVERY_CHAIN = '*';
+
+export type WalletProof = Omit<StoredProof, 'user_id'>;
 
 export type VerifiedSignature = {
   chain: ChainName;
@@ -90,8 +94,8 @@ async function endProofsOf(ctx: Context, tx: Db, holders: Holders): Promise<void
   await endBindings(ctx, tx, partnerId, address, userIds);
 }
 
-/** Whether one of the stored proofs counts on the chain without asking it again. */
-export function isProvenByKey(proofs: readonly StoredProof[], chain: ChainName): boolean {
+/** Whether one of the proofs counts on the chain without asking it again. */
+function isProvenByKey(proofs: readonly WalletProof[], chain: ChainName): boolean {
   const { protocol } = chainFacts(chain);
   return proofs.some((proof) => proof.kind === 'key' && proof.protocol === protocol);
 }
@@ -102,7 +106,7 @@ export function isProvenByKey(proofs: readonly StoredProof[], chain: ChainName):
  */
 export async function isProvenOn(
   ctx: Pick<Context, 'chains' | 'signatures'>,
-  proofs: readonly StoredProof[],
+  proofs: readonly WalletProof[],
   chain: ChainName,
 ): Promise<boolean> {
   if (isProvenByKey(proofs, chain)) return true;
@@ -119,9 +123,14 @@ export async function lockProof(
   if ((await lockProofs(tx, key)).length === 0) throw new ApiError('wallet_not_proven');
 }
 
+/** Like `lockProof` for many wallets. Returns false if any proof has ended. */
+export function lockProofsOfAll(tx: Db, rows: readonly ProofKey[]): Promise<boolean> {
+  return lockAllProofs(tx, rows);
+}
+
 async function countsOn(
   ctx: Pick<Context, 'chains' | 'signatures'>,
-  { kind, chain: provenOn, address, text, signature }: StoredProof,
+  { kind, chain: provenOn, address, text, signature }: WalletProof,
   chain: ChainName,
 ): Promise<boolean> {
   if (kind === 'contract' && provenOn === chain && text !== null && signature !== null)

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { userRoute } from '../http/route.ts';
-import { allowWallet } from './allow.ts';
+import { allowWallet, assertMayReplayAllow } from './allow.ts';
 import { connectWallet, listWallets, removeWallet } from './binding.ts';
 import { issueChallenge } from './challenge.ts';
 import {
@@ -103,6 +103,8 @@ export const walletRoutes = [
       'chain_not_supported',
       'offer_type_mismatch',
       'offer_ended',
+      'requirements_not_met',
+      'wallet_not_proven',
       'wallet_sanctioned',
       'wallet_restricted',
       'wallet_already_bound',
@@ -111,6 +113,7 @@ export const walletRoutes = [
       'upstream_error',
       'upstream_unavailable',
     ],
+    recheck: (ctx, caller, { params, body }) => assertMayReplayAllow(ctx, caller, params.offer_id, body),
     handle: (ctx, caller, { params, body }) => allowWallet(ctx, caller, params.offer_id, body),
   }),
 ];

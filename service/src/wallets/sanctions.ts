@@ -1,5 +1,3 @@
-import { ApiError } from '../errors.ts';
-
 /** The sanctions list in use. `screening/list.ts` loads it. */
 export type Sanctions = {
   has(address: string): boolean;
@@ -19,9 +17,4 @@ type Screened = { sanctions: Pick<Sanctions, 'has'> };
 /** Returns whether the address is on the sanctions list. Nothing may be sent to, signed for or taken from such a wallet. */
 export function isSanctioned({ sanctions }: Screened, address: string): boolean {
   return sanctions.has(address);
-}
-
-/** Throws `wallet_sanctioned`. Every use of a wallet must call this. */
-export function assertNotSanctioned(ctx: Screened, address: string): void {
-  if (isSanctioned(ctx, address)) throw new ApiError('wallet_sanctioned');
 }

@@ -218,18 +218,6 @@ export async function listPermitted(db: Db, limit: number): Promise<AllowVerific
     .execute();
 }
 
-/** Returns whether the user has bound this address to the option. */
-export async function isAddressBound(
-  db: Db,
-  optionId: string,
-  userId: string,
-  address: string,
-): Promise<boolean> {
-  const { rows } = await sql`select from option_addresses
-    where option_id = ${optionId} and user_id = ${userId} and address = ${address}`.execute(db);
-  return rows.length > 0;
-}
-
 /** Deletes the user's challenges, and the bindings of a user who never participated. */
 export async function deleteUserWallets(tx: Db, userId: string): Promise<void> {
   await sql`delete from wallet_challenges where user_id = ${userId}`.execute(tx);

@@ -20,7 +20,7 @@ import { deriveSandboxKey } from '../../src/operator/sandbox-keys.ts';
 import { type TestApp, testApp, testConfig } from './app.ts';
 import { startTestChain, type TestChain, type TestNode } from './chain.ts';
 import { makeOffer, tokenizedFile } from './offers.ts';
-import { type Person, person } from './wallets.ts';
+import { type Person, person, proveWallets } from './wallets.ts';
 
 /** Monday 10:00 in New York, in the regular session. */
 export const MARKET_OPEN = Date.parse('2026-03-02T15:00:00Z');
@@ -160,9 +160,11 @@ export async function startTokenizedWorld(config: object = {}): Promise<Tokenize
   const call: TokenizedWorld['call'] = (key, to, { abi }, functionName, args) =>
     send(key, to, encodeFunctionData({ abi, functionName, args } as never));
   await call(wallet.key, usdc, tokenArtifact, 'approve', [deployment.swap, maxUint256]);
+  const user = await person(app);
+  await proveWallets(app.ctx, [wallet.address]);
   return {
     ...{ app, chain, node, venue, deployment, usdc, offer, wallet, send, call },
-    user: await person(app),
+    user,
     setPrice: async (symbol, price) => {
       const asset = deployment.assets.find((candidate) => candidate.symbol === symbol);
       const args = [asset?.address as Hex, price, 2 ** 32 - 1, 1_000] as const;

@@ -7,6 +7,8 @@ export type Step<Phase extends string> = { name: string; phases: Partial<Record<
 
 const SWITCHING_NETWORK = 'Switching your wallet to the right network…';
 
+const PROVING = 'Sign the message in your wallet to show that it is yours. This is free.';
+
 const APPROVAL = {
   resetting_allowance: 'This token requires clearing an earlier approval first. Confirm it in your wallet.',
   approving: 'Confirm the approval in your wallet. A network fee applies.',
@@ -20,6 +22,7 @@ export const TOKEN_SALE_STEPS: readonly Step<TokenSalePhase>[] = [
       connecting: SWITCHING_NETWORK,
       checking: 'Checking your balance…',
       waiting_for_earlier: 'Waiting for your earlier purchase to settle…',
+      proving: PROVING,
     },
   },
   { name: 'Approve', phases: { ...APPROVAL, signing_permit: 'Sign the permit in your wallet.' } },
@@ -45,7 +48,11 @@ export const FUND_SWAP_STEPS: readonly Step<FundSwapPhase>[] = [
 export const TOKENIZED_STEPS: readonly Step<TokenizedPhase>[] = [
   {
     name: 'Check',
-    phases: { connecting: SWITCHING_NETWORK, checking: 'Checking the market and your balance…' },
+    phases: {
+      connecting: SWITCHING_NETWORK,
+      checking: 'Checking the market and your balance…',
+      proving: PROVING,
+    },
   },
   { name: 'Approve', phases: APPROVAL },
   {

@@ -1,0 +1,48 @@
+import { holdUser } from '@causeway/service/accounts/hold.ts';
+import { releaseHold } from '@causeway/service/eligibility/account.ts';
+import { ApiError } from '@causeway/service/errors.ts';
+import { isId } from '@causeway/service/http/ids.ts';
+import { publicRoute } from '@causeway/service/http/route.ts';
+import { Closed, ObjectName } from '@causeway/service/http/wire.ts';
+import Type from 'typebox';
+import type { ControlGroup } from './control-group.ts';
+
+const params = Type.Object({ id: Type.String() });
+const body = Closed({ reason: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })) });
+const reply = Closed({ object: ObjectName('user'), id: Type.String(), on_hold: Type.Boolean() });
+const DEFAULT_REASON = 'sandbox control';
+
+/** What `causeway user hold` and `causeway user release` do. */
+export const holdControls: ControlGroup = {
+  routes: [
+    publicRoute({
+      method: 'POST',
+      path: '/sandbox/users/:id/hold',
+      operationId: 'holdUser',
+      summary: 'Puts a user on hold, as an operator would',
+      ...{ params, body, reply },
+      errors: ['not_found', 'validation_failed'],
+      handle: async (ctx, _caller, { params, body }) => {
+        const { id } = await holdUser(ctx, requireId(params.id), body.reason ?? DEFAULT_REASON);
+        return { object: 'user' as const, id, on_hold: true };
+      },
+    }),
+    publicRoute({
+      method: 'POST',
+      path: '/sandbox/users/:id/release',
+      operationId: 'releaseUser',
+      summary: 'Ends the hold of a user, as an operator would',
+      ...{ params, body, reply },
+      errors: ['not_found', 'validation_failed'],
+      handle: async (ctx, _caller, { params, body }) => {
+        const { id } = await releaseHold(ctx, requireId(params.id), body.reason ?? DEFAULT_REASON);
+        return { object: 'user' as const, id, on_hold: false };
+      },
+    }),
+  ],
+};
+
+function requireId(id: string): string {
+  if (!isId(id)) throw new ApiError('not_found');
+  return id;
+}

@@ -1,0 +1,45 @@
+import { isCausewayError } from '../error.ts';
+import { requestChallenge, signEvmMessage } from './proof.ts';
+import type { Session } from './session.ts';
+
+/**
+ * Has the owner prove the wallet if the service does not know it as the user's yet, which every investment requires. Calls
+ * `onProving` before the wallet is asked to sign. Sends no transaction.
+ */
+export async function ensureProven(
+  session: Session,
+  offerId: string,
+  optionId: string,
+  onProving: () => void,
+): Promise<void> {
+  if (await isProven(session, offerId, optionId)) return;
+  const { causeway, chain, address, signal } = session;
+  onProving();
+  const message = await requestChallenge(causeway, { address, chain }, signal);
+  const signature = await signEvmMessage(session, message);
+  const proof = { chain, offer_option_id: optionId, signature, wallet_address: address };
+  await causeway.wallets.bind(offerId, proof, { signal }).catch((error: unknown) => {
+    // The signature has proven the wallet, although the option has no room for another one.
+    if (!isCausewayError(error, 'max_wallets_reached')) throw error;
+  });
+}
+
+/** Returns true if the token's scope does not permit the question: the service checks again. */
+async function isProven(
+  { causeway, chain, address, signal }: Session,
+  offerId: string,
+  optionId: string,
+): Promise<boolean> {
+  try {
+    const { options } = await causeway.offers.eligibility(
+      offerId,
+      { chain, walletAddress: address },
+      { signal },
+    );
+    const option = options.find(({ offer_option_id }) => offer_option_id === optionId);
+    return option?.checks.find(({ code }) => code === 'wallet_proof')?.status !== 'action_needed';
+  } catch (error) {
+    if (isCausewayError(error, 'insufficient_scope')) return true;
+    throw error;
+  }
+}

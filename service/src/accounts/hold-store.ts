@@ -1,0 +1,57 @@
+import { sql } from 'kysely';
+import type { Db } from '../db/pool.ts';
+
+/** Returns false if the user is already on hold. */
+export async function insertHold(
+  tx: Db,
+  hold: { id: string; user_id: string; reason: string; held_at: string },
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('users')
+    .set({ held_at: hold.held_at })
+    .where('id', '=', hold.user_id)
+    .where('held_at', 'is', null)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return false;
+  await tx.insertInto('user_holds').values(hold).execute();
+  return true;
+}
+
+/** Returns false if the user is not on hold. */
+export async function endHold(tx: Db, userId: string, reason: string, now: string): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('users')
+    .set({ held_at: null })
+    .where('id', '=', userId)
+    .where('held_at', 'is not', null)
+    .executeTakeFirst();
+  await tx
+    .updateTable('user_holds')
+    .set({ release_reason: reason, released_at: now })
+    .where('user_id', '=', userId)
+    .where('released_at', 'is', null)
+    .execute();
+  return numUpdatedRows === 1n;
+}
+
+export async function listHolds(db: Db, userId: string) {
+  return db
+    .selectFrom('user_holds')
+    .select(['reason', 'held_at', 'release_reason', 'released_at'])
+    .where('user_id', '=', userId)
+    .orderBy('held_at', 'desc')
+    .execute();
+}
+
+export async function isHeldUser(db: Db, userId: string): Promise<boolean> {
+  const { rows } = await sql`select from users where id = ${userId} and held_at is not null`.execute(db);
+  return rows.length > 0;
+}
+
+/** Locks the users until the transaction ends, so that no hold comes in between, and returns those on hold. */
+export async function lockHeldUsers(tx: Db, userIds: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ id: string; is_held: boolean }>`
+    select id, held_at is not null as is_held from users where id = any(${userIds}::uuid[])
+    order by id for no key update`.execute(tx);
+  return rows.filter(({ is_held }) => is_held).map(({ id }) => id);
+}

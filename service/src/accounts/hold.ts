@@ -1,0 +1,70 @@
+import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import { ApiError, invalidField } from '../errors.ts';
+import { newId } from '../http/ids.ts';
+import { toTimestamp } from '../http/wire.ts';
+import { endHold, insertHold, isHeldUser, listHolds, lockHeldUsers } from './hold-store.ts';
+import { lockUser } from './user.ts';
+
+type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
+
+export type HeldUser = { id: string; email: string; isHeld: boolean };
+export type Hold = Awaited<ReturnType<typeof listHolds>>[number];
+
+const MAX_REASON_LENGTH = 1_000;
+
+/** Puts a user on hold. Does nothing if the user is on hold already. The reason is for operators only. */
+export async function holdUser(ctx: Parts, emailOrId: string, reason: string): Promise<HeldUser> {
+  assertReason(reason);
+  return ctx.db.transaction().execute(async (tx) => {
+    const user = await requireUser(tx, emailOrId);
+    const now = toTimestamp(ctx.clock.micros());
+    await insertHold(tx, { id: newId(ctx.clock, ctx.random), user_id: user.id, reason, held_at: now });
+    return { ...user, isHeld: true };
+  });
+}
+
+/** Ends the hold of a user in the transaction. Returns false if there was none. */
+export async function releaseUser(
+  { clock }: Pick<Parts, 'clock'>,
+  tx: Db,
+  emailOrId: string,
+  reason: string,
+): Promise<HeldUser & { wasHeld: boolean }> {
+  assertReason(reason);
+  const user = await requireUser(tx, emailOrId);
+  const wasHeld = await endHold(tx, user.id, reason, toTimestamp(clock.micros()));
+  return { ...user, isHeld: false, wasHeld };
+}
+
+/** Returns the user with all holds, latest first. */
+export async function showHolds(
+  { db }: Pick<Parts, 'db'>,
+  emailOrId: string,
+): Promise<HeldUser & { holds: Hold[] }> {
+  return db.transaction().execute(async (tx) => {
+    const user = await requireUser(tx, emailOrId);
+    const holds = await listHolds(tx, user.id);
+    return { ...user, isHeld: holds.some(({ released_at }) => released_at === null), holds };
+  });
+}
+
+export function isHeld({ db }: Pick<Parts, 'db'>, userId: string): Promise<boolean> {
+  return isHeldUser(db, userId);
+}
+
+/** Locks the users against holds until the transaction ends, and returns those that are on hold. */
+export function lockHeld(tx: Db, userIds: readonly string[]): Promise<string[]> {
+  return lockHeldUsers(tx, userIds);
+}
+
+async function requireUser(tx: Db, emailOrId: string): Promise<{ id: string; email: string }> {
+  const user = await lockUser(tx, emailOrId);
+  if (user === undefined) throw new ApiError('not_found', {}, { message: `User ${emailOrId} not found.` });
+  return user;
+}
+
+function assertReason(reason: string): void {
+  if (reason.trim() === '' || reason.length > MAX_REASON_LENGTH)
+    throw invalidField('reason', `must have 1 to ${MAX_REASON_LENGTH} characters`);
+}

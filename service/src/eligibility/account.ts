@@ -1,0 +1,37 @@
+import { type HeldUser, isHeld, lockHeld, releaseUser } from '../accounts/hold.ts';
+import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import { ApiError } from '../errors.ts';
+import { resumeHeld } from '../participations/freeze.ts';
+import { wakeAllSettlement } from '../participations/wake.ts';
+import { HELD } from './decide.ts';
+
+/** Throws `account_restricted` if the user is on hold. */
+export async function assertNotHeld({ db }: Pick<Context, 'db'>, userId: string): Promise<void> {
+  if (await isHeld({ db }, userId)) throw accountRestricted();
+}
+
+/** Like `assertNotHeld`; a hold that comes now waits until the transaction ends. */
+export async function lockAccount(tx: Db, userId: string): Promise<void> {
+  if ((await lockHeld(tx, [userId])).length > 0) throw accountRestricted();
+}
+
+/** Ends a hold and resumes what it has frozen. */
+export async function releaseHold(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  emailOrId: string,
+  reason: string,
+): Promise<HeldUser> {
+  return ctx.db.transaction().execute(async (tx) => {
+    const user = await releaseUser(ctx, tx, emailOrId, reason);
+    if (user.wasHeld) {
+      await resumeHeld(tx, user.id);
+      await wakeAllSettlement(tx);
+    }
+    return user;
+  });
+}
+
+function accountRestricted(): ApiError {
+  return new ApiError('account_restricted', { checks: [HELD] });
+}

@@ -1,0 +1,107 @@
+import { lockHeld } from '../accounts/hold.ts';
+import type { ChainName } from '../chain/chains.ts';
+import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import { findOfferById } from '../offers/offer.ts';
+import { lockProofsOfAll } from '../wallets/proof.ts';
+import { decideFor } from './gate.ts';
+import { failuresOf, refusalOf } from './refusal.ts';
+
+/** What a commit or refund needs to know about a participation. */
+export type CommitRow = {
+  id: string;
+  userId: string;
+  partnerId: string;
+  offerId: string;
+  optionId: string;
+  chain: string;
+  user: string;
+};
+
+/** `wait`: something could not be read, try again later. */
+export type CommitDecision =
+  | { to: 'send' }
+  | { to: 'wait' }
+  | { to: 'freeze'; reason: 'hold' | 'sanctions' }
+  | { to: 'fail'; reason: string };
+
+/**
+ * Decides about participations right before their commit. A hold or a sanction freezes the row, a lost requirement or
+ * proof fails it. The end of the offer does not matter: the row was accepted in time.
+ */
+export async function decideCommits(ctx: Context, rows: readonly CommitRow[]): Promise<CommitDecision[]> {
+  return Promise.all(rows.map((row) => decideCommit(ctx, row)));
+}
+
+async function decideCommit(ctx: Context, row: CommitRow): Promise<CommitDecision> {
+  const { userId, partnerId, chain } = row;
+  const offer = await findOfferById(ctx, partnerId, row.offerId);
+  const options = offer?.options.filter(({ id }) => id === row.optionId) ?? [];
+  if (offer === undefined || options.length === 0) return { to: 'wait' };
+  const input = { offer, options, wallet: row.user, chain: chain as ChainName };
+  const findings = await decideFor(ctx, { userId, partnerId }, 'commit', input);
+  const frozen = freezeReason(findings.map(({ check }) => check));
+  if (frozen !== null) return { to: 'freeze', reason: frozen };
+  const refusal = refusalOf('commit', findings);
+  if (refusal === null) return { to: 'send' };
+  if (refusal.status >= 500) return { to: 'wait' };
+  const code = failuresOf('commit', findings)[0]?.check.code;
+  const reason = refusal.code === 'wallet_not_proven' ? refusal.code : `requirements_not_met: ${code}`;
+  return { to: 'fail', reason };
+}
+
+function freezeReason(checks: readonly { code: string; status: string }[]): 'hold' | 'sanctions' | null {
+  const failed = (code: string) => checks.some((check) => check.code === code && check.status !== 'passed');
+  if (failed('account')) return 'hold';
+  return failed('sanctions') ? 'sanctions' : null;
+}
+
+/**
+ * Decides about refunds right before they are sent: only a hold or a sanction stops one.
+ */
+export async function decideRefunds(ctx: Context, rows: readonly CommitRow[]): Promise<CommitDecision[]> {
+  const held = new Set(
+    await ctx.db.transaction().execute((tx) =>
+      lockHeld(
+        tx,
+        rows.map(({ userId }) => userId),
+      ),
+    ),
+  );
+  return rows.map(({ userId, user }) => {
+    if (held.has(userId)) return { to: 'freeze', reason: 'hold' };
+    return ctx.sanctions.has(user) ? { to: 'freeze', reason: 'sanctions' } : { to: 'send' };
+  });
+}
+
+/** A hold, a sanction or the end of a proof arrived between the decision and the signed transaction. */
+export class EligibilityChanged extends Error {
+  constructor() {
+    super('the eligibility of a participation changed while its transaction was signed');
+    this.name = 'EligibilityChanged';
+  }
+}
+
+/**
+ * Throws `EligibilityChanged` unless the rows may still be sent, and keeps holds and other users' proofs waiting until the
+ * transaction that stores the signed bytes ends.
+ */
+export async function lockEligible(
+  { sanctions }: Pick<Context, 'sanctions'>,
+  tx: Db,
+  purpose: 'commit' | 'refund',
+  rows: readonly CommitRow[],
+): Promise<void> {
+  const held = await lockHeld(
+    tx,
+    rows.map(({ userId }) => userId),
+  );
+  if (held.length > 0 || rows.some(({ user }) => sanctions.has(user))) throw new EligibilityChanged();
+  if (purpose === 'refund') return;
+  const keys = rows.map(({ userId, partnerId, user }) => ({
+    user_id: userId,
+    partner_id: partnerId,
+    wallet_address: user,
+  }));
+  if (!(await lockProofsOfAll(tx, keys))) throw new EligibilityChanged();
+}

@@ -1,0 +1,110 @@
+import { toTimestamp } from '../http/wire.ts';
+import { offerState } from '../offers/offer.ts';
+import { decideRequirement, type Finding } from './requirement-check.ts';
+import type { Check, CheckCode, CheckNext } from './schema.ts';
+import type { Situation } from './situation.ts';
+
+export const CONTACT: CheckNext = { type: 'contact', method: null, path: null, body: null };
+
+/** The check of an account on hold. It never says why. */
+export const HELD: Check = {
+  ...checkOf('account', 'rejected', 'Your account is restricted. Contact support.'),
+  next: CONTACT,
+};
+
+/**
+ * Decides every check of one option from the situation. Pure: the dry run and all gates call it, and differ only in which
+ * checks they use (`purpose.ts`).
+ */
+export function decide(situation: Situation): Finding[] {
+  const { option } = situation;
+  return [
+    ...[decideAccount, decideSanctions, decideCountry].map((check) => check(situation)),
+    ...option.requirements.map((requirement) => decideRequirement(requirement, situation)),
+    ...[decideWindow, decideProof, decideSupply].map((check) => check(situation)),
+    ...(situation.allowList === 'none' ? [] : [decideAllowList(situation)]),
+  ].map((finding) => ('check' in finding ? finding : { check: finding }));
+}
+
+function checkOf(code: CheckCode, status: Check['status'], message: string): Check {
+  return { object: 'check', code, requirement_id: null, status, message, until: null, next: null };
+}
+
+function decideAccount({ isHeld }: Situation): Check {
+  return isHeld ? HELD : checkOf('account', 'passed', 'Your account is in good standing.');
+}
+
+function decideSanctions({ isSanctioned }: Situation): Check {
+  if (!isSanctioned) return checkOf('sanctions', 'passed', 'Your wallet can be used.');
+  return { ...checkOf('sanctions', 'rejected', 'This wallet cannot be used.'), next: CONTACT };
+}
+
+function decideCountry({ countryPolicy }: Situation): Check {
+  if (countryPolicy === 'passed') return checkOf('country_policy', 'passed', 'Your country is served.');
+  if (countryPolicy === 'rejected')
+    return { ...checkOf('country_policy', 'rejected', 'We do not serve your country.'), next: CONTACT };
+  if (countryPolicy === 'waiting')
+    return checkOf('country_policy', 'waiting', 'Your change of address is being reviewed.');
+  const body = { level_name: 'Sorting_KYC_Level', reset: true };
+  return {
+    ...checkOf('country_policy', 'action_needed', 'Correct the region of your address.'),
+    next: { type: 'identity', method: 'POST', path: '/v1/kyc-token', body },
+  };
+}
+
+function decideWindow({ offer, now }: Situation): Check {
+  switch (offerState(offer, now)) {
+    case 'open':
+      return checkOf('offer_window', 'passed', 'The offer is open.');
+    case 'ended':
+      return checkOf('offer_window', 'rejected', 'The offer has ended.');
+    case 'upcoming': {
+      const until = toTimestamp(offer.opens * 1000);
+      return { ...checkOf('offer_window', 'waiting', `The offer opens on ${dayOf(offer.opens)}.`), until };
+    }
+  }
+}
+
+function dayOf(time: number): string {
+  return new Date(time).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
+}
+
+function decideProof({ proof, wallet }: Situation): Check {
+  if (proof === 'proven')
+    return checkOf('wallet_proof', 'passed', 'You have proven that you own the wallet.');
+  if (proof === 'unreachable') return unreachable('wallet_proof');
+  const body =
+    wallet === null
+      ? {}
+      : { wallet_address: wallet.address, ...(wallet.chain !== null && { chain: wallet.chain }) };
+  return {
+    ...checkOf(
+      'wallet_proof',
+      'action_needed',
+      'Connect a wallet and sign a message to prove that it is yours.',
+    ),
+    next: { type: 'wallet_proof', method: 'POST', path: '/v1/wallet-ownership', body },
+  };
+}
+
+function decideSupply({ remainingSupply }: Situation): Check {
+  if (remainingSupply === null || remainingSupply > 0n) return checkOf('supply', 'passed', 'Supply is left.');
+  return checkOf('supply', 'rejected', 'This option is sold out.');
+}
+
+function decideAllowList({ allowList, offer, wallet }: Situation): Check {
+  if (allowList === 'allowed') return checkOf('allow_list', 'passed', 'Your wallet is on the allow-list.');
+  if (allowList === 'unreachable') return unreachable('allow_list');
+  const body =
+    wallet === null
+      ? {}
+      : { wallet_address: wallet.address, ...(wallet.chain !== null && { chain: wallet.chain }) };
+  return {
+    ...checkOf('allow_list', 'action_needed', 'Add your wallet to the allow-list of this offer.'),
+    next: { type: 'allow_wallet', method: 'POST', path: `/v1/offers/${offer.id}/allow-wallet`, body },
+  };
+}
+
+function unreachable(code: CheckCode): Check {
+  return checkOf(code, 'waiting', 'The blockchain cannot be reached right now. Try again in a moment.');
+}

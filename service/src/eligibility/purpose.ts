@@ -1,0 +1,42 @@
+import { WALLET_KINDS } from './requirement-check.ts';
+import type { CheckCode } from './schema.ts';
+
+/** What a gate protects. `permission` repeats `allow_wallet` for a stored reply, once the wallet is proven. */
+export type Purpose = 'bind' | 'allow_wallet' | 'permission' | 'participate' | 'commit' | 'order' | 'refund';
+
+const ACCOUNT: readonly CheckCode[] = ['account', 'sanctions'];
+const RULES: readonly CheckCode[] = [
+  'country_policy',
+  'identity_verification',
+  'kyc_approved',
+  'accreditation',
+  'document',
+  'jurisdiction',
+];
+const WALLET_REQUIREMENTS = [...WALLET_KINDS] as CheckCode[];
+
+/** The checks that each gate uses. */
+export const CHECKS: Readonly<Record<Purpose, ReadonlySet<CheckCode>>> = {
+  bind: new Set(ACCOUNT),
+  allow_wallet: new Set([...ACCOUNT, ...RULES]),
+  permission: new Set([...ACCOUNT, ...RULES, 'wallet_proof']),
+  participate: new Set([
+    ...ACCOUNT,
+    ...RULES,
+    ...WALLET_REQUIREMENTS,
+    'offer_window',
+    'wallet_proof',
+    'supply',
+    'allow_list',
+  ]),
+  commit: new Set([...ACCOUNT, ...RULES, ...WALLET_REQUIREMENTS, 'wallet_proof']),
+  order: new Set([
+    ...ACCOUNT,
+    ...RULES,
+    ...WALLET_REQUIREMENTS,
+    'offer_window',
+    'wallet_proof',
+    'allow_list',
+  ]),
+  refund: new Set(ACCOUNT),
+};

@@ -1,0 +1,153 @@
+import type { Hex } from 'viem';
+import { type ChainName, chainFacts } from '../chain/chains.ts';
+import { uncached } from '../chain/evm/client.ts';
+import { readAuthorized } from '../chain/evm/fund-swap.ts';
+import type { Context } from '../context.ts';
+import { ApiError } from '../errors.ts';
+import type { UserCaller } from '../http/access.ts';
+import type { Offer } from '../offers/catalogue.ts';
+import type { OfferOption } from '../offers/stored-offer.ts';
+import { type Reserved, remainingSupply } from '../participations/supply.ts';
+import { countryPolicy } from '../requirements/country-policy.ts';
+import { FACTS_TEXT, type FactsRow, toFacts } from '../requirements/facts.ts';
+import { isProvenOn, type WalletProof } from '../wallets/proof.ts';
+import type { CheckCode } from './schema.ts';
+import type { Situation } from './situation.ts';
+import { readSituationRow, type SituationRow, situationStatement } from './store.ts';
+
+/** Without an address, any proven wallet counts; without a chain, any chain of the offer. */
+export type Target = { wallet: string | null; chain: ChainName | null };
+
+type User = Pick<UserCaller, 'userId' | 'partnerId'>;
+
+const READ_SITUATION = situationStatement(FACTS_TEXT);
+const MAX_WALLETS_ON_CHAIN = 20;
+
+/**
+ * Reads what decides about the options: the database in one round trip, and the chain only for the checks in `needed`.
+ * A chain that does not answer is part of the situation, not an error.
+ */
+export async function readSituations(
+  ctx: Context,
+  user: User,
+  offer: Offer,
+  options: readonly OfferOption[],
+  target: Target,
+  needed: ReadonlySet<CheckCode>,
+): Promise<Situation[]> {
+  const capped = options.filter(({ total_token_supply, price_usd }) => total_token_supply && price_usd);
+  const row = await readSituationRow<FactsRow>(ctx.pool, READ_SITUATION, {
+    userId: user.userId,
+    partnerId: user.partnerId,
+    optionIds: options.map(({ id }) => id),
+    wallet: target.wallet,
+    cappedIds: needed.has('supply') ? capped.map(({ id }) => id) : [],
+  });
+  if (row === undefined) throw new ApiError('not_found');
+  const proofs = (row.proofs ?? []).map(toProof);
+  const [proof, allowList] = await Promise.all([
+    needed.has('wallet_proof') ? readProof(ctx, offer, proofs, target) : ('not_proven' as const),
+    needed.has('allow_list') ? readAllowList(ctx, offer, proofs, target) : ('none' as const),
+  ]);
+  const facts = toFacts(ctx, user.userId, row);
+  const common = {
+    now: ctx.clock.now(),
+    offer,
+    user: facts,
+    isHeld: row.is_held,
+    isSanctioned: isSanctioned(ctx, proofs, target),
+    countryPolicy: countryPolicy(facts, ctx.config),
+    proof,
+    allowList,
+  } as const;
+  return options.map((option) => ({
+    ...common,
+    option,
+    wallet: target.wallet === null ? null : walletOf(row, option, target.wallet, target.chain),
+    remainingSupply: remainingSupply(option, reservedOf(row, option.id), digitsOf(offer)),
+  }));
+}
+
+function walletOf({ bindings }: SituationRow, { id }: OfferOption, address: string, chain: string | null) {
+  const isBound = (bindings ?? []).some(([optionId, bound]) => optionId === id && bound === address);
+  return { address, chain, isBound };
+}
+
+function reservedOf({ reserved }: SituationRow, optionId: string): Reserved[] {
+  return (reserved ?? [])
+    .filter(([id]) => id === optionId)
+    .map(([, digits, price_usd, amount]) => ({ digits, price_usd, amount: BigInt(amount) }));
+}
+
+function digitsOf({ funding_assets }: Offer): number {
+  return funding_assets[0]?.fractional_digits ?? 0;
+}
+
+function toProof(row: NonNullable<SituationRow['proofs']>[number]): WalletProof {
+  const [address, chain, protocol, kind, text, signature] = row;
+  return { address, chain, protocol, kind, text, signature };
+}
+
+function isSanctioned({ sanctions }: Context, proofs: readonly WalletProof[], { wallet }: Target): boolean {
+  if (wallet !== null) return sanctions.has(wallet);
+  return proofs.length > 0 && proofs.every(({ address }) => sanctions.has(address));
+}
+
+function chainsOf({ contracts }: Offer, { chain }: Target): ChainName[] {
+  return chain === null ? contracts.map((contract) => contract.chain) : [chain];
+}
+
+/** Asks the chain about a named wallet only: the dry run without one lists what is stored. */
+async function readProof(
+  ctx: Context,
+  offer: Offer,
+  proofs: readonly WalletProof[],
+  target: Target,
+): Promise<Situation['proof']> {
+  const usable = proofs.filter(({ address }) => target.wallet !== null || !ctx.sanctions.has(address));
+  const chains = chainsOf(offer, target);
+  if (target.wallet === null) {
+    const protocols = new Set(chains.map((chain) => chainFacts(chain).protocol));
+    return usable.some(({ protocol }) => protocols.has(protocol)) ? 'proven' : 'not_proven';
+  }
+  return settle(async () => {
+    for (const chain of chains) if (await isProvenOn(ctx, usable, chain)) return 'proven';
+    return 'not_proven';
+  });
+}
+
+async function readAllowList(
+  ctx: Context,
+  offer: Offer,
+  proofs: readonly WalletProof[],
+  target: Target,
+): Promise<Situation['allowList']> {
+  const chains = chainsOf(offer, target);
+  const contracts = offer.contracts.filter(
+    ({ chain, allow_list }) => allow_list !== null && chains.includes(chain),
+  );
+  if (contracts.length === 0) return 'none';
+  const wallets =
+    target.wallet === null ? [...new Set(proofs.map(({ address }) => address))] : [target.wallet];
+  return settle(async () => {
+    for (const { chain: name, allow_list } of contracts)
+      for (const wallet of wallets.filter((each) => each.startsWith('0x')).slice(0, MAX_WALLETS_ON_CHAIN))
+        if (await isAllowed(ctx, name, allow_list as Hex, wallet as Hex)) return 'allowed';
+    return 'missing';
+  });
+}
+
+async function isAllowed({ chains }: Context, name: string, contract: Hex, wallet: Hex): Promise<boolean> {
+  const chain = chains.evm(name);
+  // The cached read may predate the wallet's admission, so a refusal needs a fresh one.
+  return (await readAuthorized(chain, contract, wallet)) || readAuthorized(uncached(chain), contract, wallet);
+}
+
+async function settle<T>(read: () => Promise<T>): Promise<T | 'unreachable'> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof ApiError && error.status >= 500) return 'unreachable';
+    throw error;
+  }
+}

@@ -1,0 +1,195 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type TestApp, testApp } from '../../test/support/app.ts';
+import { makeOffer, saleFile } from '../../test/support/offers.ts';
+import { USER } from '../../test/support/tokens.ts';
+import { evmWallet, type Person, person, proveWallets, userId } from '../../test/support/wallets.ts';
+import { holdUser, showHolds } from '../accounts/hold.ts';
+import { isValid } from '../http/validation.ts';
+import type { Offer } from '../offers/catalogue.ts';
+import { eraseUser } from '../pii/erasure.ts';
+import { releaseHold } from './account.ts';
+import { type Check, Eligibility } from './schema.ts';
+
+let app: TestApp;
+let user: Person;
+let offer: Offer;
+
+beforeAll(async () => {
+  app = await testApp();
+  user = await person(app);
+  const requirements = [
+    { type: 'kyc_approved' },
+    { type: 'external_wallet', details: { protocol: 'ethereum' } },
+  ];
+  offer = await makeOffer(
+    app.ctx,
+    saleFile({
+      options: [
+        { slug: 'open', price_usd: '2', total_token_supply: '10' },
+        { slug: 'checked', requirements },
+      ] as never,
+    }),
+  );
+});
+afterAll(() => app.close());
+
+const wallet = evmWallet('eligible');
+const read = async (query = '', caller = user) =>
+  (await caller.call('GET', `/v1/offers/${offer.id}/eligibility${query}`)).body as unknown as Eligibility & {
+    code?: string;
+  };
+const failed = (checks: readonly Check[] = []) =>
+  checks.filter(({ status }) => status !== 'passed').map(({ code, status }) => [code, status]);
+
+describe('GET /v1/offers/{offer_id}/eligibility', () => {
+  test('lists the checks of every option with what to do next', async () => {
+    const body = await read();
+    expect(isValid(Eligibility, body)).toBe(true);
+    expect(body).toMatchObject({ object: 'eligibility', offer_id: offer.id, eligible: false });
+    expect(body.options.map(({ checks }) => checks.map(({ code }) => code))).toEqual([
+      ['account', 'sanctions', 'country_policy', 'offer_window', 'wallet_proof', 'supply'],
+      [
+        ...['account', 'sanctions', 'country_policy', 'kyc_approved', 'external_wallet'],
+        ...['offer_window', 'wallet_proof', 'supply'],
+      ],
+    ]);
+    expect(failed(body.options[0]?.checks)).toEqual([['wallet_proof', 'action_needed']]);
+    const kyc = body.options[1]?.checks.find(({ code }) => code === 'kyc_approved');
+    expect(kyc).toEqual({
+      object: 'check',
+      code: 'kyc_approved',
+      requirement_id: offer.options[1]?.requirements[0]?.id,
+      status: 'action_needed',
+      message: 'Complete your identity verification.',
+      until: null,
+      next: {
+        type: 'identity',
+        method: 'POST',
+        path: '/v1/kyc-token',
+        body: { level_name: 'BasicKYCLevel', reset: false },
+      },
+    });
+  });
+
+  test('counts any proven wallet, or the named one only', async () => {
+    const prover = await person(app, { userId: userId(1) });
+    await proveWallets(app.ctx, [wallet.address], { userId: userId(1) });
+    expect(await read('', prover)).toMatchObject({ eligible: true, options: [{ eligible: true }, {}] });
+    const named = `?chain=ethereum_sepolia&wallet_address=${wallet.address.toUpperCase().replace('0X', '0x')}`;
+    expect((await read(named, prover)).eligible).toBe(true);
+    const other = await read(`?wallet_address=${evmWallet('other').address}`, prover);
+    expect(failed(other.options[0]?.checks)).toEqual([['wallet_proof', 'action_needed']]);
+  });
+
+  test('rejects an invalid wallet address and a chain without a deployment', async () => {
+    expect((await read('?wallet_address=nonsense')).code).toBe('validation_failed');
+    expect((await read('?chain=base_sepolia')).code).toBe('chain_not_supported');
+  });
+
+  test('says that an option is sold out', async () => {
+    const id = '01890000-0000-7000-8000-00000000f001';
+    await sql`insert into participations (id, partner_id, user_id, offer_id, offer_option_id, status, amount, asset_id,
+        asset_code, asset_name, asset_digits, chain, wallet_address, fund_address, token_address, approval_hash, price_usd,
+        prepared_at, inserted_at, updated_at)
+      select ${id}, '01890000-0000-7000-8000-000000000001', ${USER}, ${offer.id}, ${offer.options[0]?.id}, 'pending',
+        20000000, 'usd-coin', 'USDC', 'USD Coin', 6, 'ethereum_sepolia', ${wallet.address}, ${`0x${'f1'.repeat(20)}`},
+        ${`0x${'c0'.repeat(20)}`}, ${Buffer.alloc(32, 9)}, 2, now(), now(), now()`.execute(app.ctx.db);
+    const supply = async () =>
+      (await read()).options[0]?.checks.find(({ code }) => code === 'supply')?.status;
+    expect(await supply()).toBe('rejected');
+    await sql`update participations set amount = 19999999 where id = ${id}`.execute(app.ctx.db);
+    expect(await supply()).toBe('passed');
+    // The reservation of a frozen row lapses.
+    await sql`update participations set amount = 20000000, frozen_reason = 'hold' where id = ${id}`.execute(
+      app.ctx.db,
+    );
+    expect(await supply()).toBe('passed');
+    await sql`delete from participations where id = ${id}`.execute(app.ctx.db);
+  });
+});
+
+describe('an account on hold', () => {
+  const reason = 'suspected of a secret thing';
+  const held = userId(50);
+
+  test('reads, writes nothing, and nobody learns why', async () => {
+    const holder = await person(app, { userId: held });
+    const mine = evmWallet('held');
+    const { body: bound } = await holder.bind(offer.id, offer.options[0]?.id ?? '', mine);
+    await holdUser(app.ctx, held, reason);
+    const writes = [
+      ['POST', '/v1/wallet-ownership', { wallet_address: mine.address, chain: mine.chain }],
+      ['POST', `/v1/offers/${offer.id}/addresses`, {}],
+      ['DELETE', `/v1/offers/${offer.id}/addresses/${bound.id}`, undefined],
+      ['POST', `/v1/offers/${offer.id}/allow-wallet`, {}],
+      ['POST', '/v1/kyc-token', {}],
+      ['POST', '/v1/documents/tax_certification/submission', {}],
+      ['POST', '/v1/participations', {}],
+      ['POST', '/v1/tokenized/swap/transaction', {}],
+    ] as const;
+    for (const [method, path, body] of writes) {
+      const answer = await holder.call(method, path, body);
+      expect([path, answer.status, answer.body.code]).toEqual([path, 403, 'account_restricted']);
+      expect(answer.body.errors).toMatchObject({ checks: [{ code: 'account', next: { type: 'contact' } }] });
+      expect(JSON.stringify(answer.body)).not.toContain('secret thing');
+    }
+    for (const path of ['addresses', 'requirements/statuses', 'eligibility'])
+      expect((await holder.call('GET', `/v1/offers/${offer.id}/${path}`)).status).toBe(200);
+    expect(failed((await read('', holder)).options[0]?.checks)).toEqual([['account', 'rejected']]);
+    const events = await app.ctx.db.selectFrom('events').selectAll().execute();
+    expect(
+      JSON.stringify(events, (_key, value) => (typeof value === 'bigint' ? String(value) : value)),
+    ).not.toContain('secret');
+    expect(app.logged()).not.toContain('secret thing');
+  });
+
+  test('cannot be erased, and its wallets cannot be proven by another account', async () => {
+    await expect(eraseUser(app.ctx, held)).rejects.toMatchObject({ code: 'account_restricted' });
+    const other = await person(app, { userId: userId(51) });
+    const { body } = await other.bind(offer.id, offer.options[0]?.id ?? '', evmWallet('held'));
+    expect(body.code).toBe('wallet_restricted');
+  });
+
+  test('works again after its release, and the record keeps both reasons', async () => {
+    await releaseHold(app.ctx, held, 'cleared');
+    const holder = await person(app, { userId: held });
+    const { status } = await holder.call('POST', '/v1/wallet-ownership', {
+      wallet_address: wallet.address,
+      chain: wallet.chain,
+    });
+    expect(status).toBe(200);
+    expect(await showHolds(app.ctx, held)).toMatchObject({
+      isHeld: false,
+      holds: [{ reason, release_reason: 'cleared' }],
+    });
+  });
+
+  test('gets no stored reply of an idempotent request', async () => {
+    const id = userId(52);
+    const holder = await person(app, { userId: id });
+    const body = { wallet_address: wallet.address, chain: wallet.chain };
+    const key = { 'idempotency-key': 'held-1' };
+    expect((await holder.call('POST', '/v1/wallet-ownership', body, key)).status).toBe(200);
+    await holdUser(app.ctx, id, reason);
+    expect((await holder.call('POST', '/v1/wallet-ownership', body, key)).body.code).toBe(
+      'account_restricted',
+    );
+  });
+});
+
+test('an account is not erased while money may still move for it', async () => {
+  const id = userId(60);
+  await person(app, { userId: id });
+  await sql`insert into participations (id, partner_id, user_id, offer_id, offer_option_id, status, amount, asset_id,
+      asset_code, asset_name, asset_digits, chain, wallet_address, fund_address, token_address, approval_hash,
+      prepared_at, inserted_at, updated_at)
+    select '01890000-0000-7000-8000-00000000f002', '01890000-0000-7000-8000-000000000001', ${id}, ${offer.id},
+      ${offer.options[0]?.id}, 'pending', 1, 'usd-coin', 'USDC', 'USD Coin', 6, 'ethereum_sepolia', ${wallet.address},
+      ${`0x${'f1'.repeat(20)}`}, ${`0x${'c0'.repeat(20)}`}, ${Buffer.alloc(32, 8)}, now(), now(), now()`.execute(
+    app.ctx.db,
+  );
+  await expect(eraseUser(app.ctx, id)).rejects.toMatchObject({ code: 'validation_failed' });
+  await sql`update participations set status = 'failed' where user_id = ${id}`.execute(app.ctx.db);
+  await expect(eraseUser(app.ctx, id)).resolves.toMatchObject({ user_id: id });
+});

@@ -1,0 +1,22 @@
+import Type from 'typebox';
+import { userRoute } from '../http/route.ts';
+import { readEligibility } from './dry-run.ts';
+import { Eligibility, EligibilityQuery } from './schema.ts';
+
+export const eligibilityRoutes = [
+  userRoute('requirements:read', {
+    method: 'GET',
+    path: '/v1/offers/:offer_id/eligibility',
+    operationId: 'getEligibility',
+    summary: 'Explain whether the user can invest in an offer',
+    description:
+      'Returns the checks that an investment would pass now, per option of the offer, from the same function that accepts ' +
+      'or refuses it. Refusals carry the checks that did not pass in `errors.checks`.',
+    params: Type.Object({ offer_id: Type.String({ description: 'The id or slug of the offer.' }) }),
+    query: EligibilityQuery,
+    reply: Eligibility,
+    plainReply: true,
+    errors: ['validation_failed', 'not_found', 'chain_not_supported'],
+    handle: (ctx, caller, { params, query }) => readEligibility(ctx, caller, params.offer_id, query),
+  }),
+];

@@ -1,0 +1,24 @@
+import type { Offer } from '../offers/catalogue.ts';
+import type { OfferOption } from '../offers/stored-offer.ts';
+import type { UserFacts } from '../requirements/status.ts';
+
+/** Everything that decides whether a user may use one option. Reads nothing by itself. */
+export type Situation = {
+  /** Epoch milliseconds. */
+  now: number;
+  offer: Pick<Offer, 'id' | 'opens' | 'ends'>;
+  option: Pick<OfferOption, 'id' | 'accreditation_days' | 'requirements'>;
+  user: UserFacts;
+  isHeld: boolean;
+  /** Whether the named wallet, or every proven one if none is named, is on the sanctions list. */
+  isSanctioned: boolean;
+  /** The blocked countries of the installation, which apply to every offer. */
+  countryPolicy: 'passed' | 'waiting' | 'action_needed' | 'rejected';
+  /** Null if no wallet is named. */
+  wallet: { address: string; chain: string | null; isBound: boolean } | null;
+  proof: 'proven' | 'not_proven' | 'unreachable';
+  /** `none`: the offer's contract keeps no allow-list. */
+  allowList: 'none' | 'allowed' | 'missing' | 'unreachable';
+  /** In the smallest unit of the first funding asset; null without a cap. */
+  remainingSupply: bigint | null;
+};

@@ -1,0 +1,56 @@
+import {
+  type CommitDecision,
+  decideCommits,
+  decideRefunds,
+  EligibilityChanged,
+} from '../eligibility/commit.ts';
+import { freezeRows } from '../participations/freeze.ts';
+import { changeStatus } from '../participations/status.ts';
+import { postponeRows, type SettlementRow } from './store.ts';
+import type { SettlementWorker } from './worker.ts';
+
+const UNREADABLE_ROW_DELAY_SECONDS = 15;
+
+/**
+ * Returns the rows that may be sent. Freezes rows under a hold or a sanction, fails rows whose user lost a requirement or
+ * the proof of the wallet, and postpones rows that could not be checked.
+ */
+export async function screenRows(
+  { ctx }: SettlementWorker,
+  purpose: 'commit' | 'refund',
+  rows: SettlementRow[],
+): Promise<SettlementRow[]> {
+  const decisions = await (purpose === 'commit' ? decideCommits : decideRefunds)(ctx, rows);
+  const idsOf = (isWanted: (decision: CommitDecision) => boolean) =>
+    rows.filter((_, i) => decisions[i] !== undefined && isWanted(decisions[i])).map(({ id }) => id);
+  for (const reason of ['hold', 'sanctions'] as const) {
+    const ids = idsOf((decision) => decision.to === 'freeze' && decision.reason === reason);
+    if (ids.length > 0) await freezeRows(ctx.db, ids, reason);
+  }
+  const waiting = idsOf(({ to }) => to === 'wait');
+  if (waiting.length > 0) await postponeRows(ctx.db, waiting, UNREADABLE_ROW_DELAY_SECONDS);
+  await Promise.all(
+    rows.map(async ({ id }, i) => {
+      const decision = decisions[i];
+      if (decision?.to !== 'fail') return;
+      const change = {
+        ids: [id],
+        from: ['pending'] as const,
+        to: 'failed' as const,
+        reason: decision.reason,
+      };
+      await ctx.db.transaction().execute((tx) => changeStatus(ctx, tx, change));
+    }),
+  );
+  return rows.filter((_, i) => decisions[i]?.to === 'send');
+}
+
+/** Runs `send`. If eligibility changed meanwhile, nothing was sent, and the next step decides about the rows again. */
+export async function unlessEligibilityChanged(count: number, send: () => Promise<number>): Promise<number> {
+  try {
+    return await send();
+  } catch (error) {
+    if (error instanceof EligibilityChanged) return count;
+    throw error;
+  }
+}
