@@ -32,7 +32,7 @@ export async function verifyToken(pool: pg.Pool, hash: Buffer): Promise<Verified
     scope: scopes.join(' '),
     username: row.email,
     iat: row.iat,
-    exp: row.exp,
+    exp: Math.floor(row.exp),
     expiresAtMs: row.exp * 1000,
     tags: {
       token: `\\x${hash.toString('hex')}`,

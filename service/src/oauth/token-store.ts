@@ -68,7 +68,7 @@ const FIND_ACTIVE_TOKEN = {
   name: 'oauth_token_check',
   text: `select t.client_id, c.partner_id, p.origins, t.user_id, t.grant_id, u.email, t.scope, c.scopes as client_scopes,
       extract(epoch from t.issued_at)::float8 as iat,
-      floor(extract(epoch from least(t.expires_at, g.expires_at)))::float8 as exp
+      extract(epoch from least(t.expires_at, g.expires_at))::float8 as exp
     from oauth_tokens t
     join oauth_clients c on c.client_id = t.client_id
     join partners p on p.id = c.partner_id
