@@ -42,9 +42,7 @@ beforeAll(async () => {
         commit_row, inserted_at, updated_at)
       values (${userId(20 + n)}, ${partnerOf('partner-one')}, ${user}, ${sale}, ${offer.options[0]?.id}, 'completed',
         ${n === 0 ? '1500000' : '250000'}, 'usd-coin', 'USDC', 'USD Coin', 6, 'ethereum_sepolia', ${signer}, ${signer},
-        ${signer}, ${Buffer.alloc(32, 0xa0 + n)}, now(), ${userId(9)}, ${n}, now(), now())`.execute(
-      ctx.db,
-    );
+        ${signer}, ${Buffer.alloc(32, 0xa0 + n)}, now(), ${userId(9)}, ${n}, now(), now())`.execute(ctx.db);
 });
 afterAll(() => app.close());
 
@@ -83,7 +81,9 @@ describe('participations', () => {
     const path = `/v1/participations/${userId(20)}?include=transactions`;
     expect((await get(path, tokens.shy)).body.transactions).toEqual(TRANSACTIONS);
     const { body } = await get('/v1/participations?include=transactions', tokens.partner);
-    const approvals = body.data.map((one: { transactions: { approval_hash: string } }) => one.transactions.approval_hash);
+    const approvals = body.data.map(
+      (one: { transactions: { approval_hash: string } }) => one.transactions.approval_hash,
+    );
     expect(approvals.sort()).toEqual([`0x${'a0'.repeat(32)}`, `0x${'a1'.repeat(32)}`]);
   });
 

@@ -75,12 +75,7 @@ describe('the error object is returned for', () => {
       413,
       'payload_too_large',
     ],
-    [
-      'an oversized URL',
-      { method: 'GET', url: `/v1/things?x=${'x'.repeat(8200)}` },
-      414,
-      'uri_too_long',
-    ],
+    ['an oversized URL', { method: 'GET', url: `/v1/things?x=${'x'.repeat(8200)}` }, 414, 'uri_too_long'],
     ['an invalid query encoding', { method: 'GET', url: '/v1/things?x=%zz' }, 400, 'malformed_request'],
     ['an invalid path encoding', { method: 'GET', url: '/v1/bug/%zz' }, 400, 'malformed_request'],
     ['an unexpected exception', { method: 'GET', url: '/v1/bug/1' }, 500, 'internal_error'],

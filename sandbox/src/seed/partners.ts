@@ -58,7 +58,12 @@ export async function seedPartners(ctx: Context, demoUrl: string | null): Promis
 export async function describePartners(ctx: Context): Promise<Record<PartnerSeed, SandboxPartner>> {
   const describe = async ({ client_id }: { client_id: string }): Promise<SandboxPartner> => {
     const { redirect_uris = [], origins = [] } = (await findClient(ctx.db, client_id)) ?? {};
-    return { client_id, client_secret: deriveSecret(ctx, client_id), redirect_uris, origins: origins.toSorted() };
+    return {
+      client_id,
+      client_secret: deriveSecret(ctx, client_id),
+      redirect_uris,
+      origins: origins.toSorted(),
+    };
   };
   return { partner: await describe(SEEDS.partner), other_partner: await describe(SEEDS.other_partner) };
 }

@@ -82,7 +82,9 @@ const MAIL = {
     'The mail server, with credentials in the URL: `smtps://user:password@mail.example.com`.',
     { required: true, defaultNote: 'the sandbox mailbox' },
   ),
-  GRANT_DAYS: setting(integer(1, 3650), 'How many days a user stays connected to an app.', { default: '180' }),
+  GRANT_DAYS: setting(integer(1, 3650), 'How many days a user stays connected to an app.', {
+    default: '180',
+  }),
   MAIL_FROM: setting(parsers.mailAddress, 'The sender of all mail.', {
     sandbox: 'Causeway <causeway@sandbox.test>',
     required: true,

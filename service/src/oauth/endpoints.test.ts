@@ -343,7 +343,9 @@ describe('scopes', () => {
       scopes: ['openid', 'offers:read', 'pii:read'],
     });
     expect((await signIn({}, narrow)).scope.split(' ').sort()).toEqual(['offers:read', 'openid', 'pii:read']);
-    expect((await signIn({})).scope.split(' ').sort()).toEqual(Object.keys(SCOPES).filter(isUserScope).sort());
+    expect((await signIn({})).scope.split(' ').sort()).toEqual(
+      Object.keys(SCOPES).filter(isUserScope).sort(),
+    );
     const partner = await postToken(node.app, narrow, {
       grant_type: 'client_credentials',
       redirect_uri: undefined,
