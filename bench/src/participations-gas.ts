@@ -14,6 +14,7 @@ import { startTestChain, type TestChain } from '../../service/test/support/chain
 import { makeOffer } from '../../service/test/support/offers.ts';
 import { saleOfferFile } from '../../service/test/support/sale.ts';
 import { makeUser, partnerOf } from '../../service/test/support/tokens.ts';
+import { proveWallets } from '../../service/test/support/wallets.ts';
 import { benchContext } from './context.ts';
 
 const UNIT = 1_000_000n;
@@ -57,6 +58,10 @@ async function measureGas(count: number): Promise<GasFigures> {
       .insertInto('participations')
       .values(rows.slice(i, i + 500))
       .execute();
+  await proveWallets(
+    ctx,
+    rows.map((row) => row.wallet_address),
+  );
   const start = performance.now();
   const settlement = await startSettlement(ctx);
   const countUnsettled = async () =>

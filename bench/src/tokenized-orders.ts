@@ -33,7 +33,11 @@ export async function measureTransactions(
   target: Measured,
 ): Promise<TransactionCost> {
   const wallets: Hex[] = [];
-  for (let count = 0; count < WALLETS; count++) wallets.push(await createWallet(simulators));
+  for (let count = 0; count < WALLETS; count++) {
+    const wallet = await createWallet(simulators);
+    await fetch(`${target.statsUrl}/prove/${wallet.toLowerCase()}`);
+    wallets.push(wallet);
+  }
   let now = Date.now();
   const runRounds = async (rounds: number, orderAll: () => Promise<unknown>) => {
     const costs: number[] = [];

@@ -35,6 +35,8 @@ const url = await app.listen({ host: '127.0.0.1', port: 0 });
 
 // Reports the CPU time, the replies served and the calls to the venue.
 const stats = createServer(async (request, response) => {
+  const [, wallet] = /^\/prove\/(0x[0-9a-f]{40})$/.exec(request.url ?? '') ?? [];
+  if (wallet !== undefined) await proveWallet(wallet);
   if (request.url === '/reset') await ctx.db.deleteFrom('tokenized_orders').execute();
   const metric = await ctx.metrics.registry.getSingleMetric('causeway_upstream_requests_total')?.get();
   const venue = metric?.values.reduce((sum, { value }) => sum + value, 0) ?? 0;
@@ -52,4 +54,15 @@ process.send?.({ url, headers, statsUrl: `http://127.0.0.1:${port}` });
 function readCpu(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
+}
+
+async function proveWallet(address: string): Promise<void> {
+  const { id: partner_id } = await ctx.db.selectFrom('partners').select('id').executeTakeFirstOrThrow();
+  const { id: user_id } = await ctx.db.selectFrom('users').select('id').executeTakeFirstOrThrow();
+  const proof = { partner_id, user_id, address, chain: '*', protocol: 'ethereum', kind: 'key' } as const;
+  const proved_at = new Date(ctx.clock.now()).toISOString();
+  await ctx.db
+    .insertInto('wallet_proofs')
+    .values({ ...proof, text: null, signature: null, proved_at })
+    .execute();
 }

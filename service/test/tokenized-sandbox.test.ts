@@ -42,6 +42,21 @@ const quote = (more = 'notional_value=100') =>
   call('GET', `/v1/tokenized/swap/quote?symbol=AAPLon&side=buy&${more}`);
 const status = () => call('GET', '/v1/tokenized/swap/trading-status?symbol=AAPLon&side=buy');
 
+/** Signs a challenge and binds the wallet to the offer of AAPLon. */
+async function proveWallet(account: ReturnType<typeof privateKeyToAccount>): Promise<void> {
+  const wallet = { chain: 'ethereum_sepolia', wallet_address: account.address };
+  const { message } = (await call('POST', '/v1/wallet-ownership', wallet)).body;
+  const signature = await account.signMessage({ message: String(message) });
+  const { offers } = (await call('GET', '/sandbox')).body as unknown as {
+    offers: { id: string; slug: string; options: { id: string }[] }[];
+  };
+  const offer = offers.find(({ slug }) => slug === 'apple-tokenized');
+  const bound = await call('POST', `/v1/offers/${offer?.id}/addresses`, {
+    ...{ ...wallet, signature, offer_option_id: offer?.options[0]?.id },
+  });
+  expect(bound.status).toBe(200);
+}
+
 test('the venue control changes the market immediately', async () => {
   expect((await status()).body.tradable).toBe(true);
   expect((await quote()).status).toBe(200);
@@ -92,6 +107,8 @@ test('a wallet executes a purchase at a price set by the control', async () => {
       ...{ amount: '100500000', chain: 'ethereum_sepolia', symbol: 'AAPLon' },
       wallet_address: account.address,
     });
+  expect((await order()).body.code).toBe('wallet_not_proven');
+  await proveWallet(account);
   const short = await order();
   expect(short.body.code).toBe('insufficient_allowance');
   const { spender, token: usdc } = short.body.errors as { spender: Hex; token: Hex };

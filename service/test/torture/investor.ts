@@ -5,6 +5,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { encodeFunctionData, keccak256, toHex } from 'viem/utils';
 import { requestRemit } from '../../src/participations/remit.ts';
 import { issueTokenFor } from '../support/tokens.ts';
+import { proveWallets, userId } from '../support/wallets.ts';
 import type { Environment } from './environment.ts';
 import type { RandomChoices } from './random-choices.ts';
 
@@ -77,7 +78,10 @@ export function createInvestor(
   }
 
   async function sendRequest(body: string): Promise<{ status: number; body: Record<string, unknown> }> {
-    if (bearer === '') bearer = await issueTokenFor(built.ctx, {});
+    if (bearer === '') {
+      bearer = await issueTokenFor(built.ctx, { userId: userId(index) });
+      await proveWallets(built.ctx, [address], { userId: userId(index) });
+    }
     const url = random.pick(nodes).url;
     if (url === null) throw new Error('the node is down');
     const reply = await fetch(`${url}/v1/participations`, {
