@@ -86,6 +86,7 @@ describe('every client method works against the sandbox', () => {
   test('participations: create, get, list', async () => {
     const spender = sale.contracts.find((one) => one.chain === chain)?.address as Hex;
     const amount = 1_000_000_000n;
+    await causeway.wallets.bind(sale.id, { ...(await prove(1)), offer_option_id: option('public') });
     const created = await causeway.participations.create({
       ...{ offer_id: sale.id, offer_option_id: option('public'), chain, wallet_address: wallet(1) },
       ...{ amount: String(amount), asset_id: 'usd-coin' },
@@ -126,6 +127,7 @@ describe('every client method works against the sandbox', () => {
       Number((await causeway.tokenized.quote({ ...query, notional_value: '100' })).price),
     ).toBeGreaterThan(0);
     expect((await causeway.tokenized.tradingStatus(query)).tradable).toBe(true);
+    await causeway.wallets.bind(sale.id, { ...(await prove(2)), offer_option_id: option('public') });
     const order = { amount: '100500000', chain, symbol: 'AAPLon', wallet_address: wallet(2) } as const;
     const error = await causeway.tokenized.transaction(order).catch((reason) => reason);
     expect([error.code, error.status]).toEqual(['insufficient_allowance', 422]);

@@ -9,7 +9,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { publishWallets } from '../../test/support/contract-wallets.ts';
 import { saleWorker, UNIT } from '../../test/support/sale.ts';
 import { useSale } from '../../test/support/settlement.ts';
-import { evmWallet } from '../../test/support/wallets.ts';
+import { evmWallet, proveWallets } from '../../test/support/wallets.ts';
 import { readAllowance } from '../chain/evm/erc20.ts';
 import { NodeError } from '../chain/evm/failures.ts';
 import { inspectApprovals } from './approval.ts';
@@ -39,6 +39,7 @@ const approveData = (spender: Hex, amount: bigint) =>
 async function expectCommitted(address: Hex, amount: bigint, hash: Hex): Promise<void> {
   const { to } = await sale.chain.direct.getTransaction({ hash });
   expect(to).not.toBe(sale.usdc);
+  await proveWallets(sale.app.ctx, [address]);
   const request = sale.request({ address }, amount, hash);
   const { body } = await sale.person.call('POST', '/v1/participations', request);
   expect(body).toMatchObject({ status: 'pending', wallet_address: address });
@@ -49,6 +50,7 @@ async function expectCommitted(address: Hex, amount: bigint, hash: Hex): Promise
 
 /** Returns the error code and details of a rejected request. */
 async function rejectionOf(address: Hex, amount: bigint, hash: Hex) {
+  await proveWallets(sale.app.ctx, [address]);
   const { body } = await sale.person.call(
     'POST',
     '/v1/participations',
