@@ -34,7 +34,7 @@ describe('the offer components', () => {
       await shoot(page, 'offers');
       await page.getByRole('link', { name: 'Harbour Quarter' }).click();
       await page.getByRole('heading', { level: 1, name: 'Harbour Quarter' }).waitFor();
-      await page.getByText('Warehouses one to four opened').waitFor();
+      await page.getByText('Warehouses one to four open').waitFor();
       await page.getByText('Read the sale agreement').waitFor();
       expect(await layoutShift(page)).toBeLessThan(0.05);
       await page.getByText('What do I own?').click();
