@@ -50,7 +50,7 @@ const COMMANDS: Record<string, Entry> = {
     },
   },
   user: {
-    summary: "Erase a user's personal data",
+    summary: 'Hold and release accounts, review country changes, erase personal data',
     load: async () => {
       const { USER_HELP, runUser } = await import('./pii/user-command.ts');
       return { help: USER_HELP, run: (args) => runUser(loadCommandConfig(), args) };

@@ -114,6 +114,7 @@ const COMMANDS = [
   'participation',
   'operator',
   'user',
+  'sanctions',
   'keys',
   'verify-calldata',
   'openapi',
