@@ -1,4 +1,4 @@
-/** Every error code of the API with its HTTP status and default message. */
+/** The table of error codes: every code of the API with its HTTP status and default message. */
 export const ERRORS = {
   malformed_request: [400, 'The request could not be parsed.'],
   unauthorized: [401, 'The access token is missing, unknown, expired or revoked.'],

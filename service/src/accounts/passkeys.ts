@@ -92,7 +92,7 @@ export async function signInOptions(ctx: Context, cookie: string) {
   return options;
 }
 
-/** Returns the new cookie, or null unless a registered passkey signed a fresh challenge. */
+/** Returns the new cookie if a registered passkey signed a fresh challenge, otherwise null. */
 export async function signInWithPasskey(
   ctx: Context,
   cookie: string,

@@ -5,7 +5,7 @@ const PREFIX = 'CAUSEWAY_';
 const OWN_NAMES = Object.keys(SETTINGS).filter((name) => name.startsWith(PREFIX));
 
 /**
- * Finds variables that look like ours but are not. A name close to a known one is a problem, because the misspelt setting
+ * Finds variables that look like ours but are not. A `CAUSEWAY_` name close to a known one is a problem, because the misspelt setting
  * would silently keep its default; others get a warning, since orchestrators inject variables of this form.
  */
 export function checkNames(env: Environment): { problems: string[]; warnings: string[] } {

@@ -57,7 +57,7 @@ function freezeReason(checks: readonly { code: string; status: string }[]): 'hol
 }
 
 /**
- * Decides about refunds right before they are sent: only a hold or a sanction stops one.
+ * Decides which refunds may be sent, just before signing: only a hold or a sanction stops one.
  */
 export async function decideRefunds(ctx: Context, rows: readonly CommitRow[]): Promise<CommitDecision[]> {
   const held = new Set(

@@ -9,7 +9,7 @@ import { CHECKS, type Purpose } from './purpose.ts';
 import { readSituations, type Target } from './read-situations.ts';
 import type { Eligibility, EligibilityQuery } from './schema.ts';
 
-/** Returns what would happen if the user invested now, per option. */
+/** Returns, for each option, what would happen if the user invested now. */
 export async function readEligibility(
   ctx: Context,
   caller: UserCaller,

@@ -4,7 +4,7 @@ import { countRequest } from './rate-limit-store.ts';
 /** The state of a rate limit after counting one request. */
 export type Taken = { allowed: boolean; limit: number; remaining: number; resetSeconds: number };
 
-/** Counts requests per key in fixed one-minute windows; a window starts with the key's first request. */
+/** Rate limits: counts requests per key in fixed one-minute windows; a window starts with the key's first request. */
 export type Limiter = { take(key: string, perMinute: number): Taken | Promise<Taken> };
 
 const WINDOW_MS = 60_000;
