@@ -38,7 +38,7 @@ describe('the offer components', () => {
       await page.getByText('Read the sale agreement').waitFor();
       expect(await layoutShift(page)).toBeLessThan(0.05);
       await page.getByText('What do I own?').click();
-      await page.getByText('A share of the company that holds the land').waitFor();
+      await page.getByText('The token is the record of your share.').waitFor();
       await shoot(page, 'offer');
     });
   });
