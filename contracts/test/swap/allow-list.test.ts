@@ -31,7 +31,7 @@ const isAuthorized = (wallet: Hex) =>
   chain.client.readContract({ ...swap, functionName: 'authorized', args: [wallet] });
 
 describe('a permission', () => {
-  it('allows only the wallet it names, whoever broadcasts it', async () => {
+  it('allows only the wallet it names, no matter who broadcasts it', async () => {
     await send(chain, mallory, allowCall(swap, permission, signature));
     expect(await isAuthorized(alice.address)).toBe(true);
     expect(await isAuthorized(mallory.address)).toBe(false);

@@ -3,7 +3,7 @@ import { toTimestamp } from '../http/wire.ts';
 import { expireEvents, forgetExpiredEvents } from './store.ts';
 
 const DAY_MS = 86_400_000;
-/** How long a reader that resumes from a deleted event is told so. Later its event is unknown. */
+/** How long the ids of deleted events are kept: until then, resuming from one is 410; later it is unknown. */
 const EXPIRED_IDS_RETENTION = '1 year';
 
 /** Deletes events older than `EVENTS_RETENTION_DAYS`. */

@@ -8,7 +8,7 @@ export type PartState = 'ok' | 'unavailable';
 /** What `/health/ready` reports: the state of each dependency, and whether this node can answer requests. */
 export type Readiness = {
   read(): Promise<{ isReady: boolean; parts: Record<string, PartState> }>;
-  /** Turns readiness red for good, so that load balancers send no new requests to a stopping node. */
+  /** Turns readiness red until the process ends, so that load balancers send no new requests to a stopping node. */
   drain(): void;
   /** Reports that the database refused a write because its disk is full. */
   reportFullDisk(): void;

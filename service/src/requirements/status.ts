@@ -70,7 +70,7 @@ export function requirementStatus(
   }
 }
 
-/** Returns whether the identity provider has rejected the user for good, on any level. */
+/** Returns whether the identity provider has permanently rejected the user, on any level. */
 export function isFinallyRejected({ isActive, reviews }: UserFacts): boolean {
   return !isActive || Object.values(reviews).some(({ rejectType }) => rejectType === 'FINAL');
 }

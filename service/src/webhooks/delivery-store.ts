@@ -138,7 +138,7 @@ export async function markDelivered(tx: Db, id: string): Promise<void> {
 
 /**
  * Plans the next attempt within the retry period, or ends the delivery as failed. A null delay means that no attempt is
- * left. Returns whether the delivery failed for good. Does nothing if another worker has taken the delivery.
+ * left. Returns whether the delivery failed permanently. Does nothing if another worker has taken the delivery.
  */
 export async function planRetry(
   tx: Db,
