@@ -154,15 +154,17 @@ function limitCaller(
   request.caller = caller;
   if (request.headers.origin !== undefined) setCorsHeaders(ctx, caller, request, reply);
   const taken = takeLimits(ctx, caller, route);
-  const mayWrite = () =>
-    route.method === 'GET' || caller.userId === null ? undefined : ctx.assertMayWrite(caller.userId);
   if (taken instanceof Promise)
     return taken.then((counted) => {
       authorizeCaller(access, caller, counted, reply);
-      return mayWrite();
+      return assertMayWrite(ctx, route, caller);
     });
   authorizeCaller(access, caller, taken, reply);
-  return mayWrite();
+  return assertMayWrite(ctx, route, caller);
+}
+
+function assertMayWrite(ctx: Context, { method }: Route, { userId }: Caller): undefined | Promise<void> {
+  return method === 'GET' || userId === null ? undefined : ctx.assertMayWrite(userId);
 }
 
 function authorizeCaller({ who, scope }: Guarded, caller: Caller, taken: Taken, reply: FastifyReply): void {

@@ -1,9 +1,12 @@
 import { invalidField } from '../errors.ts';
 import type { Query } from './query-string.ts';
 
+const NOTHING: ReadonlySet<never> = new Set();
+
 /** Reads `include`: names separated by commas, or repeated. Throws `validation_failed` for an unknown name. */
 export function readInclude<Name extends string>(query: Query, allowed: readonly Name[]): ReadonlySet<Name> {
-  const names = [query.include ?? []]
+  if (query.include === undefined) return NOTHING;
+  const names = [query.include]
     .flat()
     .flatMap((value) => value.split(','))
     .filter((name) => name !== '');

@@ -14,6 +14,11 @@ readRegions();
 type Index = { exact: ReadonlyMap<string, string>; stripped: ReadonlyMap<string, string | null> };
 const INDEXES = new Map<string, Index>();
 
+/** Results of earlier searches: offers and addresses name the same few regions again and again. */
+const FOUND = new Map<string, string | null>();
+const MAX_FOUND = 10_000;
+const MAX_CACHED_LENGTH = 100;
+
 /** Words that say what kind of region it is, in the languages of addresses. */
 const KINDS = new Set(
   `state province region oblast oblasti obl kray krai republic respublika autonomous avtonomna avtonomnaya city misto gorod
@@ -27,6 +32,16 @@ const KINDS = new Set(
  * Returns null if the text names no region of the country, or more than one.
  */
 export function findRegion(country: string, text: string): string | null {
+  const key = `${country} ${text}`;
+  const known = FOUND.get(key);
+  if (known !== undefined) return known;
+  const found = searchRegion(country, text);
+  if (FOUND.size >= MAX_FOUND) FOUND.clear();
+  if (text.length <= MAX_CACHED_LENGTH) FOUND.set(key, found);
+  return found;
+}
+
+function searchRegion(country: string, text: string): string | null {
   const index = indexOf(country);
   const whole = lookUp(index, country, text);
   if (whole !== null) return whole;
