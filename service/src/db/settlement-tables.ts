@@ -119,6 +119,7 @@ export interface Participations {
   remit_id: Generated<string | null>;
   remit_row: Generated<number | null>;
   frozen_reason: Generated<'hold' | 'sanctions' | null>;
+  resumed_at: Generated<string | null>;
   price_usd: string | null;
   inserted_at: string;
   updated_at: string;

@@ -3,7 +3,6 @@ import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { ApiError } from '../errors.ts';
 import { resumeHeld } from '../participations/freeze.ts';
-import { wakeAllSettlement } from '../participations/wake.ts';
 import { HELD } from './decide.ts';
 
 /** Throws `account_restricted` if the user is on hold. */
@@ -16,18 +15,15 @@ export async function lockAccount(tx: Db, userId: string): Promise<void> {
   if ((await lockHeld(tx, [userId])).length > 0) throw accountRestricted();
 }
 
-/** Ends a hold and resumes what it has frozen. */
+/** Ends a hold and resumes what it has frozen, as far as supply is left. */
 export async function releaseHold(
-  ctx: Pick<Context, 'db' | 'clock'>,
+  ctx: Pick<Context, 'db' | 'clock' | 'random'>,
   emailOrId: string,
   reason: string,
 ): Promise<HeldUser> {
   return ctx.db.transaction().execute(async (tx) => {
     const user = await releaseUser(ctx, tx, emailOrId, reason);
-    if (user.wasHeld) {
-      await resumeHeld(tx, user.id);
-      await wakeAllSettlement(tx);
-    }
+    if (user.wasHeld) await resumeHeld(ctx, tx, user.id);
     return user;
   });
 }

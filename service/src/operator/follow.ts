@@ -9,20 +9,25 @@ import type { OperatorAccount } from './account.ts';
 import { type Lease, withLease } from './lease.ts';
 import { checkNonces, type NonceSuspicion } from './nonce-check.ts';
 import { readNonce } from './nonces.ts';
-import { type PrerequisiteState, type ResendTimings, rebroadcast } from './rebroadcast.ts';
+import { isCancelled, type PrerequisiteState, type ResendTimings, rebroadcast } from './rebroadcast.ts';
 import { finalizeBelow, listOpen, listWatched, markOpen, markSettled } from './store.ts';
 import { lastAttempt, type OpenTransaction, type TransactionKind } from './transaction.ts';
 import { assertNonceUnused, assertNotSeen } from './unknown-transactions.ts';
 
 /** Callbacks through which the code that requested a transaction learns its outcome. */
 export type OutcomeHandlers = {
-  /** Returns whether the work of this reverted transaction will be sent again in another transaction. */
-  isReleased(transaction: OpenTransaction, revert: Hex): boolean;
+  /**
+   * Returns whether the work of this transaction will be sent again in another transaction. `revert` is null if the
+   * transaction was cancelled by an empty transfer.
+   */
+  isReleased(transaction: OpenTransaction, revert: Hex | null): boolean;
   /** Runs in the database transaction that records the outcome. `revert` is null if the transaction succeeded. */
   settle(tx: Db, transaction: OpenTransaction, receipt: Receipt, revert: Hex | null): Promise<void>;
   /** Runs in the database transaction that reopens a transaction undone by a reorganisation. */
   reopen(tx: Db, transaction: { id: string; kind: TransactionKind }): Promise<void>;
   prerequisiteState(transaction: OpenTransaction): Promise<PrerequisiteState>;
+  /** Returns whether the transaction may be signed again, in the database transaction that stores the signed bytes. */
+  mayResign(tx: Db, transaction: OpenTransaction): Promise<boolean>;
   /** Returns whether this receipt is reliable enough to record its outcome. */
   isReliable(transaction: OpenTransaction, receipt: Receipt): Promise<boolean>;
 };
@@ -79,7 +84,8 @@ export async function followTransactions(
     if (receipt === undefined) {
       const isFirst = transaction === unmined[0];
       const prerequisite = await handlers.prerequisiteState(transaction);
-      await rebroadcast(account, lease, transaction, { timings, isFirst, prerequisite, blocks });
+      const mayResign = (tx: Db) => handlers.mayResign(tx, transaction);
+      await rebroadcast(account, lease, transaction, { timings, isFirst, prerequisite, blocks, mayResign });
     } else if ((await settle(account, lease, transaction, receipt, head, handlers)) === 'confirming')
       confirming++;
   }
@@ -141,7 +147,8 @@ async function settle(
   if (!(await handlers.isReliable(transaction, receipt))) return 'confirming';
   const succeeded = receipt.status === '0x1';
   const revert = succeeded ? null : await readRevert(account, transaction, blockNumber);
-  const isReleased = revert !== null && handlers.isReleased(transaction, revert);
+  const hasNoEffect = revert !== null || isCancelled(transaction, receipt.transactionHash);
+  const isReleased = hasNoEffect && handlers.isReleased(transaction, revert);
   if (isReleased && depth < RELEASE_BLOCKS) return 'awaiting release';
   const feePaid = hexToBigInt(receipt.gasUsed) * hexToBigInt(receipt.effectiveGasPrice);
   const { transactionHash: hash, blockHash } = receipt;

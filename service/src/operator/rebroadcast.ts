@@ -1,5 +1,6 @@
 import type { Hex } from 'viem';
 import { parseTransaction } from 'viem/utils';
+import type { Db } from '../db/pool.ts';
 import type { OperatorAccount } from './account.ts';
 import { Blocked } from './blocked.ts';
 import { isOutbid, proposeFees, raiseFees, readFeeMarket } from './fees.ts';
@@ -23,19 +24,25 @@ export type PrerequisiteState = 'met' | 'unknown' | 'gone';
 /**
  * Sends an unmined transaction again, and replaces it with higher fees if it stays unmined. Only the first one in nonce
  * order is replaced, since the others wait for it. A transaction whose prerequisite is gone is replaced by an empty
- * transfer, because its nonce must still be used; while the prerequisite is unknown it is not sent.
+ * transfer, because its nonce must still be used; while the prerequisite is unknown it is not sent. The same happens to a
+ * transaction that `mayResign` refuses to sign again.
  */
 export async function rebroadcast(
   account: OperatorAccount,
   lease: Lease,
   transaction: OpenTransaction,
-  options: { timings: ResendTimings; isFirst: boolean; prerequisite: PrerequisiteState; blocks: bigint },
+  options: {
+    timings: ResendTimings;
+    isFirst: boolean;
+    prerequisite: PrerequisiteState;
+    blocks: bigint;
+    mayResign(tx: Db): Promise<boolean>;
+  },
 ): Promise<void> {
-  const { timings, isFirst, prerequisite, blocks } = options;
+  const { timings, isFirst, prerequisite, blocks, mayResign } = options;
   if (prerequisite === 'unknown') return;
   const last = lastAttempt(transaction);
-  const call = prerequisite === 'gone' ? emptyCall(account.signer) : transaction;
-  if (prerequisite === 'gone' && !isEmpty(last.raw)) return replace(account, lease, transaction, call);
+  if (prerequisite === 'gone' && !isEmpty(last.raw)) return cancel(account, lease, transaction);
   const isDue = last.sentAge === null || last.sentAge > timings.resendSeconds;
   const refusal = isDue ? await broadcast(account, last.raw) : null;
   if (!isFirst || last.age <= timings.bumpSeconds) return;
@@ -44,23 +51,42 @@ export async function rebroadcast(
     throw new Blocked('refused', `the node rejects a transaction: ${refusal.message}`);
   const market = await readFeeMarket(account.chain);
   if (refusal === null && !isOutbid(last, market, account)) return;
-  await replace(account, lease, transaction, call);
+  if (prerequisite === 'gone' || !(await replace(account, lease, transaction, transaction, mayResign)))
+    await cancel(account, lease, transaction);
 }
 
+/** Replaces the transaction by an empty transfer, which uses its nonce. */
+async function cancel(account: OperatorAccount, lease: Lease, transaction: OpenTransaction): Promise<void> {
+  await replace(account, lease, transaction, emptyCall(account.signer), async () => true);
+}
+
+/** Returns false, and stores nothing, if `mayResign` refuses in the transaction that would store the signed bytes. */
 async function replace(
   account: OperatorAccount,
   lease: Lease,
   transaction: OpenTransaction,
   call: Omit<OperatorCall, 'kind'>,
-): Promise<void> {
+  mayResign: (tx: Db) => Promise<boolean>,
+): Promise<boolean> {
   const proposed = await proposeFees(account.chain, account);
   const fees = raiseFees(lastAttempt(transaction), proposed, account);
   if (fees === null)
     throw new Blocked('fee_cap', 'replacing an unmined transaction would exceed the fee cap');
   await assertWithinDailyLimit(account, call.gas * (fees.maxFee - lastAttempt(transaction).maxFee));
   const signed = await signCall(account, call, transaction.nonce, fees);
-  await withLease(account.db, lease, (tx) => insertAttempt(tx, transaction.id, signed));
-  await broadcast(account, signed.raw);
+  const isStored = await withLease(account.db, lease, async (tx) => {
+    if (!(await mayResign(tx))) return false;
+    await insertAttempt(tx, transaction.id, signed);
+    return true;
+  });
+  if (isStored) await broadcast(account, signed.raw);
+  return isStored;
+}
+
+/** Returns whether the mined attempt is an empty transfer, so that the transaction only used its nonce. */
+export function isCancelled({ kind, attempts }: OpenTransaction, minedHash: Hex): boolean {
+  const mined = attempts.find(({ hash }) => hash === minedHash);
+  return kind !== 'fill' && mined !== undefined && isEmpty(mined.raw);
 }
 
 function isEmpty(raw: Hex): boolean {

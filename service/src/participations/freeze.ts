@@ -1,5 +1,21 @@
+import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
-import { type FrozenRow, freezeByWallet, setFrozen, unfreezeHeldRows, unfreezeRows } from './store.ts';
+import { toTimestamp } from '../http/wire.ts';
+import { findOptionSupply } from '../offers/offer.ts';
+import { changeStatus } from './status.ts';
+import {
+  type FrozenParticipation,
+  type FrozenRow,
+  freezeByWallet,
+  listFrozen,
+  listHeldIds,
+  setFrozen,
+  unfreezeRow,
+} from './store.ts';
+import { lockRemainingSupply } from './supply.ts';
+import { wakeAllSettlement } from './wake.ts';
+
+type Parts = Pick<Context, 'clock' | 'random'>;
 
 /**
  * Freezes unfinished participations and refunds of these wallets because of sanctions: nothing is sent for them until an
@@ -9,17 +25,43 @@ export function freezeParticipations(tx: Db, wallets: readonly string[]): Promis
   return freezeByWallet(tx, wallets, 'sanctions');
 }
 
-/** Ends the freeze of participations that sanctions had stopped. */
-export function unfreezeParticipations(tx: Db, ids: readonly string[]): Promise<number> {
-  return unfreezeRows(tx, ids, 'sanctions');
-}
-
 /** Stops sending anything for these participations until an operator decides. Only operators see the reason. */
 export function freezeRows(db: Db, ids: readonly string[], reason: 'hold' | 'sanctions'): Promise<void> {
   return setFrozen(db, ids, reason);
 }
 
+/** Resumes participations that sanctions had stopped. */
+export function unfreezeParticipations(ctx: Parts, tx: Db, ids: readonly string[]): Promise<void> {
+  return resume(ctx, tx, ids, 'sanctions');
+}
+
 /** Resumes the participations that were frozen because their user was on hold. */
-export function resumeHeld(tx: Db, userId: string): Promise<void> {
-  return unfreezeHeldRows(tx, userId);
+export async function resumeHeld(ctx: Parts, tx: Db, userId: string): Promise<void> {
+  await resume(ctx, tx, await listHeldIds(tx, userId), 'hold');
+}
+
+/** The supply of a frozen pending row has lapsed: it is reserved again, or the row fails as sold out. */
+async function resume(
+  ctx: Parts,
+  tx: Db,
+  ids: readonly string[],
+  reason: 'hold' | 'sanctions',
+): Promise<void> {
+  const now = toTimestamp(ctx.clock.micros());
+  for (const row of await listFrozen(tx, ids, reason)) {
+    const isSoldOut = row.status === 'pending' && !(await isSupplied(tx, row));
+    await unfreezeRow(tx, row.id, now);
+    if (isSoldOut)
+      await changeStatus(ctx, tx, { ids: [row.id], from: ['pending'], to: 'failed', reason: 'sold_out' });
+  }
+  await wakeAllSettlement(tx);
+}
+
+/** Locks the supply of the row's option until the transaction ends. */
+async function isSupplied(
+  tx: Db,
+  { offer_option_id, amount, asset_digits }: FrozenParticipation,
+): Promise<boolean> {
+  const remaining = await lockRemainingSupply(tx, await findOptionSupply(tx, offer_option_id), asset_digits);
+  return remaining === null || BigInt(amount) <= remaining;
 }

@@ -43,6 +43,7 @@ export type NewParticipation = Omit<
   | 'remit_id'
   | 'remit_row'
   | 'frozen_reason'
+  | 'resumed_at'
 >;
 
 /** Returns false if the approval is already used. */
@@ -183,16 +184,36 @@ export async function freezeByWallet(
   return rows;
 }
 
-/** Removes the reason from rows that have it. Returns how many changed. */
-export async function unfreezeRows(
+export type FrozenParticipation = {
+  id: string;
+  status: ParticipationStatus;
+  offer_option_id: string;
+  amount: string;
+  asset_digits: number;
+};
+
+/** Lists the rows among `ids` that are frozen for this reason, oldest first. */
+export async function listFrozen(
   tx: Db,
   ids: readonly string[],
   reason: 'hold' | 'sanctions',
-): Promise<number> {
-  const { numAffectedRows } = await sql`
-    update participations set frozen_reason = null, check_at = now()
-    where id = any(${ids}::uuid[]) and frozen_reason = ${reason}`.execute(tx);
-  return Number(numAffectedRows ?? 0n);
+): Promise<FrozenParticipation[]> {
+  const { rows } = await sql<FrozenParticipation>`
+    select id, status, offer_option_id, amount, asset_digits from participations
+    where id = any(${ids}::uuid[]) and frozen_reason = ${reason} order by inserted_at, id`.execute(tx);
+  return rows;
+}
+
+export async function listHeldIds(tx: Db, userId: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from participations where user_id = ${userId} and frozen_reason = 'hold'`.execute(tx);
+  return rows.map(({ id }) => id);
+}
+
+/** Removes the reason from a row and makes it due. */
+export async function unfreezeRow(tx: Db, id: string, now: string): Promise<void> {
+  await sql`update participations set frozen_reason = null, check_at = now(), resumed_at = ${now}
+    where id = ${id}`.execute(tx);
 }
 
 /** Serializes the reservations of an option's supply until the transaction ends. */
@@ -224,11 +245,6 @@ export async function countPrepared(db: Db, userId: string): Promise<number> {
 
 export async function setFrozen(db: Db, ids: readonly string[], reason: 'hold' | 'sanctions'): Promise<void> {
   await sql`update participations set frozen_reason = ${reason} where id = any(${ids}::uuid[])`.execute(db);
-}
-
-export async function unfreezeHeldRows(tx: Db, userId: string): Promise<void> {
-  await sql`update participations set frozen_reason = null
-    where user_id = ${userId} and frozen_reason = 'hold'`.execute(tx);
 }
 
 /** Returns whether the user has participations that money may still move for. */

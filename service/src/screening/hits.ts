@@ -30,11 +30,12 @@ export function logHits({ log }: Parts, hits: readonly Finding[]): void {
  * open. Throws `validation_failed` while the address is on the accepted list: the next screening would find it again.
  */
 export async function clearAddress(
-  { db, clock }: Pick<Context, 'db' | 'clock'>,
+  ctx: Pick<Context, 'db' | 'clock' | 'random'>,
   text: string,
   reason: string,
 ): Promise<number> {
   const address = toListed(text);
+  const { db, clock } = ctx;
   return db.transaction().execute(async (tx) => {
     const list = await readAcceptedList(tx);
     if (list?.addresses.has(address) === true)
@@ -43,6 +44,7 @@ export async function clearAddress(
       });
     const cleared = await clearHits(tx, address, reason, toTimestamp(clock.micros()));
     await unfreezeParticipations(
+      ctx,
       tx,
       cleared.filter(({ subject }) => subject === 'participation').map(({ subject_id }) => subject_id),
     );

@@ -1,4 +1,5 @@
 import type { Hex } from 'viem';
+import type { EvmChain } from '../chain/evm/client.ts';
 import { digestReceipt, readReceipts } from '../chain/evm/receipts.ts';
 import { nameRevert } from '../chain/evm/revert.ts';
 import { fundBlockedReason, isSingleCommit, matchRows } from '../chain/evm/sale-fund.ts';
@@ -6,11 +7,13 @@ import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import type { OperatorAccount } from '../operator/account.ts';
 import type { OutcomeHandlers } from '../operator/follow.ts';
+import { isCancelled } from '../operator/rebroadcast.ts';
 import { changeStatus } from '../participations/status.ts';
 import { mayEnd } from './agreement.ts';
 import type { Alerts } from './alerts.ts';
 import { releaseCommit, reopenCommit, settleCommit } from './commit-outcome.ts';
-import { readRefundPrerequisite, settleRefund } from './refund-outcome.ts';
+import { readRefundPrerequisite, settleCancelledRefund, settleRefund } from './refund-outcome.ts';
+import { maySign } from './resign.ts';
 import { listRowsOf, type SettlementRow } from './store.ts';
 
 /** Translates the outcome of an operator transaction into status changes of its participations. */
@@ -20,7 +23,9 @@ export function createOutcomeHandlers(
   alerts: Alerts,
 ): OutcomeHandlers {
   const isReleased: OutcomeHandlers['isReleased'] = ({ kind, data, target }, revert) => {
-    if (kind !== 'commit' || isCausedByRow(data, revert)) return false;
+    if (kind !== 'commit') return false;
+    if (revert === null) return true;
+    if (isCausedByRow(data, revert)) return false;
     const message = `a commit to ${target} reverted: ${nameRevert(revert)}`;
     alerts.raise(fundBlockedReason(revert) ?? 'reverts', message);
     return true;
@@ -31,7 +36,10 @@ export function createOutcomeHandlers(
       const { id, kind, target } = transaction;
       if (kind === 'fill') return;
       const rows = await listRowsOf(tx, kind, id);
-      if (revert !== null && isReleased(transaction, revert)) return releaseCommit(ctx, tx, rows);
+      const wasCancelled = isCancelled(transaction, receipt.transactionHash);
+      if ((revert !== null || wasCancelled) && isReleased(transaction, revert))
+        return releaseCommit(ctx, tx, rows);
+      if (wasCancelled) return settleCancelledRefund(ctx, tx, rows);
       const events = revert === null ? matchRows(target, receipt.logs, rows) : rows.map(() => null);
       const success = kind === 'commit' ? 'Committed' : 'Remitted';
       const outcome = { ...split(rows, (i) => events[i] === success), revert };
@@ -44,13 +52,15 @@ export function createOutcomeHandlers(
     },
     prerequisiteState: async ({ id, kind }) =>
       kind === 'remit' ? readRefundPrerequisite(ctx.db, id) : 'met',
+    mayResign: (tx, { id, kind }) => maySign(ctx, tx, kind, id),
     isReliable: async ({ id, kind }, receipt) => {
       if (kind === 'fill') return true;
-      const rows = await listRowsOf(ctx.db, kind, id);
-      return mayEnd({ ctx, account, alerts }, rows, digestReceipt(receipt), async (view) => {
+      const judge = async (view: EvmChain) => {
         const [own] = await readReceipts(view, [receipt.transactionHash]);
         return own == null ? 'not mined' : digestReceipt(own);
-      });
+      };
+      const rows = await listRowsOf(ctx.db, kind, id);
+      return mayEnd({ ctx, account, alerts }, rows, digestReceipt(receipt), judge);
     },
   };
 }

@@ -16,6 +16,20 @@ export async function readRefundPrerequisite(db: Db, transactionId: string): Pro
   return flags.includes(null) ? 'unknown' : 'met';
 }
 
+/**
+ * Settles refunds whose transaction was cancelled. If no commit is gone, it was because of a hold or a sanction: they keep
+ * their status, and are due again once this transaction is too deep to be undone and an operator has resumed them.
+ */
+export async function settleCancelledRefund(
+  parts: Pick<Context, 'clock' | 'random' | 'log'>,
+  tx: Db,
+  rows: readonly { id: string }[],
+): Promise<void> {
+  const failed = rows.map(({ id }) => id);
+  if ((await listUncommitted(tx, failed)).length > 0)
+    await settleRefund(parts, tx, { succeeded: [], failed, revert: null });
+}
+
 export async function settleRefund(
   parts: Pick<Context, 'clock' | 'random' | 'log'>,
   tx: Db,

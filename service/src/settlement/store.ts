@@ -86,7 +86,10 @@ export async function listPending(db: Db, chain: string, limit: number): Promise
   return rows.map(toRow);
 }
 
-/** Returns pending rows that were created before `createdBefore`. Frozen rows wait for an operator and do not expire. */
+/**
+ * Returns pending rows that were created, and resumed after a freeze, before `createdBefore`. Frozen rows wait for an
+ * operator and do not expire.
+ */
 export async function listExpired(
   db: Db,
   chain: string,
@@ -96,6 +99,7 @@ export async function listExpired(
   const { rows } = await sql<{ id: string }>`
     select id from participations
     where chain = ${chain} and status = 'pending' and inserted_at < ${createdBefore} and frozen_reason is null
+      and (resumed_at is null or resumed_at < ${createdBefore})
     order by inserted_at, id limit ${limit}`.execute(db);
   return rows.map(({ id }) => id);
 }
@@ -161,6 +165,20 @@ export async function listRowsOf(
     db,
   );
   return rows.map(toRow);
+}
+
+/** Returns the users and wallets of a transaction's rows, without locking them. */
+export async function listOwnersOf(
+  db: Db,
+  kind: 'commit' | 'remit',
+  transactionId: string,
+): Promise<{ userId: string; wallet: string }[]> {
+  const id = kind === 'commit' ? sql`commit_id` : sql`remit_id`;
+  const { rows } = await sql<{ userId: string; wallet: string }>`
+    select user_id as "userId", wallet_address as wallet from participations where ${id} = ${transactionId}`.execute(
+    db,
+  );
+  return rows;
 }
 
 /** Makes the approval of a failed participation available to other wallets. */
