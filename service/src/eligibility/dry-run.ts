@@ -6,7 +6,7 @@ import type { Offer } from '../offers/catalogue.ts';
 import { contractOn, findOffer } from '../offers/offer.ts';
 import { decide } from './decide.ts';
 import { CHECKS, type Purpose } from './purpose.ts';
-import { readSituations, type Target } from './read-situations.ts';
+import { readSituations, type SituationContext, type Target } from './read-situations.ts';
 import type { Eligibility, EligibilityQuery } from './schema.ts';
 
 /** Returns, for each option, what would happen if the user invested now. */
@@ -22,7 +22,7 @@ export async function readEligibility(
 }
 
 export async function explain(
-  ctx: Context,
+  ctx: SituationContext,
   user: Pick<UserCaller, 'userId' | 'partnerId'>,
   offer: Offer,
   target: Target,

@@ -20,6 +20,12 @@ export type Target = { wallet: string | null; chain: ChainName | null };
 
 type User = Pick<UserCaller, 'userId' | 'partnerId'>;
 
+/** What reading a situation needs; a command can provide it too. */
+export type SituationContext = Pick<
+  Context,
+  'pool' | 'clock' | 'config' | 'chains' | 'signatures' | 'openPiiFacts'
+> & { sanctions: Pick<Context['sanctions'], 'has'> };
+
 const READ_SITUATION = situationStatement(FACTS_TEXT);
 const MAX_WALLETS_ON_CHAIN = 20;
 
@@ -28,7 +34,7 @@ const MAX_WALLETS_ON_CHAIN = 20;
  * A chain that does not answer is part of the situation, not an error.
  */
 export async function readSituations(
-  ctx: Context,
+  ctx: SituationContext,
   user: User,
   offer: Offer,
   options: readonly OfferOption[],
@@ -88,7 +94,11 @@ function toProof(row: NonNullable<SituationRow['proofs']>[number]): WalletProof 
   return { address, chain, protocol, kind, text, signature };
 }
 
-function isSanctioned({ sanctions }: Context, proofs: readonly WalletProof[], { wallet }: Target): boolean {
+function isSanctioned(
+  { sanctions }: SituationContext,
+  proofs: readonly WalletProof[],
+  { wallet }: Target,
+): boolean {
   if (wallet !== null) return sanctions.has(wallet);
   return proofs.length > 0 && proofs.every(({ address }) => sanctions.has(address));
 }
@@ -99,7 +109,7 @@ function chainsOf({ contracts }: Offer, { chain }: Target): ChainName[] {
 
 /** Asks the chain about a named wallet only: the dry run without one lists what is stored. */
 async function readProof(
-  ctx: Context,
+  ctx: SituationContext,
   offer: Offer,
   proofs: readonly WalletProof[],
   target: Target,
@@ -117,7 +127,7 @@ async function readProof(
 }
 
 async function readAllowList(
-  ctx: Context,
+  ctx: SituationContext,
   offer: Offer,
   proofs: readonly WalletProof[],
   target: Target,
@@ -137,7 +147,12 @@ async function readAllowList(
   });
 }
 
-async function isAllowed({ chains }: Context, name: string, contract: Hex, wallet: Hex): Promise<boolean> {
+async function isAllowed(
+  { chains }: SituationContext,
+  name: string,
+  contract: Hex,
+  wallet: Hex,
+): Promise<boolean> {
   const chain = chains.evm(name);
   // The cached read may predate the wallet's admission, so a refusal needs a fresh one.
   return (await readAuthorized(chain, contract, wallet)) || readAuthorized(uncached(chain), contract, wallet);
@@ -147,7 +162,8 @@ async function settle<T>(read: () => Promise<T>): Promise<T | 'unreachable'> {
   try {
     return await read();
   } catch (error) {
-    if (error instanceof ApiError && error.status >= 500) return 'unreachable';
+    if (error instanceof ApiError && (error.status >= 500 || error.code === 'chain_not_supported'))
+      return 'unreachable';
     throw error;
   }
 }

@@ -3,11 +3,19 @@ import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { ApiError } from '../errors.ts';
 import type { Caller } from '../http/access.ts';
+import { isId } from '../http/ids.ts';
 import { type Keyset, type PageQuery, readPage } from '../http/paging.ts';
 import type { OfferRequirements } from '../requirements/schema.ts';
-import type { Offer, PartnerOffers } from './catalogue.ts';
+import { type Offer, type PartnerOffers, toOffer } from './catalogue.ts';
 import type { OfferDetails, OfferList } from './schema.ts';
-import { listAllOffers, lockOfferWindow, readOptionSupply } from './store.ts';
+import {
+  listAllOffers,
+  listPartnersOf,
+  lockOfferWindow,
+  readOfferById,
+  readOfferBySlug,
+  readOptionSupply,
+} from './store.ts';
 import type { OfferContract, OfferOption, StoredOffer } from './stored-offer.ts';
 
 export type OfferState = 'upcoming' | 'open' | 'ended';
@@ -24,6 +32,29 @@ export async function findOfferById(
   id: string,
 ): Promise<Offer | undefined> {
   return (await offers.of(partnerId)).byKey.get(id);
+}
+
+/** Finds an offer by id whether or not it is still published for the partner. Throws `not_found`. */
+export async function findAnyOffer(
+  ctx: Pick<Context, 'offers' | 'db'>,
+  partnerId: string,
+  id: string,
+): Promise<Offer> {
+  const published = await findOfferById(ctx, partnerId, id);
+  if (published !== undefined) return published;
+  const stored = await readOfferById(ctx.db, id);
+  if (stored === null) throw new ApiError('not_found');
+  return toOffer(stored);
+}
+
+/** Finds an offer by id or slug, with the partners that may sell it. For operators only. Throws `not_found`. */
+export async function findOfferWithPartners(
+  db: Db,
+  idOrSlug: string,
+): Promise<{ offer: Offer; partners: { id: string; name: string }[] }> {
+  const stored = await (isId(idOrSlug) ? readOfferById : readOfferBySlug)(db, idOrSlug);
+  if (stored === null) throw new ApiError('not_found', {}, { message: `Offer ${idOrSlug} not found.` });
+  return { offer: toOffer(stored), partners: await listPartnersOf(db, stored.id) };
 }
 
 /** Finds the tokenized swap with this symbol, synchronously if cached. Throws `symbol_not_found`. */

@@ -13,8 +13,23 @@ export async function listAllOffers(db: Db): Promise<StoredOffer[]> {
   return readOffers(db, sql`true`);
 }
 
+export async function readOfferById(db: Db, id: string): Promise<StoredOffer | null> {
+  return (await readOffers(db, sql`o.id = ${id}`))[0] ?? null;
+}
+
 export async function readOfferBySlug(db: Db, slug: string): Promise<StoredOffer | null> {
   return (await readOffers(db, sql`o.slug = ${slug}`))[0] ?? null;
+}
+
+/** Lists the partners that an offer is assigned to, by name. */
+export async function listPartnersOf(db: Db, offerId: string): Promise<{ id: string; name: string }[]> {
+  return db
+    .selectFrom('offer_partners as o')
+    .innerJoin('partners as p', 'p.id', 'o.partner_id')
+    .select(['p.id', 'p.name'])
+    .where('o.offer_id', '=', offerId)
+    .orderBy('p.name')
+    .execute();
 }
 
 /** Reads each offer in one statement, so that a concurrent change is seen entirely or not at all. */

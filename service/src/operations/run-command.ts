@@ -10,7 +10,7 @@ import { createSealing, type Sealing, unavailableSealing } from '../sealing.ts';
 import { UsageError } from './command.ts';
 
 /** The context of a command: it works on the database beside the running nodes. */
-export type CommandContext = Pick<Kernel, 'db' | 'clock' | 'random' | 'sealing'>;
+export type CommandContext = Pick<Kernel, 'pool' | 'db' | 'clock' | 'random' | 'sealing'>;
 
 /** Runs `work` on the configured database, or on the embedded one of a running service. */
 export async function runCommand<T>(config: Config, work: (ctx: CommandContext) => Promise<T>): Promise<T> {
@@ -19,9 +19,10 @@ export async function runCommand<T>(config: Config, work: (ctx: CommandContext) 
     throw new ConfigError([
       `DATABASE_URL: is not set, and no service is running on ${config.dataDir}; start one with causeway serve, or point CAUSEWAY_DATA to its data directory`,
     ]);
-  const { db, close } = openPool(url, { max: 2, applicationName: 'causeway-command' });
+  const { pool, db, close } = openPool(url, { max: 2, applicationName: 'causeway-command' });
   try {
     return await work({
+      pool,
       db,
       clock: realClock(),
       random: randomBytes,

@@ -3,6 +3,7 @@ import { type HeldUser, type Hold, holdUser, showHolds } from '../accounts/hold.
 import type { Config } from '../config.ts';
 import { openDocuseal } from '../documents/docuseal.ts';
 import { releaseHold } from '../eligibility/account.ts';
+import { explainUser } from '../eligibility/explain-user.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { type CommandContext, runCommand } from '../operations/run-command.ts';
 import { approveCountry, listCountryChanges } from './country-change.ts';
@@ -14,16 +15,18 @@ export const USER_HELP: CommandHelp = {
     'user hold EMAIL|ID --reason TEXT',
     'user release EMAIL|ID --reason TEXT',
     'user show EMAIL|ID',
+    'user explain EMAIL|ID OFFER',
     'user country-changes',
     'user approve-country EMAIL|ID',
   ],
   description:
-    'Erases a user, or puts one on hold. A held user can sign in and read, nothing else; commits and refunds wait, and the account cannot be erased. Nobody but operators sees the reason. Erasing closes the account at once. Records that the law requires are kept, unreadable, until their retention period ends; everything else is deleted. The command lists what was erased, what is kept and why, and what to request from external providers. `country-changes` lists users who moved from a rejected to an accepted country, and `approve-country` accepts the new one.',
+    'Erases a user, or puts one on hold. A held user can sign in and read, nothing else; commits and refunds wait, and the account cannot be erased. Nobody but operators sees the reason. Erasing closes the account at once. Records that the law requires are kept, unreadable, until their retention period ends; everything else is deleted. The command lists what was erased, what is kept and why, and what to request from external providers. `explain` prints every check that decides whether the user can invest in an offer (its slug or id), as the app shows it, with what the user can do. `country-changes` lists users who moved from a rejected to an accepted country, and `approve-country` accepts the new one.',
   options: { '--reason TEXT': 'Why, for the record of operators' },
   examples: {
     'user erase ada@example.com': 'Handle an erasure request',
     'user hold ada@example.com --reason "alert 4711"': 'Stop everything that a user does',
     'user show ada@example.com': 'Show whether a user is on hold, and why',
+    'user explain ada@example.com harbour-sale': 'Find out why a user cannot invest',
   },
 };
 
@@ -35,10 +38,12 @@ export async function runUser(config: Config, args: string[]): Promise<void> {
   });
   const [command, emailOrId, ...rest] = positionals;
   if (command === 'country-changes' && emailOrId === undefined) return printCountryChanges(config);
-  if (emailOrId === undefined || rest.length > 0)
+  const [offer, ...more] = command === 'explain' ? rest : ['', ...rest];
+  if (emailOrId === undefined || more.length > 0)
     throw new UsageError(
-      'user requires a command (erase, hold, release, show or approve-country) and one email address or user id',
+      'user requires a command (erase, hold, release, show, explain or approve-country) and one email address or user id',
     );
+  if (offer === undefined) throw new UsageError('user explain requires the slug or id of an offer');
   const { reason } = values;
   const run = <T>(work: (ctx: CommandContext) => Promise<T>) => runCommand(config, work);
   switch (command) {
@@ -54,6 +59,9 @@ export async function runUser(config: Config, args: string[]): Promise<void> {
     case 'release':
       console.log(describeUser(await run((ctx) => releaseHold(ctx, emailOrId, requireReason(reason)))));
       return;
+    case 'explain':
+      console.log(await run((ctx) => explainUser(ctx, config, emailOrId, offer)));
+      return;
     case 'show': {
       const { holds, ...user } = await run((ctx) => showHolds(ctx, emailOrId));
       console.log([describeUser(user), ...holds.map(describeHold)].join('\n'));
@@ -61,7 +69,7 @@ export async function runUser(config: Config, args: string[]): Promise<void> {
     }
     default:
       throw new UsageError(
-        `unknown command user ${command}; use erase, hold, release, show, country-changes or approve-country`,
+        `unknown command user ${command}; use erase, hold, release, show, explain, country-changes or approve-country`,
       );
   }
 }

@@ -15,7 +15,11 @@ export async function readFacts(
   return row === undefined ? null : toFacts(ctx, userId, row);
 }
 
-export function toFacts(ctx: Context, userId: string, row: FactsRow): UserFacts {
+export function toFacts(
+  ctx: Pick<Context, 'openPiiFacts' | 'config'>,
+  userId: string,
+  row: FactsRow,
+): UserFacts {
   const reviews: UserFacts['reviews'] = {};
   for (const [level, status, answer, rejectType, reviewedAt, person] of row.reviews ?? [])
     reviews[level] = { status, answer, rejectType, reviewedAt, person };
@@ -41,6 +45,6 @@ export function toFacts(ctx: Context, userId: string, row: FactsRow): UserFacts 
 }
 
 /** Former places count only where changes of country wait for an operator. */
-function withoutApproved({ config }: Context, facts: PiiFacts): PiiFacts {
+function withoutApproved({ config }: Pick<Context, 'config'>, facts: PiiFacts): PiiFacts {
   return config.countryChangePolicy === 'review' ? facts : { ...facts, formerPlaces: [] };
 }

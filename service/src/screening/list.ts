@@ -56,6 +56,12 @@ export async function openSanctions(
   };
 }
 
+/** Returns the list that the nodes use, for commands, which run beside them. */
+export async function readAcceptedSanctions(db: Kernel['db']): Promise<Pick<Sanctions, 'has'>> {
+  const accepted = await readAcceptedList(db);
+  return { has: (address) => accepted?.addresses.has(toListed(address)) ?? false };
+}
+
 function withoutList(): Sanctions {
   return {
     has: () => false,

@@ -1,0 +1,94 @@
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { type TestApp, testApp, testConfig } from '../../test/support/app.ts';
+import { databaseUrlOf } from '../../test/support/database-url.ts';
+import { putFacts } from '../../test/support/facts.ts';
+import { makeOffer, saleFile } from '../../test/support/offers.ts';
+import { evmWallet, person, proveWallets, userId } from '../../test/support/wallets.ts';
+import type { Config } from '../config.ts';
+import type { Offer } from '../offers/catalogue.ts';
+import { runUser } from './user-command.ts';
+
+let app: TestApp;
+let config: Config;
+let offer: Offer;
+const id = userId(1);
+const email = `${id}@user.test`;
+
+beforeAll(async () => {
+  app = await testApp();
+  config = { ...testConfig(), databaseUrl: await databaseUrlOf(app) };
+  await person(app, { userId: id });
+  const requirements = [
+    { type: 'kyc_approved' },
+    { type: 'jurisdiction', details: { filter_type: 'reject', filters: [{ country_iso_2: 'FR' }] } },
+  ];
+  offer = await makeOffer(
+    app.ctx,
+    saleFile({ options: [{ slug: 'open' }, { slug: 'checked', requirements }] as never }),
+  );
+});
+afterAll(() => app.close());
+afterEach(() => void vi.restoreAllMocks());
+
+async function run(...args: string[]): Promise<string> {
+  const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+  log.mockClear();
+  await runUser(config, args);
+  return log.mock.calls.flat().join('\n');
+}
+
+test('hold and release change the account once, and show keeps the record of both', async () => {
+  expect(await run('show', email)).toBe(`User ${id} (${email}) is not on hold.`);
+  expect(await run('hold', email, '--reason', 'alert 4711')).toBe(`User ${id} (${email}) is on hold.`);
+  expect(await run('hold', id, '--reason', 'again')).toContain('is on hold');
+  const held = await run('show', email);
+  expect(held).toContain('is on hold');
+  expect(held).toContain('alert 4711');
+  expect(held).not.toContain('again');
+  expect(await run('release', email, '--reason', 'cleared')).toContain('is not on hold');
+  expect(await run('show', id)).toMatch(/held .*: alert 4711\n {2}released .*: cleared/);
+});
+
+test('hold and release need a reason, and every command an account that exists', async () => {
+  for (const command of ['hold', 'release'])
+    await expect(run(command, email)).rejects.toThrow('requires --reason TEXT');
+  await expect(run('hold', email, '--reason', '  ')).rejects.toThrow('requires --reason TEXT');
+  for (const command of ['hold', 'release', 'show', 'erase', 'explain'])
+    await expect(run(command, 'nobody@user.test', ...more(command), '--reason', 'x')).rejects.toThrow(
+      'User nobody@user.test not found.',
+    );
+  await expect(run('jail', email)).rejects.toThrow('unknown command user jail');
+  await expect(run('show')).rejects.toThrow('one email address or user id');
+  await expect(run('show', email, email)).rejects.toThrow('one email address or user id');
+});
+const more = (command: string) => (command === 'explain' ? [offer.slug] : []);
+
+test('explain prints every check of every option as the API answers it', async () => {
+  await proveWallets(app.ctx, [evmWallet('explained').address], { userId: id });
+  await putFacts(app.ctx, { userId: id, country: 'FR', reviews: { BasicKYCLevel: null } });
+  const text = await run('explain', email, offer.slug);
+  const lines = text.split('\n');
+  expect(lines[0]).toBe('harbour-sale at Partner partner-one: eligible');
+  expect(lines).toContain('  open: eligible');
+  expect(lines).toContain('  checked: not eligible');
+  expect(lines).toContain(
+    '    ! kyc_approved (action_needed): Complete your identity verification. [next: identity POST /v1/kyc-token]',
+  );
+  expect(lines).toContain(
+    '    ✗ jurisdiction (rejected): This option is not available in your country of residence. [next: contact]',
+  );
+  const user = await person(app, { userId: id });
+  const { body } = await user.call('GET', `/v1/offers/${offer.id}/eligibility`);
+  const checks = (body.options as { checks: { code: string; status: string; message: string }[] }[]).flatMap(
+    (option) => option.checks,
+  );
+  expect(checks.length).toBe(lines.length - 3);
+  for (const { code, status, message } of checks)
+    expect(lines.some((line) => line.includes(`${code} (${status}): ${message}`))).toBe(true);
+});
+
+test('explain needs an offer that exists', async () => {
+  await expect(run('explain', email)).rejects.toThrow('requires the slug or id of an offer');
+  await expect(run('explain', email, 'nonsense')).rejects.toThrow('Offer nonsense not found.');
+  expect(await run('explain', id, offer.id)).toContain('harbour-sale at');
+});

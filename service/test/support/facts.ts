@@ -1,0 +1,54 @@
+import { sql } from 'kysely';
+import type { Context } from '../../src/context.ts';
+import { factsOf, NO_DATA } from '../../src/pii/personal-data.ts';
+import { sealPii } from '../../src/pii/sealed-data.ts';
+import { USER } from './tokens.ts';
+
+const LEVELS = ['Sorting_KYC_Level', 'BasicKYCLevel', 'AccreditationIndividual_FullVerification'] as const;
+export type TestLevel = (typeof LEVELS)[number];
+
+type Parts = Pick<Context, 'db' | 'clock' | 'sealing'>;
+
+export type FactsOptions = {
+  userId?: string;
+  country?: string;
+  /** Levels that differ from an approval; null removes the review. */
+  reviews?: Partial<Record<TestLevel, 'RETRY' | 'FINAL' | 'pending' | null>>;
+  isActive?: boolean;
+  hasForm?: boolean;
+};
+
+/** Stores the facts of a user who meets every requirement, with the given changes. */
+export async function putFacts(ctx: Parts, options: FactsOptions = {}): Promise<void> {
+  const { userId = USER, country = 'DE', reviews = {}, isActive = true, hasForm = true } = options;
+  const now = new Date(ctx.clock.now()).toISOString();
+  const { db, sealing } = ctx;
+  const data = { ...NO_DATA, full_legal_name: 'Ada', date_of_birth: '1990-01-01', country };
+  const { sealed, sealed_facts } = sealPii(sealing, userId, data, factsOf(data, 'person'));
+  await sql`insert into pii (user_id, sealed, sealed_facts, version, as_of)
+    values (${userId}, ${sealed}, ${sealed_facts}, 1, ${now})
+    on conflict (user_id) do update set sealed = excluded.sealed, sealed_facts = excluded.sealed_facts`.execute(
+    db,
+  );
+  await sql`insert into identity_applicants (user_id, is_active, due_at) values (${userId}, ${isActive}, 'infinity')
+    on conflict (user_id) do update set is_active = excluded.is_active`.execute(db);
+  await sql`delete from identity_reviews where user_id = ${userId}`.execute(db);
+  for (const level of LEVELS) {
+    const change = reviews[level];
+    if (change === null) continue;
+    const [status, answer, reject] =
+      change === 'pending'
+        ? ['pending', null, null]
+        : ['completed', change === undefined ? 'GREEN' : 'RED', change ?? null];
+    await sql`insert into identity_reviews (user_id, level_name, review_status, answer, reject_type, reviewed_at, as_of)
+      values (${userId}, ${level}, ${status}, ${answer}, ${reject}, ${answer === null ? null : now}, ${now})`.execute(
+      db,
+    );
+  }
+  await sql`delete from document_submissions where user_id = ${userId}`.execute(db);
+  if (hasForm)
+    await sql`insert into document_submissions (id, user_id, document_type, attempt, form_type, status, pii_version,
+        expires_at, completed_at, claimed_at, due_at, inserted_at, updated_at)
+      values (gen_random_uuid(), ${userId}, 'tax_certification', 1, 'w8_ben', 'COMPLETED', 1, ${now}::timestamptz +
+        interval '300 days', ${now}, ${now}, ${now}, ${now}, ${now})`.execute(db);
+}
