@@ -74,6 +74,8 @@ export type Config = {
   retiredKeys: OperatorKey[];
   /** Null = tokenized swaps are unavailable. */
   venue: VenueSettings | null;
+  /** Attestations that are valid for longer are refused. */
+  attestationMaxSeconds: number;
   /** Maximum fee per unit of gas, in wei. */
   operatorMaxFee: bigint;
   /** Other maximum fees, by chain. */
@@ -168,6 +170,7 @@ function readConfig(env: Environment, source: Source): Config {
     operatorKey: readOperatorKey(source),
     retiredKeys: readRetiredKeys(source),
     venue: readVenueSettings(source),
+    attestationMaxSeconds: read('ATTESTATION_MAX_SECONDS'),
     operatorMaxFees: readMaxFees(read),
     operatorMaxTip: BigInt(read('OPERATOR_MAX_TIP_GWEI') ?? 0) * 1_000_000_000n,
     operatorDailyLimit: BigInt(read('OPERATOR_DAILY_LIMIT_MILLIETHER') ?? 0) * 10n ** 15n,

@@ -24,9 +24,11 @@ import { referencePlugin } from './operations/reference.ts';
 import { apiRoutes } from './routes.ts';
 import { startScreening } from './screening/rescreen.ts';
 import { startSettlement } from './settlement/settlement.ts';
+import { startRestrictedOrderAlerts } from './tokenized/restricted-orders.ts';
 import { findSwapProblems } from './tokenized/swap-domain.ts';
 import { startOrderWatch } from './tokenized/watch.ts';
 import { startAllowListWatch } from './wallets/allow-list-watch.ts';
+import { startAllowedCheck } from './wallets/allowed-check.ts';
 import { startWebhookWorker } from './webhooks/worker.ts';
 
 export const SERVE_HELP: CommandHelp = {
@@ -101,11 +103,13 @@ async function start(
   running.push((await startWebhookWorker(ctx)).stop);
   running.push(startHousekeeping(ctx));
   running.push(startAllowListWatch(ctx));
+  running.push(startAllowedCheck(ctx));
   running.push(startScreening(ctx));
   running.push((await startSettlement(ctx)).stop);
   const problems = await findSwapProblems(ctx);
   if (problems.length > 0) throw new ConfigError(problems);
   running.push(startOrderWatch(ctx));
+  running.push(startRestrictedOrderAlerts(ctx));
   process.on('SIGHUP', () => void ctx.sanctions.reload());
   const routes = [...apiRoutes, ...(controls?.routes ?? [])];
   const plugins = [

@@ -187,6 +187,11 @@ const PROVIDERS = {
   ONDO_URL: setting(parsers.providerUrl, 'The Ondo Global Markets API.', {
     defaultNote: '`https://api.gm.ondo.finance`',
   }),
+  ATTESTATION_MAX_SECONDS: setting(
+    integer(10, 600),
+    'The longest validity of an attestation of the venue. Longer ones are refused, because issued calldata cannot be recalled.',
+    { default: '120' },
+  ),
 };
 
 const WEBHOOKS = {

@@ -59,7 +59,7 @@ export interface OperatorTransactions {
   chain: string;
   signer: string;
   nonce: bigint;
-  kind: 'commit' | 'remit' | 'fill';
+  kind: 'commit' | 'remit' | 'fill' | 'revoke';
   target: string;
   data: Buffer;
   gas: bigint;

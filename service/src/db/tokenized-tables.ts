@@ -37,6 +37,7 @@ export interface TokenizedOrders {
   attestation_id: Generated<string | null>;
   from_block: Generated<bigint | null>;
   transaction_hash: Generated<Buffer | null>;
+  restricted_reason: Generated<'hold' | 'sanctions' | null>;
   inserted_at: string;
   updated_at: string;
 }

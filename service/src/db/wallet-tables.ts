@@ -1,3 +1,5 @@
+import type { Generated } from 'kysely';
+
 /** The tables of wallet challenges, connected wallets and allow-lists; see `tables.ts`. */
 export interface WalletTables {
   wallet_challenges: WalletChallenges;
@@ -5,6 +7,7 @@ export interface WalletTables {
   allow_verifications: AllowVerifications;
   wallet_proofs: WalletProofs;
   wallet_owners: WalletOwners;
+  allow_revocations: AllowRevocations;
 }
 
 export interface WalletProofs {
@@ -56,8 +59,20 @@ export interface AllowVerifications {
   chain: string;
   contract: string;
   wallet: string;
-  state: 'permitted' | 'allowed' | 'expired';
+  state: 'permitted' | 'allowed' | 'expired' | 'revoking' | 'revoked';
   deadline: string;
   inserted_at: string;
   updated_at: string;
+  check_at: Generated<string>;
+}
+
+export interface AllowRevocations {
+  id: string;
+  chain: string;
+  contract: string;
+  wallet: string;
+  state: Generated<'waiting' | 'sent' | 'done'>;
+  transaction_id: Generated<string | null>;
+  send_at: Generated<string>;
+  inserted_at: string;
 }

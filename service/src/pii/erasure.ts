@@ -12,6 +12,7 @@ import { eraseUser as eraseParticipations } from '../participations/erase.ts';
 import { hasUnsettledParticipation } from '../participations/wallet-use.ts';
 import { hasAnyLiveOrder } from '../tokenized/live-order.ts';
 import { eraseUser as eraseWallets } from '../wallets/erase.ts';
+import { revokeWalletsOf } from '../wallets/revocation.ts';
 import { PII_FIELDS } from './personal-data.ts';
 import { deletePii, deletePiiPastRetention, insertAudit, insertErasure, restrictPii } from './store.ts';
 
@@ -32,17 +33,19 @@ export type Erasure = {
   openSubmissions: number[];
 };
 
-type Parts = Pick<Context, 'db' | 'clock' | 'sealing'>;
+type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'sealing'>;
 
 /**
  * Erases a user as far as the law allows, in one transaction. The account ends immediately. Personal data of a user with
- * records that must be retained is restricted until retention ends; otherwise it is deleted now.
+ * records that must be retained is restricted until retention ends; otherwise it is deleted now. Wallets on allow-lists are
+ * revoked first: throws `validation_failed` until the chain has confirmed it.
  */
 export async function eraseUser(ctx: Parts, emailOrId: string): Promise<Erasure> {
-  return ctx.db.transaction().execute(async (tx) => {
+  const erasure = await ctx.db.transaction().execute(async (tx) => {
     const user = await lockUser(tx, emailOrId);
     if (user === undefined) throw new ApiError('not_found', {}, { message: `User ${emailOrId} not found.` });
     await assertErasable(ctx, tx, user.id);
+    if (await revokeWalletsOf(ctx, tx, user.id)) return null;
     await eraseGrants(tx, user.id);
     await eraseAccount(tx, user.id);
     await eraseWallets(ctx, tx, user.id);
@@ -63,6 +66,12 @@ export async function eraseUser(ctx: Parts, emailOrId: string): Promise<Erasure>
       openSubmissions: documents.openSubmissions,
     };
   });
+  if (erasure === null)
+    throw invalidField(
+      'user',
+      'has wallets on allow-lists; they are being revoked, erase the user afterwards',
+    );
+  return erasure;
 }
 
 /** Throws while the account is on hold, or while money may still move for it. */

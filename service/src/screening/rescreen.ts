@@ -5,6 +5,7 @@ import { startInterval } from '../jobs/interval.ts';
 import { freezeParticipations } from '../participations/freeze.ts';
 import { listOpenOrdersOf } from '../tokenized/open-orders.ts';
 import { listHoldersOf } from '../wallets/holders.ts';
+import { recheckWallets } from '../wallets/revocation.ts';
 import { logHits, recordHits } from './hits.ts';
 import { countOpenHits, type Finding, lockScreening, markScreened } from './store.ts';
 
@@ -27,6 +28,7 @@ export async function rescreen(ctx: Parts): Promise<Finding[]> {
     const wallets = await listHoldersOf(tx, addresses);
     const participations = await freezeParticipations(tx, addresses);
     const orders = await listOpenOrdersOf(tx, addresses);
+    await recheckWallets(tx, addresses);
     const recorded = await recordHits(ctx, tx, [
       ...wallets.map((row) => ({ ...row, subject: 'wallet' as const })),
       ...participations.map((row) => ({ ...row, subject: 'participation' as const })),

@@ -4,6 +4,7 @@ import type { OperatorAccount } from '../operator/account.ts';
 import { adoptChainNonce } from '../operator/adopt.ts';
 import { changeStatus } from '../participations/status.ts';
 import { wakeSettlement } from '../participations/wake.ts';
+import { releaseRevocation } from '../wallets/revocation.ts';
 import { failUncommitted } from './commit-outcome.ts';
 import { listRowsOf, type SettlementRow, unassignRefund } from './store.ts';
 
@@ -19,6 +20,7 @@ const COMMIT_DISPLACED = 'commit_displaced';
 export async function adoptNonce(parts: Parts, account: OperatorAccount): Promise<bigint> {
   const nextNonce = await adoptChainNonce(account, async (tx, { id, kind }) => {
     if (kind === 'fill') return;
+    if (kind === 'revoke') return releaseRevocation(tx, id);
     const rows = await listRowsOf(tx, kind, id);
     await (kind === 'commit' ? abandonCommit : abandonRefund)(parts, tx, rows);
   });

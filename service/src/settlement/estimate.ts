@@ -5,21 +5,21 @@ import { fundBlockedReason } from '../chain/evm/sale-fund.ts';
 import type { OperatorAccount } from '../operator/account.ts';
 import { Blocked } from '../operator/blocked.ts';
 
-/** Estimates the gas of a call to a fund, or returns its revert. Throws `Blocked` if the fund rejects every call. */
+/** Estimates the gas of a call, or returns its revert. Throws `Blocked` if the contract rejects every call. */
 export async function estimateGas(
   { chain, signer }: OperatorAccount,
-  fund: Hex,
+  target: Hex,
   data: Hex,
-  kind: 'commit' | 'remit',
+  kind: 'commit' | 'remit' | 'revoke',
 ): Promise<{ gas: bigint } | { revert: Hex }> {
   try {
-    const call = { from: signer.address, to: fund, data };
+    const call = { from: signer.address, to: target, data };
     return { gas: await readQuantity(chain, 'eth_estimateGas', [call]) };
   } catch (error) {
     const revert = revertData(error);
     if (revert === undefined) throw error;
     const reason = fundBlockedReason(revert);
-    if (reason !== null) throw new Blocked(reason, `${kind} to fund ${fund}: ${describeRevert(revert)}`);
+    if (reason !== null) throw new Blocked(reason, `${kind} to ${target}: ${describeRevert(revert)}`);
     return { revert };
   }
 }

@@ -1,4 +1,5 @@
 import type { Hex } from 'viem';
+import { isAgreed } from '../chain/evm/agreement.ts';
 import type { EvmChain } from '../chain/evm/client.ts';
 import { digestReceipt, readReceipts } from '../chain/evm/receipts.ts';
 import { nameRevert } from '../chain/evm/revert.ts';
@@ -9,6 +10,7 @@ import type { OperatorAccount } from '../operator/account.ts';
 import type { OutcomeHandlers } from '../operator/follow.ts';
 import { isCancelled } from '../operator/rebroadcast.ts';
 import { changeStatus } from '../participations/status.ts';
+import { finishRevocation, releaseRevocation, reopenRevocation } from '../wallets/revocation.ts';
 import { mayEnd } from './agreement.ts';
 import type { Alerts } from './alerts.ts';
 import { releaseCommit, reopenCommit, settleCommit } from './commit-outcome.ts';
@@ -35,6 +37,8 @@ export function createOutcomeHandlers(
     settle: async (tx, transaction, receipt, revert) => {
       const { id, kind, target } = transaction;
       if (kind === 'fill') return;
+      if (kind === 'revoke')
+        return revert === null ? finishRevocation(ctx, tx, id) : releaseRevocation(tx, id);
       const rows = await listRowsOf(tx, kind, id);
       const wasCancelled = isCancelled(transaction, receipt.transactionHash);
       if ((revert !== null || wasCancelled) && isReleased(transaction, revert))
@@ -47,6 +51,7 @@ export function createOutcomeHandlers(
     },
     reopen: async (tx, { id, kind }) => {
       if (kind === 'fill') return;
+      if (kind === 'revoke') return reopenRevocation(tx, id);
       const ids = (await listRowsOf(tx, kind, id)).map((row) => row.id);
       await (kind === 'commit' ? reopenCommit : reopenRefund)(ctx, tx, ids);
     },
@@ -59,6 +64,7 @@ export function createOutcomeHandlers(
         const [own] = await readReceipts(view, [receipt.transactionHash]);
         return own == null ? 'not mined' : digestReceipt(own);
       };
+      if (kind === 'revoke') return isAgreed(account.chain, digestReceipt(receipt), judge);
       const rows = await listRowsOf(ctx.db, kind, id);
       return mayEnd({ ctx, account, alerts }, rows, digestReceipt(receipt), judge);
     },

@@ -5,6 +5,7 @@ import { LeaseLost, takeLease } from '../operator/lease.ts';
 import { commitNext } from './commit.ts';
 import { checkPrepared } from './prepared.ts';
 import { remitNext } from './refund.ts';
+import { revokeNext } from './revoke.ts';
 import { countUnsettled } from './store.ts';
 import type { SettlementWorker } from './worker.ts';
 
@@ -34,7 +35,7 @@ export async function runRound(worker: SettlementWorker): Promise<Round> {
     checked = prepared.checked;
     const progress = await followTransactions(account, lease, state, worker.timings, worker.handlers);
     open = progress.unmined + progress.confirming;
-    for (const step of [commitNext, remitNext])
+    for (const step of [revokeNext, commitNext, remitNext])
       moved += await repeatStep(worker, step, MAX_UNMINED_TRANSACTIONS - progress.unmined);
   } catch (error) {
     if (error instanceof LeaseLost) return 'away';
@@ -50,7 +51,7 @@ export async function runRound(worker: SettlementWorker): Promise<Round> {
   return open > 0 || checked > 0 ? 'watching' : 'idle';
 }
 
-/** Repeats a step until it has nothing left to do. A blocked commit does not stop refunds, and vice versa. */
+/** Repeats a step until it has nothing left to do. A blocked step does not stop the others. */
 async function repeatStep(
   worker: SettlementWorker,
   step: (worker: SettlementWorker) => Promise<number>,

@@ -89,8 +89,11 @@ function expiryOf({ expiration }: Attestation): string {
   return toTimestamp(Number(expiration) * 1_000_000);
 }
 
-function findProblem({ clock }: Context, { asset }: Intent, attestation: Attestation): string | null {
+function findProblem({ clock, config }: Context, { asset }: Intent, attestation: Attestation): string | null {
   if (attestation.asset !== asset) return 'attestation for another asset';
   if (attestation.quantity === 0n) return 'attestation without a quantity';
-  return Number(attestation.expiration) * 1000 <= clock.now() ? 'expired attestation' : null;
+  const secondsLeft = Number(attestation.expiration) - clock.now() / 1000;
+  if (secondsLeft > config.attestationMaxSeconds)
+    return `attestation valid for more than ${config.attestationMaxSeconds} s`;
+  return secondsLeft <= 0 ? 'expired attestation' : null;
 }

@@ -28,9 +28,6 @@ import {
 import { assertOperator, readDomain } from './swap-domain.ts';
 import { releaseIfExecuted } from './watch.ts';
 
-/** The longest known validity of an attestation; an order with an unknown outcome stays open for this long. */
-const MAX_ATTESTATION_TTL_MS = 120_000;
-
 /**
  * Creates the signed transaction of a purchase. Runs every check and stores the order before it requests an
  * attestation, so that one request never uses up two, even after a crash.
@@ -143,7 +140,8 @@ async function insertNewOrder(ctx: Context, intent: Intent, { fromBlock }: Terms
     swap: contract.address,
     ...{ symbol, wallet, asset, token, claim },
     amount: gross,
-    expires_at: iso(ctx.clock.now() + MAX_ATTESTATION_TTL_MS),
+    // No attestation that is used can outlive this, so an order with an unknown outcome stays open until then.
+    expires_at: iso(ctx.clock.now() + ctx.config.attestationMaxSeconds * 1000),
     from_block: fromBlock,
   };
   const now = toTimestamp(ctx.clock.micros());

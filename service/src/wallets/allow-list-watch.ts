@@ -3,10 +3,9 @@ import { readChainTime } from '../chain/evm/blocks.ts';
 import { uncached } from '../chain/evm/client.ts';
 import { readAuthorized } from '../chain/evm/fund-swap.ts';
 import type { Context } from '../context.ts';
-import type { AllowVerifications } from '../db/wallet-tables.ts';
 import { startInterval } from '../jobs/interval.ts';
-import { listPermitted } from './store.ts';
 import { endVerification } from './verification.ts';
+import { listPermitted, type Verification } from './verification-store.ts';
 
 const WATCH_INTERVAL_MS = 5_000;
 const BATCH_SIZE = 500;
@@ -23,7 +22,7 @@ export async function settleVerifications(ctx: Context): Promise<void> {
   );
 }
 
-async function settle(ctx: Context, verification: AllowVerifications): Promise<void> {
+async function settle(ctx: Context, verification: Verification): Promise<void> {
   const state = await readState(ctx, verification);
   if (state === null) return;
   await ctx.db.transaction().execute((tx) => endVerification(ctx, tx, verification, state));
@@ -32,7 +31,7 @@ async function settle(ctx: Context, verification: AllowVerifications): Promise<v
 /** Compares the deadline with the chain's time, because the contract does. Returns null while the outcome is open. */
 async function readState(
   ctx: Context,
-  { chain: name, contract, wallet, deadline }: AllowVerifications,
+  { chain: name, contract, wallet, deadline }: Verification,
 ): Promise<'allowed' | 'expired' | null> {
   const chain = ctx.chains.evm(name);
   const isOver = (await readChainTime(chain)) * 1000n > BigInt(Date.parse(deadline));

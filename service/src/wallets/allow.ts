@@ -4,7 +4,8 @@ import { readAuthorized } from '../chain/evm/fund-swap.ts';
 import { simulate } from '../chain/evm/simulate.ts';
 import type { Context } from '../context.ts';
 import { lockAccount } from '../eligibility/account.ts';
-import { assertEligible } from '../eligibility/gate.ts';
+import { assertEligible, decideFor, type GateInput } from '../eligibility/gate.ts';
+import { refusalOf } from '../eligibility/refusal.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { newId } from '../http/ids.ts';
@@ -12,9 +13,10 @@ import { toTimestamp } from '../http/wire.ts';
 import { contractOn, findOffer, offerState } from '../offers/offer.ts';
 import { proveOwnership, readAddress } from './challenge.ts';
 import { lockProof } from './proof.ts';
+import { assertNotRevoking, lockNotRevoking } from './revocation.ts';
 import type { AllowWallet, AllowWalletReply } from './schema.ts';
-import { startVerification } from './store.ts';
-import { endVerification } from './verification.ts';
+import { endVerification, recordAllowed } from './verification.ts';
+import { type NewVerification, startVerification } from './verification-store.ts';
 
 /** Returns the transaction that puts the wallet on the offer's allow-list, or `{}` if none is needed. */
 export async function allowWallet(
@@ -37,15 +39,13 @@ export async function allowWallet(
   }
   const chain = ctx.chains.evm(input.chain);
   const key = { offer_id: offer.id, user_id: caller.userId, chain: input.chain, contract, wallet };
+  // Refusals up to here must not spend the challenge.
+  await assertNotRevoking(ctx.db, key);
   const isAllowed = await readAuthorized(uncached(chain), contract, wallet);
-  // A refusal must not spend the challenge.
   if (!isAllowed) await assertEligible(ctx, caller, 'allow_wallet', gate);
   await proveOwnership(ctx, caller, proof);
-  if (isAllowed)
-    return ctx.commitReply(async (tx) => {
-      await endVerification(ctx, tx, key, 'allowed');
-      return {};
-    });
+  const verification = { ...key, id: newId(ctx.clock, ctx.random), partner_id: caller.partnerId };
+  if (isAllowed) return confirmAllowed(ctx, caller, gate, verification);
   const { to, data, deadline } = await ctx.supplier.verifyWallet({
     chain,
     contract,
@@ -59,14 +59,28 @@ export async function allowWallet(
   return ctx.commitReply(async (tx) => {
     await lockAccount(tx, caller.userId);
     await lockProof(tx, { user_id: caller.userId, partner_id: caller.partnerId, wallet_address: wallet });
-    const verification = {
-      ...key,
-      id: newId(ctx.clock, ctx.random),
-      partner_id: caller.partnerId,
-      deadline: new Date(deadline).toISOString(),
-    };
-    await startVerification(tx, verification, toTimestamp(ctx.clock.micros()));
+    await lockNotRevoking(tx, key);
+    const permitted = { ...verification, deadline: new Date(deadline).toISOString() };
+    await startVerification(tx, permitted, toTimestamp(ctx.clock.micros()));
     return { object: 'allow_wallet_transaction', action: 'broadcast_transaction', data, to };
+  });
+}
+
+/** Answers for a wallet that the chain allows already. What an eligible user has is recorded, because it can be lost. */
+async function confirmAllowed(
+  ctx: Context,
+  caller: UserCaller,
+  gate: GateInput,
+  verification: Omit<NewVerification, 'deadline'>,
+): Promise<AllowWalletReply> {
+  const isEligible = refusalOf('permission', await decideFor(ctx, caller, 'permission', gate)) === null;
+  return ctx.commitReply(async (tx) => {
+    const time = toTimestamp(ctx.clock.micros());
+    if (isEligible) {
+      await lockNotRevoking(tx, verification);
+      await recordAllowed(ctx, tx, { ...verification, deadline: time });
+    } else await endVerification(ctx, tx, verification, 'allowed');
+    return {};
   });
 }
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { ChainName } from '../chain/chains.ts';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Db } from '../db/pool.ts';
-import type { AllowVerifications, WalletChallenges } from '../db/wallet-tables.ts';
+import type { WalletChallenges } from '../db/wallet-tables.ts';
 import type { Keyset } from '../http/paging.ts';
 
 export type ChallengeKey = Pick<WalletChallenges, 'client_id' | 'user_id' | 'chain' | 'address'>;
@@ -173,49 +173,6 @@ export async function listUserBindings(
     where user_id = ${userId} and option_id = any(${[...optionIds]}::uuid[]) and ${beyond}
     order by created_at ${order}, id ${order} limit ${limit}`.execute(db);
   return rows;
-}
-
-type VerificationKey = Pick<AllowVerifications, 'offer_id' | 'user_id' | 'chain' | 'contract' | 'wallet'>;
-export type NewVerification = VerificationKey & { id: string; partner_id: string; deadline: string };
-
-/** Starts a verification, or restarts the one of the same wallet and allow-list. */
-export async function startVerification(tx: Db, verification: NewVerification, time: string): Promise<void> {
-  const { partner_id, deadline } = verification;
-  await tx
-    .insertInto('allow_verifications')
-    .values({ ...verification, state: 'permitted', inserted_at: time, updated_at: time })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['offer_id', 'user_id', 'chain', 'contract', 'wallet'])
-        .doUpdateSet({ state: 'permitted', partner_id, deadline, updated_at: time }),
-    )
-    .execute();
-}
-
-/** Ends an open verification and returns it, or undefined if it was already ended. */
-export async function finishVerification(
-  tx: Db,
-  key: VerificationKey,
-  state: 'allowed' | 'expired',
-  time: string,
-): Promise<AllowVerifications | undefined> {
-  const { rows } = await sql<AllowVerifications>`
-    update allow_verifications set state = ${state}, updated_at = ${time}
-    where offer_id = ${key.offer_id} and user_id = ${key.user_id} and chain = ${key.chain}
-      and contract = ${key.contract} and wallet = ${key.wallet} and state = 'permitted'
-    returning *`.execute(tx);
-  return rows[0];
-}
-
-/** Lists verifications whose transaction may still be mined, least recently updated first. */
-export async function listPermitted(db: Db, limit: number): Promise<AllowVerifications[]> {
-  return db
-    .selectFrom('allow_verifications')
-    .selectAll()
-    .where('state', '=', 'permitted')
-    .orderBy('updated_at')
-    .limit(limit)
-    .execute();
 }
 
 /** Deletes the user's challenges, and the bindings of a user who never participated. */

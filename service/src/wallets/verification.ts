@@ -2,7 +2,12 @@ import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { appendEvent } from '../events/event.ts';
 import { toTimestamp } from '../http/wire.ts';
-import { finishVerification } from './store.ts';
+import {
+  finishVerification,
+  type NewVerification,
+  putAllowed,
+  type Verification,
+} from './verification-store.ts';
 
 /** Ends an open allow-list verification, once. A wallet that is now allowed is an event. */
 export async function endVerification(
@@ -12,11 +17,23 @@ export async function endVerification(
   state: 'allowed' | 'expired',
 ): Promise<void> {
   const ended = await finishVerification(tx, key, state, toTimestamp(ctx.clock.micros()));
-  if (ended === undefined || state === 'expired') return;
-  const { id, partner_id, user_id, offer_id, chain } = ended;
+  if (ended !== undefined && state === 'allowed') await appendAllowed(ctx, tx, ended);
+}
+
+/** Records that the chain already allows the wallet of an eligible user, so that losing eligibility revokes it. */
+export async function recordAllowed(ctx: Context, tx: Db, verification: NewVerification): Promise<void> {
+  const recorded = await putAllowed(tx, verification, toTimestamp(ctx.clock.micros()));
+  if (recorded !== undefined) await appendAllowed(ctx, tx, recorded);
+}
+
+async function appendAllowed(
+  ctx: Context,
+  tx: Db,
+  { id, partner_id, user_id, offer_id, chain }: Verification,
+): Promise<void> {
   await appendEvent(ctx, tx, {
     ...{ partnerId: partner_id, userId: user_id, type: 'wallet.allowed' },
-    data: { object: 'allowed_wallet', id, offer_id, chain, status: state },
+    data: { object: 'allowed_wallet', id, offer_id, chain, status: 'allowed' },
     related: { object: 'offer', id: offer_id, path: `/v1/offers/${offer_id}` },
   });
 }

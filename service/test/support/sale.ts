@@ -191,7 +191,7 @@ function buyer(chain: TestChain, key: Hex, defaults: ApproveOptions): Buyer {
 
 /** Creates a settlement worker whose rounds the test runs itself. */
 export function saleWorker(
-  { app }: Sale,
+  { app }: Pick<Sale, 'app'>,
   change: { timings?: Partial<FollowTimings>; node?: number; signer?: Signer; refundDepth?: number } = {},
 ) {
   const { ctx } = app;

@@ -45,6 +45,7 @@ export type DeploymentPlan = { steps: PlannedStep[]; deployment: ChainDeployment
 
 const COMMIT_AND_REMIT = 6n;
 const BUY_ROLE = 1n;
+const REVOKE_ROLE = 2n;
 const UNIT = 10n ** 6n;
 const MIN_COMMIT = UNIT;
 
@@ -76,6 +77,9 @@ export function planDeployment({ tokenized }: EmbeddedChain): DeploymentPlan {
     swapLevel: 4,
   });
   const venue = tokenized ? planVenue(planner, [usdc, usdt]) : null;
+  // Last, so that chains of earlier versions get these steps too.
+  for (const { address } of [fund_swap, older_fund_swap])
+    call('owner', address, fundSwap, 'grantRoles', [roles.operator.address, REVOKE_ROLE]);
   const tokens = [
     { asset_id: 'usd-coin', code: 'USDC', name: 'USD Coin', address: usdc, decimals: 6 },
     { asset_id: 'tether', code: 'USDT', name: 'Tether', address: usdt, decimals: 6 },

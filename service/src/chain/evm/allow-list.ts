@@ -1,6 +1,6 @@
 import { fundSwap } from '@causeway/contracts/abi/fund-swap.ts';
 import type { Hex } from 'viem';
-import { hashTypedData } from 'viem/utils';
+import { encodeFunctionData, hashTypedData } from 'viem/utils';
 import type { EvmChain } from './client.ts';
 import { contractCall } from './contract-call.ts';
 
@@ -15,6 +15,11 @@ const PERMISSION_TYPES = {
     { name: 'deadline', type: 'uint256' },
   ],
 } as const;
+
+/** Encodes the call that removes a wallet from the allow-list and voids every permission signed for it. */
+export function encodeRevoke(wallet: Hex): Hex {
+  return encodeFunctionData({ abi: allowListAbi, functionName: 'revoke', args: [wallet] });
+}
 
 export type Permission = { wallet: Hex; offer: Hex; deadline: bigint };
 

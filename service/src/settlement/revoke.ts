@@ -1,0 +1,45 @@
+import type { Hex } from 'viem';
+import { encodeRevoke } from '../chain/evm/allow-list.ts';
+import { describeRevert } from '../chain/evm/revert.ts';
+import { Blocked } from '../operator/blocked.ts';
+import { sendCall } from '../operator/sender.ts';
+import {
+  assignRevocation,
+  findNextRevocation,
+  postponeRevocation,
+  type Revocation,
+} from '../wallets/revocation.ts';
+import { estimateGas, withGasMargin } from './estimate.ts';
+import type { SettlementWorker } from './worker.ts';
+
+const BLOCKED_DELAY_SECONDS = 30;
+/** The alert outlasts the delay, so that it does not flicker between two tries. */
+const ALERT_OVERLAP_SECONDS = 5;
+
+/** Sends the oldest revocation of an allow-list entry. Returns how many were handled, or 0 if none is due. */
+export async function revokeNext(worker: SettlementWorker): Promise<number> {
+  const { ctx, account } = worker;
+  const next = await findNextRevocation(ctx.db, account.chain.name);
+  if (next === undefined) return 0;
+  try {
+    await sendRevoke(worker, next);
+  } catch (error) {
+    if (!(error instanceof Blocked && (error.reason === 'role_missing' || error.reason === 'reverts')))
+      throw error;
+    worker.alerts.raise(error.reason, error.message, BLOCKED_DELAY_SECONDS + ALERT_OVERLAP_SECONDS);
+    await postponeRevocation(ctx.db, next.id, BLOCKED_DELAY_SECONDS);
+  }
+  return 1;
+}
+
+async function sendRevoke(
+  { account, lease }: SettlementWorker,
+  { id, contract, wallet }: Revocation,
+): Promise<void> {
+  const [target, data] = [contract as Hex, encodeRevoke(wallet as Hex)];
+  const estimate = await estimateGas(account, target, data, 'revoke');
+  if ('revert' in estimate)
+    throw new Blocked('reverts', `a revoke on ${contract} would revert: ${describeRevert(estimate.revert)}`);
+  const call = { kind: 'revoke' as const, target, data, gas: withGasMargin(estimate.gas) };
+  await sendCall(account, lease(), call, (tx, transactionId) => assignRevocation(tx, id, transactionId));
+}

@@ -1,0 +1,95 @@
+import type { ChainName } from '../chain/chains.ts';
+import type { Context } from '../context.ts';
+import { decideFor } from '../eligibility/gate.ts';
+import { failuresOf } from '../eligibility/refusal.ts';
+import { toTimestamp } from '../http/wire.ts';
+import { startInterval } from '../jobs/interval.ts';
+import { findAnyOffer } from '../offers/offer.ts';
+import { openRevocation } from './revocation.ts';
+import {
+  dropVerification,
+  listOthers,
+  setNextCheck,
+  takeDue,
+  type Verification,
+} from './verification-store.ts';
+
+const CHECK_INTERVAL_MS = 1_000;
+const BATCH_SIZE = 50;
+const LEASE_MS = 30_000;
+
+/**
+ * `lost`: the user may not use the wallet any more. `unproven`: only the proof of the wallet has ended. `waiting`: a review
+ * is in progress or the chain does not answer.
+ */
+type Standing = 'eligible' | 'waiting' | 'unproven' | 'lost';
+
+/**
+ * Time until the next check. A change of the user's facts makes a check due at once; the interval finds what changes by
+ * time alone, such as the end of a tax form.
+ */
+const NEXT_CHECK_MS: Record<Standing, number> = {
+  eligible: 10 * 60_000,
+  waiting: 60_000,
+  unproven: 5_000,
+  lost: 5_000,
+};
+
+/**
+ * Decides again about permissions and allowed wallets whose check is due, and queues the revocation of those whose user has
+ * lost eligibility. Safe to run on any number of nodes.
+ */
+export async function checkAllowed(ctx: Context): Promise<void> {
+  for (;;) {
+    const leaseUntil = iso(ctx.clock.now() + LEASE_MS);
+    const now = iso(ctx.clock.now());
+    const due = await takeDue(ctx.db, { now, leaseUntil, limit: BATCH_SIZE });
+    await Promise.all(
+      due.map((row) =>
+        check(ctx, row, leaseUntil).catch((err: unknown) =>
+          ctx.log.warn({ err, verification_id: row.id }, 'check of an allowed wallet failed'),
+        ),
+      ),
+    );
+    if (due.length < BATCH_SIZE) return;
+  }
+}
+
+async function check(ctx: Context, row: Verification, leaseUntil: string): Promise<void> {
+  const standing = await readStanding(ctx, row);
+  if (standing === 'lost') return revoke(ctx, row);
+  // Unused, the permission of an ended proof expires within minutes: anyone could make the operator pay to void it.
+  if (standing === 'unproven' && row.state === 'allowed') return revokeUnproven(ctx, row);
+  await setNextCheck(ctx.db, row.id, { leaseUntil, next: iso(ctx.clock.now() + NEXT_CHECK_MS[standing]) });
+}
+
+async function revoke(ctx: Context, row: Verification): Promise<void> {
+  await ctx.db.transaction().execute((tx) => openRevocation(ctx, tx, row));
+}
+
+/** The wallet stays allowed if another user has proven it and is eligible. */
+async function revokeUnproven(ctx: Context, row: Verification): Promise<void> {
+  for (const other of await listOthers(ctx.db, row))
+    if ((await readStanding(ctx, other)) === 'eligible')
+      return dropVerification(ctx.db, row.id, toTimestamp(ctx.clock.micros()));
+  await revoke(ctx, row);
+}
+
+async function readStanding(ctx: Context, row: Verification): Promise<Standing> {
+  const { user_id: userId, partner_id: partnerId, wallet } = row;
+  const offer = await findAnyOffer(ctx, partnerId, row.offer_id);
+  const input = { offer, options: offer.options, wallet, chain: row.chain as ChainName };
+  const failures = failuresOf('permission', await decideFor(ctx, { userId, partnerId }, 'permission', input));
+  const lost = failures.filter(({ check }) => check.status !== 'waiting').map(({ check }) => check.code);
+  if (lost.some((code) => code !== 'wallet_proof')) return 'lost';
+  if (lost.length > 0) return 'unproven';
+  return failures.length > 0 ? 'waiting' : 'eligible';
+}
+
+function iso(time: number): string {
+  return new Date(time).toISOString();
+}
+
+export function startAllowedCheck(ctx: Context): () => Promise<void> {
+  return startInterval(ctx, CHECK_INTERVAL_MS, 'check of allowed wallets failed', () => checkAllowed(ctx));
+}

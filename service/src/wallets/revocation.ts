@@ -1,0 +1,108 @@
+import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import { ApiError } from '../errors.ts';
+import { appendEvents } from '../events/event.ts';
+import { newId } from '../http/ids.ts';
+import { toTimestamp } from '../http/wire.ts';
+import { wakeSettlement } from '../participations/wake.ts';
+import * as revocations from './revocation-store.ts';
+import {
+  type Entry,
+  hasRevoking,
+  listEntriesOf,
+  makeWalletsDue,
+  markRevoked,
+  startRevoking,
+} from './verification-store.ts';
+
+export type { Revocation } from './revocation-store.ts';
+
+type Parts = Pick<Context, 'clock' | 'random'>;
+
+const REVERTED_DELAY_SECONDS = 60;
+const RETRY = { 'retry-after': '5' };
+
+/**
+ * Ends every verification that an allow-list entry rests on, and queues the revocation of the entry in the same
+ * transaction. The settlement worker of the chain sends it. Does nothing if no verification is left to end.
+ */
+export async function openRevocation(ctx: Parts, tx: Db, entry: Entry): Promise<void> {
+  const time = toTimestamp(ctx.clock.micros());
+  await revocations.lockEntry(tx, entry);
+  if ((await startRevoking(tx, entry, time)) > 0) await queue(ctx, tx, entry, time);
+}
+
+/** Queues the revocation of an entry that no verification may rest on, such as one that the issuer made. */
+export async function revokeEntry(ctx: Parts, tx: Db, entry: Entry): Promise<void> {
+  const time = toTimestamp(ctx.clock.micros());
+  await revocations.lockEntry(tx, entry);
+  await startRevoking(tx, entry, time);
+  await queue(ctx, tx, entry, time);
+}
+
+async function queue(ctx: Parts, tx: Db, { chain, contract, wallet }: Entry, time: string): Promise<void> {
+  const id = newId(ctx.clock, ctx.random);
+  await revocations.insertRevocation(tx, { id, chain, contract, wallet }, time);
+  await wakeSettlement(tx, chain);
+}
+
+/**
+ * Throws `upstream_unavailable` while a revocation of the entry is open: it would void a permission that is signed now.
+ * No revocation is queued until the transaction ends.
+ */
+export async function lockNotRevoking(tx: Db, entry: Entry): Promise<void> {
+  await revocations.lockEntry(tx, entry);
+  await assertNotRevoking(tx, entry);
+}
+
+export async function assertNotRevoking(db: Db, entry: Entry): Promise<void> {
+  if (await revocations.hasOpenRevocation(db, entry))
+    throw new ApiError(
+      'upstream_unavailable',
+      { upstream: 'allow_list' },
+      { message: 'The wallet is being removed from the allow-list. Try again in a moment.', headers: RETRY },
+    );
+}
+
+/** Revokes the user's wallets on all allow-lists. Returns whether a revocation is still to be confirmed. */
+export async function revokeWalletsOf(ctx: Parts, tx: Db, userId: string): Promise<boolean> {
+  for (const entry of await listEntriesOf(tx, userId)) await openRevocation(ctx, tx, entry);
+  return hasRevoking(tx, userId);
+}
+
+/** Makes the checks of these wallets due, after the sanctions list has changed. */
+export function recheckWallets(tx: Db, wallets: readonly string[]): Promise<void> {
+  return makeWalletsDue(tx, wallets);
+}
+
+export const findNextRevocation = revocations.findWaiting;
+export const postponeRevocation = revocations.postpone;
+
+/** Assigns a revocation to the transaction that is stored with it. Throws if another transaction has it. */
+export async function assignRevocation(tx: Db, id: string, transactionId: string): Promise<void> {
+  if (!(await revocations.assign(tx, id, transactionId)))
+    throw new Error('the state of a revocation changed concurrently');
+}
+
+/** Records a confirmed revocation and appends one `wallet.revoked` event per verification that it ended. */
+export async function finishRevocation(ctx: Parts, tx: Db, transactionId: string): Promise<void> {
+  const entry = await revocations.markDone(tx, transactionId);
+  if (entry === undefined) return;
+  const ended = await markRevoked(tx, entry, toTimestamp(ctx.clock.micros()));
+  const events = ended.map(({ id, partner_id, user_id, offer_id, chain }) => ({
+    ...{ partnerId: partner_id, userId: user_id, type: 'wallet.revoked' },
+    data: { object: 'allowed_wallet', id, offer_id, chain, status: 'revoked' },
+    related: { object: 'offer', id: offer_id, path: `/v1/offers/${offer_id}` },
+  }));
+  await appendEvents(ctx, tx, events);
+}
+
+/** Queues a revocation again whose transaction reverted or lost its nonce. Revoking a wallet twice is harmless. */
+export function releaseRevocation(tx: Db, transactionId: string): Promise<void> {
+  return revocations.release(tx, transactionId, REVERTED_DELAY_SECONDS);
+}
+
+/** Waits for the transaction again after a reorganisation undid it. Its events stay: they are not appended twice. */
+export function reopenRevocation(tx: Db, transactionId: string): Promise<void> {
+  return revocations.reopen(tx, transactionId);
+}
