@@ -138,3 +138,17 @@ test('a wallet executes a purchase at a price set by the control', async () => {
   expect(owned).toBe(BigInt(String(body.receive_output_amount)));
   expect((await call('POST', '/sandbox/venue', {})).body.attestations).toBe(1);
 });
+
+test('a price of null returns an asset to the price of the venue, in its oracle too', async () => {
+  const { wallets } = (await call('GET', '/sandbox')).body as unknown as { wallets: { address: Hex }[] };
+  const price = (value: string | null) =>
+    call('POST', '/sandbox/venue', { session: 'regular', assets: { AAPLon: { price: value } } });
+  await price('500');
+  await price(null);
+  const order = await call('POST', '/v1/tokenized/swap/transaction', {
+    ...{ amount: '100500000', chain: 'ethereum_sepolia', symbol: 'AAPLon' },
+    wallet_address: wallets[3]?.address,
+  });
+  // The simulation of the order includes the oracle's price band.
+  expect([order.status, order.body.code]).toEqual([200, undefined]);
+});

@@ -44,8 +44,8 @@ type Parts = {
   store: VenueStore;
   fault: Fault;
   symbols: string[];
-  /** Posts a price to the oracle contract, which rejects quotes far from it. */
-  postPrice(symbol: string, price: bigint): Promise<void>;
+  /** Posts a price to the oracle contract, which rejects quotes far from it. Null is the venue's own price. */
+  postPrice(symbol: string, price: bigint | null): Promise<void>;
 };
 
 export function addVenueControls(control: Control, { store, fault, symbols, postPrice }: Parts): void {
@@ -54,7 +54,7 @@ export function addVenueControls(control: Control, { store, fault, symbols, post
     const { session, assets = {} } = input as VenueSetting;
     for (const [symbol, setting] of Object.entries(assets)) validateSetting(symbol, setting, symbols);
     for (const [symbol, { price }] of Object.entries(assets))
-      if (price != null) await postPrice(symbol, parseScaled(price) ?? 0n);
+      if (price !== undefined) await postPrice(symbol, price === null ? null : parseScaled(price));
     if (session !== undefined) Object.assign(state, { session, is_default: false });
     for (const [symbol, setting] of Object.entries(assets))
       state.assets[symbol] = { ...(state.assets[symbol] ?? UNSET), ...setting };
