@@ -8,6 +8,7 @@ export type SandboxPartner = {
   client_id: string;
   client_secret: string;
   redirect_uris: string[];
+  post_logout_redirect_uris: string[];
   origins: string[];
 };
 
@@ -47,6 +48,7 @@ export async function seedPartners(ctx: Context, demoUrl: string | null): Promis
       {
         client_id,
         redirect_uris: [...origins.map((origin) => `${origin}/callback`), LOCALHOST_PATTERN],
+        post_logout_redirect_uris: [...origins.map((origin) => `${origin}/`), LOCALHOST_PATTERN],
         scopes: Object.keys(SCOPES),
         secret_hash: hashSecret(deriveSecret(ctx, client_id)),
       },
@@ -57,11 +59,13 @@ export async function seedPartners(ctx: Context, demoUrl: string | null): Promis
 /** Returns the credentials of both partners, as in `GET /sandbox`. */
 export async function describePartners(ctx: Context): Promise<Record<PartnerSeed, SandboxPartner>> {
   const describe = async ({ client_id }: { client_id: string }): Promise<SandboxPartner> => {
-    const { redirect_uris = [], origins = [] } = (await findClient(ctx.db, client_id)) ?? {};
+    const client = await findClient(ctx.db, client_id);
+    const { redirect_uris = [], post_logout_redirect_uris = [], origins = [] } = client ?? {};
     return {
       client_id,
       client_secret: deriveSecret(ctx, client_id),
       redirect_uris,
+      post_logout_redirect_uris,
       origins: origins.toSorted(),
     };
   };

@@ -6,6 +6,7 @@ import { errorPage } from '../pages/message-page.ts';
 import { disconnectApp, removePasskey, showAccount } from './account-forms.ts';
 import { readCookie } from './cookie.ts';
 import { decideInteraction, showInteraction } from './interaction.ts';
+import { addLogoutRoutes } from './logout-routes.ts';
 import { addPageRoute, type PageHandler, sendPage } from './page-route.ts';
 import { addPasskeyRoutes } from './passkey-routes.ts';
 import { postForgot, postReset, showForgot, showReset } from './password-forms.ts';
@@ -22,6 +23,7 @@ export function accountsPlugin(ctx: Context) {
   return async (app: FastifyInstance): Promise<void> => {
     serveAssets(app);
     await app.register(async (scope) => addPasskeyRoutes(scope, ctx));
+    await app.register(async (scope) => addLogoutRoutes(scope, ctx));
     await app.register(async (scope) => addPages(scope, ctx));
   };
 }

@@ -81,6 +81,7 @@ export interface OauthClients {
   client_id: string;
   partner_id: string;
   redirect_uris: string[];
+  post_logout_redirect_uris: Generated<string[]>;
   scopes: string[];
   secret_hash: Buffer;
   previous_secret_hash: Buffer | null;

@@ -67,6 +67,11 @@ export function setPreflightHeaders(reply: FastifyReply): void {
   });
 }
 
+/** Returns whether the client is a browser that opens a page: API clients do not ask for HTML. */
+export function acceptsHtml({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
+  return /(^|,)\s*text\/html\s*(?!;\s*q=0(\.0*)?\s*(,|$))(;|,|$)/i.test(headers.accept ?? '');
+}
+
 /** Returns a strong ETag of the payload. */
 export function etagOf(payload: string): string {
   return `"${hash('sha1', payload, 'base64url')}"`;

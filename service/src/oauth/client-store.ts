@@ -8,6 +8,7 @@ export type ClientRow = {
   logo_url: string | null;
   origins: string[];
   redirect_uris: string[];
+  post_logout_redirect_uris: string[];
   scopes: string[];
   secret_hash: Buffer;
   /** The previous secret while its grace period lasts. */
@@ -17,7 +18,8 @@ export type ClientRow = {
 /** Returns undefined for unknown clients and for clients of disabled partners. */
 export async function selectClient(db: Db, clientId: string): Promise<ClientRow | undefined> {
   const { rows } = await sql<ClientRow>`
-    select c.client_id, c.partner_id, p.name, p.logo_url, p.origins, c.redirect_uris, c.scopes, c.secret_hash,
+    select c.client_id, c.partner_id, p.name, p.logo_url, p.origins, c.redirect_uris, c.post_logout_redirect_uris,
+      c.scopes, c.secret_hash,
       case when c.previous_secret_until > now() then c.previous_secret_hash end as previous_hash
     from oauth_clients c join partners p on p.id = c.partner_id
     where c.client_id = ${clientId} and p.disabled_at is null`.execute(db);

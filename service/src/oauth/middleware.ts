@@ -47,6 +47,7 @@ function completeDiscovery(koa: Koa.Context, baseUrl: string): void {
     ...koa.body,
     response_modes_supported: ['query'],
     introspection_endpoint: `${baseUrl}/oauth/introspect`,
+    end_session_endpoint: `${baseUrl}/oauth/logout`,
     introspection_endpoint_auth_methods_supported: methods,
     revocation_endpoint_auth_methods_supported: methods,
   };

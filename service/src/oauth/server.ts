@@ -8,7 +8,7 @@ import { pageHeaders } from '../pages/headers.ts';
 import { renderPage } from '../pages/layout.ts';
 import { signInFailedPage } from '../pages/message-page.ts';
 import { findAccount } from './account.ts';
-import { type ExtraMetadata, findClient, type RegisteredClient } from './client.ts';
+import { type ExtraMetadata, findClient, isLocalhost, type RegisteredClient } from './client.ts';
 import { authenticateByHash } from './client-authentication.ts';
 import { configure } from './configuration.ts';
 import type { ConnectedApp } from './connected-app.ts';
@@ -16,6 +16,7 @@ import { grantConsent } from './consent.ts';
 import { listConnectedApps } from './grant-store.ts';
 import type { TokenGuard } from './guard.ts';
 import type { OAuthHooks } from './hooks.ts';
+import { type IdTokenHint, verifyIdTokenHint } from './id-token-hint.ts';
 import { loadSigningKeys } from './keys.ts';
 import { adaptReplies } from './middleware.ts';
 import { oidcRequest } from './oidc-request.ts';
@@ -36,6 +37,8 @@ export type OAuth = {
   /** Returns the claims about a user for an ID token. */
   accountClaims(userId: string): Promise<AccountClaims>;
   findClient(clientId: string): Promise<RegisteredClient | undefined>;
+  /** Returns whom an ID token that we issued is about and for; null if we did not issue it. It may have expired. */
+  verifyIdTokenHint(idToken: string): Promise<IdTokenHint | null>;
   /** Lists the apps that the user has connected. */
   listGrants(userId: string): Promise<ConnectedApp[]>;
   /** Disconnects one app, or all of them. Every token ends on every node within a second. */
@@ -79,6 +82,7 @@ export async function createOAuth(ctx: Dependencies): Promise<OAuth> {
       return account.claims('id_token', 'openid email', {}, []);
     },
     findClient: (clientId) => findClient(ctx.db, clientId),
+    verifyIdTokenHint: (idToken) => verifyIdTokenHint(current, idToken),
     listGrants: (userId) => listConnectedApps(ctx.db, userId),
     revokeGrant: (userId, clientId) =>
       disconnectApps({ db: ctx.db, notify: ctx.guard.applyNotification }, userId, clientId),
@@ -110,12 +114,6 @@ function allowLocalhost({ Client }: Provider): void {
     const { any_localhost } = this as unknown as ExtraMetadata;
     return isRegistered.call(this, uri) || (any_localhost && isLocalhost(uri));
   };
-}
-
-function isLocalhost(uri: string): boolean {
-  if (!URL.canParse(uri)) return false;
-  const { protocol, hostname, username, password, hash } = new URL(uri);
-  return protocol === 'http:' && hostname === 'localhost' && username + password + hash === '';
 }
 
 async function renderError(koa: KoaContextWithOIDC, out: ErrorOut): Promise<void> {

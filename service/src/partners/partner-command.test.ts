@@ -65,6 +65,7 @@ test('a new partner can get tokens at once, and list does not show its secret', 
     client_id: created.client_id,
     partner_id: created.partner_id,
     name: 'Acme Invest',
+    post_logout_redirect_uris: [],
     redirect_uris: ['https://acme.test/callback'],
     origins: ['https://app.acme.test'],
     scopes: ['openid', 'offers:read'],
@@ -99,6 +100,19 @@ test('set-redirects and set-origins replace the registered values', async () => 
   await run('set-origins', client_id, 'https://new.acme.test');
   await expect.poll(() => node.ctx.guard.knowsOrigin('https://new.acme.test')).toBe(true);
   expect(node.ctx.guard.knowsOrigin('https://app.acme.test')).toBe(true);
+});
+
+test('redirects after sign-out are registered by create and replaced by set-logout-redirects', async () => {
+  const logoutStatus = async (client_id: string, post_logout_redirect_uri: string) => {
+    const query = new URLSearchParams({ client_id, post_logout_redirect_uri });
+    return (await node.app.inject(`/oauth/logout?${query}`)).statusCode;
+  };
+  const { client_id } = await create('--logout-redirect', 'https://acme.test/bye');
+  expect(await logoutStatus(client_id, 'https://acme.test/bye')).toBe(303);
+  await run('set-logout-redirects', client_id, 'https://acme.test/later');
+  expect(await logoutStatus(client_id, 'https://acme.test/bye')).toBe(400);
+  expect(await logoutStatus(client_id, 'https://acme.test/later')).toBe(303);
+  await expect(run('set-logout-redirects', client_id, 'http://acme.test/')).rejects.toThrow();
 });
 
 test('disable blocks the partner, and enable unblocks it', async () => {

@@ -8,6 +8,7 @@ import {
   enablePartner,
   listPartners,
   rotateSecret,
+  setLogoutRedirects,
   setOrigins,
   setRedirects,
   setScopes,
@@ -15,10 +16,11 @@ import {
 
 export const PARTNER_HELP: CommandHelp = {
   usage: [
-    'partner create --name NAME --redirect URI … [--origin ORIGIN …] [--scope SCOPE …] [--logo URL]',
+    'partner create --name NAME --redirect URI … [--logout-redirect URI …] [--origin ORIGIN …] [--scope SCOPE …] [--logo URL]',
     'partner list',
     'partner rotate-secret CLIENT_ID [--grace-hours HOURS]',
     'partner set-redirects CLIENT_ID URI …',
+    'partner set-logout-redirects CLIENT_ID URI …',
     'partner set-origins CLIENT_ID ORIGIN …',
     'partner set-scopes CLIENT_ID SCOPE …',
     'partner disable CLIENT_ID',
@@ -29,6 +31,7 @@ export const PARTNER_HELP: CommandHelp = {
   options: {
     '--name NAME': 'The name shown to users on the consent page.',
     '--redirect URI': 'A redirect URI: https, or http on localhost. Repeatable.',
+    '--logout-redirect URI': 'Where the app may send browsers after sign-out. Repeatable.',
     '--origin ORIGIN': 'An origin of the web app that may call the API from browsers. Repeatable.',
     '--scope SCOPE': 'A scope the partner may request. Repeatable. Default: all scopes.',
     '--logo URL': 'A logo for the consent page, over https.',
@@ -45,6 +48,7 @@ export const PARTNER_HELP: CommandHelp = {
 const options = {
   name: { type: 'string' },
   redirect: { type: 'string', multiple: true },
+  'logout-redirect': { type: 'string', multiple: true },
   origin: { type: 'string', multiple: true },
   scope: { type: 'string', multiple: true },
   logo: { type: 'string' },
@@ -63,7 +67,7 @@ type Action = {
 
 const ACTIONS: Record<string, Action> = {
   create: {
-    allowed: ['name', 'redirect', 'origin', 'scope', 'logo'],
+    allowed: ['name', 'redirect', 'logout-redirect', 'origin', 'scope', 'logo'],
     takes: 'nothing',
     run: (ctx, { values }) => create(ctx, values),
   },
@@ -73,6 +77,11 @@ const ACTIONS: Record<string, Action> = {
     allowed: [],
     takes: 'client and list',
     run: (ctx, { clientId, rest }) => setRedirects(ctx, clientId, rest),
+  },
+  'set-logout-redirects': {
+    allowed: [],
+    takes: 'client and list',
+    run: (ctx, { clientId, rest }) => setLogoutRedirects(ctx, clientId, rest),
   },
   'set-origins': {
     allowed: [],
@@ -119,6 +128,7 @@ async function create(ctx: CommandContext, values: Values) {
   const created = await createPartner(ctx, {
     name: values.name,
     redirectUris: values.redirect,
+    ...(values['logout-redirect'] && { postLogoutRedirectUris: values['logout-redirect'] }),
     ...(values.scope && { scopes: values.scope }),
     ...(values.origin && { origins: values.origin }),
     ...(values.logo && { logoUrl: values.logo }),

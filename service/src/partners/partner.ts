@@ -10,6 +10,8 @@ type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 export type NewPartner = {
   name: string;
   redirectUris: readonly string[];
+  /** Where the app may send browsers after sign-out. */
+  postLogoutRedirectUris?: readonly string[];
   /** Default: all scopes. */
   scopes?: readonly string[];
   origins?: readonly string[];
@@ -21,6 +23,7 @@ export type Credentials = { partner_id: string; client_id: string; client_secret
 
 export async function createPartner(ctx: Parts, input: NewPartner): Promise<Credentials> {
   const { name, redirectUris, scopes = Object.keys(SCOPES), origins = [], logoUrl = null } = input;
+  const { postLogoutRedirectUris = [] } = input;
   if (name.trim() === '' || name.length > 100) throw invalidField('name', 'must be 1 to 100 characters');
   checkScopes(scopes);
   if (logoUrl !== null && !isWebUrl(logoUrl))
@@ -36,6 +39,7 @@ export async function createPartner(ctx: Parts, input: NewPartner): Promise<Cred
     client_id: clientIdFor(name, ctx),
     partner_id: partner.id,
     redirect_uris: redirectUris.map(checkRedirect),
+    post_logout_redirect_uris: postLogoutRedirectUris.map(checkRedirect),
     scopes: [...scopes],
     secret_hash: hashSecret(secret),
   };
@@ -52,6 +56,14 @@ export async function rotateSecret(ctx: Parts, clientId: string, graceSeconds: n
 
 export async function setRedirects(ctx: Parts, clientId: string, uris: readonly string[]): Promise<void> {
   await store.updateClient(ctx.db, clientId, { redirect_uris: uris.map(checkRedirect) });
+}
+
+export async function setLogoutRedirects(
+  ctx: Parts,
+  clientId: string,
+  uris: readonly string[],
+): Promise<void> {
+  await store.updateClient(ctx.db, clientId, { post_logout_redirect_uris: uris.map(checkRedirect) });
 }
 
 export async function setOrigins(ctx: Parts, clientId: string, origins: readonly string[]): Promise<void> {

@@ -8,6 +8,7 @@ export type ListedPartner = {
   partner_id: string;
   name: string;
   redirect_uris: string[];
+  post_logout_redirect_uris: string[];
   origins: string[];
   scopes: string[];
   disabled_at: string | null;
@@ -29,7 +30,9 @@ export async function insertPartner(
 export async function upsertPartner(
   db: Db,
   partner: { id: string; name: string; origins: string[]; contactEmail: string },
-  client: Pick<OauthClients, 'client_id' | 'redirect_uris' | 'scopes' | 'secret_hash'>,
+  client: Pick<OauthClients, 'client_id' | 'redirect_uris' | 'scopes' | 'secret_hash'> & {
+    post_logout_redirect_uris: string[];
+  },
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await sql`insert into partners as p (id, name, origins, contact_email)
@@ -37,10 +40,14 @@ export async function upsertPartner(
       on conflict (id) do update set contact_email = excluded.contact_email, origins = array(select distinct unnest(p.origins || excluded.origins))`.execute(
       tx,
     );
-    await sql`insert into oauth_clients as c (client_id, partner_id, redirect_uris, scopes, secret_hash)
-      values (${client.client_id}, ${partner.id}, ${client.redirect_uris}, ${client.scopes}, ${client.secret_hash})
+    await sql`insert into oauth_clients as c
+        (client_id, partner_id, redirect_uris, post_logout_redirect_uris, scopes, secret_hash)
+      values (${client.client_id}, ${partner.id}, ${client.redirect_uris}, ${client.post_logout_redirect_uris},
+        ${client.scopes}, ${client.secret_hash})
       on conflict (client_id) do update set secret_hash = excluded.secret_hash, scopes = excluded.scopes,
-        redirect_uris = c.redirect_uris || array(select unnest(excluded.redirect_uris) except select unnest(c.redirect_uris))`.execute(
+        redirect_uris = c.redirect_uris || array(select unnest(excluded.redirect_uris) except select unnest(c.redirect_uris)),
+        post_logout_redirect_uris = c.post_logout_redirect_uris ||
+          array(select unnest(excluded.post_logout_redirect_uris) except select unnest(c.post_logout_redirect_uris))`.execute(
       tx,
     );
   });
@@ -48,7 +55,7 @@ export async function upsertPartner(
 
 export async function listPartners(db: Db): Promise<ListedPartner[]> {
   const { rows } = await sql<ListedPartner>`
-    select c.client_id, c.partner_id, p.name, c.redirect_uris, p.origins, c.scopes, p.disabled_at,
+    select c.client_id, c.partner_id, p.name, c.redirect_uris, c.post_logout_redirect_uris, p.origins, c.scopes, p.disabled_at,
       case when c.previous_secret_until > now() then c.previous_secret_until end as previous_secret_until
     from oauth_clients c join partners p on p.id = c.partner_id order by c.inserted_at, c.client_id`.execute(
     db,

@@ -1,0 +1,40 @@
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../context.ts';
+import { toApiError } from '../http/failure.ts';
+import { acceptsHtml } from '../http/replies.ts';
+import { pluginHooks } from '../http/request-log.ts';
+import { pageHeaders } from '../pages/headers.ts';
+import { errorPage } from '../pages/message-page.ts';
+import { confirmLogout, showLogout } from './logout.ts';
+import { addPageRoute, sendPage } from './page-route.ts';
+
+const PATH = '/oauth/logout';
+
+/** The end-session endpoint. Failures are pages for browsers and the error object for other clients. */
+export function addLogoutRoutes(app: FastifyInstance, ctx: Context): void {
+  app.setErrorHandler((thrown, request, reply) => {
+    const error = toApiError(thrown);
+    // The server's own handler answers with the error object and logs what must be logged.
+    if (!acceptsHtml(request) || error.status >= 500) throw thrown;
+    reply.headers(error.headers);
+    return sendPage(reply, errorPage(error, request.id), error.status);
+  });
+  addPageRoute(app, ctx, { method: 'GET', path: PATH, handle: showLogout });
+  addPageRoute(app, ctx, {
+    method: 'POST',
+    path: `${PATH}/confirm`,
+    fields: ['client_id', 'post_logout_redirect_uri', 'state'],
+    handle: confirmLogout,
+  });
+  // Apps may post the request. Browsers send our cookie only with top-level GET requests from other sites.
+  app.post(
+    PATH,
+    { config: { access: { who: 'public' }, forms: true }, ...pluginHooks(ctx, 'POST', PATH) },
+    (request, reply) =>
+      reply
+        .headers(pageHeaders())
+        .code(303)
+        .header('location', `${PATH}?${new URLSearchParams(request.body as Record<string, string>)}`)
+        .send(),
+  );
+}

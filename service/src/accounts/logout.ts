@@ -1,0 +1,98 @@
+import type { Context } from '../context.ts';
+import { ApiError } from '../errors.ts';
+import { isPostLogoutRedirect, type RegisteredClient } from '../oauth/client.ts';
+import { logoutPage, signedOutPage } from '../pages/logout-page.ts';
+import { newSecret } from '../secret-hash.ts';
+import type { Browser } from './browser.ts';
+import type { PageRequest, PageResponse } from './page-route.ts';
+import { endSession } from './sessions.ts';
+
+/** An app's request to sign the user out, with everything in it checked. */
+type Logout = {
+  client: RegisteredClient | null;
+  /** Registered for the client. */
+  redirectUri: string | null;
+  state: string | null;
+  /** The user the app signed in, proven by an ID token. */
+  userId: string | null;
+};
+
+/**
+ * Handles RP-initiated logout (OpenID Connect RP-Initiated Logout 1.0). A link on any site can point here, so the user
+ * decides, unless the app shows an ID token for the user who is signed in.
+ */
+export async function showLogout(
+  ctx: Context,
+  browser: Browser,
+  { query }: PageRequest,
+): Promise<PageResponse> {
+  const logout = await readLogout(ctx, query);
+  const { session, csrf } = browser;
+  if (session === null) return leave(logout);
+  if (logout.userId === session.user.id) return signOut(ctx, browser, logout);
+  const { client, redirectUri, state } = logout;
+  const page = logoutPage({
+    csrf,
+    app: client?.name ?? null,
+    email: session.user.email,
+    clientId: client?.client_id ?? null,
+    redirectUri,
+    state,
+  });
+  return { page, formTargets: redirectUri === null ? [] : [redirectUri] };
+}
+
+/** Signs out after the user confirmed it on our page. */
+export async function confirmLogout(
+  ctx: Context,
+  browser: Browser,
+  { form }: PageRequest,
+): Promise<PageResponse> {
+  return signOut(ctx, browser, await readLogout(ctx, form));
+}
+
+async function signOut(ctx: Context, { cookie }: Browser, logout: Logout): Promise<PageResponse> {
+  await endSession(ctx.db, cookie);
+  return { cookie: newSecret(ctx.random), ...leave(logout) };
+}
+
+function leave({ redirectUri, state }: Logout): PageResponse {
+  if (redirectUri === null) return { page: signedOutPage() };
+  if (state === null) return { redirect: redirectUri };
+  const separator = redirectUri.includes('?') ? '&' : '?';
+  return { redirect: `${redirectUri}${separator}${new URLSearchParams({ state })}` };
+}
+
+/** Throws `malformed_request` if anything is wrong: then the browser is neither signed out nor redirected. */
+async function readLogout(ctx: Context, input: Record<string, unknown>): Promise<Logout> {
+  const idToken = readParameter(input, 'id_token_hint');
+  const clientId = readParameter(input, 'client_id');
+  const redirectUri = readParameter(input, 'post_logout_redirect_uri');
+  const hint = idToken === null ? null : await ctx.oauth.verifyIdTokenHint(idToken);
+  if (idToken !== null && hint === null)
+    throw refuse('The id_token_hint is not an ID token of this service.');
+  if (hint !== null && clientId !== null && hint.clientId !== clientId)
+    throw refuse('The id_token_hint belongs to another client than the client_id.');
+  const requested = hint?.clientId ?? clientId;
+  const client = requested === null ? null : ((await ctx.oauth.findClient(requested)) ?? null);
+  if (requested !== null && client === null) throw refuse('The client_id is not registered.');
+  if (redirectUri !== null && (client === null || !isPostLogoutRedirect(client, redirectUri)))
+    throw refuse(
+      client === null
+        ? 'A post_logout_redirect_uri requires an id_token_hint or a client_id.'
+        : 'The post_logout_redirect_uri is not registered for this client.',
+    );
+  return { client, redirectUri, state: readParameter(input, 'state'), userId: hint?.userId ?? null };
+}
+
+/** An empty parameter counts as absent (RFC 6749 §3.1); a repeated one is refused. */
+function readParameter(input: Record<string, unknown>, name: string): string | null {
+  const value = input[name];
+  if (value === undefined || value === '') return null;
+  if (typeof value !== 'string') throw refuse(`Send ${name} once.`);
+  return value;
+}
+
+function refuse(message: string): ApiError {
+  return new ApiError('malformed_request', {}, { message });
+}

@@ -1,0 +1,30 @@
+import type Provider from 'oidc-provider';
+
+export type IdTokenHint = { clientId: string; userId: string };
+
+/**
+ * Verifies an ID token as a hint about the user who is signing out. The signature, issuer and client must be right; an
+ * expired token is accepted, because apps keep the token of a session that outlives it (OpenID Connect RP-Initiated
+ * Logout 1.0 §4).
+ */
+export async function verifyIdTokenHint(provider: Provider, idToken: string): Promise<IdTokenHint | null> {
+  const clientId = audienceOf(idToken);
+  const client = clientId === null ? undefined : await provider.Client.find(clientId);
+  if (client === undefined) return null;
+  try {
+    const { payload } = await provider.IdToken.validate(idToken, client);
+    return { clientId: client.clientId, userId: String(payload.sub) };
+  } catch {
+    return null;
+  }
+}
+
+/** Reads the client from a token that is not verified yet: which client it is for decides how it is verified. */
+function audienceOf(idToken: string): string | null {
+  try {
+    const { aud } = JSON.parse(Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString()) ?? {};
+    return typeof aud === 'string' ? aud : null;
+  } catch {
+    return null;
+  }
+}
