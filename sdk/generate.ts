@@ -8,6 +8,7 @@ type Schema = {
   enum?: unknown[];
   type?: string | string[];
   anyOf?: Schema[];
+  oneOf?: Schema[];
   items?: Schema;
   properties?: Record<string, Schema>;
   patternProperties?: Record<string, Schema>;
@@ -41,9 +42,9 @@ await writeFile(resolvePath('src/wire.ts'), generateTypes(document));
 function generateTypes({ paths, components }: Document): string {
   const named = Object.entries(components.schemas).map(([name, schema]) => {
     const comment = schema.description === undefined ? '' : `/** ${schema.description} */\n`;
-    return `${comment}export type ${nameOf(name)} = ${typeOf(schema)};\n`;
+    return `${comment}export type ${name} = ${typeOf(schema)};\n`;
   });
-  const codes = components.schemas.Error?.properties?.code?.examples ?? [];
+  const codes = components.schemas.ErrorBody?.properties?.code?.examples ?? [];
   const errorCodes = `/** The error codes of this version. A newer service may send others. */\nexport type ErrorCode =${codes.map((code) => `\n  | '${code}'`).join('')};\n`;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     path.startsWith('/v1/') ? Object.values(methods).map(operationOf) : [],
@@ -53,7 +54,8 @@ function generateTypes({ paths, components }: Document): string {
 }
 
 function operationOf({ operationId, summary, parameters = [], requestBody, responses }: Operation): string {
-  const query = parameters.filter((parameter) => parameter.in === 'query');
+  // The client has its own type for filters.
+  const query = parameters.filter(({ name, in: place }) => place === 'query' && !name.includes('['));
   const querySchema: Schema = {
     type: 'object',
     properties: Object.fromEntries(query.map(({ name, schema }) => [name, schema])),
@@ -74,16 +76,12 @@ function replySchema(content: ReplyContent['content']): Schema {
   return (content['application/json'] ?? content['text/event-stream'])?.schema ?? {};
 }
 
-/** Renames `Error`, which would shadow the global. */
-function nameOf(name: string): string {
-  return name === 'Error' ? 'ErrorBody' : name;
-}
-
 function typeOf(schema: Schema, indent = ''): string {
-  if (schema.$ref !== undefined) return nameOf(schema.$ref.split('/').at(-1) ?? '');
+  if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1) ?? '';
   if (schema.const !== undefined) return literal(schema.const);
   if (schema.enum !== undefined) return schema.enum.map(literal).join(' | ');
-  if (schema.anyOf !== undefined) return schema.anyOf.map((variant) => typeOf(variant, indent)).join(' | ');
+  const variants = schema.anyOf ?? schema.oneOf;
+  if (variants !== undefined) return variants.map((variant) => typeOf(variant, indent)).join(' | ');
   if (Array.isArray(schema.type))
     return schema.type.map((type) => typeOf({ ...schema, type }, indent)).join(' | ');
   switch (schema.type) {

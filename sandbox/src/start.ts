@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Clock } from '@causeway/service/clock.ts';
 import type { Config } from '@causeway/service/config.ts';
 import type { Context } from '@causeway/service/context.ts';
+import type { SandboxLanding } from '@causeway/service/pages/landing-page.ts';
 import { chainControls } from './controls/chains.ts';
 import { clockControls } from './controls/clock.ts';
 import type { ControlGroup, Controls } from './controls/control-group.ts';
@@ -52,7 +53,8 @@ export async function startSandbox(config: Config, clock: Clock, print: Print): 
       await seedPartners(ctx, demo?.url ?? null);
       const users = await seedUsers(ctx);
       await seedOffers(ctx, simulators.chains);
-      return combineControls(ctx, [
+      const landing = { demoUrl: demo?.url ?? null, users };
+      return combineControls(ctx, landing, [
         tokenControls(ctx),
         demoControls(ctx, demo),
         userControls(ctx, users, simulators),
@@ -85,7 +87,7 @@ async function connectWebhooks({ baseUrl }: Context, { control }: Simulators): P
   await control.call('documents/webhook', { url: `${baseUrl}/webhooks/documents` });
 }
 
-function combineControls(ctx: Context, groups: ControlGroup[]): Controls {
+function combineControls(ctx: Context, landing: SandboxLanding, groups: ControlGroup[]): Controls {
   const overview = async () =>
     Object.assign(
       { base_url: ctx.baseUrl, docs_url: `${ctx.baseUrl}/docs` },
@@ -100,6 +102,7 @@ function combineControls(ctx: Context, groups: ControlGroup[]): Controls {
   return {
     routes: routes.map((route) => localOnly(ctx, route)),
     plugins: groups.flatMap((group) => group.plugins ?? []),
+    landing,
     readyLines: [
       '',
       ...groups.flatMap((group) => group.readyLines ?? []),

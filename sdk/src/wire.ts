@@ -1,5 +1,8 @@
 // Generated from openapi.json by `npm run generate`; do not edit.
 
+/** The transaction to broadcast, or an empty object if none is needed. */
+export type AllowWalletReply = AllowWalletTransaction | WalletAllowed;
+
 export type AllowWalletTransaction = {
   object: 'allow_wallet_transaction';
   action: 'broadcast_transaction';
@@ -14,6 +17,18 @@ export type Asset = {
   code: string;
   name: string;
   fractional_digits: number;
+};
+
+export type AuthorizationCodeGrant = {
+  grant_type: 'authorization_code';
+  code: string;
+  /** The same as in the authorization request. */
+  redirect_uri: string;
+  code_verifier: string;
+  /** Unless sent as HTTP Basic. */
+  client_id?: string | undefined;
+  /** Unless sent as HTTP Basic. */
+  client_secret?: string | undefined;
 };
 
 export type Chain = 'ethereum_sepolia' | 'base_sepolia' | 'solana_devnet' | 'ethereum_mainnet' | 'base_mainnet' | 'solana_mainnet';
@@ -36,6 +51,34 @@ export type CheckNext = {
   method: string | null;
   path: string | null;
   body: Record<string, unknown> | null;
+};
+
+export type ClientCredentialsGrant = {
+  grant_type: 'client_credentials';
+  /** Separated by spaces: offers:read, requirements:read, participations:read, participations:write, wallets:read, wallets:write, identity:write, pii:read, documents:write, swaps:read, swaps:write, events:read, webhooks:write, openid, email, offline_access. */
+  scope?: string | undefined;
+  /** Unless sent as HTTP Basic. */
+  client_id?: string | undefined;
+  /** Unless sent as HTTP Basic. */
+  client_secret?: string | undefined;
+};
+
+/** Metadata by RFC 8414 and OpenID Connect. */
+export type Discovery = {
+  issuer: string;
+  authorization_endpoint: string;
+  token_endpoint: string;
+  jwks_uri: string;
+  scopes_supported: Array<string>;
+};
+
+export type DocumentRequirement = {
+  object: 'requirement';
+  id: string;
+  type: 'document';
+  details: {
+    document_type: 'tax_certification';
+  };
 };
 
 export type DocumentSubmission = {
@@ -94,9 +137,25 @@ export type Events = {
 
 export type EvmChain = 'ethereum_mainnet' | 'ethereum_sepolia' | 'base_mainnet' | 'base_sepolia';
 
+export type ExternalWalletRequirement = {
+  object: 'requirement';
+  id: string;
+  type: 'external_wallet';
+  details: {
+    protocol: 'ethereum' | 'solana';
+  };
+};
+
 export type Health = {
   object: 'health';
   status: 'ok';
+};
+
+export type IdentityRequirement = {
+  object: 'requirement';
+  id: string;
+  type: 'identity_verification' | 'kyc_approved' | 'accreditation';
+  details: null;
 };
 
 export type Introspection = {
@@ -113,6 +172,26 @@ export type Introspection = {
   sub?: string | undefined;
   /** The user's email address. */
   username?: string | undefined;
+};
+
+export type JurisdictionRequirement = {
+  object: 'requirement';
+  id: string;
+  type: 'jurisdiction';
+  details: {
+    /** `allow`: only the listed places pass. `reject`: all other places pass. */
+    filter_type: 'allow' | 'reject';
+    filters: Array<{
+      /** ISO 3166-1 alpha-2 code in upper case. */
+      country_iso_2: string;
+      /** ISO 3166-2 codes without the country (`NY`), or names. Default: the whole country. */
+      regions?: Array<string> | undefined;
+    }>;
+  };
+};
+
+export type KeySet = {
+  keys: Array<Record<string, unknown>>;
 };
 
 export type KycLevel = 'Sorting_KYC_Level' | 'BasicKYCLevel' | 'AccreditationIndividual_FullVerification';
@@ -138,6 +217,22 @@ export type NewWebhookEndpoint = {
   /** Event types: exact names, groups such as `participation.*`, or `*`. */
   types: Array<string>;
   description?: string | null | undefined;
+};
+
+export type OAuthErrorBody = {
+  /** The error code of OAuth 2.0. */
+  error: string;
+  /** A message for developers. */
+  error_description?: string | undefined;
+  /** A message for people. */
+  message: string;
+  type: 'api_error';
+  /** An error code for programs; docs/errors.md lists all of them. */
+  code: string;
+  /** A list of messages per field, or details specific to the code. */
+  errors: Record<string, unknown>;
+  /** The id of the failed request. Quote it when you contact support. */
+  event_id: string;
 };
 
 export type Offer = {
@@ -316,48 +411,18 @@ export type Readiness = {
   parts: Record<string, 'ok' | 'unavailable'>;
 };
 
-export type Requirement = {
-  object: 'requirement';
-  id: string;
-  type: 'identity_verification' | 'kyc_approved' | 'accreditation';
-  details: null;
-} | {
-  object: 'requirement';
-  id: string;
-  type: 'external_wallet';
-  details: {
-    protocol: 'ethereum' | 'solana';
-  };
-} | {
-  object: 'requirement';
-  id: string;
-  type: 'whitelisted_wallet';
-  details: {
-    /** Maximum number of wallets that a user can bind to the option. */
-    max_wallets: number;
-  };
-} | {
-  object: 'requirement';
-  id: string;
-  type: 'document';
-  details: {
-    document_type: 'tax_certification';
-  };
-} | {
-  object: 'requirement';
-  id: string;
-  type: 'jurisdiction';
-  details: {
-    /** `allow`: only the listed places pass. `reject`: all other places pass. */
-    filter_type: 'allow' | 'reject';
-    filters: Array<{
-      /** ISO 3166-1 alpha-2 code in upper case. */
-      country_iso_2: string;
-      /** ISO 3166-2 codes without the country (`NY`), or names. Default: the whole country. */
-      regions?: Array<string> | undefined;
-    }>;
-  };
+export type RefreshTokenGrant = {
+  grant_type: 'refresh_token';
+  refresh_token: string;
+  /** Separated by spaces: offers:read, requirements:read, participations:read, participations:write, wallets:read, wallets:write, identity:write, pii:read, documents:write, swaps:read, swaps:write, events:read, webhooks:write, openid, email, offline_access. */
+  scope?: string | undefined;
+  /** Unless sent as HTTP Basic. */
+  client_id?: string | undefined;
+  /** Unless sent as HTTP Basic. */
+  client_secret?: string | undefined;
 };
+
+export type Requirement = IdentityRequirement | ExternalWalletRequirement | WhitelistedWalletRequirement | DocumentRequirement | JurisdictionRequirement;
 
 export type RequirementList = {
   object: 'list';
@@ -365,8 +430,10 @@ export type RequirementList = {
 };
 
 /** A plain string if there are no further details. */
-export type RequirementStatus = 'not_started' | 'in_progress' | 'action_needed' | 'completed' | 'rejected' | {
-  status: 'not_started' | 'in_progress' | 'action_needed' | 'completed' | 'rejected';
+export type RequirementStatus = RequirementStatusValue | RequirementStatusObject;
+
+export type RequirementStatusObject = {
+  status: RequirementStatusValue;
   /** Why the user must act. */
   action?: 'kyc_not_verified' | 'update_pii_data' | undefined;
   kyc_level?: KycLevel | undefined;
@@ -374,12 +441,16 @@ export type RequirementStatus = 'not_started' | 'in_progress' | 'action_needed' 
   kyc_reset?: boolean | undefined;
 };
 
+export type RequirementStatusValue = 'not_started' | 'in_progress' | 'action_needed' | 'completed' | 'rejected';
+
 export type RequirementStatuses = {
   object: 'requirement_statuses';
   offer_id: string;
   /** Keyed by the id of the requirement. */
   statuses: Record<string, RequirementStatus>;
 };
+
+export type Revoked = Record<string, never>;
 
 export type SwapOutputToken = {
   object: 'swap_output_token';
@@ -403,6 +474,18 @@ export type SwapStatus = {
   swap_level: string;
 };
 
+export type Token = {
+  access_token: string;
+  token_type: 'Bearer';
+  /** Seconds. */
+  expires_in: number;
+  /** For the code and refresh grants. */
+  refresh_token?: string | undefined;
+  /** With the scope `openid`. */
+  id_token?: string | undefined;
+  scope: string;
+};
+
 export type TokenAllowance = {
   object: 'token_allowance';
   allowance: string;
@@ -412,6 +495,8 @@ export type TokenBalance = {
   object: 'token_balance';
   balance: string;
 };
+
+export type TokenRequest = AuthorizationCodeGrant | RefreshTokenGrant | ClientCredentialsGrant;
 
 export type TokenizedSwapOrder = {
   object: 'tokenized_swap_order';
@@ -470,6 +555,13 @@ export type TokenizedSwapTransaction = {
   pay_input_decimals: number;
   receive_output_amount: string;
   receive_output_decimals: number;
+};
+
+export type UserInfo = {
+  sub: string;
+  /** With the scope `email`. */
+  email?: string | undefined;
+  email_verified?: boolean | undefined;
 };
 
 export type UserPii = {
@@ -560,6 +652,16 @@ export type WebhookTest = {
   event_id: string;
 };
 
+export type WhitelistedWalletRequirement = {
+  object: 'requirement';
+  id: string;
+  type: 'whitelisted_wallet';
+  details: {
+    /** Maximum number of wallets that a user can bind to the option. */
+    max_wallets: number;
+  };
+};
+
 /** The error codes of this version. A newer service may send others. */
 export type ErrorCode =
   | 'malformed_request'
@@ -629,16 +731,14 @@ export type Operations = {
       /** Cursor of the previous page, from a previous reply. */
       starting_before?: string | undefined;
       limit?: number | undefined;
-      /** `summary` adds what a card shows: name, asset, chains, state, price, amounts raised and sought, fee. */
-      include?: string | Array<string> | undefined;
+      include?: Array<string> | undefined;
     };
     reply: Offers;
   };
   /** Get an offer. */
   getOffer: {
     query: {
-      /** `summary` adds what a card shows: name, asset, chains, state, price, amounts raised and sought, fee. */
-      include?: string | Array<string> | undefined;
+      include?: Array<string> | undefined;
     };
     reply: OfferDetails;
   };
@@ -728,7 +828,7 @@ export type Operations = {
       /** EVM: hexadecimal in any case. Solana: base58. */
       wallet_address: string;
     };
-    reply: AllowWalletTransaction | WalletAllowed;
+    reply: AllowWalletReply;
   };
   /** Participate in a token sale. */
   createParticipation: {
@@ -755,16 +855,14 @@ export type Operations = {
       /** Cursor of the previous page, from a previous reply. */
       starting_before?: string | undefined;
       limit?: number | undefined;
-      /** Adds members: `transactions`, and for partner tokens `user`. Separate names by commas. */
-      include?: string | Array<string> | undefined;
+      include?: Array<string> | undefined;
     };
     reply: Participations;
   };
   /** Get a participation. */
   getParticipation: {
     query: {
-      /** Adds members: `transactions`, and for partner tokens `user`. Separate names by commas. */
-      include?: string | Array<string> | undefined;
+      include?: Array<string> | undefined;
     };
     reply: Participation;
   };

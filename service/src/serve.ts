@@ -18,6 +18,7 @@ import { createLog, type Log } from './log.ts';
 import { smtpMailer } from './mail/smtp.ts';
 import { startMailWorker } from './mail/worker.ts';
 import { oauthPlugin } from './oauth/plugin.ts';
+import { browserPages } from './operations/browser-pages.ts';
 import type { CommandHelp } from './operations/command.ts';
 import { serveMetrics } from './operations/metrics-server.ts';
 import { referencePlugin } from './operations/reference.ts';
@@ -113,10 +114,10 @@ async function start(
   process.on('SIGHUP', () => void ctx.sanctions.reload());
   const routes = [...apiRoutes, ...(controls?.routes ?? [])];
   const plugins = [
-    ...[referencePlugin(ctx, apiRoutes), oauthPlugin(ctx), accountsPlugin(ctx)],
+    ...[referencePlugin(ctx, apiRoutes, controls?.routes ?? []), oauthPlugin(ctx), accountsPlugin(ctx)],
     ...(controls?.plugins ?? []),
   ];
-  const app = await buildServer(ctx, routes, plugins);
+  const app = await buildServer(ctx, routes, plugins, browserPages(ctx, controls?.landing ?? null));
   const drain = prepareDrain(app, ctx.readiness.drain);
   await app.listen({ host: config.host, port });
   running.push(drain);

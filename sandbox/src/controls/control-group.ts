@@ -1,5 +1,6 @@
 import type { Route } from '@causeway/service/http/route.ts';
 import type { Plugin } from '@causeway/service/http/server.ts';
+import type { SandboxLanding } from '@causeway/service/pages/landing-page.ts';
 import type { FaultTargets } from './faults.ts';
 
 /** One area's contribution to the sandbox. */
@@ -15,4 +16,9 @@ export type ControlGroup = {
 };
 
 /** All control groups combined, for the server to mount. */
-export type Controls = { routes: Route[]; plugins: Plugin[]; readyLines: string[] };
+export type Controls = {
+  routes: Route[];
+  plugins: Plugin[];
+  readyLines: string[];
+  landing: SandboxLanding;
+};

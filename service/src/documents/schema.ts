@@ -19,6 +19,7 @@ export const NewSubmission = Type.Unsafe<FormValues>({
   type: 'object',
   title: 'NewDocumentSubmission',
   description: `The values of the form, forwarded unchanged and never stored. Fields: ${FIELD_NAMES.join(', ')}.`,
+  examples: [{ 'Full Name': 'Ada Lovelace', Country: 'Portugal', City: 'Lisbon', DOB: '1990-12-10' }],
   maxProperties: 50,
   propertyNames: { maxLength: 200 },
   additionalProperties: { type: 'string', maxLength: 16_384 },

@@ -18,12 +18,12 @@ import {
   listEvents,
 } from './store.ts';
 
-const FILTERS = ['type', 'user_id', 'subject_id'] as const;
+export const EVENT_FILTERS = ['type', 'user_id', 'subject_id'] as const;
 const DEFAULT_LIMIT = 20;
 
 /** Lists events newest first, or with `after` those after an event, oldest first. */
 export async function readEvents(ctx: Context, caller: Caller, query: EventQuery, raw: Query) {
-  const filters = readFilters(raw, FILTERS);
+  const filters = readFilters(raw, EVENT_FILTERS);
   const wanted = filters.map(toEventFilter);
   await placeEvents(ctx.db);
   if (query.after) return readForward(ctx, caller, wanted, query);
@@ -73,6 +73,6 @@ export async function readEvent(ctx: Context, caller: Caller, id: string): Promi
   return renderEvent(row);
 }
 
-function toEventFilter({ field, op, values }: Filter<(typeof FILTERS)[number]>): EventFilter {
+function toEventFilter({ field, op, values }: Filter<(typeof EVENT_FILTERS)[number]>): EventFilter {
   return { field, isExcluding: op === '!=', values };
 }

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { Query } from '../http/query-string.ts';
 import { partnerRoute } from '../http/route.ts';
-import { readEvent, readEvents } from './log.ts';
+import { EVENT_FILTERS, readEvent, readEvents } from './log.ts';
 import { Event, EventList, EventQuery, StreamQuery } from './schema.ts';
 import { openStream } from './stream.ts';
 
@@ -14,6 +14,7 @@ export const eventRoutes = [
     description:
       'Newest first, or with `after` forward from an event, oldest first; an empty `data` then means that nothing is newer. Filters: `type`, `user_id`, `subject_id` (the `id` in `data`).',
     query: EventQuery,
+    filters: EVENT_FILTERS,
     reply: EventList,
     plainReply: true,
     errors: ['events_expired'],

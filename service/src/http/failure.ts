@@ -4,26 +4,35 @@ import { ApiError, ERRORS, type ErrorCode } from '../errors.ts';
 import { MAX_URL_LENGTH } from './request-checks.ts';
 import { Closed } from './wire.ts';
 
-export const Failure = Closed(
+const members = {
+  message: Type.String({ description: 'A message for people.' }),
+  type: Type.Literal('api_error'),
+  code: Type.String({
+    description: 'An error code for programs; docs/errors.md lists all of them.',
+    examples: Object.keys(ERRORS),
+  }),
+  errors: Type.Object(
+    {},
+    {
+      additionalProperties: true,
+      description: 'A list of messages per field, or details specific to the code.',
+    },
+  ),
+  event_id: Type.String({
+    description: 'The id of the failed request. Quote it when you contact support.',
+  }),
+};
+
+export const Failure = Closed(members, { title: 'ErrorBody' });
+
+/** The errors of `/oauth/*` also have the members that OAuth clients expect (RFC 6749 §5.2). */
+export const OAuthFailure = Closed(
   {
-    message: Type.String({ description: 'A message for people.' }),
-    type: Type.Literal('api_error'),
-    code: Type.String({
-      description: 'An error code for programs; docs/errors.md lists all of them.',
-      examples: Object.keys(ERRORS),
-    }),
-    errors: Type.Object(
-      {},
-      {
-        additionalProperties: true,
-        description: 'A list of messages per field, or details specific to the code.',
-      },
-    ),
-    event_id: Type.String({
-      description: 'The id of the failed request. Quote it when you contact support.',
-    }),
+    error: Type.String({ description: 'The error code of OAuth 2.0.', examples: ['invalid_request'] }),
+    error_description: Type.Optional(Type.String({ description: 'A message for developers.' })),
+    ...members,
   },
-  { title: 'Error' },
+  { title: 'OAuthErrorBody' },
 );
 
 /** Maps error codes of Fastify and Node to ours. */

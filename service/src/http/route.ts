@@ -24,6 +24,8 @@ type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R e
   description?: string;
   params?: P;
   query?: Q;
+  /** The members that `filters[i][field]` accepts, on a route that reads filters. */
+  filters?: readonly string[];
   body?: B;
   /** Accepts form-urlencoded bodies besides JSON. */
   forms?: true;

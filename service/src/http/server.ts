@@ -16,7 +16,7 @@ import {
   toOAuthError,
 } from './failure.ts';
 import { parseQuery } from './query-string.ts';
-import { setCorsHeaders, setPreflightHeaders, VARY } from './replies.ts';
+import { acceptsHtml, setCorsHeaders, setPreflightHeaders, VARY } from './replies.ts';
 import { refuseRequest } from './request-checks.ts';
 import { requestRecorder } from './request-log.ts';
 import type { Access, Route } from './route.ts';
@@ -41,10 +41,14 @@ const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 /** Registers routes that a declaration cannot express; each must set `config.access`. */
 export type Plugin = (app: FastifyInstance) => Promise<void> | void;
 
+/** Answers a browser that asks for a path without a route. Returns false for paths of the API. */
+export type UnknownPage = (request: FastifyRequest, reply: FastifyReply) => boolean;
+
 export async function buildServer(
   ctx: Context,
   routes: readonly Route[],
   plugins: readonly Plugin[] = [],
+  showUnknown: UnknownPage = () => false,
 ): Promise<FastifyInstance> {
   const app = fastify({
     logger: false,
@@ -82,7 +86,8 @@ export async function buildServer(
   app.setErrorHandler((error, request, reply) => fail(ctx, error, request, reply));
   const recordUnknown = requestRecorder(ctx, '-', '-');
   app.setNotFoundHandler((request, reply) => {
-    replyToUnknown(ctx, methods, request, reply);
+    if (!isBrowser(request) || methods(request.url).length > 0 || !showUnknown(request, reply))
+      replyToUnknown(ctx, methods, request, reply);
     recordUnknown(request, reply.statusCode);
   });
   // Open streams would keep the server from closing.
@@ -117,6 +122,10 @@ function collectMethods(app: FastifyInstance) {
     const found = router.find('GET', path.split('?', 1)[0] ?? path);
     return found === null ? [] : [...(found.store as { methods: Set<string> }).methods];
   };
+}
+
+function isBrowser(request: FastifyRequest): boolean {
+  return (request.method === 'GET' || request.method === 'HEAD') && acceptsHtml(request);
 }
 
 function replyToUnknown(

@@ -8,10 +8,12 @@ const Health = Closed({ object: ObjectName('health'), status: Type.Literal('ok')
 const Readiness = Closed(
   {
     object: ObjectName('readiness'),
-    status: Type.Union([Type.Literal('ok'), Type.Literal('degraded')], {
+    status: Type.Enum(['ok', 'degraded'], {
       description: '`degraded` if a dependency is unavailable that this node can do without.',
     }),
-    parts: Type.Record(Type.String(), Type.Union([Type.Literal('ok'), Type.Literal('unavailable')])),
+    parts: Type.Record(Type.String(), Type.Enum(['ok', 'unavailable']), {
+      examples: [{ database: 'ok', notifications: 'ok' }],
+    }),
   },
   { title: 'Readiness' },
 );

@@ -1,8 +1,7 @@
 import { parseArgs } from 'node:util';
-import { openApiDocument } from '../http/openapi.ts';
 import { apiRoutes } from '../routes.ts';
+import { apiDocument } from './api-document.ts';
 import type { CommandHelp } from './command.ts';
-import { VERSION } from './reference.ts';
 import { writeOutput } from './write-output.ts';
 
 export const OPENAPI_HELP: CommandHelp = {
@@ -14,5 +13,5 @@ export const OPENAPI_HELP: CommandHelp = {
 
 export async function runOpenApi(args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: { write: { type: 'string' } } });
-  await writeOutput(values.write, `${JSON.stringify(openApiDocument(apiRoutes, VERSION), null, 2)}\n`);
+  await writeOutput(values.write, `${JSON.stringify(apiDocument(apiRoutes), null, 2)}\n`);
 }

@@ -1,63 +1,74 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { brotliCompressSync, constants } from 'node:zlib';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
-import { openApiDocument } from '../http/openapi.ts';
 import { etagOf, matchesEtag } from '../http/replies.ts';
 import type { Route } from '../http/route.ts';
-
-export const VERSION = '0.1.0';
-
-const PAGE = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Causeway API reference</title>
-<link rel="icon" href="data:,">
-</head>
-<body>
-<noscript>The API reference requires JavaScript. The same information is in <a href="/openapi.json">openapi.json</a>.</noscript>
-<script id="api-reference" data-url="/openapi.json" data-configuration='{"withDefaultFonts":false,"hideClientButton":true,"telemetry":false,"hideDownloadButton":true,"showDeveloperTools":"never"}'></script>
-<script src="/docs/reference.js"></script>
-</body>
-</html>
-`;
+import { renderGuide, renderReference } from '../pages/docs-page.ts';
+import { pageHeaders } from '../pages/headers.ts';
+import { apiDocument } from './api-document.ts';
+import { GUIDES, readGuide } from './guides.ts';
 
 /** The reference sets inline styles at run time; it may load from and call only this service. */
 const POLICY =
-  "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'";
+  "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; base-uri 'none'; frame-ancestors 'none'";
 
-/** Serves `/openapi.json` and an API reference at `/docs`, with all assets from this service. */
-export function referencePlugin(ctx: Context, routes: readonly Route[]) {
+const DOCUMENT = '/docs/openapi.json';
+const NAV = [{ href: '/docs', name: 'Reference' }, ...Object.values(GUIDES)];
+
+/**
+ * Serves `/openapi.json` and the documentation at `/docs`, with all assets from this service. `controls` are the routes of
+ * the sandbox: the reference shows them, the document for code generators does not.
+ */
+export function referencePlugin(ctx: Context, routes: readonly Route[], controls: readonly Route[]) {
   const config = { access: { who: 'public' as const } };
-  const document = JSON.stringify(openApiDocument(routes, VERSION));
-  const etag = etagOf(document);
-  let script: Buffer | undefined;
+  const isSandbox = ctx.config.profile === 'sandbox';
+  let script: Promise<Buffer> | undefined;
   return (app: FastifyInstance): void => {
     app.addHook('onRequest', (request, reply, done) => {
       reply.headers({ ...ctx.securityHeaders, 'x-request-id': request.id });
       done();
     });
-    app.get('/openapi.json', { config }, (request, reply) => {
-      reply.headers({ etag, 'cache-control': 'no-cache', 'access-control-allow-origin': '*' });
-      if (matchesEtag(request.headers['if-none-match'] ?? '', etag)) return reply.code(304).send();
-      return reply.type('application/json; charset=utf-8').send(document);
-    });
+    app.get('/openapi.json', { config }, sendDocument(routes));
+    app.get(DOCUMENT, { config }, sendDocument([...routes, ...controls]));
     app.get('/docs', { config }, (_request, reply) =>
       reply
-        .headers({ 'content-security-policy': POLICY, 'cache-control': 'no-cache' })
+        .headers({ ...pageHeaders(), 'content-security-policy': POLICY, 'cache-control': 'no-cache' })
         .type('text/html; charset=utf-8')
-        .send(PAGE),
+        .send(renderReference(NAV, DOCUMENT, isSandbox)),
     );
     app.get('/docs/reference.js', { config }, async (_request, reply) => {
-      script ??= await readScript();
+      script ??= readScript();
       return reply
         .headers({ 'content-encoding': 'br', 'cache-control': 'public, max-age=86400' })
         .type('text/javascript; charset=utf-8')
-        .send(script);
+        .send(await script);
     });
+    for (const [name, { href, name: title }] of Object.entries(GUIDES)) {
+      let page: string | undefined;
+      app.get(href, { config }, async (_request, reply) => {
+        page ??= renderGuide({ title, nav: NAV, current: href, body: await readGuide(name) });
+        return reply
+          .headers({ ...pageHeaders(), 'cache-control': 'no-cache' })
+          .type('text/html; charset=utf-8')
+          .send(page);
+      });
+    }
+  };
+}
+
+/** Generates the document once, on the first request. */
+function sendDocument(routes: readonly Route[]) {
+  let known: { text: string; etag: string } | undefined;
+  return (request: FastifyRequest, reply: FastifyReply) => {
+    if (known === undefined) {
+      const text = JSON.stringify(apiDocument(routes));
+      known = { text, etag: etagOf(text) };
+    }
+    reply.headers({ etag: known.etag, 'cache-control': 'no-cache', 'access-control-allow-origin': '*' });
+    if (matchesEtag(request.headers['if-none-match'] ?? '', known.etag)) return reply.code(304).send();
+    return reply.type('application/json; charset=utf-8').send(known.text);
   };
 }
 

@@ -6,7 +6,11 @@ const TYPES = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=ut
 
 /** The path contains a hash of the content, so browsers may cache assets forever. */
 export const STYLESHEET = loadAsset('causeway', 'css');
+export const DOCS_STYLESHEET = loadAsset('docs', 'css');
 export const PASSKEY_SCRIPT = loadAsset('passkeys', 'js');
+export const REFERENCE_SCRIPT = loadAsset('reference', 'js');
+
+const ASSETS = [STYLESHEET, DOCS_STYLESHEET, PASSKEY_SCRIPT, REFERENCE_SCRIPT];
 
 type Asset = { path: string; type: string; body: Buffer };
 
@@ -17,7 +21,7 @@ function loadAsset(name: string, kind: keyof typeof TYPES): Asset {
 }
 
 export function serveAssets(app: FastifyInstance): void {
-  for (const { path, type, body } of [STYLESHEET, PASSKEY_SCRIPT]) {
+  for (const { path, type, body } of ASSETS) {
     app.get(path, { config: { access: { who: 'public' } } }, (request, reply) =>
       reply
         .headers({

@@ -1,4 +1,4 @@
-/** Safe markup. Only `html` creates it, so unescaped text never ends up in a page by accident. */
+/** Safe markup. Only `html` and `trustedHtml` create it, so unescaped text never ends up in a page by accident. */
 export type Html = { readonly markup: string };
 
 type Part = string | number | Html | null | undefined | false | readonly Part[];
@@ -7,6 +7,11 @@ type Part = string | number | Html | null | undefined | false | readonly Part[];
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   let markup = strings[0] ?? '';
   for (const [i, part] of parts.entries()) markup += render(part) + (strings[i + 1] ?? '');
+  return { markup };
+}
+
+/** Marks text as markup. Only for text that comes with the program, such as its own documentation. */
+export function trustedHtml(markup: string): Html {
   return { markup };
 }
 

@@ -11,6 +11,7 @@ import {
   ParticipationPageQuery,
   ParticipationQuery,
 } from './schema.ts';
+import { FILTERS } from './selection.ts';
 
 export const participationRoutes = [
   userRoute('participations:write', {
@@ -31,6 +32,8 @@ export const participationRoutes = [
       'requirements_not_met',
       'wallet_not_proven',
       'wallet_sanctioned',
+      'sold_out',
+      'too_many_prepared',
       'approval_already_used',
       'approval_invalid',
       'insufficient_allowance',
@@ -50,6 +53,7 @@ export const participationRoutes = [
     description:
       'Returns participations of the user, or of all users of the partner. Filter by `offer_id`, `offer_option_id`, `user_id`, `status` and `user_email`.',
     query: ParticipationPageQuery,
+    filters: FILTERS,
     reply: ParticipationList,
     handle: (ctx, caller, { query, request }) =>
       readParticipations(ctx, caller, query, request.query as Query),

@@ -37,18 +37,26 @@ export const JurisdictionDetails = Closed({
   ),
 });
 
-function requirementOf<const T extends string, D extends TSchema>(types: readonly T[], details: D) {
+function requirementOf<const T extends string, D extends TSchema>(
+  title: string,
+  types: readonly T[],
+  details: D,
+) {
   const type = Type.Enum([...types]);
-  return Closed({ object: ObjectName('requirement'), id: Type.String(), type, details });
+  return Closed({ object: ObjectName('requirement'), id: Type.String(), type, details }, { title });
 }
 
 export const Requirement = Type.Union(
   [
-    requirementOf(['identity_verification', 'kyc_approved', 'accreditation'], Type.Null()),
-    requirementOf(['external_wallet'], ExternalWalletDetails),
-    requirementOf(['whitelisted_wallet'], WhitelistedWalletDetails),
-    requirementOf(['document'], DocumentDetails),
-    requirementOf(['jurisdiction'], JurisdictionDetails),
+    requirementOf(
+      'IdentityRequirement',
+      ['identity_verification', 'kyc_approved', 'accreditation'],
+      Type.Null(),
+    ),
+    requirementOf('ExternalWalletRequirement', ['external_wallet'], ExternalWalletDetails),
+    requirementOf('WhitelistedWalletRequirement', ['whitelisted_wallet'], WhitelistedWalletDetails),
+    requirementOf('DocumentRequirement', ['document'], DocumentDetails),
+    requirementOf('JurisdictionRequirement', ['jurisdiction'], JurisdictionDetails),
   ],
   { title: 'Requirement' },
 );
@@ -80,21 +88,24 @@ export const OfferRequirements = Closed(
 export type OfferRequirements = Static<typeof OfferRequirements>;
 
 const STATUSES = ['not_started', 'in_progress', 'action_needed', 'completed', 'rejected'] as const;
-const Status = Type.Enum([...STATUSES]);
+const Status = Type.Enum([...STATUSES], { title: 'RequirementStatusValue' });
 
 export const RequirementStatus = Type.Union(
   [
     Status,
-    Closed({
-      status: Status,
-      action: Type.Optional(
-        Type.Enum(['kyc_not_verified', 'update_pii_data'], { description: 'Why the user must act.' }),
-      ),
-      kyc_level: Type.Optional(KycLevel),
-      kyc_reset: Type.Optional(
-        Type.Boolean({ description: 'The value to send to `POST /v1/kyc-token` as `reset`.' }),
-      ),
-    }),
+    Closed(
+      {
+        status: Status,
+        action: Type.Optional(
+          Type.Enum(['kyc_not_verified', 'update_pii_data'], { description: 'Why the user must act.' }),
+        ),
+        kyc_level: Type.Optional(KycLevel),
+        kyc_reset: Type.Optional(
+          Type.Boolean({ description: 'The value to send to `POST /v1/kyc-token` as `reset`.' }),
+        ),
+      },
+      { title: 'RequirementStatusObject' },
+    ),
   ],
   { title: 'RequirementStatus', description: 'A plain string if there are no further details.' },
 );

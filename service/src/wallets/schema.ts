@@ -105,5 +105,8 @@ export const AllowWalletTransaction = Closed(
 /** An empty object: the wallet needs no transaction. */
 const AlreadyAllowed = Closed({}, { title: 'WalletAllowed' });
 
-export const AllowWalletReply = Type.Union([AllowWalletTransaction, AlreadyAllowed]);
+export const AllowWalletReply = Type.Union([AllowWalletTransaction, AlreadyAllowed], {
+  title: 'AllowWalletReply',
+  description: 'The transaction to broadcast, or an empty object if none is needed.',
+});
 export type AllowWalletReply = Static<typeof AllowWalletReply>;

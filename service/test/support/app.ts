@@ -12,6 +12,7 @@ import type { Route } from '../../src/http/route.ts';
 import { buildServer, type Plugin } from '../../src/http/server.ts';
 import { createLog } from '../../src/log.ts';
 import { oauthPlugin } from '../../src/oauth/plugin.ts';
+import { browserPages } from '../../src/operations/browser-pages.ts';
 import { apiRoutes } from '../../src/routes.ts';
 import { createTestDatabase } from '../setup/database.ts';
 import { TEST_SECRET } from '../setup/secret.ts';
@@ -75,11 +76,12 @@ export async function testApp({
   });
   const { ctx } = composed;
   const extra = plugins.map((plugin) => plugin(ctx));
-  const app = await buildServer(ctx, routes, [
-    oauthPlugin(ctx),
-    ...(pages ? [accountsPlugin(ctx)] : []),
-    ...extra,
-  ]);
+  const app = await buildServer(
+    ctx,
+    routes,
+    [oauthPlugin(ctx), ...(pages ? [accountsPlugin(ctx)] : []), ...extra],
+    browserPages(ctx, null),
+  );
   if (listen) await app.listen({ host: '127.0.0.1', port });
   return {
     app,

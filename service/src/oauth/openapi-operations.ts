@@ -1,0 +1,181 @@
+import Type from 'typebox';
+import { SCOPES } from '../http/access.ts';
+import type { ExtraOperation } from '../http/openapi-operation.ts';
+import { Closed, Uri } from '../http/wire.ts';
+
+/** The endpoints that oidc-provider and the hosted pages serve, for the API reference. */
+
+const Text = Type.String();
+const Optional = (description: string) => Type.Optional(Type.String({ description }));
+const credentials = {
+  client_id: Optional('Unless sent as HTTP Basic.'),
+  client_secret: Optional('Unless sent as HTTP Basic.'),
+};
+const scope = Type.Optional(
+  Type.String({ description: `Separated by spaces: ${Object.keys(SCOPES).join(', ')}.` }),
+);
+
+const TokenRequest = Type.Union(
+  [
+    Closed(
+      {
+        grant_type: Type.Literal('authorization_code'),
+        code: Type.String({ examples: ['3tQ8WcC1bH0dFvGm2nJ5kL7pR9sT4uX6yZ1aB3cD5e'] }),
+        redirect_uri: Type.String({
+          description: 'The same as in the authorization request.',
+          examples: ['https://partner.example/callback'],
+        }),
+        code_verifier: Type.String({ examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'] }),
+        ...credentials,
+      },
+      { title: 'AuthorizationCodeGrant' },
+    ),
+    Closed(
+      { grant_type: Type.Literal('refresh_token'), refresh_token: Text, scope, ...credentials },
+      { title: 'RefreshTokenGrant' },
+    ),
+    Closed(
+      { grant_type: Type.Literal('client_credentials'), scope, ...credentials },
+      { title: 'ClientCredentialsGrant' },
+    ),
+  ],
+  { title: 'TokenRequest' },
+);
+
+const Token = Closed(
+  {
+    access_token: Text,
+    token_type: Type.Literal('Bearer'),
+    expires_in: Type.Integer({ description: 'Seconds.' }),
+    refresh_token: Optional('For the code and refresh grants.'),
+    id_token: Optional('With the scope `openid`.'),
+    scope: Text,
+  },
+  { title: 'Token' },
+);
+
+const AuthorizationQuery = Type.Object({
+  response_type: Type.Literal('code'),
+  client_id: Text,
+  redirect_uri: Type.String({ description: 'Exactly as registered.' }),
+  state: Optional('Returned unchanged. Compare it to prevent CSRF.'),
+  code_challenge: Type.String({ description: 'The SHA-256 of the code verifier, in base64url (RFC 7636).' }),
+  code_challenge_method: Type.Literal('S256'),
+  scope,
+  prompt: Optional('`login` or `consent` to show these pages again, `none` to show none.'),
+  login_hint: Optional('The email address to fill in.'),
+  nonce: Optional('Returned in the ID token.'),
+});
+
+const LogoutQuery = Type.Object({
+  id_token_hint: Optional('The ID token of the user. Without it, the user confirms on a page.'),
+  client_id: Optional('Required if there is no `id_token_hint`.'),
+  post_logout_redirect_uri: Optional('Exactly as registered.'),
+  state: Optional('Returned unchanged.'),
+});
+
+const Discovery = Type.Object(
+  {
+    issuer: Uri,
+    authorization_endpoint: Uri,
+    token_endpoint: Uri,
+    jwks_uri: Uri,
+    scopes_supported: Type.Array(Text),
+  },
+  { title: 'Discovery', additionalProperties: true, description: 'Metadata by RFC 8414 and OpenID Connect.' },
+);
+const Revocation = Closed({ token: Text, token_type_hint: Optional('Ignored.'), ...credentials });
+const UserInfo = Closed(
+  { sub: Text, email: Optional('With the scope `email`.'), email_verified: Type.Optional(Type.Boolean()) },
+  { title: 'UserInfo' },
+);
+const KeySet = Closed(
+  { keys: Type.Array(Type.Object({}, { additionalProperties: true })) },
+  { title: 'KeySet' },
+);
+
+/** Credentials can also be in the body, which a security requirement cannot say. */
+const CLIENT = [{ clientSecret: [] }, {}];
+
+export const oauthOperations: readonly ExtraOperation[] = [
+  {
+    method: 'get',
+    path: '/oauth/authorize',
+    operationId: 'authorize',
+    summary: 'Sign a user in',
+    description:
+      'Open this in the browser. The user signs in and consents on our pages, and the browser returns to `redirect_uri` with `code`, `state` and `iss`, or with `error`.',
+    security: [],
+    query: AuthorizationQuery,
+    reply: null,
+    errors: [],
+  },
+  {
+    method: 'post',
+    path: '/oauth/token',
+    operationId: 'createToken',
+    summary: 'Get tokens',
+    description:
+      'For codes, refresh tokens and client credentials. Call it from your server only. A code lives 60 seconds, an access token 15 minutes, a refresh token 30 days from its last use.',
+    security: CLIENT,
+    body: TokenRequest,
+    reply: Token,
+    errors: ['unauthorized', 'rate_limited'],
+  },
+  {
+    method: 'post',
+    path: '/oauth/revoke',
+    operationId: 'revokeToken',
+    summary: 'Revoke a token',
+    description:
+      'Replies 200 whatever the token (RFC 7009). Revoking a refresh token ends its access tokens on every node within a second.',
+    security: CLIENT,
+    body: Revocation,
+    reply: Closed({}, { title: 'Revoked' }),
+    errors: ['unauthorized'],
+  },
+  {
+    method: 'get',
+    path: '/oauth/userinfo',
+    operationId: 'getUserInfo',
+    summary: 'Get claims about the user',
+    description: 'Takes user tokens with the scope `openid`.',
+    security: [{ userToken: ['openid'] }],
+    reply: UserInfo,
+    errors: ['unauthorized', 'insufficient_scope'],
+  },
+  {
+    method: 'get',
+    path: '/oauth/logout',
+    operationId: 'endSession',
+    summary: 'Sign the user out',
+    description:
+      'Open this in the browser (RP-initiated logout). It ends the session on our pages and returns to `post_logout_redirect_uri` with `state`. Tokens stay valid: revoke them too if your app no longer needs them.',
+    security: [],
+    query: LogoutQuery,
+    reply: null,
+    errors: [],
+  },
+  {
+    method: 'get',
+    path: '/oauth/jwks',
+    operationId: 'getKeys',
+    summary: 'Get the keys that sign ID tokens',
+    description: 'A JSON Web Key Set. Keys rotate: fetch it again when you see an unknown `kid`.',
+    security: [],
+    reply: KeySet,
+    errors: [],
+  },
+  ...(['openid-configuration', 'oauth-authorization-server'] as const).map(
+    (name): ExtraOperation => ({
+      method: 'get',
+      path: `/.well-known/${name}`,
+      operationId: name === 'openid-configuration' ? 'getOpenIdConfiguration' : 'getAuthorizationServer',
+      summary: name === 'openid-configuration' ? 'Discover the OpenID provider' : 'Discover the OAuth server',
+      description: 'Most OAuth libraries read everything they need from here.',
+      security: [],
+      reply: Discovery,
+      errors: [],
+    }),
+  ),
+];

@@ -1,0 +1,55 @@
+import { DOCS_STYLESHEET, REFERENCE_SCRIPT, STYLESHEET } from './assets.ts';
+import { type Html, html } from './html.ts';
+import { LOGO } from './layout.ts';
+
+export type DocsLink = { href: string; name: string };
+
+type DocsPage = {
+  title: string;
+  /** The links of the navigation; the one whose address is `current` is marked. */
+  nav: readonly DocsLink[];
+  current: string;
+  body: Html;
+};
+
+/** A guide or the list of errors, with the navigation that all pages of the documentation share. */
+export function renderGuide({ title, nav, current, body }: DocsPage): string {
+  return frame({ title, nav, current }, html``, html`<main class="guide">${body}</main>`);
+}
+
+/** The API reference, which a script draws. In the sandbox the script fills in tokens and ids that work. */
+export function renderReference(nav: readonly DocsLink[], documentUrl: string, isSandbox: boolean): string {
+  return frame(
+    { title: 'API reference', nav, current: '/docs' },
+    html`<script src="/docs/reference.js" defer></script>
+<script type="module" src="${REFERENCE_SCRIPT.path}"></script>`,
+    html`<div id="reference" data-url="${documentUrl}"${isSandbox && html` data-sandbox`}>
+<noscript><p class="guide">The API reference requires JavaScript. The same information is in <a href="/openapi.json">openapi.json</a>.</p></noscript>
+</div>`,
+  );
+}
+
+function frame({ title, nav, current }: Omit<DocsPage, 'body'>, scripts: Html, body: Html): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="theme-color" media="(prefers-color-scheme: light)" content="#f7f6f3">
+<meta name="theme-color" media="(prefers-color-scheme: dark)" content="#111415">
+<title>${title} · Causeway</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${STYLESHEET.path}">
+<link rel="stylesheet" href="${DOCS_STYLESHEET.path}">
+${scripts}
+</head>
+<body class="docs">
+<header class="docs-top"><a class="mark" href="/">${LOGO}Causeway</a>
+<nav aria-label="Documentation">${nav.map(
+    ({ href, name }) => html`<a href="${href}"${href === current && html` aria-current="page"`}>${name}</a>`,
+  )}</nav></header>
+${body}
+</body>
+</html>
+`.markup;
+}
