@@ -1,1 +1,1 @@
-export const fingerprint = '9767f5d48f11bc29a8ead3426ca58ca737595a7c7d87ee7be100ad3e1e8a8d50';
+export const fingerprint = '7f13f8bb190e57139419bd6e922a226eeabc7f72132bc497c2cc32148023c0bd';

@@ -3,6 +3,7 @@ import { type TransactionReceipt, zeroAddress } from 'viem';
 import { expect, it } from 'vitest';
 import { accounts, type Call, type Chain, now, send, startChain } from './chain.ts';
 import { commit, commitMany, deployFund, option, remit } from './sale/fund.ts';
+import { commitV2, deployFundV2, idOf, remitV2, rowOf } from './sale/fund-v2.ts';
 import { allowAndFund, allowCall, deploySwap, deploySwapV1, offer, signPermission } from './swap/swap.ts';
 import { deployTokenized, signedSwap } from './tokenized/swap.ts';
 import { deployDollar, mintAndApprove } from './tokens.ts';
@@ -39,6 +40,24 @@ async function measureSale(chain: Chain): Promise<Gas> {
   };
 }
 
+async function measureSaleV2(chain: Chain): Promise<Gas> {
+  const fund = await deployFundV2(chain);
+  const dollar = await deployDollar(chain);
+  const users = [alice, bob];
+  for (const user of users) await mintAndApprove(chain, dollar, user, fund.address, 10n ** 9n);
+  const by = (call: Call) => send(chain, operator, call).then(used);
+  const row = (name: string | number, user = alice) =>
+    rowOf(idOf(name), user.address, dollar.address, 1_000n);
+  const batch = Array.from({ length: 10 }, (_, i) => row(i, users[i % 2]));
+  return {
+    'SaleFundV2.commit, first of a user': await by(commitV2(fund, row('first'))),
+    'SaleFundV2.commit, next': await by(commitV2(fund, row('next'))),
+    'SaleFundV2.commit, batch of 10': await by(commitV2(fund, batch)),
+    'SaleFundV2.commit, batch of 10, all fail': await by(commitV2(fund, batch)),
+    'SaleFundV2.remit': await by(remitV2(fund, row('first'))),
+  };
+}
+
 async function measureFundSwap(chain: Chain): Promise<Gas> {
   const gas: Gas = {};
   const generations = { FundSwap: await deploySwap(chain), FundSwapV1: await deploySwapV1(chain) };
@@ -68,6 +87,7 @@ async function measureTokenized(chain: Chain): Promise<Gas> {
 it('gas costs match gas.json (UPDATE_GAS=1 rewrites it)', async () => {
   const measured = {
     ...(await measureSale(await startChain())),
+    ...(await measureSaleV2(await startChain())),
     ...(await measureFundSwap(await startChain())),
     ...(await measureTokenized(await startChain())),
   };

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import {ISaleFundBase} from "./ISaleFundBase.sol";
+
+/// @title Sale fund, second generation
+/// @notice A sale fund whose commitments carry an id. An id commits at most once and is remitted at most once, so an
+/// operator that lost its records, or two of them, cannot pull or refund the same commitment twice.
+/// @dev The service uses the UUIDs of its installation and of the participation, 16 bytes each, as the id. An option is
+/// identified by the keccak-256 hash of its id's text. `supportsInterface` (ERC-165) tells the generations apart.
+interface ISaleFundV2 is ISaleFundBase {
+    /// @notice One commitment. A refund repeats the row exactly as it was committed.
+    struct Row {
+        bytes32 id;
+        address user;
+        bytes32 option;
+        address token;
+        uint256 amount;
+    }
+
+    /// @notice `amount` of `token` was pulled from `user` for `option`.
+    event Committed(
+        bytes32 indexed id, address indexed user, bytes32 indexed option, address token, uint256 amount
+    );
+
+    /// @notice `amount` of `token` was refunded to `user` for `option`.
+    event Remitted(
+        bytes32 indexed id, address indexed user, bytes32 indexed option, address token, uint256 amount
+    );
+
+    /// @notice One row of a batch failed and had no effect. `kind` 0 is a commit.
+    event BatchFail(
+        uint256 kind,
+        bytes32 indexed id,
+        address indexed user,
+        bytes32 indexed option,
+        address token,
+        uint256 amount
+    );
+
+    /// @notice The id has committed before, remitted or not.
+    error AlreadyCommitted(bytes32 id);
+
+    /// @notice The id has been remitted before.
+    error AlreadyRemitted(bytes32 id);
+
+    /// @notice No such row was committed under this id.
+    error NotCommitted(bytes32 id);
+
+    /// @notice The token rejected the transfer, or a different amount arrived.
+    error CommitFailed(bytes32 id);
+
+    /// @notice The token rejected the refund.
+    error RemitFailed(bytes32 id);
+
+    /// @notice The refund is zero or exceeds the commitment of the id.
+    error InsufficientCommitment(bytes32 id);
+
+    /// @notice Pulls the row's amount from its user. Requires role 2.
+    function commit(Row calldata row) external;
+
+    /// @notice Commits row by row. A failed row emits `BatchFail`, does not use up its id and does not affect the
+    /// others. Requires role 2.
+    function commit(Row[] calldata rows) external;
+
+    /// @notice Refunds `amount` of a committed row to its user. Requires role 4.
+    function remit(Row calldata row, uint256 amount) external;
+
+    /// @notice Refunds several rows, all or none. Requires role 4.
+    function remit(Row[] calldata rows, uint256[] calldata amounts) external;
+
+    /// @notice Whether the id has committed, remitted or not.
+    function isCommitted(bytes32 id) external view returns (bool);
+
+    /// @notice Whether the id has been remitted.
+    function isRemitted(bytes32 id) external view returns (bool);
+}
