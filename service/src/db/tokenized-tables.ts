@@ -36,6 +36,7 @@ export interface TokenizedOrders {
   attestation: Generated<string | null>;
   attestation_id: Generated<string | null>;
   from_block: Generated<bigint | null>;
+  check_at: Generated<string>;
   transaction_hash: Generated<Buffer | null>;
   restricted_reason: Generated<'hold' | 'sanctions' | null>;
   inserted_at: string;

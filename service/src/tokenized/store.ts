@@ -95,11 +95,28 @@ export async function findEarlier(
   return { claimed: claimed && toOrder(claimed), holding: holding && toOrder(holding) };
 }
 
-/** Lists orders without an outcome, the first to expire first. */
-export async function listOpen(db: Db, limit: number): Promise<StoredOrder[]> {
-  const { rows } = await sql<Row>`select ${COLUMNS} from tokenized_orders
-    where state in ('asking', 'unknown', 'attested', 'live') order by expires_at limit ${limit}`.execute(db);
+/** Takes orders without an outcome for `seconds`, the longest unchecked first. Concurrent calls get different orders. */
+export async function takeOpen(db: Db, limit: number, seconds: number): Promise<StoredOrder[]> {
+  const { rows } = await sql<Row>`
+    update tokenized_orders set check_at = now() + make_interval(secs => ${seconds})
+    where id in (
+      select id from tokenized_orders where state in ('asking', 'unknown', 'attested', 'live') and check_at <= now()
+      order by check_at limit ${limit} for update skip locked)
+    returning ${COLUMNS}`.execute(db);
   return rows.map(toOrder);
+}
+
+/** Ends the exclusive check of these orders. They come after all others. */
+export async function releaseTaken(db: Db, ids: readonly string[]): Promise<void> {
+  await sql`update tokenized_orders set check_at = now() where id = any(${ids}::uuid[])`.execute(db);
+}
+
+/** Records that these orders were not executed before `block`. */
+export async function advanceSearch(db: Db, ids: readonly string[], block: bigint): Promise<void> {
+  await sql`
+    update tokenized_orders set from_block = greatest(from_block, ${block}) where id = any(${ids}::uuid[])`.execute(
+    db,
+  );
 }
 
 /** Counts the orders of these users from a wallet with a partner that may still be executed. */

@@ -2,7 +2,7 @@ import { token } from '@causeway/contracts/abi/token.ts';
 import { tokenizedSwap } from '@causeway/contracts/abi/tokenized-swap.ts';
 import { roles, testWallets } from '@causeway/sandbox/seed/keys.ts';
 import { type Hex, maxUint256 } from 'viem';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   changeEachByte,
   MARKET_OPEN,
@@ -225,5 +225,30 @@ describe('the outcome of an order', () => {
     ]);
     expect(written[1]?.data.transaction_hash).toMatch(/^0x[0-9a-f]{64}$/);
     expect(written[3]?.data.transaction_hash).toBeNull();
+  });
+
+  test('is found although 600 orders of a chain that cannot be read wait longer', async () => {
+    const { ctx } = world.app;
+    const { pool } = ctx;
+    await ctx.db.deleteFrom('events').execute();
+    await ctx.db.deleteFrom('tokenized_orders').execute();
+    const done = await order({ amount: '6000000' });
+    expect(done.status).toBe(200);
+    await pool.query(
+      `insert into tokenized_orders select (jsonb_populate_record(o, jsonb_build_object('id', gen_random_uuid(), 'holding',
+        false, 'chain', 'base_mainnet', 'claim', null, 'check_at', now() - interval '1 hour'))).*
+       from tokenized_orders o, generate_series(1, 600)`,
+    );
+    const warn = vi.spyOn(ctx.log, 'warn').mockImplementation(() => undefined);
+    await broadcast(done.body);
+    await settleOrders(ctx);
+    await settleOrders(ctx);
+    expect((await events()).map(({ type }) => type)).toEqual([
+      'tokenized_swap.issued',
+      'tokenized_swap.executed',
+    ]);
+    expect(warn.mock.calls.map(([fields]) => (fields as { orders?: number }).orders)).toEqual([500, 499]);
+    warn.mockRestore();
+    await pool.query("delete from tokenized_orders where chain = 'base_mainnet'");
   });
 });

@@ -1,34 +1,94 @@
 import type { Hex } from 'viem';
-import { readOutcome } from '../chain/evm/tokenized-swap.ts';
+import { readExecutions, readOutcome } from '../chain/evm/tokenized-swap.ts';
 import type { Context } from '../context.ts';
 import { appendEvent } from '../events/event.ts';
 import { toTimestamp } from '../http/wire.ts';
 import { startInterval } from '../jobs/interval.ts';
 import { orderEvent } from './order-event.ts';
-import { listOpen, moveOrder, releaseOrder, type StoredOrder, saveTransactionHash } from './store.ts';
+import {
+  advanceSearch,
+  moveOrder,
+  releaseOrder,
+  releaseTaken,
+  type StoredOrder,
+  saveTransactionHash,
+  takeOpen,
+} from './store.ts';
 
 const WATCH_INTERVAL_MS = 2_000;
 const BATCH_SIZE = 500;
+/** After this time another node may check the orders of a node that stopped. */
+const LEASE_SECONDS = 30;
+/** Providers reject logs of more blocks at once. One pass reads at most `MAX_RANGES` of them per contract. */
+const RANGE_BLOCKS = 2_000n;
+const MAX_RANGES = 10;
+/** Blocks that are searched again, in case a reorganisation moved an execution. */
+const OVERLAP_BLOCKS = 64n;
 
-/** Reads the outcome of issued calldata from the chains. Safe to run on any number of nodes. */
+/** Reads the outcome of issued calldata from the chains, one query per contract. Safe to run on any number of nodes. */
 export async function settleOrders(ctx: Context): Promise<void> {
-  const open = await listOpen(ctx.db, BATCH_SIZE);
-  await Promise.all(
-    open.map((order) =>
-      settleOrder(ctx, order).catch((err: unknown) =>
-        ctx.log.debug({ err, chain: order.chain }, 'order lookup failed'),
-      ),
-    ),
+  const open = await takeOpen(ctx.db, BATCH_SIZE, LEASE_SECONDS);
+  const groups = groupByContract(
+    open.filter(({ state, attestation }) => state === 'live' && attestation !== null),
   );
+  const failures: { err: unknown; chain: string; orders: number }[] = [];
+  try {
+    for (const order of open.filter(({ state }) => state !== 'live')) await abandonOrder(ctx, order);
+    await Promise.all(
+      groups.map((orders) =>
+        settleGroup(ctx, orders).catch(
+          (err: unknown) => void failures.push({ err, chain: orders[0]?.chain ?? '', orders: orders.length }),
+        ),
+      ),
+    );
+  } finally {
+    await releaseTaken(
+      ctx.db,
+      open.map(({ id }) => id),
+    );
+  }
+  for (const failure of failures) ctx.log.warn(failure, 'order lookup failed');
 }
 
-async function settleOrder(ctx: Context, order: StoredOrder): Promise<void> {
-  if (order.state !== 'live') return abandonOrder(ctx, order);
-  if (order.attestation === null) return;
-  const chain = ctx.chains.evm(order.chain);
-  const { executed, isOver } = await readOutcome(chain, toOutcomeQuery(order), chain.facts.confirmations);
-  if (executed !== null) return finishOrder(ctx, order, 'executed', executed);
-  if (isOver) return finishOrder(ctx, order, 'expired', null);
+function groupByContract(orders: readonly StoredOrder[]): StoredOrder[][] {
+  const groups = new Map<string, StoredOrder[]>();
+  for (const order of orders) {
+    const key = `${order.chain} ${order.swap}`;
+    groups.set(key, [...(groups.get(key) ?? []), order]);
+  }
+  return [...groups.values()];
+}
+
+/** Settles orders of one contract from the confirmed blocks that were not searched yet. */
+async function settleGroup(ctx: Context, orders: StoredOrder[]): Promise<void> {
+  const [first] = orders;
+  if (first === undefined) return;
+  const chain = ctx.chains.evm(first.chain);
+  const settled = (await chain.client.getBlockNumber()) - BigInt(chain.facts.confirmations - 1);
+  const { timestamp } = await chain.client.getBlock({ blockNumber: settled });
+  const startOf = ({ from_block }: StoredOrder) => from_block ?? 0n;
+  let from = orders.map(startOf).reduce((lowest, block) => (block < lowest ? block : lowest));
+  let waiting = orders;
+  for (let i = 0; i < MAX_RANGES && from <= settled && waiting.length > 0; i++) {
+    const to = from + RANGE_BLOCKS - 1n < settled ? from + RANGE_BLOCKS - 1n : settled;
+    const executions = await readExecutions(chain, first.swap, from, to);
+    const executed = waiting.filter(({ attestation }) => executions.has(attestation?.attestationId ?? -1n));
+    for (const order of executed)
+      await finishOrder(
+        ctx,
+        order,
+        'executed',
+        executions.get(order.attestation?.attestationId ?? -1n) ?? null,
+      );
+    waiting = waiting.filter((order) => !executed.includes(order));
+    const searched = waiting.filter((order) => startOf(order) <= to).map(({ id }) => id);
+    await advanceSearch(ctx.db, searched, to + 1n - OVERLAP_BLOCKS);
+    from = to + 1n;
+  }
+  if (from <= settled) return;
+  for (const order of waiting)
+    if (startOf(order) <= settled && timestamp > (order.attestation?.expiration ?? timestamp))
+      await finishOrder(ctx, order, 'expired', null);
 }
 
 /** Ends an expired order whose calldata was never issued, and so cannot be executed. */

@@ -101,3 +101,20 @@ export async function readOutcome(
   const execution = logs.find(({ args }) => args.attestationId === attestationId);
   return { executed: execution?.transactionHash ?? null, isOver: block.timestamp > expiration };
 }
+
+/** Returns the transactions that executed attestations in a range of blocks, by attestation id. */
+export async function readExecutions(
+  { client }: EvmChain,
+  swap: Hex,
+  fromBlock: bigint,
+  toBlock: bigint,
+): Promise<Map<bigint, Hex>> {
+  const logs = await client.getContractEvents({
+    ...{ address: swap, abi: tokenizedSwapAbi, eventName: 'Swapped', fromBlock, toBlock },
+  });
+  return new Map(
+    logs.flatMap(({ args, transactionHash }) =>
+      args.attestationId === undefined ? [] : [[args.attestationId, transactionHash]],
+    ),
+  );
+}
