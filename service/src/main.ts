@@ -43,10 +43,17 @@ const COMMANDS: Record<string, Entry> = {
     },
   },
   operator: {
-    summary: "Show the operator key's balance and nonces, or adopt a new nonce",
+    summary: "Show the operator key's balance and nonces, reconcile chain and database, adopt a nonce",
     load: async () => {
       const { OPERATOR_HELP, runOperator } = await import('./settlement/operator-command.ts');
       return { help: OPERATOR_HELP, run: (args) => runOperator(loadCommandConfig(), args) };
+    },
+  },
+  settlement: {
+    summary: 'Show what is waiting, pause and resume the settlement of a chain or an offer',
+    load: async () => {
+      const { SETTLEMENT_HELP, runSettlement } = await import('./settlement/settlement-command.ts');
+      return { help: SETTLEMENT_HELP, run: (args) => runSettlement(loadCommandConfig(), args) };
     },
   },
   user: {

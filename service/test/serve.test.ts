@@ -113,6 +113,7 @@ const COMMANDS = [
   'offer',
   'participation',
   'operator',
+  'settlement',
   'user',
   'sanctions',
   'keys',

@@ -11,6 +11,11 @@ export type ChainFacts = {
    * reorganisation must no longer be able to undo the commit. Test chains use 1: embedded chains mine on demand only.
    */
   refundDepth: number;
+  /**
+   * Whether the node's `safe` and `finalized` blocks replace both depths, which then serve nodes without these tags. Test
+   * chains use depths alone: embedded chains mine on demand only.
+   */
+  finalityTags: boolean;
   explorer: string;
   blockTimeSeconds: number;
   /** Address of Multicall3. If the chain has no code there, reads use a JSON-RPC batch instead. */
@@ -26,6 +31,7 @@ export const CHAIN_FACTS = {
     chainId: 1,
     confirmations: 12,
     refundDepth: 64,
+    finalityTags: true,
     explorer: 'https://etherscan.io',
     blockTimeSeconds: 12,
     multicall: MULTICALL3,
@@ -35,6 +41,7 @@ export const CHAIN_FACTS = {
     chainId: 11_155_111,
     confirmations: 1,
     refundDepth: 1,
+    finalityTags: false,
     explorer: 'https://sepolia.etherscan.io',
     blockTimeSeconds: 12,
     multicall: MULTICALL3,
@@ -44,6 +51,7 @@ export const CHAIN_FACTS = {
     chainId: 8453,
     confirmations: 10,
     refundDepth: 64,
+    finalityTags: true,
     explorer: 'https://basescan.org',
     blockTimeSeconds: 2,
     multicall: MULTICALL3,
@@ -53,6 +61,7 @@ export const CHAIN_FACTS = {
     chainId: 84_532,
     confirmations: 1,
     refundDepth: 1,
+    finalityTags: false,
     explorer: 'https://sepolia.basescan.org',
     blockTimeSeconds: 2,
     multicall: MULTICALL3,
@@ -62,6 +71,7 @@ export const CHAIN_FACTS = {
     chainId: null,
     confirmations: 32,
     refundDepth: 32,
+    finalityTags: false,
     explorer: 'https://explorer.solana.com',
     blockTimeSeconds: 0.4,
     multicall: null,
@@ -71,6 +81,7 @@ export const CHAIN_FACTS = {
     chainId: null,
     confirmations: 32,
     refundDepth: 32,
+    finalityTags: false,
     explorer: 'https://explorer.solana.com/?cluster=devnet',
     blockTimeSeconds: 0.4,
     multicall: null,

@@ -3,6 +3,7 @@ import type { Generated } from 'kysely';
 export interface InstallationTables {
   installation: Installation;
   installation_secrets: InstallationSecrets;
+  installation_ids: InstallationIds;
 }
 
 /** One row at most. */
@@ -15,4 +16,10 @@ interface Installation {
 interface InstallationSecrets {
   fingerprint: Buffer;
   inserted_at: Generated<string>;
+}
+
+/** Exactly one row. */
+interface InstallationIds {
+  singleton: Generated<boolean>;
+  id: Generated<string>;
 }

@@ -9,6 +9,7 @@ export interface SettlementTables {
   operator_transactions: OperatorTransactions;
   operator_attempts: OperatorAttempts;
   participations: Participations;
+  settlement_pauses: SettlementPauses;
 }
 
 export interface Events {
@@ -123,4 +124,12 @@ export interface Participations {
   price_usd: string | null;
   inserted_at: string;
   updated_at: string;
+}
+
+export interface SettlementPauses {
+  /** The name of a chain or the id of an offer. */
+  subject: string;
+  reason: 'operator' | 'unreconciled';
+  message: string;
+  inserted_at: Generated<string>;
 }

@@ -1,11 +1,12 @@
-import type { Abi, Hex } from 'viem';
-import { encodeFunctionData, parseAbi } from 'viem/utils';
+import type { Hex } from 'viem';
+import { parseAbi } from 'viem/utils';
 import { erc20Abi, fundSwapAbi } from '../chain/evm/abi.ts';
 import { findChainIdProblems } from '../chain/evm/chain-id.ts';
 import type { Chains, EvmChain } from '../chain/evm/client.ts';
 import { contractCall } from '../chain/evm/contract-call.ts';
 import { findApiError } from '../chain/evm/failures.ts';
 import { describeRevert, revertData } from '../chain/evm/revert.ts';
+import { encodeRoleProbe, readFundGeneration } from '../chain/evm/sale-fund.ts';
 import { ApiError } from '../errors.ts';
 import type { OfferFile } from './file-schema.ts';
 
@@ -25,8 +26,6 @@ const fundAbi = parseAbi([
   'function KIND() view returns (uint256)',
   'function stopped() view returns (uint256)',
   'function totals(address user, bytes32 option, address token) view returns (uint256, uint256, uint256, uint256)',
-  'function commit(address user, bytes32 option, address token, uint256 amount)',
-  'function remit(address user, bytes32 option, address token, uint256 amount)',
 ]);
 
 const tokenizedAbi = parseAbi([
@@ -128,8 +127,8 @@ function fundChecks(
   };
   const roleCheck = (functionName: 'commit' | 'remit') => async () => {
     if (operator === null) return null;
-    const args = [zeroAddress, zeroHash, token, 0n] as const;
-    const revert = await simulate(chain, operator, address, fundAbi, functionName, args);
+    const data = encodeRoleProbe(functionName, token, await readFundGeneration(chain, address));
+    const revert = await simulate(chain, operator, address, data);
     return revert === 'Unauthorized()'
       ? `the operator ${operator} does not have the ${functionName} role`
       : null;
@@ -226,15 +225,7 @@ function tokenizedChecks(
 }
 
 /** Returns the revert reason of a call from `from`, or null if it succeeds. */
-async function simulate(
-  { rpc }: EvmChain,
-  from: Hex,
-  to: Hex,
-  abi: Abi,
-  functionName: string,
-  args: readonly unknown[],
-): Promise<string | null> {
-  const data = encodeFunctionData({ abi, functionName, args });
+async function simulate({ rpc }: EvmChain, from: Hex, to: Hex, data: Hex): Promise<string | null> {
   try {
     await rpc.request({ method: 'eth_call', params: [{ from, to, data }, 'latest'] });
     return null;

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
 import { openChains } from '../chain/evm/client.ts';
 import type { Config } from '../config.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
+import { confirm } from '../operations/confirm.ts';
 import { type CommandContext, runCommand } from '../operations/run-command.ts';
 import { writeOutput } from '../operations/write-output.ts';
 import { applyOffers, type OfferPlan, OfferRefusedError, planOffers } from './apply.ts';
@@ -176,14 +176,6 @@ async function readFiles(names: string[], { set = [] }: Values): Promise<OfferFi
       return parseOfferFile(text, { name, variables });
     }),
   );
-}
-
-async function confirm(): Promise<boolean> {
-  if (!process.stdin.isTTY) return false;
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await lines.question('Apply these changes? [y/N] ');
-  lines.close();
-  return /^y(es)?$/i.test(answer.trim());
 }
 
 async function list({ db, clock }: CommandContext): Promise<void> {

@@ -8,6 +8,7 @@ export type BlockedReason =
   | 'reverts'
   | 'refused'
   | 'foreign_nonce'
+  | 'unreconciled'
   | 'providers_disagree'
   | 'unreachable';
 

@@ -79,6 +79,17 @@ export async function revokeLease(tx: Db, { chain, address }: KeyId, nonce: bigi
   return rows[0]?.next_nonce ?? null;
 }
 
+/**
+ * Takes the lease from its holder and raises the next nonce to at least `nonce`. Higher counts that nodes have reported
+ * stay remembered: they belong to transactions that are still unknown.
+ */
+export async function advanceKey(tx: Db, { chain, address }: KeyId, nonce: bigint): Promise<void> {
+  await sql`
+    update operator_keys set epoch = epoch + 1, lease_until = now(), next_nonce = greatest(next_nonce, ${nonce}),
+      seen_nonce = case when seen_nonce > greatest(next_nonce, ${nonce}) then seen_nonce end
+    where chain = ${chain} and address = ${address}`.execute(tx);
+}
+
 export async function findNextNonce(db: Db, { chain, address }: KeyId): Promise<bigint | null> {
   const row = await db
     .selectFrom('operator_keys')

@@ -29,6 +29,34 @@ export async function insertTransaction(
   await insertAttempt(tx, id, signed);
 }
 
+/** A successful transaction as the chain has it. */
+export type MinedCall = {
+  id: string;
+  chain: string;
+  from: Hex;
+  nonce: bigint;
+  kind: TransactionKind;
+  to: Hex;
+  data: Hex;
+  gas: bigint;
+  hash: Hex;
+  blockNumber: bigint;
+  blockHash: Hex;
+};
+
+/** Stores a final transaction that was found on the chain. Its attempts are not known. */
+export async function insertMined(tx: Db, found: MinedCall): Promise<void> {
+  const { id, chain, from, nonce, kind, to, data, gas, hash, blockNumber, blockHash } = found;
+  await tx
+    .insertInto('operator_transactions')
+    .values({
+      ...{ id, chain, signer: from, nonce, kind, target: to, data: toBytes(data), gas },
+      ...{ state: 'final', succeeded: true, mined_hash: toBytes(hash) },
+      ...{ block_number: blockNumber, block_hash: toBytes(blockHash) },
+    })
+    .execute();
+}
+
 export async function insertAttempt(db: Db, transactionId: string, signed: SignedCall): Promise<void> {
   await db
     .insertInto('operator_attempts')
@@ -190,7 +218,7 @@ export async function finalizeBelow(db: Db, { chain, address }: KeyId, blockNumb
     .execute();
 }
 
-/** Returns our transaction with this nonce, or null if we never used it. */
+/** Returns our transaction with this nonce, a displaced one only if there is no other; null if we never used it. */
 export async function findByNonce(
   db: Db,
   { chain, address }: KeyId,
@@ -202,6 +230,8 @@ export async function findByNonce(
     .where('chain', '=', chain)
     .where('signer', '=', address)
     .where('nonce', '=', nonce)
+    .orderBy(sql`state = 'displaced'`)
+    .orderBy('inserted_at', 'desc')
     .executeTakeFirst();
   return found ?? null;
 }

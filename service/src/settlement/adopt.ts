@@ -1,46 +1,33 @@
 import type { Context } from '../context.ts';
-import type { Db } from '../db/pool.ts';
 import type { OperatorAccount } from '../operator/account.ts';
 import { adoptChainNonce } from '../operator/adopt.ts';
-import { changeStatus } from '../participations/status.ts';
 import { wakeSettlement } from '../participations/wake.ts';
-import { releaseRevocation } from '../wallets/revocation.ts';
-import { failUncommitted } from './commit-outcome.ts';
-import { listRowsOf, type SettlementRow, unassignRefund } from './store.ts';
+import { abandonTransaction } from './abandon.ts';
+import { planReconcile } from './reconcile-plan.ts';
 
 type Parts = Pick<Context, 'clock' | 'random'>;
 
-/** The stored reason of a row whose commit lost its nonce to a foreign transaction. */
-const COMMIT_DISPLACED = 'commit_displaced';
+/** The funds have events that the rows do not show. The message is meant for the operator who ran the command. */
+export class NotReconciled extends Error {
+  constructor(chain: string) {
+    super(
+      `the funds on ${chain} have commits or refunds that this database does not know; run causeway operator reconcile ${chain} first`,
+    );
+    this.name = 'NotReconciled';
+  }
+}
 
 /**
- * Resumes settlement after the operator's key was used elsewhere. An operator must first make sure that the foreign
- * transactions committed nothing that is still to be committed here. Returns the next nonce.
+ * Resumes settlement after the operator's key was used elsewhere. Throws `NotReconciled` while the foreign transactions
+ * have settled rows of this database, which would otherwise be settled a second time. Returns the next nonce.
  */
 export async function adoptNonce(parts: Parts, account: OperatorAccount): Promise<bigint> {
-  const nextNonce = await adoptChainNonce(account, async (tx, { id, kind }) => {
-    if (kind === 'fill') return;
-    if (kind === 'revoke') return releaseRevocation(tx, id);
-    const rows = await listRowsOf(tx, kind, id);
-    await (kind === 'commit' ? abandonCommit : abandonRefund)(parts, tx, rows);
-  });
-  await wakeSettlement(account.db, account.chain.name);
-  return nextNonce;
-}
-
-/** Returns submitted rows to `pending`. Rows that were to be refunded already are not committed again. */
-async function abandonCommit(parts: Parts, tx: Db, rows: readonly SettlementRow[]): Promise<void> {
-  const ids = rows.map(({ id }) => id);
-  await changeStatus(parts, tx, { ids, from: ['submitted'], to: 'pending', commitId: null });
-  const others = rows.filter(({ status }) => status !== 'submitted').map(({ id }) => id);
-  await failUncommitted(parts, tx, others, COMMIT_DISPLACED);
-}
-
-async function abandonRefund(parts: Parts, tx: Db, rows: readonly SettlementRow[]): Promise<void> {
-  const refunds = await unassignRefund(
-    tx,
-    rows.map(({ id }) => id),
+  const { db, chain } = account;
+  const { lost, differences } = await planReconcile(db, chain);
+  if (lost.length > 0 || differences.length > 0) throw new NotReconciled(chain.name);
+  const nextNonce = await adoptChainNonce(account, (tx, displaced) =>
+    abandonTransaction(parts, tx, displaced),
   );
-  const uncommitted = refunds.filter(({ committed }) => committed === false).map(({ id }) => id);
-  await failUncommitted(parts, tx, uncommitted, COMMIT_DISPLACED);
+  await wakeSettlement(db, chain.name);
+  return nextNonce;
 }

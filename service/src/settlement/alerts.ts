@@ -21,6 +21,7 @@ const REASONS: readonly BlockedReason[] = [
   'reverts',
   'refused',
   'foreign_nonce',
+  'unreconciled',
   'providers_disagree',
   'unreachable',
 ];

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
 import { describeRevert } from '../chain/evm/revert.ts';
-import { encodeCommit } from '../chain/evm/sale-fund.ts';
+import { encodeCommit, readFundGeneration } from '../chain/evm/sale-fund.ts';
 import { lockEligible } from '../eligibility/commit.ts';
 import { toTimestamp } from '../http/wire.ts';
 import { sendCall } from '../operator/sender.ts';
@@ -10,6 +10,7 @@ import { changeStatus } from '../participations/status.ts';
 import { freezeSanctioned } from '../screening/freeze.ts';
 import { keepFunded } from './check-funds.ts';
 import { estimateGas, withGasMargin } from './estimate.ts';
+import { keepUncommitted } from './fund-ids.ts';
 import { postpone, postponeIfFundBlocked } from './postpone.ts';
 import { screenRows, unlessEligibilityChanged } from './screen.ts';
 import { listExpired, listPending, type SettlementRow } from './store.ts';
@@ -51,7 +52,7 @@ async function expirePending({ ctx, account }: SettlementWorker): Promise<number
 
 async function sendCommit(worker: SettlementWorker, rows: SettlementRow[]): Promise<number> {
   const { ctx, account, lease } = worker;
-  const plan = await planCommit(worker, rows);
+  const plan = await planCommit(worker, await keepUncommitted(worker, rows));
   if (plan === null) return rows.length;
   await sendCall(account, lease(), plan.call, async (tx, id) => {
     await lockEligible(ctx, tx, 'commit', plan.rows);
@@ -93,12 +94,14 @@ type CommitPlan = { call: OperatorCall; rows: SettlementRow[] };
 async function planCommit(worker: SettlementWorker, rows: SettlementRow[]): Promise<CommitPlan | null> {
   const [first] = rows;
   if (first === undefined) return null;
+  const generation = await readFundGeneration(worker.account.chain, first.fund);
   if (rows.length === 1) {
-    const single = await simulateCommit(worker, first.fund, encodeCommit(rows, 'single'), null);
+    const data = encodeCommit(rows, 'single', generation);
+    const single = await simulateCommit(worker, first.fund, data, null);
     if ('call' in single) return { call: single.call, rows };
   }
   const gasLimit = BATCH_BASE_GAS + GAS_PER_ROW * BigInt(rows.length);
-  const batch = await simulateCommit(worker, first.fund, encodeCommit(rows, 'batch'), gasLimit);
+  const batch = await simulateCommit(worker, first.fund, encodeCommit(rows, 'batch', generation), gasLimit);
   if ('call' in batch) return { call: batch.call, rows };
   if (rows.length > 1) return planCommit(worker, rows.slice(0, Math.ceil(rows.length / 2)));
   await postpone(worker, rows, REVERTING_ROW_DELAY_SECONDS, {

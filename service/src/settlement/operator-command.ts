@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { openChains } from '../chain/evm/client.ts';
+import { type Chains, openChains } from '../chain/evm/client.ts';
 import { realClock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { createLog } from '../log.ts';
@@ -9,59 +9,77 @@ import { feeLimits } from '../operator/account.ts';
 import { NotDeepEnough } from '../operator/adopt.ts';
 import { openOperatorKey } from '../operator/key.ts';
 import { readOperatorStatus } from '../operator/status.ts';
-import { adoptNonce } from './adopt.ts';
+import { adoptNonce, NotReconciled } from './adopt.ts';
+import { runReconcile } from './reconcile-command.ts';
 
 export const OPERATOR_HELP: CommandHelp = {
-  usage: ['operator status', 'operator adopt CHAIN'],
+  usage: [
+    'operator status',
+    'operator adopt CHAIN',
+    'operator reconcile CHAIN [--from-block N] [--dry-run] [--yes]',
+  ],
   description:
-    "status prints, for every configured chain, the operator key's balance, its nonce on chain, the next nonce the service will use, and the number of open transactions. adopt resumes settlement after another program has used the key: it continues from the chain's nonce once the foreign transactions are final.",
+    "status prints, for every configured chain, the operator key's balance, its nonce on chain, the next nonce the service will use, and the number of open transactions. reconcile compares the commits and refunds in the final blocks of a chain with the database, prints a plan and writes it after confirmation: it adopts transactions of the operator's keys that the database has lost, for example in a restore, and pauses the offers with any other difference. adopt resumes settlement after another program has used the key: it continues from the chain's nonce once the foreign transactions are final and reconciled.",
+  options: {
+    '--from-block N': 'The first block to compare. Default: shortly before the last known transaction.',
+    '--dry-run': 'Only print the plan.',
+    '--yes': 'Write the plan without asking for confirmation.',
+  },
   examples: {
     'operator status': 'Check the balance and the nonces',
+    'operator reconcile ethereum_mainnet --dry-run': 'Compare the funds with the database',
     'operator adopt ethereum_mainnet': 'Continue after a transaction was sent by hand',
   },
 };
 
+const options = {
+  'from-block': { type: 'string' },
+  'dry-run': { type: 'boolean' },
+  yes: { type: 'boolean' },
+} as const;
+
 export async function runOperator(config: Config, args: string[]): Promise<void> {
-  const { positionals } = parseArgs({ args, allowPositionals: true });
+  const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
   const [name = '', chain, ...more] = positionals;
-  if (name !== 'status' && name !== 'adopt')
-    throw new UsageError('operator requires one of the commands status and adopt');
+  if (name !== 'status' && name !== 'adopt' && name !== 'reconcile')
+    throw new UsageError('operator requires one of the commands status, adopt and reconcile');
+  if (name !== 'reconcile' && Object.keys(values).length > 0)
+    throw new UsageError(`operator ${name} takes no options`);
   if (name === 'status' && chain !== undefined) throw new UsageError('operator status takes no arguments');
-  if (name === 'adopt' && (chain === undefined || more.length > 0))
-    throw new UsageError('operator adopt requires one chain, such as ethereum_mainnet');
-  if (config.operatorKey === null)
-    throw new ConfigError([
-      'OPERATOR_KEY: is required by operator; set OPERATOR_KEY, OPERATOR_KEY_FILE or OPERATOR_KMS_KEY',
-    ]);
-  const signer = await openOperatorKey(config.operatorKey, realClock());
+  if (name !== 'status' && (chain === undefined || more.length > 0))
+    throw new UsageError(`operator ${name} requires one chain, such as ethereum_mainnet`);
   const chains = openChains({ urls: config.rpcUrls, freshnessMs: config.rpcFreshnessMs });
-  const log = createLog({ level: 'silent', pretty: false });
   try {
-    await runCommand(config, async (ctx) => {
-      const parts = { ...ctx, log, signer };
-      if (chain !== undefined) {
-        const next = await adoptNonce(ctx, {
-          ...parts,
-          ...feeLimits(config, chain),
-          chain: chains.evm(chain),
-        });
-        console.log(`The next nonce of ${signer.address} on ${chain} is ${next}.`);
-        return;
-      }
-      for (const each of chains.all())
-        console.log(
-          JSON.stringify(
-            await readOperatorStatus({ ...parts, ...feeLimits(config, each.name), chain: each }),
-            null,
-            2,
-          ),
-        );
-    });
+    if (name === 'reconcile') await runReconcile(config, chains.evm(chain ?? ''), values);
+    else await runWithKey(config, chains, chain);
   } catch (error) {
-    if (!(error instanceof NotDeepEnough)) throw error;
+    if (!(error instanceof NotDeepEnough || error instanceof NotReconciled)) throw error;
     console.error(error.message);
     process.exitCode = 1;
   } finally {
     await chains.close();
   }
+}
+
+/** Prints the status of every chain, or adopts the nonce of one. */
+async function runWithKey(config: Config, chains: Chains, chain: string | undefined): Promise<void> {
+  if (config.operatorKey === null)
+    throw new ConfigError([
+      'OPERATOR_KEY: is required by operator; set OPERATOR_KEY, OPERATOR_KEY_FILE or OPERATOR_KMS_KEY',
+    ]);
+  const signer = await openOperatorKey(config.operatorKey, realClock());
+  const log = createLog({ level: 'silent', pretty: false });
+  await runCommand(config, async (ctx) => {
+    const parts = { ...ctx, log, signer };
+    if (chain !== undefined) {
+      const account = { ...parts, ...feeLimits(config, chain), chain: chains.evm(chain) };
+      const next = await adoptNonce(ctx, account);
+      console.log(`The next nonce of ${signer.address} on ${chain} is ${next}.`);
+      return;
+    }
+    for (const each of chains.all()) {
+      const status = await readOperatorStatus({ ...parts, ...feeLimits(config, each.name), chain: each });
+      console.log(JSON.stringify(status, null, 2));
+    }
+  });
 }

@@ -14,9 +14,12 @@ import { finishRevocation, releaseRevocation, reopenRevocation } from '../wallet
 import { mayEnd } from './agreement.ts';
 import type { Alerts } from './alerts.ts';
 import { releaseCommit, reopenCommit, settleCommit } from './commit-outcome.ts';
+import { areUnknownToFund } from './fund-ids.ts';
 import { readRefundPrerequisite, settleCancelledRefund, settleRefund } from './refund-outcome.ts';
 import { maySign } from './resign.ts';
 import { listRowsOf, type SettlementRow } from './store.ts';
+
+const SUCCESS = { commit: 'Committed', remit: 'Remitted' } as const;
 
 /** Translates the outcome of an operator transaction into status changes of its participations. */
 export function createOutcomeHandlers(
@@ -45,8 +48,7 @@ export function createOutcomeHandlers(
         return releaseCommit(ctx, tx, rows);
       if (wasCancelled) return settleCancelledRefund(ctx, tx, rows);
       const events = revert === null ? matchRows(target, receipt.logs, rows) : rows.map(() => null);
-      const success = kind === 'commit' ? 'Committed' : 'Remitted';
-      const outcome = { ...split(rows, (i) => events[i] === success), revert };
+      const outcome = { ...split(rows, (i) => events[i] === SUCCESS[kind]), revert };
       await (kind === 'commit' ? settleCommit : settleRefund)(ctx, tx, outcome);
     },
     reopen: async (tx, { id, kind }) => {
@@ -58,7 +60,7 @@ export function createOutcomeHandlers(
     prerequisiteState: async ({ id, kind }) =>
       kind === 'remit' ? readRefundPrerequisite(ctx.db, id) : 'met',
     mayResign: (tx, { id, kind }) => maySign(ctx, tx, kind, id),
-    isReliable: async ({ id, kind }, receipt) => {
+    isReliable: async ({ id, kind, target }, receipt) => {
       if (kind === 'fill') return true;
       const judge = async (view: EvmChain) => {
         const [own] = await readReceipts(view, [receipt.transactionHash]);
@@ -66,6 +68,9 @@ export function createOutcomeHandlers(
       };
       if (kind === 'revoke') return isAgreed(account.chain, digestReceipt(receipt), judge);
       const rows = await listRowsOf(ctx.db, kind, id);
+      const events = matchRows(target, receipt.logs, rows);
+      const without = rows.filter((_, i) => events[i] !== SUCCESS[kind]);
+      if (!(await areUnknownToFund({ ctx, account, alerts }, kind, without))) return false;
       return mayEnd({ ctx, account, alerts }, rows, digestReceipt(receipt), judge);
     },
   };

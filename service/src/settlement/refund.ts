@@ -1,11 +1,12 @@
 import { nameRevert } from '../chain/evm/revert.ts';
-import { encodeRemit } from '../chain/evm/sale-fund.ts';
+import { encodeRemit, readFundGeneration } from '../chain/evm/sale-fund.ts';
 import { lockEligible } from '../eligibility/commit.ts';
 import { RELEASE_BLOCKS } from '../operator/follow.ts';
 import { sendCall } from '../operator/sender.ts';
 import { changeStatus } from '../participations/status.ts';
 import { freezeSanctioned } from '../screening/freeze.ts';
 import { estimateGas, withGasMargin } from './estimate.ts';
+import { keepUnrefunded } from './fund-ids.ts';
 import { postponeIfFundBlocked } from './postpone.ts';
 import { screenRows, unlessEligibilityChanged } from './screen.ts';
 import { assignRefund, listToRemit, type SettlementRow } from './store.ts';
@@ -41,6 +42,7 @@ async function sendBatchOrFirst(
   const { ctx } = worker;
   if (rows.length > 1 && (await sendRemit(worker, rows)) === null) return rows.length;
   const reason = await sendRemit(worker, [first]);
+  if (reason !== null && (await keepUnrefunded(worker, [first])).length === 0) return 1;
   if (reason !== null)
     await ctx.db.transaction().execute((tx) =>
       changeStatus(ctx, tx, {
@@ -60,7 +62,7 @@ async function sendRemit(
 ): Promise<string | null> {
   const [first] = rows;
   if (first === undefined) return null;
-  const data = encodeRemit(rows);
+  const data = encodeRemit(rows, await readFundGeneration(account.chain, first.fund));
   const estimate = await estimateGas(account, first.fund, data, 'remit');
   if ('revert' in estimate) return nameRevert(estimate.revert);
   const call = { kind: 'remit' as const, target: first.fund, data, gas: withGasMargin(estimate.gas) };

@@ -1,8 +1,7 @@
-import { sql } from 'kysely';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { type LyingNode, startLyingNode } from '../../test/support/lying-node.ts';
 import { saleWorker, UNIT } from '../../test/support/sale.ts';
-import { blockedCount, useSale } from '../../test/support/settlement.ts';
+import { blockedCount, forgetTransaction, useSale } from '../../test/support/settlement.ts';
 
 let second: LyingNode;
 const sale = useSale({
@@ -17,24 +16,6 @@ afterEach(() => {
 });
 afterAll(() => second.close());
 
-/** Undoes the last send in the database alone, as a restore or a failover to a lagging replica does. */
-async function forgetLastTransaction(id: string): Promise<void> {
-  const { db } = sale.app.ctx;
-  const { commit_id } = await db
-    .selectFrom('participations')
-    .select('commit_id')
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow();
-  await sql`update participations set status = 'pending', commit_id = null, commit_row = null where id = ${id}`.execute(
-    db,
-  );
-  await sql`delete from operator_attempts where transaction_id = ${commit_id}`.execute(db);
-  await sql`delete from operator_transactions where id = ${commit_id}`.execute(db);
-  await sql`update operator_keys set next_nonce = next_nonce - 1, epoch = epoch + 1, seen_nonce = null`.execute(
-    db,
-  );
-}
-
 async function sendAndForget(): Promise<string> {
   const { round } = saleWorker(sale);
   await sale.participate(sale.buyer(0), UNIT);
@@ -44,7 +25,7 @@ async function sendAndForget(): Promise<string> {
   sale.pauseMining();
   await round();
   expect(await sale.statusOf(id)).toBe('submitted');
-  await forgetLastTransaction(id);
+  await forgetTransaction(sale, id, 'commit');
   return id;
 }
 

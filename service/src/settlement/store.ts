@@ -20,7 +20,7 @@ export type SettlementRow = FundRow & {
   chain: string;
 };
 
-type StoredRow = {
+export type StoredRow = {
   id: string;
   status: ParticipationStatus;
   fund_address: Hex;
@@ -35,14 +35,17 @@ type StoredRow = {
   partner_id: string;
   offer_id: string;
   chain: string;
+  installation_id: string;
 };
 
-const COLUMNS = sql`p.id, p.status, p.fund_address, p.wallet_address, p.offer_option_id, p.token_address, p.amount,
-  p.approval_hash, p.asset_digits, p.prepared_at, p.user_id, p.partner_id, p.offer_id, p.chain`;
+export const SETTLEMENT_COLUMNS = sql`p.id, p.status, p.fund_address, p.wallet_address, p.offer_option_id, p.token_address, p.amount,
+  p.approval_hash, p.asset_digits, p.prepared_at, p.user_id, p.partner_id, p.offer_id, p.chain,
+  (select id from installation_ids) as installation_id`;
 
-function toRow(row: StoredRow): SettlementRow {
+export function toSettlementRow(row: StoredRow): SettlementRow {
   return {
     id: row.id,
+    commitment: `0x${`${row.installation_id}${row.id}`.replaceAll('-', '')}`,
     status: row.status,
     fund: row.fund_address,
     user: row.wallet_address,
@@ -71,19 +74,23 @@ export async function takePrepared(
     where p.id in (
       select id from participations where chain = ${chain} and status = 'prepared' and check_at <= now()
       order by check_at limit ${limit} for update skip locked)
-    returning ${COLUMNS}`.execute(db);
-  return rows.map(toRow);
+    returning ${SETTLEMENT_COLUMNS}`.execute(db);
+  return rows.map(toSettlementRow);
 }
+
+const IS_NOT_PAUSED = sql`not exists (
+  select from settlement_pauses s where s.subject in ('*', p.chain, p.offer_id::text))`;
 
 /** Returns the oldest due pending rows of the fund whose first row has waited longest. */
 export async function listPending(db: Db, chain: string, limit: number): Promise<SettlementRow[]> {
+  const isDue = sql`p.chain = ${chain} and p.status = 'pending' and p.check_at <= now() and p.frozen_reason is null
+    and ${IS_NOT_PAUSED}`;
   const { rows } = await sql<StoredRow>`
-    select ${COLUMNS} from participations p
-    where p.chain = ${chain} and p.status = 'pending' and p.check_at <= now() and p.frozen_reason is null
-      and p.fund_address = (select fund_address from participations
-        where chain = ${chain} and status = 'pending' and check_at <= now() and frozen_reason is null order by inserted_at, id limit 1)
+    select ${SETTLEMENT_COLUMNS} from participations p
+    where ${isDue} and p.fund_address = (
+      select p.fund_address from participations p where ${isDue} order by p.inserted_at, p.id limit 1)
     order by p.inserted_at, p.id limit ${limit}`.execute(db);
-  return rows.map(toRow);
+  return rows.map(toSettlementRow);
 }
 
 /**
@@ -141,15 +148,15 @@ export async function listToRemit(
   const isBelow = (id: RawBuilder<unknown>, block: bigint) =>
     sql`exists (select from operator_transactions t where t.id = ${id} and (t.state = 'final' or t.block_number < ${block}))`;
   const isDue = sql`p.chain = ${chain} and p.status = 'remit_submitted' and p.check_at <= now() and p.frozen_reason is null and p.committed
-    and ${isBelow(sql`p.commit_id`, committedBelow)}
+    and ${IS_NOT_PAUSED} and ${isBelow(sql`p.commit_id`, committedBelow)}
     and (p.remit_id is null or ${isBelow(sql`p.remit_id`, releasedBelow)})`;
   const { rows } = await sql<StoredRow>`
     with first as (
       select p.fund_address, p.offer_option_id, p.token_address from participations p where ${isDue}
       order by p.updated_at limit 1)
-    select ${COLUMNS} from participations p join first f using (fund_address, offer_option_id, token_address)
+    select ${SETTLEMENT_COLUMNS} from participations p join first f using (fund_address, offer_option_id, token_address)
     where ${isDue} order by p.updated_at, p.id limit ${limit}`.execute(db);
-  return rows.map(toRow);
+  return rows.map(toSettlementRow);
 }
 
 /** Locks and returns the rows of a transaction in the order of its call data. */
@@ -161,10 +168,10 @@ export async function listRowsOf(
   const [id, row] =
     kind === 'commit' ? [sql`p.commit_id`, sql`p.commit_row`] : [sql`p.remit_id`, sql`p.remit_row`];
   const { rows } = await sql<StoredRow>`
-    select ${COLUMNS} from participations p where ${id} = ${transactionId} order by ${row} for update`.execute(
+    select ${SETTLEMENT_COLUMNS} from participations p where ${id} = ${transactionId} order by ${row} for update`.execute(
     db,
   );
-  return rows.map(toRow);
+  return rows.map(toSettlementRow);
 }
 
 /** Returns the users and wallets of a transaction's rows, without locking them. */

@@ -60,6 +60,8 @@ export type SaleOptions = {
   config?: Partial<Config>;
   /** Returns the RPC URLs of further providers. */
   moreUrls?(chain: TestChain): Promise<string[]>;
+  /** Deploys another fund for the sale. Default: the open fund of the sandbox. */
+  makeFund?(chain: TestChain): Promise<Hex>;
 };
 
 /** Starts a token sale on a real chain, with the API but no settlement worker: tests run the rounds themselves. */
@@ -79,11 +81,11 @@ export async function startSale(options: SaleOptions = {}): Promise<Sale> {
     now += seconds * 1000;
     app.clock.set(now);
   };
-  const fund = chain.deployment.sale_funds.open;
+  const fund = (await options.makeFund?.(chain)) ?? chain.deployment.sale_funds.open;
   const tokenOf = (id: string) =>
     chain.deployment.tokens.find(({ asset_id }) => asset_id === id)?.address ?? '0x';
   const [usdc, usdt] = [tokenOf('usd-coin'), tokenOf('tether')];
-  const offer = await makeOffer(app.ctx, saleOfferFile(chain.deployment));
+  const offer = await makeOffer(app.ctx, saleOfferFile(chain.deployment, fund));
   const option = offer.options[0]?.id ?? '';
   const user = await person(app);
   const buyers = testWallets
@@ -152,7 +154,7 @@ export async function startSale(options: SaleOptions = {}): Promise<Sale> {
 }
 
 /** The offer file of a sale that accepts USDC and USDT. */
-export function saleOfferFile({ sale_funds, tokens }: ChainDeployment) {
+export function saleOfferFile({ sale_funds, tokens }: ChainDeployment, fund = sale_funds.open) {
   const tokenOf = (id: string) => tokens.find(({ asset_id }) => asset_id === id)?.address ?? '0x';
   return saleFile({
     funding_assets: ['usd-coin', 'tether'],
@@ -160,7 +162,7 @@ export function saleOfferFile({ sale_funds, tokens }: ChainDeployment) {
     contracts: [
       {
         chain: 'ethereum_sepolia',
-        address: sale_funds.open,
+        address: fund,
         funding_tokens: [
           { asset: 'usd-coin', address: tokenOf('usd-coin') },
           { asset: 'tether', address: tokenOf('tether') },

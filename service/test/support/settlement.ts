@@ -1,11 +1,14 @@
 import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
+import { saleFundV2 } from '@causeway/contracts/abi/sale-fund-v2.ts';
 import { roles } from '@causeway/sandbox/seed/keys.ts';
+import { sql } from 'kysely';
 import { createWalletClient, custom, type Hex } from 'viem';
 import { sepolia } from 'viem/chains';
-import { toHex } from 'viem/utils';
+import { keccak256, toHex } from 'viem/utils';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { NodeError } from '../../src/chain/evm/failures.ts';
 import type { FollowTimings } from '../../src/operator/follow.ts';
+import type { TestChain } from './chain.ts';
 import { type Sale, type SaleOptions, saleWorker, startSale } from './sale.ts';
 
 /** Starts a sale before the tests of a file and closes it after them. */
@@ -16,6 +19,21 @@ export function useSale(options: SaleOptions = {}): Sale {
   });
   afterAll(() => sale.close());
   return sale;
+}
+
+/** Deploys a fund of the second generation in which the operator has both roles. */
+export async function makeFundV2(chain: TestChain): Promise<Hex> {
+  const owner = roles.owner.address;
+  const fund = await chain.create(saleFundV2, [owner, keccak256(toHex('fund of ids')), 1_000_000n]);
+  await grantRoles(chain, fund, roles.operator.address);
+  return fund;
+}
+
+/** Lets an address commit to the fund and refund from it. */
+export async function grantRoles({ owner }: TestChain, fund: Hex, address: Hex): Promise<void> {
+  await owner.writeContract({
+    ...{ address: fund, abi: saleFundV2.abi, functionName: 'grantRoles', args: [address, 6n], gas: 200_000n },
+  } as never);
 }
 
 const HIGH_FEES = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 11n };
@@ -33,6 +51,27 @@ export function stopFund({ chain, fund }: Sale, mask: bigint): Promise<Hex> {
   return chain.owner.writeContract({
     ...{ address: fund, abi: saleFund.abi, functionName: 'stop', args: [mask], gas: 200_000n, ...HIGH_FEES },
   } as never);
+}
+
+/** Undoes the last send in the database alone, as a restore or a failover to a lagging replica does. */
+export async function forgetTransaction({ app }: Sale, id: string, kind: 'commit' | 'remit'): Promise<void> {
+  const { db } = app.ctx;
+  const row = await db
+    .selectFrom('participations')
+    .select(['commit_id', 'remit_id'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  const transactionId = kind === 'commit' ? row.commit_id : row.remit_id;
+  const forgotten =
+    kind === 'commit'
+      ? sql`status = 'pending', commit_id = null, commit_row = null`
+      : sql`remit_id = null, remit_row = null`;
+  await sql`update participations set ${forgotten} where id = ${id}`.execute(db);
+  await sql`delete from operator_attempts where transaction_id = ${transactionId}`.execute(db);
+  await sql`delete from operator_transactions where id = ${transactionId}`.execute(db);
+  await sql`update operator_keys set next_nonce = next_nonce - 1, epoch = epoch + 1, seen_nonce = null`.execute(
+    db,
+  );
 }
 
 export function operatorNonce({ chain }: Sale): Promise<number> {

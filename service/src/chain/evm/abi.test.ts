@@ -2,6 +2,7 @@ import { fixedPriceMarket } from '@causeway/contracts/abi/fixed-price-market.ts'
 import { fundSwap } from '@causeway/contracts/abi/fund-swap.ts';
 import { fundSwapV1 } from '@causeway/contracts/abi/fund-swap-v1.ts';
 import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
+import { saleFundV2 } from '@causeway/contracts/abi/sale-fund-v2.ts';
 import { token } from '@causeway/contracts/abi/token.ts';
 import { tokenizedSwap } from '@causeway/contracts/abi/tokenized-swap.ts';
 import { venueConverter } from '@causeway/contracts/abi/venue-converter.ts';
@@ -17,7 +18,16 @@ import { erc20Abi, fundSwapAbi } from './abi.ts';
 import { CONTRACT_ERRORS } from './known-errors.ts';
 
 const venue = [venueConverter, venueHours, venueLimiter, venueManager, venueOracle, venueRegistry];
-const contracts = [fixedPriceMarket, fundSwap, fundSwapV1, saleFund, token, tokenizedSwap, ...venue];
+const contracts = [
+  fixedPriceMarket,
+  fundSwap,
+  fundSwapV1,
+  saleFund,
+  saleFundV2,
+  token,
+  tokenizedSwap,
+  ...venue,
+];
 
 /** The parts of an ABI entry that decide its encoding; compilers and `parseAbi` fill in the others differently. */
 function encodingOf(item: Abi[number]) {

@@ -1,14 +1,23 @@
 import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
+import { saleFundV2 } from '@causeway/contracts/abi/sale-fund-v2.ts';
 import { type Hex, zeroAddress, zeroHash } from 'viem';
 import { decodeEventLog, encodeErrorResult, encodeFunctionData, keccak256, slice, toHex } from 'viem/utils';
+import { ApiError } from '../../errors.ts';
 import type { EvmChain } from './client.ts';
 import { contractCall } from './contract-call.ts';
 import type { EventLog } from './receipts.ts';
 
 const { abi } = saleFund;
+const abiV2 = saleFundV2.abi;
 
-/** One user's part of a commit or a remit. */
-export type FundRow = { user: Hex; optionId: string; token: Hex; amount: bigint };
+/** One user's part of a commit or a remit. Funds of the second generation accept each `commitment` id once. */
+export type FundRow = { commitment: Hex; user: Hex; optionId: string; token: Hex; amount: bigint };
+
+/** Funds of generation 2 have an id per commitment. */
+export type FundGeneration = 1 | 2;
+
+/** The ERC-165 id of `ISaleFundV2`. */
+const GENERATION_2_INTERFACE = '0x563aa1fd';
 
 /** Returns the option id that funds use on chain: the hash of the id as text. */
 export function hashOption(optionId: string): Hex {
@@ -20,11 +29,45 @@ export function readMinCommit({ reader }: EvmChain, fund: Hex): Promise<bigint> 
   return reader.read(contractCall(fund, abi, 'minCommit', []));
 }
 
+/**
+ * Reads the generation of a fund. A wrong answer moves no money: neither generation has the functions of the other. What
+ * does not answer like a contract of the second generation counts as the first.
+ */
+export async function readFundGeneration({ reader }: EvmChain, fund: Hex): Promise<FundGeneration> {
+  try {
+    const call = contractCall(fund, abiV2, 'supportsInterface', [GENERATION_2_INTERFACE]);
+    return (await reader.read(call)) ? 2 : 1;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 422) return 1;
+    throw error;
+  }
+}
+
+/** Returns which of the rows a fund of the second generation has committed or, for `isRemitted`, refunded. */
+export function readIdState<Row extends FundRow>(
+  { reader }: EvmChain,
+  fund: Hex,
+  state: 'isCommitted' | 'isRemitted',
+  rows: readonly Row[],
+): Promise<Row[]> {
+  const reads = rows.map(({ commitment }) => reader.readNow(contractCall(fund, abiV2, state, [commitment])));
+  return Promise.all(reads).then((found) => rows.filter((_, i) => found[i]));
+}
+
 /** Encodes a commit. The single form reverts if its row fails; in the batch form each row succeeds or fails alone. */
-export function encodeCommit(rows: readonly FundRow[], form: 'single' | 'batch'): Hex {
+export function encodeCommit(
+  rows: readonly FundRow[],
+  form: 'single' | 'batch',
+  generation: FundGeneration,
+): Hex {
   const [first] = rows;
-  if (form === 'single' && first !== undefined) {
-    const args = [first.user, hashOption(first.optionId), first.token, first.amount] as const;
+  const single = form === 'single' ? first : undefined;
+  if (generation === 2) {
+    const args = [single === undefined ? rows.map(toIdentified) : toIdentified(single)];
+    return encodeFunctionData({ abi: abiV2, functionName: 'commit', args } as never);
+  }
+  if (single !== undefined) {
+    const args = [single.user, hashOption(single.optionId), single.token, single.amount] as const;
     return encodeFunctionData({ abi, functionName: 'commit', args });
   }
   const args = [
@@ -37,27 +80,47 @@ export function encodeCommit(rows: readonly FundRow[], form: 'single' | 'batch')
 }
 
 /** Encodes refunds of one option and one token. The call reverts unless all of them succeed. */
-export function encodeRemit(rows: readonly FundRow[]): Hex {
+export function encodeRemit(rows: readonly FundRow[], generation: FundGeneration): Hex {
   const [first] = rows;
   if (first === undefined) throw new Error('a remit needs at least one row');
+  const amounts = rows.map(({ amount }) => amount);
+  if (generation === 2) {
+    const args = rows.length === 1 ? [toIdentified(first), first.amount] : [rows.map(toIdentified), amounts];
+    return encodeFunctionData({ abi: abiV2, functionName: 'remit', args } as never);
+  }
   const option = hashOption(first.optionId);
   if (rows.length === 1) {
     const args = [first.user, option, first.token, first.amount] as const;
     return encodeFunctionData({ abi, functionName: 'remit', args });
   }
-  const args = [rows.map(({ user }) => user), option, first.token, rows.map(({ amount }) => amount)] as const;
+  const args = [rows.map(({ user }) => user), option, first.token, amounts] as const;
   return encodeFunctionData({ abi, functionName: 'remit', args });
 }
 
-const SINGLE_COMMIT_SELECTOR = slice(
-  encodeFunctionData({ abi, functionName: 'commit', args: [zeroAddress, zeroHash, zeroAddress, 0n] }),
-  0,
-  4,
+function toIdentified({ commitment, user, optionId, token, amount }: FundRow) {
+  return { id: commitment, user, option: hashOption(optionId), token, amount };
+}
+
+const EMPTY_ROW: FundRow = {
+  commitment: zeroHash,
+  user: zeroAddress,
+  optionId: '',
+  token: zeroAddress,
+  amount: 0n,
+};
+const SINGLE_COMMIT_SELECTORS = ([1, 2] as const).map((generation) =>
+  slice(encodeCommit([EMPTY_ROW], 'single', generation), 0, 4),
 );
 
 /** Returns whether `data` commits a single row, so that a revert is about that row. */
 export function isSingleCommit(data: Hex): boolean {
-  return data.startsWith(SINGLE_COMMIT_SELECTOR);
+  return SINGLE_COMMIT_SELECTORS.some((selector) => data.startsWith(selector));
+}
+
+/** Encodes a call that any fund rejects: with `Unauthorized` if the sender lacks the role, or else for its row. */
+export function encodeRoleProbe(role: 'commit' | 'remit', token: Hex, generation: FundGeneration): Hex {
+  const rows = [{ ...EMPTY_ROW, token }];
+  return role === 'commit' ? encodeCommit(rows, 'single', generation) : encodeRemit(rows, generation);
 }
 
 const IS_STOPPED = encodeErrorResult({ abi, errorName: 'IsStopped' });
@@ -85,23 +148,55 @@ export function matchRows(
     if (log.address.toLowerCase() !== fund.toLowerCase()) continue;
     const event = decodeFundEvent(log);
     if (event === null) continue;
-    events.set(event.key, [...(events.get(event.key) ?? []), event.name]);
+    events.set(keyOf(event), [...(events.get(keyOf(event)) ?? []), event.name]);
   }
-  return rows.map((row) => events.get(rowKey(row))?.shift() ?? null);
+  return rows.map((row) => {
+    const values = { ...row, option: hashOption(row.optionId) };
+    const found = events.get(keyOf(values)) ?? events.get(keyOf({ ...values, commitment: null }));
+    return found?.shift() ?? null;
+  });
 }
 
-function decodeFundEvent({ topics, data }: EventLog): { key: string; name: FundEventName } | null {
+/** An event about one row. `commitment` is null in funds of the first generation. */
+export type FundEvent = {
+  name: FundEventName;
+  commitment: Hex | null;
+  user: Hex;
+  option: Hex;
+  token: Hex;
+  amount: bigint;
+};
+
+/** Decodes an event about a row, or returns null. */
+export function decodeFundEvent({ topics, data }: EventLog): FundEvent | null {
+  const decoded = tryDecode(abi, topics, data) ?? tryDecode(abiV2, topics, data);
+  if (decoded === null) return null;
+  const { eventName: name, args } = decoded;
+  if (name !== 'Committed' && name !== 'Remitted' && name !== 'BatchFail') return null;
+  // Other kinds of batch failure, such as a failed remit, say nothing about a commit.
+  if ('kind' in args && args.kind !== 0n) return null;
+  const {
+    id = null,
+    user,
+    option,
+    token,
+    amount,
+  } = args as { id?: Hex } & Omit<FundEvent, 'name' | 'commitment'>;
+  return { name, commitment: id, user: lower(user), option, token: lower(token), amount };
+}
+
+function tryDecode(abi: typeof saleFund.abi | typeof saleFundV2.abi, topics: Hex[], data: Hex) {
   try {
-    const { eventName, args } = decodeEventLog({ abi, topics: topics as [Hex, ...Hex[]], data });
-    if (eventName !== 'Committed' && eventName !== 'Remitted' && eventName !== 'BatchFail') return null;
-    // Other kinds of batch failure, such as a failed remit, say nothing about a commit.
-    if (eventName === 'BatchFail' && args.kind !== 0n) return null;
-    return { name: eventName, key: [args.user, args.option, args.token, args.amount].join().toLowerCase() };
+    return decodeEventLog({ abi: abi as typeof saleFund.abi, topics: topics as [Hex, ...Hex[]], data });
   } catch {
     return null;
   }
 }
 
-function rowKey({ user, optionId, token, amount }: FundRow): string {
-  return [user, hashOption(optionId), token, amount].join().toLowerCase();
+function keyOf({ commitment, user, option, token, amount }: Omit<FundEvent, 'name'>): string {
+  return [commitment, user, option, token, amount].join().toLowerCase();
+}
+
+function lower(address: Hex): Hex {
+  return address.toLowerCase() as Hex;
 }

@@ -1,0 +1,28 @@
+import { hexToBigInt, isHex } from 'viem/utils';
+import type { Block } from './blocks.ts';
+import type { EvmChain } from './client.ts';
+
+/** The newest blocks that a reorganisation is unlikely to undo (`confirmed`) or cannot undo (`final`). */
+export type Finality = { confirmed: bigint; final: bigint };
+
+/**
+ * Reads which blocks below `head` are settled. The node's `safe` and `finalized` tags decide where the chain has them,
+ * because a number of blocks says nothing about a roll-up: its blocks are settled by the chain below. A node without the
+ * tags gets the depths of the chain's table.
+ */
+export async function readFinality(
+  { rpc, facts: { confirmations, refundDepth, finalityTags } }: EvmChain,
+  head: Block,
+): Promise<Finality> {
+  const atDepth = (depth: number) => head.number + 1n - BigInt(depth);
+  const byDepth = { confirmed: atDepth(confirmations), final: atDepth(refundDepth) };
+  if (!finalityTags) return byDepth;
+  const replies = await rpc.batch(
+    ['safe', 'finalized'].map((tag) => ({ method: 'eth_getBlockByNumber', params: [tag, false] })),
+  );
+  const [safe, finalized] = replies.map((reply) => {
+    const { number } = ('result' in reply ? (reply.result ?? {}) : {}) as { number?: unknown };
+    return isHex(number) ? hexToBigInt(number) : null;
+  });
+  return { confirmed: safe ?? byDepth.confirmed, final: finalized ?? byDepth.final };
+}

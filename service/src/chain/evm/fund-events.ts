@@ -1,0 +1,106 @@
+import type { Hex } from 'viem';
+import { hexToBigInt, hexToNumber, numberToHex } from 'viem/utils';
+import type { EvmChain } from './client.ts';
+import { NodeError } from './failures.ts';
+import type { EventLog } from './receipts.ts';
+import { resultOf } from './reply.ts';
+import { decodeFundEvent, type FundEvent } from './sale-fund.ts';
+
+export type MinedFundEvent = FundEvent & {
+  fund: Hex;
+  hash: Hex;
+  blockNumber: bigint;
+  blockHash: Hex;
+  index: number;
+};
+
+type MinedLog = EventLog & { transactionHash: Hex; blockNumber: Hex; blockHash: Hex; logIndex: Hex };
+
+/** Most providers reject logs of more blocks or addresses at once. */
+const MAX_RANGE_BLOCKS = 2_000n;
+const MAX_ADDRESSES = 50;
+
+/** Reads the commits and refunds of the funds from block `from` to block `to`, in the order of the chain. */
+export async function readFundEvents(
+  chain: EvmChain,
+  funds: readonly Hex[],
+  from: bigint,
+  to: bigint,
+): Promise<MinedFundEvent[]> {
+  const logs: MinedLog[] = [];
+  for (let i = 0; i < funds.length; i += MAX_ADDRESSES)
+    logs.push(...(await readLogs(chain, funds.slice(i, i + MAX_ADDRESSES), from, to)));
+  const events = logs.flatMap((log) => {
+    const event = decodeFundEvent(log);
+    if (event === null || event.name === 'BatchFail') return [];
+    return [
+      {
+        ...event,
+        fund: log.address.toLowerCase() as Hex,
+        hash: log.transactionHash,
+        blockNumber: hexToBigInt(log.blockNumber),
+        blockHash: log.blockHash,
+        index: hexToNumber(log.logIndex),
+      },
+    ];
+  });
+  return events.sort((a, b) => Number(a.blockNumber - b.blockNumber) || a.index - b.index);
+}
+
+/** Reads logs in bounded ranges, and in smaller ones if the node rejects a range. */
+async function readLogs(
+  chain: EvmChain,
+  address: readonly Hex[],
+  from: bigint,
+  to: bigint,
+): Promise<MinedLog[]> {
+  const logs: MinedLog[] = [];
+  let size = MAX_RANGE_BLOCKS;
+  for (let start = from; start <= to; ) {
+    const end = start + size - 1n < to ? start + size - 1n : to;
+    const filter = { address, fromBlock: numberToHex(start), toBlock: numberToHex(end) };
+    try {
+      logs.push(
+        ...(((await chain.rpc.request({ method: 'eth_getLogs', params: [filter] })) as MinedLog[] | null) ??
+          []),
+      );
+      start = end + 1n;
+    } catch (error) {
+      if (!(error instanceof NodeError) || size === 1n) throw error;
+      size = size / 4n || 1n;
+    }
+  }
+  return logs;
+}
+
+export type MinedTransaction = {
+  hash: Hex;
+  from: Hex;
+  to: Hex | null;
+  nonce: bigint;
+  data: Hex;
+  gas: bigint;
+};
+
+/** Reads transactions that are known to be mined, in the order of `hashes`; null for each that the node does not know. */
+export async function readTransactions(
+  { rpc }: EvmChain,
+  hashes: readonly Hex[],
+): Promise<(MinedTransaction | null)[]> {
+  if (hashes.length === 0) return [];
+  const replies = await rpc.batch(
+    hashes.map((hash) => ({ method: 'eth_getTransactionByHash', params: [hash] })),
+  );
+  return hashes.map((hash, i) => {
+    const found = resultOf(replies[i]) as Record<'from' | 'to' | 'nonce' | 'input' | 'gas', Hex> | null;
+    if (found === null) return null;
+    return {
+      hash,
+      from: found.from.toLowerCase() as Hex,
+      to: (found.to?.toLowerCase() ?? null) as Hex | null,
+      nonce: hexToBigInt(found.nonce),
+      data: found.input,
+      gas: hexToBigInt(found.gas),
+    };
+  });
+}

@@ -1,0 +1,23 @@
+import type { Db } from '../db/pool.ts';
+import { advanceKey } from './lease-store.ts';
+import { findByNonce, insertMined, type MinedCall, markDisplaced } from './store.ts';
+import type { TransactionKind } from './transaction.ts';
+
+/**
+ * Records a final transaction of our key that this database did not know, and takes the lease, so that no node sends what
+ * it signed before. Returns our own transaction that can no longer be mined because this one used its nonce, or null.
+ * Throws if our own transaction with this nonce was mined.
+ */
+export async function adoptMined(
+  tx: Db,
+  found: MinedCall,
+): Promise<{ id: string; kind: TransactionKind } | null> {
+  const key = { chain: found.chain, address: found.from };
+  await advanceKey(tx, key, found.nonce + 1n);
+  const own = await findByNonce(tx, key, found.nonce);
+  const isOpen = own !== null && own.state !== 'displaced';
+  if (isOpen && !(await markDisplaced(tx, own.id)))
+    throw new Error(`nonce ${found.nonce} of ${found.from} was used by another transaction of ours`);
+  await insertMined(tx, found);
+  return isOpen ? own : null;
+}

@@ -1,0 +1,49 @@
+import { readFundGeneration, readIdState } from '../chain/evm/sale-fund.ts';
+import type { Context } from '../context.ts';
+import type { OperatorAccount } from '../operator/account.ts';
+import type { Alerts } from './alerts.ts';
+import { pauseOffers } from './pause.ts';
+import type { SettlementRow } from './store.ts';
+
+type Parts = { ctx: Pick<Context, 'db' | 'log'>; account: Pick<OperatorAccount, 'chain'>; alerts: Alerts };
+
+/** How long the alert about an offer that was paused stays raised. */
+const ALERT_SECONDS = 30;
+
+/**
+ * Returns the rows that their fund has not committed. If it knows the id of a pending row, this database lost the
+ * transaction, for example in a restore: the row's offer is paused until `causeway operator reconcile` adopts it.
+ */
+export function keepUncommitted(parts: Parts, rows: SettlementRow[]): Promise<SettlementRow[]> {
+  return keepUnknown(parts, 'isCommitted', rows);
+}
+
+/** Returns the rows that their fund has not refunded; see `keepUncommitted`. */
+export function keepUnrefunded(parts: Parts, rows: SettlementRow[]): Promise<SettlementRow[]> {
+  return keepUnknown(parts, 'isRemitted', rows);
+}
+
+/** Returns whether rows that a transaction did not settle were settled by no other transaction either. */
+export async function areUnknownToFund(
+  parts: Parts,
+  kind: 'commit' | 'remit',
+  rows: SettlementRow[],
+): Promise<boolean> {
+  const unknown = await keepUnknown(parts, kind === 'commit' ? 'isCommitted' : 'isRemitted', rows);
+  return unknown.length === rows.length;
+}
+
+async function keepUnknown(
+  { ctx, account: { chain }, alerts }: Parts,
+  state: 'isCommitted' | 'isRemitted',
+  rows: SettlementRow[],
+): Promise<SettlementRow[]> {
+  const [first] = rows;
+  if (first === undefined || (await readFundGeneration(chain, first.fund)) === 1) return rows;
+  const known = await readIdState(chain, first.fund, state, rows);
+  if (known.length === 0) return rows;
+  const message = `the fund ${first.fund} on ${chain.name} has ${state === 'isCommitted' ? 'committed' : 'refunded'} ${known.length} participations in transactions that this database does not know; run causeway operator reconcile`;
+  alerts.raise('unreconciled', message, ALERT_SECONDS);
+  await pauseOffers(ctx, [...new Set(known.map(({ offerId }) => offerId))], message);
+  return rows.filter((row) => !known.includes(row));
+}

@@ -1,0 +1,61 @@
+import { sql } from 'kysely';
+import type { Db } from '../db/pool.ts';
+import type { SettlementPauses } from '../db/settlement-tables.ts';
+
+export type Pause = { subject: string; reason: SettlementPauses['reason']; message: string; since: string };
+
+/** Pauses a chain or an offer. Returns false if it is paused already; the first reason stays. */
+export async function insertPause(
+  db: Db,
+  { subject, reason, message }: Omit<Pause, 'since'>,
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('settlement_pauses')
+    .values({ subject, reason, message })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
+}
+
+/** Returns false if the subject is not paused. */
+export async function deletePause(db: Db, subject: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('settlement_pauses')
+    .where('subject', '=', subject)
+    .executeTakeFirst();
+  return numDeletedRows === 1n;
+}
+
+/** Returns the id of an offer. */
+export async function findPausableOffer(db: Db, slug: string): Promise<string | null> {
+  const found = await db.selectFrom('offers').select('id').where('slug', '=', slug).executeTakeFirst();
+  return found?.id ?? null;
+}
+
+/** Lists the pauses. Offers are named by their slugs. */
+export async function listPauses(db: Db): Promise<Pause[]> {
+  const { rows } = await sql<Pause>`
+    select coalesce(o.slug, s.subject) as subject, s.reason, s.message, s.inserted_at as since
+    from settlement_pauses s left join offers o on o.id::text = s.subject order by s.inserted_at, s.subject`.execute(
+    db,
+  );
+  return rows;
+}
+
+export type Backlog = {
+  chain: string;
+  status: string;
+  count: number;
+  oldest_seconds: number;
+  frozen: number;
+};
+
+/** Counts the rows that settlement has yet to finish, with the age of the oldest, per chain and status. */
+export async function listBacklog(db: Db): Promise<Backlog[]> {
+  const { rows } = await sql<Backlog>`
+    select chain, status, count(*)::int as count, count(frozen_reason)::int as frozen,
+      extract(epoch from now() - min(updated_at))::int as oldest_seconds
+    from participations where status in ('prepared', 'pending', 'submitted', 'remit_submitted')
+    group by chain, status order by chain, status`.execute(db);
+  return rows;
+}

@@ -1,0 +1,51 @@
+import { CHAIN_FACTS } from '../chain/chains.ts';
+import type { Context } from '../context.ts';
+import { ApiError } from '../errors.ts';
+import { wakeAllSettlement } from '../participations/wake.ts';
+import { deletePause, findPausableOffer, insertPause } from './pause-store.ts';
+
+/** The subject that pauses every chain. */
+const EVERYTHING = '*';
+
+/**
+ * Stops sending commits and refunds of a chain, of an offer or, for null, of everything. Transactions that are already
+ * signed are still followed and resent. Returns false if it is paused already. Throws `not_found` for an unknown name.
+ */
+export async function pauseSettlement(
+  { db }: Pick<Context, 'db'>,
+  chainOrSlug: string | null,
+  message: string,
+): Promise<boolean> {
+  const subject = await findSubject(db, chainOrSlug);
+  return insertPause(db, { subject, reason: 'operator', message });
+}
+
+/** Ends a pause, whatever its reason. Returns false if there is none. Throws `not_found` for an unknown name. */
+export async function resumeSettlement(
+  { db }: Pick<Context, 'db'>,
+  chainOrSlug: string | null,
+): Promise<boolean> {
+  const isResumed = await deletePause(db, await findSubject(db, chainOrSlug));
+  await wakeAllSettlement(db);
+  return isResumed;
+}
+
+/** Stops sending anything for these offers, because the chain and the database differ, until an operator resumes them. */
+export async function pauseOffers(
+  { db, log }: Pick<Context, 'db' | 'log'>,
+  offerIds: readonly string[],
+  message: string,
+): Promise<void> {
+  for (const subject of offerIds)
+    if (await insertPause(db, { subject, reason: 'unreconciled', message }))
+      log.error({ offer_id: subject }, `settlement of an offer paused: ${message}`);
+}
+
+/** Returns what a pause is stored under. Throws `not_found` for an unknown name. */
+export async function findSubject(db: Context['db'], chainOrSlug: string | null): Promise<string> {
+  if (chainOrSlug === null) return EVERYTHING;
+  if (chainOrSlug in CHAIN_FACTS) return chainOrSlug;
+  const offerId = await findPausableOffer(db, chainOrSlug);
+  if (offerId === null) throw new ApiError('not_found');
+  return offerId;
+}

@@ -1,0 +1,89 @@
+import { sql } from 'kysely';
+import type { Hex } from 'viem';
+import { bytesToHex, hexToBytes } from 'viem/utils';
+import type { Db } from '../db/pool.ts';
+import { SETTLEMENT_COLUMNS, type SettlementRow, type StoredRow, toSettlementRow } from './store.ts';
+
+/** A row with what the database knows of its transactions; null if it has none. */
+export type BookedRow = SettlementRow & {
+  committed: boolean | null;
+  commitId: string | null;
+  commitNonce: bigint | null;
+  remitId: string | null;
+  remitNonce: bigint | null;
+  isCommitOpen: boolean;
+  isRemitOpen: boolean;
+};
+
+/** Returns every fund of a chain that offers or participations name, with the ids of their offers. */
+export async function listFunds(db: Db, chain: string): Promise<{ fund: Hex; offerIds: string[] }[]> {
+  const { rows } = await sql<{ fund: Hex; offerIds: string[] }>`
+    select fund, array_agg(distinct offer_id::text) as "offerIds" from (
+      select address as fund, offer_id from offer_contracts where chain = ${chain} and kind = 'fund'
+      union select distinct fund_address, offer_id from participations where chain = ${chain}) f
+    group by fund order by fund`.execute(db);
+  return rows;
+}
+
+/** Returns the rows of these wallets in the funds of a chain, oldest first. */
+export async function listBooked(db: Db, chain: string, wallets: readonly Hex[]): Promise<BookedRow[]> {
+  type Stored = StoredRow & {
+    committed: boolean | null;
+    commit_id: string | null;
+    remit_id: string | null;
+    commit_state: string | null;
+    remit_state: string | null;
+    commit_nonce: bigint | null;
+    remit_nonce: bigint | null;
+  };
+  const { rows } = await sql<Stored>`
+    select ${SETTLEMENT_COLUMNS}, p.committed, p.commit_id, p.remit_id, c.state as commit_state, c.nonce as commit_nonce,
+      r.state as remit_state, r.nonce as remit_nonce
+    from participations p left join operator_transactions c on c.id = p.commit_id
+      left join operator_transactions r on r.id = p.remit_id
+    where p.wallet_address = any(${wallets}) and p.chain = ${chain} order by p.inserted_at, p.id`.execute(db);
+  return rows.map((row) => ({
+    ...toSettlementRow(row),
+    committed: row.committed,
+    commitId: row.commit_id,
+    commitNonce: row.commit_nonce,
+    remitId: row.remit_id,
+    remitNonce: row.remit_nonce,
+    isCommitOpen: row.commit_state === 'open',
+    isRemitOpen: row.remit_state === 'open',
+  }));
+}
+
+export type KnownTransaction = { id: string; hash: Hex; state: string };
+
+/** Returns our transactions of which one of these hashes is an attempt. */
+export async function listKnown(db: Db, chain: string, hashes: readonly Hex[]): Promise<KnownTransaction[]> {
+  const bytes = hashes.map((hash) => Buffer.from(hexToBytes(hash)));
+  const { rows } = await sql<{ id: string; hash: Buffer; state: string }>`
+    select t.id, a.hash, t.state from operator_attempts a join operator_transactions t on t.id = a.transaction_id
+    where a.hash = any(${bytes}) and t.chain = ${chain}
+    union select id, mined_hash, state from operator_transactions
+    where mined_hash = any(${bytes}) and chain = ${chain}`.execute(db);
+  return rows.map(({ id, hash, state }) => ({ id, hash: bytesToHex(hash), state }));
+}
+
+/** Returns the addresses that have signed for this installation on a chain. */
+export async function listSigners(db: Db, chain: string): Promise<Hex[]> {
+  const { rows } = await sql<{ address: Hex }>`
+    select address from operator_keys where chain = ${chain}`.execute(db);
+  return rows.map(({ address }) => address);
+}
+
+/** Returns the highest block in which one of our transactions was mined, or null. */
+export async function findLastBlock(db: Db, chain: string): Promise<bigint | null> {
+  const { rows } = await sql<{ block: bigint | null }>`
+    select max(block_number) as block from operator_transactions where chain = ${chain}`.execute(db);
+  return rows[0]?.block ?? null;
+}
+
+/** Assigns refunds that were found on the chain to their transaction, in the order of `ids`. */
+export async function attachRefund(tx: Db, transactionId: string, ids: readonly string[]): Promise<void> {
+  await sql`
+    update participations p set remit_id = ${transactionId}, remit_row = n.row - 1
+    from unnest(${ids}::uuid[]) with ordinality as n (id, row) where p.id = n.id`.execute(tx);
+}

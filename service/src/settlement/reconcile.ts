@@ -1,0 +1,49 @@
+import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import { newId } from '../http/ids.ts';
+import { adoptMined } from '../operator/adopt-mined.ts';
+import { changeStatus } from '../participations/status.ts';
+import { wakeSettlement } from '../participations/wake.ts';
+import { abandonTransaction } from './abandon.ts';
+import { pauseOffers } from './pause.ts';
+import type { LostTransaction, ReconcilePlan } from './reconcile-plan.ts';
+import { attachRefund } from './reconcile-store.ts';
+import { markCommitted } from './store.ts';
+
+type Parts = Pick<Context, 'db' | 'log' | 'clock' | 'random'>;
+
+/** The rows changed after the plan was made. Nothing was written. */
+export class PlanOutdated extends Error {
+  constructor() {
+    super('participations changed while the plan was made; run the command again');
+    this.name = 'PlanOutdated';
+  }
+}
+
+/** Writes a plan: adopts lost transactions, all or none, and pauses the offers with differences. */
+export async function applyReconcile(parts: Parts, plan: ReconcilePlan): Promise<void> {
+  for (const { offerIds, message } of plan.differences) await pauseOffers(parts, offerIds, message);
+  if (plan.lost.length === 0) return;
+  await parts.db.transaction().execute(async (tx) => {
+    for (const lost of plan.lost) await adoptLost(parts, tx, plan.chain, lost);
+    await wakeSettlement(tx, plan.chain);
+  });
+}
+
+async function adoptLost(parts: Parts, tx: Db, chain: string, lost: LostTransaction): Promise<void> {
+  const { kind, rowIds: ids } = lost;
+  const id = newId(parts.clock, parts.random);
+  const displaced = await adoptMined(tx, { ...lost, id, chain });
+  if (displaced !== null) await abandonTransaction(parts, tx, displaced);
+  let changed: number;
+  if (kind === 'commit') {
+    await markCommitted(tx, ids, true);
+    const from = ['prepared', 'pending', 'failed'] as const;
+    changed = await changeStatus(parts, tx, { ids, from, to: 'completed', commitId: id });
+  } else {
+    await attachRefund(tx, id, ids);
+    const from = ['completed', 'remit_submitted', 'remit_failed'] as const;
+    changed = await changeStatus(parts, tx, { ids, from, to: 'remitted' });
+  }
+  if (changed !== ids.length) throw new PlanOutdated();
+}
