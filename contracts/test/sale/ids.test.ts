@@ -25,7 +25,8 @@ function eventsOf(receipt: TransactionReceipt) {
     .map(({ data, topics }) => decodeEventLog({ abi: fund.abi, data, topics }));
 }
 
-const rowFor = (name: string, amount = 500n) => rowOf(idOf(name), alice.address, getAddress(dollar.address), amount);
+const rowFor = (name: string, amount = 500n) =>
+  rowOf(idOf(name), alice.address, getAddress(dollar.address), amount);
 const stateOf = (name: string) =>
   Promise.all(
     (['isCommitted', 'isRemitted'] as const).map((functionName) =>
@@ -39,7 +40,13 @@ describe('an id', () => {
     expect(eventsOf(receipt)).toEqual([
       {
         eventName: 'Committed',
-        args: { id: idOf('one'), user: alice.address, option, token: getAddress(dollar.address), amount: 500n },
+        args: {
+          id: idOf('one'),
+          user: alice.address,
+          option,
+          token: getAddress(dollar.address),
+          amount: 500n,
+        },
       },
     ]);
     expect(await stateOf('one')).toEqual([true, false]);
