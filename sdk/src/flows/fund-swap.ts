@@ -125,7 +125,7 @@ async function preview(
   return { pays: BigInt(pay_input_amount) + BigInt(fee), receive: BigInt(receive_output_amount) };
 }
 
-/** Returns the amount to approve and swap: the requested one, or the part that the fund can accept. */
+/** Returns the amount to approve and swap. With `allowPartial` it can be less than requested. */
 async function findAmount(
   session: Session,
   deployment: Deployment,
@@ -140,8 +140,8 @@ async function findAmount(
   if (receive === 0n || (pays < requested && !allowPartial))
     throw new FlowFailure(
       'supply_short',
-      'The fund cannot accept the whole amount. Lower the amount, or set allowPartial to swap a part of it.',
-      { details: { asked: String(requested), pays: String(pays), receives: String(receive) } },
+      'The fund cannot accept the full amount. Lower the amount, or set allowPartial to swap what it accepts.',
+      { details: { requested: String(requested), pays: String(pays), receives: String(receive) } },
     );
   return pays;
 }

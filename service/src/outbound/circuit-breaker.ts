@@ -17,7 +17,7 @@ export type CircuitBreaker = {
 export type CircuitBreakerOptions = {
   /** Consecutive failures that open the circuit. Default: 5. */
   failuresToOpen?: number;
-  /** Upper bound of `pause`. Default: 60,000. */
+  /** The longest time that `pause` keeps the circuit open. Default: 60,000. */
   maxPauseMs?: number;
   /** Monotonic real time in milliseconds, independent of the application clock. */
   now?: () => number;

@@ -60,7 +60,7 @@ export const startDocuments: StartSimulator<ReadyDocuments> = async ({ folder, c
   };
   addDocumentControls(control, parts);
   const server = createDocumentsServer(parts);
-  // Existing sandboxes remember the port under this name, and mails that were sent link to it.
+  // The name must not change: the port is stored under it, and links in mails already sent use that port.
   url = await listen('signing', server);
   const templates = { w8_ben: 1, w8_ben_e: 2 };
   return {

@@ -18,7 +18,7 @@ export type Submissions = {
   create(
     input: Pick<Submission, 'template_id' | 'email' | 'external_id' | 'values' | 'expire_at'>,
   ): Promise<Submission>;
-  /** Mails the signing link. Does nothing, without an error, if the submission is no longer open. */
+  /** Mails the signing link if the submission is still open. */
   sendMail(submission: Submission): void;
   isOpen(submission: Submission): boolean;
   view(submission: Submission): Promise<boolean>;

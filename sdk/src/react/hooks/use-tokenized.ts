@@ -23,7 +23,7 @@ export function useQuote(
 }
 
 /**
- * Returns whether a tokenized asset can be traded now, and up to what size; free to poll.
+ * Returns whether a tokenized asset can be traded now, and its maximum order size. The service caches both, so polling is cheap.
  *
  * @example
  * ```tsx
