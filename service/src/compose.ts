@@ -14,7 +14,7 @@ import { assertNotHeld } from './eligibility/account.ts';
 import { createEventStreams, type EventStreams } from './events/streams.ts';
 import { createDeadlines } from './http/deadline.ts';
 import type { Random } from './http/ids.ts';
-import { memoryLimiter, postgresLimiter } from './http/limits.ts';
+import { memoryLimiter, postgresLimiter } from './http/rate-limits.ts';
 import { securityHeaders } from './http/replies.ts';
 import { openSumsub } from './identity/sumsub.ts';
 import { unconfiguredIdentity } from './identity/unconfigured.ts';

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Hex } from 'viem';
 import { EVM_CHAIN_NAMES, type EvmChainName } from './chain/chains.ts';
-import { LIMIT_NAMES, type LimitName } from './config/limits.ts';
+import { LIMIT_NAMES, type LimitName } from './config/rate-limits.ts';
 import { checkNames } from './config/names.ts';
 import { readOperatorKey, readRetiredKeys } from './config/operator-settings.ts';
 import type { Area } from './config/parsers.ts';

@@ -5,7 +5,7 @@ import type { Listener } from './db/listen.ts';
 import type { Db } from './db/pool.ts';
 import type { Deadlines } from './http/deadline.ts';
 import type { Random } from './http/ids.ts';
-import type { Limiter } from './http/limits.ts';
+import type { Limiter } from './http/rate-limits.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Sealing } from './sealing.ts';

@@ -1,4 +1,4 @@
-import { LIMITS, type LimitName } from './limits.ts';
+import { LIMITS, type LimitName } from './rate-limits.ts';
 import * as parsers from './parsers.ts';
 import { integer, oneOf, url } from './parsers.ts';
 import { type Setting, setting } from './setting.ts';

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { authorize, bearerToken, type Caller, unauthorized } from './access.ts';
 import { readIdempotencyKey, runOnce } from './idempotency.ts';
-import type { Taken } from './limits.ts';
+import type { Taken } from './rate-limits.ts';
 import {
   CACHE_CONTROL,
   etagOf,

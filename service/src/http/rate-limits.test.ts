@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestApp, testApp, testConfig } from '../../test/support/app.ts';
 import { createThings, thingRoutes } from '../../test/support/things.ts';
-import { memoryLimiter, postgresLimiter } from './limits.ts';
+import { memoryLimiter, postgresLimiter } from './rate-limits.ts';
 
 const limits = { ...testConfig().limits, api: 5, documents: 2 };
 let app: TestApp;

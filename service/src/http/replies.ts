@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import type { Caller } from './access.ts';
-import type { Taken } from './limits.ts';
+import type { Taken } from './rate-limits.ts';
 
 /** Returns the headers of every API reply: it is no page, must not be framed, and its type must not be sniffed. */
 export function securityHeaders(baseUrl: string): Record<string, string> {
