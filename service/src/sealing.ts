@@ -24,6 +24,8 @@ export type Sealing = {
   tag(purpose: string, data: string): Buffer;
   /** Returns the tags of all listed secrets, to look up a tag that an older one made. */
   tags(purpose: string, data: string): Buffer[];
+  /** Returns the key of each of `tags`, for tags that must be found after their secret is removed. */
+  tagKeys(purpose: string): Buffer[];
   verifyTag(purpose: string, data: string, tag: Buffer): boolean;
 };
 
@@ -83,6 +85,7 @@ export function createSealing(secrets: readonly Buffer[], random: Random): Seali
     },
     tag: (purpose, data) => mac(newest, purpose, data),
     tags: (purpose, data) => secrets.map((secret) => mac(secret, purpose, data)),
+    tagKeys: (purpose) => secrets.map((secret) => derive(secret, `tag ${purpose}`)),
     verifyTag: (purpose, data, tag) =>
       secrets.some((secret) => {
         const expected = mac(secret, purpose, data).subarray(0, tag.length);
@@ -103,6 +106,7 @@ export function unavailableSealing(error: Error): Sealing {
     open: refuse,
     tag: refuse,
     tags: refuse,
+    tagKeys: refuse,
     verifyTag: refuse,
   };
 }

@@ -17,20 +17,20 @@ export async function throttleAddress(ctx: Context, ip: string): Promise<void> {
  * The caller calls `clear` once the password proves right.
  */
 export async function throttleAttempt(ctx: Context, email: string): Promise<{ clear(): Promise<void> }> {
-  const account = accountKey(ctx, email);
+  const [account = Buffer.alloc(0), ...older] = accountKeys(ctx, email);
   await take(ctx, 'sign_in', account.toString('hex'));
-  const { count, remainingSeconds } = await countSignInFailure(ctx.db, account);
+  const { count, remainingSeconds } = await countSignInFailure(ctx.db, account, older);
   if (count > MAX_FAILURES_PER_HOUR) throw rateLimited(remainingSeconds);
   return { clear: () => clearFailures(ctx, email) };
 }
 
 export async function clearFailures(ctx: Context, email: string): Promise<void> {
-  await deleteSignInFailures(ctx.db, accountKey(ctx, email));
+  await deleteSignInFailures(ctx.db, accountKeys(ctx, email));
 }
 
 /** Limits how many mails an address receives, so that nobody can flood a mailbox through us. */
 export async function throttleMail(ctx: Context, email: string): Promise<void> {
-  await take(ctx, 'account_mail', accountKey(ctx, email).toString('hex'));
+  await take(ctx, 'account_mail', String(accountKeys(ctx, email)[0]?.toString('hex')));
 }
 
 async function take(ctx: Context, limit: LimitName, key: string): Promise<void> {
@@ -42,8 +42,9 @@ function rateLimited(retryAfterSeconds: number): ApiError {
   return new ApiError('rate_limited', {}, { headers: { 'retry-after': String(retryAfterSeconds) } });
 }
 
-function accountKey({ sealing }: Context, email: string): Buffer {
-  return sealing.tag('account', email.trim().toLowerCase());
+/** Returns the key of the account, then those under which nodes with an older secret count. */
+function accountKeys({ sealing }: Context, email: string): Buffer[] {
+  return sealing.tags('account', email.trim().toLowerCase());
 }
 
 /** Returns an IPv6 address's /64, because every customer has at least that, and an IPv4 address unchanged. */

@@ -8,6 +8,7 @@ export interface WalletTables {
   wallet_proofs: WalletProofs;
   wallet_owners: WalletOwners;
   allow_revocations: AllowRevocations;
+  wallet_owner_keys: { fingerprint: Buffer; sealed: Buffer };
 }
 
 export interface WalletProofs {

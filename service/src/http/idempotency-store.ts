@@ -11,16 +11,20 @@ export type Claim = { id: Buffer; node: number };
 
 /**
  * Claims a key and returns true, or returns false if another request holds it. Expired keys can be claimed again, and
- * so can unfinished ones whose node is gone or whose lease has expired.
+ * so can unfinished ones whose node is gone or whose lease has expired. The first of the tags is stored.
  */
-export async function insertClaim(db: Db, { id, node }: Claim, requestTag: Buffer): Promise<boolean> {
+export async function insertClaim(
+  db: Db,
+  { id, node }: Claim,
+  requestTags: readonly Buffer[],
+): Promise<boolean> {
   const { rows } = await sql`
     insert into idempotency_keys as k (id, request_tag, node, lease_until)
-    values (${id}, ${requestTag}, ${node}, now() + ${LEASE_TTL}::interval)
+    values (${id}, ${requestTags[0]}, ${node}, now() + ${LEASE_TTL}::interval)
     on conflict (id) do update set request_tag = excluded.request_tag, node = excluded.node,
       lease_until = excluded.lease_until, outcome = null, inserted_at = now()
     where k.inserted_at < now() - ${KEY_TTL}::interval
-      or (k.outcome is null and k.request_tag = excluded.request_tag
+      or (k.outcome is null and k.request_tag = any(${requestTags}::bytea[])
         and (k.lease_until < now() or not ${nodeIsAlive('k.node')}))
     returning id`.execute(db);
   return rows.length > 0;

@@ -28,7 +28,7 @@ export async function runOnce(
 ): Promise<Outcome> {
   const scope = JSON.stringify([caller.clientId, caller.userId, request.method, request.path, request.key]);
   const claim: store.Claim = { id: createHash('sha256').update(scope).digest(), node: ctx.node };
-  const stored = await claimKey(ctx, claim, ctx.sealing.tag('idempotency', stableJson(request.body)));
+  const stored = await claimKey(ctx, claim, ctx.sealing.tags('idempotency', stableJson(request.body)));
   if (stored !== null) return { reply: replay(stored), replayed: true };
 
   let saved = false;
@@ -51,11 +51,20 @@ export async function runOnce(
   }
 }
 
-/** Returns null if this request now owns the key, or the stored outcome of the first request. */
-async function claimKey(ctx: Context, claim: store.Claim, requestTag: Buffer): Promise<Stored | null> {
-  if (await store.insertClaim(ctx.db, claim, requestTag)) return null;
+/**
+ * Returns null if this request now owns the key, or the stored outcome of the first request. A node with another newest
+ * secret may have tagged the first request.
+ */
+async function claimKey(
+  ctx: Context,
+  claim: store.Claim,
+  requestTags: readonly Buffer[],
+): Promise<Stored | null> {
+  if (await store.insertClaim(ctx.db, claim, requestTags)) return null;
   const row = await store.findKey(ctx.db, claim.id);
-  if (row !== undefined && !row.request_tag.equals(requestTag)) throw new ApiError('idempotency_key_reused');
+  const { request_tag } = row ?? {};
+  if (request_tag !== undefined && !requestTags.some((tag) => tag.equals(request_tag)))
+    throw new ApiError('idempotency_key_reused');
   if (!row?.outcome) throw new ApiError('idempotency_in_progress', {}, { headers: { 'retry-after': '1' } });
   return JSON.parse(ctx.sealing.open('idempotency', row.outcome, claim.id.toString('hex')).toString());
 }

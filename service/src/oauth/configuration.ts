@@ -55,7 +55,7 @@ export function configure(ctx: Dependencies, keys: JWK[]): Configuration {
     // `setCors` in the middleware decides; oidc-provider must not reject requests on top of it.
     clientBasedCORS: () => true,
     cookies: {
-      keys: [ctx.sealing.tag('oauth cookies', 'keys').toString('base64url')],
+      keys: ctx.sealing.tags('oauth cookies', 'keys').map((key) => key.toString('base64url')),
       // The prefixes make browsers require TLS and, for the session, this exact host (RFC 6265bis §4.1.3).
       names: {
         session: `${secure ? '__Host-' : ''}causeway_oauth`,

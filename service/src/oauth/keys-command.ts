@@ -3,12 +3,14 @@ import { forgetOlderSecrets } from '../db/installation.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { runCommand } from '../operations/run-command.ts';
 import { rotatePii } from '../pii/rotate.ts';
+import { keepOwnerKeys } from '../wallets/owner-hashes.ts';
+import { resealEndpointSecrets } from '../webhooks/reseal.ts';
 import { resealSigningKeys, rotateSigningKey } from './keys.ts';
 
 export const KEYS_HELP: CommandHelp = {
   usage: ['keys rotate', 'keys rotate-signing'],
   description:
-    'rotate re-encrypts personal data and signing keys under the first secret in CAUSEWAY_SECRET; run it after every node has restarted with the new secret, and remove the old secret afterwards. rotate-signing creates a new key for ID tokens; the previous one stays published for a day.',
+    'rotate re-encrypts personal data, signing keys and webhook secrets under the first secret in CAUSEWAY_SECRET; run it after every node has restarted with the new secret first, and remove the old secret a day later. rotate-signing creates a new key for ID tokens; the previous one stays published for a day.',
   examples: {
     'keys rotate': 'Finish the rotation of CAUSEWAY_SECRET',
     'keys rotate-signing': 'Sign ID tokens with a new key',
@@ -23,8 +25,10 @@ export async function runKeys(config: Config, args: string[]): Promise<void> {
     const resealed = await runCommand(config, async (ctx) => {
       const personal_data = await rotatePii(ctx);
       const signing_keys = await resealSigningKeys(ctx);
+      const webhook_secrets = await resealEndpointSecrets(ctx);
+      await keepOwnerKeys(ctx);
       await forgetOlderSecrets(ctx.db, ctx.sealing);
-      return { personal_data, signing_keys };
+      return { personal_data, signing_keys, webhook_secrets };
     });
     console.log(JSON.stringify({ resealed }));
   } else throw new UsageError('keys requires one of the commands rotate and rotate-signing');

@@ -12,7 +12,8 @@ import { toTimestamp } from '../http/wire.ts';
 import { findOffer, findOption, offerState } from '../offers/offer.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
 import { proveOwnership, readAddress } from './challenge.ts';
-import { lockProof, rememberOwner } from './proof.ts';
+import { rememberOwner } from './owner-hashes.ts';
+import { lockProof } from './proof.ts';
 import { deleteUnboundProofs } from './proof-store.ts';
 import type { AddressQuery, ConnectWallet, OptionAddress, OptionAddresses } from './schema.ts';
 import {

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
-import { rememberOwner } from './proof.ts';
+import { rememberOwner } from './owner-hashes.ts';
 import { deleteProofsOf, listAddressesOf } from './proof-store.ts';
 import { deleteUserWallets } from './store.ts';
 

@@ -102,6 +102,15 @@ export async function putOwner(tx: Db, hash: Buffer, userId: string): Promise<vo
   );
 }
 
+export async function listOwnerKeys(db: Db): Promise<{ fingerprint: Buffer; sealed: Buffer }[]> {
+  return db.selectFrom('wallet_owner_keys').select(['fingerprint', 'sealed']).execute();
+}
+
+export async function putOwnerKey(db: Db, fingerprint: Buffer, sealed: Buffer): Promise<void> {
+  await sql`insert into wallet_owner_keys (fingerprint, sealed) values (${fingerprint}, ${sealed})
+    on conflict (fingerprint) do update set sealed = excluded.sealed`.execute(db);
+}
+
 /** Returns whether another account that is on hold or finally rejected has ever proven the wallet. */
 export async function isOwnedByRestricted(
   tx: Db,

@@ -9,6 +9,7 @@ import type { UserCaller } from '../http/access.ts';
 import { toTimestamp } from '../http/wire.ts';
 import { failPreparedOf, hasOpenParticipation } from '../participations/wallet-use.ts';
 import { hasLiveOrder } from '../tokenized/live-order.ts';
+import { ownerHashes, rememberOwner } from './owner-hashes.ts';
 import {
   deleteProofs,
   isOwnedByRestricted,
@@ -17,7 +18,6 @@ import {
   lockProofs,
   lockWallet,
   type ProofKey,
-  putOwner,
   putProof,
   type StoredProof,
 } from './proof-store.ts';
@@ -59,23 +59,13 @@ export async function recordProof(
   };
   await ctx.db.transaction().execute(async (tx) => {
     await lockWallet(tx, partnerId, address);
-    const hashes = ctx.sealing.tags('wallet owner', address);
+    const hashes = await ownerHashes(ctx, tx, address);
     if (await isOwnedByRestricted(tx, { hashes, address, userId })) throw new ApiError('wallet_restricted');
     const others = await lockOtherHolders(tx, proof);
     if (others.length > 0) await endProofsOf(ctx, tx, { partnerId, address, userIds: others });
     await putProof(tx, proof);
     await rememberOwner(ctx, tx, userId, address);
   });
-}
-
-/** Keeps a keyed hash of the wallet, which outlives its bindings and the account. */
-export async function rememberOwner(
-  { sealing }: Pick<Context, 'sealing'>,
-  tx: Db,
-  userId: string,
-  address: string,
-): Promise<void> {
-  await putOwner(tx, sealing.tag('wallet owner', address), userId);
 }
 
 type Holders = { partnerId: string; address: string; userIds: readonly string[] };

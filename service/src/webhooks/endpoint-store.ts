@@ -77,6 +77,18 @@ export async function replaceSecret(tx: Db, id: string, sealed: Buffer, graceHou
     where id = ${id}`.execute(tx);
 }
 
+/** Locks the endpoints with a secret that another key than `keyId` sealed. */
+export async function lockOutdatedSecrets(
+  tx: Db,
+  keyId: Buffer,
+): Promise<Pick<EndpointRow, 'id' | 'sealed_secret' | 'previous_sealed_secret'>[]> {
+  const { rows } = await sql<EndpointRow>`select id, sealed_secret, previous_sealed_secret from webhook_endpoints
+    where not starts_with(encode(sealed_secret, 'hex'), ${keyId.toString('hex')})
+      or not starts_with(encode(previous_sealed_secret, 'hex'), ${keyId.toString('hex')})
+    order by id for update`.execute(tx);
+  return rows;
+}
+
 /** Marks the endpoint as deleted; housekeeping removes its deliveries later. */
 export async function deleteEndpoint(tx: Db, id: string): Promise<void> {
   await sql`update webhook_endpoints set deleted_at = now(), state = 'disabled',
