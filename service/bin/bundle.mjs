@@ -24,12 +24,22 @@ const sources = [
 ].map((folder) => join(root, folder));
 const bundles = join(root, 'service', 'dist');
 
-/** Returns the folder with `main.js`, `simulators.js` and `demo.js`, which it builds if it is missing. */
+/**
+ * Returns the folder with `main.js`, `simulators.js` and `demo.js`. `npm ci` builds it; it is built here if it is missing,
+ * after an installation without scripts or when the sources changed.
+ */
 export async function bundle() {
   const folder = join(bundles, fingerprint());
   if (existsSync(folder)) return folder;
-  const { build } = await import('esbuild');
   const draft = join(bundles, `draft-${process.pid}`);
+  try {
+    mkdirSync(draft, { recursive: true });
+  } catch (error) {
+    throw new Error(
+      `the build is missing and cannot be written to ${bundles} (${error.code}); run npm run build where the folder is writable`,
+    );
+  }
+  const { build } = await import('esbuild');
   await build({
     absWorkingDir: root,
     entryPoints: {
@@ -91,7 +101,6 @@ function fingerprint() {
 
 /** Removes bundles that no process can still be using. */
 function removeOld() {
-  mkdirSync(bundles, { recursive: true });
   for (const name of readdirSync(bundles)) {
     const folder = join(bundles, name);
     if (Date.now() - statSync(folder).mtimeMs > MAX_BUNDLE_AGE_MS)

@@ -4,4 +4,8 @@ import { pathToFileURL } from 'node:url';
 import { bundle } from './bundle.mjs';
 
 process.setSourceMapsEnabled(true);
-await import(pathToFileURL(join(await bundle(), 'main.js')).href);
+const folder = await bundle().catch((error) => {
+  console.error(`causeway: ${error.message}`);
+  process.exit(2);
+});
+await import(pathToFileURL(join(folder, 'main.js')).href);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Hex } from 'viem';
 import { EVM_CHAIN_NAMES, type EvmChainName } from './chain/chains.ts';
@@ -211,11 +211,24 @@ function readSandboxSecret(dataDir: string): Buffer[] | undefined {
   return existsSync(file) ? [Buffer.from(readFileSync(file, 'utf8'), 'base64')] : undefined;
 }
 
+/** Creates the data directory. Throws `ConfigError` if it cannot be written. */
+export function makeDataDir(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    accessSync(dataDir, constants.W_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ConfigError([
+      `CAUSEWAY_DATA: ${dataDir} cannot be written (${code}); set it to a writable directory`,
+    ]);
+  }
+}
+
 /** Returns the secret in the data directory, which the first start of a sandbox generates. */
 function createSandboxSecret(dataDir: string): Buffer {
   const [known] = readSandboxSecret(dataDir) ?? [];
   if (known !== undefined) return known;
-  mkdirSync(dataDir, { recursive: true });
+  makeDataDir(dataDir);
   const secret = randomBytes(32);
   writeFileSync(join(dataDir, SECRET_FILE), secret.toString('base64'), { mode: 0o600, flag: 'wx' });
   return secret;

@@ -2,7 +2,7 @@ import { accountsPlugin } from './accounts/routes.ts';
 import { findChainIdProblems } from './chain/evm/chain-id.ts';
 import { type Clock, realClock, testClock } from './clock.ts';
 import { buildContext } from './compose.ts';
-import { type Config, ConfigError } from './config.ts';
+import { type Config, ConfigError, makeDataDir } from './config.ts';
 import { startEmbedded } from './db/embedded.ts';
 import { assertProfile, claimProfile } from './db/installation.ts';
 import { migrate } from './db/migrate.ts';
@@ -11,6 +11,8 @@ import { startDocumentReconciler } from './documents/reconcile.ts';
 import { startSequencer } from './events/sequencer.ts';
 import { prepareDrain } from './http/drain.ts';
 import { freePort } from './http/free-port.ts';
+import { listenOrExplain } from './http/listen-failure.ts';
+import { httpOrigin } from './http/origin.ts';
 import { buildServer } from './http/server.ts';
 import { startIdentityReconciler } from './identity/reconcile.ts';
 import { startHousekeeping } from './jobs/housekeeping.ts';
@@ -49,6 +51,7 @@ export async function serve(config: Config): Promise<void> {
     ? (text: string) => void process.stdout.write(`${text}\n`)
     : (text: string) => log.info(text);
   for (const warning of config.warnings) log.warn(warning);
+  if (isSandbox) makeDataDir(config.dataDir);
   const started: Started = [];
   let stopping: Promise<void> | undefined;
   const stop = () => (stopping ??= stopAll(started));
@@ -86,7 +89,7 @@ async function start(
     config.profile === 'sandbox' ? startSandbox(config, clock, print, outside) : null,
   ]);
   const port = config.port === 0 ? await freePort(config.host) : config.port;
-  const baseUrl = config.publicUrl ?? `http://${config.host}:${port}`;
+  const baseUrl = config.publicUrl ?? httpOrigin(config.host, port);
   const parts = { config: { ...config, ...sandbox?.settings }, baseUrl, databaseUrl, log, clock };
   const { ctx, close } = await buildContext(parts);
   started.push(close);
@@ -119,9 +122,14 @@ async function start(
   ];
   const app = await buildServer(ctx, routes, plugins, browserPages(ctx, controls?.landing ?? null));
   const drain = prepareDrain(app, ctx.readiness.drain);
-  await app.listen({ host: config.host, port });
+  await listenOrExplain('HOST, PORT', config.host, port, () => app.listen({ host: config.host, port }));
   running.push(drain);
-  const metrics = await serveMetrics(ctx.metrics, config.metrics);
+  const metrics = await listenOrExplain(
+    'METRICS_HOST, METRICS_PORT',
+    config.metrics.host,
+    config.metrics.port,
+    () => serveMetrics(ctx.metrics, config.metrics),
+  );
   running.push(metrics.close);
   return readyBlock(baseUrl, metrics.url, ctx.operator?.address ?? null, controls?.readyLines ?? []);
 }

@@ -103,6 +103,20 @@ describe('the running service', () => {
   });
 });
 
+describe('npm start', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'causeway-npm-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('serves an IPv6 address, and a signal to npm stops the service', async () => {
+    const started = await startService({ CAUSEWAY_DATA: folder, HOST: '::1' }, ['npm', 'start']);
+    expect(started.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+    expect((await fetch(`${started.url}/health/ready`)).status).toBe(200);
+    expect((await fetch(`${started.url}/sandbox`)).status).toBe(200);
+    await started.stop('SIGTERM');
+    await expect.poll(() => fetch(`${started.url}/health`).catch(() => 'stopped')).toBe('stopped');
+  });
+});
+
 const run = (args: string[], env: Record<string, string> = {}) =>
   runCauseway(args, { CAUSEWAY_DATA: dataDir, ...env });
 

@@ -1,4 +1,6 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -118,5 +120,47 @@ describe('the secret', () => {
     await expectRefusal(['serve'], env, /CAUSEWAY_SECRET: is not the secret/);
     const node = await startService({ ...production, CAUSEWAY_DEMO: '', PORT: '0' });
     expect(await node.stop()).toBe(0);
+  });
+});
+
+describe('a start that cannot succeed', () => {
+  test('names the port that is taken', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const { port } = taken.address() as AddressInfo;
+    const env = { ...production, CAUSEWAY_DEMO: '', PORT: String(port) };
+    await expectRefusal(['serve'], env, new RegExp(`PORT: 127.0.0.1 port ${port} is already in use`));
+    await new Promise((resolve) => taken.close(resolve));
+  });
+
+  test('names the data directory that cannot be written', async () => {
+    const file = join(dataDir, 'file');
+    writeFileSync(file, '');
+    await expectRefusal(['serve'], { CAUSEWAY_DATA: join(file, 'data') }, /CAUSEWAY_DATA: .* cannot be written/);
+  });
+
+  test('says how to build when the build is missing and the tree cannot be written', async () => {
+    const tree = mkdtempSync(join(tmpdir(), 'causeway-tree-'));
+    const root = join(import.meta.dirname, '../..');
+    for (const folder of ['service/src', 'sandbox/src', 'contracts/abi', 'contracts/encodings', 'demo/server', 'sdk/src'])
+      mkdirSync(join(tree, folder), { recursive: true });
+    cpSync(join(root, 'service/bin'), join(tree, 'service/bin'), { recursive: true });
+    writeFileSync(join(tree, 'package-lock.json'), '{}');
+    // Permissions do not stop root, but nobody can create a folder below a file.
+    writeFileSync(join(tree, 'service/dist'), '');
+    const { status, stderr } = spawnSync(process.execPath, [join(tree, 'service/bin/causeway.mjs'), 'serve']);
+    expect({ status, text: String(stderr) }).toEqual({
+      status: 2,
+      text: expect.stringMatching(/^causeway: the build is missing and cannot be written to .*; run npm run build .*\n$/),
+    });
+    rmSync(tree, { recursive: true });
+  });
+
+  test('a command on a database without migrations says how to apply them', async () => {
+    const empty = await createEmptyDatabase();
+    const env = { ...production, DATABASE_URL: empty.url };
+    await expectRefusal(['partner', 'list'], env, /the database lacks \d+ migrations; run causeway migrate/);
+    await expectRefusal(['offer', 'list'], env, /the database lacks \d+ migrations; run causeway migrate/);
+    await empty.drop();
   });
 });

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { isPrivate } from 'tiny-secp256k1';
@@ -12,6 +13,15 @@ export type Parser<T> = {
 };
 
 export const text: Parser<string> = { expects: 'text', parse: (value) => value };
+
+/** The address of a listener; IPv6 addresses may be in brackets. */
+export const host: Parser<string> = {
+  expects: 'an IP address or a host name',
+  parse: (value) => {
+    const plain = value.replace(/^\[(.*)\]$/, '$1');
+    return isIP(plain) !== 0 || /^[A-Za-z0-9.-]{1,253}$/.test(plain) ? plain : undefined;
+  },
+};
 
 /** A path, made absolute. */
 export const path: Parser<string> = { expects: 'a path', parse: (value) => resolve(value) };

@@ -12,7 +12,7 @@ const SERVICE = {
     '`sandbox` runs everything on this machine with simulated providers; `production` refuses every part of the sandbox.',
     { default: 'sandbox' },
   ),
-  HOST: setting(parsers.text, 'The address that the API listens on.', { default: '127.0.0.1' }),
+  HOST: setting(parsers.host, 'The address that the API listens on.', { default: '127.0.0.1' }),
   PORT: setting(integer(0, 65535), 'The port that the API listens on. `0` picks a free one.', {
     default: '8080',
   }),
@@ -26,7 +26,7 @@ const SERVICE = {
     'Set to `true` behind a reverse proxy that sets `X-Forwarded-For`.',
     { default: 'false' },
   ),
-  METRICS_HOST: setting(parsers.text, 'The address of the Prometheus metrics.', { default: '127.0.0.1' }),
+  METRICS_HOST: setting(parsers.host, 'The address of the Prometheus metrics.', { default: '127.0.0.1' }),
   METRICS_PORT: setting(integer(0, 65535), 'The port of the Prometheus metrics. `0` picks a free one.', {
     sandbox: '0',
     production: '9464',
@@ -38,7 +38,7 @@ const SERVICE = {
   ),
   CAUSEWAY_SECRET: setting(
     parsers.secrets,
-    'The secret that stored data is encrypted with: 32 random bytes in base64 (`openssl rand -base64 32`). To rotate it, put the new secret first, separated by a comma, and run `causeway keys rotate`.',
+    'The secret that stored data is encrypted with: 32 random bytes in base64 (`openssl rand -base64 32`). To rotate it, append the new secret after a comma and restart every node, then put it first and restart every node, then run `causeway keys rotate`, and remove the old one a day later.',
     { required: true, defaultNote: 'generated in the data directory' },
   ),
 };

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { httpOrigin } from '../http/origin.ts';
 import type { Metrics } from '../metrics.ts';
 
 /** Serves Prometheus metrics on a separate port, which need not be public. */
@@ -17,7 +18,7 @@ export async function serveMetrics(
   });
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
   const { port: bound } = server.address() as AddressInfo;
-  return { url: `http://${host}:${bound}/metrics`, close: () => closeServer(server) };
+  return { url: `${httpOrigin(host, bound)}/metrics`, close: () => closeServer(server) };
 }
 
 function closeServer(server: Server): Promise<void> {

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import type pg from 'pg';
 import { realClock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { findEmbedded } from '../db/embedded.ts';
 import { compareSecrets } from '../db/installation.ts';
+import { pendingMigrations } from '../db/migrate.ts';
 import { type Db, openPool } from '../db/pool.ts';
 import { ApiError } from '../errors.ts';
 import type { Kernel } from '../kernel.ts';
@@ -21,6 +23,7 @@ export async function runCommand<T>(config: Config, work: (ctx: CommandContext) 
     ]);
   const { pool, db, close } = openPool(url, { max: 2, applicationName: 'causeway-command' });
   try {
+    await assertMigrated(pool, config);
     return await work({
       pool,
       db,
@@ -33,6 +36,15 @@ export async function runCommand<T>(config: Config, work: (ctx: CommandContext) 
   } finally {
     await close();
   }
+}
+
+async function assertMigrated(pool: pg.Pool, { databaseUrl }: Config): Promise<void> {
+  const { length } = await pendingMigrations(pool);
+  if (length === 0) return;
+  const remedy = databaseUrl === null ? 'restart the service, which applies them' : 'run causeway migrate';
+  throw new ConfigError([
+    `DATABASE_URL: the database lacks ${length} migration${length === 1 ? '' : 's'}; ${remedy}`,
+  ]);
 }
 
 /**

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 const bin = fileURLToPath(new URL('../../bin/causeway.mjs', import.meta.url));
 
 export type Service = {
@@ -13,8 +14,12 @@ export type Service = {
 };
 
 /** Starts the service as a process group of its own on a free port, and waits until it reports that it is ready. */
-export async function startService(env: Record<string, string>): Promise<Service> {
-  const child = spawn(process.execPath, [bin, 'serve'], {
+export async function startService(
+  env: Record<string, string>,
+  [command, ...args]: [string, ...string[]] = [process.execPath, bin, 'serve'],
+): Promise<Service> {
+  const child = spawn(command, args, {
+    cwd: root,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', CAUSEWAY_DEMO: 'off', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,

@@ -1,0 +1,24 @@
+import { ConfigError } from '../config.ts';
+
+const REASONS: Record<string, string> = {
+  EADDRINUSE: 'is already in use; stop the process that listens there or choose another port',
+  EACCES: 'needs more privileges; choose a port above 1023',
+  EADDRNOTAVAIL: 'is not an address of this machine',
+  ENOTFOUND: 'cannot be resolved',
+};
+
+/** Runs `listen`. Throws `ConfigError` with one clear line if the address cannot be used. */
+export async function listenOrExplain<T>(
+  settings: string,
+  host: string,
+  port: number,
+  listen: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await listen();
+  } catch (error) {
+    const reason = REASONS[String((error as { code?: unknown }).code)];
+    if (reason === undefined) throw error;
+    throw new ConfigError([`${settings}: ${host} port ${port} ${reason}`]);
+  }
+}
