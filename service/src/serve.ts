@@ -7,6 +7,7 @@ import { startEmbedded } from './db/embedded.ts';
 import { assertProfile, claimProfile } from './db/installation.ts';
 import { migrate } from './db/migrate.ts';
 import { openPool } from './db/pool.ts';
+import { assertSessions } from './db/session-check.ts';
 import { startDocumentReconciler } from './documents/reconcile.ts';
 import { startSequencer } from './events/sequencer.ts';
 import { prepareDrain } from './http/drain.ts';
@@ -100,7 +101,9 @@ async function start(
   // The workers stop while the server drains.
   const running: Started = [];
   started.push(() => stopTogether(running));
-  running.push((await startMailWorker(ctx, smtpMailer(ctx.config.smtpUrl ?? '', config.mailFrom))).stop);
+  running.push(
+    (await startMailWorker(ctx, smtpMailer(ctx.config.smtpUrl ?? '', config.mailFrom, config.smtpTls))).stop,
+  );
   running.push((await startIdentityReconciler(ctx)).stop);
   running.push((await startDocumentReconciler(ctx)).stop);
   running.push(startSequencer(ctx));
@@ -154,7 +157,9 @@ async function openDatabase(
   started: Started,
 ): Promise<string> {
   const url = config.databaseUrl ?? (await startDatabase(config, print, started));
-  await prepareDatabase(url, config, print);
+  const listenUrl = config.databaseListenUrl ?? url;
+  await assertSessions(url, listenUrl);
+  await prepareDatabase(listenUrl, config, print);
   return url;
 }
 

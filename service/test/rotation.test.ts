@@ -1,14 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import type { FastifyInstance, InjectOptions } from 'fastify';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { hashPassword } from '../src/accounts/password.ts';
 import { throttleAttempt } from '../src/accounts/throttle.ts';
-import { resealSigningKeys } from '../src/oauth/keys.ts';
-import { rotatePii } from '../src/pii/rotate.ts';
+import { rotateSecrets } from '../src/oauth/rotate-secrets.ts';
 import { apiRoutes } from '../src/routes.ts';
-import { keepOwnerKeys, rememberOwner } from '../src/wallets/owner-hashes.ts';
+import { rememberOwner } from '../src/wallets/owner-hashes.ts';
 import { recordProof } from '../src/wallets/proof.ts';
-import { resealEndpointSecrets } from '../src/webhooks/reseal.ts';
 import { createTestDatabase, type TestDatabase } from './setup/database.ts';
 import { TEST_SECRET } from './setup/secret.ts';
 import { type TestApp, testApp, testConfig } from './support/app.ts';
@@ -18,19 +16,24 @@ import { newVisitor } from './support/visitor.ts';
 
 const OLD = TEST_SECRET;
 const NEW = randomBytes(32);
+const SOURCE = { device: 'x', network: '192.0.2.1' };
 const PASSWORD = 'quiet harbour lantern';
 
 let database: TestDatabase;
-beforeAll(async () => {
+beforeEach(async () => {
   database = await createTestDatabase();
 });
-afterAll(() => database.drop());
+afterEach(() => database.drop());
 
 const startNode = (secrets: Buffer[]) =>
   testApp({
     routes: [...apiRoutes, ...thingRoutes],
     databaseUrl: database.url,
-    config: { secrets, limits: { ...testConfig().limits, account_forms: 10_000, sign_in: 1000 } },
+    config: {
+      secrets,
+      webhookAllowCidrs: ['127.0.0.0/8'],
+      limits: { ...testConfig().limits, account_forms: 10_000, sign_in: 1000 },
+    },
   });
 
 type Node = TestApp & { open: Set<Promise<unknown>> };
@@ -84,7 +87,9 @@ test('the secret is rotated on a running cluster without a failed request or a l
   const authorization = `Bearer ${token}`;
   const visitor = newVisitor({ inject: cluster.inject } as unknown as FastifyInstance);
   await visitor.open('/sign-in');
-  expect((await visitor.post('/sign-in', { email: 'ada@user.test', password: PASSWORD })).statusCode).toBe(303);
+  expect((await visitor.post('/sign-in', { email: 'ada@user.test', password: PASSWORD })).statusCode).toBe(
+    303,
+  );
 
   let isRunning = true;
   let rounds = 0;
@@ -116,9 +121,7 @@ test('the secret is rotated on a running cluster without a failed request or a l
   try {
     await restartDuringSignIn([OLD, NEW]);
     await restartDuringSignIn([NEW, OLD]);
-    const promoted = cluster.next().ctx;
-    await rotatePii(promoted);
-    await resealSigningKeys(promoted);
+    await rotateSecrets(cluster.next().ctx);
     await restartDuringSignIn([NEW]);
   } finally {
     isRunning = false;
@@ -130,7 +133,7 @@ test('the secret is rotated on a running cluster without a failed request or a l
 
 /** A client that uses what one reply gave it in the next request, which another node answers. */
 async function sendRound(
-  inject: (options: InjectOptions) => ReturnType<FastifyInstance['inject']>,
+  inject: (options: InjectOptions) => Promise<LightMyRequestResponse>,
   authorization: string,
   round: number,
 ): Promise<void> {
@@ -143,7 +146,11 @@ async function sendRound(
     });
   const first = await post();
   const again = await post();
-  expect([first.statusCode, again.statusCode, again.headers['idempotent-replayed']]).toEqual([200, 200, 'true']);
+  expect([first.statusCode, again.statusCode, again.headers['idempotent-replayed']]).toEqual([
+    200,
+    200,
+    'true',
+  ]);
   const list = (query: string) => inject({ url: `/v1/things?limit=1${query}`, headers: { authorization } });
   const page = await list('');
   const cursor = page.json().starting_after;
@@ -153,11 +160,11 @@ async function sendRound(
 test('failed sign-ins count across nodes with different newest secrets', async () => {
   const [one, two] = await Promise.all([startNode([OLD, NEW]), startNode([NEW, OLD])]);
   for (let i = 0; i < 25; i++) {
-    await throttleAttempt(one.ctx, 'eve@user.test');
-    await throttleAttempt(two.ctx, 'eve@user.test');
+    await throttleAttempt(one.ctx, 'eve@user.test', SOURCE);
+    await throttleAttempt(two.ctx, 'eve@user.test', SOURCE);
   }
   for (const node of [one, two])
-    await expect(throttleAttempt(node.ctx, 'eve@user.test')).rejects.toThrow(/too many/i);
+    await expect(throttleAttempt(node.ctx, 'eve@user.test', SOURCE)).rejects.toThrow(/too many/i);
   await Promise.all([one.close(), two.close()]);
 });
 
@@ -168,19 +175,22 @@ test('wallets of held accounts and webhook secrets outlive the secret that they 
   const bearer = `Bearer ${await before.tokenFor({ userId: null })}`;
   await makeUser(before.ctx, held);
   await rememberOwner(before.ctx, before.ctx.db, held, address);
-  await before.ctx.db.updateTable('users').set({ held_at: new Date().toISOString() }).where('id', '=', held).execute();
+  await before.ctx.db
+    .updateTable('users')
+    .set({ held_at: new Date().toISOString() })
+    .where('id', '=', held)
+    .execute();
   const created = await before.app.inject({
     method: 'POST',
     url: '/v1/webhook-endpoints',
     headers: { authorization: bearer },
-    payload: { url: 'https://partner.test/hook', types: ['*'] },
+    payload: { url: 'http://127.0.0.1:49998/', types: ['*'] },
   });
   expect(created.statusCode).toBe(200);
   await before.close();
 
   const promoted = await startNode([NEW, OLD]);
-  await resealEndpointSecrets(promoted.ctx);
-  await keepOwnerKeys(promoted.ctx);
+  await rotateSecrets(promoted.ctx);
   await promoted.close();
 
   const after = await startNode([NEW]);
@@ -188,7 +198,13 @@ test('wallets of held accounts and webhook secrets outlive the secret that they 
   const secret = after.ctx.sealing.open('webhook secret', row.sealed_secret, row.id).toString();
   expect(secret).toBe(created.json().secret);
   const caller = await after.ctx.guard.check(await after.tokenFor({ userId: USER }));
-  const proof = { chain: 'ethereum_sepolia' as const, address, text: '', signature: '', kind: 'key' as const };
+  const proof = {
+    chain: 'ethereum_sepolia' as const,
+    address,
+    text: '',
+    signature: '',
+    kind: 'key' as const,
+  };
   await expect(
     recordProof(after.ctx, { ...caller, partnerId: partnerOf('partner-one'), userId: USER } as never, proof),
   ).rejects.toMatchObject({ code: 'wallet_restricted' });

@@ -1,5 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openHosts } from './hosts.ts';
 import { type ListenSession, openSession, type SessionOptions } from './listen-session.ts';
 
 export interface Listener {
@@ -28,12 +29,26 @@ export async function openListener(
   const handlers = new Map<string, ((payload: string) => void)[]>();
   const signals = new EventEmitter().setMaxListeners(0);
   const closing = new AbortController();
-  let session: ListenSession | undefined = await connect();
+  const hosts = openHosts(url);
+  let session: ListenSession | undefined = await connectToAny();
   const running = keepListening(session);
 
-  function connect(): Promise<ListenSession> {
-    return openSession(url, [...handlers.keys()], options, (channel, payload) => {
-      for (const handler of handlers.get(channel) ?? []) callSafely(() => handler(payload), log);
+  async function connect(): Promise<ListenSession> {
+    const host = hosts.url();
+    try {
+      return await openSession(host, [...handlers.keys()], options, (channel, payload) => {
+        for (const handler of handlers.get(channel) ?? []) callSafely(() => handler(payload), log);
+      });
+    } catch (error) {
+      hosts.advance(host);
+      throw error;
+    }
+  }
+
+  async function connectToAny(attempts = hosts.count): Promise<ListenSession> {
+    return connect().catch((error: unknown) => {
+      if (attempts <= 1) throw error;
+      return connectToAny(attempts - 1);
     });
   }
 

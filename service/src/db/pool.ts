@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { columnTypes } from './column-types.ts';
+import { followPrimary, openHosts, retryOnOtherHosts } from './hosts.ts';
 import { nameStatements } from './statements.ts';
 import type { Database } from './tables.ts';
 
@@ -28,8 +29,10 @@ export interface OpenPool {
 
 export function openPool(url: string, options: PoolOptions = {}): OpenPool {
   const statementTimeout = options.statementTimeoutMs ?? 10_000;
+  const hosts = openHosts(url);
   const pool = new pg.Pool({
     connectionString: url,
+    ...followPrimary(hosts),
     max: options.max ?? 10,
     application_name: options.applicationName ?? 'causeway',
     connectionTimeoutMillis: options.connectionTimeoutMs ?? 5_000,
@@ -42,6 +45,7 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
     types: columnTypes,
     onConnect: prepareSession,
   });
+  retryOnOtherHosts(pool, hosts);
   // Without this listener, losing an idle connection would end the process. The pool replaces the connection.
   pool.on('error', (error) => options.log?.(`database connection lost: ${error.message}`));
   // The same for a connection lost between two statements of a transaction; the next statement reports the error.

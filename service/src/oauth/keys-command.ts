@@ -1,11 +1,8 @@
 import type { Config } from '../config.ts';
-import { forgetOlderSecrets } from '../db/installation.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { runCommand } from '../operations/run-command.ts';
-import { rotatePii } from '../pii/rotate.ts';
-import { keepOwnerKeys } from '../wallets/owner-hashes.ts';
-import { resealEndpointSecrets } from '../webhooks/reseal.ts';
-import { resealSigningKeys, rotateSigningKey } from './keys.ts';
+import { rotateSigningKey } from './keys.ts';
+import { rotateSecrets } from './rotate-secrets.ts';
 
 export const KEYS_HELP: CommandHelp = {
   usage: ['keys rotate', 'keys rotate-signing'],
@@ -22,14 +19,7 @@ export async function runKeys(config: Config, args: string[]): Promise<void> {
   if (args.length === 1 && command === 'rotate-signing') {
     console.log(JSON.stringify({ kid: await runCommand(config, rotateSigningKey) }));
   } else if (args.length === 1 && command === 'rotate') {
-    const resealed = await runCommand(config, async (ctx) => {
-      const personal_data = await rotatePii(ctx);
-      const signing_keys = await resealSigningKeys(ctx);
-      const webhook_secrets = await resealEndpointSecrets(ctx);
-      await keepOwnerKeys(ctx);
-      await forgetOlderSecrets(ctx.db, ctx.sealing);
-      return { personal_data, signing_keys, webhook_secrets };
-    });
+    const resealed = await runCommand(config, rotateSecrets);
     console.log(JSON.stringify({ resealed }));
   } else throw new UsageError('keys requires one of the commands rotate and rotate-signing');
 }

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { type Config, ConfigError } from '../config.ts';
 import { migrate, pendingMigrations } from '../db/migrate.ts';
 import { openPool } from '../db/pool.ts';
+import { assertSessions } from '../db/session-check.ts';
 import type { CommandHelp } from './command.ts';
 
 export const MIGRATE_HELP: CommandHelp = {
@@ -23,7 +24,9 @@ export async function runMigrate(config: Config, args: string[]): Promise<void> 
     throw new ConfigError([
       'DATABASE_URL: is required by migrate; causeway serve migrates the embedded database',
     ]);
-  const { pool } = openPool(config.databaseUrl, { max: 2 });
+  const url = config.databaseListenUrl ?? config.databaseUrl;
+  await assertSessions(config.databaseUrl, url);
+  const { pool } = openPool(url, { max: 2 });
   try {
     const names = values.check ? await pendingMigrations(pool) : await migrate(pool);
     const label = values.check ? 'Pending' : 'Applied';

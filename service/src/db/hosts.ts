@@ -1,0 +1,87 @@
+import pg from 'pg';
+
+/** The hosts of one database, a primary and its standbys: `postgres://user@one:5432,two:5432/name`. */
+export type Hosts = {
+  count: number;
+  /** The URL of the host that new connections use. */
+  url(): string;
+  /** Moves on to the next host, unless another connection already did. */
+  advance(failedUrl: string): void;
+};
+
+export function openHosts(url: string): Hosts {
+  const urls = splitHosts(url);
+  let current = 0;
+  const at = (index: number) => urls[index % urls.length] ?? url;
+  return {
+    count: urls.length,
+    url: () => at(current),
+    advance: (failedUrl) => {
+      if (at(current) === failedUrl) current++;
+    },
+  };
+}
+
+/** Returns one URL per host. */
+export function splitHosts(url: string): string[] {
+  const [, start = '', hosts = '', rest = ''] = /^(\w+:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/s.exec(url) ?? [];
+  return hosts.includes(',') ? hosts.split(',').map((host) => `${start}${host}${rest}`) : [url];
+}
+
+/** Throws if the server accepts no writes: after a failover, the other host is the primary. */
+async function assertPrimary(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ transaction_read_only: string }>('show transaction_read_only');
+  if (rows[0]?.transaction_read_only === 'on')
+    throw Object.assign(new Error('the database host is read-only'), { code: '25006' });
+}
+
+type Connect = (callback: (error: Error | undefined) => void) => void;
+
+/** Makes a pool connect to the primary, whichever of the hosts it is at the time. */
+export function followPrimary(hosts: Hosts): Pick<pg.PoolConfig, 'Client'> {
+  if (hosts.count === 1) return {};
+  function Client(options: pg.ClientConfig): pg.Client {
+    const url = hosts.url();
+    const client = new pg.Client({ ...options, connectionString: url });
+    const connect = client.connect.bind(client) as Connect;
+    const fail = (error: Error, callback: (error: Error) => void) => {
+      hosts.advance(url);
+      callback(error);
+    };
+    const connectToPrimary: Connect = (callback) =>
+      connect((error) => {
+        if (error) return fail(error, callback);
+        assertPrimary(client).then(
+          () => callback(undefined),
+          (reason: Error) => void client.end().finally(() => fail(reason, callback)),
+        );
+      });
+    return Object.assign(client, { connect: connectToPrimary });
+  }
+  return { Client: Client as unknown as NonNullable<pg.PoolConfig['Client']> };
+}
+
+type PoolCallback = (error?: Error, client?: pg.PoolClient, release?: (error?: Error) => void) => void;
+
+/** Lets a request that meets a failed host try the others before it fails. */
+export function retryOnOtherHosts(pool: pg.Pool, hosts: Hosts): void {
+  if (hosts.count === 1) return;
+  const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
+  const connectToAny = async (attempts = hosts.count): Promise<pg.PoolClient> => {
+    const url = hosts.url();
+    try {
+      return await connect();
+    } catch (error) {
+      if (attempts <= 1 || hosts.url() === url) throw error;
+      return connectToAny(attempts - 1);
+    }
+  };
+  const either = (callback?: PoolCallback) =>
+    callback === undefined
+      ? connectToAny()
+      : void connectToAny().then(
+          (client) => callback(undefined, client, client.release.bind(client)),
+          (error: Error) => callback(error, undefined, () => undefined),
+        );
+  Object.assign(pool, { connect: either });
+}

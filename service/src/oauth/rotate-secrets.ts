@@ -1,0 +1,16 @@
+import { forgetOlderSecrets } from '../db/installation.ts';
+import type { CommandContext } from '../operations/run-command.ts';
+import { rotatePii } from '../pii/rotate.ts';
+import { keepOwnerKeys } from '../wallets/owner-hashes.ts';
+import { resealEndpointSecrets } from '../webhooks/reseal.ts';
+import { resealSigningKeys } from './keys.ts';
+
+/** Seals everything that outlives a day with the newest secret, so that the others can be removed. Returns what it sealed. */
+export async function rotateSecrets(ctx: CommandContext) {
+  const personal_data = await rotatePii(ctx);
+  const signing_keys = await resealSigningKeys(ctx);
+  const webhook_secrets = await resealEndpointSecrets(ctx);
+  await keepOwnerKeys(ctx);
+  await forgetOlderSecrets(ctx.db, ctx.sealing);
+  return { personal_data, signing_keys, webhook_secrets };
+}
