@@ -8,6 +8,7 @@ import { claimSecrets } from './db/installation.ts';
 import { assertListening, openListener } from './db/listen.ts';
 import { nodeLockStatement } from './db/node.ts';
 import { type Db, openPool, pingDatabase } from './db/pool.ts';
+import { createSessionCheck } from './db/session-check.ts';
 import { openDocuseal } from './documents/docuseal.ts';
 import { unconfiguredDocuments } from './documents/unconfigured.ts';
 import { assertNotHeld } from './eligibility/account.ts';
@@ -18,6 +19,7 @@ import { memoryLimiter, postgresLimiter } from './http/rate-limits.ts';
 import { securityHeaders } from './http/replies.ts';
 import { openSumsub } from './identity/sumsub.ts';
 import { unconfiguredIdentity } from './identity/unconfigured.ts';
+import { createBoundedQueue } from './jobs/bounded-queue.ts';
 import type { Log } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { createGuard } from './oauth/guard.ts';
@@ -47,6 +49,15 @@ type ContextOptions = {
   random?: Random;
 };
 
+async function openLimiter({ rateLimits, redisUrl }: Config, db: Db, warn: (message: string) => void) {
+  if (rateLimits === 'redis')
+    return (await import('./http/redis-limits.ts')).openRedisLimiter(String(redisUrl), warn);
+  return {
+    limiter: rateLimits === 'postgres' ? postgresLimiter(db) : memoryLimiter(),
+    close: () => undefined,
+  };
+}
+
 /** Builds every long-lived object of a node; `close` releases them. */
 export async function buildContext({
   config,
@@ -60,8 +71,12 @@ export async function buildContext({
   const { pool, db } = openPool(databaseUrl, { max: config.databasePool, log: warn });
   const deadlines = createDeadlines();
   const node = randomBytes(4).readInt32BE() & 0x7fffffff;
-  const listener = await openListener(databaseUrl, warn, { opening: nodeLockStatement(node) });
+  const listener = await openListener(config.databaseListenUrl ?? databaseUrl, warn, {
+    opening: nodeLockStatement(node),
+  });
+  const checkSessions = await createSessionCheck(pool, listener);
   const sealing = createSealing(config.secrets, random);
+  const limits = await openLimiter(config, db, warn);
   const metrics = createMetrics();
   const identity =
     config.identity === null ? unconfiguredIdentity() : openSumsub(config.identity, metrics.registry);
@@ -82,7 +97,8 @@ export async function buildContext({
     db,
     listener,
     node,
-    limiter: config.rateLimits === 'postgres' ? postgresLimiter(db) : memoryLimiter(),
+    limiter: limits.limiter,
+    passwordQueue: createBoundedQueue({ concurrency: 2, maxWaiting: 50 }),
     deadlines,
     securityHeaders: securityHeaders(baseUrl),
     metrics,
@@ -98,7 +114,13 @@ export async function buildContext({
     readiness: createReadiness(
       new Map([
         ['database', () => pingDatabase(pool)],
-        ['listener', async () => assertListening(listener)],
+        [
+          'listener',
+          async () => {
+            assertListening(listener);
+            await checkSessions();
+          },
+        ],
       ]),
       new Map(
         chains
@@ -116,6 +138,7 @@ export async function buildContext({
     sanctions?.close();
     streams?.close();
     deadlines.stop();
+    limits.close();
     await Promise.all([identity.close(), documents.close()]);
     await listener.close();
     await chains.close();

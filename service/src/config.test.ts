@@ -94,7 +94,7 @@ test.each([
   ['DATABASE_URL', 'mysql://x'],
   ['DATABASE_URL', 'not a url'],
   ['RATE_LIMIT_API', '0'],
-  ['RATE_LIMITS', 'redis'],
+  ['RATE_LIMITS', 'memcached'],
   ['CAUSEWAY_SECRET', 'short'],
   ['TRUST_PROXY', 'maybe'],
 ])('rejects %s=%s and names the variable', (name, value) => {

@@ -3,7 +3,6 @@ import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSy
 import { join } from 'node:path';
 import type { Hex } from 'viem';
 import { EVM_CHAIN_NAMES, type EvmChainName } from './chain/chains.ts';
-import { LIMIT_NAMES, type LimitName } from './config/rate-limits.ts';
 import { checkNames } from './config/names.ts';
 import { readOperatorKey, readRetiredKeys } from './config/operator-settings.ts';
 import type { Area } from './config/parsers.ts';
@@ -15,6 +14,7 @@ import {
   readVenueSettings,
   type VenueSettings,
 } from './config/provider-settings.ts';
+import { LIMIT_NAMES, type LimitName } from './config/rate-limits.ts';
 import { type Environment, openSource, type Read, type Source } from './config/read.ts';
 import { readSandboxExposure } from './config/sandbox-settings.ts';
 import type { OperatorKey } from './operator/key.ts';
@@ -28,10 +28,14 @@ export type Config = {
   port: number;
   /** Null = the listening address. */
   publicUrl: string | null;
+  /** How long a client may take to send a request or to read a reply. */
+  requestTimeoutSeconds: number;
   metrics: { host: string; port: number };
   dataDir: string;
   /** Null = the embedded PostgreSQL. */
   databaseUrl: string | null;
+  /** Where sessions work, if `databaseUrl` leads through a pooler. Null = `databaseUrl`. */
+  databaseListenUrl: string | null;
   databasePool: number;
   eventsRetentionDays: number;
   clock: 'real' | 'test';
@@ -47,13 +51,16 @@ export type Config = {
   documents: DocumentSettings | null;
   /** Null = the sandbox mailbox. */
   smtpUrl: string | null;
+  smtpTls: 'required' | 'optional';
   /** The absolute lifetime of a user's consent to a partner app. */
   grantDays: number;
   mailFrom: string;
-  trustProxy: boolean;
+  /** Networks of the proxies whose `X-Forwarded-For` counts. */
+  trustProxy: string[];
   /** Private networks that webhooks may be sent to. Null = loopback in the sandbox, none in production. */
   webhookAllowCidrs: string[] | null;
-  rateLimits: 'memory' | 'postgres';
+  rateLimits: 'memory' | 'postgres' | 'redis';
+  redisUrl: string | null;
   /** Requests per minute. */
   limits: Record<LimitName, number>;
   /** In order of preference. */
@@ -113,6 +120,8 @@ export function loadConfig(env: Environment = process.env): Config {
   const isUnlisted = source.read('SANCTIONS') === 'none';
   if (isProduction && !isUnlisted && config.sanctionsFile === null)
     problems.push('SANCTIONS_FILE: is required in production; set SANCTIONS=none to run without a list');
+  if (config.rateLimits === 'redis' && config.redisUrl === null)
+    problems.push('REDIS_URL: is required by RATE_LIMITS=redis');
   if (isUnlisted && config.sanctionsFile !== null)
     problems.push('SANCTIONS: must not be none together with SANCTIONS_FILE');
   if (problems.length > 0) throw new ConfigError(problems);
@@ -142,9 +151,11 @@ function readConfig(env: Environment, source: Source): Config {
     host: read('HOST'),
     port: read('PORT'),
     publicUrl: read('PUBLIC_URL'),
+    requestTimeoutSeconds: read('REQUEST_TIMEOUT_SECONDS'),
     metrics: { host: read('METRICS_HOST'), port: read('METRICS_PORT') },
     dataDir: read('CAUSEWAY_DATA'),
     databaseUrl: read('DATABASE_URL'),
+    databaseListenUrl: read('DATABASE_LISTEN_URL'),
     databasePool: read('DATABASE_POOL'),
     eventsRetentionDays: read('EVENTS_RETENTION_DAYS'),
     clock: read('CAUSEWAY_CLOCK'),
@@ -155,11 +166,13 @@ function readConfig(env: Environment, source: Source): Config {
     identity: readIdentitySettings(source),
     documents: readDocumentSettings(source),
     smtpUrl: read('SMTP_URL'),
+    smtpTls: read('SMTP_TLS'),
     grantDays: read('GRANT_DAYS'),
     mailFrom: read('MAIL_FROM'),
-    trustProxy: read('TRUST_PROXY') === 'true',
+    trustProxy: read('TRUST_PROXY'),
     webhookAllowCidrs: read('WEBHOOK_ALLOW_CIDRS'),
     rateLimits: read('RATE_LIMITS'),
+    redisUrl: read('REDIS_URL'),
     limits: readLimits(read),
     rpcUrls: readRpcUrls(read),
     rpcFreshnessMs: isProduction ? null : 25,

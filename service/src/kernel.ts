@@ -6,6 +6,7 @@ import type { Db } from './db/pool.ts';
 import type { Deadlines } from './http/deadline.ts';
 import type { Random } from './http/ids.ts';
 import type { Limiter } from './http/rate-limits.ts';
+import type { BoundedQueue } from './jobs/bounded-queue.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Sealing } from './sealing.ts';
@@ -26,6 +27,8 @@ export type Kernel = {
   /** The id of this process among the nodes that share the database. */
   node: number;
   limiter: Limiter;
+  /** Hashing a password takes a thread and 19 MiB, so only a few run at a time. */
+  passwordQueue: BoundedQueue;
   deadlines: Deadlines;
   securityHeaders: Record<string, string>;
   metrics: Metrics;

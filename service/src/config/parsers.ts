@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { isPrivate } from 'tiny-secp256k1';
 import type { Hex } from 'viem';
+import { splitHosts } from '../db/hosts.ts';
 import { isSandboxKey } from '../operator/sandbox-keys.ts';
 
 /** Reads the text of a setting. `expects` completes the sentence "NAME: must be …". */
@@ -55,6 +56,15 @@ export function url(protocols: readonly string[], sandbox: readonly string[] = [
   };
 }
 
+/** The URL of a database, on one host or several. */
+export const databaseUrl: Parser<string> = {
+  expects: 'a URL that starts with postgres:// or postgresql://, with one host or several: one:5432,two:5432',
+  parse: (value) => {
+    const isValid = (each: string) => URL.canParse(each) && /^postgres(ql)?:$/.test(new URL(each).protocol);
+    return splitHosts(value).every(isValid) ? value.replace(/\/$/, '') : undefined;
+  },
+};
+
 /** A URL that must use TLS in production. */
 export const providerUrl = url(['https:'], ['http:']);
 
@@ -92,6 +102,24 @@ export const cidrList: Parser<string[]> = {
   parse: (value) => {
     const networks = splitList(value);
     return networks.every((each) => ipaddr.isValidCIDR(each)) ? networks : undefined;
+  },
+};
+
+const PRIVATE_NETWORKS = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'];
+const NAMED_NETWORKS: Record<string, string[]> = {
+  loopback: ['127.0.0.0/8', '::1/128'],
+  private: PRIVATE_NETWORKS,
+};
+
+/** Networks of proxies: CIDRs, addresses, `loopback` and `private`. */
+export const proxies: Parser<string[]> = {
+  expects:
+    'none, or a comma-separated list of the networks of your proxies: loopback, private, 10.1.0.0/16 or 192.0.2.7',
+  parse: (value) => {
+    if (value === 'none' || value === 'false') return [];
+    const networks = splitList(value).flatMap((each) => NAMED_NETWORKS[each] ?? [each]);
+    const isValid = (each: string) => ipaddr.isValidCIDR(each) || isIP(each) !== 0;
+    return networks.every(isValid) ? networks : undefined;
   },
 };
 

@@ -1,6 +1,6 @@
-import { LIMITS, type LimitName } from './rate-limits.ts';
 import * as parsers from './parsers.ts';
 import { integer, oneOf, url } from './parsers.ts';
+import { LIMITS, type LimitName } from './rate-limits.ts';
 import { type Setting, setting } from './setting.ts';
 import { CHAINS, SETTLEMENT } from './settlement-settings.ts';
 
@@ -22,9 +22,14 @@ const SERVICE = {
     { required: true, defaultNote: 'the listening address' },
   ),
   TRUST_PROXY: setting(
-    oneOf('true', 'false'),
-    'Set to `true` behind a reverse proxy that sets `X-Forwarded-For`.',
-    { default: 'false' },
+    parsers.proxies,
+    'The networks of the reverse proxies whose `X-Forwarded-For` counts, comma-separated: CIDRs, addresses, `loopback` or `private`.',
+    { default: 'none' },
+  ),
+  REQUEST_TIMEOUT_SECONDS: setting(
+    integer(1, 600),
+    'How many seconds a client may take to send a request, or to read the reply. Slower connections are closed.',
+    { default: '30' },
   ),
   METRICS_HOST: setting(parsers.host, 'The address of the Prometheus metrics.', { default: '127.0.0.1' }),
   METRICS_PORT: setting(integer(0, 65535), 'The port of the Prometheus metrics. `0` picks a free one.', {
@@ -45,9 +50,14 @@ const SERVICE = {
 
 const DATABASE = {
   DATABASE_URL: setting(
-    url(['postgres:', 'postgresql:']),
-    'The PostgreSQL database. Any number of nodes can share one; each applies pending migrations under a lock when it starts.',
+    parsers.databaseUrl,
+    'The PostgreSQL database, or a comma-separated list of its hosts, of which the primary is used: `postgres://user@one:5432,two:5432/causeway`. Any number of nodes can share one; each applies pending migrations under a lock when it starts.',
     { required: true, defaultNote: 'an embedded PostgreSQL' },
+  ),
+  DATABASE_LISTEN_URL: setting(
+    parsers.databaseUrl,
+    'The same database without the pooler, if `DATABASE_URL` leads through one in transaction mode. Notifications, session locks and migrations use it.',
+    { defaultNote: '`DATABASE_URL`' },
   ),
   DATABASE_POOL: setting(integer(2, 500), 'Connections per node.', { default: '10' }),
   EVENTS_RETENTION_DAYS: setting(integer(30, 3650), 'How many days events are kept.', { default: '90' }),
@@ -81,6 +91,11 @@ const MAIL = {
     url(['smtp:', 'smtps:']),
     'The mail server, with credentials in the URL: `smtps://user:password@mail.example.com`.',
     { required: true, defaultNote: 'the sandbox mailbox' },
+  ),
+  SMTP_TLS: setting(
+    oneOf('required', 'optional'),
+    '`required` sends mail only over TLS; `optional` also accepts a server without it, such as a relay on this machine.',
+    { sandbox: 'optional', production: 'required' },
   ),
   GRANT_DAYS: setting(integer(1, 3650), 'How many days a user stays connected to an app.', {
     default: '180',
@@ -211,9 +226,16 @@ const LIMIT_SETTINGS = Object.fromEntries(
 
 const RATE_LIMITS = {
   RATE_LIMITS: setting(
-    oneOf('memory', 'postgres'),
-    '`memory` counts per node; `postgres` shares the counters between nodes at the cost of one statement per request.',
+    oneOf('memory', 'postgres', 'redis'),
+    '`memory` counts per node; `postgres` shares the counters between nodes at the cost of one statement per request; `redis` shares them in the server at `REDIS_URL`, and each node counts alone while that is down.',
     { default: 'memory' },
+  ),
+  REDIS_URL: setting(
+    url(['redis:', 'rediss:']),
+    'The Redis server that counts requests, with credentials in the URL.',
+    {
+      required: '`RATE_LIMITS` is `redis`',
+    },
   ),
   ...LIMIT_SETTINGS,
 };

@@ -69,12 +69,30 @@ test('a window lasts one minute from its first request', () => {
   expect(take()).toMatchObject({ allowed: true, remaining: 1 });
 });
 
-test('memory is bounded by evicting the oldest windows', () => {
+test('memory is bounded by dropping the older of two generations', () => {
   let now = 0;
   const limiter = memoryLimiter(() => now++, 3);
   for (const key of ['a', 'b', 'c', 'd']) limiter.take(key, 10);
   expect(limiter.take('c', 10)).toMatchObject({ remaining: 8 });
+  for (const key of ['e', 'f', 'g']) limiter.take(key, 10);
+  expect(limiter.take('c', 10)).toMatchObject({ remaining: 7 });
   expect(limiter.take('a', 10)).toMatchObject({ remaining: 9 });
+});
+
+test('a window survives the change of generations until its own end', () => {
+  let now = 0;
+  const limiter = memoryLimiter(() => now);
+  limiter.take('early', 10);
+  now = 59_000;
+  limiter.take('late', 10);
+  now = 61_000;
+  expect(limiter.take('late', 10)).toMatchObject({ remaining: 8, resetSeconds: 58 });
+  now = 118_000;
+  expect(limiter.take('late', 10)).toMatchObject({ remaining: 7 });
+  now = 119_000;
+  expect(limiter.take('late', 10)).toMatchObject({ remaining: 9 });
+  now = 500_000;
+  expect(limiter.take('late', 10)).toMatchObject({ remaining: 9 });
 });
 
 test('with PostgreSQL, two nodes allow exactly 10 of 40 concurrent requests', async () => {

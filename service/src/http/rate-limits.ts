@@ -7,36 +7,34 @@ export type Taken = { allowed: boolean; limit: number; remaining: number; resetS
 /** Rate limits: counts requests per key in fixed one-minute windows; a window starts with the key's first request. */
 export type Limiter = { take(key: string, perMinute: number): Taken | Promise<Taken> };
 
-const WINDOW_MS = 60_000;
+export const WINDOW_MS = 60_000;
 
-/** Counts in this process. `now` is monotonic real time, independent of the application clock. */
-export function memoryLimiter(now: () => number = () => performance.now(), maxKeys = 200_000): Limiter {
-  const windows = new Map<string, { count: number; end: number }>();
+type Window = { count: number; end: number };
+
+/**
+ * Counts in this process, in two generations of keys: the older one is dropped as a whole every minute, when all of its
+ * windows have ended, or earlier if the newer one has `maxKeys`. `now` is monotonic real time, independent of the
+ * application clock.
+ */
+export function memoryLimiter(now: () => number = () => performance.now(), maxKeys = 100_000): Limiter {
+  let current = new Map<string, Window>();
+  let previous = new Map<string, Window>();
+  let startedAt = now();
   return {
     take: (key, perMinute) => {
       const time = now();
-      let window = windows.get(key);
-      if (window === undefined || window.end <= time) {
-        if (window === undefined && windows.size >= maxKeys) evict(windows, time);
-        // Deleting first moves the key to the end, which keeps the map ordered by window end.
-        windows.delete(key);
-        window = { count: 0, end: time + WINDOW_MS };
-        windows.set(key, window);
+      if (time - startedAt >= WINDOW_MS || current.size >= maxKeys) {
+        previous = time - startedAt >= 2 * WINDOW_MS ? new Map() : current;
+        current = new Map();
+        startedAt = time;
       }
+      let window = current.get(key) ?? previous.get(key);
+      if (window === undefined || window.end <= time) window = { count: 0, end: time + WINDOW_MS };
+      if (window.count === 0 || !current.has(key)) current.set(key, window);
       window.count++;
       return taken(window.count, perMinute, window.end - time);
     },
   };
-}
-
-/** Removes the expired windows, which come first, or the oldest one if none has expired. */
-function evict(windows: Map<string, { end: number }>, time: number): void {
-  let removed = 0;
-  for (const [key, { end }] of windows) {
-    if (removed > 0 && end > time) break;
-    windows.delete(key);
-    removed++;
-  }
 }
 
 /** Counts in PostgreSQL, for several nodes behind one address. Costs one statement per request. */
@@ -49,7 +47,8 @@ export function postgresLimiter(db: Db): Limiter {
   };
 }
 
-function taken(count: number, limit: number, remainingMs: number): Taken {
+/** Returns the state of a limit whose window counts `count` requests and ends in `remainingMs`. */
+export function taken(count: number, limit: number, remainingMs: number): Taken {
   return {
     allowed: count <= limit,
     limit,

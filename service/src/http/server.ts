@@ -20,6 +20,7 @@ import { acceptsHtml, setCorsHeaders, setPreflightHeaders, VARY } from './replie
 import { refuseRequest } from './request-checks.ts';
 import { requestRecorder } from './request-log.ts';
 import type { Access, Route } from './route.ts';
+import { closeSlowReaders } from './slow-readers.ts';
 import { compileSerializer, compileValidator } from './validation.ts';
 
 declare module 'fastify' {
@@ -50,24 +51,30 @@ export async function buildServer(
   plugins: readonly Plugin[] = [],
   showUnknown: UnknownPage = () => false,
 ): Promise<FastifyInstance> {
+  const requestTimeout = ctx.config.requestTimeoutSeconds * 1000;
   const app = fastify({
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
     // Limits how long a client may take to send its request; `ctx.deadlines` limits the handlers.
-    requestTimeout: 30_000,
+    requestTimeout,
     connectionTimeout: 0,
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
     // Requests that arrive on an open connection while the server closes are still answered.
     return503OnClosing: false,
-    trustProxy: ctx.config.trustProxy,
+    trustProxy: ctx.config.trustProxy.length > 0 && ctx.config.trustProxy,
     genReqId: ({ headers }) => {
       const sent = headers['x-request-id'];
       return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID();
     },
     routerOptions: { querystringParser: parseQuery, maxParamLength: 256, ignoreTrailingSlash: true },
     // Node answers a missing Host without a body; `refuseRequest` does it with the error object.
-    http: { requireHostHeader: false },
+    http: {
+      requireHostHeader: false,
+      requestTimeout,
+      headersTimeout: requestTimeout,
+      connectionsCheckingInterval: Math.min(1_000, requestTimeout / 4),
+    },
     frameworkErrors: (error, request, reply) => fail(ctx, error, request, reply),
     clientErrorHandler: (error, socket) => {
       if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
@@ -75,6 +82,7 @@ export async function buildServer(
     },
   });
   answerRawRequests(ctx, app);
+  closeSlowReaders(app.server, requestTimeout);
   app.addHook('onRequest', (request, _reply, done) => {
     request.startedAt = performance.now();
     refuseRequest(request);

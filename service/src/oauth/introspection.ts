@@ -1,11 +1,12 @@
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
+import { enforceLimit } from '../http/enforce-limit.ts';
 import { matchesSecret } from '../secret-hash.ts';
 import type { RegisteredClient } from './client.ts';
 import type { Introspect, Introspection } from './schema.ts';
 import type { VerifiedToken } from './token-check.ts';
 
-type IntrospectRequest = { body: Introspect; authorization: string | undefined; address: string };
+type IntrospectRequest = { body: Introspect; authorization: string | undefined; network: string };
 
 const INACTIVE: Introspection = { active: false };
 
@@ -15,10 +16,10 @@ const INACTIVE: Introspection = { active: false };
  */
 export function introspectToken(
   ctx: Context,
-  { body, authorization, address }: IntrospectRequest,
+  { body, authorization, network }: IntrospectRequest,
 ): Introspection | Promise<Introspection> {
   const credentials = readCredentials(body, authorization);
-  const client = credentials === null ? limitAnonymous(ctx, address) : authenticate(ctx, credentials);
+  const client = credentials === null ? limitAnonymous(ctx, network) : authenticate(ctx, credentials);
   const introspect = (clientId: string | null): Introspection | Promise<Introspection> => {
     const found = ctx.guard.inspect(body.token);
     return found instanceof Promise
@@ -97,17 +98,7 @@ function invalidClient(): ApiError {
 }
 
 /** Keeps an attacker from sorting through a list of stolen tokens. */
-function limitAnonymous({ limiter, config }: Context, address: string): null | Promise<null> {
-  const taken = limiter.take(`introspection ${address}`, config.limits.introspection);
-  const check = ({ allowed, limit, resetSeconds }: Awaited<typeof taken>): null => {
-    if (allowed) return null;
-    const headers = {
-      'retry-after': String(resetSeconds),
-      'ratelimit-limit': String(limit),
-      'ratelimit-remaining': '0',
-      'ratelimit-reset': String(resetSeconds),
-    };
-    throw new ApiError('rate_limited', {}, { headers });
-  };
-  return taken instanceof Promise ? taken.then(check) : check(taken);
+function limitAnonymous(ctx: Context, network: string): null | Promise<null> {
+  const limited = enforceLimit(ctx, 'introspection', network);
+  return limited instanceof Promise ? limited.then(() => null) : null;
 }

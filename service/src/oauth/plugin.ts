@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
+import { enforceLimit } from '../http/enforce-limit.ts';
+import { clientNetwork } from '../http/network.ts';
 import { requestRecorder } from '../http/request-log.ts';
 import { oidcRequest } from './oidc-request.ts';
 
@@ -29,7 +31,10 @@ export function oauthPlugin(ctx: Context) {
           record(request, reply.raw.statusCode);
           done();
         },
-        handler: (request, reply) => forward(ctx, request, reply),
+        handler: async (request, reply) => {
+          if (path === '/oauth/authorize') await enforceLimit(ctx, 'authorize', clientNetwork(request));
+          forward(ctx, request, reply);
+        },
       });
     }
   };

@@ -1,3 +1,4 @@
+import { clientNetwork } from '../http/network.ts';
 import { publicRoute } from '../http/route.ts';
 import { introspectToken } from './introspection.ts';
 import { Introspect, Introspection } from './schema.ts';
@@ -15,6 +16,10 @@ export const oauthRoutes = [
     reply: Introspection,
     errors: ['unauthorized', 'rate_limited'],
     handle: (ctx, _caller, { body, request }) =>
-      introspectToken(ctx, { body, authorization: request.headers.authorization, address: request.ip }),
+      introspectToken(ctx, {
+        body,
+        authorization: request.headers.authorization,
+        network: clientNetwork(request),
+      }),
   }),
 ];

@@ -105,6 +105,7 @@ export function testConfig(): Config {
     CAUSEWAY_SECRET: TEST_SECRET.toString('base64'),
     RATE_LIMIT_API: '1000000',
     RATE_LIMIT_DOCUMENTS: '1000000',
+    RATE_LIMIT_AUTHORIZE: '1000000',
   });
 }
 

@@ -1,0 +1,25 @@
+import type { LimitName } from '../config.ts';
+import { ApiError } from '../errors.ts';
+import type { Kernel } from '../kernel.ts';
+import type { Taken } from './rate-limits.ts';
+
+/** Counts a request against a limit. Throws `rate_limited` if it is exceeded; synchronous if the limits are in memory. */
+export function enforceLimit(
+  { limiter, config }: Pick<Kernel, 'limiter' | 'config'>,
+  name: LimitName,
+  key: string,
+): undefined | Promise<undefined> {
+  const taken = limiter.take(`${name} ${key}`, config.limits[name]);
+  return taken instanceof Promise ? taken.then(assertAllowed) : assertAllowed(taken);
+}
+
+function assertAllowed({ allowed, limit, resetSeconds }: Taken): undefined {
+  if (allowed) return undefined;
+  const headers = {
+    'retry-after': String(resetSeconds),
+    'ratelimit-limit': String(limit),
+    'ratelimit-remaining': '0',
+    'ratelimit-reset': String(resetSeconds),
+  };
+  throw new ApiError('rate_limited', {}, { headers });
+}

@@ -1,0 +1,16 @@
+import { isIP } from 'node:net';
+import type { FastifyRequest } from 'fastify';
+import ipaddr from 'ipaddr.js';
+
+/**
+ * Returns the network that rate limits count for: an IPv4 address, or the /64 of an IPv6 address, because every customer
+ * has at least that. `X-Forwarded-For` can contain anything; if it names no address, the peer itself counts.
+ */
+export function clientNetwork({ ip, raw }: Pick<FastifyRequest, 'ip' | 'raw'>): string {
+  const address = [ip, raw.socket.remoteAddress ?? ''].find((each) => isIP(each) !== 0);
+  if (address === undefined) return 'unknown';
+  const parsed = ipaddr.process(address);
+  if (parsed instanceof ipaddr.IPv4) return parsed.toString();
+  const groups = parsed.parts.slice(0, 4).map((part) => part.toString(16));
+  return `${groups.join(':')}::/64`;
+}
