@@ -674,6 +674,7 @@ export type ErrorCode =
   | 'account_restricted'
   | 'wallet_sanctioned'
   | 'forged_form'
+  | 'recent_sign_in_required'
   | 'local_only'
   | 'not_found'
   | 'method_not_allowed'

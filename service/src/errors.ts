@@ -13,6 +13,7 @@ export const ERRORS = {
     403,
     'This form has expired or was opened elsewhere. Go back, reload the page and try again.',
   ],
+  recent_sign_in_required: [403, 'Sign in again to continue.'],
   local_only: [403, 'The sandbox controls answer only requests from this machine.'],
   not_found: [404, 'Not found.'],
   method_not_allowed: [405, 'This endpoint does not support this method.'],

@@ -30,7 +30,7 @@ afterAll(async () => {
 const queued = async () =>
   Number((await app.ctx.pool.query('select count(*) as n from mail_outbox')).rows[0].n);
 const makeDue = () => app.ctx.pool.query('update mail_outbox set next_attempt_at = now()');
-const mailer = () => smtpMailer(server.smtpUrl, app.ctx.config.mailFrom);
+const mailer = () => smtpMailer(server.smtpUrl, app.ctx.config.mailFrom, 'optional');
 const MAIL: Mail = {
   to: 'someone@user.test',
   subject: 'Grüße',
@@ -124,7 +124,7 @@ test('mails in the outbox are encrypted', async () => {
 test('the sandbox mailbox survives a restart', async () => {
   const file = join(dir, 'kept.jsonl');
   const first = await startMailServer(file);
-  await smtpMailer(first.smtpUrl, 'a@b.test').send('one', MAIL);
+  await smtpMailer(first.smtpUrl, 'a@b.test', 'optional').send('one', MAIL);
   await first.stop();
   const second = await startMailServer(file);
   expect(second.mails()).toMatchObject([{ to: MAIL.to }]);
@@ -136,7 +136,9 @@ test('sending fails if the mail server does not respond', { timeout: 40_000 }, a
   const silent = createServer(() => {}).listen(0, '127.0.0.1');
   await new Promise((resolve) => silent.once('listening', resolve));
   const { port } = silent.address() as { port: number };
-  await expect(smtpMailer(`smtp://127.0.0.1:${port}`, 'a@b.test').send('one', MAIL)).rejects.toThrow();
+  await expect(
+    smtpMailer(`smtp://127.0.0.1:${port}`, 'a@b.test', 'optional').send('one', MAIL),
+  ).rejects.toThrow();
   silent.close();
 });
 
@@ -161,4 +163,15 @@ test('production requires the mail settings', () => {
   expect(
     problems({ SMTP_URL: 'smtps://user:pass@mail.test', MAIL_FROM: 'Causeway <no-reply@causeway.test>' }),
   ).not.toMatch(/SMTP_URL|MAIL_FROM/);
+});
+
+test('a server without TLS gets no mail unless TLS is optional', async () => {
+  const plain = await startMailServer(join(dir, 'plain.jsonl'));
+  await expect(smtpMailer(plain.smtpUrl, 'a@b.test', 'required').send('one', MAIL)).rejects.toThrow(
+    /STARTTLS/,
+  );
+  expect(plain.mails()).toHaveLength(0);
+  await smtpMailer(plain.smtpUrl, 'a@b.test', 'optional').send('one', MAIL);
+  expect(plain.mails()).toHaveLength(1);
+  await plain.stop();
 });

@@ -136,13 +136,24 @@ describe('a start that cannot succeed', () => {
   test('names the data directory that cannot be written', async () => {
     const file = join(dataDir, 'file');
     writeFileSync(file, '');
-    await expectRefusal(['serve'], { CAUSEWAY_DATA: join(file, 'data') }, /CAUSEWAY_DATA: .* cannot be written/);
+    await expectRefusal(
+      ['serve'],
+      { CAUSEWAY_DATA: join(file, 'data') },
+      /CAUSEWAY_DATA: .* cannot be written/,
+    );
   });
 
   test('says how to build when the build is missing and the tree cannot be written', async () => {
     const tree = mkdtempSync(join(tmpdir(), 'causeway-tree-'));
     const root = join(import.meta.dirname, '../..');
-    for (const folder of ['service/src', 'sandbox/src', 'contracts/abi', 'contracts/encodings', 'demo/server', 'sdk/src'])
+    for (const folder of [
+      'service/src',
+      'sandbox/src',
+      'contracts/abi',
+      'contracts/encodings',
+      'demo/server',
+      'sdk/src',
+    ])
       mkdirSync(join(tree, folder), { recursive: true });
     cpSync(join(root, 'service/bin'), join(tree, 'service/bin'), { recursive: true });
     writeFileSync(join(tree, 'package-lock.json'), '{}');
@@ -151,7 +162,9 @@ describe('a start that cannot succeed', () => {
     const { status, stderr } = spawnSync(process.execPath, [join(tree, 'service/bin/causeway.mjs'), 'serve']);
     expect({ status, text: String(stderr) }).toEqual({
       status: 2,
-      text: expect.stringMatching(/^causeway: the build is missing and cannot be written to .*; run npm run build .*\n$/),
+      text: expect.stringMatching(
+        /^causeway: the build is missing and cannot be written to .*; run npm run build .*\n$/,
+      ),
     });
     rmSync(tree, { recursive: true });
   });

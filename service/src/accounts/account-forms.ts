@@ -8,6 +8,7 @@ import { deletePasskey, listPasskeys } from './passkey-store.ts';
 import { supportsPasskeys } from './passkeys.ts';
 
 const SIGN_IN: PageResponse = { redirect: '/sign-in' };
+const SIGN_IN_AGAIN: PageResponse = { redirect: '/sign-in?again=yes' };
 
 const NOTICES = new Map([
   ['disconnected', 'App disconnected.'],
@@ -52,6 +53,7 @@ export async function removePasskey(
   { form }: PageRequest,
 ): Promise<PageResponse> {
   if (session === null) return SIGN_IN;
+  if (!session.isRecent) return SIGN_IN_AGAIN;
   const { id = '' } = form;
   if (isId(id)) await deletePasskey(ctx.db, session.user.id, id);
   return { redirect: '/account?notice=passkey_removed' };

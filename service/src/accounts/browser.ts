@@ -1,12 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
+import { clientNetwork } from '../http/network.ts';
 import { newSecret } from '../secret-hash.ts';
-import { readCookie, setCookie } from './cookie.ts';
+import { readCookie, readDeviceCookie, setCookie, setDeviceCookie } from './cookie.ts';
 import { csrfToken } from './csrf.ts';
 import { readSession, type Session } from './sessions.ts';
+import type { Source } from './throttle.ts';
 
 /** The browser behind a request. Every browser has a random cookie; a row in the database makes it signed in. */
-export type Browser = { cookie: string; session: Session | null; csrf: string };
+export type Browser = { cookie: string; session: Session | null; csrf: string; source: Source };
 
 /** Reads the browser's cookie and session, and sets a new cookie if it has none. */
 export async function identifyBrowser(
@@ -17,6 +19,10 @@ export async function identifyBrowser(
   const existing = readCookie(ctx, request);
   const cookie = existing ?? newSecret(ctx.random);
   if (existing === null) setCookie(ctx, reply, cookie);
+  const knownDevice = readDeviceCookie(ctx, request);
+  const device = knownDevice ?? newSecret(ctx.random);
+  if (knownDevice === null) setDeviceCookie(ctx, reply, device);
   const session = existing === null ? null : await readSession(ctx, existing);
-  return { cookie, session, csrf: csrfToken(ctx, cookie) };
+  const source = { device, network: clientNetwork(request) };
+  return { cookie, session, csrf: csrfToken(ctx, cookie), source };
 }

@@ -7,7 +7,7 @@ import { type Page, renderPage } from '../pages/layout.ts';
 import { type Browser, identifyBrowser } from './browser.ts';
 import { setCookie } from './cookie.ts';
 import { checkCsrf } from './csrf.ts';
-import { throttleAddress } from './throttle.ts';
+import { throttleNetwork } from './throttle.ts';
 
 export type PageRequest = {
   query: Record<string, unknown>;
@@ -47,7 +47,7 @@ export function addPageRoute(
     config: { access: { who: 'public' }, ...(method === 'POST' && { forms: true as const }) },
     ...pluginHooks(ctx, method, path),
     handler: async (request, reply) => {
-      if (method === 'POST') await throttleAddress(ctx, request.ip);
+      if (method === 'POST') await throttleNetwork(ctx, request);
       const browser = await identifyBrowser(ctx, request, reply);
       const query = request.query as Record<string, unknown>;
       const form = method === 'POST' ? readForm(request.body, fields) : {};

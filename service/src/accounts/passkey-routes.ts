@@ -11,7 +11,7 @@ import { checkCsrf } from './csrf.ts';
 import { addPasskey, addPasskeyOptions, signInOptions, signInWithPasskey } from './passkeys.ts';
 import { parseReturnPath } from './return-path.ts';
 import type { User } from './store.ts';
-import { throttleAddress } from './throttle.ts';
+import { throttleNetwork } from './throttle.ts';
 
 const OptionsRequest = Closed({ csrf: Type.String({ maxLength: 100 }) });
 const CredentialRequest = Closed({
@@ -43,10 +43,10 @@ export function addPasskeyRoutes(app: FastifyInstance, ctx: Context): void {
     return { location: parseReturnPath(next) ?? '/account' };
   });
   post('/account/passkeys/options', OptionsRequest, ({ cookie, session }) =>
-    addPasskeyOptions(ctx, cookie, requireUser(session)),
+    addPasskeyOptions(ctx, cookie, requireRecentUser(session)),
   );
   post('/account/passkeys', CredentialRequest, async ({ cookie, session }, { response }) => {
-    if (!(await addPasskey(ctx, cookie, requireUser(session), response)))
+    if (!(await addPasskey(ctx, cookie, requireRecentUser(session), response)))
       throw new ApiError('passkey_refused');
     return { location: '/account?notice=passkey_added' };
   });
@@ -59,14 +59,16 @@ async function handleCall(
   handle: Handle,
 ): Promise<object> {
   reply.headers(pageHeaders()).header('x-request-id', request.id);
-  await throttleAddress(ctx, request.ip);
+  await throttleNetwork(ctx, request);
   const browser = await identifyBrowser(ctx, request, reply);
   const body = request.body as Body;
   checkCsrf(ctx, request, browser, body.csrf);
   return handle(browser, body, reply);
 }
 
-function requireUser(session: Browser['session']): User {
+/** A browser left signed in must not be enough to add a way to sign in. */
+function requireRecentUser(session: Browser['session']): User {
   if (session === null) throw new ApiError('unauthorized');
+  if (!session.isRecent) throw new ApiError('recent_sign_in_required');
   return session.user;
 }

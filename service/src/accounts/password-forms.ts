@@ -6,6 +6,7 @@ import { isSecret, newSecret } from '../secret-hash.ts';
 import type { Browser } from './browser.ts';
 import { findResetLink } from './mail-links.ts';
 import type { PageRequest, PageResponse } from './page-route.ts';
+import { listPasskeys } from './passkey-store.ts';
 import { requestPasswordReset, resetPassword } from './password-reset.ts';
 import { INVALID_EMAIL, isEmail } from './registration.ts';
 import { parseReturnPath } from './return-path.ts';
@@ -27,13 +28,13 @@ export function showForgot(_ctx: Context, { csrf, session }: Browser, { query }:
 
 export async function postForgot(
   ctx: Context,
-  { csrf }: Browser,
+  { csrf, source }: Browser,
   { form }: PageRequest,
 ): Promise<PageResponse> {
   const email = (form.email ?? '').trim();
   if (!isEmail(email))
     return { status: 422, page: forgotPage({ csrf, returnPath: null, email, problem: INVALID_EMAIL }) };
-  await requestPasswordReset(ctx, email);
+  await requestPasswordReset(ctx, email, source);
   return { page: checkMailPage(email, '/forgot') };
 }
 
@@ -44,7 +45,7 @@ export async function showReset(
 ): Promise<PageResponse> {
   const token = String(query.token ?? '');
   const link = isSecret(token) ? await findResetLink(ctx, token) : null;
-  return link === null ? GONE : { page: resetPage({ csrf, token, email: link.email }) };
+  return link === null ? GONE : { page: resetPage({ csrf, token, ...(await describeAccount(ctx, link)) }) };
 }
 
 export async function postReset(
@@ -52,12 +53,19 @@ export async function postReset(
   { csrf }: Browser,
   { form }: PageRequest,
 ): Promise<PageResponse> {
-  const { token = '', password = '' } = form;
+  const { token = '', password = '', remove_passkeys } = form;
   const link = isSecret(token) ? await findResetLink(ctx, token) : null;
   if (link === null) return GONE;
-  const reset = await resetPassword(ctx, token, password);
+  const removesPasskeys = remove_passkeys === 'yes';
+  const reset = await resetPassword(ctx, { secret: token, password, removesPasskeys });
   if (reset.outcome === 'gone') return GONE;
-  if (reset.outcome === 'refused')
-    return { status: 422, page: resetPage({ csrf, token, email: link.email, problem: reset.problem }) };
+  if (reset.outcome === 'refused') {
+    const account = await describeAccount(ctx, link);
+    return { status: 422, page: resetPage({ csrf, token, ...account, problem: reset.problem }) };
+  }
   return { cookie: newSecret(ctx.random), redirect: '/sign-in?notice=password_set' };
+}
+
+async function describeAccount(ctx: Context, { userId, email }: { userId: string; email: string }) {
+  return { email, passkeys: (await listPasskeys(ctx.db, userId)).length };
 }

@@ -3,15 +3,16 @@ import { sendMail } from '../mail/outbox.ts';
 import { revokeUserGrants } from '../oauth/revocation.ts';
 import { consumeLink, createResetLink, findResetLink } from './mail-links.ts';
 import { passwordChangedMail, resetMail, unknownAddressMail } from './mails.ts';
+import { deletePasskeysOf } from './passkey-store.ts';
 import { findPasswordProblem, hashPassword } from './password.ts';
 import { endSessionsOf } from './sessions.ts';
 import { findUserByEmail, setPasswordHash } from './store.ts';
-import { clearFailures, throttleMail } from './throttle.ts';
+import { clearFailures, type Source, throttleMail } from './throttle.ts';
 
 /** Sends a reset link. Unknown addresses get a mail too, so that neither page nor timing reveals who has an account. */
-export async function requestPasswordReset(ctx: Context, address: string): Promise<void> {
+export async function requestPasswordReset(ctx: Context, address: string, source: Source): Promise<void> {
   const email = address.trim();
-  await throttleMail(ctx, email);
+  await throttleMail(ctx, email, source);
   await ctx.db.transaction().execute(async (tx) => {
     const user = await findUserByEmail(tx, email);
     if (user === undefined) return sendMail(ctx, tx, unknownAddressMail(ctx, email));
@@ -21,8 +22,14 @@ export async function requestPasswordReset(ctx: Context, address: string): Promi
 
 export type Reset = { outcome: 'done' } | { outcome: 'gone' } | { outcome: 'refused'; problem: string };
 
-/** Sets a new password. Ends every session and disconnects every app, to lock out anyone who had access. */
-export async function resetPassword(ctx: Context, secret: string, password: string): Promise<Reset> {
+/**
+ * Sets a new password. Ends every session and disconnects every app, to lock out anyone who had access. With
+ * `removesPasskeys` the account's passkeys end too: one of them may be an intruder's.
+ */
+export async function resetPassword(
+  ctx: Context,
+  { secret, password, removesPasskeys }: { secret: string; password: string; removesPasskeys: boolean },
+): Promise<Reset> {
   const link = await findResetLink(ctx, secret);
   if (link === null) return { outcome: 'gone' };
   const problem = findPasswordProblem(password, link.email);
@@ -31,6 +38,7 @@ export async function resetPassword(ctx: Context, secret: string, password: stri
   const isConsumed = await ctx.db.transaction().execute(async (tx) => {
     if (!(await consumeLink(tx, 'reset', secret))) return false;
     await setPasswordHash(tx, link.userId, passwordHash);
+    if (removesPasskeys) await deletePasskeysOf(tx, link.userId);
     await endSessionsOf(tx, link.userId);
     await revokeUserGrants(tx, link.userId);
     await sendMail(ctx, tx, passwordChangedMail(ctx, link.email));

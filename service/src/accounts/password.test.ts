@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findPasswordProblem } from './password.ts';
 import { parseReturnPath } from './return-path.ts';
-import { networkOf } from './throttle.ts';
 
 describe('new passwords', () => {
   test('the length counts characters, not bytes or UTF-16 code units', () => {
@@ -13,20 +12,6 @@ describe('new passwords', () => {
   test('common passwords are rejected regardless of case and character width', () => {
     expect(findPasswordProblem('PassWord123', 'a@b.test')).toContain('guess');
     expect(findPasswordProblem('ｐａｓｓｗｏｒｄ１２３', 'a@b.test')).toContain('guess');
-  });
-});
-
-describe('the throttled network', () => {
-  test('is the /64 of an IPv6 address in any notation', () => {
-    expect(networkOf('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1:2');
-    expect(networkOf('2001:db8::6')).toBe('2001:db8:0:0');
-    expect(networkOf('::1')).toBe('0:0:0:0');
-    expect(networkOf('2001:db8:1:2::')).toBe('2001:db8:1:2');
-  });
-
-  test('is the IPv4 address itself', () => {
-    expect(networkOf('192.0.2.7')).toBe('192.0.2.7');
-    expect(networkOf('::ffff:192.0.2.7')).toBe('::ffff:192.0.2.7');
   });
 });
 

@@ -12,8 +12,10 @@ const DUMMY_HASH = `${CURRENT_PREFIX}c29kaXVtIGNobG9yaWRl$AAECAwQFBgcICQoLDA0ODx
 const MIN_LENGTH = 10;
 const MAX_LENGTH = 128;
 
-export function hashPassword(ctx: Context, password: string): Promise<string> {
-  return hash(password.normalize('NFKC'), { ...COST, salt: ctx.random(16) });
+type Parts = Pick<Context, 'passwordQueue' | 'random'>;
+
+export function hashPassword({ passwordQueue, random }: Parts, password: string): Promise<string> {
+  return passwordQueue.run(() => hash(password.normalize('NFKC'), { ...COST, salt: random(16) }));
 }
 
 /** Takes the same time whether or not there is a hash. */
@@ -23,7 +25,9 @@ export async function verifyPassword(
   password: string,
 ): Promise<boolean> {
   ctx.metrics.passwordChecks.inc();
-  const matches = await verify(passwordHash ?? DUMMY_HASH, password.normalize('NFKC'));
+  const matches = await ctx.passwordQueue.run(() =>
+    verify(passwordHash ?? DUMMY_HASH, password.normalize('NFKC')),
+  );
   return matches && typeof passwordHash === 'string';
 }
 

@@ -30,12 +30,16 @@ export async function showRegister(
 
 export async function postRegister(
   ctx: Context,
-  { cookie, csrf }: Browser,
+  { cookie, csrf, source }: Browser,
   { form }: PageRequest,
 ): Promise<PageResponse> {
   const { email = '', password = '', kind = '' } = form;
   const returnPath = parseReturnPath(form.next);
-  const problems = await startRegistration(ctx, cookie, { email, password, kind, continueTo: returnPath });
+  const problems = await startRegistration(
+    ctx,
+    { cookie, source },
+    { email, password, kind, continueTo: returnPath },
+  );
   if (problems === null) return { page: checkMailPage(email.trim(), '/register') };
   const signIn = await findSignInRequest(ctx, returnPath);
   const page = registerPage({ csrf, returnPath, app: signIn?.app ?? null, email, kind, problems });
@@ -54,13 +58,13 @@ export async function showConfirm(
 
 export async function postConfirm(
   ctx: Context,
-  { cookie, csrf }: Browser,
+  { cookie, csrf, source }: Browser,
   { form }: PageRequest,
 ): Promise<PageResponse> {
   const { token = '', password = '' } = form;
   const pending = isSecret(token) ? await findPendingRegistration(ctx, cookie, token) : null;
   if (pending === null) return GONE;
-  const confirmation = await confirmRegistration(ctx, cookie, token, password);
+  const confirmation = await confirmRegistration(ctx, { cookie, source }, token, password);
   if (confirmation.outcome === 'gone') return GONE;
   if (confirmation.outcome === 'wrong_password') {
     const problem = 'Incorrect password. Enter the one you chose when you signed up.';

@@ -3,12 +3,13 @@ import { newId } from '../http/ids.ts';
 import { FORMATS } from '../http/wire.ts';
 import { sendMail } from '../mail/outbox.ts';
 import { hashSecret } from '../secret-hash.ts';
+import type { Browser } from './browser.ts';
 import { consumeLink, createConfirmLink, findConfirmLink } from './mail-links.ts';
 import { confirmMail, knownAddressMail } from './mails.ts';
 import { findPasswordProblem, hashPassword, verifyPassword } from './password.ts';
 import { startSession } from './sessions.ts';
 import { findUserByEmail, insertUser, type UserKind } from './store.ts';
-import { throttleAttempt, throttleMail } from './throttle.ts';
+import { rememberSource, throttleAttempt, throttleMail } from './throttle.ts';
 
 export type RegistrationInput = { email: string; password: string; kind: string; continueTo: string | null };
 
@@ -23,14 +24,14 @@ export const INVALID_EMAIL = 'Enter a valid email address, such as name@example.
  */
 export async function startRegistration(
   ctx: Context,
-  cookie: string,
+  { cookie, source }: Pick<Browser, 'cookie' | 'source'>,
   input: RegistrationInput,
 ): Promise<FormProblems | null> {
   const email = input.email.trim();
   const kind = parseKind(input.kind);
   const problems = findProblems(email, input.password, kind);
   if (problems !== null || kind === null) return problems;
-  await throttleMail(ctx, email);
+  await throttleMail(ctx, email, source);
   const passwordHash = await hashPassword(ctx, input.password);
   await ctx.db.transaction().execute(async (tx) => {
     const user = await findUserByEmail(tx, email);
@@ -66,7 +67,7 @@ export type Confirmation =
 /** Creates the account and signs the browser in. */
 export async function confirmRegistration(
   ctx: Context,
-  cookie: string,
+  { cookie, source }: Pick<Browser, 'cookie' | 'source'>,
   secret: string,
   password: string,
 ): Promise<Confirmation> {
@@ -75,10 +76,10 @@ export async function confirmRegistration(
   const { registration } = link;
   const sameBrowser = isSameBrowser(link.browser, cookie);
   if (!sameBrowser) {
-    const attempts = await throttleAttempt(ctx, registration.email);
+    const attempt = await throttleAttempt(ctx, registration.email, source);
     if (!(await verifyPassword(ctx, registration.passwordHash, password)))
       return { outcome: 'wrong_password' };
-    await attempts.clear();
+    await attempt.succeed();
   }
   const user = {
     id: newId(ctx.clock, ctx.random),
@@ -90,6 +91,7 @@ export async function confirmRegistration(
     if (!(await consumeLink(tx, 'confirm', secret)) || !(await insertUser(tx, user)))
       return { outcome: 'gone' };
     const newCookie = await startSession(ctx, tx, cookie, user.id, 'password');
+    await rememberSource({ ...ctx, db: tx }, user.email, source);
     return { outcome: 'done', cookie: newCookie, continueTo: sameBrowser ? link.continueTo : null };
   });
 }

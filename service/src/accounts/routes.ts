@@ -57,7 +57,7 @@ function addPages(app: FastifyInstance, ctx: Context): void {
   get('/forgot', showForgot);
   post('/forgot', ['email'], postForgot);
   get('/reset', showReset);
-  post('/reset', ['token', 'password'], postReset);
+  post('/reset', ['token', 'password', 'remove_passkeys'], postReset);
 
   get('/interaction/:uid', showInteraction);
   post('/interaction/:uid', ['decision'], decideInteraction);

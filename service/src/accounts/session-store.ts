@@ -6,9 +6,11 @@ import type { User } from './store.ts';
 export type SignInMethod = 'password' | 'passkey';
 
 /** A signed-in browser. */
-export type Session = { user: User; method: SignInMethod; signed_in_at: string };
+export type Session = { user: User; method: SignInMethod; signed_in_at: string; isRecent: boolean };
 
 const SESSION_TTL = '12 hours';
+/** How long after a sign-in the ways to sign in may be changed. */
+const RECENT = '5 minutes';
 
 export async function insertSession(
   db: Db,
@@ -28,12 +30,13 @@ export async function findSession(db: Db, hash: Buffer): Promise<Session | null>
     .selectFrom('browser_sessions as s')
     .innerJoin('users as u', 'u.id', 's.user_id')
     .select(['u.id', 'u.email', 'u.kind', 's.method', 's.signed_in_at'])
+    .select(sql<boolean>`s.signed_in_at > now() - ${RECENT}::interval`.as('isRecent'))
     .where('s.hash', '=', hash)
     .where('s.expires_at', '>', sql<string>`now()`)
     .executeTakeFirst();
   if (row === undefined) return null;
-  const { method, signed_in_at, ...user } = row;
-  return { user, method, signed_in_at };
+  const { method, signed_in_at, isRecent, ...user } = row;
+  return { user, method, signed_in_at, isRecent };
 }
 
 export async function deleteSession(db: Db, hash: Buffer): Promise<void> {

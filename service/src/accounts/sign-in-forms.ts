@@ -10,6 +10,8 @@ import { signInWithPassword } from './sign-in.ts';
 import { findSignInRequest } from './sign-in-request.ts';
 
 const HOME = '/account';
+const SIGN_IN_AGAIN = 'Sign in again to change your passkeys.';
+const NOTICES = new Map([['password_set', 'Your password was changed. Sign in with the new one.']]);
 
 export async function showSignIn(
   ctx: Context,
@@ -17,15 +19,17 @@ export async function showSignIn(
   { query }: PageRequest,
 ): Promise<PageResponse> {
   const returnPath = parseReturnPath(query.next);
-  if (session !== null) return { redirect: returnPath ?? HOME };
+  const isAgain = session !== null && query.again === 'yes' && !session.isRecent;
+  if (session !== null && !isAgain) return { redirect: returnPath ?? HOME };
   const signIn = await findSignInRequest(ctx, returnPath);
-  const message =
-    query.notice === 'password_set' ? 'Your password was changed. Sign in with the new one.' : undefined;
+  const message = isAgain ? SIGN_IN_AGAIN : NOTICES.get(String(query.notice));
+  const email = session?.user.email;
   const page = signInPage({
     csrf,
     returnPath,
     app: signIn?.app ?? null,
     passkeys: supportsPasskeys(ctx),
+    ...(email !== undefined && { email }),
     ...(message !== undefined && { message }),
   });
   return { page, formTargets: signIn?.formTargets ?? [] };
@@ -33,12 +37,12 @@ export async function showSignIn(
 
 export async function postSignIn(
   ctx: Context,
-  { cookie, csrf }: Browser,
+  { cookie, csrf, source }: Browser,
   { form }: PageRequest,
 ): Promise<PageResponse> {
   const { email = '', password = '' } = form;
   const returnPath = parseReturnPath(form.next);
-  const newCookie = await signInWithPassword(ctx, cookie, email, password);
+  const newCookie = await signInWithPassword(ctx, { cookie, source }, email, password);
   if (newCookie !== null) return { cookie: newCookie, redirect: returnPath ?? HOME };
   const signIn = await findSignInRequest(ctx, returnPath);
   const page = signInPage({

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import type { Browser } from './browser.ts';
 import { hashPassword, needsRehash, verifyPassword } from './password.ts';
 import { startSession } from './sessions.ts';
 import { findUserByEmail, setPasswordHash } from './store.ts';
@@ -7,14 +8,14 @@ import { throttleAttempt } from './throttle.ts';
 /** Returns the new cookie, or null for a wrong password or an unknown address; the two are indistinguishable. */
 export async function signInWithPassword(
   ctx: Context,
-  cookie: string,
+  { cookie, source }: Pick<Browser, 'cookie' | 'source'>,
   email: string,
   password: string,
 ): Promise<string | null> {
-  const attempts = await throttleAttempt(ctx, email);
-  const user = await findUserByEmail(ctx.db, email.trim());
+  const attempt = await throttleAttempt(ctx, email, source);
+  const user = await findUserByEmail(ctx.db, email);
   if (!(await verifyPassword(ctx, user?.password_hash, password)) || user === undefined) return null;
-  await attempts.clear();
+  await attempt.succeed();
   if (user.password_hash !== null && needsRehash(user.password_hash)) {
     await setPasswordHash(ctx.db, user.id, await hashPassword(ctx, password));
   }

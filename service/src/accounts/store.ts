@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 import { isId } from '../http/ids.ts';
+import { normalizeEmail } from './email.ts';
 
 export type UserKind = 'person' | 'company';
 
@@ -8,14 +9,17 @@ export type User = { id: string; email: string; kind: UserKind };
 
 export type NewUser = User & { password_hash: string | null };
 
+/** The SQL form of `normalizeEmail`. */
+const EMAIL_KEY = sql<string>`lower(email collate "C")`;
+
 const USER_COLUMNS = ['id', 'email', 'kind'] as const;
 
 /** Returns false if the address already has an account. */
 export async function insertUser(db: Db, user: NewUser): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('users')
-    .values(user)
-    .onConflict((conflict) => conflict.expression(sql`lower(email)`).doNothing())
+    .values({ ...user, email: user.email.normalize('NFC') })
+    .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
   return numInsertedOrUpdatedRows === 1n;
 }
@@ -28,7 +32,7 @@ export async function findUserByEmail(db: Db, email: string) {
   return db
     .selectFrom('users')
     .select([...USER_COLUMNS, 'password_hash'])
-    .where(sql`lower(email)`, '=', sql`lower(${email})`)
+    .where(EMAIL_KEY, '=', normalizeEmail(email))
     .executeTakeFirst();
 }
 
@@ -40,7 +44,7 @@ export async function lockUser(
     .selectFrom('users')
     .select(['id', 'email'])
     .where((eb) =>
-      isId(idOrEmail) ? eb('id', '=', idOrEmail) : eb(sql`lower(email)`, '=', idOrEmail.toLowerCase()),
+      isId(idOrEmail) ? eb('id', '=', idOrEmail) : eb(EMAIL_KEY, '=', normalizeEmail(idOrEmail)),
     )
     .forUpdate()
     .executeTakeFirst();

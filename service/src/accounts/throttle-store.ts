@@ -2,19 +2,22 @@ import { sql } from 'kysely';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Db } from '../db/pool.ts';
 
-export type SignInFailures = { count: number; remainingSeconds: number };
+export type WindowCount = { count: number; remainingSeconds: number };
+
+/** How long a browser or network counts as known after its last sign-in. */
+const SOURCE_TTL = '90 days';
 
 /**
- * Counts a failure in the account's current one-hour window, or starts a new window. The result includes the failures
- * counted under the account's `older` keys.
+ * Counts under the first of the keys in its current window, or starts a new window. The result includes what nodes with
+ * an older secret have counted under the other keys.
  */
-export async function countSignInFailure(
+export async function countInWindow(
   db: Db,
-  account: Buffer,
-  older: readonly Buffer[],
-): Promise<SignInFailures> {
+  [key, ...older]: readonly Buffer[],
+  window: '1 hour' | '1 day',
+): Promise<WindowCount> {
   const { rows } = await sql<{ count: number; left: number }>`
-    insert into sign_in_failures as f (account, count, window_end) values (${account}, 1, now() + interval '1 hour')
+    insert into sign_in_failures as f (account, count, window_end) values (${key}, 1, now() + ${window}::interval)
     on conflict (account) do update set
       count = case when f.window_end <= now() then 1 else f.count + 1 end,
       window_end = case when f.window_end <= now() then excluded.window_end else f.window_end end
@@ -22,14 +25,38 @@ export async function countSignInFailure(
         where o.account = any(${older}::bytea[]) and o.window_end > now()), 0) as count,
       extract(epoch from window_end - now())::float8 as left`.execute(db);
   const [row] = rows;
-  if (row === undefined) throw new Error('the sign-in failure statement returned no row');
+  if (row === undefined) throw new Error('the counting statement returned no row');
   return { count: row.count, remainingSeconds: Math.ceil(row.left) };
 }
 
-export async function deleteSignInFailures(db: Db, keys: readonly Buffer[]): Promise<void> {
+export async function deleteCounts(db: Db, keys: readonly Buffer[]): Promise<void> {
   await db.deleteFrom('sign_in_failures').where('account', 'in', keys).execute();
 }
 
 export async function deleteExpiredSignInFailures({ db }: { db: Db }): Promise<void> {
   await deleteInBatches(db, 'sign_in_failures', sql`window_end < now()`);
+}
+
+export async function rememberSources(db: Db, account: Buffer, sources: readonly Buffer[]): Promise<void> {
+  await sql`insert into sign_in_sources (account, source) select ${account}, unnest(${sources}::bytea[])
+    on conflict (account, source) do update set used_at = now()`.execute(db);
+}
+
+/** Returns whether the source has signed in to the account; both are given as hashes under every listed secret. */
+export async function findKnownSource(
+  db: Db,
+  accounts: readonly Buffer[],
+  sources: readonly Buffer[],
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('sign_in_sources')
+    .select('used_at')
+    .where('account', 'in', accounts)
+    .where('source', 'in', sources)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export async function deleteUnusedSources({ db }: { db: Db }): Promise<void> {
+  await deleteInBatches(db, 'sign_in_sources', sql`used_at < now() - ${SOURCE_TTL}::interval`);
 }

@@ -1,58 +1,90 @@
-import { isIPv6 } from 'node:net';
-import type { LimitName } from '../config.ts';
+import type { FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { countSignInFailure, deleteSignInFailures } from './throttle-store.ts';
+import { enforceLimit } from '../http/enforce-limit.ts';
+import { clientNetwork } from '../http/network.ts';
+import { normalizeEmail } from './email.ts';
+import { countInWindow, deleteCounts, findKnownSource, rememberSources } from './throttle-store.ts';
 
 /** The limit per minute alone would let a patient attacker keep guessing all day. */
 const MAX_FAILURES_PER_HOUR = 50;
+const MAX_MAILS_PER_DAY = 10;
+
+/** Where a request comes from: the browser's long-lived cookie, and its network. */
+export type Source = { device: string; network: string };
 
 /** Limits forms and passkey calls per network. */
-export async function throttleAddress(ctx: Context, ip: string): Promise<void> {
-  await take(ctx, 'account_forms', networkOf(ip));
+export async function throttleNetwork(ctx: Context, request: FastifyRequest): Promise<void> {
+  await enforceLimit(ctx, 'account_forms', clientNetwork(request));
 }
 
 /**
- * Counts a password attempt, whether or not the account exists. Throws `rate_limited` if there were too many.
- * The caller calls `clear` once the password proves right.
+ * Counts a password attempt, whether or not the account exists. Throws `rate_limited` if there were too many. Browsers and
+ * networks that have signed in to the account before are counted apart from strangers, who could lock them out otherwise.
+ * The caller calls `succeed` once the password proves right.
  */
-export async function throttleAttempt(ctx: Context, email: string): Promise<{ clear(): Promise<void> }> {
-  const [account = Buffer.alloc(0), ...older] = accountKeys(ctx, email);
-  await take(ctx, 'sign_in', account.toString('hex'));
-  const { count, remainingSeconds } = await countSignInFailure(ctx.db, account, older);
+export async function throttleAttempt(
+  ctx: Context,
+  email: string,
+  source: Source,
+): Promise<{ succeed(): Promise<void> }> {
+  const keys = await countingKeys(ctx, 'account', email, source);
+  await enforceLimit(ctx, 'sign_in', nameOf(keys));
+  const { count, remainingSeconds } = await countInWindow(ctx.db, keys, '1 hour');
   if (count > MAX_FAILURES_PER_HOUR) throw rateLimited(remainingSeconds);
-  return { clear: () => clearFailures(ctx, email) };
+  return {
+    succeed: async () => {
+      await deleteCounts(ctx.db, keys);
+      await rememberSource(ctx, email, source);
+    },
+  };
+}
+
+/** Lets later attempts of this browser and network count apart from those of strangers. */
+export async function rememberSource(ctx: Context, email: string, source: Source): Promise<void> {
+  const [account = Buffer.alloc(0)] = accountKeys(ctx, 'account', email);
+  await rememberSources(
+    ctx.db,
+    account,
+    sourceHashes(ctx, source).map(([newest = Buffer.alloc(0)]) => newest),
+  );
 }
 
 export async function clearFailures(ctx: Context, email: string): Promise<void> {
-  await deleteSignInFailures(ctx.db, accountKeys(ctx, email));
+  await deleteCounts(ctx.db, accountKeys(ctx, 'account', email));
 }
 
-/** Limits how many mails an address receives, so that nobody can flood a mailbox through us. */
-export async function throttleMail(ctx: Context, email: string): Promise<void> {
-  await take(ctx, 'account_mail', String(accountKeys(ctx, email)[0]?.toString('hex')));
-}
-
-async function take(ctx: Context, limit: LimitName, key: string): Promise<void> {
-  const { allowed, resetSeconds } = await ctx.limiter.take(`${limit} ${key}`, ctx.config.limits[limit]);
-  if (!allowed) throw rateLimited(resetSeconds);
+/** Limits how many mails an address receives per minute and day, so that nobody can flood a mailbox through us. */
+export async function throttleMail(ctx: Context, email: string, source: Source): Promise<void> {
+  const keys = await countingKeys(ctx, 'mail', email, source);
+  await enforceLimit(ctx, 'account_mail', nameOf(keys));
+  const { count, remainingSeconds } = await countInWindow(ctx.db, keys, '1 day');
+  if (count > MAX_MAILS_PER_DAY) throw rateLimited(remainingSeconds);
 }
 
 function rateLimited(retryAfterSeconds: number): ApiError {
   return new ApiError('rate_limited', {}, { headers: { 'retry-after': String(retryAfterSeconds) } });
 }
 
-/** Returns the key of the account, then those under which nodes with an older secret count. */
-function accountKeys({ sealing }: Context, email: string): Buffer[] {
-  return sealing.tags('account', email.trim().toLowerCase());
+function nameOf([newest]: readonly Buffer[]): string {
+  return String(newest?.toString('hex'));
 }
 
-/** Returns an IPv6 address's /64, because every customer has at least that, and an IPv4 address unchanged. */
-export function networkOf(ip: string): string {
-  if (!isIPv6(ip) || ip.includes('.')) return ip;
-  const [head = '', tail = ''] = ip.split('::', 2);
-  const before = head === '' ? [] : head.split(':');
-  const after = tail === '' ? [] : tail.split(':');
-  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0');
-  return [...before, ...(ip.includes('::') ? zeros : []), ...after].slice(0, 4).join(':');
+/** Returns the key of the account, then those that nodes with an older secret use. */
+function accountKeys({ sealing }: Context, purpose: string, email: string, source = ''): Buffer[] {
+  return sealing.tags(purpose, source === '' ? normalizeEmail(email) : `${normalizeEmail(email)} ${source}`);
+}
+
+/** Returns the keys to count under: those of the known browser or network, or else those of all strangers. */
+async function countingKeys(ctx: Context, purpose: string, email: string, source: Source): Promise<Buffer[]> {
+  const accounts = accountKeys(ctx, 'account', email);
+  for (const hashes of sourceHashes(ctx, source)) {
+    if (await findKnownSource(ctx.db, accounts, hashes))
+      return accountKeys(ctx, purpose, email, String(hashes[0]?.toString('hex')));
+  }
+  return accountKeys(ctx, purpose, email);
+}
+
+function sourceHashes({ sealing }: Context, { device, network }: Source): Buffer[][] {
+  return [`device ${device}`, `network ${network}`].map((text) => sealing.tags('sign-in source', text));
 }

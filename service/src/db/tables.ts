@@ -36,6 +36,7 @@ export interface Database
   browser_sessions: BrowserSessions;
   mail_outbox: MailOutbox;
   sign_in_failures: SignInFailures;
+  sign_in_sources: { account: Buffer; source: Buffer; used_at: Generated<string> };
   assets: Assets;
   offers: Offers;
   offer_options: OfferOptions;

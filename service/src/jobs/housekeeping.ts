@@ -1,7 +1,7 @@
 import { deleteExpiredLinks } from '../accounts/mail-link-store.ts';
 import { deleteExpiredChallenges } from '../accounts/passkey-store.ts';
 import { deleteExpiredSessions } from '../accounts/session-store.ts';
-import { deleteExpiredSignInFailures } from '../accounts/throttle-store.ts';
+import { deleteExpiredSignInFailures, deleteUnusedSources } from '../accounts/throttle-store.ts';
 import type { Context } from '../context.ts';
 import { deleteExpiredEvents } from '../events/retention.ts';
 import { deleteExpiredIdempotencyKeys } from '../http/idempotency-store.ts';
@@ -30,6 +30,7 @@ const STEPS: HousekeepingSteps = {
   'OAuth grants': deleteUnusedGrants,
   'signing keys': deleteRetiredKeys,
   'sign-in failures': deleteExpiredSignInFailures,
+  'sign-in sources': deleteUnusedSources,
   'mail links': deleteExpiredLinks,
   'passkey challenges': deleteExpiredChallenges,
   'browser sessions': deleteExpiredSessions,

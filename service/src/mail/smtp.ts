@@ -1,12 +1,17 @@
 import { createTransport } from 'nodemailer';
+import type { Config } from '../config.ts';
 import type { Mailer } from './mail.ts';
 
 const TIMEOUT_MS = 10_000;
 
-/** Sends through an SMTP server: `smtp://` or `smtps://`, with the credentials in the URL. */
-export function smtpMailer(url: string, from: string): Mailer {
+/**
+ * Sends through an SMTP server: `smtp://` or `smtps://`, with the credentials in the URL. Unless `tls` is optional, a
+ * server that does not offer STARTTLS is refused: mails contain links that sign in.
+ */
+export function smtpMailer(url: string, from: string, tls: Config['smtpTls']): Mailer {
   const transport = createTransport({
     url,
+    requireTLS: tls === 'required',
     connectionTimeout: TIMEOUT_MS,
     greetingTimeout: TIMEOUT_MS,
     socketTimeout: TIMEOUT_MS,

@@ -26,11 +26,14 @@ export function resetPage({
   csrf,
   token,
   email,
+  passkeys,
   problem,
 }: {
   csrf: string;
   token: string;
   email: string;
+  /** How many passkeys the account has. */
+  passkeys: number;
   problem?: string;
 }): Page {
   return {
@@ -41,6 +44,7 @@ export function resetPage({
 ${hiddenField('csrf', csrf)}${hiddenField('token', token)}
 <input type="email" name="username" value="${email}" autocomplete="username" readonly hidden disabled>
 ${field({ name: 'password', label: 'New password', type: 'password', autocomplete: 'new-password', hint: 'At least 10 characters.', minlength: 10, problem, autofocus: true })}
+${passkeys > 0 && html`<label class="check"><input type="checkbox" name="remove_passkeys" value="yes"> Also remove ${passkeys === 1 ? 'the passkey' : `all ${passkeys} passkeys`} of this account. Do this if someone else may have added one.</label>`}
 <button type="submit">Set password</button>
 </form>`,
   };

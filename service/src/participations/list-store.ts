@@ -113,8 +113,8 @@ function narrowUsers(draft: Draft, { users, emails }: Selection): void {
 function usersByEmail({ bind, partner, sources }: Draft, emails: string[]): string {
   const matching =
     emails.length === 1
-      ? `lower(email) = ${bind(emails[0], 'text')}`
-      : `lower(email) = any(${hideLength(bind(emails, 'text[]'))}::text[])`;
+      ? `lower(email collate "C") = ${bind(emails[0], 'text')}`
+      : `lower(email collate "C") = any(${hideLength(bind(emails, 'text[]'))}::text[])`;
   if (sources.includes('partners')) return `select id from users where ${matching}`;
   return `select id from users where ${matching} and exists (
     select from oauth_grants g join oauth_clients c on c.client_id = g.client_id

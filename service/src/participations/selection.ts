@@ -1,3 +1,4 @@
+import { normalizeEmail } from '../accounts/email.ts';
 import { invalidField } from '../errors.ts';
 import type { Caller } from '../http/access.ts';
 import type { Filter } from '../http/filters.ts';
@@ -21,7 +22,7 @@ export function readSelection(
   const users = choose(filters, 'user_id', keepIds);
   return {
     users: userId === null ? users : intersect(users, { only: [userId], not: [] }),
-    emails: choose(filters, 'user_email', (emails) => emails.map((email) => email.toLowerCase())),
+    emails: choose(filters, 'user_email', (emails) => emails.map(normalizeEmail)),
     offers: choose(filters, 'offer_id', keepIds),
     options: choose(filters, 'offer_option_id', keepIds),
     statuses: choose(filters, 'status', checkStatuses),

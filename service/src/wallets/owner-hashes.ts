@@ -35,7 +35,9 @@ export async function ownerHashes({ sealing }: Parts, tx: Db, address: string): 
  */
 export async function keepOwnerKeys({ db, sealing }: Parts & Pick<Context, 'db'>): Promise<number> {
   return db.transaction().execute(async (tx) => {
-    const older = sealing.tagKeys(PURPOSE).map((key, index) => ({ key, fingerprint: sealing.fingerprints[index] }));
+    const older = sealing
+      .tagKeys(PURPOSE)
+      .map((key, index) => ({ key, fingerprint: sealing.fingerprints[index] }));
     const kept = (await listOwnerKeys(tx)).map(({ fingerprint, sealed }) => ({
       key: sealing.open(KEY_PURPOSE, sealed, fingerprint.toString('hex')),
       fingerprint,

@@ -82,7 +82,8 @@ export async function lockOutdatedSecrets(
   tx: Db,
   keyId: Buffer,
 ): Promise<Pick<EndpointRow, 'id' | 'sealed_secret' | 'previous_sealed_secret'>[]> {
-  const { rows } = await sql<EndpointRow>`select id, sealed_secret, previous_sealed_secret from webhook_endpoints
+  const { rows } =
+    await sql<EndpointRow>`select id, sealed_secret, previous_sealed_secret from webhook_endpoints
     where not starts_with(encode(sealed_secret, 'hex'), ${keyId.toString('hex')})
       or not starts_with(encode(previous_sealed_secret, 'hex'), ${keyId.toString('hex')})
     order by id for update`.execute(tx);

@@ -38,7 +38,7 @@ export async function startSite(config: Partial<Config> = {}): Promise<Site> {
   const { ctx } = app;
   const url = ctx.baseUrl;
   const mailServer = await startMailServer(join(dir, 'mail.jsonl'));
-  const worker = await startMailWorker(ctx, smtpMailer(mailServer.smtpUrl, ctx.config.mailFrom));
+  const worker = await startMailWorker(ctx, smtpMailer(mailServer.smtpUrl, ctx.config.mailFrom, 'optional'));
   const partner = {
     clientId: 'harbour',
     secret: `cws_${randomBytes(32).toString('base64url')}`,

@@ -8,6 +8,7 @@ export type ErrorDescription = { title: string; advice: string; needsSignIn: boo
 type Unexpected =
   | 'malformed_request'
   | 'forged_form'
+  | 'recent_sign_in_required'
   | 'local_only'
   | 'method_not_allowed'
   | 'idempotency_in_progress'
