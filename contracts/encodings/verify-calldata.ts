@@ -36,6 +36,9 @@ export type CalldataClaim = {
   /** The expected payment token and the expected asset; checked only if given. */
   funding_token?: string | undefined;
   asset?: string | undefined;
+  /** The trusted swap contracts and venue managers. Without them, the contract in `to` vouches for itself. */
+  contracts?: readonly string[] | undefined;
+  venue_managers?: readonly string[] | undefined;
   /** The EIP-712 domain name, for a contract without `eip712Domain()`. */
   domain_name?: string | undefined;
 };
@@ -104,6 +107,7 @@ export async function verifyCalldata(node: NodeConnection, claim: CalldataClaim)
     chainId: Number(await node.request({ method: 'eth_chainId' })),
   };
   const read: Read = (to, functionName, args = []) => readContract(node, to, functionName, args);
+  checkPinned('contract', claim.contracts, subject.swap, note);
   await checkVenue(read, subject, note);
   await checkOperator(read, subject, note);
   await checkMoney(read, subject, note);
@@ -111,7 +115,13 @@ export async function verifyCalldata(node: NodeConnection, claim: CalldataClaim)
   return { ok: findings.every(({ ok }) => ok), findings };
 }
 
-async function checkVenue(read: Read, { call, swap, chainId }: Subject, note: Note): Promise<void> {
+function checkPinned(check: string, pins: readonly string[] | undefined, actual: string, note: Note): void {
+  if (pins === undefined) return;
+  const isPinned = pins.some((pin) => pin.toLowerCase() === actual.toLowerCase());
+  note(check, isPinned, `${actual} is ${isPinned ? '' : 'not '}one of the trusted ones`);
+}
+
+async function checkVenue(read: Read, { claim, call, swap, chainId }: Subject, note: Note): Promise<void> {
   const { quote, venueSignature } = call;
   note(
     'chain',
@@ -120,6 +130,7 @@ async function checkVenue(read: Read, { call, swap, chainId }: Subject, note: No
   );
   const manager = await read(swap, 'manager');
   if (typeof manager !== 'string') return note('venue domain', false, `${swap} is not a swap contract`);
+  checkPinned('venue manager', claim.venue_managers, manager, note);
   const venue = venueDomain(chainId, manager as Hex);
   const separator = await read(manager as Hex, 'getDomainSeparator');
   note('venue domain', separatorOf(venue) === separator, `the venue's manager is ${manager}`);

@@ -3,7 +3,7 @@ import { decodeFunctionData } from 'viem/utils';
 import type { Causeway } from '../client.ts';
 import { isCausewayError } from '../error.ts';
 import { sleep } from '../sleep.ts';
-import type { AllowWalletTransaction, EvmChain, OfferDetails } from '../wire.ts';
+import type { AllowWalletTransaction, EvmChain, OfferContract } from '../wire.ts';
 import { allowListAbi } from './abi.ts';
 import { MAX_NODE_LAG_MS } from './approval.ts';
 import { FlowFailure, type FlowOptions, runFlow } from './flow.ts';
@@ -12,6 +12,7 @@ import { requestChallenge, signEvmMessage } from './proof.ts';
 import { waitForReceipt } from './receipt.ts';
 import { connectWallet, openSession, type Session } from './session.ts';
 import { type Call, sendTransaction, simulate } from './transaction.ts';
+import { assertTrusted, includesAddress } from './trusted.ts';
 import type { EvmWallet } from './wallet.ts';
 
 export type AllowWalletPhase =
@@ -63,7 +64,9 @@ export async function allowWallet(
         'offer_type_mismatch',
         `${offer.name} is a token sale, which has no allow-list. Use proveAndBindWallet() instead.`,
       );
-    const swap = lower(findContract(offer, offer.type, chain).address);
+    const contract = findContract(offer, offer.type, chain);
+    const swap = lower(contract.address);
+    assertTrusted(options.trusted, chain, { address: swap });
     const before = await readAuthorized(session, swap);
     if (before === true) return { allowed: true, transactionHash: null };
     enter('challenging');
@@ -74,7 +77,7 @@ export async function allowWallet(
     const proof = { chain, signature, wallet_address: session.address };
     const reply = await causeway.wallets.allow(offerId, proof, { signal });
     if (!('to' in reply)) return { allowed: true, transactionHash: null };
-    const call = checkPermission(reply as AllowWalletTransaction, session, offer, swap);
+    const call = checkPermission(reply as AllowWalletTransaction, session, contract);
     await simulate(session, call);
     enter('broadcasting');
     const sent = await sendTransaction(session, call);
@@ -115,20 +118,19 @@ async function waitUntilAllowed(session: Session, swap: Hex, transactionHash: He
 /** The selectors of approve, transfer, transferFrom, increaseAllowance, setApprovalForAll and permit. */
 const TOKEN_CALLS = /^0x(095ea7b3|a9059cbb|23b872dd|39509351|a22cb465|d505accf)/i;
 
-/** Checks that the call cannot move money: it calls no token, and on the swap contract only `allow` for this wallet. */
+/**
+ * Checks that the call cannot move money: it is `allow` for this wallet on the published allow-list, or a call of a
+ * supplier that the host trusts, other than those that spend tokens.
+ */
 function checkPermission(
   { to, data }: AllowWalletTransaction,
-  { address }: Session,
-  { contracts }: OfferDetails,
-  swap: Hex,
+  { address, chain, trusted }: Session,
+  { allow_list_address }: OfferContract,
 ): Call {
   const call = { to: lower(to), data: data as Hex };
-  const tokens = contracts.flatMap(({ funding_tokens, asset_address }) => [
-    ...funding_tokens.map((token) => lower(token.address)),
-    ...(asset_address === null ? [] : [lower(asset_address)]),
-  ]);
-  const isSafe =
-    !tokens.includes(call.to) && !TOKEN_CALLS.test(data) && (call.to !== swap || allows(call.data, address));
+  const isPublished = allow_list_address !== null && lower(allow_list_address) === call.to;
+  const isSupplier = includesAddress(trusted?.[chain]?.suppliers ?? [], call.to);
+  const isSafe = (isPublished && allows(call.data, address)) || (isSupplier && !TOKEN_CALLS.test(data));
   if (!isSafe)
     throw new FlowFailure(
       'calldata_refused',

@@ -43,6 +43,8 @@ export type FlowCode =
   | 'price_moved'
   /** The order expired before it could be sent. */
   | 'quote_expired'
+  /** The service named a contract that is not in `trusted`. */
+  | 'contract_not_trusted'
   /** The calldata does not match the order, so it was not sent. `details.findings` lists the differences. */
   | 'calldata_refused'
   /** The transaction was mined, but its events do not show the result. */
@@ -52,6 +54,35 @@ export type FlowCode =
 
 /** A transaction that the wallet sent. Reported again with the new hash if its owner speeds it up. */
 export type SentTransaction<Phase extends string> = { phase: Phase; hash: Hex };
+
+/**
+ * The contracts that the host application trusts, per chain, so that a compromised service cannot name others. Tokenized
+ * purchases on networks with real money require `contracts`.
+ *
+ * @example
+ * ```ts
+ * import type { TrustedContracts } from '@causeway/sdk/flows';
+ *
+ * export const trusted: TrustedContracts = {
+ *   ethereum_mainnet: { contracts: ['0x00000000000000000000000000000000000000f1'] },
+ * };
+ * ```
+ */
+export type TrustedContracts = Partial<
+  Record<
+    EvmChain,
+    {
+      /** The funds and swap contracts. If given, no other contract gets an approval or a call. */
+      contracts?: readonly string[] | undefined;
+      /** The address of each funding token, by asset id. If given, an asset has no other. */
+      tokens?: Readonly<Record<string, string>> | undefined;
+      /** Other targets of allow-wallet transactions, for offers whose allow-list belongs to another supplier. */
+      suppliers?: readonly string[] | undefined;
+      /** The venue's manager contracts. Default: the venue's own on networks with real money. */
+      venueManagers?: readonly string[] | undefined;
+    }
+  >
+>;
 
 /**
  * Options that every flow accepts.
@@ -83,6 +114,8 @@ export type FlowOptions<Phase extends string> = {
   pollEvery?: number | undefined;
   /** Nodes to add a chain with that the wallet does not know. Without them, such a wallet fails with `wrong_chain`. */
   rpcUrls?: Partial<Record<EvmChain, readonly string[]>> | undefined;
+  /** The contracts to trust, if the service itself is not enough. */
+  trusted?: TrustedContracts | undefined;
 };
 
 type ErrorInfo = {

@@ -10,6 +10,7 @@ import { readSwapResult, type SwapResult } from './outcome.ts';
 import { waitForReceipt } from './receipt.ts';
 import { connectWallet, openSession, type Session } from './session.ts';
 import { sendTransaction, simulate } from './transaction.ts';
+import { assertTrusted } from './trusted.ts';
 import type { EvmWallet } from './wallet.ts';
 
 export type FundSwapPhase =
@@ -63,6 +64,7 @@ export async function swapFund(
   return runFlow(options, 'connecting', async ({ enter, reportTransaction }) => {
     const deployment = findDeployment(input.offer, 'fund::swap', input.chain, input.assetId);
     const { address: spender, token } = deployment;
+    assertTrusted(options.trusted, input.chain, deployment);
     const requested = parseSmallestUnits(input.amount);
     const floor = input.minReceive === undefined ? 1n : parseSmallestUnits(input.minReceive, 'minReceive');
     minimumAfterSlippage(0n, input.slippageBps); // Rejects an invalid slippage before the wallet is used.

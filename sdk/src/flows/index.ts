@@ -20,6 +20,7 @@ export {
   type FlowOptions,
   isFlowError,
   type SentTransaction,
+  type TrustedContracts,
 } from './flow.ts';
 export { type FundSwapInput, type FundSwapPhase, swapFund } from './fund-swap.ts';
 export type { SwapResult } from './outcome.ts';

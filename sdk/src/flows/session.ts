@@ -4,7 +4,7 @@ import type { Causeway } from '../client.ts';
 import { sleep } from '../sleep.ts';
 import type { EvmChain } from '../wire.ts';
 import { addChainParameters } from './add-chain.ts';
-import { FlowFailure, type FlowOptions } from './flow.ts';
+import { FlowFailure, type FlowOptions, type TrustedContracts } from './flow.ts';
 import type { RpcTransaction } from './rpc.ts';
 import type { EvmWallet } from './wallet.ts';
 import { hasCode } from './wallet-error.ts';
@@ -21,6 +21,7 @@ export type Session = {
   confirmationTimeoutMs: number;
   pollIntervalMs: number;
   rpcUrls: readonly string[];
+  trusted: TrustedContracts | undefined;
   /** Reports every transaction that the wallet sends. */
   reportTransaction(hash: Hex): void;
   /** The sent transactions by hash, for nodes that do not know them yet. Their nonces are guesses. */
@@ -39,9 +40,9 @@ export function openSession(
   options: FlowOptions<never>,
   reportTransaction: (hash: Hex) => void,
 ): Session {
-  const { signal, rpcUrls = {}, confirmWithin, pollEvery } = options;
+  const { signal, rpcUrls = {}, trusted, confirmWithin, pollEvery } = options;
   return {
-    ...{ causeway, wallet, chain, signal, reportTransaction },
+    ...{ causeway, wallet, chain, signal, reportTransaction, trusted },
     address: wallet.address.toLowerCase() as Hex,
     chainId: chainIdOf(chain),
     confirmationTimeoutMs: options.confirmationTimeoutMs ?? confirmWithin ?? DEFAULT_CONFIRMATION_TIMEOUT_MS,

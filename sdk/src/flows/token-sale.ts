@@ -14,6 +14,7 @@ import { waitForReceipt } from './receipt.ts';
 import { assertEligible, waitForEarlierParticipations } from './sale-checks.ts';
 import { connectWallet, openSession, type Session } from './session.ts';
 import { sendTransaction } from './transaction.ts';
+import { assertTrusted } from './trusted.ts';
 import type { EvmWallet } from './wallet.ts';
 
 export type TokenSalePhase =
@@ -81,6 +82,7 @@ export async function buyTokenSale(
   return runFlow(options, 'connecting', async ({ enter, reportTransaction }) => {
     const { offer, chain, assetId, approvalHash, onApproved } = input;
     const deployment = findDeployment(offer, 'platform::token_sale', chain, assetId);
+    assertTrusted(options.trusted, chain, deployment);
     const amount = parseSmallestUnits(input.amount);
     const wanted = { token: deployment.token.address, spender: deployment.address, amount };
     if (approvalHash !== undefined && !/^0x[0-9a-f]{64}$/i.test(approvalHash))

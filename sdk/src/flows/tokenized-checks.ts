@@ -5,6 +5,7 @@ import { FlowFailure } from './flow.ts';
 import { compareToDecimal } from './money.ts';
 import type { Deployment } from './offer-contract.ts';
 import { readNode, type Session } from './session.ts';
+import { pinsOf } from './trusted.ts';
 
 /** Checks the venue's status and limits before the user pays for an approval. */
 export async function assertTradable(
@@ -54,6 +55,7 @@ export async function assertMatchesOrder(
   };
   const { findings } = await verifyCalldata(provider, {
     ...order,
+    ...pinsOf(session.trusted, session.chain),
     wallet: session.address,
     funding_token: token.address,
     asset: assetAddress ?? undefined,

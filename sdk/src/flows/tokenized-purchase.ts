@@ -11,7 +11,9 @@ import { waitForReceipt } from './receipt.ts';
 import { describeRevert } from './revert.ts';
 import { connectWallet, openSession, type Session } from './session.ts';
 import { assertMatchesOrder, assertNotExpired, assertTradable, quoteExpired } from './tokenized-checks.ts';
+import { assertLimitsSlippage, readMinimum } from './tokenized-minimum.ts';
 import { type Call, sendTransaction, simulate } from './transaction.ts';
+import { assertTrusted } from './trusted.ts';
 import type { EvmWallet } from './wallet.ts';
 
 export type TokenizedPhase =
@@ -38,6 +40,10 @@ export type TokenizedInput = {
   symbol?: string | undefined;
   /** The minimum to receive, in smallest units of the asset. An order for less is not sent (`price_moved`). */
   minReceive?: string | bigint | undefined;
+  /** Required without `minReceive`: the maximum slippage from the quote, in basis points. 50 is 0.50%. */
+  maxSlippageBps?: number | undefined;
+  /** The tokens quoted for the whole payment, in smallest units. Default: a quote requested by the flow. */
+  quoted?: string | bigint | undefined;
   /**
    * Identifies one confirmation by the user. Until the order expires, the same id returns the same order, for example
    * after a crash or a rejected signature; a new id fails with `order_outstanding`. If the service rejected the order,
@@ -58,7 +64,7 @@ export type TokenizedInput = {
  *
  * export async function buy(causeway: ReturnType<typeof createCauseway>, wallet: EvmWallet) {
  *   const offer = await causeway.offers.get('apple-tokenized');
- *   const order = { assetId: 'usd-coin', amount: 100_500_000n, confirmationId: crypto.randomUUID() };
+ *   const order = { assetId: 'usd-coin', amount: 100_500_000n, maxSlippageBps: 50 };
  *   const { received } = await buyTokenized(causeway, { offer, chain: 'ethereum_sepolia', wallet, ...order });
  *   console.log(received);
  * }
@@ -74,13 +80,15 @@ export async function buyTokenized(
     const deployment = findFirstDeployment(input);
     const symbol = input.symbol ?? offer.asset.code;
     const amount = parseSmallestUnits(input.amount);
-    const minimum = input.minReceive === undefined ? 1n : parseSmallestUnits(input.minReceive, 'minReceive');
+    assertTrusted(options.trusted, input.chain, deployment);
+    assertLimitsSlippage(input);
     const session = openSession(causeway, input, options, reportTransaction);
     await connectWallet(session);
     enter('checking');
     const wanted = { token: deployment.token.address, spender: deployment.address, amount };
     await assertTradable(session, symbol, deployment, amount);
     await assertBalance(session, wanted);
+    const minimumOf = await readMinimum(session, symbol, deployment, input);
     const optionId = offer.options[0]?.id ?? '';
     await ensureProven(session, offer.id, optionId, () => enter('proving'));
     await ensureAllowance(session, enter, wanted);
@@ -94,7 +102,7 @@ export async function buyTokenized(
     const arrivedAt = Date.now();
     enter('verifying');
     if (verify) await assertMatchesOrder(session, deployment, order, amount);
-    assertReceives(order, minimum);
+    assertReceives(order, minimumOf(order));
     const call = { to: order.to as Hex, data: order.data as Hex };
     await simulateOrder(session, call, order);
     await assertNotExpired(session, order, arrivedAt);

@@ -1,5 +1,6 @@
 import { createContext, useContext } from 'react';
 import type { Causeway } from '../client.ts';
+import type { TrustedContracts } from '../flows/flow.ts';
 import type { Wallet } from '../flows/wallet.ts';
 import type { EvmChain } from '../wire.ts';
 import type { QueryCache } from './hooks/query-cache.ts';
@@ -15,6 +16,7 @@ export type CausewayContext = {
   identity: IdentityLauncher;
   signInUrl: string;
   rpcUrls: RpcUrls | undefined;
+  trusted: TrustedContracts | undefined;
   connected: Readonly<Partial<Record<Protocol, Wallet>>>;
   connect(connector: WalletConnector): Promise<Wallet>;
   disconnect(protocol: Protocol): void;

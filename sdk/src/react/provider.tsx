@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useMemo } from 'react';
 import type { Causeway } from '../client.ts';
+import type { TrustedContracts } from '../flows/flow.ts';
 import type { Preloaded } from '../preload.ts';
 import { Context, type RpcUrls } from './context.ts';
 import { createQueryCache } from './hooks/query-cache.ts';
@@ -20,6 +21,8 @@ export type CausewayProviderProps = {
   signInUrl?: string | undefined;
   /** RPC URLs to add to a wallet that does not know a chain yet. */
   rpcUrls?: RpcUrls | undefined;
+  /** The contracts to trust, so that a compromised service cannot name others. Define it outside your components. */
+  trusted?: TrustedContracts | undefined;
   children: ReactNode;
 };
 
@@ -51,6 +54,7 @@ export function CausewayProvider({
   initial,
   signInUrl = '/causeway/sign-in',
   rpcUrls,
+  trusted,
   children,
 }: CausewayProviderProps) {
   const cache = useMemo(() => createQueryCache(client, initial), [client]);
@@ -59,10 +63,10 @@ export function CausewayProvider({
   const launcher = useMemo(() => identity ?? sumsubIdentity(), [identity]);
   const value = useMemo(
     () => ({
-      ...{ client, cache, connectors: wallets, identity: launcher, signInUrl, rpcUrls },
+      ...{ client, cache, connectors: wallets, identity: launcher, signInUrl, rpcUrls, trusted },
       ...{ connected, connect, disconnect },
     }),
-    [client, cache, wallets, launcher, signInUrl, rpcUrls, connected, connect, disconnect],
+    [client, cache, wallets, launcher, signInUrl, rpcUrls, trusted, connected, connect, disconnect],
   );
   return <Context.Provider value={value}>{children}</Context.Provider>;
 }

@@ -36,7 +36,7 @@ afterEach(() => vi.restoreAllMocks());
 beforeEach(() => sandbox.control('POST', '/sandbox/venue', { session: 'regular' }));
 
 const order = (wallet: TestWallet) =>
-  ({ offer, chain: CHAIN, wallet, assetId: 'usd-coin', amount: AMOUNT }) as const;
+  ({ offer, chain: CHAIN, wallet, assetId: 'usd-coin', amount: AMOUNT, maxSlippageBps: 100 }) as const;
 const attestations = async () => Number((await sandbox.control('POST', '/sandbox/venue', {})).attestations);
 const balance = (wallet: TestWallet, assetId: string) =>
   createPublicClient({ chain: sepolia, transport: http(sandbox.overview.chains[0]?.rpc_url) }).readContract({

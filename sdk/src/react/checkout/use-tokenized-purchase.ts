@@ -42,11 +42,10 @@ export function useTokenizedPurchase({ offer, deployment, wallet, onDone }: Inpu
       const client = withOrderListener(causeway, (placed) => {
         openOrder.current = { id: confirmationId, units, expiresAt: Date.parse(placed.expires_at) };
         setOrder(placed);
-        if (BigInt(placed.receive_output_amount) < minReceivedForOrder(placed, quoted, slippageBps))
-          throw new flows.FlowError('ordering', 'price_moved', 'The price moved too much.');
       });
       const { chain, assetId } = deployment;
-      const input = { offer, chain, wallet, assetId, amount: units, confirmationId };
+      const limits = { quoted, maxSlippageBps: slippageBps };
+      const input = { offer, chain, wallet, assetId, amount: units, confirmationId, ...limits };
       try {
         const result = await flows.buyTokenized(client, input, options);
         openOrder.current = null;
@@ -71,14 +70,4 @@ function withOrderListener(causeway: Causeway, onOrder: (order: TokenizedSwapTra
     return placed;
   };
   return { ...causeway, tokenized: { ...causeway.tokenized, transaction } };
-}
-
-/** Returns the fewest tokens to accept. The quote excludes the fee, so only the share left after the fee counts. */
-export function minReceivedForOrder(
-  { notional_value, pay_input_amount }: Pick<TokenizedSwapTransaction, 'notional_value' | 'pay_input_amount'>,
-  quoted: bigint,
-  slippageBps: number,
-): bigint {
-  const scaled = quoted * BigInt(notional_value) * BigInt(10_000 - slippageBps);
-  return scaled / (BigInt(pay_input_amount) * 10_000n);
 }

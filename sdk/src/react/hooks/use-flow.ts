@@ -23,7 +23,7 @@ export type FlowRun<Phase extends string, Result> = {
 
 /** Runs one flow at a time; unmounting aborts it before its next step. */
 export function useFlow<Phase extends string, Result>(): FlowRun<Phase, Result> {
-  const { rpcUrls } = useCausewayContext();
+  const { rpcUrls, trusted } = useCausewayContext();
   const [state, setState] = useState<FlowState<Phase, Result>>({ step: 'idle' });
   const [hashes, setHashes] = useState<readonly string[]>([]);
   const running = useRef<AbortController | null>(null);
@@ -40,6 +40,7 @@ export function useFlow<Phase extends string, Result>(): FlowRun<Phase, Result> 
       const options: FlowOptions<Phase> = {
         signal,
         rpcUrls,
+        trusted,
         onPhase: (entered) => {
           phase = entered;
           update({ step: 'running', phase });
@@ -55,7 +56,7 @@ export function useFlow<Phase extends string, Result>(): FlowRun<Phase, Result> 
           (error) => update({ step: 'failed', phase, error }),
         );
     },
-    [rpcUrls],
+    [rpcUrls, trusted],
   );
   const reset = useCallback(() => {
     running.current?.abort();

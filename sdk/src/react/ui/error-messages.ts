@@ -128,6 +128,10 @@ const MESSAGES: Record<Known, readonly [title: string, advice: string]> = {
     'The order expired before it was sent',
     'Nothing was bought. Try again and confirm in time.',
   ],
+  contract_not_trusted: [
+    "This purchase names a contract we don't know",
+    "For your safety, we didn't open your wallet. Please contact support.",
+  ],
   calldata_refused: [
     "The order didn't match your request",
     "For your safety, we didn't send it. Please contact support with the reference.",

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { minReceivedForOrder } from './use-tokenized-purchase.ts';
+import { minReceivedForOrder } from './tokenized-minimum.ts';
 
 const amount = fc.bigInt({ min: 1n, max: 10n ** 30n });
 

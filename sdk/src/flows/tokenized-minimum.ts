@@ -1,0 +1,59 @@
+import { formatUnits } from 'viem/utils';
+import type { TokenizedSwapTransaction } from '../wire.ts';
+import { FlowFailure } from './flow.ts';
+import { minimumAfterSlippage, parseSmallestUnits } from './money.ts';
+import type { Deployment } from './offer-contract.ts';
+import type { Session } from './session.ts';
+
+type Limits = {
+  amount: string | bigint;
+  minReceive?: string | bigint | undefined;
+  maxSlippageBps?: number | undefined;
+  quoted?: string | bigint | undefined;
+};
+
+/** Throws unless the input limits how little the user may receive. */
+export function assertLimitsSlippage({ minReceive, maxSlippageBps, quoted }: Limits): void {
+  if (minReceive !== undefined) parseSmallestUnits(minReceive, 'minReceive');
+  if (quoted !== undefined) parseSmallestUnits(quoted, 'quoted');
+  if (maxSlippageBps !== undefined) minimumAfterSlippage(0n, maxSlippageBps);
+  else if (minReceive === undefined)
+    throw new FlowFailure('invalid_input', 'minReceive or maxSlippageBps is required.');
+}
+
+/** Returns a function from an order to the fewest tokens to accept for it. */
+export async function readMinimum(
+  session: Session,
+  symbol: string,
+  { token }: Deployment,
+  limits: Limits,
+): Promise<(order: TokenizedSwapTransaction) => bigint> {
+  const { minReceive, maxSlippageBps } = limits;
+  const floor = minReceive === undefined ? 1n : BigInt(minReceive);
+  if (maxSlippageBps === undefined) return () => floor;
+  const quoted = BigInt(limits.quoted ?? (await readQuote(session, symbol, token.decimals, limits.amount)));
+  return (order) => {
+    const minimum = minReceivedForOrder(order, quoted, maxSlippageBps);
+    return minimum > floor ? minimum : floor;
+  };
+}
+
+async function readQuote(
+  { causeway, signal }: Session,
+  symbol: string,
+  decimals: number,
+  amount: string | bigint,
+): Promise<string> {
+  const query = { symbol, side: 'buy', notional_value: formatUnits(BigInt(amount), decimals) } as const;
+  return (await causeway.tokenized.quote(query, { signal })).token_base_units;
+}
+
+/** The quote is for the whole payment, but the fee is deducted from it, so only the share left after the fee counts. */
+export function minReceivedForOrder(
+  { notional_value, pay_input_amount }: Pick<TokenizedSwapTransaction, 'notional_value' | 'pay_input_amount'>,
+  quoted: bigint,
+  slippageBps: number,
+): bigint {
+  const scaled = quoted * BigInt(notional_value) * BigInt(10_000 - slippageBps);
+  return scaled / (BigInt(pay_input_amount) * 10_000n);
+}

@@ -1,0 +1,44 @@
+import { CHAINS } from '../chains.ts';
+import type { EvmChain } from '../wire.ts';
+import { FlowFailure, type TrustedContracts } from './flow.ts';
+
+/** The venue's manager on each network with real money. */
+const VENUE_MANAGERS: TrustedContracts = {
+  ethereum_mainnet: { venueManagers: ['0x2c158bc456e027b2affccadf1bdbd9f5fc4c5c8c'] },
+};
+
+type Published = { address: string; token?: { asset_id: string; address: string } };
+
+/** Throws unless the host trusts the contract and its funding token, or has named none for the chain. */
+export function assertTrusted(
+  trusted: TrustedContracts | undefined,
+  chain: EvmChain,
+  { address, token }: Published,
+): void {
+  const { contracts = [address], tokens = {} } = trusted?.[chain] ?? {};
+  if (!includesAddress(contracts, address)) throw notTrusted(chain, address);
+  if (token === undefined) return;
+  const expected = tokens[token.asset_id] ?? token.address;
+  if (!includesAddress([expected], token.address)) throw notTrusted(chain, token.address);
+}
+
+function notTrusted(chain: EvmChain, address: string): FlowFailure {
+  return new FlowFailure(
+    'contract_not_trusted',
+    `The service named a contract on ${chain} that this application does not trust. Nothing was sent.`,
+    { details: { chain, address } },
+  );
+}
+
+/** Returns what the calldata verifier compares the order with. */
+export function pinsOf(trusted: TrustedContracts | undefined, chain: EvmChain) {
+  const { contracts, venueManagers } = trusted?.[chain] ?? {};
+  return {
+    contracts: contracts ?? (CHAINS[chain].isTest ? undefined : []),
+    venue_managers: venueManagers ?? VENUE_MANAGERS[chain]?.venueManagers,
+  };
+}
+
+export function includesAddress(addresses: readonly string[], address: string): boolean {
+  return addresses.some((each) => each.toLowerCase() === address.toLowerCase());
+}
