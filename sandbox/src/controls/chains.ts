@@ -2,9 +2,9 @@ import { publicRoute } from '@causeway/service/http/route.ts';
 import { Closed, ObjectName } from '@causeway/service/http/wire.ts';
 import Type from 'typebox';
 import { roles, testWallets } from '../seed/keys.ts';
-import type { SimulatorControl, Simulators } from '../simulators/start.ts';
+import type { Simulators } from '../simulators/start.ts';
 import { withApiErrors } from './api-errors.ts';
-import { ChainParams, requireEmbeddedChain } from './chain-params.ts';
+import { type ChainControl, ChainParams, embeddedChains, requireEmbeddedChain } from './chain-params.ts';
 import type { ControlGroup } from './control-group.ts';
 import { faucetRoute } from './faucet.ts';
 import { faultInput } from './faults.ts';
@@ -19,10 +19,11 @@ const ROLES = [
 ] as const;
 
 /** The embedded chains, their tokens and the funded test wallets. */
-export function chainControls({ chains, control }: Simulators): ControlGroup {
+export function chainControls({ chains, solana, control }: Simulators): ControlGroup {
+  const controlled = embeddedChains(control);
   return {
     overview: () => ({
-      chains: chains.map(({ chain, chain_id, rpc_url, deployment }) => ({
+      chains: [...chains, { ...solana, chain_id: null }].map(({ chain, chain_id, rpc_url, deployment }) => ({
         chain,
         chain_id,
         rpc_url,
@@ -36,11 +37,11 @@ export function chainControls({ chains, control }: Simulators): ControlGroup {
       roles: Object.fromEntries(ROLES.map(([name, { address }]) => [name, address.toLowerCase()])),
       wallets: testWallets,
     }),
-    routes: [faucetRoute(control), ...blockRoutes(control)],
+    routes: [faucetRoute(controlled), ...blockRoutes(controlled)],
     faults: new Map(
-      chains.map(({ chain }) => [
+      controlled.map(({ chain, fault }) => [
         `rpc:${chain}`,
-        (mode, forSeconds) => control.call('chains/fault', { chain, ...faultInput(mode, forSeconds) }),
+        (mode, forSeconds) => fault(faultInput(mode, forSeconds)),
       ]),
     ),
   };
@@ -53,20 +54,21 @@ const ChainHead = Closed({
 });
 const errors = ['validation_failed', 'chain_not_supported'] as const;
 
-function blockRoutes({ call }: Pick<SimulatorControl, 'call'>) {
+function blockRoutes(chains: readonly ChainControl[]) {
   return [
     publicRoute({
       method: 'POST',
       path: '/sandbox/chains/:chain/mine',
       operationId: 'mineBlocks',
       summary: 'Mines blocks',
+      description: 'On Solana, lets this many slots pass.',
       params: ChainParams,
       body: Closed({ blocks: Type.Integer({ minimum: 1, maximum: 10_000 }) }),
       reply: ChainHead,
       errors,
       handle: async (_ctx, _caller, { params, body }) => {
-        const chain = requireEmbeddedChain(params.chain);
-        return chainHead(chain, await withApiErrors(call('chains/mine', { chain, ...body })));
+        const { chain, mine } = requireEmbeddedChain(chains, params.chain);
+        return chainHead(chain, await withApiErrors(mine(body)));
       },
     }),
     publicRoute({
@@ -75,7 +77,7 @@ function blockRoutes({ call }: Pick<SimulatorControl, 'call'>) {
       operationId: 'reorganiseChain',
       summary: 'Replaces the latest blocks with others',
       description:
-        'The new blocks are empty. The transactions of the dropped blocks return to the mempool (`return`, the default) or are discarded (`drop`).',
+        'The new blocks are empty. The transactions of the dropped blocks return to the mempool (`return`, the default) or are discarded (`drop`). On Solana, final slots cannot be replaced.',
       params: ChainParams,
       body: Closed({
         depth: Type.Integer({ minimum: 1, maximum: 1_000 }),
@@ -84,22 +86,23 @@ function blockRoutes({ call }: Pick<SimulatorControl, 'call'>) {
       reply: ChainHead,
       errors,
       handle: async (_ctx, _caller, { params, body }) => {
-        const chain = requireEmbeddedChain(params.chain);
-        return chainHead(chain, await withApiErrors(call('chains/reorg', { chain, ...body })));
+        const { chain, reorg } = requireEmbeddedChain(chains, params.chain);
+        return chainHead(chain, await withApiErrors(reorg(body)));
       },
     }),
     publicRoute({
       method: 'POST',
       path: '/sandbox/chains/:chain/interval',
       operationId: 'setBlockInterval',
-      summary: 'Sets the block interval in milliseconds; 0 mines a block per transaction',
+      summary:
+        'Sets the block interval in milliseconds; 0 mines a block per transaction, and stops the slots of Solana',
       params: ChainParams,
       body: Closed({ milliseconds: Type.Integer({ minimum: 0, maximum: 600_000 }) }),
       reply: ChainHead,
       errors,
       handle: async (_ctx, _caller, { params, body }) => {
-        const chain = requireEmbeddedChain(params.chain);
-        return chainHead(chain, await withApiErrors(call('chains/interval', { chain, ...body })));
+        const { chain, interval } = requireEmbeddedChain(chains, params.chain);
+        return chainHead(chain, await withApiErrors(interval(body)));
       },
     }),
   ];

@@ -1,12 +1,11 @@
 import { publicRoute } from '@causeway/service/http/route.ts';
-import { Closed, EvmAddress, ObjectName, Uint256 } from '@causeway/service/http/wire.ts';
+import { Closed, ObjectName, Uint256 } from '@causeway/service/http/wire.ts';
 import Type from 'typebox';
-import type { SimulatorControl } from '../simulators/start.ts';
 import { withApiErrors } from './api-errors.ts';
-import { ChainParams, requireEmbeddedChain } from './chain-params.ts';
+import { type ChainControl, ChainParams, requireEmbeddedChain } from './chain-params.ts';
 
 /** The sandbox faucet: sends test gas or mints test tokens to an address. */
-export function faucetRoute({ call }: Pick<SimulatorControl, 'call'>) {
+export function faucetRoute(chains: readonly ChainControl[]) {
   return publicRoute({
     method: 'POST',
     path: '/sandbox/chains/:chain/faucet',
@@ -14,15 +13,15 @@ export function faucetRoute({ call }: Pick<SimulatorControl, 'call'>) {
     summary: 'Sends gas or a token to an address',
     params: ChainParams,
     body: Closed({
-      address: EvmAddress,
+      address: Type.String({ maxLength: 100 }),
       asset_id: Type.Optional(Type.String({ maxLength: 100 })),
       amount: Uint256,
     }),
     reply: Closed({ object: ObjectName('faucet_payment'), transaction_hash: Type.String() }),
     errors: ['validation_failed', 'chain_not_supported', 'contract_reverted'],
     handle: async (_ctx, _caller, { params, body }) => {
-      const chain = requireEmbeddedChain(params.chain);
-      const payment = await withApiErrors(call('chains/faucet', { chain, ...body }));
+      const { faucet } = requireEmbeddedChain(chains, params.chain);
+      const payment = await withApiErrors(faucet(body));
       return { object: 'faucet_payment' as const, ...payment };
     },
   });

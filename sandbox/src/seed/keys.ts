@@ -1,12 +1,7 @@
-import { createPrivateKey, createPublicKey } from 'node:crypto';
 import type { OperatorKey } from '@causeway/service/operator/key.ts';
 import { deriveSandboxKey, type SandboxKeyLabel } from '@causeway/service/operator/sandbox-keys.ts';
-import { base58 } from '@scure/base';
 import { privateKeyToAccount } from 'viem/accounts';
-import { hexToBytes } from 'viem/utils';
-
-// RFC 8410: an Ed25519 private key in PKCS #8 is this prefix followed by the 32-byte seed.
-const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
+import { solanaKey } from './solana-keys.ts';
 
 export type TestWallet = { address: string; private_key: string; protocol: 'ethereum' | 'solana' };
 
@@ -27,7 +22,7 @@ export function sandboxOperatorKey(): OperatorKey {
   return { kind: 'local', privateKey: Buffer.from(deriveSandboxKey('operator').slice(2), 'hex') };
 }
 
-/** Wallets for the sandbox's users. The EVM wallets hold gas and test dollars on every embedded chain. */
+/** Wallets for the sandbox's users. They hold gas and test dollars on every embedded chain of their protocol. */
 export const testWallets: TestWallet[] = [
   ...(['wallet 1', 'wallet 2', 'wallet 3', 'wallet 4', 'wallet 5', 'wallet 6'] as const).map(evmWallet),
   ...(['solana wallet 1', 'solana wallet 2'] as const).map(solanaWallet),
@@ -39,17 +34,6 @@ function evmWallet(label: SandboxKeyLabel): TestWallet {
 }
 
 function solanaWallet(label: SandboxKeyLabel): TestWallet {
-  const seed = hexToBytes(deriveSandboxKey(label));
-  const privateKey = createPrivateKey({
-    key: Buffer.concat([PKCS8_PREFIX, seed]),
-    format: 'der',
-    type: 'pkcs8',
-  });
-  const publicKey = createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).subarray(-32);
-  // Solana wallets export the seed followed by the public key.
-  return {
-    address: base58.encode(publicKey),
-    private_key: base58.encode(Buffer.concat([seed, publicKey])),
-    protocol: 'solana',
-  };
+  const { address, privateKey } = solanaKey(label);
+  return { address, private_key: privateKey, protocol: 'solana' };
 }

@@ -9,11 +9,13 @@ import { startIdentity } from './identity/simulator.ts';
 import { takeLock } from './lock.ts';
 import { closeServer, createListen } from './ports.ts';
 import type { StartSimulator } from './simulator.ts';
+import { startSolana } from './solana/simulator.ts';
 import { startVenue } from './venue/simulator.ts';
 
 /** Started in this order: the venue needs the chains. */
 const simulators = {
   chains: startChains,
+  solana: startSolana,
   identity: startIdentity,
   documents: startDocuments,
   venue: startVenue,

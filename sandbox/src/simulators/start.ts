@@ -9,10 +9,12 @@ import { ControlError } from './control.ts';
 import type { DocumentControls } from './documents/simulator.ts';
 import type { IdentityControls } from './identity/simulator.ts';
 import type { SimulatorsInit, SimulatorsMessage, SimulatorsReady } from './main.ts';
+import type { SolanaControls } from './solana/simulator.ts';
 import type { VenueControls } from './venue/simulator.ts';
 
 /** The input and output of each control, by name. A new simulator adds its controls here. */
 export type SimulatorControls = ChainsControls &
+  SolanaControls &
   IdentityControls &
   DocumentControls &
   VenueControls & { 'clock/set': { input: ClockSetting; output: unknown } };

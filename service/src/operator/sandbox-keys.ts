@@ -17,6 +17,11 @@ export const SANDBOX_KEY_LABELS = [
   'wallet 6',
   'solana wallet 1',
   'solana wallet 2',
+  'solana faucet',
+  'solana operator',
+  'solana standby operator',
+  'solana vault owner',
+  'solana usd coin',
 ] as const;
 
 export type SandboxKeyLabel = (typeof SANDBOX_KEY_LABELS)[number];

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import { isHex, keccak256, numberToHex, toHex } from 'viem/utils';
 import { createEvm, type Evm, type EvmOptions, type RpcRequest } from './evm.ts';
-import { type BlockRecord, type Journal, openJournal } from './journal.ts';
+import { type BlockJournal, type BlockRecord, openBlockJournal } from './journal.ts';
 
 export type ChainOptions = {
   genesis: Omit<EvmOptions, 'automine' | 'genesisTimestamp'> & { genesisTimestamp: number };
@@ -31,7 +31,7 @@ export type Chain = {
 
 type State = {
   options: ChainOptions;
-  journal: Journal;
+  journal: BlockJournal;
   evm: Evm;
   blocks: BlockRecord[];
   forks: number;
@@ -43,7 +43,7 @@ export class ReorgTooDeep extends Error {}
 
 /** Opens the chain at `journalPath` by mining its blocks again. The first `protectedBlocks()` blocks cannot be dropped. */
 export async function openChain(options: ChainOptions, protectedBlocks = () => 0): Promise<Chain> {
-  const journal = await openJournal(options.journalPath);
+  const journal = await openBlockJournal(options.journalPath);
   const { blocks, forks } = journal;
   const evm = await replay(options, blocks).catch(async (error) => {
     await journal.close();

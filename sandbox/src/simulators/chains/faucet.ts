@@ -11,6 +11,7 @@ export type FaucetInput = { address: string; asset_id?: string; amount: string }
 type FaucetChain = { chain: Chain; embedded: { chainId: number }; deployment: ChainDeployment };
 type Payment = { transaction_hash: Hex };
 
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const MAX_UINT256 = 2n ** 256n - 1n;
 const mintAbi = parseAbi(['function mint(address to, uint256 amount)']);
 
@@ -42,6 +43,10 @@ function planPayment(
 ): PlannedTransaction {
   if (BigInt(amount) > MAX_UINT256)
     throw new ControlError('validation_failed', 'the amount is too large', { amount: ['is too large'] });
+  if (!ADDRESS.test(address))
+    throw new ControlError('validation_failed', 'the address is not an EVM address', {
+      address: ['is not an EVM address'],
+    });
   const to = address as Hex;
   if (asset_id === undefined) return { to, value: BigInt(amount) };
   const token = tokens.find((deployed) => deployed.asset_id === asset_id);

@@ -1,0 +1,95 @@
+import type { Slots, SolanaChain } from './chain.ts';
+import type { Landed } from './ledger.ts';
+import { type Commitment, type Config, readCommitment, readOptionalInteger } from './params.ts';
+import { RpcError } from './rpc-error.ts';
+import type { AccountState } from './svm.ts';
+
+/** How a node differs from a perfect one. Tests and controls change these while it runs. */
+export type NodeFaults = {
+  slotsBehind: number;
+  /** Whether it answers questions about old transactions. Otherwise it answers null, as a node whose storage fails. */
+  hasHistory: boolean;
+  /** Whether it records inner instructions. */
+  recordsInner: boolean;
+  /** What happens to transactions that it acknowledges. */
+  sending: 'now' | 'lost' | { lateBySlots: number };
+};
+
+export const NO_FAULTS: NodeFaults = {
+  slotsBehind: 0,
+  hasHistory: true,
+  recordsInner: true,
+  sending: 'now',
+};
+
+/** The chain as of one slot. */
+export type Bank = {
+  slot: number;
+  context: { slot: number; apiVersion: string };
+  account(key: Uint8Array): AccountState | null;
+};
+
+/** One node's view of the chain. */
+export type Node = {
+  chain: SolanaChain;
+  faults: NodeFaults;
+  slots(): Slots;
+  /** Returns the bank that `commitment` and `minContextSlot` ask for. Throws -32016 if the node is not there yet. */
+  bank(config: Config): Bank;
+  bankAt(commitment: Commitment): Bank;
+  /** Finds a transaction in the node's blocks. */
+  find(signature: string): Landed | undefined;
+  /** Throws -32005 if the node is behind. */
+  requireHealth(): void;
+  /** Returns the same node as if it had stopped following the chain this many slots ago. */
+  behind(slots: number): Node;
+};
+
+export const API_VERSION = '4.0.0';
+/** A node reports itself unhealthy from this distance on. */
+const HEALTHY_SLOT_DISTANCE = 32;
+
+export function createNode(chain: SolanaChain, faults: NodeFaults = { ...NO_FAULTS }): Node {
+  const { ledger, timeline } = chain;
+  const slots = (): Slots => {
+    const all = chain.slots();
+    const behind = (slot: number) => timeline.lastBlock(slot - faults.slotsBehind);
+    return {
+      processed: behind(all.processed),
+      confirmed: behind(all.confirmed),
+      finalized: behind(all.finalized),
+    };
+  };
+  const bankAt = (commitment: Commitment): Bank => {
+    const slot = slots()[commitment];
+    return {
+      slot,
+      context: { slot, apiVersion: API_VERSION },
+      account: (key) => ledger.account(key, slot),
+    };
+  };
+  return {
+    chain,
+    faults,
+    slots,
+    bankAt,
+    bank: (config) => {
+      const bank = bankAt(readCommitment(config));
+      const minimum = readOptionalInteger(config.minContextSlot, 'minContextSlot') ?? 0;
+      if (bank.slot < minimum)
+        throw new RpcError(-32_016, 'Minimum context slot has not been reached', { contextSlot: bank.slot });
+      return bank;
+    },
+    find: (signature) => {
+      const found = ledger.find(signature);
+      return found && found.slot <= slots().processed ? found : undefined;
+    },
+    behind: (slotsBehind) => createNode(chain, { ...faults, slotsBehind }),
+    requireHealth: () => {
+      if (faults.slotsBehind < HEALTHY_SLOT_DISTANCE) return;
+      throw new RpcError(-32_005, `Node is behind by ${faults.slotsBehind} slots`, {
+        numSlotsBehind: faults.slotsBehind,
+      });
+    },
+  };
+}
