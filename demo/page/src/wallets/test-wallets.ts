@@ -1,3 +1,4 @@
+import { isEvmChain } from '@causeway/sdk';
 import type { WalletConnector } from '@causeway/sdk/react';
 import type { ChainConfig } from '../config.ts';
 import solanaIcon from '../images/solana-wallet.svg';
@@ -5,8 +6,9 @@ import icon from '../images/test-wallet.svg';
 
 /** Returns test wallets, so that nobody needs an extension. Their keys are created in this browser and never leave it. */
 export function testWallets(chains: readonly ChainConfig[]): WalletConnector[] {
+  const evmChains = chains.filter(({ chain }) => isEvmChain(chain));
   const evm = (id: string, name: string): WalletConnector => {
-    const open = async () => (await import('./test-wallet.ts')).openTestWallet(id, name, chains);
+    const open = async () => (await import('./test-wallet.ts')).openTestWallet(id, name, evmChains);
     return { id, name, icon, protocol: 'ethereum', connect: open, restore: open };
   };
   const openSolana = async () =>
