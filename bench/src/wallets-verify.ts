@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { openChains } from '@causeway/service/chain/evm/client.ts';
 import { signHash } from '@causeway/service/chain/evm/secp256k1.ts';
+import { openChains } from '@causeway/service/chain/open-chains.ts';
 import { createSignatures } from '@causeway/service/chain/signatures.ts';
 import { type Hex, hashMessage, verifyMessage } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';

@@ -253,7 +253,7 @@ export type Offer = {
 export type OfferCard = {
   name: string;
   asset: Asset;
-  chains: Array<EvmChain>;
+  chains: Array<Chain>;
   state: 'upcoming' | 'open' | 'ended';
   price_usd: string | null;
   raised_usd: string | null;
@@ -262,7 +262,7 @@ export type OfferCard = {
 };
 
 export type OfferContract = {
-  chain: EvmChain;
+  chain: Chain;
   kind: 'fund' | 'swap';
   address: string;
   asset_address: string | null;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { openChains } from './chain/evm/client.ts';
+import { openChains } from './chain/open-chains.ts';
 import { createSignatures } from './chain/signatures.ts';
+import { readEpoch } from './chain/solana/reads.ts';
 import { type Clock, realClock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Context } from './context.ts';
@@ -27,6 +28,7 @@ import { createOAuth } from './oauth/server.ts';
 import { createCatalogue } from './offers/catalogue.ts';
 import { createReadiness } from './operations/readiness.ts';
 import { openOperatorKey } from './operator/key.ts';
+import { openSolanaSigner } from './operator/solana-signer.ts';
 import { createFactsOpener } from './pii/sealed-data.ts';
 import { openSanctions } from './screening/list.ts';
 import { createSealing } from './sealing.ts';
@@ -122,11 +124,16 @@ export async function buildContext({
           },
         ],
       ]),
-      new Map(
-        chains
+      new Map([
+        ...chains
           .all()
-          .map(({ name, client }) => [`rpc:${name}`, async () => void (await client.getBlockNumber())]),
-      ),
+          .map(
+            ({ name, client }) => [`rpc:${name}`, async () => void (await client.getBlockNumber())] as const,
+          ),
+        ...chains
+          .allSolana()
+          .map((chain) => [`rpc:${chain.name}`, async () => void (await readEpoch(chain))] as const),
+      ]),
       log,
     ),
     assertMayWrite: (userId: string) => assertNotHeld({ db }, userId),
@@ -158,6 +165,8 @@ export async function buildContext({
         config.operatorKey === null
           ? null
           : await openOperatorKey(config.operatorKey, clock, metrics.registry),
+      solanaOperator:
+        config.solanaKey === null ? null : await openSolanaSigner(config.solanaKey, clock, metrics.registry),
       guard,
       streams,
       oauth: await createOAuth({ ...base, guard }),

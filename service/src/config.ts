@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Hex } from 'viem';
-import { EVM_CHAIN_NAMES, type EvmChainName } from './chain/chains.ts';
+import { type ChainName, EVM_CHAIN_NAMES, type EvmChainName, SOLANA_CHAIN_NAMES } from './chain/chains.ts';
 import { checkNames } from './config/names.ts';
-import { readOperatorKey, readRetiredKeys } from './config/operator-settings.ts';
+import { readOperatorKey, readRetiredKeys, readSolanaKey } from './config/operator-settings.ts';
 import type { Area } from './config/parsers.ts';
 import {
   type DocumentSettings,
@@ -64,7 +64,7 @@ export type Config = {
   /** Requests per minute. */
   limits: Record<LimitName, number>;
   /** In order of preference. */
-  rpcUrls: Partial<Record<EvmChainName, string[]>>;
+  rpcUrls: Partial<Record<ChainName, string[]>>;
   /** How many milliseconds reads may reuse a chain's head; null = derived from its block time. */
   rpcFreshnessMs: number | null;
   /** Null = no sanctions list. */
@@ -77,6 +77,8 @@ export type Config = {
   supplierKey: Hex | null;
   /** Commits and refunds participations. Null = this process settles nothing. */
   operatorKey: OperatorKey | null;
+  /** Commits and refunds participations on Solana. Null = this process settles nothing there. */
+  solanaKey: OperatorKey | null;
   /** Replaced operator keys whose transactions are still followed. */
   retiredKeys: OperatorKey[];
   /** Null = tokenized swaps are unavailable. */
@@ -91,6 +93,8 @@ export type Config = {
   operatorMaxTip: bigint;
   /** Maximum wei spent on gas per chain in 24 hours. */
   operatorDailyLimit: bigint;
+  /** Maximum price per compute unit on Solana, in millionths of a lamport. */
+  solanaMaxPrice: bigint;
   /** How long a participation may wait for its commit. */
   pendingTtlHours: number;
   /** A verdict that ends a larger participation needs two RPC providers, where the chain has them. */
@@ -181,12 +185,14 @@ function readConfig(env: Environment, source: Source): Config {
     countryChangePolicy: read('COUNTRY_CHANGE_POLICY'),
     supplierKey: read('SUPPLIER_KEY'),
     operatorKey: readOperatorKey(source),
+    solanaKey: readSolanaKey(source),
     retiredKeys: readRetiredKeys(source),
     venue: readVenueSettings(source),
     attestationMaxSeconds: read('ATTESTATION_MAX_SECONDS'),
     operatorMaxFees: readMaxFees(read),
     operatorMaxTip: BigInt(read('OPERATOR_MAX_TIP_GWEI') ?? 0) * 1_000_000_000n,
     operatorDailyLimit: BigInt(read('OPERATOR_DAILY_LIMIT_MILLIETHER') ?? 0) * 10n ** 15n,
+    solanaMaxPrice: BigInt(read('SOLANA_MAX_PRIORITY_FEE') ?? 0),
     pendingTtlHours: read('PENDING_TTL_HOURS'),
     settlementQuorumUsd: read('SETTLEMENT_QUORUM_USD'),
     operatorMaxFee: BigInt(read('OPERATOR_MAX_FEE_GWEI') ?? 0) * 1_000_000_000n,
@@ -200,7 +206,8 @@ function readLimits(read: Read): Config['limits'] {
 }
 
 function readRpcUrls(read: Read): Config['rpcUrls'] {
-  const urls = EVM_CHAIN_NAMES.map((chain) => [chain, read(settingName('RPC_URL', chain)) ?? []] as const);
+  const names = [...EVM_CHAIN_NAMES, ...SOLANA_CHAIN_NAMES];
+  const urls = names.map((chain) => [chain, read(settingName('RPC_URL', chain)) ?? []] as const);
   return Object.fromEntries(urls.filter(([, list]) => list.length > 0));
 }
 

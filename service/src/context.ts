@@ -1,4 +1,4 @@
-import type { Chains } from './chain/evm/client.ts';
+import type { Chains } from './chain/open-chains.ts';
 import type { Signatures } from './chain/signatures.ts';
 import type { Db } from './db/pool.ts';
 import type { DocumentProvider } from './documents/provider.ts';
@@ -10,6 +10,7 @@ import type { OAuth } from './oauth/server.ts';
 import type { Catalogue } from './offers/catalogue.ts';
 import type { Readiness } from './operations/readiness.ts';
 import type { Signer } from './operator/signer.ts';
+import type { SolanaSigner } from './operator/solana-signer.ts';
 import type { FactsOpener } from './pii/sealed-data.ts';
 import type { CachedVenue } from './tokenized/cached-venue.ts';
 import type { Supplier } from './wallets/allow-list-supplier.ts';
@@ -30,6 +31,8 @@ export type Context = Kernel & {
   supplier: Supplier;
   /** Signs the operator's transactions. Null if this process has no operator key and settles nothing. */
   operator: Signer | null;
+  /** Signs the operator's transactions on Solana. Null if this process settles nothing there. */
+  solanaOperator: SolanaSigner | null;
   venue: CachedVenue;
   streams: EventStreams;
   webhooks: WebhookSender;

@@ -1,5 +1,6 @@
 import { accountsPlugin } from './accounts/routes.ts';
 import { findChainIdProblems } from './chain/evm/chain-id.ts';
+import { findClusterProblems } from './chain/solana/client.ts';
 import { type Clock, realClock, testClock } from './clock.ts';
 import { buildContext } from './compose.ts';
 import { type Config, ConfigError, makeDataDir } from './config.ts';
@@ -94,7 +95,13 @@ async function start(
   const parts = { config: { ...config, ...sandbox?.settings }, baseUrl, databaseUrl, log, clock };
   const { ctx, close } = await buildContext(parts);
   started.push(close);
-  const wrongChains = (await Promise.all(ctx.chains.all().map(findChainIdProblems))).flat();
+  const { chains } = ctx;
+  const wrongChains = (
+    await Promise.all([
+      ...chains.all().map(findChainIdProblems),
+      ...chains.allSolana().map(findClusterProblems),
+    ])
+  ).flat();
   if (wrongChains.length > 0) throw new ConfigError(wrongChains);
 
   const controls = (await sandbox?.attach(ctx)) ?? null;

@@ -25,3 +25,16 @@ export function decodeBase58(text: string, size: number): Uint8Array | null {
     return null;
   }
 }
+
+/** Returns the text of a transaction hash: EVM hashes have 32 bytes, Solana signatures 64. */
+export function showHash(hash: Buffer): string {
+  return hash.length === 32 ? `0x${hash.toString('hex')}` : base58.encode(hash);
+}
+
+/** Parses a transaction hash of the chain's protocol; null if it is malformed. */
+export function parseHash(chain: ChainName, text: string): Buffer | null {
+  if (chainFacts(chain).protocol === 'ethereum')
+    return /^0x[0-9a-fA-F]{64}$/.test(text) ? Buffer.from(text.slice(2), 'hex') : null;
+  const bytes = decodeBase58(text, 64);
+  return bytes === null ? null : Buffer.from(bytes);
+}

@@ -4,6 +4,8 @@ export type ChainFacts = {
   protocol: 'ethereum' | 'solana';
   /** EIP-155 chain id; null for protocols without one. */
   chainId: number | null;
+  /** Identifies a Solana cluster; null for other protocols. */
+  genesisHash: string | null;
   /** Blocks, including the transaction's own, after which a transaction is settled. */
   confirmations: number;
   /**
@@ -29,6 +31,7 @@ export const CHAIN_FACTS = {
   ethereum_mainnet: {
     protocol: 'ethereum',
     chainId: 1,
+    genesisHash: null,
     confirmations: 12,
     refundDepth: 64,
     finalityTags: true,
@@ -39,6 +42,7 @@ export const CHAIN_FACTS = {
   ethereum_sepolia: {
     protocol: 'ethereum',
     chainId: 11_155_111,
+    genesisHash: null,
     confirmations: 1,
     refundDepth: 1,
     finalityTags: false,
@@ -49,6 +53,7 @@ export const CHAIN_FACTS = {
   base_mainnet: {
     protocol: 'ethereum',
     chainId: 8453,
+    genesisHash: null,
     confirmations: 10,
     refundDepth: 64,
     finalityTags: true,
@@ -59,6 +64,7 @@ export const CHAIN_FACTS = {
   base_sepolia: {
     protocol: 'ethereum',
     chainId: 84_532,
+    genesisHash: null,
     confirmations: 1,
     refundDepth: 1,
     finalityTags: false,
@@ -69,6 +75,7 @@ export const CHAIN_FACTS = {
   solana_mainnet: {
     protocol: 'solana',
     chainId: null,
+    genesisHash: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
     confirmations: 32,
     refundDepth: 32,
     finalityTags: false,
@@ -79,6 +86,7 @@ export const CHAIN_FACTS = {
   solana_devnet: {
     protocol: 'solana',
     chainId: null,
+    genesisHash: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
     confirmations: 32,
     refundDepth: 32,
     finalityTags: false,
@@ -90,12 +98,20 @@ export const CHAIN_FACTS = {
 
 export type ChainName = keyof typeof CHAIN_FACTS;
 
-export type EvmChainName = {
-  [Name in ChainName]: (typeof CHAIN_FACTS)[Name]['protocol'] extends 'ethereum' ? Name : never;
+type NameOf<Protocol> = {
+  [Name in ChainName]: (typeof CHAIN_FACTS)[Name]['protocol'] extends Protocol ? Name : never;
 }[ChainName];
+
+export type EvmChainName = NameOf<'ethereum'>;
+
+export type SolanaChainName = NameOf<'solana'>;
 
 export const EVM_CHAIN_NAMES = (Object.keys(CHAIN_FACTS) as ChainName[]).filter(
   (name): name is EvmChainName => CHAIN_FACTS[name].protocol === 'ethereum',
+);
+
+export const SOLANA_CHAIN_NAMES = (Object.keys(CHAIN_FACTS) as ChainName[]).filter(
+  (name): name is SolanaChainName => CHAIN_FACTS[name].protocol === 'solana',
 );
 
 export function chainFacts(chain: ChainName): ChainFacts {

@@ -12,8 +12,8 @@ import {
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { bytesToHex, hexToBytes } from 'viem/utils';
 import { afterAll, describe, expect, test } from 'vitest';
-import { openChains } from './evm/client.ts';
 import { hashText, isSignedByKey, signHash } from './evm/secp256k1.ts';
+import { openChains } from './open-chains.ts';
 import { createSignatures, type Signed } from './signatures.ts';
 import { isSignedByEd25519 } from './solana/ed25519.ts';
 

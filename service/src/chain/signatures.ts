@@ -3,9 +3,9 @@ import { hexToBytes } from 'viem/utils';
 import { ApiError } from '../errors.ts';
 import { type ChainName, chainFacts } from './chains.ts';
 import { createCooperativeQueue } from './cooperative-queue.ts';
-import type { Chains } from './evm/client.ts';
 import { isSignedByContract } from './evm/contract-signature.ts';
 import { hashText, isSignedByKey } from './evm/secp256k1.ts';
+import type { Chains } from './open-chains.ts';
 import { isSignedMessage } from './solana/signed-message.ts';
 
 export type Signed = {

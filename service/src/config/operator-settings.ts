@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { OperatorKey } from '../operator/key.ts';
-import { privateKey } from './parsers.ts';
+import { type Parser, privateKey, solanaKey } from './parsers.ts';
 import type { Source } from './read.ts';
 
 /** Reads `OPERATOR_KEY`, `OPERATOR_KEY_FILE` or `OPERATOR_KMS_KEY`; null if none is set. */
@@ -14,6 +14,27 @@ export function readOperatorKey(source: Source): OperatorKey | null {
   if (kmsKey !== null) return readKmsKey(source, kmsKey);
   if (file !== null) return readKeyFile(source, file);
   return key === null ? null : localKey(key);
+}
+
+/** Reads `SOLANA_OPERATOR_KEY`, `SOLANA_OPERATOR_KEY_FILE` or `SOLANA_OPERATOR_KMS_KEY`; null if none is set. */
+export function readSolanaKey(source: Source): OperatorKey | null {
+  const { read, problems, isProduction } = source;
+  const key = read('SOLANA_OPERATOR_KEY');
+  const file = read('SOLANA_OPERATOR_KEY_FILE');
+  const kmsKey = read('SOLANA_OPERATOR_KMS_KEY');
+  if ([key, file, kmsKey].filter((value) => value !== null).length > 1)
+    problems.push(
+      'SOLANA_OPERATOR_KEY: set only one of SOLANA_OPERATOR_KEY, SOLANA_OPERATOR_KEY_FILE and SOLANA_OPERATOR_KMS_KEY',
+    );
+  if (kmsKey !== null) return readKmsKey(source, kmsKey);
+  if (key !== null) return { kind: 'local', privateKey: key };
+  if (file === null) return null;
+  const parsed = existsSync(file)
+    ? solanaKey.parse(readFileSync(file, 'utf8').trim(), isProduction)
+    : undefined;
+  if (parsed !== undefined) return { kind: 'local', privateKey: parsed };
+  problems.push(`SOLANA_OPERATOR_KEY_FILE: must be a file with ${expectedOf(solanaKey, isProduction)}`);
+  return null;
 }
 
 /** Reads `OPERATOR_RETIRED_KEYS`. */
@@ -36,10 +57,12 @@ function readKeyFile({ problems, isProduction }: Source, file: string): Operator
   }
   const key = privateKey.parse(readFileSync(file, 'utf8').trim(), isProduction);
   if (key !== undefined) return localKey(key);
-  const { expects } = privateKey;
-  const expected = typeof expects === 'string' ? expects : expects(isProduction);
-  problems.push(`OPERATOR_KEY_FILE: must contain ${expected}`);
+  problems.push(`OPERATOR_KEY_FILE: must contain ${expectedOf(privateKey, isProduction)}`);
   return null;
+}
+
+function expectedOf({ expects }: Parser<unknown>, isProduction: boolean): string {
+  return typeof expects === 'string' ? expects : expects(isProduction);
 }
 
 function localKey(key: string): OperatorKey {

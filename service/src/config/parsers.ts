@@ -1,9 +1,11 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { base58 } from '@scure/base';
 import ipaddr from 'ipaddr.js';
 import { isPrivate } from 'tiny-secp256k1';
 import type { Hex } from 'viem';
 import { splitHosts } from '../db/hosts.ts';
+import { ed25519Key } from '../ed25519-key.ts';
 import { isSandboxKey } from '../operator/sandbox-keys.ts';
 
 /** Reads the text of a setting. `expects` completes the sentence "NAME: must be …". */
@@ -138,6 +140,31 @@ export const privateKey: Parser<Hex> = {
     return isProduction && isSandboxKey(value) ? undefined : (value as Hex);
   },
 };
+
+/** An Ed25519 seed, alone or followed by its public key as Solana's tools write it. */
+export const solanaKey: Parser<Buffer> = {
+  expects: (isProduction) =>
+    `an Ed25519 key in base58, or a JSON array of 64 numbers${isProduction ? ', that is not one of the published sandbox keys' : ''}`,
+  parse: (value, isProduction) => {
+    const bytes = decodeSolanaKey(value);
+    if (bytes === null || (bytes.length !== 32 && bytes.length !== 64)) return undefined;
+    const seed = bytes.subarray(0, 32);
+    if (bytes.length === 64 && !bytes.subarray(32).equals(ed25519Key(seed).publicKey)) return undefined;
+    return isProduction && isSandboxKey(seed.toString('hex')) ? undefined : seed;
+  },
+};
+
+function decodeSolanaKey(value: string): Buffer | null {
+  try {
+    if (!value.startsWith('[')) return value.length > 90 ? null : Buffer.from(base58.decode(value));
+    const numbers: unknown = JSON.parse(value);
+    const isBytes =
+      Array.isArray(numbers) && numbers.every((each) => Number.isInteger(each) && each >= 0 && each < 256);
+    return isBytes ? Buffer.from(numbers) : null;
+  } catch {
+    return null;
+  }
+}
 
 /** Base64 secrets of at least 32 bytes, newest first. */
 export const secrets: Parser<Buffer[]> = {

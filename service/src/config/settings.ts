@@ -132,6 +132,17 @@ const KEYS = {
     'Replaced operator keys, comma-separated: private keys, or KMS key ids. The service follows their transactions until the last one is final, and sends nothing new from them. It refuses to start while a replaced key that is not listed has such transactions.',
     {},
   ),
+  SOLANA_OPERATOR_KEY: setting(
+    parsers.solanaKey,
+    'The Ed25519 key that commits and refunds participations on Solana: base58, or the JSON array of a keypair file. Set at most one of `SOLANA_OPERATOR_KEY`, `SOLANA_OPERATOR_KEY_FILE` and `SOLANA_OPERATOR_KMS_KEY`; without any, this process settles nothing on Solana.',
+    { defaultNote: 'a sandbox key' },
+  ),
+  SOLANA_OPERATOR_KEY_FILE: setting(parsers.path, 'A file that contains the Solana operator key.', {}),
+  SOLANA_OPERATOR_KMS_KEY: setting(
+    parsers.text,
+    'The id, alias or ARN of an AWS KMS key (`ECC_NIST_EDWARDS25519`, `SIGN_VERIFY`) to use as the Solana operator key.',
+    {},
+  ),
   SUPPLIER_KEY: setting(
     parsers.privateKey,
     'The private key that allow-list contracts accept as their supplier. Without it no wallet can be allowed.',

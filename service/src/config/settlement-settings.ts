@@ -1,15 +1,17 @@
-import { EVM_CHAIN_NAMES } from '../chain/chains.ts';
+import { EVM_CHAIN_NAMES, SOLANA_CHAIN_NAMES } from '../chain/chains.ts';
 import { integer, urlList } from './parsers.ts';
 import { setting } from './setting.ts';
 
-const chains = EVM_CHAIN_NAMES.map((chain) => {
+const CHAIN_NAMES = [...EVM_CHAIN_NAMES, ...SOLANA_CHAIN_NAMES] as const;
+
+const chains = CHAIN_NAMES.map((chain) => {
   const description = `RPC URLs of \`${chain}\`, comma-separated, in order of preference. Configure at least two providers in production. Without a URL the chain is not supported.`;
-  const options = chain.endsWith('sepolia') ? { defaultNote: 'an embedded chain' } : {};
+  const options = /sepolia|devnet/.test(chain) ? { defaultNote: 'an embedded chain' } : {};
   return [`RPC_URL_${chain.toUpperCase()}`, setting(urlList, description, options)] as const;
 });
 
 export const CHAINS = Object.fromEntries(chains) as Record<
-  `RPC_URL_${Uppercase<(typeof EVM_CHAIN_NAMES)[number]>}`,
+  `RPC_URL_${Uppercase<(typeof CHAIN_NAMES)[number]>}`,
   (typeof chains)[number][1]
 >;
 
@@ -41,6 +43,11 @@ export const SETTLEMENT = {
     integer(1, 999_999_999),
     'The maximum that the operator spends on gas per chain in 24 hours, in thousandths of an ether. Settlement pauses at the limit and raises the alert `daily_limit`.',
     { default: '20000' },
+  ),
+  SOLANA_MAX_PRIORITY_FEE: setting(
+    integer(0, 999_999_999),
+    'The maximum price per compute unit that the operator pays on Solana, in millionths of a lamport. A commit uses about 2,000 units, a refund 20,000. Settlement pauses while the market asks for more and raises the alert `fee_cap`.',
+    { default: '1000000' },
   ),
   PENDING_TTL_HOURS: setting(
     integer(1, 8_760),

@@ -59,11 +59,15 @@ export interface OperatorTransactions {
   id: string;
   chain: string;
   signer: string;
-  nonce: bigint;
+  /** Null where transactions have no nonces. */
+  nonce: bigint | null;
   kind: 'commit' | 'remit' | 'fill' | 'revoke';
   target: string;
   data: Buffer;
+  /** A limit of gas, or of compute units. */
   gas: bigint;
+  /** The account whose existence proves that the transaction succeeded, on chains where transactions have no nonces. */
+  receipt: Generated<string | null>;
   state: Generated<'open' | 'settled' | 'final' | 'displaced'>;
   mined_hash: Generated<Buffer | null>;
   block_number: Generated<bigint | null>;
@@ -79,6 +83,8 @@ export interface OperatorAttempts {
   raw: Buffer;
   max_fee: string;
   priority_fee: string;
+  /** The last block height at which it can be mined; null if it does not expire. */
+  last_valid_height: Generated<bigint | null>;
   inserted_at: Generated<string>;
   sent_at: Generated<string | null>;
 }
@@ -110,6 +116,8 @@ export interface Participations {
   wallet_address: string;
   fund_address: string;
   token_address: string;
+  source_address: string | null;
+  vault_address: string | null;
   approval_hash: Buffer;
   holds_approval: Generated<boolean>;
   prepared_at: string;

@@ -286,6 +286,7 @@ export interface OfferContracts {
   asset_address: string | null;
   allow_list: string | null;
   domain_name: string | null;
+  vault: string | null;
   position: number;
 }
 

@@ -1,5 +1,5 @@
 import { findUser, findUserByEmail } from '../accounts/user.ts';
-import { openChains } from '../chain/evm/client.ts';
+import { openChains } from '../chain/open-chains.ts';
 import { createSignatures } from '../chain/signatures.ts';
 import type { Config } from '../config.ts';
 import { ApiError } from '../errors.ts';

@@ -26,6 +26,18 @@ export const FORMATS: Record<string, { test: (value: string) => boolean; descrip
     test: (value) => /^0x[0-9a-fA-F]{40}$/.test(value),
     description: 'must be 0x and 40 hexadecimal digits',
   },
+  'solana-address': {
+    test: (value) => /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(value),
+    description: 'must be 32 bytes in base58',
+  },
+  'solana-signature': {
+    test: (value) => /^[1-9A-HJ-NP-Za-km-z]{64,88}$/.test(value),
+    description: 'must be 64 bytes in base58',
+  },
+  'chain-address': {
+    test: (value) => /^(0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/.test(value),
+    description: 'must be 0x and 40 hexadecimal digits, or 32 bytes in base58 on Solana',
+  },
   'transaction-hash': {
     test: (value) => /^0x[0-9a-fA-F]{64}$/.test(value),
     description: 'must be 0x and 64 hexadecimal digits',
@@ -51,6 +63,8 @@ export const EvmChain = Type.Enum([...EVM_CHAINS], { title: 'EvmChain' });
 export const Uint256 = Type.String({ format: 'uint256', maxLength: 78, examples: ['1000000'] });
 export const Decimal = Type.String({ format: 'decimal', maxLength: 79, examples: ['1000.5'] });
 export const EvmAddress = Type.String({ format: 'evm-address', maxLength: 42 });
+/** An address of any chain. Solana addresses are case-sensitive. */
+export const ChainAddress = Type.String({ format: 'chain-address', maxLength: 44 });
 export const Timestamp = Type.String({ format: 'date-time', examples: ['2026-01-02T03:04:05.678901Z'] });
 export const Uri = Type.String({ format: 'uri', maxLength: 2048 });
 export const Email = Type.String({ format: 'email', maxLength: 254 });

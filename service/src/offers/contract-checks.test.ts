@@ -5,7 +5,7 @@ import type { Hex } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestChain, type TestChain, type TestNode } from '../../test/support/chain.ts';
 import { saleFile, tokenizedFile } from '../../test/support/offers.ts';
-import { type Chains, openChains } from '../chain/evm/client.ts';
+import { type Chains, openChains } from '../chain/open-chains.ts';
 import { checkContracts } from './contract-checks.ts';
 import type { OfferFile } from './file-schema.ts';
 
@@ -45,6 +45,7 @@ function contract(change: Partial<Contract>): OfferFile['contracts'] {
     asset_address: null,
     allow_list: false,
     domain_name: null,
+    vault: null,
   } as const;
   return [{ ...plain, address: '0x', funding_tokens, ...change }];
 }

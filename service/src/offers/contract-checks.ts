@@ -2,11 +2,12 @@ import type { Hex } from 'viem';
 import { parseAbi } from 'viem/utils';
 import { erc20Abi, fundSwapAbi } from '../chain/evm/abi.ts';
 import { findChainIdProblems } from '../chain/evm/chain-id.ts';
-import type { Chains, EvmChain } from '../chain/evm/client.ts';
+import type { EvmChain } from '../chain/evm/client.ts';
 import { contractCall } from '../chain/evm/contract-call.ts';
-import { findApiError } from '../chain/evm/failures.ts';
 import { describeRevert, revertData } from '../chain/evm/revert.ts';
 import { encodeRoleProbe, readFundGeneration } from '../chain/evm/sale-fund.ts';
+import type { Chains } from '../chain/open-chains.ts';
+import { findApiError } from '../chain/rpc/failures.ts';
 import { ApiError } from '../errors.ts';
 import type { OfferFile } from './file-schema.ts';
 

@@ -1,3 +1,4 @@
+import { normalizeAddress } from '../chain/address.ts';
 import { stableJson } from '../stable-json.ts';
 import { requirementKey } from './file-rules.ts';
 import type { FileRequirement, OfferFile } from './file-schema.ts';
@@ -11,6 +12,7 @@ type Contract = {
   asset_address: string | null;
   allow_list: string | null;
   domain_name: string | null;
+  vault: string | null;
   funding_tokens: { asset: string; address: string }[];
 };
 
@@ -31,21 +33,30 @@ export function definitionFromFile(file: OfferFile, partners: NamedPartner[]): O
     partners,
     contracts: file.contracts.map((contract) => ({
       chain: contract.chain,
-      address: contract.address.toLowerCase(),
-      asset_address: contract.asset_address?.toLowerCase() ?? null,
+      address: normalize(contract, contract.address),
+      asset_address: contract.asset_address && normalize(contract, contract.asset_address),
       allow_list: allowListOf(contract),
       domain_name: contract.domain_name,
+      vault: contract.vault,
       funding_tokens: contract.funding_tokens.map(({ asset, address }) => ({
         asset,
-        address: address.toLowerCase(),
+        address: normalize(contract, address),
       })),
     })),
   };
 }
 
-function allowListOf({ allow_list, address }: OfferFile['contracts'][number]): string | null {
+type FileContract = OfferFile['contracts'][number];
+
+/** Lower-cases EVM addresses only: base58 is case-sensitive. The rules of the file have checked the format. */
+function normalize({ chain }: FileContract, address: string): string {
+  return normalizeAddress(chain, address) ?? address;
+}
+
+function allowListOf(contract: FileContract): string | null {
+  const { allow_list, address } = contract;
   if (allow_list === false) return null;
-  return (allow_list === true ? address : String(allow_list)).toLowerCase();
+  return normalize(contract, allow_list === true ? address : String(allow_list));
 }
 
 export function definitionFromOffer(offer: StoredOffer, partners: NamedPartner[]): OfferDefinition {

@@ -1,3 +1,5 @@
+import { normalizeAddress } from '../chain/address.ts';
+import { chainFacts } from '../chain/chains.ts';
 import { isId } from '../http/ids.ts';
 import type { Problem } from '../http/validation.ts';
 import type { FileRequirement, OfferFile } from './file-schema.ts';
@@ -75,8 +77,11 @@ function checkContracts({ type, contracts, funding_assets }: OfferFile, report: 
       (token) => `${at}.funding_tokens.${token}.asset`,
       report,
     );
+    checkAddresses(contract, at, report);
+    if (chainFacts(contract.chain).protocol === 'solana') checkSolana(type, contract, at, report);
+    else if (contract.vault !== null) report(`${at}.vault`, 'is only allowed on Solana');
     reportRepeated(
-      contract.funding_tokens.map(({ address }) => address.toLowerCase()),
+      contract.funding_tokens.map(({ address }) => normalizeAddress(contract.chain, address) ?? address),
       (token) => `${at}.funding_tokens.${token}.address`,
       report,
     );
@@ -85,6 +90,33 @@ function checkContracts({ type, contracts, funding_assets }: OfferFile, report: 
         report(`${at}.funding_tokens.${token}.asset`, `${asset} is not one of the funding_assets`);
     });
   });
+}
+
+type Contract = OfferFile['contracts'][number];
+
+function checkAddresses(contract: Contract, at: string, report: Report): void {
+  const { chain, address, asset_address, allow_list, vault, funding_tokens } = contract;
+  const addresses = {
+    address,
+    asset_address,
+    allow_list: typeof allow_list === 'string' ? allow_list : null,
+    vault,
+    ...Object.fromEntries(
+      funding_tokens.map((token, index) => [`funding_tokens.${index}.address`, token.address]),
+    ),
+  };
+  for (const [path, value] of Object.entries(addresses))
+    if (value !== null && normalizeAddress(chain, value) === null)
+      report(`${at}.${path}`, `is not an address on ${chain}`);
+}
+
+/** A vault holds one token, so a fund on Solana takes one funding asset. */
+function checkSolana(type: OfferFile['type'], contract: Contract, at: string, report: Report): void {
+  if (type !== 'platform::token_sale') report(`${at}.chain`, 'Solana is supported for token sales only');
+  if (contract.vault === null) report(`${at}.vault`, 'is required on Solana');
+  if (contract.domain_name !== null) report(`${at}.domain_name`, 'is not allowed on Solana');
+  if (contract.funding_tokens.length > 1)
+    report(`${at}.funding_tokens.1`, 'a fund on Solana takes one funding asset');
 }
 
 function reportRepeated(values: readonly string[], pathOf: (index: number) => string, report: Report): void {

@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { Closed, EvmAddress, EvmChain, Nullable, Uri } from '../http/wire.ts';
+import { Chain, ChainAddress, Closed, Nullable, Uri } from '../http/wire.ts';
 import {
   DocumentDetails,
   ExternalWalletDetails,
@@ -104,18 +104,25 @@ const FileOption = Closed({
 });
 
 const FileContract = Closed({
-  chain: EvmChain,
-  address: EvmAddress,
-  asset_address: optional(EvmAddress, 'The token that the user receives.'),
+  chain: Chain,
+  address: Type.Unsafe<string>({
+    ...ChainAddress,
+    description: 'The contract that users approve; on Solana the multisig account of the fund.',
+  }),
+  asset_address: optional(ChainAddress, 'The token that the user receives.'),
   allow_list: Type.Unsafe<boolean | string>({
     type: ['boolean', 'string'],
-    format: 'evm-address',
+    format: 'chain-address',
     default: false,
     description:
       'The allow-list that wallets must be on: true for the swap contract itself, or the address of another contract.',
   }),
   domain_name: optional(Text(100, ''), 'The EIP-712 domain name, for a contract without eip712Domain().'),
-  funding_tokens: Type.Array(Closed({ asset: AssetId, address: EvmAddress }), { minItems: 1 }),
+  vault: optional(
+    ChainAddress,
+    'Only on Solana: the token account that commits pay into, the associated account of a cold wallet.',
+  ),
+  funding_tokens: Type.Array(Closed({ asset: AssetId, address: ChainAddress }), { minItems: 1 }),
 });
 
 export const OfferFile = Closed(

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
-import { openChains } from '../chain/evm/client.ts';
+import { openChains } from '../chain/open-chains.ts';
 import type { Config } from '../config.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { confirm } from '../operations/confirm.ts';

@@ -1,3 +1,4 @@
+import { chainFacts } from '../chain/chains.ts';
 import type { Clock } from '../clock.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
@@ -16,7 +17,7 @@ import {
   readOfferBySlug,
   readOptionSupply,
 } from './store.ts';
-import type { OfferContract, OfferOption, StoredOffer } from './stored-offer.ts';
+import type { EvmContract, OfferContract, OfferOption, StoredOffer } from './stored-offer.ts';
 
 export type OfferState = 'upcoming' | 'open' | 'ended';
 
@@ -85,6 +86,14 @@ export function contractOn(offer: Offer, chain: string): OfferContract {
   if (contract === undefined)
     throw new ApiError('chain_not_supported', { chain: ['the offer is not deployed on this chain'] });
   return contract;
+}
+
+/** Returns the deployment on an EVM chain. Throws `chain_not_supported`. */
+export function evmContractOn(offer: Offer, chain: string): EvmContract {
+  const contract = contractOn(offer, chain);
+  if (chainFacts(contract.chain).protocol !== 'ethereum')
+    throw new ApiError('chain_not_supported', { chain: ['must be an EVM chain'] });
+  return contract as EvmContract;
 }
 
 /** The window includes `opens` and excludes `ends`. */

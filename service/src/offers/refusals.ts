@@ -52,6 +52,7 @@ function listPaymentChanges(before: StoredOffer, after: OfferDefinition): string
       continue;
     }
     if (wanted.address !== contract.address) paths.push(`${at}.address`);
+    if (wanted.vault !== contract.vault) paths.push(`${at}.vault`);
     if (wanted.asset_address !== contract.asset_address) paths.push(`${at}.asset_address`);
     for (const { asset_id, address } of contract.funding_tokens) {
       const token = wanted.funding_tokens.find(({ asset }) => asset === asset_id);

@@ -1,6 +1,16 @@
 import Type, { type Static } from 'typebox';
 import { List, PageQuery } from '../http/paging.ts';
-import { Closed, Decimal, EvmAddress, EvmChain, Nullable, ObjectName, Timestamp, Uri } from '../http/wire.ts';
+import {
+  Chain,
+  ChainAddress,
+  Closed,
+  Decimal,
+  EvmAddress,
+  Nullable,
+  ObjectName,
+  Timestamp,
+  Uri,
+} from '../http/wire.ts';
 
 export const OFFER_TYPES = ['platform::token_sale', 'fund::swap', 'tokenized::swap'] as const;
 export const OfferType = Type.Enum([...OFFER_TYPES]);
@@ -37,7 +47,7 @@ export const OfferCard = Closed(
   {
     name: Type.String(),
     asset: Asset,
-    chains: Type.Array(EvmChain),
+    chains: Type.Array(Chain),
     state: Type.Enum(['upcoming', 'open', 'ended']),
     price_usd: Nullable(Decimal),
     raised_usd: Nullable(Decimal),
@@ -94,16 +104,16 @@ export const MILESTONES = Type.Array(
 
 export const FundingToken = Closed({
   asset_id: Type.String(),
-  address: EvmAddress,
+  address: ChainAddress,
   decimals: Type.Integer(),
 });
 
 export const OfferContract = Closed(
   {
-    chain: EvmChain,
+    chain: Chain,
     kind: Type.Enum(['fund', 'swap']),
-    address: EvmAddress,
-    asset_address: Nullable(EvmAddress),
+    address: ChainAddress,
+    asset_address: Nullable(ChainAddress),
     allow_list_address: Nullable(EvmAddress),
     funding_tokens: Type.Array(FundingToken),
   },

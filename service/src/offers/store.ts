@@ -60,6 +60,7 @@ const OPTION = sql`json_build_object('id', p.id, 'slug', p.slug, 'price_usd', p.
 
 const CONTRACT = sql`json_build_object('chain', c.chain, 'kind', c.kind, 'address', c.address,
   'asset_address', c.asset_address, 'allow_list', c.allow_list, 'domain_name', c.domain_name,
+  'vault', c.vault,
   'funding_tokens', coalesce((select json_agg(json_build_object('asset_id', t.asset_id, 'address', t.address,
     'decimals', t.decimals) order by t.position)
     from offer_funding_tokens t where t.offer_id = c.offer_id and t.chain = c.chain), '[]'))`;

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem';
-import type { EvmChain } from '../http/wire.ts';
+import type { Chain, EvmChain } from '../http/wire.ts';
 import type { Requirement } from '../requirements/schema.ts';
 import type { Asset, OfferDetails, OfferType, OfferOption as WireOption } from './schema.ts';
 
@@ -10,19 +10,30 @@ export type OfferOption = WireOption & {
   requirements: Requirement[];
 };
 
-export type FundingToken = { asset_id: string; address: Hex; decimals: number };
+export type FundingToken = { asset_id: string; address: string; decimals: number };
 
-/** A deployment of an offer; addresses are in lower case. */
+/** A deployment of an offer. EVM addresses are in lower case, Solana addresses in base58. */
 export type OfferContract = {
-  chain: EvmChain;
+  chain: Chain;
   kind: 'fund' | 'swap';
-  address: Hex;
-  asset_address: Hex | null;
+  address: string;
+  asset_address: string | null;
   /** The contract that `allow` is called on; null without an allow-list. */
-  allow_list: Hex | null;
+  allow_list: string | null;
   /** The EIP-712 domain name, for contracts without `eip712Domain()`. */
   domain_name: string | null;
+  /** The token account that commits on Solana pay into; null on EVM chains, where the fund holds the tokens. */
+  vault: string | null;
   funding_tokens: FundingToken[];
+};
+
+/** A deployment on an EVM chain, whose addresses the database checks. */
+export type EvmContract = Omit<OfferContract, 'chain' | 'funding_tokens'> & {
+  chain: EvmChain;
+  address: Hex;
+  asset_address: Hex | null;
+  allow_list: Hex | null;
+  funding_tokens: (FundingToken & { address: Hex })[];
 };
 
 type Texts = Pick<OfferDetails, 'terms' | 'links' | 'faqs' | 'milestones'>;

@@ -9,6 +9,9 @@ export type BlockedReason =
   | 'refused'
   | 'foreign_nonce'
   | 'unreconciled'
+  | 'refund_allowance'
+  | 'vault_frozen'
+  | 'foreign_transaction'
   | 'providers_disagree'
   | 'unreachable';
 

@@ -1,9 +1,9 @@
 import type { Hex } from 'viem';
 import { hexToBigInt, numberToHex } from 'viem/utils';
 import { type Block, readBlocks } from '../chain/evm/blocks.ts';
-import { NodeError } from '../chain/evm/failures.ts';
 import { type Receipt, readReceipts } from '../chain/evm/receipts.ts';
 import { revertData } from '../chain/evm/revert.ts';
+import { NodeError } from '../chain/rpc/failures.ts';
 import type { Db } from '../db/pool.ts';
 import type { OperatorAccount } from './account.ts';
 import { type Lease, withLease } from './lease.ts';

@@ -9,7 +9,7 @@ import { type AwsCredentials, signAwsRequest } from './aws-signature.ts';
 import { createSigner, type Signer } from './signer.ts';
 
 export type KmsKey = {
-  /** Key id, alias or ARN of an ECC_SECG_P256K1 key with usage SIGN_VERIFY. */
+  /** Key id, alias or ARN of a key with usage SIGN_VERIFY. */
   keyId: string;
   region: string;
   /** Null = the region's public endpoint. */
@@ -41,6 +41,35 @@ export async function openKmsSigner(key: KmsKey, clock: Clock, registry?: Regist
     });
     return toRecoverable(hash, address, Buffer.from(String(signature), 'base64'));
   });
+}
+
+// SubjectPublicKeyInfo of an Ed25519 key (RFC 8410), up to the key itself.
+const ED25519_SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
+
+/** Opens an Ed25519 key that never leaves AWS KMS. */
+export async function openKmsEd25519(
+  key: KmsKey,
+  clock: Clock,
+  registry?: Registry,
+): Promise<{ publicKey: Buffer; sign(message: Uint8Array): Promise<Buffer> }> {
+  const call = openKms(key, clock, registry);
+  const { PublicKey: encoded } = await call('GetPublicKey', { KeyId: key.keyId });
+  const spki = Buffer.from(String(encoded), 'base64');
+  const prefix = spki.subarray(0, ED25519_SPKI_PREFIX.length);
+  if (spki.length !== prefix.length + 32 || !prefix.equals(ED25519_SPKI_PREFIX))
+    throw new Error('The KMS key must be of type ECC_NIST_EDWARDS25519 (Ed25519).');
+  return {
+    publicKey: spki.subarray(prefix.length),
+    sign: async (message) => {
+      const { Signature: signature } = await call('Sign', {
+        KeyId: key.keyId,
+        Message: Buffer.from(message).toString('base64'),
+        MessageType: 'RAW',
+        SigningAlgorithm: 'ED25519_SHA_512',
+      });
+      return Buffer.from(String(signature), 'base64');
+    },
+  };
 }
 
 /** Converts KMS's DER signature, which may have a high s and lacks the recovery bit. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { NodeError } from '../chain/evm/failures.ts';
+import { NodeError } from '../chain/rpc/failures.ts';
 import { classifyRejection } from './node-errors.ts';
 
 /** Messages as clients send them: client, code, message, meaning. */

@@ -1,4 +1,4 @@
-import { NodeError } from '../chain/evm/failures.ts';
+import { NodeError } from '../chain/rpc/failures.ts';
 
 /** What a node's rejection of `eth_sendRawTransaction` means. `other` needs an operator. */
 export type Rejection = 'already_known' | 'nonce_used' | 'fee_too_low' | 'insufficient_funds' | 'other';

@@ -11,8 +11,9 @@ import { saleWorker, UNIT } from '../../test/support/sale.ts';
 import { useSale } from '../../test/support/settlement.ts';
 import { evmWallet, proveWallets } from '../../test/support/wallets.ts';
 import { readAllowance } from '../chain/evm/erc20.ts';
-import { NodeError } from '../chain/evm/failures.ts';
+import { NodeError } from '../chain/rpc/failures.ts';
 import { inspectApprovals } from './approval.ts';
+import { evmApprovalReader } from './evm-approval.ts';
 
 const sale = useSale();
 let published: Awaited<ReturnType<typeof publishWallets>>;
@@ -163,11 +164,15 @@ describe('allowance and balance', () => {
         : chain.rpc.batch(calls);
     const approvalHash = await sale.buyer(1).approve(5n * UNIT);
     const required = [
-      { user: sale.buyer(1).address, fund: sale.fund, token: sale.usdc, amount: 5n * UNIT, approvalHash },
+      {
+        ...{ user: sale.buyer(1).address, fund: sale.fund, token: sale.usdc },
+        ...{ amount: 5n * UNIT, approvalHash, source: null },
+      },
     ];
     const lagging = { ...chain, rpc: { ...chain.rpc, batch } };
-    expect(await inspectApprovals(lagging, required)).toEqual([{ state: 'unconfirmed' }]);
-    expect(await inspectApprovals(chain, required)).toEqual([{ state: 'good' }]);
+    const inspect = (view: typeof chain) => inspectApprovals(evmApprovalReader(view), required);
+    expect(await inspect(lagging)).toEqual([{ state: 'unconfirmed' }]);
+    expect(await inspect(chain)).toEqual([{ state: 'good', source: null }]);
   });
 
   test('of an unreadable token delay only its own participation', async () => {

@@ -1,8 +1,5 @@
-import type { Hex } from 'viem';
-import { toLowerHex } from '../chain/address.ts';
+import { normalizeAddress, parseHash, showHash } from '../chain/address.ts';
 import { chainFacts } from '../chain/chains.ts';
-import type { EvmChain } from '../chain/evm/client.ts';
-import { readMinCommit } from '../chain/evm/sale-fund.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { lockAccount } from '../eligibility/account.ts';
@@ -15,7 +12,8 @@ import { FORMATS, toTimestamp } from '../http/wire.ts';
 import { assertOpen, contractOn, findOffer, findOption, lockOpenOffer } from '../offers/offer.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
 import { lockProof } from '../wallets/proof.ts';
-import { inspectApprovals, type RequiredApproval } from './approval.ts';
+import { openFundingChain } from './funding-chain.ts';
+import { judgeApproval } from './judge-approval.ts';
 import { assertMinimumPurchase } from './minimum-purchase.ts';
 import { showParticipation } from './participation.ts';
 import type { NewParticipation, Participation } from './schema.ts';
@@ -25,6 +23,12 @@ import { lockRemainingSupply } from './supply.ts';
 
 /** How many participations of a user may wait for their approval at once. */
 const MAX_PREPARED = 5;
+
+const FIELD_FORMATS = {
+  ethereum: { wallet: 'evm-address', hash: 'transaction-hash' },
+  solana: { wallet: 'solana-address', hash: 'solana-signature' },
+} as const;
+const MAX_SOLANA_AMOUNT = 2n ** 64n - 1n;
 
 /** The columns that come from the request itself. */
 type RequestColumns = Pick<NewRow, (typeof REQUEST_COLUMNS)[number]>;
@@ -38,8 +42,13 @@ export async function createParticipation(
   caller: UserCaller,
   input: NewParticipation,
 ): Promise<Participation> {
-  const { wallet, hash } = parseFields(input);
+  const fields = parseFields(input);
   const offer = await findOffer(ctx, caller, input.offer_id);
+  if (fields instanceof ApiError) {
+    contractOn(offer, input.chain);
+    throw fields;
+  }
+  const { wallet, hash } = fields;
   const request: RequestColumns = {
     partner_id: caller.partnerId,
     user_id: caller.userId,
@@ -57,7 +66,7 @@ export async function createParticipation(
   if (offer.type !== 'platform::token_sale') throw new ApiError('offer_type_mismatch');
   const option = findOption(offer, input.offer_option_id);
   const contract = contractOn(offer, input.chain);
-  const chain = ctx.chains.evm(input.chain);
+  const chain = openFundingChain(ctx, contract);
   const asset = offer.funding_assets.find(({ id }) => id === input.asset_id);
   const token = contract.funding_tokens.find(({ asset_id }) => asset_id === input.asset_id);
   if (asset === undefined || token === undefined)
@@ -68,16 +77,20 @@ export async function createParticipation(
   if (refusal !== null && refusal.code !== 'sold_out') throw refusal;
   const amount = BigInt(input.amount);
   assertMinimumPurchase(option, amount, token.decimals);
-  await assertMinCommit(chain, contract.address, amount);
+  await chain.assertAcceptable(wallet, amount);
   if (refusal !== null) throw refusal;
   await assertApprovalUnused(ctx, request, hash);
 
-  const required = { user: wallet, fund: contract.address, token: token.address, amount, approvalHash: hash };
+  const required = {
+    ...{ user: wallet, fund: contract.address, token: token.address },
+    ...{ amount, approvalHash: showHash(hash), source: null },
+  };
   const now = toTimestamp(ctx.clock.micros());
+  const approval = await judgeApproval(ctx, chain.reader, contract, required);
   return recordParticipation(ctx, hash, option, request, {
     ...request,
     id: newId(ctx.clock, ctx.random),
-    status: await judgeApproval(chain, required),
+    ...approval,
     reason: null,
     price_usd: option.price_usd ?? null,
     asset_code: asset.code,
@@ -85,63 +98,58 @@ export async function createParticipation(
     asset_digits: asset.fractional_digits,
     fund_address: contract.address,
     token_address: token.address,
-    approval_hash: toBytes(hash),
+    vault_address: contract.vault,
+    approval_hash: hash,
     prepared_at: now,
     inserted_at: now,
     updated_at: now,
   });
 }
 
-/** Other protocols have other address formats, but no funds: `chain_not_supported` follows later. */
-function parseFields(input: NewParticipation): { wallet: Hex; hash: Hex } {
-  const { wallet_address, approval_transaction_hash, chain, amount } = input;
+/**
+ * Checks the formats of the chain's protocol. Base58 is case-sensitive, so only EVM values change to lower case. Returns the
+ * error of a value that is wrong on Solana: an offer that is not deployed there gets `chain_not_supported` instead.
+ */
+function parseFields(input: NewParticipation): { wallet: string; hash: Buffer } | ApiError {
+  const { chain, amount } = input;
   if (amount === '0') throw invalidField('amount', 'must be greater than 0');
-  if (chainFacts(chain).protocol === 'ethereum') {
-    assertFormat('wallet_address', 'evm-address', wallet_address);
-    assertFormat('approval_transaction_hash', 'transaction-hash', approval_transaction_hash);
+  const { protocol } = chainFacts(chain);
+  const formats = FIELD_FORMATS[protocol];
+  const wallet = normalizeAddress(chain, input.wallet_address);
+  const hash = parseHash(chain, input.approval_transaction_hash);
+  const describe = (format: string) => FORMATS[format]?.description ?? '';
+  if (wallet !== null && hash !== null) {
+    if (protocol !== 'solana' || BigInt(amount) <= MAX_SOLANA_AMOUNT) return { wallet, hash };
+    return invalidField('amount', 'must be at most 2^64-1 on Solana');
   }
-  return { wallet: toLowerHex(wallet_address), hash: toLowerHex(approval_transaction_hash) };
-}
-
-function assertFormat(field: string, format: string, value: string): void {
-  const known = FORMATS[format];
-  if (known !== undefined && !known.test(value)) throw invalidField(field, known.description);
-}
-
-async function assertMinCommit(chain: EvmChain, fund: Hex, amount: bigint): Promise<void> {
-  const minimum = await readMinCommit(chain, fund);
-  if (amount < minimum) throw invalidField('amount', `is below ${minimum}, the minimum of the fund`);
-}
-
-/** Returns the first status of a participation. Throws if its approval cannot become valid. */
-async function judgeApproval(chain: EvmChain, required: RequiredApproval): Promise<'pending' | 'prepared'> {
-  const [finding] = await inspectApprovals(chain, [required]);
-  if (finding?.state === 'wrong') throw new ApiError('approval_invalid', { reason: finding.reason });
-  if (finding?.state === 'unreadable') throw finding.error;
-  if (finding?.state === 'short') throw new ApiError(finding.shortage.code, finding.shortage.details);
-  return finding?.state === 'good' ? 'pending' : 'prepared';
+  const error =
+    wallet === null
+      ? invalidField('wallet_address', describe(formats.wallet))
+      : invalidField('approval_transaction_hash', describe(formats.hash));
+  if (protocol === 'solana') return error;
+  throw error;
 }
 
 /** Returns the participation that an earlier identical request created. */
 async function findExisting(
   { db }: Pick<Context, 'db'>,
   request: RequestColumns,
-  hash: Hex,
+  hash: Buffer,
 ): Promise<Participation | null> {
-  const rows = await listByApproval(db, request.chain, toBytes(hash));
+  const rows = await listByApproval(db, request.chain, hash);
   const same = rows.find((row) => REQUEST_COLUMNS.every((column) => row[column] === request[column]));
   return same === undefined ? null : showParticipation(same);
 }
 
-async function assertApprovalUnused({ db }: Context, request: RequestColumns, hash: Hex): Promise<void> {
-  const rows = await listByApproval(db, request.chain, toBytes(hash));
+async function assertApprovalUnused({ db }: Context, request: RequestColumns, hash: Buffer): Promise<void> {
+  const rows = await listByApproval(db, request.chain, hash);
   const isUsed = rows.some((row) => row.holds_approval && row.wallet_address === request.wallet_address);
   if (isUsed) throw new ApiError('approval_already_used');
 }
 
 async function recordParticipation(
   ctx: Context,
-  hash: Hex,
+  hash: Buffer,
   option: OfferOption,
   request: RequestColumns,
   row: NewRow,
@@ -168,8 +176,4 @@ async function assertCapacity(tx: Db, option: OfferOption, row: NewRow): Promise
     throw new ApiError('sold_out', { remaining: String(remaining) });
   if (row.status === 'prepared' && (await countPrepared(tx, row.user_id)) >= MAX_PREPARED)
     throw new ApiError('too_many_prepared');
-}
-
-function toBytes(hash: Hex): Buffer {
-  return Buffer.from(hash.slice(2), 'hex');
 }

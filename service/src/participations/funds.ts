@@ -1,17 +1,30 @@
-import type { Hex } from 'viem';
-import { encodeFunctionData, hexToBigInt, isHex, numberToHex, size, slice } from 'viem/utils';
-import { erc20Abi } from '../chain/evm/abi.ts';
-import type { EvmChain } from '../chain/evm/client.ts';
-import type { RpcReply } from '../chain/evm/endpoint.ts';
-import { describeRevert, revertData } from '../chain/evm/revert.ts';
 import { ApiError } from '../errors.ts';
 
-/** The amount that `fund` takes from `user`. */
-export type RequiredFunds = { user: Hex; fund: Hex; token: Hex; amount: bigint };
+/** The amount that `fund` takes from `user`. `source`: the user's token account, on chains where a wallet has several. */
+export type RequiredFunds = {
+  user: string;
+  fund: string;
+  token: string;
+  amount: bigint;
+  source: string | null;
+};
 
 export type Shortage = {
   code: 'insufficient_allowance' | 'insufficient_balance';
   details: Record<string, string>;
+};
+
+export type AvailableFunds = { allowance: bigint; balance: bigint };
+
+export type FundsReader = {
+  /**
+   * Reads allowance and balance at the block `height` or later. Null: the node does not know. An error: the token does not
+   * behave like a token.
+   */
+  readFunds(
+    required: readonly RequiredFunds[],
+    height: bigint,
+  ): Promise<(AvailableFunds | ApiError | null)[]>;
 };
 
 export type FundsFinding =
@@ -22,11 +35,11 @@ export type FundsFinding =
 
 /** Judges whether each fund could take its amount at the block `height`. */
 export async function inspectFunds(
-  chain: EvmChain,
+  reader: FundsReader,
   required: readonly RequiredFunds[],
   height: bigint,
 ): Promise<FundsFinding[]> {
-  const available = await readFunds(chain, required, height);
+  const available = await reader.readFunds(required, height);
   return required.map((funds, i) => {
     const found = available[i] ?? null;
     if (found === null) return { state: 'unconfirmed' };
@@ -34,49 +47,6 @@ export async function inspectFunds(
     const shortage = findShortage(funds, found);
     return shortage === null ? { state: 'good' } : { state: 'short', shortage };
   });
-}
-
-export type AvailableFunds = { allowance: bigint; balance: bigint };
-
-/**
- * Reads allowance and balance at the block at which the receipts were read. A node that lags behind that block would
- * return the values from before the approval and fail a participation that lacks nothing. Null: the node does not know.
- * An error: the token reverts or is not a contract.
- */
-export async function readFunds(
-  chain: EvmChain,
-  required: readonly RequiredFunds[],
-  height: bigint,
-): Promise<(AvailableFunds | ApiError | null)[]> {
-  if (required.length === 0) return [];
-  const block = numberToHex(height);
-  const replies = await chain.rpc.batch(
-    required.flatMap(({ token, user, fund }) =>
-      [
-        encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args: [user, fund] }),
-        encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [user] }),
-      ].map((data) => ({ method: 'eth_call', params: [{ to: token, data }, block] })),
-    ),
-  );
-  return required.map((funds, i) => {
-    const [allowance, balance] = [readAmount(funds, replies[2 * i]), readAmount(funds, replies[2 * i + 1])];
-    if (allowance === null || balance === null) return null;
-    if (allowance instanceof ApiError) return allowance;
-    return balance instanceof ApiError ? balance : { allowance, balance };
-  });
-}
-
-/** Returns null if the node does not know. Returns an error if the token reverts or is not a contract. */
-function readAmount({ token }: RequiredFunds, reply: RpcReply | undefined): bigint | ApiError | null {
-  if (reply === undefined) return null;
-  if ('error' in reply) {
-    const revert = revertData(reply.error);
-    if (revert === undefined) return null;
-    return new ApiError('contract_reverted', { reason: describeRevert(revert) });
-  }
-  if (!isHex(reply.result)) return null;
-  if (size(reply.result) < 32) return new ApiError('contract_not_found', { address: token });
-  return hexToBigInt(slice(reply.result, 0, 32));
 }
 
 /** Returns null if the fund could take the amount. */

@@ -1,4 +1,4 @@
-import { base58 } from '@scure/base';
+import { showHash } from '../chain/address.ts';
 import { type ChainName, chainFacts } from '../chain/chains.ts';
 import type { Context } from '../context.ts';
 import type { Caller } from '../http/access.ts';
@@ -46,7 +46,9 @@ export async function addIncluded(
 }
 
 function describeTransactions({ chain, approval_hash, commit_hash, remit_hash }: IncludedRow): Transactions {
-  const [approval, commit, remit] = [approval_hash, commit_hash, remit_hash].map(toText);
+  const [approval, commit, remit] = [approval_hash, commit_hash, remit_hash].map(
+    (hash) => hash && showHash(hash),
+  );
   const link = (hash: string | null | undefined) => (hash ? explorerUrl(chain as ChainName, hash) : null);
   return {
     approval_hash: approval ?? '',
@@ -54,12 +56,6 @@ function describeTransactions({ chain, approval_hash, commit_hash, remit_hash }:
     remit_hash: remit ?? null,
     explorer_urls: { approval: link(approval) ?? '', commit: link(commit), remit: link(remit) },
   };
-}
-
-/** EVM hashes have 32 bytes, Solana signatures 64. */
-function toText(hash: Buffer | null): string | null {
-  if (hash === null) return null;
-  return hash.length === 32 ? `0x${hash.toString('hex')}` : base58.encode(hash);
 }
 
 function explorerUrl(chain: ChainName, hash: string): string {

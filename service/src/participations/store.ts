@@ -253,3 +253,17 @@ export async function hasUnsettled(db: Db, userId: string): Promise<boolean> {
     and status in ('prepared', 'pending', 'submitted', 'remit_submitted') limit 1`.execute(db);
   return rows.length > 0;
 }
+
+/** Returns what participations will still take from a token account, with the receipts of commits in progress. */
+export async function listUnsettledOfSource(
+  db: Db,
+  chain: string,
+  source: string,
+): Promise<{ amount: bigint; receipt: string | null }[]> {
+  const { rows } = await sql<{ amount: string; receipt: string | null }>`
+    select p.amount::text, t.receipt from participations p left join operator_transactions t on t.id = p.commit_id
+    where p.source_address = ${source} and p.chain = ${chain} and p.status in ('pending', 'submitted')`.execute(
+    db,
+  );
+  return rows.map(({ amount, receipt }) => ({ amount: BigInt(amount), receipt }));
+}

@@ -22,6 +22,9 @@ const REASONS: readonly BlockedReason[] = [
   'refused',
   'foreign_nonce',
   'unreconciled',
+  'refund_allowance',
+  'vault_frozen',
+  'foreign_transaction',
   'providers_disagree',
   'unreachable',
 ];

@@ -1,6 +1,6 @@
-import type { EvmChain } from '../chain/evm/client.ts';
 import { ApiError } from '../errors.ts';
-import { findShortage, inspectFunds, readFunds } from '../participations/funds.ts';
+import type { ApprovalReader } from '../participations/approval.ts';
+import { findShortage, inspectFunds } from '../participations/funds.ts';
 import { changeStatus } from '../participations/status.ts';
 import { mayEnd } from './agreement.ts';
 import { postpone } from './postpone.ts';
@@ -21,9 +21,9 @@ export async function keepFunded(
   height: bigint,
 ): Promise<SettlementRow[]> {
   if (rows.length === 0) return [];
-  const { ctx, account } = worker;
+  const { ctx, driver } = worker;
   const [available, reserved] = await Promise.all([
-    readFunds(account.chain, rows, height),
+    driver.reader().readFunds(rows, height),
     readReserved(worker, rows),
   ]);
   const funded: SettlementRow[] = [];
@@ -51,14 +51,14 @@ export async function keepFunded(
 }
 
 async function failShort(worker: SettlementWorker, row: SettlementRow, height: bigint): Promise<void> {
-  const { ctx } = worker;
-  const judge = async (view: EvmChain): Promise<string> => {
-    const [finding] = await inspectFunds(view, [row], height);
+  const { ctx, driver } = worker;
+  const judge = async (reader: ApprovalReader): Promise<string> => {
+    const [finding] = await inspectFunds(reader, [row], height);
     return finding?.state === 'short' ? finding.shortage.code : String(finding?.state);
   };
-  const reason = await judge(worker.account.chain);
+  const reason = await judge(driver.reader());
   const isShort = reason === 'insufficient_allowance' || reason === 'insufficient_balance';
-  if (!isShort || !(await mayEnd(worker, [row], reason, judge)))
+  if (!isShort || !(await mayEnd(worker, driver.readers(), [row], reason, judge)))
     return postponeRows(ctx.db, [row.id], RESERVED_DELAY_SECONDS);
   await ctx.db
     .transaction()
@@ -67,11 +67,11 @@ async function failShort(worker: SettlementWorker, row: SettlementRow, height: b
 
 /** Returns what commits in progress will take, by wallet and token. */
 async function readReserved(
-  { ctx, account }: SettlementWorker,
+  { ctx, driver }: SettlementWorker,
   rows: readonly SettlementRow[],
 ): Promise<Map<string, bigint>> {
   const wallets = [...new Set(rows.map(({ user }) => user))];
-  const amounts = await listSubmittedAmounts(ctx.db, account.chain.name, wallets);
+  const amounts = await listSubmittedAmounts(ctx.db, driver.key.chain, wallets);
   return new Map(amounts.map((each) => [keyOf(each), each.amount]));
 }
 

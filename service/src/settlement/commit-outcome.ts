@@ -1,5 +1,3 @@
-import type { Hex } from 'viem';
-import { nameRevert } from '../chain/evm/revert.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { changeStatus } from '../participations/status.ts';
@@ -7,18 +5,18 @@ import { listWithoutOpenRefund, markCommitted, postponeRows, type SettlementRow 
 
 type Parts = Pick<Context, 'clock' | 'random'>;
 
-/** The row ids of a settled transaction; `revert` is null unless the whole transaction reverted. */
-export type RowOutcome = { succeeded: string[]; failed: string[]; revert: Hex | null };
+/** The row ids of a settled transaction; `reason` is null unless the whole transaction failed. */
+export type RowOutcome = { succeeded: string[]; failed: string[]; reason: string | null };
 
 /** The stored reason of a row whose commit did not succeed in a batch. */
 export const COMMIT_FAILED = 'commit_failed';
 const RELEASED_DELAY_SECONDS = 60;
 
 export async function settleCommit(parts: Parts, tx: Db, outcome: RowOutcome): Promise<void> {
-  const { succeeded, failed, revert } = outcome;
+  const { succeeded, failed, reason } = outcome;
   await markCommitted(tx, succeeded, true);
   await changeStatus(parts, tx, { ids: succeeded, from: ['submitted'], to: 'completed' });
-  await failUncommitted(parts, tx, failed, revert === null ? COMMIT_FAILED : nameRevert(revert));
+  await failUncommitted(parts, tx, failed, reason ?? COMMIT_FAILED);
 }
 
 /**

@@ -2,8 +2,8 @@ import { readFundGeneration, readIdState } from '../chain/evm/sale-fund.ts';
 import type { Context } from '../context.ts';
 import type { OperatorAccount } from '../operator/account.ts';
 import type { Alerts } from './alerts.ts';
+import type { EvmRow } from './evm-parts.ts';
 import { pauseOffers } from './pause.ts';
-import type { SettlementRow } from './store.ts';
 
 type Parts = { ctx: Pick<Context, 'db' | 'log'>; account: Pick<OperatorAccount, 'chain'>; alerts: Alerts };
 
@@ -14,12 +14,12 @@ const ALERT_SECONDS = 30;
  * Returns the rows that their fund has not committed. If it knows the id of a pending row, this database lost the
  * transaction, for example in a restore: the row's offer is paused until `causeway operator reconcile` adopts it.
  */
-export function keepUncommitted(parts: Parts, rows: SettlementRow[]): Promise<SettlementRow[]> {
+export function keepUncommitted(parts: Parts, rows: EvmRow[]): Promise<EvmRow[]> {
   return keepUnknown(parts, 'isCommitted', rows);
 }
 
 /** Returns the rows that their fund has not refunded; see `keepUncommitted`. */
-export function keepUnrefunded(parts: Parts, rows: SettlementRow[]): Promise<SettlementRow[]> {
+export function keepUnrefunded(parts: Parts, rows: EvmRow[]): Promise<EvmRow[]> {
   return keepUnknown(parts, 'isRemitted', rows);
 }
 
@@ -27,7 +27,7 @@ export function keepUnrefunded(parts: Parts, rows: SettlementRow[]): Promise<Set
 export async function areUnknownToFund(
   parts: Parts,
   kind: 'commit' | 'remit',
-  rows: SettlementRow[],
+  rows: EvmRow[],
 ): Promise<boolean> {
   const unknown = await keepUnknown(parts, kind === 'commit' ? 'isCommitted' : 'isRemitted', rows);
   return unknown.length === rows.length;
@@ -36,8 +36,8 @@ export async function areUnknownToFund(
 async function keepUnknown(
   { ctx, account: { chain }, alerts }: Parts,
   state: 'isCommitted' | 'isRemitted',
-  rows: SettlementRow[],
-): Promise<SettlementRow[]> {
+  rows: EvmRow[],
+): Promise<EvmRow[]> {
   const [first] = rows;
   if (first === undefined || (await readFundGeneration(chain, first.fund)) === 1) return rows;
   const known = await readIdState(chain, first.fund, state, rows);

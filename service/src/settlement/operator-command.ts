@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type Chains, openChains } from '../chain/evm/client.ts';
+import { type Chains, openChains } from '../chain/open-chains.ts';
 import { realClock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { createLog } from '../log.ts';

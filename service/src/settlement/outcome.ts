@@ -1,5 +1,5 @@
 import type { Hex } from 'viem';
-import { isAgreed } from '../chain/evm/agreement.ts';
+import { isAgreed } from '../chain/agreement.ts';
 import type { EvmChain } from '../chain/evm/client.ts';
 import { digestReceipt, readReceipts } from '../chain/evm/receipts.ts';
 import { nameRevert } from '../chain/evm/revert.ts';
@@ -14,6 +14,7 @@ import { finishRevocation, releaseRevocation, reopenRevocation } from '../wallet
 import { mayEnd } from './agreement.ts';
 import type { Alerts } from './alerts.ts';
 import { releaseCommit, reopenCommit, settleCommit } from './commit-outcome.ts';
+import { toEvmRows } from './evm-parts.ts';
 import { areUnknownToFund } from './fund-ids.ts';
 import { readRefundPrerequisite, settleCancelledRefund, settleRefund } from './refund-outcome.ts';
 import { maySign } from './resign.ts';
@@ -47,8 +48,10 @@ export function createOutcomeHandlers(
       if ((revert !== null || wasCancelled) && isReleased(transaction, revert))
         return releaseCommit(ctx, tx, rows);
       if (wasCancelled) return settleCancelledRefund(ctx, tx, rows);
-      const events = revert === null ? matchRows(target, receipt.logs, rows) : rows.map(() => null);
-      const outcome = { ...split(rows, (i) => events[i] === SUCCESS[kind]), revert };
+      const events =
+        revert === null ? matchRows(target, receipt.logs, toEvmRows(rows)) : rows.map(() => null);
+      const reason = revert === null ? null : nameRevert(revert);
+      const outcome = { ...split(rows, (i) => events[i] === SUCCESS[kind]), reason };
       await (kind === 'commit' ? settleCommit : settleRefund)(ctx, tx, outcome);
     },
     reopen: async (tx, { id, kind }) => {
@@ -62,16 +65,17 @@ export function createOutcomeHandlers(
     mayResign: (tx, { id, kind }) => maySign(ctx, tx, kind, id),
     isReliable: async ({ id, kind, target }, receipt) => {
       if (kind === 'fill') return true;
+      const views = account.chain.rpc.providers().map((rpc) => ({ ...account.chain, rpc }));
       const judge = async (view: EvmChain) => {
         const [own] = await readReceipts(view, [receipt.transactionHash]);
         return own == null ? 'not mined' : digestReceipt(own);
       };
-      if (kind === 'revoke') return isAgreed(account.chain, digestReceipt(receipt), judge);
-      const rows = await listRowsOf(ctx.db, kind, id);
+      if (kind === 'revoke') return isAgreed(views, digestReceipt(receipt), judge);
+      const rows = toEvmRows(await listRowsOf(ctx.db, kind, id));
       const events = matchRows(target, receipt.logs, rows);
       const without = rows.filter((_, i) => events[i] !== SUCCESS[kind]);
       if (!(await areUnknownToFund({ ctx, account, alerts }, kind, without))) return false;
-      return mayEnd({ ctx, account, alerts }, rows, digestReceipt(receipt), judge);
+      return mayEnd({ ctx, alerts }, views, rows, digestReceipt(receipt), judge);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { Blocked, type BlockedReason } from '../operator/blocked.ts';
 import { postponeRows, type SettlementRow } from './store.ts';
-import type { SettlementWorker } from './worker.ts';
+import type { WorkerParts } from './worker.ts';
 
 const BLOCKED_FUND_DELAY_SECONDS = 5;
 /** An alert outlasts the delay of its rows, so that it does not flicker between two tries. */
@@ -9,7 +9,7 @@ const FUND_REASONS: ReadonlySet<BlockedReason> = new Set(['fund_stopped', 'role_
 
 /** Postpones the rows and keeps an alert raised for at least as long. */
 export async function postpone(
-  { ctx, alerts }: SettlementWorker,
+  { ctx, alerts }: WorkerParts,
   rows: readonly SettlementRow[],
   seconds: number,
   alert: { reason: BlockedReason; message: string },
@@ -27,7 +27,7 @@ export async function postpone(
  * delay those of other funds.
  */
 export async function postponeIfFundBlocked(
-  worker: SettlementWorker,
+  worker: WorkerParts,
   rows: readonly SettlementRow[],
   send: () => Promise<number>,
 ): Promise<number> {

@@ -1,11 +1,10 @@
-import type { EvmChain } from '../chain/evm/client.ts';
 import type { Context } from '../context.ts';
 import { findOptionSupply } from '../offers/offer.ts';
-import { type Finding, inspectApprovals } from '../participations/approval.ts';
+import { type ApprovalReader, type Finding, inspectApprovals } from '../participations/approval.ts';
 import { changeStatus } from '../participations/status.ts';
 import { lockRemainingSupply } from '../participations/supply.ts';
 import { mayEnd } from './agreement.ts';
-import { freeApproval, type SettlementRow, takePrepared } from './store.ts';
+import { freeApproval, type SettlementRow, setSource, takePrepared } from './store.ts';
 import type { SettlementWorker } from './worker.ts';
 
 /** How long an approval may stay unmined before its participation fails. */
@@ -16,12 +15,11 @@ const MAX_CHECK_INTERVAL_SECONDS = 0.5;
 
 /** Checks the approvals of prepared rows that are due. Returns how many rows were checked and how many changed. */
 export async function checkPrepared(worker: SettlementWorker): Promise<{ checked: number; moved: number }> {
-  const { ctx } = worker;
-  const { chain } = worker.account;
-  const intervalSeconds = Math.min(MAX_CHECK_INTERVAL_SECONDS, chain.facts.blockTimeSeconds);
-  const rows = await takePrepared(ctx.db, chain.name, BATCH_ROWS, intervalSeconds);
+  const { ctx, driver } = worker;
+  const intervalSeconds = Math.min(MAX_CHECK_INTERVAL_SECONDS, driver.blockTimeSeconds);
+  const rows = await takePrepared(ctx.db, driver.key.chain, BATCH_ROWS, intervalSeconds);
   if (rows.length === 0) return { checked: 0, moved: 0 };
-  const findings = await inspectApprovals(chain, rows);
+  const findings = await inspectApprovals(driver.reader(), rows);
   const moved = await Promise.all(
     rows.map(async (row, i) => {
       const finding = findings[i];
@@ -37,15 +35,17 @@ async function applyFinding(
   row: SettlementRow,
   finding: Finding,
 ): Promise<boolean> {
-  const { ctx } = worker;
-  if (finding.state === 'good') return reserve(ctx, row);
+  const { ctx, driver } = worker;
+  if (finding.state === 'good') return reserve(ctx, row, finding.source);
   const reason = failureReason(ctx, row, finding);
   if (reason === null) return false;
-  const judge = async (view: EvmChain): Promise<string> => {
-    const [own] = await inspectApprovals(view, [row]);
+  // The allowance is also gone after a commit that this database does not know of, for example after a restore.
+  if (finding.state === 'short' && (await driver.skipCommitted([row])).length === 0) return true;
+  const judge = async (reader: ApprovalReader): Promise<string> => {
+    const [own] = await inspectApprovals(reader, [row]);
     return (own && failureReason(ctx, row, own)) ?? 'no failure';
   };
-  return (await mayEnd(worker, [row], reason, judge)) && fail(ctx, row, reason);
+  return (await mayEnd(worker, driver.readers(), [row], reason, judge)) && fail(ctx, row, reason);
 }
 
 /**
@@ -69,11 +69,16 @@ async function fail(ctx: Context, { id }: SettlementRow, reason: string): Promis
 }
 
 /** Moves the row to `pending` and so reserves its supply, or fails it if too little is left. */
-async function reserve(ctx: Context, { id, optionId, amount, decimals }: SettlementRow): Promise<boolean> {
+async function reserve(
+  ctx: Context,
+  { id, optionId, amount, decimals }: SettlementRow,
+  source: string | null,
+): Promise<boolean> {
   return ctx.db.transaction().execute(async (tx) => {
     const remaining = await lockRemainingSupply(tx, await findOptionSupply(tx, optionId), decimals);
     const isSoldOut = remaining !== null && amount > remaining;
     const change = isSoldOut ? { to: 'failed' as const, reason: 'sold_out' } : { to: 'pending' as const };
+    if (source !== null) await setSource(tx, id, source);
     return (await changeStatus(ctx, tx, { ids: [id], from: ['prepared'], ...change })) === 1;
   });
 }

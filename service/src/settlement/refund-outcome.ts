@@ -1,4 +1,3 @@
-import { nameRevert } from '../chain/evm/revert.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import type { PrerequisiteState } from '../operator/rebroadcast.ts';
@@ -27,13 +26,13 @@ export async function settleCancelledRefund(
 ): Promise<void> {
   const failed = rows.map(({ id }) => id);
   if ((await listUncommitted(tx, failed)).length > 0)
-    await settleRefund(parts, tx, { succeeded: [], failed, revert: null });
+    await settleRefund(parts, tx, { succeeded: [], failed, reason: null });
 }
 
 export async function settleRefund(
   parts: Pick<Context, 'clock' | 'random' | 'log'>,
   tx: Db,
-  { succeeded, failed, revert }: RowOutcome,
+  { succeeded, failed, reason }: RowOutcome,
 ): Promise<void> {
   const uncommitted = new Set(await listUncommitted(tx, [...succeeded, ...failed]));
   const unbacked = succeeded.filter((id) => uncommitted.has(id));
@@ -52,7 +51,7 @@ export async function settleRefund(
     ids: failed.filter((id) => !uncommitted.has(id)),
     from: ['remit_submitted'],
     to: 'remit_failed',
-    reason: revert === null ? 'remit_not_seen' : nameRevert(revert),
+    reason: reason ?? 'remit_not_seen',
   });
   await changeStatus(parts, tx, {
     ids: failed.filter((id) => uncommitted.has(id)),

@@ -10,7 +10,7 @@ import {
   stopFund,
   useSale,
 } from '../../test/support/settlement.ts';
-import { NodeError } from '../chain/evm/failures.ts';
+import { NodeError } from '../chain/rpc/failures.ts';
 
 const sale = useSale();
 afterEach(async () => {

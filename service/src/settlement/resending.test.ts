@@ -13,7 +13,7 @@ import {
   rejectingWorker,
   useSale,
 } from '../../test/support/settlement.ts';
-import { NodeError } from '../chain/evm/failures.ts';
+import { NodeError } from '../chain/rpc/failures.ts';
 
 const sale = useSale();
 afterEach(async () => {

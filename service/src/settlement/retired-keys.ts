@@ -1,15 +1,16 @@
 import { Registry } from 'prom-client';
 import { ConfigError } from '../config.ts';
 import type { Context } from '../context.ts';
-import { keyId } from '../operator/account.ts';
-import { type FollowTimings, followTransactions } from '../operator/follow.ts';
+import type { FollowTimings } from '../operator/follow.ts';
 import { openOperatorKey } from '../operator/key.ts';
 import { LeaseLost, takeLease } from '../operator/lease.ts';
 import type { Signer } from '../operator/signer.ts';
 import { listUnfinishedKeys } from '../operator/status.ts';
 import { createAlertGauges } from './alerts.ts';
+import { createEvmWorker } from './evm-driver.ts';
 import type { Round } from './round.ts';
-import { createWorker, type SettlementWorker } from './worker.ts';
+import { createSolanaWorker } from './solana-driver.ts';
+import type { SettlementWorker } from './worker.ts';
 
 /**
  * Returns a worker per chain and replaced operator key that still has transactions to follow. Throws `ConfigError` if such
@@ -34,29 +35,35 @@ export async function listRetiredWorkers(
       throw new ConfigError([
         `OPERATOR_RETIRED_KEYS: must list the replaced operator key ${address}, which has ${count} unfinished transaction${count === 1 ? '' : 's'} on ${chain}; add its private key or KMS key id, or restore it as the operator key`,
       ]);
-    workers.push(createWorker(ctx, evm, signer, gauges, timings));
+    workers.push(createEvmWorker(ctx, evm, signer, gauges, timings));
   }
   return workers;
 }
 
+/**
+ * Returns a worker per cluster and replaced Solana key that has open transactions. Stored bytes can be resent and judged
+ * without the key; those that expire are released to the current key, which looks for their receipts first.
+ */
+export async function listRetiredSolanaWorkers(ctx: Context): Promise<SettlementWorker[]> {
+  const gauges = createAlertGauges(new Registry());
+  return (await listUnfinishedKeys(ctx.db)).flatMap(({ chain: name, address }) => {
+    const chain = ctx.chains.allSolana().find((each) => each.name === name);
+    if (chain === undefined || address === ctx.solanaOperator?.address) return [];
+    return [createSolanaWorker(ctx, chain, { address, signer: null }, gauges)];
+  });
+}
+
 /** Advances the transactions of a replaced key by one step, and sends nothing new from it. */
 export async function followRetired(worker: SettlementWorker): Promise<Round> {
-  const { ctx, account, state } = worker;
-  const lease = await takeLease(ctx.db, { ...keyId(account), node: ctx.node });
+  const { ctx, driver } = worker;
+  const lease = await takeLease(ctx.db, { ...driver.key, node: ctx.node });
   worker.setLease(lease);
   if (lease === null) {
-    state.head = null;
-    state.nonces.since = null;
+    driver.reset();
     return 'away';
   }
   try {
-    const { unmined, confirming } = await followTransactions(
-      account,
-      lease,
-      state,
-      worker.timings,
-      worker.handlers,
-    );
+    const { unmined, confirming } = await driver.follow(lease);
     return unmined + confirming > 0 ? 'watching' : 'idle';
   } catch (error) {
     if (error instanceof LeaseLost) return 'away';

@@ -10,14 +10,14 @@ import {
   type Revocation,
 } from '../wallets/revocation.ts';
 import { estimateGas, withGasMargin } from './estimate.ts';
-import type { SettlementWorker } from './worker.ts';
+import type { EvmParts } from './evm-parts.ts';
 
 const BLOCKED_DELAY_SECONDS = 30;
 /** The alert outlasts the delay, so that it does not flicker between two tries. */
 const ALERT_OVERLAP_SECONDS = 5;
 
 /** Sends the oldest revocation of an allow-list entry. Returns how many were handled, or 0 if none is due. */
-export async function revokeNext(worker: SettlementWorker): Promise<number> {
+export async function revokeNext(worker: EvmParts): Promise<number> {
   const { ctx, account } = worker;
   const next = await findNextRevocation(ctx.db, account.chain.name);
   if (next === undefined) return 0;
@@ -32,10 +32,7 @@ export async function revokeNext(worker: SettlementWorker): Promise<number> {
   return 1;
 }
 
-async function sendRevoke(
-  { account, lease }: SettlementWorker,
-  { id, contract, wallet }: Revocation,
-): Promise<void> {
+async function sendRevoke({ account, lease }: EvmParts, { id, contract, wallet }: Revocation): Promise<void> {
   const [target, data] = [contract as Hex, encodeRevoke(wallet as Hex)];
   const estimate = await estimateGas(account, target, data, 'revoke');
   if ('revert' in estimate)

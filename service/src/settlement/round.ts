@@ -1,29 +1,23 @@
-import { keyId } from '../operator/account.ts';
 import { Blocked } from '../operator/blocked.ts';
-import { followTransactions } from '../operator/follow.ts';
 import { LeaseLost, takeLease } from '../operator/lease.ts';
 import { commitNext } from './commit.ts';
 import { checkPrepared } from './prepared.ts';
 import { remitNext } from './refund.ts';
-import { revokeNext } from './revoke.ts';
 import { countUnsettled } from './store.ts';
 import type { SettlementWorker } from './worker.ts';
 
 /** `busy`: more work is ready now. `watching`: waiting for the chain. `away`: another node holds the lease. */
 export type Round = 'busy' | 'watching' | 'idle' | 'away';
 
-/** Maximum number of transactions that wait to be mined at once. Confirming ones cost nothing and do not count. */
-const MAX_UNMINED_TRANSACTIONS = 8;
 const MAX_STEPS = 50;
 
 /** Advances everything on the chain by one step. Throws errors that a later round may recover from. */
 export async function runRound(worker: SettlementWorker): Promise<Round> {
-  const { ctx, account, state } = worker;
-  const lease = await takeLease(ctx.db, { ...keyId(account), node: ctx.node });
+  const { ctx, driver } = worker;
+  const lease = await takeLease(ctx.db, { ...driver.key, node: ctx.node });
   worker.setLease(lease);
   if (lease === null) {
-    state.head = null;
-    state.nonces.since = null;
+    driver.reset();
     return 'away';
   }
   let open = 0;
@@ -33,10 +27,10 @@ export async function runRound(worker: SettlementWorker): Promise<Round> {
     const prepared = await checkPrepared(worker);
     moved += prepared.moved;
     checked = prepared.checked;
-    const progress = await followTransactions(account, lease, state, worker.timings, worker.handlers);
+    const progress = await driver.follow(lease);
     open = progress.unmined + progress.confirming;
     for (const step of [revokeNext, commitNext, remitNext])
-      moved += await repeatStep(worker, step, MAX_UNMINED_TRANSACTIONS - progress.unmined);
+      moved += await repeatStep(worker, step, driver.maxUnmined - progress.unmined);
   } catch (error) {
     if (error instanceof LeaseLost) return 'away';
     if (!(error instanceof Blocked)) {
@@ -45,10 +39,14 @@ export async function runRound(worker: SettlementWorker): Promise<Round> {
     }
     worker.alerts.raise(error.reason, error.message);
   } finally {
-    await worker.alerts.report(open, () => countUnsettled(ctx.db, account.chain.name).catch(() => 0));
+    await worker.alerts.report(open, () => countUnsettled(ctx.db, driver.key.chain).catch(() => 0));
   }
   if (moved > 0) return 'busy';
   return open > 0 || checked > 0 ? 'watching' : 'idle';
+}
+
+function revokeNext({ driver }: SettlementWorker): Promise<number> {
+  return driver.revokeNext();
 }
 
 /** Repeats a step until it has nothing left to do. A blocked step does not stop the others. */

@@ -7,7 +7,7 @@ import {
 import { freezeRows } from '../participations/freeze.ts';
 import { changeStatus } from '../participations/status.ts';
 import { postponeRows, type SettlementRow } from './store.ts';
-import type { SettlementWorker } from './worker.ts';
+import type { WorkerParts } from './worker.ts';
 
 const UNREADABLE_ROW_DELAY_SECONDS = 15;
 
@@ -16,7 +16,7 @@ const UNREADABLE_ROW_DELAY_SECONDS = 15;
  * the proof of the wallet, and postpones rows that could not be checked.
  */
 export async function screenRows(
-  { ctx }: SettlementWorker,
+  { ctx }: WorkerParts,
   purpose: 'commit' | 'refund',
   rows: SettlementRow[],
 ): Promise<SettlementRow[]> {

@@ -1,10 +1,12 @@
 import type { Context } from '../context.ts';
 import type { FollowTimings } from '../operator/follow.ts';
 import { SETTLEMENT_CHANNEL } from '../participations/wake.ts';
-import { createAlertGauges } from './alerts.ts';
-import { followRetired, listRetiredWorkers } from './retired-keys.ts';
+import { type AlertGauges, createAlertGauges } from './alerts.ts';
+import { createEvmWorker } from './evm-driver.ts';
+import { followRetired, listRetiredSolanaWorkers, listRetiredWorkers } from './retired-keys.ts';
 import { type Round, runRound } from './round.ts';
-import { createWorker, type SettlementWorker } from './worker.ts';
+import { createSolanaWorker } from './solana-driver.ts';
+import type { SettlementWorker } from './worker.ts';
 
 export type Settlement = { stop(): Promise<void> };
 
@@ -20,19 +22,13 @@ export const FOLLOW_TIMINGS: FollowTimings = {
   nonceGraceMs: 60_000,
 };
 
-/** Starts a settlement worker for every configured chain. Does nothing if the process has no operator key. */
+/** Starts a settlement worker for every configured chain that the process has an operator key for. */
 export async function startSettlement(
   ctx: Context,
   timings: FollowTimings = FOLLOW_TIMINGS,
 ): Promise<Settlement> {
   const gauges = createAlertGauges(ctx.metrics.registry);
-  const signer = ctx.operator;
-  if (signer === null) return { stop: async () => {} };
-  const retired = await listRetiredWorkers(ctx, signer, timings);
-  const loops = ctx.chains
-    .all()
-    .map((chain) => startLoop(createWorker(ctx, chain, signer, gauges, timings), runRound));
-  loops.push(...retired.map((worker) => startLoop(worker, followRetired)));
+  const loops = [...(await startEvm(ctx, gauges, timings)), ...(await startSolana(ctx, gauges))];
   await ctx.listener.on(SETTLEMENT_CHANNEL, (chain) => {
     for (const loop of loops) if (loop.chain === chain || chain === '') loop.wake();
   });
@@ -42,9 +38,35 @@ export async function startSettlement(
   return { stop: async () => void (await Promise.all(loops.map((loop) => loop.stop()))) };
 }
 
+async function startEvm(ctx: Context, gauges: AlertGauges, timings: FollowTimings) {
+  const signer = ctx.operator;
+  if (signer === null) return [];
+  const retired = await listRetiredWorkers(ctx, signer, timings);
+  const workers = ctx.chains.all().map((chain) => createEvmWorker(ctx, chain, signer, gauges, timings));
+  return [
+    ...workers.map((worker) => startLoop(worker, runRound)),
+    ...retired.map((worker) => startLoop(worker, followRetired)),
+  ];
+}
+
+async function startSolana(ctx: Context, gauges: AlertGauges) {
+  const signer = ctx.solanaOperator;
+  const retired = await listRetiredSolanaWorkers(ctx);
+  const { address } = signer ?? { address: null };
+  const workers = ctx.chains
+    .allSolana()
+    .flatMap((chain) =>
+      address === null ? [] : [createSolanaWorker(ctx, chain, { address, signer }, gauges)],
+    );
+  return [
+    ...workers.map((worker) => startLoop(worker, runRound)),
+    ...retired.map((worker) => startLoop(worker, followRetired)),
+  ];
+}
+
 function startLoop(worker: SettlementWorker, runRound: (worker: SettlementWorker) => Promise<Round>) {
-  const { ctx, account } = worker;
-  const { chain } = account;
+  const { ctx } = worker;
+  const { chain } = worker.driver.key;
   let stopped = false;
   let woken = false;
   let failures = 0;
@@ -73,7 +95,7 @@ function startLoop(worker: SettlementWorker, runRound: (worker: SettlementWorker
         failures = 0;
       } catch (err) {
         failures++;
-        ctx.log.warn({ err, chain: chain.name }, 'settlement round failed');
+        ctx.log.warn({ err, chain }, 'settlement round failed');
         // New work does not fix the failure, so notifications received during the round do not shorten the delay.
         woken = false;
       }
@@ -82,7 +104,7 @@ function startLoop(worker: SettlementWorker, runRound: (worker: SettlementWorker
   };
   const running = run();
   return {
-    chain: chain.name,
+    chain,
     wake,
     stop: async () => {
       stopped = true;

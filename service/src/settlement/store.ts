@@ -1,16 +1,24 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Hex } from 'viem';
-import { bytesToHex } from 'viem/utils';
-import type { FundRow } from '../chain/evm/sale-fund.ts';
+import { showHash } from '../chain/address.ts';
 import type { Db } from '../db/pool.ts';
 import type { ParticipationStatus } from '../db/settlement-tables.ts';
 
 /** The columns of a participation that settlement needs. */
-export type SettlementRow = FundRow & {
+export type SettlementRow = {
   id: string;
+  /** The id of the commitment in EVM funds that have ids. */
+  commitment: Hex;
   status: ParticipationStatus;
-  fund: Hex;
-  approvalHash: Hex;
+  user: string;
+  fund: string;
+  token: string;
+  amount: bigint;
+  approvalHash: string;
+  /** The token account that was approved, on chains where a wallet has several; null otherwise, or while unknown. */
+  source: string | null;
+  /** The token account that commits pay into, on chains where the fund itself holds no tokens. */
+  vault: string | null;
   decimals: number;
   preparedAt: string;
   userId: string;
@@ -23,10 +31,12 @@ export type SettlementRow = FundRow & {
 export type StoredRow = {
   id: string;
   status: ParticipationStatus;
-  fund_address: Hex;
-  wallet_address: Hex;
+  fund_address: string;
+  wallet_address: string;
   offer_option_id: string;
-  token_address: Hex;
+  token_address: string;
+  source_address: string | null;
+  vault_address: string | null;
   amount: string;
   approval_hash: Buffer;
   asset_digits: number;
@@ -40,6 +50,7 @@ export type StoredRow = {
 
 export const SETTLEMENT_COLUMNS = sql`p.id, p.status, p.fund_address, p.wallet_address, p.offer_option_id, p.token_address, p.amount,
   p.approval_hash, p.asset_digits, p.prepared_at, p.user_id, p.partner_id, p.offer_id, p.chain,
+  p.source_address, p.vault_address,
   (select id from installation_ids) as installation_id`;
 
 export function toSettlementRow(row: StoredRow): SettlementRow {
@@ -52,7 +63,9 @@ export function toSettlementRow(row: StoredRow): SettlementRow {
     optionId: row.offer_option_id,
     token: row.token_address,
     amount: BigInt(row.amount),
-    approvalHash: bytesToHex(row.approval_hash),
+    approvalHash: showHash(row.approval_hash),
+    source: row.source_address,
+    vault: row.vault_address,
     decimals: row.asset_digits,
     preparedAt: row.prepared_at,
     userId: row.user_id,
@@ -115,9 +128,9 @@ export async function listExpired(
 export async function listSubmittedAmounts(
   db: Db,
   chain: string,
-  wallets: readonly Hex[],
-): Promise<{ user: Hex; token: Hex; amount: bigint }[]> {
-  const { rows } = await sql<{ wallet_address: Hex; token_address: Hex; amount: string }>`
+  wallets: readonly string[],
+): Promise<{ user: string; token: string; amount: bigint }[]> {
+  const { rows } = await sql<{ wallet_address: string; token_address: string; amount: string }>`
     select wallet_address, token_address, sum(amount)::text as amount from participations
     where wallet_address = any(${wallets}) and status = 'submitted' and chain = ${chain}
     group by wallet_address, token_address`.execute(db);
@@ -135,6 +148,9 @@ export async function postponeRows(db: Db, ids: readonly string[], seconds: numb
     where id = any(${ids}::uuid[])`.execute(db);
 }
 
+/** The blocks below which commits can be refunded and failed refunds be sent again. Final transactions always can. */
+export type RefundableBlocks = { committedBelow: bigint; releasedBelow: bigint };
+
 /**
  * Returns unsent refunds of one fund, option and token whose commit is below block `committedBelow`. A refund that an
  * earlier transaction failed to pay is due again once that transaction is below `releasedBelow` and cannot come back.
@@ -142,7 +158,7 @@ export async function postponeRows(db: Db, ids: readonly string[], seconds: numb
 export async function listToRemit(
   db: Db,
   chain: string,
-  { committedBelow, releasedBelow }: { committedBelow: bigint; releasedBelow: bigint },
+  { committedBelow, releasedBelow }: RefundableBlocks,
   limit: number,
 ): Promise<SettlementRow[]> {
   const isBelow = (id: RawBuilder<unknown>, block: bigint) =>
@@ -191,6 +207,11 @@ export async function listOwnersOf(
 /** Makes the approval of a failed participation available to other wallets. */
 export async function freeApproval(tx: Db, id: string): Promise<void> {
   await tx.updateTable('participations').set({ holds_approval: false }).where('id', '=', id).execute();
+}
+
+/** Records which token account was approved. */
+export async function setSource(tx: Db, id: string, source: string): Promise<void> {
+  await tx.updateTable('participations').set({ source_address: source }).where('id', '=', id).execute();
 }
 
 /** Records whether the rows are committed on chain; null means unknown. */

@@ -1,54 +1,47 @@
-import type { EvmChain } from '../chain/evm/client.ts';
 import type { Context } from '../context.ts';
-import { feeLimits, type OperatorAccount } from '../operator/account.ts';
-import type { FollowState, FollowTimings, OutcomeHandlers } from '../operator/follow.ts';
 import { type Lease, LeaseLost, releaseLease } from '../operator/lease.ts';
-import type { Signer } from '../operator/signer.ts';
 import { type AlertGauges, type Alerts, createAlerts } from './alerts.ts';
-import { createOutcomeHandlers } from './outcome.ts';
+import type { SettlementDriver } from './driver.ts';
 
-/** The settlement of one chain. Only the node that holds the lease does any work. */
-export type SettlementWorker = {
+/** What a driver needs of its worker. */
+export type WorkerParts = {
   ctx: Context;
-  account: OperatorAccount;
   alerts: Alerts;
-  handlers: OutcomeHandlers;
-  state: FollowState;
-  timings: FollowTimings;
   /** Returns the lease of the current round. Throws `LeaseLost` if there is none. */
   lease(): Lease;
+};
+
+/** The settlement of one chain. Only the node that holds the lease does any work. */
+export type SettlementWorker = WorkerParts & {
+  driver: SettlementDriver;
   setLease(lease: Lease | null): void;
   /** Releases the lease when the process stops. */
   release(): Promise<void>;
 };
 
-export function createWorker(
+export function createWorker<D extends { driver: SettlementDriver }>(
   ctx: Context,
-  chain: EvmChain,
-  signer: Signer,
+  chain: string,
   gauges: AlertGauges,
-  timings: FollowTimings,
-): SettlementWorker {
-  const { db, log, clock, random } = ctx;
-  const alerts = createAlerts(gauges, log, chain.name);
+  createDriver: (parts: WorkerParts) => D,
+): SettlementWorker & D {
   let current: Lease | null = null;
-  const account = { db, log, clock, random, chain, signer, ...feeLimits(ctx.config, chain.name) };
-  return {
+  const parts = {
     ctx,
-    account,
-    alerts,
-    handlers: createOutcomeHandlers(ctx, account, alerts),
-    state: { head: null, nonces: { since: null }, unmined: null, checkedEpoch: null },
-    timings,
+    alerts: createAlerts(gauges, ctx.log, chain),
     lease: () => {
       if (current === null) throw new LeaseLost();
       return current;
     },
+  };
+  return {
+    ...parts,
+    ...createDriver(parts),
     setLease: (lease) => {
       current = lease;
     },
     release: async () => {
-      if (current !== null) await releaseLease(db, current).catch(() => undefined);
+      if (current !== null) await releaseLease(ctx.db, current).catch(() => undefined);
     },
   };
 }

@@ -4,14 +4,14 @@ import { assertEligible } from '../eligibility/gate.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import type { Offer } from '../offers/catalogue.ts';
-import type { OfferContract } from '../offers/stored-offer.ts';
+import type { EvmContract } from '../offers/stored-offer.ts';
 
 /** Throws unless this user may trade the offer with this wallet. */
 export async function assertMayTrade(
   ctx: Context,
   caller: UserCaller,
   offer: Offer,
-  { chain }: OfferContract,
+  { chain }: EvmContract,
   wallet: Hex,
 ): Promise<void> {
   const option = offer.options[0];

@@ -5,15 +5,15 @@ import type { Context } from '../context.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import type { Offer } from '../offers/catalogue.ts';
-import { assertOpen, contractOn, findOfferBySymbol } from '../offers/offer.ts';
-import type { OfferContract } from '../offers/stored-offer.ts';
+import { assertOpen, evmContractOn, findOfferBySymbol } from '../offers/offer.ts';
+import type { EvmContract } from '../offers/stored-offer.ts';
 import type { NewTransaction } from './schema.ts';
 
 /** A validated transaction request with its offer, contract and tokens. */
 export type Intent = {
   caller: UserCaller;
   offer: Offer;
-  contract: OfferContract;
+  contract: EvmContract;
   chain: EvmChain;
   symbol: string;
   wallet: Hex;
@@ -35,7 +35,7 @@ export async function readIntent(
   const gross = BigInt(input.amount);
   if (gross === 0n) throw invalidField('amount', 'must be greater than 0');
   const offer = await findOfferBySymbol(ctx, caller, input.symbol);
-  const contract = contractOn(offer, input.chain);
+  const contract = evmContractOn(offer, input.chain);
   const chain = ctx.chains.evm(input.chain);
   assertOpen(offer, ctx.clock);
   const token = contract.funding_tokens[0]?.address;

@@ -20,7 +20,7 @@ beforeAll(async () => {
       contracts: [
         {
           ...{ chain: 'ethereum_sepolia', address: deployment.swap, asset_address: tesla?.address ?? null },
-          ...{ allow_list: false, domain_name: null },
+          ...{ allow_list: false, domain_name: null, vault: null },
           funding_tokens: [{ asset: 'usd-coin', address: usdc }],
         },
       ],

@@ -1,7 +1,7 @@
 import { hashRequestIn, type VerifyRequest } from '@causeway/contracts/encodings/tokenized-order.ts';
 import type { Hex } from 'viem';
 import type { EvmChain } from '../chain/evm/client.ts';
-import type { OfferContract } from '../offers/stored-offer.ts';
+import type { EvmContract } from '../offers/stored-offer.ts';
 import type { Signer } from '../operator/signer.ts';
 import { readDomain } from './swap-domain.ts';
 
@@ -12,7 +12,7 @@ import { readDomain } from './swap-domain.ts';
 export async function signQuoteRequest(
   signer: Signer,
   chain: EvmChain,
-  contract: OfferContract,
+  contract: EvmContract,
   request: VerifyRequest,
 ): Promise<Hex> {
   const { separator } = await readDomain(chain, contract);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeOffer } from '../../test/support/offers.ts';
 import { appleFile, startTokenizedWorld, type TokenizedWorld } from '../../test/support/venue.ts';
+import { evmContractOn } from '../offers/offer.ts';
 import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
 import { localSigner } from '../operator/signer.ts';
 import { findSwapProblems, readDomain } from './swap-domain.ts';
@@ -29,8 +30,7 @@ test('an unknown key, a missing key and a missing venue are reported', async () 
 });
 
 test('a domain that the contract does not confirm is refused', async () => {
-  const [contract] = world.offer.contracts;
-  if (contract === undefined) throw new Error('no contract');
+  const contract = evmContractOn(world.offer, 'ethereum_sepolia');
   const chain = world.app.ctx.chains.evm('ethereum_sepolia');
   // As if the same contract were on another chain.
   const otherChain = { ...chain, chainId: 1, memoize: <T>(_key: string, load: () => Promise<T>) => load() };

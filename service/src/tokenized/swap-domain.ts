@@ -5,14 +5,14 @@ import { readDomainName, readDomainSeparator, readOperator } from '../chain/evm/
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { listServedOffers } from '../offers/offer.ts';
-import type { OfferContract } from '../offers/stored-offer.ts';
+import type { EvmContract } from '../offers/stored-offer.ts';
 import type { Signer } from '../operator/signer.ts';
 
 /** The configuration does not match the contract, so nothing may be signed. */
 export class DomainError extends Error {}
 
 /** Returns the EIP-712 domain of a swap contract. Throws `DomainError` unless the contract confirms it. */
-export function readDomain(chain: EvmChain, contract: OfferContract): Promise<Domain & { separator: Hex }> {
+export function readDomain(chain: EvmChain, contract: EvmContract): Promise<Domain & { separator: Hex }> {
   const { address, domain_name } = contract;
   return chain.memoize(`swap domain ${address} ${domain_name ?? ''}`, async () => {
     const [publishedName, separator] = await Promise.all([
@@ -30,11 +30,7 @@ export function readDomain(chain: EvmChain, contract: OfferContract): Promise<Do
 }
 
 /** Throws `DomainError` unless the contract accepts requests of this signer. */
-export async function assertOperator(
-  chain: EvmChain,
-  contract: OfferContract,
-  signer: Signer,
-): Promise<void> {
+export async function assertOperator(chain: EvmChain, contract: EvmContract, signer: Signer): Promise<void> {
   const operator = await readOperator(chain, contract.address);
   if (operator !== signer.address)
     throw new DomainError(
@@ -54,13 +50,13 @@ export async function findSwapProblems(ctx: Context): Promise<string[]> {
   if (ctx.operator === null) problems.push('OPERATOR_KEY: is required to serve tokenized swaps');
   for (const { slug, contracts } of served)
     for (const contract of contracts) {
-      const problem = await findProblem(ctx, contract);
+      const problem = await findProblem(ctx, contract as EvmContract);
       if (problem !== null) problems.push(`offer ${slug}: ${problem}`);
     }
   return problems;
 }
 
-async function findProblem(ctx: Context, contract: OfferContract): Promise<string | null> {
+async function findProblem(ctx: Context, contract: EvmContract): Promise<string | null> {
   try {
     const chain = ctx.chains.evm(contract.chain);
     await readDomain(chain, contract);

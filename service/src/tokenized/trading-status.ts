@@ -5,7 +5,7 @@ import { ApiError } from '../errors.ts';
 import type { Caller } from '../http/access.ts';
 import type { Offer } from '../offers/catalogue.ts';
 import { findOfferBySymbol, offerState } from '../offers/offer.ts';
-import type { OfferContract } from '../offers/stored-offer.ts';
+import type { EvmContract } from '../offers/stored-offer.ts';
 import { grossUp } from './fee.ts';
 import type { Side, TradingLimits } from './provider.ts';
 import { orRefuse } from './refusal.ts';
@@ -74,12 +74,14 @@ async function readActiveLimit({ venue }: Context, symbol: string): Promise<bigi
 
 /** Returns whether any deployment accepts this side. */
 async function hasRunningContract(ctx: Context, { contracts }: Offer, side: Side): Promise<boolean> {
-  const states = await Promise.all(contracts.map((contract) => isRunning(ctx, contract, side)));
+  const states = await Promise.all(
+    contracts.map((contract) => isRunning(ctx, contract as EvmContract, side)),
+  );
   return states.some((runs) => runs);
 }
 
 /** A contract without `status()` counts as running: every swap is simulated before its calldata is issued. */
-export async function isRunning(ctx: Context, contract: OfferContract, side: Side): Promise<boolean> {
+export async function isRunning(ctx: Context, contract: EvmContract, side: Side): Promise<boolean> {
   const { chain, address, asset_address } = contract;
   try {
     const status = await readTokenizedStatus(ctx.chains.evm(chain), address, asset_address ?? address);

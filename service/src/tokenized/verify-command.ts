@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { type CalldataClaim, verifyCalldata } from '@causeway/contracts/encodings/verify-calldata.ts';
-import { openRpc } from '../chain/evm/rpc.ts';
+import { EVM_PROTOCOL } from '../chain/evm/protocol.ts';
+import { openRpc } from '../chain/rpc/rpc.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
 
 export const VERIFY_HELP: CommandHelp = {
@@ -55,7 +56,7 @@ export async function runVerify(args: string[]): Promise<void> {
     wallet,
     ...(name !== undefined && { domain_name: name }),
   } as CalldataClaim;
-  const rpc = openRpc({ chain: 'node', urls: [url], timeoutMs: TIMEOUT_MS });
+  const rpc = openRpc({ chain: 'node', protocol: EVM_PROTOCOL, urls: [url], timeoutMs: TIMEOUT_MS });
   try {
     const { ok, findings } = await verifyCalldata(rpc, claimed);
     for (const { check, ok: passed, description } of findings)

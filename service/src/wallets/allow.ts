@@ -10,7 +10,7 @@ import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { newId } from '../http/ids.ts';
 import { toTimestamp } from '../http/wire.ts';
-import { contractOn, findOffer, offerState } from '../offers/offer.ts';
+import { evmContractOn, findOffer, offerState } from '../offers/offer.ts';
 import { proveOwnership, readAddress } from './challenge.ts';
 import { lockProof } from './proof.ts';
 import { assertNotRevoking, lockNotRevoking } from './revocation.ts';
@@ -28,7 +28,7 @@ export async function allowWallet(
   const wallet = readAddress(input.chain, input.wallet_address) as Hex;
   const offer = await findOffer(ctx, caller, offerId);
   if (offer.type === 'platform::token_sale') throw new ApiError('offer_type_mismatch');
-  const { allow_list: contract } = contractOn(offer, input.chain);
+  const { allow_list: contract } = evmContractOn(offer, input.chain);
   if (offerState(offer, ctx.clock.now()) === 'ended') throw new ApiError('offer_ended');
   const gate = { offer, options: offer.options, wallet, chain: input.chain };
   await assertEligible(ctx, caller, 'bind', gate);

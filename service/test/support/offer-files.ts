@@ -66,6 +66,7 @@ function contract(funding: readonly string[]): fc.Arbitrary<OfferFile['contracts
     asset_address: hex,
     allow_list: fc.oneof(fc.boolean(), hex),
     domain_name: fc.option(words(20)),
+    vault: fc.constant(null),
     funding_tokens: fc
       .uniqueArray(hex, {
         minLength: funding.length,

@@ -56,7 +56,7 @@ export function tokenizedFile(change: Partial<OfferFile> = {}): OfferFile {
     contracts: [
       {
         ...{ chain: 'ethereum_sepolia', address: ADDRESS.swap, asset_address: ADDRESS.asset },
-        ...{ allow_list: false, domain_name: null },
+        ...{ allow_list: false, domain_name: null, vault: null },
         funding_tokens: [{ asset: 'usd-coin', address: ADDRESS.usdc }],
       },
     ],

@@ -12,9 +12,9 @@ import type { FollowTimings } from '../../src/operator/follow.ts';
 import { deriveSandboxKey } from '../../src/operator/sandbox-keys.ts';
 import type { Signer } from '../../src/operator/signer.ts';
 import { type AlertGauges, createAlertGauges } from '../../src/settlement/alerts.ts';
+import { createEvmWorker } from '../../src/settlement/evm-driver.ts';
 import { type Round, runRound } from '../../src/settlement/round.ts';
 import { FOLLOW_TIMINGS } from '../../src/settlement/settlement.ts';
-import { createWorker } from '../../src/settlement/worker.ts';
 import { START, type TestApp, testApp } from './app.ts';
 import { startTestChain, type TestChain, type TestNode } from './chain.ts';
 import { makeOffer, saleFile } from './offers.ts';
@@ -201,7 +201,7 @@ export function saleWorker(
   if (signer === null) throw new Error('the app has no operator key');
   const gauges = gaugesOf(app);
   const chain = ctx.chains.evm('ethereum_sepolia');
-  const worker = createWorker(
+  const worker = createEvmWorker(
     { ...ctx, node: change.node ?? ctx.node },
     { ...chain, facts: { ...chain.facts, refundDepth: change.refundDepth ?? chain.facts.refundDepth } },
     signer,

@@ -6,7 +6,7 @@ import { createWalletClient, custom, type Hex } from 'viem';
 import { sepolia } from 'viem/chains';
 import { keccak256, toHex } from 'viem/utils';
 import { afterAll, beforeAll, expect } from 'vitest';
-import type { NodeError } from '../../src/chain/evm/failures.ts';
+import type { NodeError } from '../../src/chain/rpc/failures.ts';
 import type { FollowTimings } from '../../src/operator/follow.ts';
 import type { TestChain } from './chain.ts';
 import { type Sale, type SaleOptions, saleWorker, startSale } from './sale.ts';

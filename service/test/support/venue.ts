@@ -110,7 +110,7 @@ export function appleFile(
     contracts: [
       {
         ...{ chain: 'ethereum_sepolia', address: deployment.swap, asset_address: asset.address },
-        ...{ allow_list: false, domain_name: null },
+        ...{ allow_list: false, domain_name: null, vault: null },
         funding_tokens: [{ asset: 'usd-coin', address: usdc }],
       },
     ],

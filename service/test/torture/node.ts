@@ -1,4 +1,5 @@
-import type { Chains, EvmChain } from '../../src/chain/evm/client.ts';
+import type { EvmChain } from '../../src/chain/evm/client.ts';
+import type { Chains } from '../../src/chain/open-chains.ts';
 import { buildContext } from '../../src/compose.ts';
 import { loadConfig } from '../../src/config.ts';
 import { buildServer } from '../../src/http/server.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { CHAINS } from '../../chains.ts';
+import { CHAINS, isEvmChain } from '../../chains.ts';
 import type { EvmChain, OfferContract, OfferDetails } from '../../wire.ts';
 
 /** The chain and contract of a purchase, and the token that pays for it. */
@@ -23,7 +23,8 @@ export type DeploymentChoice = {
 /** Lets the user choose among an offer's chains and payment assets. Default: the first of each. */
 export function useDeployment(offer: OfferDetails): DeploymentChoice {
   const [chosen, setChosen] = useState<{ chain?: string; asset?: string }>({});
-  const { contracts } = offer;
+  // The flows sign with EVM wallets.
+  const contracts = offer.contracts.filter(isEvmContract);
   const contract = contracts.find(({ chain }) => chain === chosen.chain) ?? contracts[0];
   // A tokenized order names no funding token; the contract always takes its first one.
   const tokens = contract?.funding_tokens.slice(0, offer.type === 'tokenized::swap' ? 1 : undefined) ?? [];
@@ -45,4 +46,8 @@ export function useDeployment(offer: OfferDetails): DeploymentChoice {
     setChain: (chain) => setChosen((previous) => ({ ...previous, chain })),
     setAsset: (asset) => setChosen((previous) => ({ ...previous, asset })),
   };
+}
+
+function isEvmContract(contract: OfferContract): contract is OfferContract & { chain: EvmChain } {
+  return isEvmChain(contract.chain);
 }

@@ -3,11 +3,11 @@ import type { Hex } from 'viem';
 import { hexToBigInt, isHex, numberToHex } from 'viem/utils';
 import { ApiError } from '../../errors.ts';
 import { UpstreamFailure } from '../../outbound/failure.ts';
+import { rpcError } from '../rpc/failures.ts';
+import { resultOf } from '../rpc/reply.ts';
 import type { EvmChain } from './client.ts';
 import { contractCall } from './contract-call.ts';
-import { rpcError } from './failures.ts';
 import { callNode } from './node-call.ts';
-import { resultOf } from './reply.ts';
 
 export type Block = { number: bigint; hash: Hex };
 

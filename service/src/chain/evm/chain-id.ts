@@ -4,9 +4,9 @@ import type { EvmChain } from './client.ts';
 export async function findChainIdProblems(chain: EvmChain): Promise<string[]> {
   const heads = await chain.rpc.survey();
   return heads
-    .filter(({ chainId }) => chainId !== chain.chainId)
+    .filter(({ network }) => network !== String(chain.chainId))
     .map(
-      ({ provider, chainId }) =>
-        `RPC_URL_${chain.name.toUpperCase()}: the endpoint of ${provider} serves chain id ${chainId}, not ${chain.chainId}`,
+      ({ provider, network }) =>
+        `RPC_URL_${chain.name.toUpperCase()}: the endpoint of ${provider} serves chain id ${network}, not ${chain.chainId}`,
     );
 }

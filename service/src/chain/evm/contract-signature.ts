@@ -10,8 +10,8 @@ import {
 } from 'viem/utils';
 import { ApiError } from '../../errors.ts';
 import { UpstreamFailure } from '../../outbound/failure.ts';
+import { rpcError } from '../rpc/failures.ts';
 import type { EvmChain } from './client.ts';
-import { rpcError } from './failures.ts';
 import { callNode } from './node-call.ts';
 
 /** A signature can make the node run arbitrary code. This is enough for a Safe with many owners or a Solidity passkey. */

@@ -2,9 +2,9 @@ import type { FaultMode } from '@causeway/sandbox/simulators/fault.ts';
 import { type Hex, numberToHex } from 'viem';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { startTestChain, type TestChain, type TestNode } from '../../../test/support/chain.ts';
-import { type Chains, openChains } from './client.ts';
+import { type Chains, openChains } from '../open-chains.ts';
+import { findApiError } from '../rpc/failures.ts';
 import { readBalance } from './erc20.ts';
-import { findApiError } from './failures.ts';
 
 const TIMEOUT_MS = 600;
 const RECOVERY = { timeout: 5_000, interval: 50 };

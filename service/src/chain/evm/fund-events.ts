@@ -1,9 +1,9 @@
 import type { Hex } from 'viem';
 import { hexToBigInt, hexToNumber, numberToHex } from 'viem/utils';
+import { NodeError } from '../rpc/failures.ts';
+import { resultOf } from '../rpc/reply.ts';
 import type { EvmChain } from './client.ts';
-import { NodeError } from './failures.ts';
 import type { EventLog } from './receipts.ts';
-import { resultOf } from './reply.ts';
 import { decodeFundEvent, type FundEvent } from './sale-fund.ts';
 
 export type MinedFundEvent = FundEvent & {

@@ -9,9 +9,9 @@ import {
   toFunctionSelector,
 } from 'viem/utils';
 import { UpstreamFailure } from '../../outbound/failure.ts';
-import type { RpcReply } from './endpoint.ts';
+import type { RpcReply } from '../rpc/endpoint.ts';
+import type { Rpc } from '../rpc/rpc.ts';
 import { revertData } from './revert.ts';
-import type { Rpc } from './rpc.ts';
 
 export type RawCall = { to: Hex; data: Hex };
 export type RawResult = { success: boolean; data: Hex };

@@ -1,7 +1,7 @@
 import { ApiError } from '../../errors.ts';
 import { UpstreamFailure } from '../../outbound/failure.ts';
+import { rpcError } from '../rpc/failures.ts';
 import type { EvmChain } from './client.ts';
-import { rpcError } from './failures.ts';
 import { describeRevert, revertData } from './revert.ts';
 
 /** Sends one RPC call. Throws `contract_reverted` if it reverts and an upstream error if the node rejects it. */

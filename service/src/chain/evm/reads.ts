@@ -1,13 +1,13 @@
 import type { Hex } from 'viem';
 import { ApiError } from '../../errors.ts';
 import { UpstreamFailure } from '../../outbound/failure.ts';
+import { rpcError } from '../rpc/failures.ts';
+import type { Rpc } from '../rpc/rpc.ts';
 import { createTokenBucket } from '../token-bucket.ts';
 import type { Call } from './contract-call.ts';
-import { rpcError } from './failures.ts';
 import { createHead } from './head.ts';
 import { createCallAll, type RawResult } from './multicall.ts';
 import { describeRevert } from './revert.ts';
-import type { Rpc } from './rpc.ts';
 
 /** Reads contracts on the latest block. Throws `contract_not_found`, `contract_reverted` or an upstream error. */
 export type Reader = {

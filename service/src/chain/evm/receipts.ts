@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
+import { resultOf } from '../rpc/reply.ts';
 import type { EvmChain } from './client.ts';
-import { resultOf } from './reply.ts';
 
 export type EventLog = { address: Hex; topics: Hex[]; data: Hex };
 

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
 import { decodeErrorResult, isHex } from 'viem/utils';
-import { NodeError } from './failures.ts';
+import { NodeError } from '../rpc/failures.ts';
 import { KNOWN_ERRORS } from './known-errors.ts';
 
 /** Returns the revert data if the node's error means that the call reverted, or undefined for any other error. */

@@ -1,13 +1,13 @@
 import { realTime } from '../../clock.ts';
 import { UpstreamFailure } from '../../outbound/failure.ts';
-import { type Endpoint, openEndpoint, type RpcCall, type RpcReply } from './endpoint.ts';
+import { type ClassifyError, type Endpoint, openEndpoint, type RpcCall, type RpcReply } from './endpoint.ts';
 import { rpcError } from './failures.ts';
-import { type EndpointHead, type SurveyOptions, surveyEndpoints } from './survey.ts';
+import { type EndpointHead, type HeadQuery, type SurveyOptions, surveyEndpoints } from './survey.ts';
 
 /** Checks well-formed replies. Throws `UpstreamFailure` to have another endpoint tried. */
 export type Accept = (replies: RpcReply[]) => void;
 
-/** JSON-RPC to the nodes of one chain. Reads and `eth_sendRawTransaction` are idempotent, so every call may be retried. */
+/** JSON-RPC to the nodes of one chain. Reads and sending signed bytes are idempotent, so every call may be retried. */
 export type Rpc = {
   /** Makes one call. Throws `NodeError` if the node rejects it, `ApiError` if no node responds. */
   request(call: { method: string; params?: unknown }): Promise<unknown>;
@@ -24,8 +24,12 @@ export type Rpc = {
   close(): Promise<void>;
 };
 
-export type RpcOptions = Partial<SurveyOptions> & {
+/** What distinguishes the nodes of one protocol from those of others. */
+export type Protocol = { classifyError: ClassifyError; headQuery: HeadQuery };
+
+export type RpcOptions = Partial<Omit<SurveyOptions, 'query'>> & {
   chain: string;
+  protocol: Protocol;
   urls: readonly string[];
   /** Time limit for one call, all attempts included. */
   timeoutMs: number;
@@ -38,9 +42,11 @@ const SURVEY_INTERVAL_MS = 5_000;
 const MAX_LAG_SECONDS = 60;
 
 /** Endpoints are tried in the configured order, failing and stale ones last. */
-export function openRpc({ chain, urls, timeoutMs, ...options }: RpcOptions): Rpc {
-  const survey = { chainId: null, maxLagSeconds: MAX_LAG_SECONDS, now: realTime, ...options };
-  return createRpc({ chain, endpoints: urls.map(openEndpoint), timeoutMs, survey });
+export function openRpc({ chain, urls, timeoutMs, protocol, ...options }: RpcOptions): Rpc {
+  const query = protocol.headQuery;
+  const survey = { network: null, query, maxLagSeconds: MAX_LAG_SECONDS, now: realTime, ...options };
+  const endpoints = urls.map((url) => openEndpoint(url, protocol.classifyError));
+  return createRpc({ chain, endpoints, timeoutMs, survey });
 }
 
 function createRpc(parts: RpcParts): Rpc {

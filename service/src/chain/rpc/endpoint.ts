@@ -34,11 +34,10 @@ const MAX_PAUSE_MS = 2_000;
 const DISTRUST_MS = 1_000;
 const MAX_RESPONSE_BYTES = 32 * 1_048_576;
 
-// Resource unavailable and limit exceeded (EIP-1474), and a code that some providers use for the latter.
-const RATE_LIMIT_CODES = new Set([-32002, -32005, -32016]);
-const INTERNAL_ERROR = -32603;
+/** Returns the failure that a node's error stands for, or null if the error is the answer to the call. */
+export type ClassifyError = (code: number, message: string, data: unknown) => UpstreamFailure | null;
 
-export function openEndpoint(url: string): Endpoint {
+export function openEndpoint(url: string, classifyError: ClassifyError): Endpoint {
   const { origin, pathname, search, username, password } = new URL(url);
   const pool = new Pool(origin, { connections: MAX_CONNECTIONS, pipelining: 1, keepAliveTimeout: 4_000 });
   const credentials = username === '' ? {} : { authorization: basicAuthorization(username, password) };
@@ -66,7 +65,8 @@ export function openEndpoint(url: string): Endpoint {
       await slots.take(timeoutMs);
       try {
         const remaining = Math.max(1, deadline - performance.now());
-        const replies = await postCalls(pool, `${pathname}${search}`, credentials, calls, remaining);
+        const text = await postCalls(pool, `${pathname}${search}`, credentials, calls, remaining);
+        const replies = readReplies(text, calls.length, classifyError);
         circuit.succeed();
         return replies;
       } finally {
@@ -133,7 +133,7 @@ async function postCalls(
   credentials: Record<string, string>,
   calls: RpcCall[],
   timeoutMs: number,
-): Promise<RpcReply[]> {
+): Promise<string> {
   const requests = calls.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }));
   const response = await sendHttpRequest(pool, {
     method: 'POST',
@@ -145,38 +145,35 @@ async function postCalls(
   });
   const failure = failureOfStatus(response.status, response.headers);
   if (failure !== undefined) throw failure;
-  return readReplies(response.text, calls.length, response.status);
+  return response.text;
 }
 
-function readReplies(text: string, count: number, status: number): RpcReply[] {
+function readReplies(text: string, count: number, classifyError: ClassifyError): RpcReply[] {
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
   } catch (cause) {
-    throw new UpstreamFailure('invalid_response', `HTTP ${status} with a body that is not JSON`, { cause });
+    throw new UpstreamFailure('invalid_response', 'the body is not JSON', { cause });
   }
-  if (count === 1) return [readReply(parsed)];
+  if (count === 1) return [readReply(parsed, classifyError)];
   // A node that rejects a whole batch answers with a single object.
   if (!Array.isArray(parsed)) {
-    const reply = readReply(parsed);
+    const reply = readReply(parsed, classifyError);
     return Array.from({ length: count }, () => reply);
   }
   const byId = new Map(parsed.map((each: { id?: unknown } | null) => [each?.id, each]));
-  return Array.from({ length: count }, (_, id) => readReply(byId.get(id)));
+  return Array.from({ length: count }, (_, id) => readReply(byId.get(id), classifyError));
 }
 
-function readReply(reply: unknown): RpcReply {
+function readReply(reply: unknown, classifyError: ClassifyError): RpcReply {
   const { result, error } = (reply ?? {}) as {
     result?: unknown;
     error?: { code?: unknown; message?: unknown; data?: unknown };
   };
   if (error !== undefined && error !== null) {
     if (typeof error.code !== 'number') throw new UpstreamFailure('invalid_response', 'error without a code');
-    const message = `node error ${error.code}: ${error.message}`;
-    if (RATE_LIMIT_CODES.has(error.code)) throw new UpstreamFailure('rate_limited', message);
-    // Some nodes report a revert as an internal error with data.
-    if (error.code === INTERNAL_ERROR && error.data == null)
-      throw new UpstreamFailure('invalid_response', message);
+    const failure = classifyError(error.code, `node error ${error.code}: ${error.message}`, error.data);
+    if (failure !== null) throw failure;
     return { error: new NodeError(error.code, String(error.message ?? ''), error.data) };
   }
   if (result === undefined) throw new UpstreamFailure('invalid_response', 'neither a result nor an error');

@@ -1,0 +1,62 @@
+import { realTime } from '../clock.ts';
+import { ApiError } from '../errors.ts';
+import { type ChainName, EVM_CHAIN_NAMES, SOLANA_CHAIN_NAMES } from './chains.ts';
+import { type EvmChain, openEvmChain } from './evm/client.ts';
+import { openSolanaChain, type SolanaChain } from './solana/client.ts';
+
+export type Chains = {
+  /** Throws `chain_not_supported` unless this is an EVM chain with an RPC endpoint. */
+  evm(name: string): EvmChain;
+  /** Throws `chain_not_supported` unless this is a Solana cluster with an RPC endpoint. */
+  solana(name: string): SolanaChain;
+  /** Returns the EVM chains. */
+  all(): EvmChain[];
+  allSolana(): SolanaChain[];
+  close(): Promise<void>;
+};
+
+export type ChainsOptions = {
+  /** The RPC URLs of each chain in order of preference. */
+  urls: Partial<Record<ChainName, readonly string[]>>;
+  /** Time for one call including retries. Default: 4,000. */
+  timeoutMs?: number;
+  /** See `createReader`. Default: an eighth of the block time, at most 500 ms. */
+  freshnessMs?: number | null;
+  /** The clock that heads are compared with, in milliseconds since the epoch. Default: real time. */
+  now?: () => number;
+};
+
+const RPC_TIMEOUT_MS = 4_000;
+
+export function openChains({
+  urls,
+  timeoutMs = RPC_TIMEOUT_MS,
+  freshnessMs,
+  now = realTime,
+}: ChainsOptions): Chains {
+  const configured = <N extends ChainName>(names: readonly N[]) =>
+    names.flatMap((name) => {
+      const list = urls[name] ?? [];
+      return list.length === 0 ? [] : [{ name, list }];
+    });
+  const evm = configured(EVM_CHAIN_NAMES).map(({ name, list }) =>
+    openEvmChain(name, list, timeoutMs, freshnessMs, now),
+  );
+  const solana = configured(SOLANA_CHAIN_NAMES).map(({ name, list }) =>
+    openSolanaChain(name, list, timeoutMs, now),
+  );
+  return {
+    evm: (name) => findChain(evm, name),
+    solana: (name) => findChain(solana, name),
+    all: () => [...evm],
+    allSolana: () => [...solana],
+    close: async () => void (await Promise.all([...evm, ...solana].map(({ rpc }) => rpc.close()))),
+  };
+}
+
+function findChain<C extends { name: string }>(chains: readonly C[], wanted: string): C {
+  const chain = chains.find(({ name }) => name === wanted);
+  if (chain === undefined)
+    throw new ApiError('chain_not_supported', { chain: [`${wanted} is not supported here`] });
+  return chain;
+}

@@ -1,0 +1,60 @@
+import { TOKEN_PROGRAM } from './addresses.ts';
+import type { WireInstruction } from './wire-transaction.ts';
+
+/** An approval that a transaction made: `delegate` may move `amount` out of the token account `source`. */
+export type TokenApproval = {
+  source: string;
+  /** Null if the instruction does not name it. */
+  mint: string | null;
+  delegate: string;
+  owner: string;
+  amount: bigint;
+};
+
+const APPROVE = 4;
+const APPROVE_CHECKED = 13;
+const BATCH = 255;
+
+/**
+ * Returns the approvals among executed instructions, inner ones included. The token program runs batches without inner
+ * instructions and accepts bytes after the data, so batches are read item by item, and lengths are minimums.
+ */
+export function readTokenApprovals(instructions: readonly WireInstruction[]): TokenApproval[] {
+  return instructions
+    .filter(({ program }) => program === TOKEN_PROGRAM)
+    .flatMap(expandBatch)
+    .flatMap((each) => readApproval(each) ?? []);
+}
+
+type TokenInstruction = { accounts: string[]; data: Buffer };
+
+function expandBatch({ accounts, data }: TokenInstruction): TokenInstruction[] {
+  if (data[0] !== BATCH) return [{ accounts, data }];
+  const items: TokenInstruction[] = [];
+  let [offset, used] = [1, 0];
+  while (offset + 2 <= data.length) {
+    const [count = 0, length = 0] = data.subarray(offset, offset + 2);
+    const end = offset + 2 + length;
+    // The program rejects batches that end early, so this one was not executed as read.
+    if (end > data.length || used + count > accounts.length) return [];
+    items.push({ accounts: accounts.slice(used, used + count), data: data.subarray(offset + 2, end) });
+    offset = end;
+    used += count;
+  }
+  return items.filter((item) => item.data[0] !== BATCH);
+}
+
+function readApproval({ accounts, data }: TokenInstruction): TokenApproval | null {
+  if (data[0] === APPROVE && data.length >= 9) {
+    const [source, delegate, owner] = accounts;
+    if (source === undefined || delegate === undefined || owner === undefined) return null;
+    return { source, mint: null, delegate, owner, amount: data.readBigUInt64LE(1) };
+  }
+  if (data[0] === APPROVE_CHECKED && data.length >= 10) {
+    const [source, mint, delegate, owner] = accounts;
+    if (source === undefined || mint === undefined || delegate === undefined || owner === undefined)
+      return null;
+    return { source, mint, delegate, owner, amount: data.readBigUInt64LE(1) };
+  }
+  return null;
+}

@@ -1,0 +1,43 @@
+import { type ChainFacts, chainFacts, type SolanaChainName } from '../chains.ts';
+import { createMemoize, type Memoize } from '../memoize.ts';
+import { openRpc, type Rpc } from '../rpc/rpc.ts';
+import { SOLANA_PROTOCOL } from './protocol.ts';
+
+/** A Solana cluster that the service has RPC endpoints for. */
+export type SolanaChain = {
+  name: SolanaChainName;
+  facts: ChainFacts;
+  rpc: Rpc;
+  /** Caches a value that never changes. Failed loads are not cached. */
+  memoize: Memoize;
+};
+
+const MAX_LAG_SECONDS = 20;
+
+export function openSolanaChain(
+  name: SolanaChainName,
+  urls: readonly string[],
+  timeoutMs: number,
+  now: () => number,
+): SolanaChain {
+  const facts = chainFacts(name);
+  const survey = { network: facts.genesisHash, maxLagSeconds: MAX_LAG_SECONDS, now };
+  const rpc = openRpc({ chain: name, protocol: SOLANA_PROTOCOL, urls, timeoutMs, ...survey });
+  return { name, facts, rpc, memoize: createMemoize() };
+}
+
+/** Returns one view of the chain per provider, so that answers of independent sources can be compared. */
+export function providerViews(chain: SolanaChain): SolanaChain[] {
+  return chain.rpc.providers().map((rpc) => ({ ...chain, rpc }));
+}
+
+/** Returns one line per RPC endpoint that serves another cluster. Endpoints that do not answer are not judged. */
+export async function findClusterProblems({ name, facts, rpc }: SolanaChain): Promise<string[]> {
+  const heads = await rpc.survey();
+  return heads
+    .filter(({ network }) => network !== facts.genesisHash)
+    .map(
+      ({ provider, network }) =>
+        `RPC_URL_${name.toUpperCase()}: the endpoint of ${provider} serves the cluster with genesis hash ${network}, not ${facts.genesisHash}`,
+    );
+}

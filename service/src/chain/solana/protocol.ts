@@ -1,0 +1,42 @@
+import { UpstreamFailure } from '../../outbound/failure.ts';
+import type { Protocol } from '../rpc/rpc.ts';
+import { CLOCK_SYSVAR } from './addresses.ts';
+import { parseAccount } from './wire-account.ts';
+
+/**
+ * Errors that say something about the node, not about the call: behind the others (-32005), not yet at the requested slot
+ * (-32016), a slot that it skipped or lacks (-32004, -32007, -32009), history missing or unreachable (-32011, -32019), no
+ * status of a block yet (-32014), an internal error (-32603).
+ */
+const NODE_FAILURES = new Set([-32004, -32005, -32007, -32009, -32011, -32014, -32016, -32019, -32603]);
+const RATE_LIMITED = -32429;
+
+/** The JSON-RPC of Solana nodes. */
+export const SOLANA_PROTOCOL: Protocol = {
+  classifyError: (code, message) => {
+    if (code === RATE_LIMITED) return new UpstreamFailure('rate_limited', message);
+    return NODE_FAILURES.has(code) ? new UpstreamFailure('invalid_response', message) : null;
+  },
+  headQuery: {
+    requests: [
+      [{ method: 'getGenesisHash', params: [] }],
+      [
+        {
+          method: 'getAccountInfo',
+          params: [CLOCK_SYSVAR, { commitment: 'confirmed', encoding: 'base64' }],
+        },
+      ],
+    ],
+    read: ([genesis, clock]) => {
+      const time = readClock(clock);
+      return typeof genesis === 'string' && time !== null ? { network: genesis, ...time } : null;
+    },
+  },
+};
+
+/** Reads slot and time of the clock account (`getAccountInfo`). */
+export function readClock(reply: unknown): { number: bigint; timestamp: number } | null {
+  const account = parseAccount((reply as { value?: unknown } | null)?.value);
+  if (account === null || account.data.length < 40) return null;
+  return { number: account.data.readBigUInt64LE(0), timestamp: Number(account.data.readBigInt64LE(32)) };
+}

@@ -1,0 +1,139 @@
+import { UpstreamFailure } from '../../outbound/failure.ts';
+import { rpcError } from '../rpc/failures.ts';
+import type { Accept } from '../rpc/rpc.ts';
+import { CLOCK_SYSVAR } from './addresses.ts';
+import type { SolanaChain } from './client.ts';
+import { readClock } from './protocol.ts';
+import type { AccountInfo } from './token-accounts.ts';
+import { parseAccount } from './wire-account.ts';
+
+export type Commitment = 'confirmed' | 'finalized';
+
+/** Nodes answer at most this many accounts per call. */
+const MAX_ACCOUNTS = 100;
+const MAX_STATUSES = 256;
+
+async function call(
+  chain: SolanaChain,
+  method: string,
+  params: unknown[],
+  accept?: Accept,
+): Promise<unknown> {
+  const [reply] = await chain.rpc.batch([{ method, params }], accept);
+  if (reply === undefined) throw invalid(chain, method);
+  if ('error' in reply) throw reply.error;
+  return reply.result;
+}
+
+function invalid({ name }: SolanaChain, method: string) {
+  return rpcError(name, new UpstreamFailure('invalid_response', `the reply to ${method} makes no sense`));
+}
+
+/**
+ * Reads accounts at the slot `minSlot` or later, in the order of `addresses`; null for each that does not exist. A node
+ * that has not reached the slot refuses, and another is asked.
+ */
+export async function readAccounts(
+  chain: SolanaChain,
+  addresses: readonly string[],
+  { commitment, minSlot }: { commitment: Commitment; minSlot?: bigint },
+): Promise<(AccountInfo | null)[]> {
+  const chunks: string[][] = [];
+  for (let i = 0; i < addresses.length; i += MAX_ACCOUNTS) chunks.push(addresses.slice(i, i + MAX_ACCOUNTS));
+  const found = await Promise.all(
+    chunks.map(async (chunk) => {
+      const options = {
+        encoding: 'base64',
+        commitment,
+        ...(minSlot !== undefined && { minContextSlot: Number(minSlot) }),
+      };
+      const reply = await call(chain, 'getMultipleAccounts', [chunk, options]);
+      const { value, context } = (reply ?? {}) as { value?: unknown; context?: { slot?: unknown } };
+      const isComplete = Array.isArray(value) && value.length === chunk.length;
+      if (!isComplete || BigInt(Number(context?.slot ?? -1)) < (minSlot ?? 0n))
+        throw invalid(chain, 'getMultipleAccounts');
+      return value.map(parseAccount);
+    }),
+  );
+  return found.flat();
+}
+
+/** Reads the finalized slot and the block height at it. */
+export async function readEpoch(chain: SolanaChain): Promise<{ slot: bigint; height: bigint }> {
+  const reply = await call(chain, 'getEpochInfo', [{ commitment: 'finalized' }]);
+  const { absoluteSlot, blockHeight } = (reply ?? {}) as { absoluteSlot?: unknown; blockHeight?: unknown };
+  if (!Number.isSafeInteger(absoluteSlot) || !Number.isSafeInteger(blockHeight))
+    throw invalid(chain, 'getEpochInfo');
+  return { slot: BigInt(Number(absoluteSlot)), height: BigInt(Number(blockHeight)) };
+}
+
+/** Returns the time of the latest confirmed block in milliseconds since the epoch. */
+export async function readChainTime(chain: SolanaChain): Promise<number> {
+  const options = { commitment: 'confirmed', encoding: 'base64' };
+  const clock = readClock(await call(chain, 'getAccountInfo', [CLOCK_SYSVAR, options]));
+  if (clock === null) throw invalid(chain, 'getAccountInfo');
+  return clock.timestamp * 1000;
+}
+
+export type Blockhash = { hash: string; lastValidHeight: bigint };
+
+/** Reads a confirmed blockhash. The age limit is the node's to tell: slots and their number may change. */
+export async function readBlockhash(chain: SolanaChain): Promise<Blockhash> {
+  const reply = await call(chain, 'getLatestBlockhash', [{ commitment: 'confirmed' }]);
+  const { blockhash, lastValidBlockHeight } =
+    ((reply ?? {}) as { value?: Record<string, unknown> }).value ?? {};
+  if (typeof blockhash !== 'string' || !Number.isSafeInteger(lastValidBlockHeight))
+    throw invalid(chain, 'getLatestBlockhash');
+  return { hash: blockhash, lastValidHeight: BigInt(Number(lastValidBlockHeight)) };
+}
+
+export type SignatureStatus = { slot: bigint; isConfirmed: boolean; isFailed: boolean };
+
+/** Reads the statuses of transactions, in the order of `signatures`. Null is no proof: nodes forget and storage fails. */
+export async function readStatuses(
+  chain: SolanaChain,
+  signatures: readonly string[],
+): Promise<(SignatureStatus | null)[]> {
+  const statuses: (SignatureStatus | null)[] = [];
+  for (let i = 0; i < signatures.length; i += MAX_STATUSES) {
+    const chunk = signatures.slice(i, i + MAX_STATUSES);
+    const reply = await call(chain, 'getSignatureStatuses', [chunk, { searchTransactionHistory: true }]);
+    const { value } = (reply ?? {}) as { value?: unknown };
+    if (!Array.isArray(value) || value.length !== chunk.length) throw invalid(chain, 'getSignatureStatuses');
+    statuses.push(...value.map(parseStatus));
+  }
+  return statuses;
+}
+
+function parseStatus(value: unknown): SignatureStatus | null {
+  if (value === null || typeof value !== 'object') return null;
+  const { slot, err, confirmationStatus } = value as Record<string, unknown>;
+  return {
+    slot: BigInt(Number(slot)),
+    isConfirmed: confirmationStatus === 'confirmed' || confirmationStatus === 'finalized',
+    isFailed: err !== null && err !== undefined,
+  };
+}
+
+/** Reads the smallest balance that keeps an account of this size alive. It changes with the cluster's settings. */
+export async function readRent(chain: SolanaChain, bytes: number): Promise<bigint> {
+  const value = Number(await call(chain, 'getMinimumBalanceForRentExemption', [bytes]));
+  if (!Number.isSafeInteger(value)) throw invalid(chain, 'getMinimumBalanceForRentExemption');
+  return BigInt(value);
+}
+
+export async function readBalance(chain: SolanaChain, address: string): Promise<bigint> {
+  const reply = await call(chain, 'getBalance', [address, { commitment: 'confirmed' }]);
+  const value = Number((reply as { value?: unknown } | null)?.value);
+  if (!Number.isSafeInteger(value)) throw invalid(chain, 'getBalance');
+  return BigInt(value);
+}
+
+/** Returns recent prices per compute unit, in millionths of a lamport, for transactions that write these accounts. */
+export async function readPrices(chain: SolanaChain, writable: readonly string[]): Promise<bigint[]> {
+  const reply = await call(chain, 'getRecentPrioritizationFees', [writable]);
+  if (!Array.isArray(reply)) throw invalid(chain, 'getRecentPrioritizationFees');
+  return reply.map((each) =>
+    BigInt(Number((each as { prioritizationFee?: unknown }).prioritizationFee ?? 0)),
+  );
+}

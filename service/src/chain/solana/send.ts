@@ -1,0 +1,25 @@
+import type { SolanaChain } from './client.ts';
+
+/**
+ * Sends signed bytes to every endpoint; safe to repeat. Nodes do not check or retry: the service resends. An answer means
+ * only that a node has relayed the bytes. Throws if no node took them.
+ */
+export async function sendTransaction({ rpc }: SolanaChain, raw: Uint8Array): Promise<void> {
+  const options = { encoding: 'base64', skipPreflight: true, maxRetries: 0 };
+  const params = [Buffer.from(raw).toString('base64'), options];
+  await rpc.requestAll({ method: 'sendTransaction', params });
+}
+
+/** `error`: what the transaction would fail with, as nodes describe it; null if it would succeed. */
+export type Simulation = { error: unknown; units: number };
+
+/** Runs a transaction on the confirmed state without sending it. */
+export async function simulateTransaction({ rpc }: SolanaChain, raw: Uint8Array): Promise<Simulation> {
+  const options = { encoding: 'base64', commitment: 'confirmed', sigVerify: false };
+  const reply = await rpc.request({
+    method: 'simulateTransaction',
+    params: [Buffer.from(raw).toString('base64'), options],
+  });
+  const { err, unitsConsumed } = ((reply ?? {}) as { value?: Record<string, unknown> }).value ?? {};
+  return { error: err ?? null, units: Number(unitsConsumed ?? 0) };
+}

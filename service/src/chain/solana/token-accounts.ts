@@ -1,0 +1,52 @@
+import { base58 } from '@scure/base';
+import { TOKEN_PROGRAM } from './addresses.ts';
+
+/** An account as nodes report it. */
+export type AccountInfo = { owner: string; lamports: bigint; data: Buffer };
+
+export type TokenAccount = {
+  mint: string;
+  owner: string;
+  amount: bigint;
+  /** Null without a delegate. */
+  delegate: string | null;
+  delegatedAmount: bigint;
+  isFrozen: boolean;
+};
+
+/** `required` of the signers must sign. */
+export type Multisig = { required: number; signers: string[] };
+
+export const TOKEN_ACCOUNT_BYTES = 165;
+const MULTISIG_BYTES = 355;
+const FROZEN = 2;
+
+/** Returns null unless this is an initialized account of the classic token program. */
+export function readTokenAccount(account: AccountInfo | null): TokenAccount | null {
+  if (account === null || account.owner !== TOKEN_PROGRAM || account.data.length !== TOKEN_ACCOUNT_BYTES)
+    return null;
+  const { data } = account;
+  const state = data[108];
+  if (state !== 1 && state !== FROZEN) return null;
+  return {
+    mint: keyAt(data, 0),
+    owner: keyAt(data, 32),
+    amount: data.readBigUInt64LE(64),
+    delegate: data.readUInt32LE(72) === 1 ? keyAt(data, 76) : null,
+    delegatedAmount: data.readBigUInt64LE(121),
+    isFrozen: state === FROZEN,
+  };
+}
+
+/** Returns null unless this is an initialized multisig account of the classic token program. */
+export function readMultisig(account: AccountInfo | null): Multisig | null {
+  if (account === null || account.owner !== TOKEN_PROGRAM || account.data.length !== MULTISIG_BYTES)
+    return null;
+  const [required = 0, count = 0, isInitialized] = account.data;
+  if (isInitialized !== 1) return null;
+  return { required, signers: Array.from({ length: count }, (_, i) => keyAt(account.data, 3 + 32 * i)) };
+}
+
+function keyAt(data: Buffer, offset: number): string {
+  return base58.encode(data.subarray(offset, offset + 32));
+}

@@ -1,0 +1,13 @@
+import type { Db } from '../db/pool.ts';
+import type { KeyId } from './account.ts';
+import { insertLandedReceipt } from './receipt-store.ts';
+import type { ReceiptTransaction } from './receipt-transaction.ts';
+
+/** Records a finalized receipt that another database or key has sent. Returns the id of its transaction. */
+export function adoptReceipt(
+  tx: Db,
+  key: KeyId,
+  transaction: Pick<ReceiptTransaction, 'id' | 'kind' | 'receipt'> & { fund: string },
+): Promise<string> {
+  return insertLandedReceipt(tx, key, transaction);
+}

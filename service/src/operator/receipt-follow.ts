@@ -1,0 +1,146 @@
+import type { SolanaChain } from '../chain/solana/client.ts';
+import { readAccounts, readEpoch, readStatuses, type SignatureStatus } from '../chain/solana/reads.ts';
+import { sendTransaction } from '../chain/solana/send.ts';
+import { type AccountInfo, readTokenAccount } from '../chain/solana/token-accounts.ts';
+import type { Db } from '../db/pool.ts';
+import type { Progress } from './follow.ts';
+import { type Lease, withLease } from './lease.ts';
+import { listOpenReceipts, markLanded, markReceiptSent } from './receipt-store.ts';
+import { feeOf, type ReceiptAttempt, type ReceiptTransaction } from './receipt-transaction.ts';
+import type { SolanaAccount } from './solana-account.ts';
+import { markDisplaced } from './store.ts';
+
+/** `landed`: the receipt is finalized. `expired`: no attempt landed, and none can any more. */
+export type ReceiptVerdict = 'landed' | 'expired' | 'open';
+
+/** Callbacks through which the code that requested a transaction learns its outcome. */
+export type ReceiptHandlers = {
+  /** Runs in the database transaction that records that the transaction succeeded. */
+  settle(tx: Db, transaction: ReceiptTransaction): Promise<void>;
+  /** Runs in the database transaction that records that none of its attempts landed. */
+  release(tx: Db, transaction: ReceiptTransaction): Promise<void>;
+  /** Signs another attempt, if the work may still be done. */
+  renew(lease: Lease, transaction: ReceiptTransaction): Promise<void>;
+  /** Returns whether the verdict is reliable enough to be recorded. */
+  isReliable(
+    transaction: ReceiptTransaction,
+    verdict: ReceiptVerdict,
+    judge: (view: SolanaChain) => Promise<ReceiptVerdict>,
+  ): Promise<boolean>;
+};
+
+export type ReceiptTimings = {
+  /** Seconds after which sent bytes are sent again. */
+  resendSeconds: number;
+  /** Seconds without a trace of an attempt after which another is signed. */
+  renewSeconds: number;
+};
+
+/**
+ * Advances every open transaction by one step. Finalized accounts alone decide: a receipt proves that an attempt landed, and
+ * its absence at a height beyond every attempt proves that none ever will. Statuses only make it faster.
+ */
+export async function followReceipts(
+  account: SolanaAccount,
+  lease: Lease,
+  timings: ReceiptTimings,
+  handlers: ReceiptHandlers,
+): Promise<Progress> {
+  const open = await listOpenReceipts(account.db, account.key);
+  if (open.length === 0) return { unmined: 0, confirming: 0 };
+  const { verdicts, slot, height } = await judgeReceipts(account.chain, account.key.address, open);
+  const waiting = open.filter((_, i) => verdicts[i] === 'open');
+  const statuses = await readAttemptStatuses(account.chain, open);
+  for (const [i, transaction] of open.entries()) {
+    const verdict = verdicts[i] ?? 'open';
+    if (verdict === 'open') continue;
+    const judge = async (view: SolanaChain) =>
+      (await judgeReceipts(view, account.key.address, [transaction])).verdicts[0] ?? 'open';
+    if (!(await handlers.isReliable(transaction, verdict, judge))) continue;
+    await withLease(account.db, lease, async (tx) => {
+      if (verdict === 'expired') {
+        if (await markDisplaced(tx, transaction.id)) await handlers.release(tx, transaction);
+      } else if (await markLanded(tx, transaction.id, describeLanding(transaction, statuses, slot)))
+        await handlers.settle(tx, transaction);
+    });
+  }
+  for (const transaction of waiting)
+    await advance(account, lease, transaction, statuses, height, timings, handlers);
+  const isSeen = ({ attempts }: ReceiptTransaction) =>
+    attempts.some(({ signature }) => statuses.get(signature)?.isFailed === false);
+  const confirming = waiting.filter(isSeen).length;
+  return { unmined: waiting.length - confirming, confirming };
+}
+
+/** Judges transactions by one finalized height and accounts read at it or later. */
+async function judgeReceipts(
+  chain: SolanaChain,
+  operator: string,
+  open: readonly ReceiptTransaction[],
+): Promise<{ verdicts: ReceiptVerdict[]; slot: bigint; height: bigint }> {
+  const { slot, height } = await readEpoch(chain);
+  const receipts = open.map(({ receipt }) => receipt);
+  const accounts = await readAccounts(chain, receipts, { commitment: 'finalized', minSlot: slot });
+  const verdicts = open.map(({ attempts }, i): ReceiptVerdict => {
+    if (isReceiptOf(operator, accounts[i] ?? null)) return 'landed';
+    return attempts.every(({ lastValidHeight }) => lastValidHeight < height) ? 'expired' : 'open';
+  });
+  return { verdicts, slot, height };
+}
+
+/** An account that somebody only sent lamports to is no receipt: it belongs to the system program. */
+export function isReceiptOf(operator: string, account: AccountInfo | null): boolean {
+  return readTokenAccount(account)?.owner === operator;
+}
+
+async function readAttemptStatuses(
+  chain: SolanaChain,
+  open: readonly ReceiptTransaction[],
+): Promise<Map<string, SignatureStatus | null>> {
+  const signatures = open.flatMap(({ attempts }) => attempts.map(({ signature }) => signature));
+  // Statuses decide nothing, so a node that cannot tell them stops nothing.
+  const statuses = await readStatuses(chain, signatures).catch(() => []);
+  return new Map(signatures.map((signature, i) => [signature, statuses[i] ?? null]));
+}
+
+function describeLanding(
+  { attempts, units }: ReceiptTransaction,
+  statuses: ReadonlyMap<string, SignatureStatus | null>,
+  slot: bigint,
+) {
+  const landed = attempts.find(({ signature }) => statuses.get(signature)?.isFailed === false);
+  const { signature = null } = landed ?? (attempts.length === 1 ? attempts[0] : undefined) ?? {};
+  const fee = feeOf(units, landed?.price ?? attempts.at(-1)?.price ?? 0n);
+  return { signature, slot: statuses.get(signature ?? '')?.slot ?? slot, fee };
+}
+
+/** Resends the newest attempt until a node has executed it, and signs another if no node has seen any. */
+async function advance(
+  account: SolanaAccount,
+  lease: Lease,
+  transaction: ReceiptTransaction,
+  statuses: ReadonlyMap<string, SignatureStatus | null>,
+  height: bigint,
+  timings: ReceiptTimings,
+  handlers: ReceiptHandlers,
+): Promise<void> {
+  const isSeen = transaction.attempts.some(({ signature }) => statuses.get(signature) != null);
+  if (isSeen) return;
+  const last = transaction.attempts.at(-1);
+  if (last === undefined || last.age > timings.renewSeconds) return handlers.renew(lease, transaction);
+  const isDue = last.sentAge === null || last.sentAge > timings.resendSeconds;
+  if (isDue && last.lastValidHeight >= height) await broadcastReceipt(account, last);
+}
+
+/** Sends stored bytes to every endpoint. A node that does not take them is only logged: the next round resends. */
+export async function broadcastReceipt(
+  { chain, db, log }: SolanaAccount,
+  { raw, signature }: Pick<ReceiptAttempt, 'raw' | 'signature'>,
+): Promise<void> {
+  try {
+    await sendTransaction(chain, raw);
+    await markReceiptSent(db, signature);
+  } catch (err) {
+    log.warn({ err, chain: chain.name, signature }, 'node did not accept the transaction');
+  }
+}

@@ -1,0 +1,61 @@
+import { encodeMessage, type Instruction } from '@causeway/contracts/encodings/solana-message.ts';
+import { keyOf, receiptAddress, receiptSeed } from '../chain/solana/addresses.ts';
+import {
+  allocateWithSeed,
+  createAssociatedAccount,
+  initializeTokenAccount,
+  memo,
+  setComputeUnitLimit,
+  setComputeUnitPrice,
+  transferChecked,
+  transferLamports,
+} from '../chain/solana/instructions.ts';
+import { TOKEN_ACCOUNT_BYTES } from '../chain/solana/token-accounts.ts';
+
+/** The transfer that settles a participation in one direction. */
+export type ReceiptPlan = {
+  kind: 'commit' | 'remit';
+  participationId: string;
+  fund: string;
+  mint: string;
+  decimals: number;
+  amount: bigint;
+  wallet: string;
+  /** A token account of the user for a commit, the vault for a refund. */
+  source: string;
+  /** The vault for a commit, the wallet's associated account for a refund. */
+  destination: string;
+};
+
+/** What an attempt pays. `rent`: the lamports that keep the receipt alive. `price`: millionths of a lamport per unit. */
+export type ReceiptFees = { rent: bigint; units: number; price: bigint };
+
+/**
+ * Builds the message that settles a participation. The receipt is allocated before the transfer in the same transaction, and
+ * allocating an account twice fails, so at most one such transaction of this key ever succeeds. `CreateAccountWithSeed`
+ * would be shorter, but fails if somebody sends lamports to the address first.
+ */
+export function buildReceiptMessage(
+  operator: string,
+  plan: ReceiptPlan,
+  { rent, units, price }: ReceiptFees,
+  blockhash: string,
+): Uint8Array {
+  const { kind, participationId, fund, mint, decimals, amount, wallet, source, destination } = plan;
+  const receipt = receiptAddress(operator, participationId, kind);
+  const seed = receiptSeed(participationId, kind);
+  const refundAccount =
+    kind === 'remit' ? [createAssociatedAccount(operator, destination, wallet, mint)] : [];
+  const transfer = { source, mint, destination, authority: fund, signers: [operator], amount, decimals };
+  const instructions: Instruction[] = [
+    setComputeUnitLimit(units),
+    setComputeUnitPrice(price),
+    transferLamports(operator, receipt, rent),
+    allocateWithSeed(receipt, operator, seed, TOKEN_ACCOUNT_BYTES),
+    initializeTokenAccount(receipt, mint, operator),
+    ...refundAccount,
+    transferChecked(transfer),
+    memo(participationId),
+  ];
+  return encodeMessage({ feePayer: keyOf(operator), blockhash: keyOf(blockhash), instructions });
+}

@@ -1,0 +1,71 @@
+import { encodeTransaction } from '@causeway/contracts/encodings/solana-message.ts';
+import {
+  ASSOCIATED_TOKEN_PROGRAM,
+  associatedAccount,
+  COMPUTE_BUDGET_PROGRAM,
+  MEMO_PROGRAM,
+  receiptAddress,
+  SYSTEM_PROGRAM,
+  TOKEN_PROGRAM,
+} from '../chain/solana/addresses.ts';
+import {
+  parseTransaction,
+  resolveInstruction,
+  type WireInstruction,
+} from '../chain/solana/wire-transaction.ts';
+import type { ReceiptPlan } from './receipt-message.ts';
+
+/** The operator's key was asked to sign something that the service never signs. */
+export class SigningRefused extends Error {
+  constructor(reason: string) {
+    super(`refused to sign: ${reason}`);
+    this.name = 'SigningRefused';
+  }
+}
+
+/** What the key may sign for a participation: `vault` and `fund` as the participation was accepted with. */
+export type ReceiptPolicy = { plan: ReceiptPlan; vault: string; maxRent: bigint };
+
+/**
+ * Throws `SigningRefused` unless the message is exactly the settlement of the plan. It reads the bytes that are signed,
+ * independently of the code that built them: tokens may go only to the vault or to the wallet's own associated account, and
+ * lamports only to the receipt.
+ */
+export function assertReceiptAllowed(operator: string, policy: ReceiptPolicy, message: Uint8Array): void {
+  const { plan, vault, maxRent } = policy;
+  const refuse = (reason: string): never => {
+    throw new SigningRefused(reason);
+  };
+  const { keys, signers, instructions } = parseTransaction(encodeTransaction(message, []));
+  if (signers.length !== 1 || signers[0] !== operator) refuse('another account has to sign');
+  const own = associatedAccount(plan.wallet, plan.mint);
+  const receipt = receiptAddress(operator, plan.participationId, plan.kind);
+  const [from, to] = plan.kind === 'commit' ? [plan.source, vault] : [vault, own];
+  if (from === to) refuse('source and destination are the same account');
+  const matches = (each: WireInstruction, program: string, tag: readonly number[], accounts: string[]) =>
+    each.program === program &&
+    tag.every((byte, i) => each.data[i] === byte) &&
+    accounts.every((account, i) => each.accounts[i] === account);
+  const wanted: ((each: WireInstruction) => boolean)[] = [
+    (each) => matches(each, COMPUTE_BUDGET_PROGRAM, [2], []),
+    (each) => matches(each, COMPUTE_BUDGET_PROGRAM, [3], []),
+    (each) =>
+      matches(each, SYSTEM_PROGRAM, [2, 0, 0, 0], [operator, receipt]) &&
+      each.data.readBigUInt64LE(4) <= maxRent,
+    (each) => matches(each, SYSTEM_PROGRAM, [9, 0, 0, 0], [receipt, operator]),
+    (each) => matches(each, TOKEN_PROGRAM, [18], [receipt, plan.mint]),
+    ...(plan.kind === 'remit'
+      ? [
+          (each: WireInstruction) =>
+            matches(each, ASSOCIATED_TOKEN_PROGRAM, [1], [operator, own, plan.wallet, plan.mint]),
+        ]
+      : []),
+    (each) =>
+      matches(each, TOKEN_PROGRAM, [12], [from, plan.mint, to, plan.fund, operator]) &&
+      each.data.readBigUInt64LE(1) === plan.amount,
+    (each) => each.program === MEMO_PROGRAM && String(each.data) === plan.participationId,
+  ];
+  if (instructions.length !== wanted.length) refuse('the message has other instructions');
+  for (const [i, each] of instructions.entries())
+    if (!wanted[i]?.(resolveInstruction(keys, each))) refuse(`instruction ${i} is not the expected one`);
+}

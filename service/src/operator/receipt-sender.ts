@@ -1,0 +1,153 @@
+import { encodeTransaction } from '@causeway/contracts/encodings/solana-message.ts';
+import { base58 } from '@scure/base';
+import { receiptAddress } from '../chain/solana/addresses.ts';
+import { readBalance, readBlockhash, readPrices, readRent } from '../chain/solana/reads.ts';
+import { simulateTransaction } from '../chain/solana/send.ts';
+import { TOKEN_ACCOUNT_BYTES } from '../chain/solana/token-accounts.ts';
+import type { Db } from '../db/pool.ts';
+import { newId } from '../http/ids.ts';
+import { Blocked } from './blocked.ts';
+import { type Lease, withLease } from './lease.ts';
+import { broadcastReceipt } from './receipt-follow.ts';
+import { buildReceiptMessage, type ReceiptFees, type ReceiptPlan } from './receipt-message.ts';
+import { assertReceiptAllowed } from './receipt-policy.ts';
+import { insertReceiptAttempt, openReceiptTransaction } from './receipt-store.ts';
+import { feeOf, type NewAttempt, type ReceiptTransaction } from './receipt-transaction.ts';
+import type { SolanaAccount } from './solana-account.ts';
+import type { SolanaSigner } from './solana-signer.ts';
+
+/** More than any settlement uses, so that a simulation never runs out. */
+const SIMULATED_UNITS = 200_000;
+const UNITS_MARGIN = 1.2;
+const PRICE_PERCENTILE = 0.75;
+/** The first price above zero, and the factor by which each attempt raises it. */
+const MIN_RAISED_PRICE = 1_000n;
+const PRICE_FACTOR = 2n;
+
+/** Why a transaction would fail, as nodes describe it. */
+export class SimulationFailed extends Error {
+  readonly error: unknown;
+  constructor(error: unknown) {
+    super(`the transaction would fail: ${JSON.stringify(error)}`);
+    this.name = 'SimulationFailed';
+    this.error = error;
+  }
+}
+
+/** A settlement and the vault that its participation was accepted with. */
+export type ReceiptOrder = { plan: ReceiptPlan; vault: string };
+
+/**
+ * Simulates and signs the settlement, stores it together with what `apply` writes, and only then sends it. A crash before
+ * the commit leaves nothing behind; after it, `followReceipts` on the node that holds the lease sends the stored bytes.
+ * Returns false if the receipt's transaction is open already or has landed. Throws `SimulationFailed`.
+ */
+export async function sendReceipt(
+  account: SolanaAccount,
+  lease: Lease,
+  order: ReceiptOrder,
+  apply: (tx: Db, transactionId: string) => Promise<void>,
+): Promise<boolean> {
+  const { db, clock, random } = account;
+  const signer = signerOf(account);
+  const { plan } = order;
+  const [rent, price] = await Promise.all([readReceiptRent(account), proposePrice(account, plan)]);
+  const units = await estimateUnits(account, plan, { rent, price, units: SIMULATED_UNITS });
+  const attempt = await signAttempt(account, order, { rent, price, units });
+  const receipt = receiptAddress(signer.address, plan.participationId, plan.kind);
+  const transaction = { id: newId(clock, random), kind: plan.kind, receipt, units, fund: plan.fund };
+  const isOpened = await withLease(db, lease, async (tx) => {
+    const id = await openReceiptTransaction(tx, lease, transaction, attempt);
+    if (id !== null) await apply(tx, id);
+    return id !== null;
+  });
+  if (isOpened) await broadcastReceipt(account, attempt);
+  return isOpened;
+}
+
+/** Signs another attempt with a fresh blockhash and a higher price, and sends it unless `mayStore` refuses to store it. */
+export async function renewReceipt(
+  account: SolanaAccount,
+  lease: Lease,
+  transaction: ReceiptTransaction,
+  order: ReceiptOrder,
+  mayStore: (tx: Db) => Promise<boolean>,
+): Promise<void> {
+  const last = transaction.attempts.at(-1)?.price ?? 0n;
+  const [rent, market] = await Promise.all([readReceiptRent(account), proposePrice(account, order.plan)]);
+  const raised = last === 0n ? MIN_RAISED_PRICE : last * PRICE_FACTOR;
+  const wanted = raised > market ? raised : market;
+  const price = wanted > account.maxPrice ? account.maxPrice : wanted;
+  const attempt = await signAttempt(account, order, { rent, price, units: transaction.units });
+  const isStored = await withLease(account.db, lease, async (tx) => {
+    if (!(await mayStore(tx))) return false;
+    await insertReceiptAttempt(tx, transaction.id, attempt);
+    return true;
+  });
+  if (isStored) await broadcastReceipt(account, attempt);
+}
+
+/** Simulates without a signature: signed bytes that are not stored must not reach a node. */
+async function estimateUnits(account: SolanaAccount, plan: ReceiptPlan, fees: ReceiptFees): Promise<number> {
+  const { hash } = await readBlockhash(account.chain);
+  const message = buildReceiptMessage(account.key.address, plan, fees, hash);
+  const { error, units } = await simulateTransaction(
+    account.chain,
+    encodeTransaction(message, [new Uint8Array(64)]),
+  );
+  if (error !== null) throw new SimulationFailed(error);
+  return Math.ceil(units * UNITS_MARGIN);
+}
+
+async function signAttempt(
+  account: SolanaAccount,
+  order: ReceiptOrder,
+  fees: ReceiptFees,
+): Promise<NewAttempt> {
+  const signer = signerOf(account);
+  const { hash, lastValidHeight } = await readBlockhash(account.chain);
+  const message = buildReceiptMessage(signer.address, order.plan, fees, hash);
+  const policy = { ...order, maxRent: fees.rent };
+  const raw = await signer.signTransaction(message, (bytes) =>
+    assertReceiptAllowed(signer.address, policy, bytes),
+  );
+  const signature = base58.encode(raw.subarray(1, 65));
+  return { signature, raw, lastValidHeight, price: fees.price, fee: feeOf(fees.units, fees.price) };
+}
+
+function signerOf({ signer, key }: SolanaAccount): SolanaSigner {
+  if (signer === null) throw new Error(`the key ${key.address} was replaced and signs nothing`);
+  return signer;
+}
+
+function readReceiptRent({ chain }: SolanaAccount): Promise<bigint> {
+  return readRent(chain, TOKEN_ACCOUNT_BYTES);
+}
+
+/** Returns what most recent transactions that write the same accounts paid. Throws `Blocked` if that exceeds the cap. */
+async function proposePrice({ chain, maxPrice }: SolanaAccount, plan: ReceiptPlan): Promise<bigint> {
+  const prices = (await readPrices(chain, [plan.source, plan.destination])).sort((a, b) => (a < b ? -1 : 1));
+  const price = prices[Math.floor(prices.length * PRICE_PERCENTILE)] ?? 0n;
+  if (price > maxPrice)
+    throw new Blocked(
+      'fee_cap',
+      `${chain.name} asks for ${price} millionths of a lamport per compute unit, above the cap of ${maxPrice}`,
+    );
+  return price;
+}
+
+/** Throws `Blocked` unless the key can pay the fees and the rent of `count` receipts, and of as many refund accounts. */
+export async function assertReceiptsFunded(account: SolanaAccount, count: number): Promise<void> {
+  const { chain, key, maxPrice } = account;
+  const [balance, rent, minimum] = await Promise.all([
+    readBalance(chain, key.address),
+    readReceiptRent(account),
+    readRent(chain, 0),
+  ]);
+  const needed = minimum + BigInt(count) * (2n * rent + feeOf(20_000, maxPrice));
+  if (balance < needed)
+    throw new Blocked(
+      'operator_out_of_gas',
+      `the operator ${key.address} has ${balance} lamports but needs ${needed} lamports on ${chain.name}`,
+    );
+}

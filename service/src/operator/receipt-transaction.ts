@@ -1,0 +1,37 @@
+/** A signed version of a transaction. It can land until the chain has passed `lastValidHeight`. */
+export type ReceiptAttempt = {
+  /** In base58. */
+  signature: string;
+  raw: Buffer;
+  lastValidHeight: bigint;
+  /** Millionths of a lamport per compute unit. */
+  price: bigint;
+  /** Seconds since it was signed. */
+  age: number;
+  /** Seconds since a node accepted it; null if none has. */
+  sentAge: number | null;
+};
+
+/** An operator transaction whose success shows in its receipt account. */
+export type ReceiptTransaction = {
+  id: string;
+  kind: 'commit' | 'remit';
+  receipt: string;
+  /** The limit of compute units. */
+  units: number;
+  /** Oldest first. */
+  attempts: ReceiptAttempt[];
+};
+
+export type NewAttempt = Pick<ReceiptAttempt, 'signature' | 'raw' | 'lastValidHeight' | 'price'> & {
+  /** The lamports that it costs at most. */
+  fee: bigint;
+};
+
+/** The lamports that the chain takes per signature. */
+const SIGNATURE_FEE = 5_000n;
+
+/** Returns the fee of a transaction with one signature, in lamports. */
+export function feeOf(units: number, price: bigint): bigint {
+  return SIGNATURE_FEE + (BigInt(units) * price + 999_999n) / 1_000_000n;
+}

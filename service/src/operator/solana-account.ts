@@ -1,0 +1,21 @@
+import type { SolanaChain } from '../chain/solana/client.ts';
+import type { Clock } from '../clock.ts';
+import type { Db } from '../db/pool.ts';
+import type { Random } from '../http/ids.ts';
+import type { Log } from '../log.ts';
+import type { KeyId } from './account.ts';
+import type { SolanaSigner } from './solana-signer.ts';
+
+/** The operator's key on a Solana cluster, with everything needed to send from it. */
+export type SolanaAccount = {
+  db: Db;
+  log: Log;
+  clock: Clock;
+  random: Random;
+  chain: SolanaChain;
+  key: KeyId;
+  /** Null for a replaced key, whose transactions are only followed. */
+  signer: SolanaSigner | null;
+  /** Maximum price per compute unit, in millionths of a lamport. */
+  maxPrice: bigint;
+};

@@ -1,0 +1,114 @@
+import type { Hex } from 'viem';
+import { encodeFunctionData, hexToBigInt, hexToNumber, isHex, numberToHex, size, slice } from 'viem/utils';
+import { erc20Abi } from '../chain/evm/abi.ts';
+import type { EvmChain } from '../chain/evm/client.ts';
+import { readApprovals } from '../chain/evm/erc20.ts';
+import type { Receipt } from '../chain/evm/receipts.ts';
+import { describeRevert, revertData } from '../chain/evm/revert.ts';
+import type { RpcReply } from '../chain/rpc/endpoint.ts';
+import { resultOf } from '../chain/rpc/reply.ts';
+import { ApiError } from '../errors.ts';
+import type { ApprovalFault, ApprovalReader, Finding, RequiredApproval } from './approval.ts';
+import type { AvailableFunds, RequiredFunds } from './funds.ts';
+
+/**
+ * Judges approvals by the event in the receipt, never by the call data: permits, multicalls and contract wallets approve
+ * without calling `approve`.
+ */
+export function evmApprovalReader(chain: EvmChain): ApprovalReader {
+  return {
+    inspectReceipts: (required) => inspectReceipts(chain, required),
+    readFunds: (required, height) => readFunds(chain, required, height),
+    listLanded: async () => new Set(),
+  };
+}
+
+/** Reads all receipts in one RPC batch. */
+async function inspectReceipts(
+  chain: EvmChain,
+  required: readonly RequiredApproval[],
+): Promise<{ findings: Finding[]; height: bigint }> {
+  const [head, ...replies] = await chain.rpc.batch([
+    { method: 'eth_getBlockByNumber', params: ['latest', false] },
+    ...required.map(({ approvalHash }) => ({ method: 'eth_getTransactionReceipt', params: [approvalHash] })),
+  ]);
+  const { number, timestamp } = resultOf(head) as { number: Hex; timestamp: Hex };
+  const height = hexToBigInt(number);
+  const findings = required.map((approval, i): Finding => {
+    const receipt = resultOf(replies[i]) as Receipt | null;
+    if (receipt === null) return { state: 'unmined', chainTime: hexToNumber(timestamp) * 1000 };
+    return judgeReceipt(receipt, approval, height, chain.facts.confirmations);
+  });
+  return { findings, height };
+}
+
+function judgeReceipt(
+  receipt: Receipt,
+  required: RequiredApproval,
+  height: bigint,
+  confirmations: number,
+): Finding {
+  const reason = findFault(receipt, required);
+  const isConfirmed = height - hexToBigInt(receipt.blockNumber) + 1n >= BigInt(confirmations);
+  if (reason !== null) return { state: 'wrong', reason, isConfirmed };
+  return isConfirmed ? { state: 'good', source: null } : { state: 'unconfirmed' };
+}
+
+/** Returns null if any approval in the receipt fits. */
+function findFault(receipt: Receipt, { token, user, fund, amount }: RequiredApproval): ApprovalFault | null {
+  if (receipt.status !== '0x1') return 'reverted';
+  let candidates = readApprovals(receipt.logs);
+  if (candidates.length === 0) return 'no_approval';
+  type Candidate = (typeof candidates)[number];
+  const checks = [
+    ['token', (approval: Candidate) => approval.token === token],
+    ['owner', (approval: Candidate) => approval.owner === user],
+    ['spender', (approval: Candidate) => approval.spender === fund],
+    ['amount', (approval: Candidate) => approval.value >= amount],
+  ] as const;
+  for (const [fault, isRight] of checks) {
+    candidates = candidates.filter(isRight);
+    if (candidates.length === 0) return fault;
+  }
+  return null;
+}
+
+/**
+ * Reads allowance and balance at the block at which the receipts were read. A node that lags behind that block would
+ * return the values from before the approval and fail a participation that lacks nothing.
+ */
+async function readFunds(
+  chain: EvmChain,
+  required: readonly RequiredFunds[],
+  height: bigint,
+): Promise<(AvailableFunds | ApiError | null)[]> {
+  if (required.length === 0) return [];
+  const block = numberToHex(height);
+  const replies = await chain.rpc.batch(
+    required.flatMap(({ token, user, fund }) =>
+      [
+        encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args: [user as Hex, fund as Hex] }),
+        encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [user as Hex] }),
+      ].map((data) => ({ method: 'eth_call', params: [{ to: token, data }, block] })),
+    ),
+  );
+  return required.map((funds, i) => {
+    const [allowance, balance] = [readAmount(funds, replies[2 * i]), readAmount(funds, replies[2 * i + 1])];
+    if (allowance === null || balance === null) return null;
+    if (allowance instanceof ApiError) return allowance;
+    return balance instanceof ApiError ? balance : { allowance, balance };
+  });
+}
+
+/** Returns null if the node does not know. Returns an error if the token reverts or is not a contract. */
+function readAmount({ token }: RequiredFunds, reply: RpcReply | undefined): bigint | ApiError | null {
+  if (reply === undefined) return null;
+  if ('error' in reply) {
+    const revert = revertData(reply.error);
+    if (revert === undefined) return null;
+    return new ApiError('contract_reverted', { reason: describeRevert(revert) });
+  }
+  if (!isHex(reply.result)) return null;
+  if (size(reply.result) < 32) return new ApiError('contract_not_found', { address: token });
+  return hexToBigInt(slice(reply.result, 0, 32));
+}

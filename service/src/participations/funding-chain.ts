@@ -1,0 +1,55 @@
+import type { Hex } from 'viem';
+import { chainFacts } from '../chain/chains.ts';
+import { readMinCommit } from '../chain/evm/sale-fund.ts';
+import type { SolanaChain } from '../chain/solana/client.ts';
+import { readAccounts } from '../chain/solana/reads.ts';
+import { readTokenAccount } from '../chain/solana/token-accounts.ts';
+import type { Context } from '../context.ts';
+import { ApiError, invalidField } from '../errors.ts';
+import type { OfferContract } from '../offers/stored-offer.ts';
+import type { ApprovalReader } from './approval.ts';
+import { evmApprovalReader } from './evm-approval.ts';
+import { solanaApprovalReader } from './solana-approval.ts';
+
+/** What the creation of a participation asks of the chain that it is paid on. */
+export type FundingChain = {
+  reader: ApprovalReader;
+  /** Throws `validation_failed` if the fund cannot take this amount from this wallet. */
+  assertAcceptable(wallet: string, amount: bigint): Promise<void>;
+};
+
+/** Throws `chain_not_supported` if this process has no RPC endpoint of the chain. */
+export function openFundingChain(ctx: Context, contract: OfferContract): FundingChain {
+  if (chainFacts(contract.chain).protocol === 'solana') {
+    const chain = ctx.chains.solana(contract.chain);
+    return {
+      reader: solanaApprovalReader(chain),
+      assertAcceptable: (wallet) => assertOutsideWallet(ctx, chain, contract, wallet),
+    };
+  }
+  const chain = ctx.chains.evm(contract.chain);
+  return {
+    reader: evmApprovalReader(chain),
+    assertAcceptable: async (_wallet, amount) => {
+      const minimum = await readMinCommit(chain, contract.address as Hex);
+      if (amount < minimum) throw invalidField('amount', `is below ${minimum}, the minimum of the fund`);
+    },
+  };
+}
+
+/** A commit from the vault's own wallet would move nothing, and transfers of an account to itself use up no allowance. */
+async function assertOutsideWallet(
+  { solanaOperator }: Context,
+  chain: SolanaChain,
+  { address, vault }: OfferContract,
+  wallet: string,
+): Promise<void> {
+  const vaultOwner = await chain.memoize(`vault ${vault}`, async () => {
+    const [account = null] = await readAccounts(chain, [vault ?? ''], { commitment: 'confirmed' });
+    const owner = readTokenAccount(account)?.owner;
+    if (owner === undefined) throw new ApiError('contract_not_found', { address: vault });
+    return owner;
+  });
+  if ([vaultOwner, address, solanaOperator?.address].includes(wallet))
+    throw invalidField('wallet_address', 'belongs to the fund and cannot invest in it');
+}

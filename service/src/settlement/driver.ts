@@ -1,0 +1,32 @@
+import type { KeyId } from '../operator/account.ts';
+import type { Progress } from '../operator/follow.ts';
+import type { Lease } from '../operator/lease.ts';
+import type { ApprovalReader } from '../participations/approval.ts';
+import type { RefundableBlocks, SettlementRow } from './store.ts';
+
+/** What settlement asks of a chain. The statuses of participations and their gates are the same on every chain. */
+export type SettlementDriver = {
+  /** The chain and the operator's address on it. */
+  key: KeyId;
+  blockTimeSeconds: number;
+  /** Maximum number of transactions that wait to be mined at once. Confirming ones cost nothing and do not count. */
+  maxUnmined: number;
+  /** Reads approvals and funds from any node. */
+  reader(): ApprovalReader;
+  /** Returns one reader per independent provider. */
+  readers(): ApprovalReader[];
+  /** Forgets what it knows about the chain, because another node holds the lease. */
+  reset(): void;
+  /** Advances every open transaction by one step. */
+  follow(lease: Lease): Promise<Progress>;
+  /** Sends the oldest revocation of an allow-list entry. Returns how many were handled. */
+  revokeNext(): Promise<number>;
+  /** Returns the rows that the chain has not committed yet, and completes the others. */
+  skipCommitted(rows: SettlementRow[]): Promise<SettlementRow[]>;
+  /** Commits rows of one fund that passed all checks. Returns how many rows changed. */
+  sendCommits(rows: SettlementRow[]): Promise<number>;
+  /** Returns which commits are deep enough for a refund; null while that is unknown. */
+  refundableBlocks(): RefundableBlocks | null;
+  /** Sends refunds of one fund, option and token that passed all checks. Returns how many rows changed. */
+  sendRefunds(rows: SettlementRow[]): Promise<number>;
+};

@@ -1,0 +1,64 @@
+import type { Hex } from 'viem';
+import { describeRevert } from '../chain/evm/revert.ts';
+import { encodeCommit, readFundGeneration } from '../chain/evm/sale-fund.ts';
+import { sendCall } from '../operator/sender.ts';
+import type { OperatorCall } from '../operator/transaction.ts';
+import { submitRows } from './commit.ts';
+import { estimateGas, withGasMargin } from './estimate.ts';
+import { type EvmParts, type EvmRow, toEvmRows } from './evm-parts.ts';
+import { keepUncommitted } from './fund-ids.ts';
+import { postpone } from './postpone.ts';
+import type { SettlementRow } from './store.ts';
+
+/** A row that writes only new storage costs about 90,000 gas. A fund may keep 400,000 in reserve for the current row. */
+const GAS_PER_ROW = 200_000n;
+const BATCH_BASE_GAS = 500_000n;
+const REVERTING_ROW_DELAY_SECONDS = 60;
+
+/** Commits as many of the rows as one transaction can. Returns how many rows changed. */
+export async function sendCommit(worker: EvmParts, rows: readonly SettlementRow[]): Promise<number> {
+  const { ctx, account, lease } = worker;
+  const plan = await planCommit(worker, await keepUncommitted(worker, toEvmRows(rows)));
+  if (plan === null) return rows.length;
+  await sendCall(account, lease(), plan.call, (tx, id) => submitRows(ctx, tx, id, plan.rows));
+  return plan.rows.length;
+}
+
+type CommitPlan = { call: OperatorCall; rows: EvmRow[] };
+
+/**
+ * Plans the largest batch of these rows that simulates successfully. Rows fail individually within a batch, so it reverts
+ * only for a reason that concerns all of them. A row that reverts on its own is postponed; returns null for it.
+ */
+async function planCommit(worker: EvmParts, rows: EvmRow[]): Promise<CommitPlan | null> {
+  const [first] = rows;
+  if (first === undefined) return null;
+  const generation = await readFundGeneration(worker.account.chain, first.fund);
+  if (rows.length === 1) {
+    const data = encodeCommit(rows, 'single', generation);
+    const single = await simulateCommit(worker, first.fund, data, null);
+    if ('call' in single) return { call: single.call, rows };
+  }
+  const gasLimit = BATCH_BASE_GAS + GAS_PER_ROW * BigInt(rows.length);
+  const batch = await simulateCommit(worker, first.fund, encodeCommit(rows, 'batch', generation), gasLimit);
+  if ('call' in batch) return { call: batch.call, rows };
+  if (rows.length > 1) return planCommit(worker, rows.slice(0, Math.ceil(rows.length / 2)));
+  await postpone(worker, rows, REVERTING_ROW_DELAY_SECONDS, {
+    reason: 'reverts',
+    message: `a commit to ${first.fund} would revert: ${batch.failure}`,
+  });
+  return null;
+}
+
+/** Uses the estimate plus a margin if `gasLimit` is null. Throws `Blocked` if the fund rejects every call. */
+async function simulateCommit(
+  { account }: EvmParts,
+  target: Hex,
+  data: Hex,
+  gasLimit: bigint | null,
+): Promise<{ call: OperatorCall } | { failure: string }> {
+  const estimate = await estimateGas(account, target, data, 'commit');
+  if ('revert' in estimate) return { failure: describeRevert(estimate.revert) };
+  if (gasLimit !== null && estimate.gas > gasLimit) return { failure: 'it exceeds the gas limit of a batch' };
+  return { call: { kind: 'commit', target, data, gas: gasLimit ?? withGasMargin(estimate.gas) } };
+}

@@ -1,0 +1,67 @@
+import type { EvmChain } from '../chain/evm/client.ts';
+import type { Context } from '../context.ts';
+import { feeLimits, keyId } from '../operator/account.ts';
+import { type FollowTimings, followTransactions, RELEASE_BLOCKS } from '../operator/follow.ts';
+import type { Signer } from '../operator/signer.ts';
+import { evmApprovalReader } from '../participations/evm-approval.ts';
+import type { AlertGauges } from './alerts.ts';
+import type { SettlementDriver } from './driver.ts';
+import { sendCommit } from './evm-commit.ts';
+import type { EvmParts } from './evm-parts.ts';
+import { sendBatchOrFirst } from './evm-refund.ts';
+import { createOutcomeHandlers } from './outcome.ts';
+import { revokeNext } from './revoke.ts';
+import { createWorker, type SettlementWorker } from './worker.ts';
+
+export type EvmWorker = SettlementWorker & EvmParts;
+
+const MAX_UNMINED_TRANSACTIONS = 8;
+
+/** Creates the worker that settles on an EVM chain with the key of `signer`. */
+export function createEvmWorker(
+  ctx: Context,
+  chain: EvmChain,
+  signer: Signer,
+  gauges: AlertGauges,
+  timings: FollowTimings,
+): EvmWorker {
+  return createWorker(ctx, chain.name, gauges, (worker) => {
+    const { db, log, clock, random } = ctx;
+    const account = { db, log, clock, random, chain, signer, ...feeLimits(ctx.config, chain.name) };
+    const parts: EvmParts = {
+      ...worker,
+      account,
+      handlers: createOutcomeHandlers(ctx, account, worker.alerts),
+      state: { head: null, nonces: { since: null }, unmined: null, checkedEpoch: null },
+      timings,
+    };
+    return { ...parts, driver: createEvmDriver(parts) };
+  });
+}
+
+function createEvmDriver(parts: EvmParts): SettlementDriver {
+  const { account, state, handlers } = parts;
+  return {
+    key: keyId(account),
+    blockTimeSeconds: account.chain.facts.blockTimeSeconds,
+    maxUnmined: MAX_UNMINED_TRANSACTIONS,
+    reader: () => evmApprovalReader(account.chain),
+    readers: () => account.chain.rpc.providers().map((rpc) => evmApprovalReader({ ...account.chain, rpc })),
+    reset: () => {
+      state.head = null;
+      state.nonces.since = null;
+    },
+    follow: (lease) => followTransactions(account, lease, state, parts.timings, handlers),
+    revokeNext: () => revokeNext(parts),
+    // A commit that this database does not know has a nonce that it does not know either, which blocks the key.
+    skipCommitted: async (rows) => rows,
+    sendCommits: (rows) => sendCommit(parts, rows),
+    // Depths count from the head that this round has checked: a later reorganisation may have replaced a commit.
+    refundableBlocks: () =>
+      state.head && {
+        committedBelow: state.head.number + 2n - BigInt(account.chain.facts.refundDepth),
+        releasedBelow: state.head.number - RELEASE_BLOCKS,
+      },
+    sendRefunds: (rows) => sendBatchOrFirst(parts, rows),
+  };
+}

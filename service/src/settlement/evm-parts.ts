@@ -1,0 +1,21 @@
+import type { Hex } from 'viem';
+import type { FundRow } from '../chain/evm/sale-fund.ts';
+import type { OperatorAccount } from '../operator/account.ts';
+import type { FollowState, FollowTimings, OutcomeHandlers } from '../operator/follow.ts';
+import type { SettlementRow } from './store.ts';
+import type { WorkerParts } from './worker.ts';
+
+/** The parts of a worker that know about nonces, gas and blocks. */
+export type EvmParts = WorkerParts & {
+  account: OperatorAccount;
+  handlers: OutcomeHandlers;
+  state: FollowState;
+  timings: FollowTimings;
+};
+
+/** A row of a participation on an EVM chain, whose addresses the database checks. */
+export type EvmRow = SettlementRow & FundRow & { fund: Hex; approvalHash: Hex };
+
+export function toEvmRows(rows: readonly SettlementRow[]): EvmRow[] {
+  return rows as EvmRow[];
+}

@@ -1,0 +1,32 @@
+import { nameRevert } from '../chain/evm/revert.ts';
+import { encodeRemit, readFundGeneration } from '../chain/evm/sale-fund.ts';
+import { sendCall } from '../operator/sender.ts';
+import { estimateGas, withGasMargin } from './estimate.ts';
+import { type EvmParts, type EvmRow, toEvmRows } from './evm-parts.ts';
+import { keepUnrefunded } from './fund-ids.ts';
+import { failRefund, submitRefunds } from './refund.ts';
+import type { SettlementRow } from './store.ts';
+
+/** Sends all refunds in one transaction or, if that would revert, only the first, which then fails alone. */
+export async function sendBatchOrFirst(worker: EvmParts, listed: readonly SettlementRow[]): Promise<number> {
+  const rows = toEvmRows(listed);
+  const [first] = rows;
+  if (first === undefined) return 0;
+  if (rows.length > 1 && (await sendRemit(worker, rows)) === null) return rows.length;
+  const reason = await sendRemit(worker, [first]);
+  if (reason !== null && (await keepUnrefunded(worker, [first])).length === 0) return 1;
+  if (reason !== null) await failRefund(worker.ctx, first.id, reason);
+  return 1;
+}
+
+/** Returns null if the transaction was sent, or why it would revert. */
+async function sendRemit({ ctx, account, lease }: EvmParts, rows: EvmRow[]): Promise<string | null> {
+  const [first] = rows;
+  if (first === undefined) return null;
+  const data = encodeRemit(rows, await readFundGeneration(account.chain, first.fund));
+  const estimate = await estimateGas(account, first.fund, data, 'remit');
+  if ('revert' in estimate) return nameRevert(estimate.revert);
+  const call = { kind: 'remit' as const, target: first.fund, data, gas: withGasMargin(estimate.gas) };
+  await sendCall(account, lease(), call, (tx, id) => submitRefunds(ctx, tx, id, rows));
+  return null;
+}

@@ -1,0 +1,57 @@
+import type { SolanaChain } from '../chain/solana/client.ts';
+import { providerViews } from '../chain/solana/client.ts';
+import type { Context } from '../context.ts';
+import { followReceipts, type ReceiptTimings } from '../operator/receipt-follow.ts';
+import type { SolanaSigner } from '../operator/solana-signer.ts';
+import { solanaApprovalReader } from '../participations/solana-approval.ts';
+import type { AlertGauges } from './alerts.ts';
+import type { SettlementDriver } from './driver.ts';
+import { skipLanded } from './solana-landed.ts';
+import { createReceiptHandlers } from './solana-outcome.ts';
+import type { SolanaParts } from './solana-parts.ts';
+import { sendCommits, sendRefunds } from './solana-send.ts';
+import { createWorker, type SettlementWorker } from './worker.ts';
+
+export type SolanaWorker = SettlementWorker & SolanaParts;
+
+export const RECEIPT_TIMINGS: ReceiptTimings = { resendSeconds: 2, renewSeconds: 20 };
+
+const MAX_UNMINED_TRANSACTIONS = 400;
+
+/** Creates the worker that settles on a Solana cluster. Without a signer it only follows what `address` has sent. */
+export function createSolanaWorker(
+  ctx: Context,
+  chain: SolanaChain,
+  { address, signer }: { address: string; signer: SolanaSigner | null },
+  gauges: AlertGauges,
+  timings: ReceiptTimings = RECEIPT_TIMINGS,
+): SolanaWorker {
+  return createWorker(ctx, chain.name, gauges, (worker) => {
+    const { db, log, clock, random, config } = ctx;
+    const key = { chain: chain.name, address };
+    const account = { db, log, clock, random, chain, key, signer, maxPrice: config.solanaMaxPrice };
+    const parts: SolanaParts = { ...worker, account, timings };
+    return { ...parts, driver: createSolanaDriver(parts) };
+  });
+}
+
+function createSolanaDriver(parts: SolanaParts): SettlementDriver {
+  const { account } = parts;
+  const handlers = createReceiptHandlers(parts);
+  return {
+    key: account.key,
+    blockTimeSeconds: account.chain.facts.blockTimeSeconds,
+    maxUnmined: MAX_UNMINED_TRANSACTIONS,
+    reader: () => solanaApprovalReader(account.chain),
+    readers: () => providerViews(account.chain).map(solanaApprovalReader),
+    reset: () => {},
+    follow: (lease) => followReceipts(account, lease, parts.timings, handlers),
+    // Allow-lists exist on EVM chains only.
+    revokeNext: async () => 0,
+    skipCommitted: (rows) => skipLanded(parts, 'commit', rows),
+    sendCommits: (rows) => sendCommits(parts, rows),
+    // A transaction is recorded only once it is final, so its state decides and no block number does.
+    refundableBlocks: () => ({ committedBelow: 0n, releasedBelow: 0n }),
+    sendRefunds: (rows) => sendRefunds(parts, rows),
+  };
+}

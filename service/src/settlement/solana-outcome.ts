@@ -1,0 +1,40 @@
+import { providerViews } from '../chain/solana/client.ts';
+import type { ReceiptHandlers } from '../operator/receipt-follow.ts';
+import { renewReceipt } from '../operator/receipt-sender.ts';
+import { changeStatus } from '../participations/status.ts';
+import { freezeSanctioned } from '../screening/freeze.ts';
+import { mayEnd } from './agreement.ts';
+import { settleCommit } from './commit-outcome.ts';
+import { settleRefund } from './refund-outcome.ts';
+import { maySign } from './resign.ts';
+import { orderOf, type SolanaParts } from './solana-parts.ts';
+import { listRowsOf, unassignRefund } from './store.ts';
+
+/** Translates the outcome of a receipt transaction into the status of its participation. */
+export function createReceiptHandlers(parts: SolanaParts): ReceiptHandlers {
+  const { ctx, account } = parts;
+  return {
+    settle: async (tx, { id, kind }) => {
+      const succeeded = (await listRowsOf(tx, kind, id)).map((row) => row.id);
+      const outcome = { succeeded, failed: [], reason: null };
+      await (kind === 'commit' ? settleCommit : settleRefund)(ctx, tx, outcome);
+    },
+    // The row is judged again from the start: it fails if its funds are gone, waits if it is frozen, or is signed anew.
+    release: async (tx, { id, kind }) => {
+      const ids = (await listRowsOf(tx, kind, id)).map((row) => row.id);
+      if (kind === 'remit') await unassignRefund(tx, ids);
+      else await changeStatus(ctx, tx, { ids, from: ['submitted'], to: 'pending', commitId: null });
+    },
+    renew: async (lease, transaction) => {
+      const { id, kind } = transaction;
+      if (account.signer === null) return;
+      const [row] = await freezeSanctioned(ctx, await listRowsOf(ctx.db, kind, id));
+      if (row === undefined) return;
+      await renewReceipt(account, lease, transaction, orderOf(kind, row), (tx) => maySign(ctx, tx, kind, id));
+    },
+    isReliable: async ({ id, kind }, verdict, judge) => {
+      const rows = await listRowsOf(ctx.db, kind, id);
+      return mayEnd(parts, providerViews(account.chain), rows, verdict, judge);
+    },
+  };
+}

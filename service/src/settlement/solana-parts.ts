@@ -1,0 +1,39 @@
+import { associatedAccount } from '../chain/solana/addresses.ts';
+import { readAccounts } from '../chain/solana/reads.ts';
+import { type Multisig, readMultisig } from '../chain/solana/token-accounts.ts';
+import { Blocked } from '../operator/blocked.ts';
+import type { ReceiptTimings } from '../operator/receipt-follow.ts';
+import type { ReceiptOrder } from '../operator/receipt-sender.ts';
+import type { SolanaAccount } from '../operator/solana-account.ts';
+import type { SettlementRow } from './store.ts';
+import type { WorkerParts } from './worker.ts';
+
+/** The parts of a worker that know about receipts and slots. */
+export type SolanaParts = WorkerParts & { account: SolanaAccount; timings: ReceiptTimings };
+
+/** Returns the transfer that settles a row in one direction. Refunds never go to the source account, whose owner may have changed. */
+export function orderOf(kind: 'commit' | 'remit', row: SettlementRow): ReceiptOrder {
+  const { id, fund, token: mint, decimals, amount, user: wallet, source, vault } = row;
+  if (vault === null || (kind === 'commit' && source === null))
+    throw new Error(`participation ${id} has no token accounts`);
+  const accounts =
+    kind === 'commit'
+      ? { source: source ?? '', destination: vault }
+      : { source: vault, destination: associatedAccount(wallet, mint) };
+  return { plan: { kind, participationId: id, fund, mint, decimals, amount, wallet, ...accounts }, vault };
+}
+
+/** Reads the keys that can move what users approve for a fund. They never change. Throws `Blocked` if ours is not enough. */
+export async function readFund({ account }: SolanaParts, fund: string): Promise<Multisig> {
+  const { chain, key } = account;
+  const multisig = await chain.memoize(`fund ${fund}`, async () => {
+    const [info = null] = await readAccounts(chain, [fund], { commitment: 'finalized' });
+    const found = readMultisig(info);
+    if (found === null)
+      throw new Blocked('role_missing', `${fund} is not a multisig account of the token program`);
+    return found;
+  });
+  if (multisig.required !== 1 || !multisig.signers.includes(key.address))
+    throw new Blocked('role_missing', `the operator ${key.address} cannot sign alone for the fund ${fund}`);
+  return multisig;
+}

@@ -1,0 +1,116 @@
+import { readAccounts } from '../chain/solana/reads.ts';
+import { readTokenAccount, type TokenAccount } from '../chain/solana/token-accounts.ts';
+import { Blocked } from '../operator/blocked.ts';
+import { assertReceiptsFunded, SimulationFailed, sendReceipt } from '../operator/receipt-sender.ts';
+import { submitRows } from './commit.ts';
+import { postpone } from './postpone.ts';
+import { failRefund, submitRefunds } from './refund.ts';
+import { skipLanded } from './solana-landed.ts';
+import { orderOf, readFund, type SolanaParts } from './solana-parts.ts';
+import { postponeRows, type SettlementRow } from './store.ts';
+
+const FAILING_ROW_DELAY_SECONDS = 15;
+const BLOCKED_REFUND_DELAY_SECONDS = 15;
+
+/** Commits each row in a transaction of its own: a batch would fail as a whole. Returns how many rows changed. */
+export async function sendCommits(parts: SolanaParts, rows: readonly SettlementRow[]): Promise<number> {
+  const { ctx } = parts;
+  await assertReceiptsFunded(parts.account, rows.length);
+  await assertVaultsUsable(parts, rows);
+  for (const row of rows) await sendRow(parts, 'commit', row, (tx, id) => submitRows(ctx, tx, id, [row]));
+  return rows.length;
+}
+
+async function assertVaultsUsable(parts: SolanaParts, rows: readonly SettlementRow[]): Promise<void> {
+  const vaults = [...new Set(rows.flatMap(({ vault }) => vault ?? []))];
+  const accounts = await readTokenAccounts(parts, vaults);
+  for (const [i, vault] of vaults.entries())
+    if (accounts[i]?.isFrozen !== false)
+      throw new Blocked('vault_frozen', `the vault ${vault} is frozen or gone`);
+}
+
+/** Sends refunds whose accounts allow it. Fails those that cannot be paid, and postpones those that wait for the vault. */
+export async function sendRefunds(parts: SolanaParts, listed: SettlementRow[]): Promise<number> {
+  const { ctx } = parts;
+  const rows = await skipLanded(parts, 'remit', listed);
+  if (rows.length === 0) return listed.length;
+  await assertReceiptsFunded(parts.account, rows.length);
+  const orders = rows.map((row) => ({ row, order: orderOf('remit', row) }));
+  const [vaults, accounts] = await Promise.all([
+    readTokenAccounts(
+      parts,
+      orders.map(({ order }) => order.plan.source),
+    ),
+    readTokenAccounts(
+      parts,
+      orders.map(({ order }) => order.plan.destination),
+    ),
+  ]);
+  let spent = 0n;
+  for (const [i, { row, order }] of orders.entries()) {
+    const fault = findRefundFault(row, accounts[i] ?? null);
+    if (fault !== null) {
+      await failRefund(ctx, row.id, fault);
+      continue;
+    }
+    const blocked = findVaultBlock(row, vaults[i] ?? null, spent);
+    if (blocked !== null) {
+      const message = `refunds from the vault ${order.vault} wait: ${blocked.message}`;
+      await postpone(parts, [row], BLOCKED_REFUND_DELAY_SECONDS, { reason: blocked.reason, message });
+      continue;
+    }
+    spent += row.amount;
+    await sendRow(parts, 'remit', row, (tx, id) => submitRefunds(ctx, tx, id, [row]));
+  }
+  return listed.length;
+}
+
+async function readTokenAccounts(
+  { account }: SolanaParts,
+  addresses: readonly string[],
+): Promise<(TokenAccount | null)[]> {
+  const found = await readAccounts(account.chain, addresses, { commitment: 'confirmed' });
+  return found.map(readTokenAccount);
+}
+
+/** Returns why the wallet's associated account cannot receive the refund; a missing one is created. */
+function findRefundFault({ user, token }: SettlementRow, account: TokenAccount | null): string | null {
+  if (account === null) return null;
+  if (account.owner !== user || account.mint !== token) return 'refund_account_reowned';
+  return account.isFrozen ? 'refund_account_frozen' : null;
+}
+
+/** Returns why the vault cannot pay the refund now. */
+function findVaultBlock(
+  { fund, amount }: SettlementRow,
+  vault: TokenAccount | null,
+  spent: bigint,
+): { reason: 'vault_frozen' | 'refund_allowance'; message: string } | null {
+  if (vault === null || vault.isFrozen) return { reason: 'vault_frozen', message: 'it is frozen or gone' };
+  const allowance = vault.delegate === fund ? vault.delegatedAmount : 0n;
+  const available = allowance < vault.amount ? allowance : vault.amount;
+  if (available >= spent + amount) return null;
+  return {
+    reason: 'refund_allowance',
+    message: `the fund may take ${allowance} of ${vault.amount} tokens; its owner must approve more`,
+  };
+}
+
+/** Sends one row. Postpones it if the transaction would fail: the next step reads its accounts again. */
+async function sendRow(
+  parts: SolanaParts,
+  kind: 'commit' | 'remit',
+  row: SettlementRow,
+  apply: Parameters<typeof sendReceipt>[3],
+): Promise<void> {
+  const { ctx, account, lease } = parts;
+  await readFund(parts, row.fund);
+  try {
+    const isSent = await sendReceipt(account, lease(), orderOf(kind, row), apply);
+    if (!isSent) await postponeRows(ctx.db, [row.id], FAILING_ROW_DELAY_SECONDS);
+  } catch (error) {
+    if (!(error instanceof SimulationFailed)) throw error;
+    const message = `a ${kind} for participation ${row.id} would fail: ${JSON.stringify(error.error)}`;
+    await postpone(parts, [row], FAILING_ROW_DELAY_SECONDS, { reason: 'reverts', message });
+  }
+}
