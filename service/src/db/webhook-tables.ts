@@ -43,6 +43,7 @@ export interface WebhookDeliveries {
   next_attempt_at: Generated<string | null>;
   lease_until: Generated<string | null>;
   resend_requested: Generated<boolean>;
+  resend_lease_until: Generated<string | null>;
   inserted_at: string;
 }
 

@@ -16,6 +16,7 @@ import {
 import { erasePiiPastRetention } from '../pii/erasure.ts';
 import { deleteOldOrders } from '../tokenized/retention.ts';
 import { deleteExpiredWalletChallenges } from '../wallets/housekeeping.ts';
+import { deleteOldDeliveries } from '../webhooks/delivery-log.ts';
 import { startInterval } from './interval.ts';
 
 const INTERVAL_MS = 10 * 60_000;
@@ -37,6 +38,7 @@ const STEPS: HousekeepingSteps = {
   'wallet challenges': deleteExpiredWalletChallenges,
   'webhook receipts': deleteOldReceipts,
   events: deleteExpiredEvents,
+  'webhook deliveries': deleteOldDeliveries,
   'personal data': erasePiiPastRetention,
   'tokenized orders': deleteOldOrders,
 };

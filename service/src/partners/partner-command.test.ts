@@ -3,6 +3,7 @@ import { type TestApp, testApp } from '../../test/support/app.ts';
 import type { Config } from '../config.ts';
 import { SCOPES } from '../http/access.ts';
 import { runKeys } from '../oauth/keys-command.ts';
+import { UsageError } from '../operations/command.ts';
 import { runPartner } from './partner-command.ts';
 
 let node: TestApp;
@@ -69,6 +70,7 @@ test('a new partner can get tokens at once, and list does not show its secret', 
     redirect_uris: ['https://acme.test/callback'],
     origins: ['https://app.acme.test'],
     scopes: ['openid', 'offers:read'],
+    contact_email: null,
     disabled_at: null,
     previous_secret_until: null,
   });
@@ -113,6 +115,19 @@ test('redirects after sign-out are registered by create and replaced by set-logo
   expect(await logoutStatus(client_id, 'https://acme.test/bye')).toBe(400);
   expect(await logoutStatus(client_id, 'https://acme.test/later')).toBe(303);
   await expect(run('set-logout-redirects', client_id, 'http://acme.test/')).rejects.toThrow();
+});
+
+test('create and set-contact record where the service writes to about problems', async () => {
+  const { client_id } = await create('--contact', 'dev@acme.test');
+  const contact = async () =>
+    (await run('list')).find((partner: { client_id: string }) => partner.client_id === client_id)
+      .contact_email;
+  expect(await contact()).toBe('dev@acme.test');
+  await run('set-contact', client_id, 'ops@acme.test');
+  expect(await contact()).toBe('ops@acme.test');
+  for (const wrong of [['nobody'], [], ['a@acme.test', 'b@acme.test']])
+    await expect(run('set-contact', client_id, ...wrong)).rejects.toThrow(UsageError);
+  expect(await contact()).toBe('ops@acme.test');
 });
 
 test('disable blocks the partner, and enable unblocks it', async () => {

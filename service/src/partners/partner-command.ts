@@ -8,6 +8,7 @@ import {
   enablePartner,
   listPartners,
   rotateSecret,
+  setContact,
   setLogoutRedirects,
   setOrigins,
   setRedirects,
@@ -16,13 +17,14 @@ import {
 
 export const PARTNER_HELP: CommandHelp = {
   usage: [
-    'partner create --name NAME --redirect URI … [--logout-redirect URI …] [--origin ORIGIN …] [--scope SCOPE …] [--logo URL]',
+    'partner create --name NAME --redirect URI … [--logout-redirect URI …] [--origin ORIGIN …] [--scope SCOPE …] [--logo URL] [--contact EMAIL]',
     'partner list',
     'partner rotate-secret CLIENT_ID [--grace-hours HOURS]',
     'partner set-redirects CLIENT_ID URI …',
     'partner set-logout-redirects CLIENT_ID URI …',
     'partner set-origins CLIENT_ID ORIGIN …',
     'partner set-scopes CLIENT_ID SCOPE …',
+    'partner set-contact CLIENT_ID EMAIL',
     'partner disable CLIENT_ID',
     'partner enable CLIENT_ID',
   ],
@@ -35,6 +37,7 @@ export const PARTNER_HELP: CommandHelp = {
     '--origin ORIGIN': 'An origin of the web app that may call the API from browsers. Repeatable.',
     '--scope SCOPE': 'A scope the partner may request. Repeatable. Default: all scopes.',
     '--logo URL': 'A logo for the consent page, over https.',
+    '--contact EMAIL': 'Where the service writes to about problems, such as a failing webhook endpoint.',
     '--grace-hours HOURS': 'How long the previous secret keeps working, 0 to 8760. Default: 168.',
   },
   examples: {
@@ -52,6 +55,7 @@ const options = {
   origin: { type: 'string', multiple: true },
   scope: { type: 'string', multiple: true },
   logo: { type: 'string' },
+  contact: { type: 'string' },
   'grace-hours': { type: 'string' },
 } as const;
 
@@ -67,7 +71,7 @@ type Action = {
 
 const ACTIONS: Record<string, Action> = {
   create: {
-    allowed: ['name', 'redirect', 'logout-redirect', 'origin', 'scope', 'logo'],
+    allowed: ['name', 'redirect', 'logout-redirect', 'origin', 'scope', 'logo', 'contact'],
     takes: 'nothing',
     run: (ctx, { values }) => create(ctx, values),
   },
@@ -92,6 +96,16 @@ const ACTIONS: Record<string, Action> = {
     allowed: [],
     takes: 'client and list',
     run: (ctx, { clientId, rest }) => setScopes(ctx, clientId, rest),
+  },
+  'set-contact': {
+    allowed: [],
+    takes: 'client and list',
+    run: (ctx, { clientId, rest }) => {
+      const [email] = rest;
+      if (email === undefined || rest.length > 1)
+        throw new UsageError('partner set-contact requires a client id and one email address');
+      return setContact(ctx, clientId, email);
+    },
   },
   disable: { allowed: [], takes: 'client', run: (ctx, { clientId }) => disablePartner(ctx, clientId) },
   enable: { allowed: [], takes: 'client', run: (ctx, { clientId }) => enablePartner(ctx, clientId) },
@@ -132,6 +146,7 @@ async function create(ctx: CommandContext, values: Values) {
     ...(values.scope && { scopes: values.scope }),
     ...(values.origin && { origins: values.origin }),
     ...(values.logo && { logoUrl: values.logo }),
+    ...(values.contact && { contactEmail: values.contact }),
   });
   console.error('Store the secret now: it is not shown again.');
   return created;

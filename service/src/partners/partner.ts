@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { invalidField } from '../errors.ts';
 import { SCOPES } from '../http/access.ts';
 import { newId } from '../http/ids.ts';
+import { FORMATS } from '../http/wire.ts';
 import { hashSecret, newSecret } from '../secret-hash.ts';
 import * as store from './store.ts';
 
@@ -16,6 +17,7 @@ export type NewPartner = {
   scopes?: readonly string[];
   origins?: readonly string[];
   logoUrl?: string | null;
+  contactEmail?: string | null;
 };
 
 /** The partner's credentials. Only a hash of the secret is stored. */
@@ -24,6 +26,7 @@ export type Credentials = { partner_id: string; client_id: string; client_secret
 export async function createPartner(ctx: Parts, input: NewPartner): Promise<Credentials> {
   const { name, redirectUris, scopes = Object.keys(SCOPES), origins = [], logoUrl = null } = input;
   const { postLogoutRedirectUris = [] } = input;
+  const { contactEmail = null } = input;
   if (name.trim() === '' || name.length > 100) throw invalidField('name', 'must be 1 to 100 characters');
   checkScopes(scopes);
   if (logoUrl !== null && !isWebUrl(logoUrl))
@@ -34,6 +37,7 @@ export async function createPartner(ctx: Parts, input: NewPartner): Promise<Cred
     name: name.trim(),
     logo_url: logoUrl,
     origins: origins.map(checkOrigin),
+    contact_email: contactEmail === null ? null : checkEmail(contactEmail),
   };
   const client = {
     client_id: clientIdFor(name, ctx),
@@ -68,6 +72,11 @@ export async function setLogoutRedirects(
 
 export async function setOrigins(ctx: Parts, clientId: string, origins: readonly string[]): Promise<void> {
   await store.updatePartner(ctx.db, clientId, { origins: origins.map(checkOrigin) });
+}
+
+/** Sets where the service writes to about problems of the integration, such as a failing webhook endpoint. */
+export async function setContact(ctx: Parts, clientId: string, email: string): Promise<void> {
+  await store.updatePartner(ctx.db, clientId, { contactEmail: checkEmail(email) });
 }
 
 /** Tokens already issued lose the scopes that the client no longer has. */
@@ -131,6 +140,11 @@ function checkOrigin(origin: string): string {
       `${origin} must be an origin such as https://app.example.com, without a path`,
     );
   return origin;
+}
+
+function checkEmail(email: string): string {
+  if (!FORMATS.email?.test(email)) throw invalidField('contact', `${email} must be an email address`);
+  return email;
 }
 
 function isWebUrl(text: string): boolean {

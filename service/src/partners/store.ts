@@ -11,6 +11,7 @@ export type ListedPartner = {
   post_logout_redirect_uris: string[];
   origins: string[];
   scopes: string[];
+  contact_email: string | null;
   disabled_at: string | null;
   previous_secret_until: string | null;
 };
@@ -55,7 +56,8 @@ export async function upsertPartner(
 
 export async function listPartners(db: Db): Promise<ListedPartner[]> {
   const { rows } = await sql<ListedPartner>`
-    select c.client_id, c.partner_id, p.name, c.redirect_uris, c.post_logout_redirect_uris, p.origins, c.scopes, p.disabled_at,
+    select c.client_id, c.partner_id, p.name, c.redirect_uris, c.post_logout_redirect_uris, p.origins, c.scopes,
+      p.contact_email, p.disabled_at,
       case when c.previous_secret_until > now() then c.previous_secret_until end as previous_secret_until
     from oauth_clients c join partners p on p.id = c.partner_id order by c.inserted_at, c.client_id`.execute(
     db,
@@ -90,17 +92,18 @@ export async function updateClient(
   requireOne(numUpdatedRows);
 }
 
-type PartnerChange = { origins?: string[]; isDisabled?: boolean };
+type PartnerChange = { origins?: string[]; contactEmail?: string; isDisabled?: boolean };
 
 export async function updatePartner(
   db: Db,
   clientId: string,
-  { origins, isDisabled }: PartnerChange,
+  { origins, contactEmail, isDisabled }: PartnerChange,
 ): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable('partners')
     .set({
       ...(origins !== undefined && { origins }),
+      ...(contactEmail !== undefined && { contact_email: contactEmail }),
       ...(isDisabled !== undefined && { disabled_at: isDisabled ? sql<string>`now()` : null }),
     })
     .where('id', '=', (query) =>

@@ -1,10 +1,12 @@
 import { realTime } from '../clock.ts';
 import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
 import { renderEvent } from '../events/render.ts';
 import { newId } from '../http/ids.ts';
 import { toTimestamp } from '../http/wire.ts';
 import {
   type ClaimedDelivery,
+  finishResend,
   insertAttempt,
   insertDeliveries,
   markDelivered,
@@ -15,6 +17,7 @@ import {
 } from './delivery-store.ts';
 import { SECRET_PURPOSE } from './endpoint.ts';
 import { noteFailure, noteSuccess } from './health.ts';
+import { countFailure } from './health-store.ts';
 import { retryDelayMs } from './retry-schedule.ts';
 import type { SendResult } from './sender.ts';
 import { signatureHeaders } from './signature.ts';
@@ -71,16 +74,31 @@ async function recordAttempt(
     ...{ at: toTimestamp(Math.floor(at) * 1000), duration_ms: durationMs, ...result },
   };
   await ctx.db.transaction().execute(async (tx) => {
+    // A resend tells nothing about the endpoint's health, so that partners can experiment. Otherwise the endpoint is
+    // locked before the delivery, as everywhere.
+    if (delivery.kind === 'resend') {
+      await finishResend(tx, delivery);
+      if (isSuccess) await markDelivered(tx, delivery.delivery_id);
+    } else if (isSuccess) {
+      await noteSuccess(ctx, tx, delivery);
+      await markDelivered(tx, delivery.delivery_id);
+    } else await recordFailure(ctx, tx, delivery, status, retryAfterSeconds);
     await insertAttempt(tx, attempt);
-    if (isSuccess) await markDelivered(tx, delivery.delivery_id);
-    // A resend tells nothing about the endpoint's health, so that partners can experiment.
-    if (delivery.kind === 'resend') return;
-    if (isSuccess) return noteSuccess(ctx, tx, delivery);
-    const random = ctx.random(4).readUInt32BE() / 2 ** 32;
-    const isGone = status === 410;
-    // A delivery that found the endpoint gone stays pending, so that enabling the endpoint sends it again.
-    const delayMs = isGone ? 0 : retryDelayMs(delivery.step, random, retryAfterSeconds);
-    const isExhausted = await planRetry(tx, delivery, delayMs);
-    await noteFailure(ctx, tx, delivery, { isGone, isExhausted });
   });
+}
+
+async function recordFailure(
+  ctx: Context,
+  tx: Db,
+  delivery: ClaimedDelivery,
+  status: number | null,
+  retryAfterSeconds: number | null,
+): Promise<void> {
+  const health = await countFailure(tx, delivery.endpoint_id);
+  const random = ctx.random(4).readUInt32BE() / 2 ** 32;
+  const isGone = status === 410;
+  // A delivery that found the endpoint gone stays pending, so that enabling the endpoint sends it again.
+  const delayMs = isGone ? 0 : retryDelayMs(delivery.step, random, retryAfterSeconds);
+  const isExhausted = await planRetry(tx, delivery, delayMs);
+  if (health !== undefined) await noteFailure(ctx, tx, delivery, health, { isGone, isExhausted });
 }

@@ -5,10 +5,13 @@ import type { EventRow } from '../events/store.ts';
 
 const LEASE = sql.raw("interval '60 seconds'");
 const RETRY_PERIOD = sql.raw("interval '24 hours'");
-const VISIBLE = sql`event_visible(e.partner_id, e.user_id, e.type)`;
+export const VISIBLE = sql`event_visible(e.partner_id, e.user_id, e.type)`;
+
+/** Deliveries about one resource of one user leave one after another. */
+export const SUBJECT = sql`case when e.data ->> 'id' is not null then concat(e.user_id, ' ', e.data ->> 'id') end`;
 
 /** Whether the endpoint `w` receives the event `e`. A redacted event does not reveal its type by where it is sent. */
-const WANTED = sql`(
+export const WANTED = sql`(
   '*' = any(w.types)
   or (${VISIBLE} and (e.type = any(w.types) or split_part(e.type, '.', 1) || '.*' = any(w.types)))
   or (not ${VISIBLE} and 'redacted' = any(w.types))
@@ -39,7 +42,7 @@ export async function readNewEvents(tx: Db, endpointId: string, limit: number): 
     where id = ${endpointId} and state <> 'disabled' for update skip locked`.execute(tx);
   if (locked.length === 0) return { cursor: null, wanted: [] };
   const { rows } = await sql<NewEvents['wanted'][number] & { is_wanted: boolean }>`
-    select e.id as event_id, e.data ->> 'id' as subject, e.sequence, ${WANTED} as is_wanted
+    select e.id as event_id, ${SUBJECT} as subject, e.sequence, ${WANTED} as is_wanted
     from webhook_endpoints w join events e on e.partner_id = w.partner_id and e.sequence > w.cursor
     where w.id = ${endpointId} order by e.sequence limit ${limit}`.execute(tx);
   return { cursor: rows.at(-1)?.sequence ?? null, wanted: rows.filter(({ is_wanted }) => is_wanted) };
@@ -63,13 +66,15 @@ export async function moveCursor(tx: Db, endpointId: string, cursor: bigint): Pr
 
 const IS_DUE = sql`d.next_attempt_at <= now() and (d.lease_until is null or d.lease_until <= now())`;
 
+const IS_RESEND_DUE = sql`d.resend_requested and (d.resend_lease_until is null or d.resend_lease_until <= now())`;
+
 /** Returns the endpoints with due deliveries, except `busy` ones. */
 export async function listEndpointsWithWork(db: Db, busy: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select w.id from webhook_endpoints w join partners p on p.id = w.partner_id
     where w.state <> 'disabled' and p.disabled_at is null and w.id <> all(${busy}::uuid[]) and (
       exists (select from webhook_deliveries d where d.endpoint_id = w.id and d.state = 'pending' and ${IS_DUE})
-      or exists (select from webhook_deliveries d where d.endpoint_id = w.id and d.resend_requested))`.execute(
+      or exists (select from webhook_deliveries d where d.endpoint_id = w.id and ${IS_RESEND_DUE}))`.execute(
     db,
   );
   return rows.map(({ id }) => id);
@@ -82,12 +87,14 @@ export type ClaimedDelivery = EventRow & {
   /** Counts this attempt; a later claim of the same delivery has another number. */
   attempts: number;
   step: number;
+  /** Identifies the claim of a resend. */
+  resend_lease_until: string | null;
   url: string;
   sealed_secret: Buffer;
   previous_sealed_secret: Buffer | null;
 };
 
-const CLAIMED = sql`d.id as delivery_id, d.endpoint_id, d.attempts, d.step, w.url, w.sealed_secret,
+const CLAIMED = sql`d.id as delivery_id, d.endpoint_id, d.attempts, d.step, d.resend_lease_until, w.url, w.sealed_secret,
   case when w.previous_secret_until > now() then w.previous_sealed_secret end as previous_sealed_secret,
   e.id, e.position, e.sequence, e.partner_id, e.user_id, e.type, e.data, e.changes, e.related, e.request_id,
   e.inserted_at, ${VISIBLE} as visible`;
@@ -117,10 +124,10 @@ export async function claimDeliveries(db: Db, endpointId: string, limit: number)
 export async function claimResends(db: Db, endpointId: string, limit: number): Promise<ClaimedDelivery[]> {
   const { rows } = await sql<ClaimedDelivery>`
     with due as materialized (
-      select d.id from webhook_deliveries d where d.endpoint_id = ${endpointId} and d.resend_requested
+      select d.id from webhook_deliveries d where d.endpoint_id = ${endpointId} and ${IS_RESEND_DUE}
       order by d.sequence limit ${limit} for update of d skip locked
     )
-    update webhook_deliveries d set attempts = d.attempts + 1, resend_requested = false
+    update webhook_deliveries d set attempts = d.attempts + 1, resend_lease_until = now() + ${LEASE}
     from due, webhook_endpoints w, events e
     where d.id = due.id and w.id = d.endpoint_id and w.state <> 'disabled' and e.id = d.event_id
     returning ${CLAIMED}, 'resend' as kind`.execute(db);
@@ -155,11 +162,20 @@ export async function planRetry(
   return rows[0]?.state === 'failed';
 }
 
+/** Ends a resend, unless another was requested meanwhile. */
+export async function finishResend(tx: Db, delivery: ClaimedDelivery): Promise<void> {
+  await sql`update webhook_deliveries set resend_requested = false, resend_lease_until = null
+    where id = ${delivery.delivery_id} and resend_lease_until = ${delivery.resend_lease_until}`.execute(tx);
+}
+
 /** Gives a claimed delivery back, as if the attempt had not begun. */
-export async function releaseDelivery(db: Db, { delivery_id, kind, step }: ClaimedDelivery): Promise<void> {
+export async function releaseDelivery(
+  db: Db,
+  { delivery_id, kind, step, resend_lease_until }: ClaimedDelivery,
+): Promise<void> {
   if (kind === 'resend')
-    await sql`update webhook_deliveries set resend_requested = true, attempts = attempts - 1
-      where id = ${delivery_id}`.execute(db);
+    await sql`update webhook_deliveries set resend_lease_until = null, attempts = attempts - 1
+      where id = ${delivery_id} and resend_lease_until = ${resend_lease_until}`.execute(db);
   else
     await sql`update webhook_deliveries set lease_until = null, step = step - 1, attempts = attempts - 1
       where id = ${delivery_id} and state = 'pending' and step = ${step}`.execute(db);

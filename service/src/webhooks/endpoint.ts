@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { ApiError } from '../errors.ts';
-import { appendEvent, placeEvents } from '../events/event.ts';
+import { appendEvent, type EventSource, placeEvents } from '../events/event.ts';
 import type { Caller } from '../http/access.ts';
 import { isId, newId } from '../http/ids.ts';
 import { type PageQuery, readPage } from '../http/paging.ts';
@@ -10,13 +10,22 @@ import * as store from './endpoint-store.ts';
 import type { Enabling, EndpointChange, NewEndpoint, WebhookEndpoint } from './schema.ts';
 import { newWebhookSecret } from './signature.ts';
 
+/** What the functions need; the command line has no more. */
+export type EndpointContext = Pick<
+  Context,
+  'db' | 'clock' | 'random' | 'sealing' | 'commitReply' | 'webhooks'
+> &
+  EventSource;
+
+type PartnerCaller = Pick<Caller, 'partnerId'>;
+
 const MAX_ENDPOINTS = 20;
 const DEFAULT_GRACE_HOURS = 24;
 export const SECRET_PURPOSE = 'webhook secret';
 
 export async function createEndpoint(
-  ctx: Context,
-  { partnerId }: Caller,
+  ctx: EndpointContext,
+  { partnerId }: PartnerCaller,
   { url, types, description = null }: NewEndpoint,
 ): Promise<WebhookEndpoint> {
   await ctx.webhooks.checkUrl(url);
@@ -33,20 +42,24 @@ export async function createEndpoint(
   });
 }
 
-export async function listEndpoints(ctx: Context, { partnerId }: Caller, query: PageQuery) {
+export async function listEndpoints(ctx: EndpointContext, { partnerId }: PartnerCaller, query: PageQuery) {
   const page = await readPage(ctx.sealing, `webhook endpoints ${partnerId}`, query, (keyset) =>
     store.listEndpoints(ctx.db, partnerId, keyset),
   );
   return { ...page, data: page.data.map(toWire) };
 }
 
-export async function readEndpoint(ctx: Context, caller: Caller, id: string): Promise<WebhookEndpoint> {
+export async function readEndpoint(
+  ctx: EndpointContext,
+  caller: PartnerCaller,
+  id: string,
+): Promise<WebhookEndpoint> {
   return readRow(ctx.db, caller.partnerId, id);
 }
 
 export async function changeEndpoint(
-  ctx: Context,
-  { partnerId }: Caller,
+  ctx: EndpointContext,
+  { partnerId }: PartnerCaller,
   id: string,
   change: EndpointChange,
 ): Promise<WebhookEndpoint> {
@@ -61,8 +74,8 @@ export async function changeEndpoint(
 
 /** Deletes the endpoint and returns its last state. */
 export async function removeEndpoint(
-  ctx: Context,
-  { partnerId }: Caller,
+  ctx: EndpointContext,
+  { partnerId }: PartnerCaller,
   id: string,
 ): Promise<WebhookEndpoint> {
   return ctx.commitReply(async (tx) => {
@@ -74,8 +87,8 @@ export async function removeEndpoint(
 }
 
 export async function rotateEndpointSecret(
-  ctx: Context,
-  { partnerId }: Caller,
+  ctx: EndpointContext,
+  { partnerId }: PartnerCaller,
   id: string,
   graceHours = DEFAULT_GRACE_HOURS,
 ): Promise<WebhookEndpoint> {
@@ -90,13 +103,13 @@ export async function rotateEndpointSecret(
   });
 }
 
-export async function disableEndpoint(ctx: Context, { partnerId }: Caller, id: string) {
+export async function disableEndpoint(ctx: EndpointContext, { partnerId }: PartnerCaller, id: string) {
   return withEndpoint(ctx, partnerId, id, (tx) => store.disableEndpoint(tx, id, 'requested'));
 }
 
 export async function enableEndpoint(
-  ctx: Context,
-  { partnerId }: Caller,
+  ctx: EndpointContext,
+  { partnerId }: PartnerCaller,
   id: string,
   { from = 'stopped' }: Enabling,
 ) {
@@ -110,7 +123,7 @@ export async function enableEndpoint(
 }
 
 /** Appends a `webhook.test` event, which the endpoint receives whatever its types are. */
-export async function testEndpoint(ctx: Context, { partnerId }: Caller, id: string) {
+export async function testEndpoint(ctx: EndpointContext, { partnerId }: PartnerCaller, id: string) {
   return ctx.commitReply(async (tx) => {
     await requireEnabled(tx, partnerId, id);
     const event_id = await appendEvent(ctx, tx, {
@@ -129,7 +142,7 @@ export async function requireEnabled(tx: Db, partnerId: string, id: string): Pro
 }
 
 function withEndpoint(
-  ctx: Context,
+  ctx: EndpointContext,
   partnerId: string,
   id: string,
   change: (tx: Db) => Promise<void>,
@@ -151,7 +164,7 @@ async function readRow(db: Db, partnerId: string, id: string): Promise<WebhookEn
   return toWire(row);
 }
 
-function createSecret({ random, sealing }: Context, id: string): { secret: string; sealed: Buffer } {
+function createSecret({ random, sealing }: EndpointContext, id: string): { secret: string; sealed: Buffer } {
   const secret = newWebhookSecret(random);
   return { secret, sealed: sealing.seal(SECRET_PURPOSE, Buffer.from(secret), id) };
 }

@@ -3,7 +3,7 @@ import type { Db } from '../db/pool.ts';
 import { appendEvent } from '../events/event.ts';
 import { sendMail } from '../mail/outbox.ts';
 import type { ClaimedDelivery } from './delivery-store.ts';
-import { countFailure, markProblem, recordSuccess } from './health-store.ts';
+import { type EndpointHealth, markProblem, recordSuccess } from './health-store.ts';
 
 /** Updates the endpoint's health after a success, and reports a recovery. */
 export async function noteSuccess(ctx: Context, tx: Db, delivery: ClaimedDelivery): Promise<void> {
@@ -14,18 +14,18 @@ export async function noteSuccess(ctx: Context, tx: Db, delivery: ClaimedDeliver
 type Failure = { isGone: boolean; isExhausted: boolean };
 
 /**
- * Updates the endpoint's health after a failure. Each transition writes one mail, however many attempts fail at the same
- * time, because the count locks the endpoint.
+ * Reports what a failure means for the endpoint, which `countFailure` has locked. Each transition writes one mail, however many attempts fail at the same
+ * time.
  */
 export async function noteFailure(
   ctx: Context,
   tx: Db,
   delivery: ClaimedDelivery,
+  health: EndpointHealth,
   { isGone, isExhausted }: Failure,
 ): Promise<void> {
   const { endpoint_id: id } = delivery;
-  const health = await countFailure(tx, id);
-  if (health === undefined || health.state === 'disabled') return;
+  if (health.state === 'disabled') return;
   if (isGone || health.is_hopeless) {
     const reason = isGone ? 'gone' : 'failing';
     await markProblem(tx, id, 'disabled', reason);

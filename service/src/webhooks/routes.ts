@@ -1,6 +1,8 @@
 import Type from 'typebox';
 import { PageQuery } from '../http/paging.ts';
+import type { Query } from '../http/query-string.ts';
 import { partnerRoute } from '../http/route.ts';
+import { listAttempts, listDeliveries, readDelivery, resendDelivery } from './delivery-log.ts';
 import {
   changeEndpoint,
   createEndpoint,
@@ -12,14 +14,20 @@ import {
   rotateEndpointSecret,
   testEndpoint,
 } from './endpoint.ts';
+import { recoverDeliveries } from './recovery.ts';
 import {
   Enabling,
   EndpointChange,
   NewEndpoint,
   Nothing,
+  RecoveryRange,
   SecretRotation,
+  WebhookAttempts,
+  WebhookDeliveries,
+  WebhookDelivery,
   WebhookEndpoint,
   WebhookEndpoints,
+  WebhookRecovery,
   WebhookTest,
 } from './schema.ts';
 
@@ -126,5 +134,65 @@ export const webhookRoutes = [
     reply: WebhookTest,
     errors: ['validation_failed', 'not_found', 'endpoint_disabled'],
     handle: (ctx, caller, { params }) => testEndpoint(ctx, caller, params.id),
+  }),
+  partnerRoute(scope, {
+    method: 'POST',
+    path: '/v1/webhook-endpoints/:id/recover',
+    operationId: 'recoverWebhookEndpoint',
+    summary: 'Send missed events again',
+    description:
+      'Sends every wanted event with a timestamp from `since` to `until` that was not delivered and is not waiting: at most 10,000.',
+    params: Params,
+    body: RecoveryRange,
+    reply: WebhookRecovery,
+    errors: ['validation_failed', 'not_found', 'endpoint_disabled'],
+    handle: (ctx, caller, { params, body }) => recoverDeliveries(ctx, caller, params.id, body),
+  }),
+  partnerRoute(scope, {
+    method: 'GET',
+    path: '/v1/webhook-endpoints/:id/deliveries',
+    operationId: 'listWebhookDeliveries',
+    summary: 'List the deliveries of a webhook endpoint',
+    description: 'Kept for 30 days. Filters: `state`, `event_id`.',
+    params: Params,
+    query: PageQuery,
+    reply: WebhookDeliveries,
+    errors: ['validation_failed', 'not_found'],
+    handle: (ctx, caller, { params, query, request }) =>
+      listDeliveries(ctx, caller, params.id, query, request.query as Query),
+  }),
+  partnerRoute(scope, {
+    method: 'GET',
+    path: '/v1/webhook-deliveries/:id',
+    operationId: 'getWebhookDelivery',
+    summary: 'Get a webhook delivery',
+    params: Params,
+    reply: WebhookDelivery,
+    errors: ['not_found'],
+    handle: (ctx, caller, { params }) => readDelivery(ctx, caller, params.id),
+  }),
+  partnerRoute(scope, {
+    method: 'GET',
+    path: '/v1/webhook-deliveries/:id/attempts',
+    operationId: 'listWebhookAttempts',
+    summary: 'List the attempts of a webhook delivery',
+    params: Params,
+    query: PageQuery,
+    reply: WebhookAttempts,
+    errors: ['validation_failed', 'not_found'],
+    handle: (ctx, caller, { params, query }) => listAttempts(ctx, caller, params.id, query),
+  }),
+  partnerRoute(scope, {
+    method: 'POST',
+    path: '/v1/webhook-deliveries/:id/resend',
+    operationId: 'resendWebhookDelivery',
+    summary: 'Send an event once more',
+    description:
+      'Makes one attempt in addition to the schedule, whatever the state of the delivery. It does not affect the health of the endpoint.',
+    params: Params,
+    body: Nothing,
+    reply: WebhookDelivery,
+    errors: ['validation_failed', 'not_found', 'endpoint_disabled'],
+    handle: (ctx, caller, { params }) => resendDelivery(ctx, caller, params.id),
   }),
 ];

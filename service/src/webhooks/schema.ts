@@ -93,3 +93,66 @@ export const WebhookTest = Closed(
 );
 
 export const Nothing = Closed({});
+
+export const WebhookAttempt = Closed(
+  {
+    object: ObjectName('webhook_attempt'),
+    id: Type.String(),
+    kind: Type.Enum(['scheduled', 'resend']),
+    at: Timestamp,
+    duration_ms: Type.Integer(),
+    status: Nullable(Type.Integer({ description: 'The HTTP status. Only 2xx is a success.' })),
+    error: Nullable(
+      Type.String({
+        description:
+          '`timeout`, `connection_refused`, `connection_failed`, `dns_error`, `tls_error` or `address_refused`.',
+      }),
+    ),
+    address: Nullable(Type.String({ description: 'The address that was connected to.' })),
+    response: Nullable(Type.String({ description: 'The first KiB of the response, as text.' })),
+  },
+  { title: 'WebhookAttempt' },
+);
+export type WebhookAttempt = Static<typeof WebhookAttempt>;
+
+export const WebhookAttempts = List(WebhookAttempt, 'WebhookAttempts');
+
+export const WebhookDelivery = Closed(
+  {
+    object: ObjectName('webhook_delivery'),
+    id: Type.String(),
+    endpoint_id: Type.String(),
+    event_id: Type.String(),
+    type: Type.String({ description: 'The type of the event; `redacted` if the partner may not read it.' }),
+    state: Type.Enum(['pending', 'delivered', 'failed', 'skipped'], {
+      description: '`skipped`: the endpoint was enabled again from a later event.',
+    }),
+    attempts: Type.Integer(),
+    next_attempt_at: Nullable(Timestamp),
+    last_attempt: Nullable(WebhookAttempt),
+    inserted_at: Timestamp,
+  },
+  { title: 'WebhookDelivery' },
+);
+export type WebhookDelivery = Static<typeof WebhookDelivery>;
+
+export const WebhookDeliveries = List(WebhookDelivery, 'WebhookDeliveries');
+
+export const RecoveryRange = Closed(
+  {
+    since: Timestamp,
+    until: Type.Optional({ ...Timestamp, description: 'Default: now.' }),
+  },
+  { title: 'WebhookRecoveryRange' },
+);
+export type RecoveryRange = Static<typeof RecoveryRange>;
+
+export const WebhookRecovery = Closed(
+  {
+    object: ObjectName('webhook_recovery'),
+    endpoint_id: Type.String(),
+    deliveries: Type.Integer({ description: 'How many events are sent again.' }),
+  },
+  { title: 'WebhookRecovery' },
+);
+export type WebhookRecovery = Static<typeof WebhookRecovery>;

@@ -65,7 +65,7 @@ export function openWebhookSender({
         ...{ status: null, error: null, response: null, retryAfterSeconds: null },
         ...result,
         durationMs: Math.round(performance.now() - startedAt),
-        address: addresses.get(new URL(url).origin) ?? null,
+        address: result.error === 'address_refused' ? null : (addresses.get(new URL(url).origin) ?? null),
       });
       const timeout = AbortSignal.timeout(timeoutMs);
       try {

@@ -1,0 +1,91 @@
+import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import { ApiError } from '../errors.ts';
+import type { Caller } from '../http/access.ts';
+import { readFilters } from '../http/filters.ts';
+import { isId } from '../http/ids.ts';
+import { type PageQuery, readPage } from '../http/paging.ts';
+import type { Query } from '../http/query-string.ts';
+import { toTimestamp } from '../http/wire.ts';
+import * as store from './delivery-log-store.ts';
+import { type EndpointContext, readEndpoint, requireEnabled } from './endpoint.ts';
+import type { WebhookAttempt, WebhookDelivery } from './schema.ts';
+
+const FILTERS = ['state', 'event_id'] as const;
+const RETENTION_MS = 30 * 86_400_000;
+
+export async function listDeliveries(
+  ctx: EndpointContext,
+  caller: Pick<Caller, 'partnerId'>,
+  id: string,
+  query: PageQuery,
+  raw: Query,
+) {
+  const filters = readFilters(raw, FILTERS);
+  const wanted = filters.map(({ field, op, values }) => ({ field, isExcluding: op === '!=', values }));
+  await readEndpoint(ctx, caller, id);
+  const list = `webhook deliveries ${caller.partnerId} ${id} ${JSON.stringify(filters)}`;
+  const page = await readPage(ctx.sealing, list, query, (keyset) =>
+    store.listDeliveries(ctx.db, id, wanted, keyset),
+  );
+  return { ...page, data: page.data.map(toWire) };
+}
+
+export async function readDelivery(
+  ctx: EndpointContext,
+  { partnerId }: Pick<Caller, 'partnerId'>,
+  id: string,
+): Promise<WebhookDelivery> {
+  return toWire(await findDelivery(ctx.db, partnerId, id));
+}
+
+export async function listAttempts(
+  ctx: EndpointContext,
+  { partnerId }: Pick<Caller, 'partnerId'>,
+  id: string,
+  query: PageQuery,
+) {
+  await findDelivery(ctx.db, partnerId, id);
+  const page = await readPage(ctx.sealing, `webhook attempts ${partnerId} ${id}`, query, async (keyset) => {
+    const attempts = await store.listAttempts(ctx.db, id, keyset);
+    return attempts.map((attempt) => ({ id: attempt.id, inserted_at: attempt.at, attempt }));
+  });
+  return { ...page, data: page.data.map(({ attempt }) => toAttempt(attempt)) };
+}
+
+/** Requests one attempt in addition to the schedule. The worker makes it, with the secret and the grants of that moment. */
+export async function resendDelivery(
+  ctx: EndpointContext,
+  { partnerId }: Pick<Caller, 'partnerId'>,
+  id: string,
+): Promise<WebhookDelivery> {
+  return ctx.commitReply(async (tx) => {
+    const { endpoint_id } = await findDelivery(tx, partnerId, id);
+    await requireEnabled(tx, partnerId, endpoint_id);
+    await store.requestResend(tx, id);
+    return toWire(await findDelivery(tx, partnerId, id));
+  });
+}
+
+/** Deletes deliveries that ended more than 30 days ago, and those of deleted endpoints. */
+export async function deleteOldDeliveries({ db, clock }: Pick<Context, 'db' | 'clock'>): Promise<void> {
+  await store.deleteOldDeliveries(db, toTimestamp((Math.floor(clock.now()) - RETENTION_MS) * 1000));
+}
+
+async function findDelivery(db: Db, partnerId: string, id: string): Promise<store.DeliveryRow> {
+  const row = isId(id) ? await store.findDelivery(db, partnerId, id) : undefined;
+  if (row === undefined) throw new ApiError('not_found');
+  return row;
+}
+
+function toWire({ last_attempt, ...row }: store.DeliveryRow): WebhookDelivery {
+  return {
+    object: 'webhook_delivery',
+    ...row,
+    last_attempt: last_attempt === null ? null : toAttempt(last_attempt),
+  };
+}
+
+function toAttempt(attempt: Omit<WebhookAttempt, 'object'>): WebhookAttempt {
+  return { object: 'webhook_attempt', ...attempt };
+}

@@ -1,0 +1,40 @@
+import { sql } from 'kysely';
+import type { Db } from '../db/pool.ts';
+import { SUBJECT, WANTED } from './delivery-store.ts';
+
+export type MissedEvent = {
+  event_id: string;
+  subject: string | null;
+  sequence: bigint;
+  /** Null if the endpoint skipped the event without a delivery. */
+  delivery_id: string | null;
+};
+
+type Range = { since: string; until: string; firstId: string; lastId: string };
+
+/**
+ * Returns the wanted events of the range up to the endpoint's cursor whose delivery failed, was skipped or never existed.
+ * The ids bound the range because they begin with the time and are indexed.
+ */
+export async function listMissedEvents(
+  tx: Db,
+  endpointId: string,
+  { since, until, firstId, lastId }: Range,
+  limit: number,
+): Promise<MissedEvent[]> {
+  const { rows } = await sql<MissedEvent>`
+    select e.id as event_id, ${SUBJECT} as subject, e.sequence, d.id as delivery_id
+    from webhook_endpoints w join events e on e.partner_id = w.partner_id and e.sequence <= w.cursor
+      left join webhook_deliveries d on d.endpoint_id = w.id and d.event_id = e.id
+    where w.id = ${endpointId} and e.id between ${firstId}::uuid and ${lastId}::uuid
+      and e.inserted_at between ${since}::timestamptz and ${until}::timestamptz
+      and (d.id is null or d.state in ('failed', 'skipped')) and ${WANTED}
+    order by e.sequence limit ${limit}`.execute(tx);
+  return rows;
+}
+
+/** Starts the retry schedule of these deliveries again. */
+export async function restartDeliveries(tx: Db, ids: readonly string[]): Promise<void> {
+  await sql`update webhook_deliveries set state = 'pending', step = 0, retry_until = null, next_attempt_at = now()
+    where id = any(${ids}::uuid[]) and state in ('failed', 'skipped')`.execute(tx);
+}

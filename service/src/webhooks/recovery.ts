@@ -1,0 +1,66 @@
+import { invalidField } from '../errors.ts';
+import type { Caller } from '../http/access.ts';
+import { newId } from '../http/ids.ts';
+import { toTimestamp } from '../http/wire.ts';
+import { insertDeliveries } from './delivery-store.ts';
+import { type EndpointContext, requireEnabled } from './endpoint.ts';
+import { listMissedEvents, restartDeliveries } from './recovery-store.ts';
+import type { RecoveryRange, WebhookRecovery } from './schema.ts';
+
+const MAX_RECOVERED = 10_000;
+const INSERT_BATCH_SIZE = 1_000;
+const LATEST_TIME = Date.parse('9999-12-31T23:59:59Z');
+const ID_TOLERANCE_MS = 10_000;
+
+/** Sends the events of a time range again that the endpoint missed. Delivered and waiting events are left alone. */
+export async function recoverDeliveries(
+  ctx: EndpointContext,
+  { partnerId }: Pick<Caller, 'partnerId'>,
+  id: string,
+  range: RecoveryRange,
+): Promise<WebhookRecovery> {
+  const bounds = readBounds(ctx, range);
+  return ctx.commitReply(async (tx) => {
+    await requireEnabled(tx, partnerId, id);
+    const missed = await listMissedEvents(tx, id, bounds, MAX_RECOVERED + 1);
+    if (missed.length > MAX_RECOVERED)
+      throw invalidField('since', `selects more than ${MAX_RECOVERED} events; use a shorter range`);
+    await restartDeliveries(
+      tx,
+      missed.flatMap(({ delivery_id }) => (delivery_id === null ? [] : [delivery_id])),
+    );
+    const rows = missed
+      .filter(({ delivery_id }) => delivery_id === null)
+      .map(({ event_id, subject, sequence }) => ({
+        ...{ id: newId(ctx.clock, ctx.random), endpoint_id: id, event_id, subject, sequence },
+        inserted_at: toTimestamp(ctx.clock.micros()),
+      }));
+    for (let at = 0; at < rows.length; at += INSERT_BATCH_SIZE)
+      await insertDeliveries(tx, rows.slice(at, at + INSERT_BATCH_SIZE));
+    return { object: 'webhook_recovery', endpoint_id: id, deliveries: missed.length };
+  });
+}
+
+function readBounds({ clock }: EndpointContext, range: RecoveryRange) {
+  const since = Math.max(0, Date.parse(range.since));
+  const until = Math.min(LATEST_TIME, range.until === undefined ? clock.now() : Date.parse(range.until));
+  if (since > until)
+    throw range.until === undefined
+      ? invalidField('since', 'must not be in the future')
+      : invalidField('until', 'must not be before since');
+  return {
+    since: toTimestamp(since * 1000),
+    // A time in milliseconds includes the microseconds within it.
+    until: toTimestamp(Math.floor(until) * 1000 + 999),
+    // The time in an id can differ a little from the event's timestamp.
+    firstId: idAt(since - ID_TOLERANCE_MS, '0'),
+    lastId: idAt(until + ID_TOLERANCE_MS, 'f'),
+  };
+}
+
+/** Returns the lowest or highest id that begins with this time; see `newId`. */
+function idAt(milliseconds: number, digit: '0' | 'f'): string {
+  const time = Math.max(0, Math.floor(milliseconds)).toString(16).padStart(12, '0').slice(-12);
+  const d = (count: number) => digit.repeat(count);
+  return `${time.slice(0, 8)}-${time.slice(8)}-${d(4)}-${d(4)}-${d(12)}`;
+}

@@ -1,0 +1,174 @@
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Server } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { createAddressRules } from './address-rules.ts';
+import { openWebhookSender, type WebhookSender } from './sender.ts';
+import { createUrlRules } from './url-rules.ts';
+
+/** A self-signed certificate of receiver.test that expired in 2020. */
+const KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQggIV/pjyZgWmnfpYJ
+FsXvQ3VzYG1eE29ge7wRZULte6ahRANCAASSeg2ubnLEa1S4I+caQbyKXvaAbTKg
+zvZ7thMsxy6MGL0y3ajoPHC/BFuZ0qJBfSzkdKqRoi2KpzjImrjVMPI1
+-----END PRIVATE KEY-----`;
+const CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBGDCBvgIBATAKBggqhkjOPQQDAjAYMRYwFAYDVQQDDA1yZWNlaXZlci50ZXN0
+MB4XDTIwMDEwMTAwMDAwMFoXDTIwMDEwMjAwMDAwMFowGDEWMBQGA1UEAwwNcmVj
+ZWl2ZXIudGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABJJ6Da5ucsRrVLgj
+5xpBvIpe9oBtMqDO9nu2EyzHLowYvTLdqOg8cL8EW5nSokF9LOR0qpGiLYqnOMia
+uNUw8jUwCgYIKoZIzj0EAwIDSQAwRgIhAKF+o1vd9QPrKrggUdYDsUOUScI61iac
+7/qtL/zLpm4QAiEAnXEzLqwKVcbBRAQKkSIisTeE8PauQzheoBjSMyzTcyc=
+-----END CERTIFICATE-----`;
+
+const OWN = 'https://api.causeway.test';
+const LOOPBACK = ['127.0.0.0/8'];
+const opened: { sender: WebhookSender[]; servers: Server[] } = { sender: [], servers: [] };
+/** What names resolve to; tests change it. */
+let addresses: string[] = ['127.0.0.1'];
+afterEach(() => {
+  addresses = ['127.0.0.1'];
+});
+afterAll(async () => {
+  for (const sender of opened.sender) await sender.close();
+  for (const server of opened.servers) server.close();
+});
+
+function open(allowCidrs = LOOPBACK, timeoutMs = 5_000): WebhookSender {
+  const resolve = async (host: string) => (host.endsWith('.test') ? addresses : [host]);
+  const sender = openWebhookSender({ allowCidrs, baseUrl: OWN, resolve, timeoutMs });
+  opened.sender.push(sender);
+  return sender;
+}
+async function listen(server: Server): Promise<number> {
+  opened.servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+const serve = (answer: RequestListener) => listen(createServer(answer));
+const send = (sender: WebhookSender, url: string) => sender.send(url, {}, '{}');
+
+describe('the sender connects only to addresses that it has checked', () => {
+  test.each([
+    ...['127.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '2130706433', '0x7f.1', '017700000001', '127.1', '0'],
+    ...['169.254.169.254', '168.63.129.16', '100.100.100.200', '[fd00:ec2::254]', '[64:ff9b::a9fe:a9fe]'],
+    ...['[2002:7f00:1::]', 'localhost', 'localhost.'],
+  ])('%s is refused when it connects, not only when it is saved', async (host) => {
+    let isReached = false;
+    const port = await serve((_request, response) => {
+      isReached = true;
+      response.end();
+    });
+    expect(await send(open([]), `https://${host}:${port}/`)).toMatchObject({
+      error: 'address_refused',
+      address: null,
+    });
+    expect(isReached).toBe(false);
+  });
+
+  test('a name that changes to a private address after it was saved is refused', async () => {
+    const rules = createUrlRules(createAddressRules([]), OWN, async () => addresses);
+    addresses = ['93.184.215.14'];
+    await rules.check('https://rebinding.test/');
+    addresses = ['127.0.0.1'];
+    expect((await send(open([]), 'https://rebinding.test/')).error).toBe('address_refused');
+  });
+
+  test('a name with a public and a private address is refused altogether', async () => {
+    addresses = ['93.184.215.14', '10.0.0.1'];
+    expect((await send(open([]), 'https://mixed.test/')).error).toBe('address_refused');
+  });
+
+  test('a name that changes during keep-alive is checked again for the next connection', async () => {
+    let connections = 0;
+    const port = await listen(
+      createServer(
+        (_request, response) => void response.writeHead(200, { connection: 'close' }).end('ok'),
+      ).on('connection', () => void connections++),
+    );
+    const sender = open();
+    expect((await send(sender, `http://flip.test:${port}/`)).status).toBe(200);
+    addresses = ['10.0.0.1'];
+    expect((await send(sender, `http://flip.test:${port}/`)).error).toBe('address_refused');
+    expect(connections).toBe(1);
+  });
+});
+
+describe('a receiver that misbehaves', () => {
+  test('a redirect is a response, not followed', async () => {
+    const port = await serve((_request, response) =>
+      response.writeHead(307, { location: 'http://169.254.169.254/latest/meta-data/' }).end(),
+    );
+    expect(await send(open(), `http://127.0.0.1:${port}/`)).toMatchObject({ status: 307, error: null });
+  });
+
+  test('headers that drip, or a body that never ends, end with the timeout', async () => {
+    const headers = await serve((request) => {
+      request.socket.write('HTTP/1.1 200 OK\r\n');
+      const timer = setInterval(() => request.socket.write('x-drip: 1\r\n'), 20);
+      request.socket.on('close', () => clearInterval(timer));
+    });
+    const body = await serve((_request, response) => {
+      const timer = setInterval(() => response.write('.'), 20);
+      response.on('close', () => clearInterval(timer));
+    });
+    const sender = open(LOOPBACK, 300);
+    for (const port of [headers, body])
+      expect(await send(sender, `http://127.0.0.1:${port}/`)).toMatchObject({
+        status: null,
+        error: 'timeout',
+      });
+  });
+
+  test('of a large body 64 KiB are read and 1 KiB is kept', async () => {
+    let sent = 0;
+    const port = await serve((_request, response) => {
+      const chunk = Buffer.alloc(64 * 1024, 'a');
+      const write = () => {
+        while (sent < 10 * 1024 * 1024 && !response.destroyed && response.write(chunk)) sent += chunk.length;
+      };
+      response.on('drain', write);
+      write();
+    });
+    const { status, response } = await send(open(), `http://127.0.0.1:${port}/`);
+    expect([status, response]).toEqual([200, 'a'.repeat(1024)]);
+    expect(sent).toBeLessThan(10 * 1024 * 1024);
+  });
+
+  test('a compressed body is not inflated', async () => {
+    const bomb = gzipSync(Buffer.alloc(10 * 1024 * 1024));
+    const port = await serve((_request, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
+    );
+    const { response } = await send(open(), `http://127.0.0.1:${port}/`);
+    expect(response?.length).toBeLessThanOrEqual(1024);
+  });
+
+  test('NUL and characters that hide text are removed from what is kept', async () => {
+    const port = await serve((_request, response) => response.end('a\u0000b\u202e<script>\u0007\nc'));
+    expect((await send(open(), `http://127.0.0.1:${port}/`)).response).toBe('ab<script>\nc');
+  });
+
+  test.each([
+    ['an expired and self-signed certificate', {}],
+    ['TLS 1.0 only', { minVersion: 'TLSv1', maxVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const],
+  ])('%s gives tls_error', async (_case, options) => {
+    const port = await listen(
+      createTlsServer({ key: KEY, cert: CERTIFICATE, ...options }, (_request, response) => response.end()),
+    );
+    expect(await send(open(), `https://receiver.test:${port}/`)).toMatchObject({
+      status: null,
+      error: 'tls_error',
+    });
+  });
+
+  test('a closed port and an unknown name have codes of their own', async () => {
+    const server = createServer();
+    const port = await listen(server);
+    await new Promise((resolve) => server.close(resolve));
+    expect((await send(open(), `http://127.0.0.1:${port}/`)).error).toBe('connection_refused');
+    addresses = [];
+    expect((await send(open(), 'https://unknown.test/')).error).toBe('dns_error');
+  });
+});
