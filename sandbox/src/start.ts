@@ -11,6 +11,7 @@ import { documentControls } from './controls/documents.ts';
 import { faultRoute } from './controls/faults.ts';
 import { holdControls } from './controls/holds.ts';
 import { identityControls } from './controls/identity.ts';
+import { inboxControls } from './controls/inbox.ts';
 import { localOnly } from './controls/local-only.ts';
 import { mailControls } from './controls/mail.ts';
 import { offerControls } from './controls/offers.ts';
@@ -23,6 +24,7 @@ import { seedOffers } from './seed/offers.ts';
 import { seedPartners } from './seed/partners.ts';
 import { seedUsers } from './seed/users.ts';
 import { sandboxSettings } from './settings.ts';
+import { startInboxes } from './simulators/inbox.ts';
 import { startMailServer } from './simulators/mail-server.ts';
 import { type Simulators, startSimulators } from './simulators/start.ts';
 import { type Demo, startDemo } from './start-demo.ts';
@@ -41,6 +43,7 @@ export type Sandbox = {
 export async function startSandbox(config: Config, clock: Clock, print: Print): Promise<Sandbox> {
   print('Starting the simulated chains and providers …');
   const mailServer = await startMailServer(join(config.dataDir, 'outside', 'mail.jsonl'));
+  const inboxes = await startInboxes(join(config.dataDir, 'outside', 'inbox'));
   const setting = { now_ms: clock.now(), running: config.clock === 'real' };
   const [simulators, demo] = await Promise.all([
     startSimulators({ dataDir: config.dataDir, clock: setting }),
@@ -66,10 +69,12 @@ export async function startSandbox(config: Config, clock: Clock, print: Print): 
         await offerControls(ctx),
         clockControls(simulators),
         holdControls,
+        inboxControls(inboxes),
         participationControls,
       ]);
     },
-    stop: async () => void (await Promise.all([demo?.stop(), simulators.stop(), mailServer.stop()])),
+    stop: async () =>
+      void (await Promise.all([demo?.stop(), simulators.stop(), mailServer.stop(), inboxes.stop()])),
   };
 }
 
