@@ -5,7 +5,8 @@ import { ApiError } from '../errors.ts';
 import { newId } from '../http/ids.ts';
 import { timestampOf, toTimestamp } from '../http/wire.ts';
 import { type FormType, type FormValues, isOpen } from './provider.ts';
-import { advanceSubmission, claimResend, insertSubmission, lockLatest, type SubmissionRow } from './store.ts';
+import { changeSubmission, reportSubmission } from './status.ts';
+import { claimResend, insertSubmission, lockLatest, type SubmissionRow } from './store.ts';
 import { isValidForm } from './validity.ts';
 
 export type SubmissionRequest = {
@@ -33,12 +34,7 @@ export async function claimSubmission(ctx: Context, request: SubmissionRequest):
     if (latest !== undefined && isOpen(latest.status)) {
       if (Date.parse(latest.expires_at) > ctx.clock.now() && latest.form_type === request.formType)
         return { claim: await claimOpen(ctx, tx, request, latest), replaced: null };
-      await advanceSubmission(
-        tx,
-        latest.id,
-        { status: 'EXPIRED', completedAt: null },
-        timestampOf(ctx.clock),
-      );
+      await changeSubmission(ctx, tx, latest.id, { status: 'EXPIRED', completedAt: null });
     }
     if (latest !== undefined && isStillValid(ctx, request, latest)) throw new ApiError('document_completed');
     return {
@@ -96,5 +92,6 @@ async function claimNew(ctx: Context, tx: Db, request: SubmissionRequest, attemp
     updated_at: now,
   };
   const row = await insertSubmission(tx, values, RECONCILE_AFTER);
+  await reportSubmission(ctx, tx, row, null);
   return { step: 'create', row, previousClaim: now };
 }

@@ -1,15 +1,9 @@
 import type { Context } from '../context.ts';
-import { timestampOf } from '../http/wire.ts';
 import { type QueueWorker, type Step, startQueueWorker } from '../jobs/queue-worker.ts';
 import { upstreamFailureOf } from '../outbound/failure.ts';
 import type { Signing } from './provider.ts';
-import {
-  advanceSubmission,
-  claimDueSubmission,
-  DOCUMENTS_CHANNEL,
-  finishDueSubmission,
-  type SubmissionRow,
-} from './store.ts';
+import { changeSubmission } from './status.ts';
+import { claimDueSubmission, DOCUMENTS_CHANNEL, finishDueSubmission, type SubmissionRow } from './store.ts';
 
 const MINUTE_S = 60;
 const HOUR_S = 60 * MINUTE_S;
@@ -33,10 +27,8 @@ export async function checkNextSubmission(ctx: Context): Promise<Step> {
   if (row === undefined) return 'idle';
   try {
     const signing = await readSubmission(ctx, row);
-    if (signing !== null) {
-      const at = timestampOf(ctx.clock);
-      await ctx.db.transaction().execute((tx) => advanceSubmission(tx, row.id, signing, at));
-    }
+    if (signing !== null)
+      await ctx.db.transaction().execute((tx) => changeSubmission(ctx, tx, row.id, signing));
     await finishDueSubmission(ctx.db, row.id, signing === null ? MINUTE_S : HOUR_S);
     return 'worked';
   } catch (err) {

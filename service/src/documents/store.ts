@@ -61,6 +61,13 @@ export async function claimResend(
   await db.updateTable('document_submissions').set(changes).where('id', '=', id).execute();
 }
 
+/** Locks the submission until the transaction ends and returns its status. */
+export async function lockSubmission(tx: Db, id: string): Promise<SubmissionStatus | undefined> {
+  const { rows } = await sql<{ status: SubmissionStatus }>`
+    select status from document_submissions where id = ${id} for update`.execute(tx);
+  return rows[0]?.status;
+}
+
 /** Applies the provider's status, which only moves forward, and returns the row. */
 export async function advanceSubmission(
   db: Db,

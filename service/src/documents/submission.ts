@@ -8,7 +8,8 @@ import { type Claim, claimSubmission, type SubmissionRequest } from './claim.ts'
 import { assertNoUrls } from './form-values.ts';
 import { type FormValues, isOpen, type Signing } from './provider.ts';
 import type { DocumentSubmission } from './schema.ts';
-import { advanceSubmission, claimResend, type SubmissionRow, withdrawSubmission } from './store.ts';
+import { changeSubmission } from './status.ts';
+import { claimResend, type SubmissionRow, withdrawSubmission } from './store.ts';
 import { assertNotUnitedStates } from './us-person.ts';
 import { FORM_OF_KIND } from './validity.ts';
 
@@ -136,12 +137,12 @@ async function releaseClaim(ctx: Context, row: SubmissionRow, claimed_at: string
 }
 
 async function saveSigning(ctx: Context, id: string, signing: Signing): Promise<void> {
-  await ctx.db.transaction().execute((tx) => advanceSubmission(tx, id, signing, timestampOf(ctx.clock)));
+  await ctx.db.transaction().execute((tx) => changeSubmission(ctx, tx, id, signing));
 }
 
 async function commitSigning(ctx: Context, id: string, signing: Signing): Promise<DocumentSubmission> {
   return ctx.commitReply(async (tx) => {
-    const row = await advanceSubmission(tx, id, signing, timestampOf(ctx.clock));
+    const row = await changeSubmission(ctx, tx, id, signing);
     if (row === undefined) throw new Error('submission deleted during its request');
     return toReply(row);
   });

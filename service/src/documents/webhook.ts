@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import type { WebhookHeaders } from '../http/webhook.ts';
 import { recordDelivery } from '../http/webhook-receipt-store.ts';
-import { timestampOf } from '../http/wire.ts';
-import { advanceSubmission, findSubmissionOfEvent } from './store.ts';
+import { changeSubmission } from './status.ts';
+import { findSubmissionOfEvent } from './store.ts';
 
 /** Receives one event and applies its status. Late and repeated deliveries change nothing. */
 export async function receiveDocumentEvent(ctx: Context, headers: WebhookHeaders, body: Buffer) {
@@ -13,7 +13,7 @@ export async function receiveDocumentEvent(ctx: Context, headers: WebhookHeaders
     const row = await findSubmissionOfEvent(tx, event.submissionId, event.externalId);
     if (row === undefined) return 'unknown';
     if (!(await recordDelivery(tx, 'documents', event.key))) return 'repeated';
-    await advanceSubmission(tx, row.id, { status, completedAt }, timestampOf(ctx.clock));
+    await changeSubmission(ctx, tx, row.id, { status, completedAt });
     return 'applied';
   });
   ctx.log.info({ status, outcome }, 'documents event received');

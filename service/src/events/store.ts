@@ -43,6 +43,15 @@ function heardBy({ partnerId, userId }: Audience): RawBuilder<unknown> {
   return sql`e.sequence is not null and e.partner_id = ${partnerId} ${own}`;
 }
 
+/** Returns the partners that may read events of the type about the user. */
+export async function listEventReaders(db: Db, userId: string, type: string): Promise<string[]> {
+  const { rows } = await sql<{ partner_id: string }>`
+    select distinct c.partner_id from oauth_grants g join oauth_clients c on c.client_id = g.client_id
+    where g.user_id = ${userId} and g.revoked_at is null and event_visible(c.partner_id, ${userId}, ${type})
+    order by c.partner_id`.execute(db);
+  return rows.map(({ partner_id }) => partner_id);
+}
+
 /** Matches what the caller is shown: a redacted event has the type `redacted`, no user and no subject. */
 export type EventFilter = {
   field: 'type' | 'user_id' | 'subject_id';

@@ -7,6 +7,7 @@ import { type QueueWorker, type Step, startQueueWorker } from '../jobs/queue-wor
 import { upstreamFailureOf } from '../outbound/failure.ts';
 import { markPersonalDataStale, savePersonalData } from '../pii/pii.ts';
 import { recordMove } from '../requirements/country-change.ts';
+import { reportStatuses } from '../requirements/report.ts';
 import { type Applicant, LEVELS, UNDER_REVIEW } from './provider.ts';
 import {
   claimDueApplicant,
@@ -65,7 +66,11 @@ async function refreshApplicant(ctx: Context, userId: string): Promise<number> {
   // Taken before the request, so that events during it count as newer.
   const asOf = timestampOf(ctx.clock);
   const applicant = await ctx.identity.findApplicant(userId);
-  return ctx.db.transaction().execute((tx) => applyApplicant(ctx, tx, userId, applicant, asOf));
+  return ctx.db.transaction().execute(async (tx) => {
+    const nextCheckSeconds = await applyApplicant(ctx, tx, userId, applicant, asOf);
+    await reportStatuses(ctx, tx, userId);
+    return nextCheckSeconds;
+  });
 }
 
 async function applyApplicant(

@@ -5,6 +5,7 @@ import type { Db } from '../db/pool.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { timestampOf } from '../http/wire.ts';
+import { reportStatuses } from '../requirements/report.ts';
 import { type Applicant, type Level, UNDER_REVIEW } from './provider.ts';
 import type { KycToken, NewKycToken } from './schema.ts';
 import { expectApplicant, isFinallyRejected, lockApplicant, markDue, saveReview } from './store.ts';
@@ -73,6 +74,8 @@ async function recordReset(ctx: Context, userId: string, levelName: Level): Prom
   const asOf = timestampOf(ctx.clock);
   const review = { levelName, status: 'init', answer: null, rejectType: null, reviewedAt: null } as const;
   await ctx.db.transaction().execute(async (tx) => {
-    if ((await lockApplicant(tx, userId)) !== undefined) await saveReview(tx, userId, review, asOf);
+    if ((await lockApplicant(tx, userId)) === undefined) return;
+    await saveReview(tx, userId, review, asOf);
+    await reportStatuses(ctx, tx, userId);
   });
 }

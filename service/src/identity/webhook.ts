@@ -5,6 +5,7 @@ import type { WebhookHeaders } from '../http/webhook.ts';
 import { recordDelivery } from '../http/webhook-receipt-store.ts';
 import { toTimestamp } from '../http/wire.ts';
 import { markPersonalDataStale } from '../pii/pii.ts';
+import { reportStatuses } from '../requirements/report.ts';
 import { type IdentityEvent, LEVELS } from './provider.ts';
 import {
   findUserOfApplicant,
@@ -48,6 +49,7 @@ async function applyEvent(ctx: Context, event: IdentityEvent): Promise<Outcome> 
     const isSameKind = event.kind === null || event.kind === applicant.kind;
     if (isSameApplicant && isSameKind) await applyEffect(tx, applicant.user_id, event);
     await markDue(tx, applicant.user_id);
+    await reportStatuses(ctx, tx, applicant.user_id);
     return isSameApplicant && isSameKind ? 'applied' : 'ignored';
   });
 }

@@ -1,7 +1,8 @@
 import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
 import type { PiiFacts } from '../pii/personal-data.ts';
 import type { UserFacts } from './status.ts';
-import { type FactsRow, readFactsRow } from './store.ts';
+import { type FactsRow, readFactsRow, readFactsRowIn } from './store.ts';
 
 export { FACTS_TEXT, type FactsRow } from './store.ts';
 
@@ -12,6 +13,17 @@ export async function readFacts(
   optionIds: readonly string[],
 ): Promise<UserFacts | null> {
   const row = await readFactsRow(ctx.pool, userId, optionIds);
+  return row === undefined ? null : toFacts(ctx, userId, row);
+}
+
+/** Like `readFacts`, inside a transaction that may have changed the facts. */
+export async function readFactsIn(
+  ctx: Context,
+  tx: Db,
+  userId: string,
+  optionIds: readonly string[],
+): Promise<UserFacts | null> {
+  const row = await readFactsRowIn(tx, userId, optionIds);
   return row === undefined ? null : toFacts(ctx, userId, row);
 }
 

@@ -1,5 +1,7 @@
+import { CompiledQuery } from 'kysely';
 import type pg from 'pg';
 import type { UserKind } from '../accounts/user.ts';
+import type { Db } from '../db/pool.ts';
 import type { FormType, SubmissionStatus } from '../documents/provider.ts';
 import type { Level, ReviewStatus } from '../identity/provider.ts';
 
@@ -45,4 +47,14 @@ export async function readFactsRow(
 ): Promise<FactsRow | undefined> {
   const { rows } = await pool.query<FactsRow>({ ...READ_FACTS, values: [userId, optionIds] });
   return rows[0];
+}
+
+/** Like `readFactsRow`, inside a transaction that may have changed the facts. */
+export async function readFactsRowIn(
+  tx: Db,
+  userId: string,
+  optionIds: readonly string[],
+): Promise<FactsRow | undefined> {
+  const { rows } = await tx.executeQuery(CompiledQuery.raw(FACTS_TEXT, [userId, optionIds]));
+  return rows[0] as FactsRow | undefined;
 }

@@ -11,6 +11,7 @@ import { readPage } from '../http/paging.ts';
 import { toTimestamp } from '../http/wire.ts';
 import { findOffer, findOption, offerState } from '../offers/offer.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
+import { reportStatuses } from '../requirements/report.ts';
 import { proveOwnership, readAddress } from './challenge.ts';
 import { rememberOwner } from './owner-hashes.ts';
 import { lockProof } from './proof.ts';
@@ -64,6 +65,7 @@ export async function connectWallet(
     };
     const { binding, isNew } = await bind(tx, option, wanted);
     if (isNew) await appendEvent(ctx, tx, bindingEvent('wallet.bound', offer.id, caller.partnerId, binding));
+    if (isNew) await reportStatuses(ctx, tx, caller.userId);
     return toOptionAddress(binding);
   });
 }
@@ -131,6 +133,7 @@ export async function removeWallet(
     await rememberOwner(ctx, tx, caller.userId, removed.address);
     await deleteUnboundProofs(tx, caller.userId, removed.address, [caller.partnerId, removed.partner_id]);
     await appendEvent(ctx, tx, bindingEvent('wallet.unbound', offer.id, removed.partner_id, removed));
+    await reportStatuses(ctx, tx, caller.userId);
     return toOptionAddress(removed);
   });
 }

@@ -1,0 +1,38 @@
+import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import { appendEvents, listEventReaders } from '../events/event.ts';
+import { timestampOf } from '../http/wire.ts';
+import { reportStatuses } from '../requirements/report.ts';
+import type { Signing, SubmissionStatus } from './provider.ts';
+import { advanceSubmission, lockSubmission, type SubmissionRow } from './store.ts';
+
+/** Applies the provider's status, which only moves forward, reports a change and returns the row. */
+export async function changeSubmission(
+  ctx: Context,
+  tx: Db,
+  id: string,
+  signing: Pick<Signing, 'status' | 'completedAt'> & Partial<Signing>,
+): Promise<SubmissionRow | undefined> {
+  const before = await lockSubmission(tx, id);
+  const row = await advanceSubmission(tx, id, signing, timestampOf(ctx.clock));
+  if (row !== undefined && before !== undefined && row.status !== before)
+    await reportSubmission(ctx, tx, row, before);
+  return row;
+}
+
+/** Appends the event of a new or changed submission for every partner that may read it. */
+export async function reportSubmission(
+  ctx: Context,
+  tx: Db,
+  { id, user_id: userId, document_type, form_type, status }: SubmissionRow,
+  before: SubmissionStatus | null,
+): Promise<void> {
+  const type = `document_submission.${status.toLowerCase()}`;
+  const events = (await listEventReaders(tx, userId, type)).map((partnerId) => ({
+    ...{ partnerId, userId, type },
+    data: { object: 'document_submission', id, document_type, form_type, status },
+    ...(before !== null && { changes: { status: before } }),
+  }));
+  await appendEvents(ctx, tx, events);
+  await reportStatuses(ctx, tx, userId);
+}

@@ -1,0 +1,44 @@
+import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import { appendEvents, type EventSource } from '../events/event.ts';
+import { toTimestamp } from '../http/wire.ts';
+import { startInterval } from '../jobs/interval.ts';
+import {
+  listUnreportedStates,
+  type ReportedState,
+  recordReportedState,
+  type UnreportedState,
+} from './reported-state-store.ts';
+
+const INTERVAL_MS = 500;
+
+/** Reports offers that start or end by time, and published offers to partners that were added to them. */
+export function startOfferReports(ctx: Context): () => Promise<void> {
+  return startInterval(ctx, INTERVAL_MS, 'reporting the states of offers failed', () => reportOffers(ctx));
+}
+
+export async function reportOffers(ctx: Pick<Context, 'db'> & EventSource): Promise<void> {
+  if ((await listUnreportedStates(ctx.db, toTimestamp(ctx.clock.micros()), null)).length === 0) return;
+  await ctx.db.transaction().execute((tx) => reportOfferStates(ctx, tx, null));
+}
+
+/** Appends `offer.published`, `offer.started` and `offer.ended` for what partners have not been told yet. */
+export async function reportOfferStates(source: EventSource, tx: Db, slug: string | null): Promise<void> {
+  for (const state of await listUnreportedStates(tx, toTimestamp(source.clock.micros()), slug))
+    if (await recordReportedState(tx, state)) await appendEvents(source, tx, eventsOf(state));
+}
+
+/** A partner that hears of an offer for the first time is told of the publication first. */
+function eventsOf(state: UnreportedState) {
+  const { id, slug, type, starts_at, ends_at, partner_id, reported, actual } = state;
+  const stated: ReportedState[] = reported === null ? ['published'] : [];
+  if (actual !== 'published') stated.push(actual);
+  return stated.map((each) => ({
+    ...{ partnerId: partner_id, userId: null, type: `offer.${each}` },
+    data: { object: 'offer', id, slug, type, starts_at, ends_at, state: STATES[actual] },
+    related: { object: 'offer', id, path: `/v1/offers/${id}` },
+  }));
+}
+
+/** The states as `summary.state` of an offer names them. */
+const STATES: Record<ReportedState, string> = { published: 'upcoming', started: 'open', ended: 'ended' };

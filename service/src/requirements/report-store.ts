@@ -1,0 +1,51 @@
+import { sql } from 'kysely';
+import type { Db } from '../db/pool.ts';
+import type { ReportedStatuses } from '../db/reported-tables.ts';
+
+/**
+ * Serialises the reports about a user until the transaction ends. Later statements see what the transactions before have
+ * committed, so the last report is about all facts.
+ */
+export async function lockReports(tx: Db, userId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtext('requirement reports'), hashtext(${userId}))`.execute(tx);
+}
+
+export async function readReportedStatuses(tx: Db, userId: string): Promise<ReportedStatuses[]> {
+  return tx.selectFrom('reported_statuses').selectAll().where('user_id', '=', userId).execute();
+}
+
+export async function saveReportedStatuses(tx: Db, rows: readonly ReportedStatuses[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tx
+    .insertInto('reported_statuses')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['user_id', 'partner_id', 'requirement_id']).doUpdateSet((row) => ({
+        status: row.ref('excluded.status'),
+        action: row.ref('excluded.action'),
+      })),
+    )
+    .execute();
+}
+
+/** Returns users whose check is due, longest waiting first. */
+export async function listDueChecks(db: Db, now: string, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ user_id: string }>`select user_id from status_checks
+    where due_at <= ${now}::timestamptz order by due_at limit ${limit}`.execute(db);
+  return rows.map(({ user_id }) => user_id);
+}
+
+/** Locks the check of the user if it is still due, so that a fact that changes meanwhile makes it due again. */
+export async function lockDueCheck(tx: Db, userId: string, now: string): Promise<boolean> {
+  const { rows } = await sql`select from status_checks
+    where user_id = ${userId} and due_at <= ${now}::timestamptz for update`.execute(tx);
+  return rows.length === 1;
+}
+
+/** Plans the next check; null if time changes nothing. */
+export async function planCheck(tx: Db, userId: string, dueAt: string | null): Promise<void> {
+  await (dueAt === null
+    ? sql`delete from status_checks where user_id = ${userId}`
+    : sql`update status_checks set due_at = ${dueAt}::timestamptz where user_id = ${userId}`
+  ).execute(tx);
+}

@@ -1,0 +1,57 @@
+import type { Context } from '../context.ts';
+import { validUntil } from '../documents/validity.ts';
+import { listEventReaders } from '../events/event.ts';
+import { toTimestamp } from '../http/wire.ts';
+import { startInterval } from '../jobs/interval.ts';
+import { type Report, reportUser, STATUS_CHANGED } from './report.ts';
+import { listDueChecks, lockDueCheck, lockReports, planCheck } from './report-store.ts';
+import type { UserFacts } from './status.ts';
+
+const INTERVAL_MS = 250;
+const BATCH_SIZE = 100;
+const DAY_MS = 86_400_000;
+
+/** Reports statuses that time has changed, and changes that no request reported. Any number of nodes may run it. */
+export function startStatusReports(ctx: Context): () => Promise<void> {
+  return startInterval(ctx, INTERVAL_MS, 'reporting statuses failed', () => reportDueStatuses(ctx));
+}
+
+export async function reportDueStatuses(ctx: Context): Promise<void> {
+  for (;;) {
+    const due = await listDueChecks(ctx.db, toTimestamp(ctx.clock.micros()), BATCH_SIZE);
+    for (const userId of due) if (!(await checkUser(ctx, userId))) return;
+    if (due.length < BATCH_SIZE) return;
+  }
+}
+
+/** Returns false if the offers are not cached, as while notifications are lost: then the check stays due. */
+async function checkUser(ctx: Context, userId: string): Promise<boolean> {
+  // Fills the cache of offers, which the report reads inside its transaction.
+  for (const partnerId of await listEventReaders(ctx.db, userId, STATUS_CHANGED))
+    await ctx.offers.of(partnerId);
+  return ctx.db.transaction().execute(async (tx) => {
+    // In the order of `reportStatuses` and the trigger.
+    await lockReports(tx, userId);
+    if (!(await lockDueCheck(tx, userId, toTimestamp(ctx.clock.micros())))) return true;
+    const report = await reportUser(ctx, tx, userId);
+    if (report === null) return false;
+    const lapse = nextLapse(report, ctx.clock.now());
+    await planCheck(tx, userId, Number.isFinite(lapse) ? toTimestamp(Math.ceil(lapse) * 1000) : null);
+    return true;
+  });
+}
+
+/** Returns when time changes a status next, in epoch milliseconds: an accreditation, a form or its link gets too old. */
+function nextLapse({ facts, options }: NonNullable<Report>, now: number): number {
+  if (facts === null) return Infinity;
+  const reviewedAt = facts.reviews.AccreditationIndividual_FullVerification?.reviewedAt ?? null;
+  const accreditations = options.flatMap(({ option }) =>
+    reviewedAt === null ? [] : [reviewedAt + option.accreditation_days * DAY_MS],
+  );
+  const forms = Object.values(facts.documents).flatMap((form) => (form === undefined ? [] : [endOf(form)]));
+  return Math.min(...[...accreditations, ...forms].filter((time) => time > now));
+}
+
+function endOf({ completedAt, expiresAt }: NonNullable<UserFacts['documents'][string]>): number {
+  return completedAt === null ? expiresAt : validUntil(completedAt);
+}

@@ -1,0 +1,101 @@
+import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import type { ReportedStatuses } from '../db/reported-tables.ts';
+import { appendEvents, listEventReaders, type NewEvent } from '../events/event.ts';
+import type { Offer, PartnerOffers } from '../offers/catalogue.ts';
+import type { OfferOption } from '../offers/stored-offer.ts';
+import { readFactsIn } from './facts.ts';
+import { lockReports, readReportedStatuses, saveReportedStatuses } from './report-store.ts';
+import type { Requirement, RequirementStatus } from './schema.ts';
+import { requirementStatus, type UserFacts } from './status.ts';
+
+export const STATUS_CHANGED = 'requirement.status_changed';
+
+export type ReportedOption = { partnerId: string; offer: Offer; option: OfferOption };
+
+/** What a report was about; null if it was left to the worker. */
+export type Report = { facts: UserFacts | null; options: ReportedOption[] } | null;
+
+/**
+ * Appends `requirement.status_changed` for every status of the users that differs from what a partner was last told. Call it
+ * last in the transaction that changed the facts. The worker repeats it after the commit, so a call that cannot read an
+ * offer from the cache reports nothing: a second connection inside a transaction could exhaust the pool.
+ */
+export async function reportStatuses(ctx: Context, tx: Db, ...userIds: readonly string[]): Promise<void> {
+  // In one order, so that two transactions about the same users do not deadlock.
+  for (const userId of [...new Set(userIds)].sort()) await reportUser(ctx, tx, userId);
+}
+
+export async function reportUser(ctx: Context, tx: Db, userId: string): Promise<Report> {
+  await lockReports(tx, userId);
+  const options: ReportedOption[] = [];
+  for (const partnerId of await listEventReaders(tx, userId, STATUS_CHANGED)) {
+    const offers = ctx.offers.of(partnerId);
+    if (offers instanceof Promise) {
+      offers.catch(() => undefined);
+      return null;
+    }
+    options.push(...reportedOptions(partnerId, offers, ctx.clock.now()));
+  }
+  if (options.length === 0) return { facts: null, options };
+  const ids = options.map(({ option }) => option.id);
+  const facts = await readFactsIn(ctx, tx, userId, ids);
+  if (facts !== null) await reportChanges(ctx, tx, userId, facts, options);
+  return { facts, options };
+}
+
+function reportedOptions(partnerId: string, { offers }: PartnerOffers, now: number): ReportedOption[] {
+  return offers
+    .filter(({ ends }) => now < ends)
+    .flatMap((offer) => offer.options.map((option) => ({ partnerId, offer, option })));
+}
+
+async function reportChanges(
+  ctx: Context,
+  tx: Db,
+  userId: string,
+  facts: UserFacts,
+  options: readonly ReportedOption[],
+): Promise<void> {
+  const reported = new Map(
+    (await readReportedStatuses(tx, userId)).map((row) => [`${row.partner_id} ${row.requirement_id}`, row]),
+  );
+  const now = ctx.clock.now();
+  const rows: ReportedStatuses[] = [];
+  const events: NewEvent[] = [];
+  for (const { partnerId, offer, option } of options)
+    for (const requirement of option.requirements) {
+      const current = partsOf(requirementStatus(requirement, option, facts, now));
+      const before = reported.get(`${partnerId} ${requirement.id}`) ?? initialStatus(requirement);
+      if (before.status === current.status && before.action === current.action) continue;
+      rows.push({ user_id: userId, partner_id: partnerId, requirement_id: requirement.id, ...current });
+      const { id, type } = requirement;
+      events.push({
+        ...{ partnerId, userId, type: STATUS_CHANGED },
+        data: { object: 'requirement', id, type, offer_id: offer.id, offer_option_id: option.id, ...current },
+        changes: {
+          status: before.status,
+          ...(before.action !== current.action && { action: before.action }),
+        },
+        related: {
+          ...{ object: 'requirement_statuses', id: offer.id },
+          path: `/v1/offers/${offer.id}/requirements/statuses`,
+        },
+      });
+    }
+  await saveReportedStatuses(tx, rows);
+  await appendEvents(ctx, tx, events);
+}
+
+type StatusParts = Pick<ReportedStatuses, 'status' | 'action'>;
+
+/** The status of a user about whom nothing is known, which needs no report. */
+function initialStatus({ type }: Requirement): StatusParts {
+  if (type === 'jurisdiction') return { status: 'action_needed', action: 'kyc_not_verified' };
+  return { status: 'not_started', action: null };
+}
+
+function partsOf(status: RequirementStatus): StatusParts {
+  if (typeof status === 'string') return { status, action: null };
+  return { status: status.status, action: status.action ?? null };
+}
