@@ -1,3 +1,4 @@
+import { type Events, eventsOf } from './events.ts';
 import { type Documents, documentsOf, type Kyc, kycOf, type Pii, piiOf } from './identity.ts';
 import { type Offers, offersOf } from './offers.ts';
 import { type Participations, participationsOf } from './participations.ts';
@@ -20,6 +21,7 @@ export type Causeway = {
   readonly swap: Swap;
   readonly token: Token;
   readonly tokenized: Tokenized;
+  readonly events: Events;
 };
 
 /**
@@ -51,5 +53,6 @@ export function createCauseway(options: CausewayOptions): Causeway {
     swap: swapOf(send),
     token: tokenOf(send),
     tokenized: tokenizedOf(send),
+    events: eventsOf(send, options),
   };
 }

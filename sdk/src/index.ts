@@ -3,6 +3,8 @@ export { type BrowserTokenOptions, browserToken } from './browser-token.ts';
 export { CHAINS, chainIdOf, isEvmChain } from './chains.ts';
 export { type Causeway, createCauseway } from './client.ts';
 export { CausewayError, type CausewayErrorCode, isCausewayError, type LocalCode } from './error.ts';
+export type { EventStreamOptions } from './event-stream.ts';
+export type { EventFilter, EventQuery, Events } from './events.ts';
 export type { Documents, Kyc, Pii } from './identity.ts';
 export type { Offers } from './offers.ts';
 export type { Page, PageQuery, Pages } from './paging.ts';

@@ -1,15 +1,13 @@
+import { encodeFilters, type Filter } from './filters.ts';
 import { listPages, type PageQuery, type Pages } from './paging.ts';
 import type { RequestOptions, Send } from './request.ts';
 import type { Operations, Participation } from './wire.ts';
 
 export type NewParticipation = Operations['createParticipation']['body'];
 
-export type ParticipationFilter = {
-  field: 'offer_id' | 'offer_option_id' | 'user_id' | 'status' | 'user_email';
-  op: '==' | '!=' | 'in';
-  /** An array with `in`. */
-  value: string | readonly string[];
-};
+export type ParticipationFilter = Filter<
+  'offer_id' | 'offer_option_id' | 'user_id' | 'status' | 'user_email'
+>;
 
 export type Participations = {
   /** Records a participation. Repeating the same request returns the same participation. */
@@ -31,15 +29,4 @@ export function participationsOf(send: Send): Participations {
       ),
     get: (id, options) => send({ method: 'GET', path: `${path}/${encodeURIComponent(id)}` }, options),
   };
-}
-
-/** Encodes filters as `filters[0][field]=…` and so on. */
-function encodeFilters(filters: readonly ParticipationFilter[]): Record<string, string> {
-  return Object.fromEntries(
-    filters.flatMap(({ field, op, value }, index) => [
-      [`filters[${index}][field]`, field],
-      [`filters[${index}][op]`, op],
-      [`filters[${index}][value]`, typeof value === 'string' ? value : value.join(',')],
-    ]),
-  );
 }

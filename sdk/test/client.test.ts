@@ -10,6 +10,7 @@ import {
   isCausewayError,
   type OfferDetails,
 } from '../src/index.ts';
+import { partnerClient, verifyWebhook } from '../src/server/index.ts';
 import { type Sandbox, startSandbox } from './sandbox.ts';
 
 let sandbox: Sandbox;
@@ -66,6 +67,66 @@ describe('every client method works against the sandbox', () => {
     const basic = list.find(({ type }) => type === 'kyc_approved')?.id ?? '';
     expect(describeStatus(statuses.statuses[basic]).status).toBe('completed');
     expect(describeStatus(undefined).status).toBe('not_started');
+  });
+
+  test('events: list, get, stream, and webhooks that verify', async () => {
+    const partner = partnerClient({
+      ...{ baseUrl: sandbox.url, clientId: sandbox.overview.partner.client_id },
+      clientSecret: sandbox.overview.partner.client_secret,
+    });
+    const newest = (await partner.events.list({ limit: 1 })).data[0];
+    expect(await partner.events.get(newest?.id ?? '')).toEqual(newest);
+    const inbox = await sandbox.control<{ id: string; url: string }>('/sandbox/inbox', {});
+    const bearer = `Bearer ${(await sandbox.partnerToken()).access_token}`;
+    const post = async (path: string, body: object) => {
+      const headers = { authorization: bearer, 'content-type': 'application/json' };
+      return (
+        await fetch(sandbox.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+      ).json();
+    };
+    const endpoint = (await post('/v1/webhook-endpoints', {
+      url: inbox.url,
+      types: ['document_submission.*'],
+    })) as {
+      id: string;
+      secret: string;
+    };
+    const stop = new AbortController();
+    const streamed: string[] = [];
+    const following = (async () => {
+      for await (const event of causeway.events.stream({ signal: stop.signal })) streamed.push(event.type);
+    })();
+    await sandbox.control('/sandbox/identity/reviews', {
+      email,
+      level_name: 'Sorting_KYC_Level',
+      answer: 'GREEN',
+      pii: PII,
+    });
+    await causeway.documents.submit('tax_certification', {});
+    const mine = {
+      filters: [
+        { field: 'type', op: 'in', value: ['document_submission.initialized', 'document_submission.sent'] },
+      ],
+    } as const;
+    await expect
+      .poll(() => streamed.filter((type) => type.startsWith('document_submission.')), { timeout: 10_000 })
+      .toEqual(['document_submission.initialized', 'document_submission.sent']);
+    stop.abort();
+    await following;
+    const listed: string[] = [];
+    for await (const event of partner.events.list({ after: newest?.id, limit: 1, ...mine }))
+      listed.push(event.id);
+    expect(listed).toHaveLength(2);
+    type Received = { requests: { headers: Record<string, string>; body: string }[] };
+    const received = async () =>
+      ((await (await fetch(`${sandbox.url}/sandbox/inbox/${inbox.id}`)).json()) as Received).requests;
+    await expect.poll(async () => (await received()).length, { timeout: 10_000 }).toBe(2);
+    const verified = await Promise.all(
+      (await received()).map(({ headers, body }) =>
+        verifyWebhook({ headers, body, secret: endpoint.secret }),
+      ),
+    );
+    expect(verified.map(({ id }) => id)).toEqual(listed);
   });
 
   test('wallets: challenge, bind, list, remove, allow', async () => {

@@ -27,6 +27,8 @@ export type Sandbox = {
   newUser(): Promise<User>;
   /** Returns the tokens of a completed sign-in. */
   tokens(email: string): Promise<{ access_token: string; refresh_token: string }>;
+  /** Returns a token of the partner itself. */
+  partnerToken(): Promise<{ access_token: string }>;
   /** Sends an approval from the sandbox wallet with this index and returns its hash. */
   approve(wallet: number, token: Hex, spender: Hex, amount: bigint): Promise<Hex>;
   sign(wallet: number, message: string): Promise<Hex>;
@@ -58,6 +60,10 @@ export async function startSandbox(): Promise<Sandbox> {
     control,
     newUser: () => control('/sandbox/users', {}),
     tokens: (email) => control('/sandbox/token', { email }),
+    partnerToken: () => {
+      const { client_id, client_secret } = overview.partner;
+      return control('/oauth/token', { grant_type: 'client_credentials', client_id, client_secret });
+    },
     sign: (wallet, message) => account(wallet).signMessage({ message }),
     approve: async (wallet, token, spender, amount) => {
       const transport = http(overview.chains[0]?.rpc_url);

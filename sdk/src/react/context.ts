@@ -3,6 +3,7 @@ import type { Causeway } from '../client.ts';
 import type { TrustedContracts } from '../flows/flow.ts';
 import type { Wallet } from '../flows/wallet.ts';
 import type { EvmChain } from '../wire.ts';
+import type { EventHub } from './hooks/event-hub.ts';
 import type { QueryCache } from './hooks/query-cache.ts';
 import type { IdentityLauncher } from './identity/identity-launchers.ts';
 import type { Protocol, WalletConnector } from './wallets/connector.ts';
@@ -12,6 +13,7 @@ export type RpcUrls = Partial<Record<EvmChain, readonly string[]>>;
 export type CausewayContext = {
   client: Causeway;
   cache: QueryCache;
+  events: EventHub;
   connectors: readonly WalletConnector[];
   identity: IdentityLauncher;
   signInUrl: string;

@@ -6,6 +6,7 @@ export { FundSwapCheckout, type FundSwapCheckoutProps } from './checkout/fund-sw
 export { TokenSaleCheckout, type TokenSaleCheckoutProps } from './checkout/token-sale-checkout.tsx';
 export { TokenizedCheckout, type TokenizedCheckoutProps } from './checkout/tokenized-checkout.tsx';
 export { useCauseway } from './context.ts';
+export { type UseEventsOptions, useEvents } from './hooks/use-events.ts';
 export { useOffer, useOffers, useRequirementStatuses, useRequirements } from './hooks/use-offers.ts';
 export {
   type Answer,

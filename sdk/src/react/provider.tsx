@@ -3,6 +3,7 @@ import type { Causeway } from '../client.ts';
 import type { TrustedContracts } from '../flows/flow.ts';
 import type { Preloaded } from '../preload.ts';
 import { Context, type RpcUrls } from './context.ts';
+import { createEventHub } from './hooks/event-hub.ts';
 import { createQueryCache } from './hooks/query-cache.ts';
 import { type IdentityLauncher, sumsubIdentity } from './identity/identity-launchers.ts';
 import { useConnections } from './wallets/connections.ts';
@@ -59,14 +60,16 @@ export function CausewayProvider({
 }: CausewayProviderProps) {
   const cache = useMemo(() => createQueryCache(client, initial), [client]);
   useEffect(() => cache.refetchOnFocus(), [cache]);
+  const events = useMemo(() => createEventHub(client), [client]);
+  useEffect(() => events.onLiveChange(() => cache.setLive(events.isLive())), [cache, events]);
   const { connected, connect, disconnect } = useConnections(wallets);
   const launcher = useMemo(() => identity ?? sumsubIdentity(), [identity]);
   const value = useMemo(
     () => ({
-      ...{ client, cache, connectors: wallets, identity: launcher, signInUrl, rpcUrls, trusted },
+      ...{ client, cache, events, connectors: wallets, identity: launcher, signInUrl, rpcUrls, trusted },
       ...{ connected, connect, disconnect },
     }),
-    [client, cache, wallets, launcher, signInUrl, rpcUrls, trusted, connected, connect, disconnect],
+    [client, cache, events, wallets, launcher, signInUrl, rpcUrls, trusted, connected, connect, disconnect],
   );
   return <Context.Provider value={value}>{children}</Context.Provider>;
 }

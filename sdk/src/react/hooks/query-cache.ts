@@ -2,6 +2,7 @@ import type { Causeway } from '../../client.ts';
 import { CausewayError, isCausewayError } from '../../error.ts';
 import type { Preloaded } from '../../preload.ts';
 import type { Query } from '../../queries.ts';
+import { isCovered } from './live-queries.ts';
 import { isPageVisible, onPageActivity } from './page-visibility.ts';
 
 /** The state of a query; every change produces a new object. */
@@ -31,6 +32,8 @@ export type QueryCache = {
   refresh(query: Query<unknown>): Promise<void>;
   /** Reloads matching queries that have subscribers now, and the others on their next use. */
   invalidate(matches: (key: string) => boolean): void;
+  /** While events report changes, queries that they cover are polled rarely. */
+  setLive(isLive: boolean): void;
   /** Refetches stale queries when the page regains focus or visibility; returns a function that stops it. */
   refetchOnFocus(): () => void;
 };
@@ -39,10 +42,13 @@ export const IDLE: QueryState<never> = { data: undefined, error: undefined, isLo
 const LOADING: QueryState<never> = { data: undefined, error: undefined, isLoading: true };
 /** Younger data is not reloaded when a component mounts or the window regains focus. */
 const STALE_AFTER_MS = 5_000;
+/** How often queries are polled whose changes are reported by events. */
+const LIVE_POLL_INTERVAL_MS = 30_000;
 const MAX_ENTRIES = 200;
 
 export function createQueryCache(client: Causeway, preloaded: Preloaded = {}): QueryCache {
   const entries = new Map<string, Entry>();
+  let isLive = false;
   const initialStates = new Map<string, QueryState<unknown>>(
     Object.entries(preloaded).map(([key, data]) => [key, { data, error: undefined, isLoading: false }]),
   );
@@ -97,9 +103,10 @@ export function createQueryCache(client: Causeway, preloaded: Preloaded = {}): Q
   /** Does nothing while the page is hidden; `refetchOnFocus` resumes polling. */
   const schedulePoll = (entry: Entry) => {
     clearTimeout(entry.timer);
-    const intervalMs = pollIntervalOf(entry);
+    const wantedMs = pollIntervalOf(entry);
     const { query } = entry;
-    if (intervalMs === undefined || query === undefined || !isPageVisible()) return;
+    if (wantedMs === undefined || query === undefined || !isPageVisible()) return;
+    const intervalMs = isLive && isCovered(query.key) ? Math.max(wantedMs, LIVE_POLL_INTERVAL_MS) : wantedMs;
     const delayMs = Math.max(0, entry.settledAt + intervalMs - Date.now());
     entry.timer = setTimeout(() => void load(entry, query), delayMs);
   };
@@ -144,6 +151,10 @@ export function createQueryCache(client: Causeway, preloaded: Preloaded = {}): Q
         entry.settledAt = 0;
         if (entry.subscribers.size > 0 && entry.query !== undefined) void load(entry, entry.query);
       }
+    },
+    setLive: (next) => {
+      isLive = next;
+      for (const entry of entries.values()) if (entry.request === undefined) schedulePoll(entry);
     },
     refetchOnFocus: () =>
       onPageActivity(() => {

@@ -1,12 +1,16 @@
-import { useCallback, useRef, useState, useSyncExternalStore } from 'react';
+import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import type { CausewayError } from '../../error.ts';
 import type { Listed, Queries, Query, Resource } from '../../queries.ts';
 import { useCausewayContext } from '../context.ts';
+import { isAffected, isCovered } from './live-queries.ts';
 import { IDLE, type QueryState } from './query-cache.ts';
 import { useLastDefined } from './use-last-defined.ts';
 
 export type HookOptions = {
-  /** Reloads the data this often while the page is visible. Default: never. */
+  /**
+   * Reloads the data this often while the page is visible. Default: never. Participations, wallets and requirement
+   * statuses also reload when an event reports a change, and are then polled rarely.
+   */
   pollIntervalMs?: number | undefined;
   /** @deprecated Use `pollIntervalMs`. */
   every?: number | undefined;
@@ -35,10 +39,17 @@ export function useQuery<Data>(
   query: Query<Data>,
   { every, pollIntervalMs = every, enabled = true }: HookOptions = {},
 ): QueryResult<Data> {
-  const { cache } = useCausewayContext();
+  const { cache, events } = useCausewayContext();
   const latest = useRef(query);
   latest.current = query;
   const { key } = query;
+  const isFollowed = enabled && pollIntervalMs !== undefined && isCovered(key);
+  useEffect(() => {
+    if (!isFollowed) return;
+    return events.subscribe((event) => {
+      if (isAffected(event, key)) cache.invalidate((other) => other === key);
+    });
+  }, [cache, events, key, isFollowed]);
   const subscribe = useCallback(
     (notify: () => void) =>
       enabled ? cache.subscribe({ ...latest.current, key }, pollIntervalMs, notify) : () => undefined,

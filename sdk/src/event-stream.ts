@@ -1,0 +1,137 @@
+import { CausewayError, errorOfReply } from './error.ts';
+import { type CausewayOptions, trimBaseUrl } from './request.ts';
+import { sleep } from './sleep.ts';
+import type { Event } from './wire.ts';
+
+export type EventStreamOptions = {
+  /** The id of an event; the stream starts after it. Default: the stream starts with the next event. */
+  after?: string | undefined;
+  /** Ends the stream. */
+  signal?: AbortSignal | undefined;
+  /** Called each time everything that happened before has been received. */
+  onCaughtUp?: (() => void) | undefined;
+};
+
+type Frame = { id?: string; event?: string; data?: string };
+
+/** The service sends a heartbeat every 15 s, so a connection that is silent for longer is dead. */
+const SILENCE_TIMEOUT_MS = 45_000;
+const RECONNECT_MS = 250;
+const INITIAL_BACKOFF_MS = 1_000;
+const MAX_BACKOFF_MS = 30_000;
+/** Client errors that a new connection may not meet again. */
+const RETRYABLE_STATUSES = new Set([408, 425, 429]);
+
+/**
+ * Returns a function that streams events and reconnects where it was interrupted. It throws only errors that reconnecting
+ * cannot solve, such as `events_expired`.
+ */
+export function createEventStream(options: CausewayOptions, readNewest: (limit: number) => Promise<Event[]>) {
+  return async function* stream({
+    after,
+    signal,
+    onCaughtUp,
+  }: EventStreamOptions = {}): AsyncGenerator<Event, void> {
+    let last = after;
+    let refresh = false;
+    let failures = 0;
+    // Without a known event, a reconnect would miss what happens before it.
+    if (last === undefined) last = (await readNewest(1))[0]?.id;
+    while (!signal?.aborted) {
+      const connection = new AbortController();
+      const abort = () => connection.abort();
+      signal?.addEventListener('abort', abort);
+      try {
+        const body = await connect(options, last, refresh, connection);
+        refresh = false;
+        if (last === undefined)
+          for (const event of (await readNewest(100)).reverse()) {
+            last = event.id;
+            yield event;
+          }
+        for await (const frame of readFrames(body, connection)) {
+          failures = 0;
+          if (frame.event === 'caught_up') onCaughtUp?.();
+          else if (frame.event === 'end') refresh = frame.data?.includes('token_expired') ?? false;
+          else if (frame.id !== undefined && frame.id !== last) {
+            last = frame.id;
+            yield JSON.parse(frame.data ?? '') as Event;
+          }
+        }
+      } catch (error) {
+        if (signal?.aborted) return;
+        failures++;
+        const isRejected = error instanceof CausewayError && error.status === 401;
+        if (isRejected && !refresh && failures === 1) refresh = true;
+        else if (isPermanent(error)) throw error;
+      } finally {
+        signal?.removeEventListener('abort', abort);
+        connection.abort();
+      }
+      await sleep(delayMs(failures), signal).catch(() => undefined);
+    }
+  };
+}
+
+async function connect(
+  options: CausewayOptions,
+  last: string | undefined,
+  refresh: boolean,
+  connection: AbortController,
+): Promise<ReadableStream<Uint8Array>> {
+  const { accessToken } = options;
+  const token = typeof accessToken === 'string' ? accessToken : await accessToken({ refresh });
+  const timer = setTimeout(() => connection.abort(), SILENCE_TIMEOUT_MS);
+  try {
+    const reply = await (options.fetch ?? fetch)(`${trimBaseUrl(options.baseUrl)}/v1/events/stream`, {
+      headers: {
+        accept: 'text/event-stream',
+        authorization: `Bearer ${token}`,
+        ...(last !== undefined && { 'last-event-id': last }),
+      },
+      signal: connection.signal,
+    });
+    if (reply.ok && reply.body !== null) return reply.body;
+    throw errorOfReply(reply.status, await reply.json().catch(() => undefined), reply.headers);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Parses server-sent events; comments only prove that the connection is alive. */
+async function* readFrames(
+  body: ReadableStream<Uint8Array>,
+  connection: AbortController,
+): AsyncGenerator<Frame, void> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  let frame: Frame = {};
+  for (;;) {
+    const timer = setTimeout(() => connection.abort(), SILENCE_TIMEOUT_MS);
+    const { done, value } = await reader.read().finally(() => clearTimeout(timer));
+    if (done) return;
+    const lines = (text + decoder.decode(value, { stream: true })).split('\n');
+    text = lines.pop() ?? '';
+    for (const line of lines.map((each) => each.replace(/\r$/, ''))) {
+      const [, name, content = ''] = /^(id|event|data): ?(.*)$/.exec(line) ?? [];
+      if (name !== undefined) frame = { ...frame, [name]: content };
+      else if (line === '') {
+        if (frame.data !== undefined) yield frame;
+        frame = {};
+      }
+    }
+  }
+}
+
+function isPermanent(error: unknown): boolean {
+  if (!(error instanceof CausewayError)) return error instanceof SyntaxError;
+  const { status, code } = error;
+  return code === 'not_signed_in' || (status >= 400 && status < 500 && !RETRYABLE_STATUSES.has(status));
+}
+
+function delayMs(failures: number): number {
+  const jitter = 0.5 + Math.random() / 2;
+  if (failures === 0) return RECONNECT_MS * jitter;
+  return Math.min(INITIAL_BACKOFF_MS * 2 ** (failures - 1), MAX_BACKOFF_MS) * jitter;
+}

@@ -1,0 +1,54 @@
+import { createEventStream, type EventStreamOptions } from './event-stream.ts';
+import { encodeFilters, type Filter } from './filters.ts';
+import { listPages, type Page, type PageQuery, type Pages } from './paging.ts';
+import type { CausewayOptions, RequestOptions, Send } from './request.ts';
+import type { Event } from './wire.ts';
+
+export type EventFilter = Filter<'type' | 'user_id' | 'subject_id'>;
+
+export type EventQuery = PageQuery & {
+  /** The id of an event: lists what came after it, oldest first. */
+  after?: string | undefined;
+  filters?: readonly EventFilter[] | undefined;
+};
+
+type ForwardQuery = Omit<EventQuery, 'filters'>;
+
+export type Events = {
+  /** Lists events newest first, or with `after` forward from an event. Iterating reads on to the end of the log. */
+  list(query?: EventQuery, options?: RequestOptions): Pages<Event>;
+  get(id: string, options?: RequestOptions): Promise<Event>;
+  /** Streams events as they happen, in the order of the list. It reconnects by itself and misses none. */
+  stream(options?: EventStreamOptions): AsyncGenerator<Event, void>;
+};
+
+export function eventsOf(send: Send, client: CausewayOptions): Events {
+  const path = '/v1/events';
+  const list = ({ filters = [], ...query }: EventQuery = {}, options?: RequestOptions): Pages<Event> => {
+    const read = (pageQuery: ForwardQuery) =>
+      send<Page<Event>>({ method: 'GET', path, query: { ...pageQuery, ...encodeFilters(filters) } }, options);
+    return query.after === undefined ? listPages(query, read) : listForward(query, read);
+  };
+  return {
+    list,
+    get: (id, options) => send({ method: 'GET', path: `${path}/${encodeURIComponent(id)}` }, options),
+    stream: createEventStream(client, async (limit) => (await list({ limit })).data),
+  };
+}
+
+/** Each page continues after the last event of the one before, until none is left. */
+function listForward(query: ForwardQuery, read: (query: ForwardQuery) => Promise<Page<Event>>): Pages<Event> {
+  const first = read(query);
+  async function* pages() {
+    for (let page = await first; ; ) {
+      yield page;
+      const last = page.data.at(-1);
+      if (last === undefined) return;
+      page = await read({ ...query, after: last.id });
+    }
+  }
+  async function* items() {
+    for await (const page of pages()) yield* page.data;
+  }
+  return Object.assign(first, { pages, [Symbol.asyncIterator]: items });
+}

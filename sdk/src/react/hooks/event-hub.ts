@@ -1,0 +1,79 @@
+import type { Causeway } from '../../client.ts';
+import { isCausewayError } from '../../error.ts';
+import type { Event } from '../../wire.ts';
+import { isPageVisible, onPageActivity } from './page-visibility.ts';
+
+type Listener = (event: Event) => void;
+
+/** Shares one event stream among all hooks: browsers allow few connections, and the service 10 streams per user. */
+export type EventHub = {
+  /** Receives events while subscribed and the page is visible. Events of the hidden time follow when it is visible again. */
+  subscribe(listener: Listener): () => void;
+  /** Whether events arrive as they happen. */
+  isLive(): boolean;
+  /** Calls `notify` when `isLive` changes. */
+  onLiveChange(notify: () => void): () => void;
+};
+
+export function createEventHub(client: Causeway): EventHub {
+  const listeners = new Set<Listener>();
+  const watchers = new Set<() => void>();
+  let live = false;
+  let last: string | undefined;
+  let running: AbortController | undefined;
+  let stopWatchingPage: (() => void) | undefined;
+
+  const setLive = (next: boolean) => {
+    if (live === next) return;
+    live = next;
+    for (const notify of watchers) notify();
+  };
+  const run = async (signal: AbortSignal): Promise<void> => {
+    try {
+      const onCaughtUp = () => setLive(true);
+      for await (const event of client.events.stream({ after: last, signal, onCaughtUp })) {
+        last = event.id;
+        for (const listener of [...listeners]) listener(event);
+      }
+    } catch (error) {
+      // Without a user or the scope there is no stream, and the hooks poll. A place that is gone is given up.
+      if (isCausewayError(error, 'events_expired')) last = undefined;
+    }
+    if (!signal.aborted) stop();
+  };
+  const start = () => {
+    if (running !== undefined || listeners.size === 0 || !isPageVisible()) return;
+    running = new AbortController();
+    void run(running.signal);
+  };
+  const stop = () => {
+    running?.abort();
+    running = undefined;
+    setLive(false);
+  };
+  const followPage = () => (isPageVisible() ? start() : stop());
+
+  return {
+    isLive: () => live,
+    onLiveChange: (notify) => {
+      watchers.add(notify);
+      return () => void watchers.delete(notify);
+    },
+    subscribe: (listener) => {
+      listeners.add(listener);
+      stopWatchingPage ??= onPageActivity(followPage);
+      start();
+      return () => {
+        listeners.delete(listener);
+        // Strict mode and moved components resubscribe immediately; deferring keeps their stream alive.
+        setTimeout(() => {
+          if (listeners.size > 0) return;
+          stopWatchingPage?.();
+          stopWatchingPage = undefined;
+          last = undefined;
+          stop();
+        });
+      };
+    },
+  };
+}

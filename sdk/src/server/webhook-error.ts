@@ -1,0 +1,54 @@
+/**
+ * Why a webhook was refused:
+ * - `headers_missing`: it has no `webhook-id`, `webhook-timestamp` or `webhook-signature`.
+ * - `signature_invalid`: no signature matches. The usual causes are a body that was parsed before it was verified, the
+ *   secret of another endpoint, and a secret that was replaced.
+ * - `timestamp_expired`: it was sent too long ago, or a clock is wrong.
+ * - `replayed`: `isKnown` knows its id.
+ */
+export type WebhookErrorCode = 'headers_missing' | 'signature_invalid' | 'timestamp_expired' | 'replayed';
+
+const MESSAGES: Record<WebhookErrorCode, string> = {
+  headers_missing: 'The request has no webhook headers.',
+  signature_invalid:
+    'No signature matches. Pass the body exactly as received, and the current secret of this endpoint.',
+  timestamp_expired: 'The webhook was sent too long ago, or the clock of this server is wrong.',
+  replayed: 'This event was handled before.',
+};
+
+/**
+ * A webhook that `verifyWebhook` refused. It contains neither the body nor a secret.
+ *
+ * @example
+ * ```ts
+ * import { WebhookError } from '@causeway/sdk/server';
+ *
+ * const error = new WebhookError('signature_invalid');
+ * console.log(error.code, error.message);
+ * ```
+ */
+export class WebhookError extends Error {
+  override readonly name = 'WebhookError';
+  readonly code: WebhookErrorCode;
+
+  constructor(code: WebhookErrorCode) {
+    super(MESSAGES[code]);
+    this.code = code;
+  }
+}
+
+/**
+ * Returns true for a `WebhookError`, optionally with a given code. Unlike `instanceof`, it also works across copies of
+ * this package.
+ *
+ * @example
+ * ```ts
+ * import { isWebhookError, WebhookError } from '@causeway/sdk/server';
+ *
+ * console.log(isWebhookError(new WebhookError('replayed'), 'replayed')); // true
+ * ```
+ */
+export function isWebhookError(error: unknown, code?: WebhookErrorCode): error is WebhookError {
+  const is = error instanceof Error && error.name === 'WebhookError';
+  return is && (code === undefined || (error as WebhookError).code === code);
+}
