@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { UsageError } from '../operations/command.ts';
+
+/** An event as the API shows it; only the members that are needed here. */
+export type ReceivedEvent = { id: string; type: string; timestamp: string; sequence: number };
+
+export type EventClient = {
+  /** Lists events newest first, down to the time. */
+  listSince(time: number): Promise<ReceivedEvent[]>;
+  /** Yields the text of each event after `after`, or of those to come. Reconnects until the signal is aborted. */
+  stream(after: string | null, signal: AbortSignal): AsyncGenerator<string, void>;
+};
+
+export type ClientCredentials = { baseUrl: string; clientId: string; clientSecret: string };
+
+const TIMEOUT_MS = 20_000;
+/** Three heartbeats. */
+const SILENCE_TIMEOUT_MS = 45_000;
+const RECONNECT_MS = 1_000;
+
+/** A client of the events API for commands that run on a developer's machine, with a token of its own. */
+export function createEventClient({ baseUrl, clientId, clientSecret }: ClientCredentials): EventClient {
+  let token: Promise<string> | null = null;
+  const requestToken = async (): Promise<string> => {
+    const reply = await fetch(`${baseUrl}/oauth/token`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        ...{ grant_type: 'client_credentials', scope: 'events:read' },
+        ...{ client_id: clientId, client_secret: clientSecret },
+      }),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    const { access_token, message } = (await reply.json()) as { access_token?: string; message?: string };
+    if (access_token === undefined) throw new UsageError(`the service refused the credentials: ${message}`);
+    return access_token;
+  };
+  const get = async (
+    path: string,
+    headers: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<Response> => {
+    for (let isRetry = false; ; isRetry = true) {
+      token ??= requestToken();
+      const authorization = `Bearer ${await token.catch(forgetToken)}`;
+      const reply = await fetch(baseUrl + path, { headers: { authorization, ...headers }, signal });
+      if (reply.ok) return reply;
+      token = null;
+      if (reply.status !== 401 || isRetry) throw new Error(`${reply.status} ${await reply.text()}`);
+    }
+  };
+  const forgetToken = (error: unknown): never => {
+    token = null;
+    throw error;
+  };
+  return {
+    listSince: async (time) => {
+      const found: ReceivedEvent[] = [];
+      for (let cursor = ''; ; ) {
+        const reply = await get(`/v1/events?limit=100${cursor}`, {}, AbortSignal.timeout(TIMEOUT_MS));
+        const page = (await reply.json()) as { data: ReceivedEvent[]; starting_after?: string };
+        const wanted = page.data.filter(({ timestamp }) => Date.parse(timestamp) >= time);
+        found.push(...wanted);
+        if (wanted.length < page.data.length || page.starting_after === undefined) return found;
+        cursor = `&starting_after=${encodeURIComponent(page.starting_after)}`;
+      }
+    },
+    stream: async function* (after, signal) {
+      for (let last = after; !signal.aborted; ) {
+        try {
+          const silence = new AbortController();
+          const open = AbortSignal.any([signal, silence.signal]);
+          const headers = last === null ? {} : { 'last-event-id': last };
+          const reply = await get('/v1/events/stream', headers, open);
+          for await (const { id, data } of readFrames(reply, silence)) {
+            last = id;
+            yield data;
+          }
+        } catch (error) {
+          if (error instanceof UsageError) throw error;
+          if (!signal.aborted) console.error(`reconnecting: ${(error as Error).message}`);
+        }
+        await sleep(RECONNECT_MS, undefined, { signal }).catch(() => undefined);
+      }
+    },
+  };
+}
+
+/** Reads the frames that carry an event. */
+async function* readFrames(reply: Response, silence: AbortController) {
+  let timer = setTimeout(() => silence.abort(), SILENCE_TIMEOUT_MS);
+  const decoder = new TextDecoder();
+  let text = '';
+  try {
+    for await (const chunk of reply.body ?? []) {
+      clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(), SILENCE_TIMEOUT_MS);
+      const frames = (text + decoder.decode(chunk as Uint8Array, { stream: true })).split('\n\n');
+      text = frames.pop() ?? '';
+      for (const frame of frames) {
+        const [, id, data] = /^id: (.*)\ndata: (.*)$/.exec(frame) ?? [];
+        if (id !== undefined && data !== undefined) yield { id, data };
+      }
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
