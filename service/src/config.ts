@@ -59,6 +59,8 @@ export type Config = {
   trustProxy: string[];
   /** Private networks that webhooks may be sent to. Null = loopback in the sandbox, none in production. */
   webhookAllowCidrs: string[] | null;
+  /** The command that runs, for the audit log. */
+  commandName?: string;
   rateLimits: 'memory' | 'postgres' | 'redis';
   redisUrl: string | null;
   /** Requests per minute. */

@@ -1,4 +1,4 @@
-import { ConfigError, loadCommandConfig, loadConfig } from './config.ts';
+import { type Config, ConfigError, loadCommandConfig, loadConfig } from './config.ts';
 import { type Command, formatHelp, UsageError } from './operations/command.ts';
 
 type Entry = { summary: string; load(): Promise<Command> };
@@ -16,21 +16,35 @@ const COMMANDS: Record<string, Entry> = {
     summary: 'Apply pending database migrations',
     load: async () => {
       const { MIGRATE_HELP, runMigrate } = await import('./operations/migrate-command.ts');
-      return { help: MIGRATE_HELP, run: (args) => runMigrate(loadCommandConfig(), args) };
+      return { help: MIGRATE_HELP, run: (args) => runMigrate(commandConfig(), args) };
     },
   },
   partner: {
     summary: 'Register partners and manage their credentials',
     load: async () => {
       const { PARTNER_HELP, runPartner } = await import('./partners/partner-command.ts');
-      return { help: PARTNER_HELP, run: (args) => runPartner(loadCommandConfig(), args) };
+      return { help: PARTNER_HELP, run: (args) => runPartner(commandConfig(), args) };
+    },
+  },
+  webhook: {
+    summary: "Manage partners' webhook endpoints, resend and recover deliveries",
+    load: async () => {
+      const { WEBHOOK_HELP, runWebhook } = await import('./webhooks/webhook-command.ts');
+      return { help: WEBHOOK_HELP, run: (args) => runWebhook(commandConfig(), args) };
+    },
+  },
+  listen: {
+    summary: "Forward a partner's events to a local URL while you develop",
+    load: async () => {
+      const { LISTEN_HELP, runListen } = await import('./webhooks/listen-command.ts');
+      return { help: LISTEN_HELP, run: (args) => runListen(commandConfig(), args) };
     },
   },
   offer: {
     summary: 'Create offers from files, compare, publish and close them',
     load: async () => {
       const { OFFER_HELP, runOffer } = await import('./offers/offer-command.ts');
-      return { help: OFFER_HELP, run: (args) => runOffer(loadCommandConfig(), args) };
+      return { help: OFFER_HELP, run: (args) => runOffer(commandConfig(), args) };
     },
   },
   participation: {
@@ -39,14 +53,14 @@ const COMMANDS: Record<string, Entry> = {
       const { PARTICIPATION_HELP, runParticipation } = await import(
         './participations/participation-command.ts'
       );
-      return { help: PARTICIPATION_HELP, run: (args) => runParticipation(loadCommandConfig(), args) };
+      return { help: PARTICIPATION_HELP, run: (args) => runParticipation(commandConfig(), args) };
     },
   },
   operator: {
     summary: "Show the operator key's balance and nonces, reconcile chain and database, adopt a nonce",
     load: async () => {
       const { OPERATOR_HELP, runOperator } = await import('./settlement/operator-command.ts');
-      return { help: OPERATOR_HELP, run: (args) => runOperator(loadCommandConfig(), args) };
+      return { help: OPERATOR_HELP, run: (args) => runOperator(commandConfig(), args) };
     },
   },
   settlement: {
@@ -60,21 +74,28 @@ const COMMANDS: Record<string, Entry> = {
     summary: 'Hold and release accounts, review country changes, erase personal data',
     load: async () => {
       const { USER_HELP, runUser } = await import('./pii/user-command.ts');
-      return { help: USER_HELP, run: (args) => runUser(loadCommandConfig(), args) };
+      return { help: USER_HELP, run: (args) => runUser(commandConfig(), args) };
     },
   },
   sanctions: {
     summary: 'Show the sanctions list and its hits, accept a shorter list, clear hits',
     load: async () => {
       const { SANCTIONS_HELP, runSanctions } = await import('./screening/sanctions-command.ts');
-      return { help: SANCTIONS_HELP, run: (args) => runSanctions(loadCommandConfig(), args) };
+      return { help: SANCTIONS_HELP, run: (args) => runSanctions(commandConfig(), args) };
+    },
+  },
+  audit: {
+    summary: 'Verify and export the sealed audit log',
+    load: async () => {
+      const { AUDIT_HELP, runAudit } = await import('./audit/audit-command.ts');
+      return { help: AUDIT_HELP, run: (args) => runAudit(commandConfig(), args) };
     },
   },
   keys: {
     summary: 'Re-encrypt stored data under a new secret, or rotate the ID token signing key',
     load: async () => {
       const { KEYS_HELP, runKeys } = await import('./oauth/keys-command.ts');
-      return { help: KEYS_HELP, run: (args) => runKeys(loadCommandConfig(), args) };
+      return { help: KEYS_HELP, run: (args) => runKeys(commandConfig(), args) };
     },
   },
   'verify-calldata': {
@@ -139,6 +160,13 @@ async function main(argv: string[]): Promise<void> {
 function isUsageError(error: unknown): error is Error {
   const { code } = error as { code?: string };
   return error instanceof UsageError || code?.startsWith('ERR_PARSE_ARGS') === true;
+}
+
+/** The settings of a command, with its name for the audit log: words and ids, and no values of options. */
+function commandConfig(): Config {
+  const isPlain = (arg: string, index: number) => index < 2 || /^(--?[a-z-]+|[0-9a-f-]{36})$/.test(arg);
+  const shown = argv.map((arg, index) => (isPlain(arg, index) ? arg : '…'));
+  return { ...loadCommandConfig(), commandName: shown.join(' ') };
 }
 
 const argv = process.argv.slice(2);

@@ -1,4 +1,5 @@
 import { accountsPlugin } from './accounts/routes.ts';
+import { startAuditSealer } from './audit/sealer.ts';
 import { findChainIdProblems } from './chain/evm/chain-id.ts';
 import { findClusterProblems } from './chain/solana/client.ts';
 import { type Clock, realClock, testClock } from './clock.ts';
@@ -23,9 +24,11 @@ import { smtpMailer } from './mail/smtp.ts';
 import { startMailWorker } from './mail/worker.ts';
 import { oauthPlugin } from './oauth/plugin.ts';
 import { browserPages } from './operations/browser-pages.ts';
+import { startOfferReports } from './offers/reported-state.ts';
 import type { CommandHelp } from './operations/command.ts';
 import { serveMetrics } from './operations/metrics-server.ts';
 import { referencePlugin } from './operations/reference.ts';
+import { startStatusReports } from './requirements/report-worker.ts';
 import { apiRoutes } from './routes.ts';
 import { startScreening } from './screening/rescreen.ts';
 import { startSettlement } from './settlement/settlement.ts';
@@ -114,6 +117,9 @@ async function start(
   running.push((await startIdentityReconciler(ctx)).stop);
   running.push((await startDocumentReconciler(ctx)).stop);
   running.push(startSequencer(ctx));
+  running.push(startStatusReports(ctx));
+  running.push(startAuditSealer(ctx));
+  running.push(startOfferReports(ctx));
   running.push((await startWebhookWorker(ctx)).stop);
   running.push(startHousekeeping(ctx));
   running.push(startAllowListWatch(ctx));

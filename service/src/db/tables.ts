@@ -1,6 +1,8 @@
 import type { ColumnType, Generated } from 'kysely';
+import type { AuditTables } from './audit-tables.ts';
 import type { IdentityTables } from './identity-tables.ts';
 import type { InstallationTables } from './installation-tables.ts';
+import type { ReportedTables } from './reported-tables.ts';
 import type { ScreeningTables } from './screening-tables.ts';
 import type { SettlementTables } from './settlement-tables.ts';
 import type { TokenizedTables } from './tokenized-tables.ts';
@@ -13,8 +15,10 @@ import type { WebhookTables } from './webhook-tables.ts';
  */
 export interface Database
   extends WalletTables,
+    AuditTables,
     IdentityTables,
     InstallationTables,
+    ReportedTables,
     ScreeningTables,
     SettlementTables,
     TokenizedTables,

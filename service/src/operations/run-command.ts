@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
+import { recordCommand } from '../audit/entry.ts';
 import { realClock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { findEmbedded } from '../db/embedded.ts';
@@ -24,6 +25,7 @@ export async function runCommand<T>(config: Config, work: (ctx: CommandContext) 
   const { pool, db, close } = openPool(url, { max: 2, applicationName: 'causeway-command' });
   try {
     await assertMigrated(pool, config);
+    if (config.commandName !== undefined) await recordCommand(db, config.commandName);
     return await work({
       pool,
       db,

@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import type { Config } from '../config.ts';
+import { type CommandHelp, UsageError } from '../operations/command.ts';
+import { runCommand } from '../operations/run-command.ts';
+import { createCheckpointKeys, verifierKey } from './checkpoint.ts';
+import { findLastCheckpoint, listSealedEntries } from './store.ts';
+import { verifyAuditLog } from './verify.ts';
+
+export const AUDIT_HELP: CommandHelp = {
+  usage: ['audit verify [--checkpoint FILE …]', 'audit export', 'audit checkpoint'],
+  description:
+    'Reads the sealed audit log. verify recomputes its chain and its signed checkpoints, names the first entry that was changed, removed or inserted, and then exits with 1. export prints every sealed entry as a line of JSON with its hashes. checkpoint prints the newest checkpoint: keep copies outside the database, because a database that was rolled back or rewritten as a whole differs only from them.',
+  options: { '--checkpoint FILE': 'A checkpoint that was kept outside the database. Repeatable.' },
+  examples: {
+    'audit checkpoint > checkpoint.txt': 'Keep the newest checkpoint',
+    'audit verify --checkpoint checkpoint.txt': 'Verify the log, also against that checkpoint',
+  },
+};
+
+const EXPORT_BATCH_SIZE = 1_000;
+
+export async function runAudit(config: Config, args: string[]): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args,
+    options: { checkpoint: { type: 'string', multiple: true } },
+    allowPositionals: true,
+  });
+  const [action = '', ...rest] = positionals;
+  if (rest.length > 0) throw new UsageError(`audit ${action} takes no arguments besides options`);
+  if (action === 'verify') return verify(config, values.checkpoint ?? []);
+  if (values.checkpoint !== undefined) throw new UsageError('only audit verify takes --checkpoint');
+  if (action === 'export') return exportEntries(config);
+  if (action === 'checkpoint') return printCheckpoint(config);
+  throw new UsageError(`unknown command audit ${action}; use one of verify, export, checkpoint`);
+}
+
+async function verify(config: Config, files: readonly string[]): Promise<void> {
+  const kept = await Promise.all(files.map((file) => readFile(file, 'utf8')));
+  const { entries, checkpoints, problem } = await runCommand(config, (ctx) => verifyAuditLog(ctx, kept));
+  if (problem === null) console.log(`${entries} entries and ${checkpoints} checkpoints verified.`);
+  else {
+    console.log(`The audit log is not intact: ${problem}.`);
+    process.exitCode = 1;
+  }
+}
+
+async function exportEntries(config: Config): Promise<void> {
+  await runCommand(config, async ({ db }) => {
+    for (let after = 0n; ; ) {
+      const rows = await listSealedEntries(db, after, EXPORT_BATCH_SIZE);
+      for (const { position, entry, leaf_hash, chain_hash } of rows)
+        console.log(
+          JSON.stringify({
+            ...{ position: Number(position), entry },
+            ...{ leaf_hash: leaf_hash.toString('hex'), chain_hash: chain_hash.toString('hex') },
+          }),
+        );
+      if (rows.length < EXPORT_BATCH_SIZE) return;
+      after = rows.at(-1)?.position ?? after;
+    }
+  });
+}
+
+async function printCheckpoint(config: Config): Promise<void> {
+  await runCommand(config, async ({ db, sealing }) => {
+    const newest = await findLastCheckpoint(db);
+    if (newest === undefined)
+      throw new UsageError('there is no checkpoint yet; a running node signs one every 30 seconds');
+    console.error(`The key that verifies it: ${verifierKey(createCheckpointKeys(sealing))}`);
+    process.stdout.write(newest.note);
+  });
+}

@@ -1,0 +1,171 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type TestApp, testApp } from '../../test/support/app.ts';
+import { makeUser, USER } from '../../test/support/tokens.ts';
+import { holdUser } from '../accounts/hold.ts';
+import { EMPTY_CHAIN, hashChain, hashEntry } from './chain.ts';
+import { createCheckpointKeys, openCheckpoint, signCheckpoint } from './checkpoint.ts';
+import { recordCommand } from './entry.ts';
+import { sealAuditLog } from './sealer.ts';
+import { findLastCheckpoint, listSealedEntries } from './store.ts';
+import { verifyAuditLog } from './verify.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await testApp();
+  await makeUser(app.ctx, USER);
+});
+afterAll(() => app.close());
+
+/** Changes the log as an attacker with the rights of the database's owner can. */
+const attack = (...statements: string[]) =>
+  app.ctx.db.transaction().execute(async (tx) => {
+    await sql`set local session_replication_role = replica`.execute(tx);
+    for (const statement of statements) await sql.raw(statement).execute(tx);
+  });
+const write = (count: number) =>
+  Promise.all(Array.from({ length: count }, (_, n) => recordCommand(app.ctx.db, `test ${n}`)));
+const problem = async (kept: string[] = []) => (await verifyAuditLog(app.ctx, kept)).problem;
+const entries = async () =>
+  (await listSealedEntries(app.ctx.db, 0n, 10_000)).map(({ entry }) => JSON.parse(entry));
+
+beforeEach(async () => {
+  await attack('truncate audit_entries restart identity', 'truncate audit_checkpoints');
+});
+
+describe('the audit log', () => {
+  test('has entries of the transactions that they report, without personal data', async () => {
+    await app.tokenFor();
+    await holdUser(app.ctx, USER, 'Ada Lovelace called');
+    await sql`update users set held_at = null where id = ${USER}`.execute(app.ctx.db);
+    await expect(
+      app.ctx.db.transaction().execute(async (tx) => {
+        await recordCommand(tx, 'rolled back');
+        throw new Error('rolled back');
+      }),
+    ).rejects.toThrow();
+    await sealAuditLog(app.ctx, 0);
+    const found = await entries();
+    expect(found.map(({ action }) => action)).toEqual(expect.arrayContaining(['consent.given', 'user.held']));
+    expect(found.find(({ action }) => action === 'user.held')).toEqual({
+      ...{ object: 'audit_entry', at: expect.stringMatching(/\.\d{6}Z$/), action: 'user.held' },
+      ...{ actor: { object: 'service', id: null }, subject: { object: 'user', id: USER }, request_id: null },
+      detail_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+    expect(JSON.stringify(found)).not.toMatch(/Ada|@|rolled back/);
+  });
+
+  test('is one chain however many write and seal at once', async () => {
+    await write(200);
+    await Promise.all([1, 2, 3, 4].map(() => sealAuditLog(app.ctx, 0)));
+    const { entries: count, problem: found } = await verifyAuditLog(app.ctx);
+    expect([count, found]).toEqual([200n, null]);
+    expect(
+      openCheckpoint(
+        createCheckpointKeys(app.ctx.sealing),
+        (await findLastCheckpoint(app.ctx.db))?.note ?? '',
+      )?.size,
+    ).toBe(200n);
+  });
+
+  test('refuses changes, deletions and truncation', async () => {
+    await write(3);
+    await sealAuditLog(app.ctx, 0);
+    for (const statement of [
+      "update audit_entries set entry = '{}'",
+      'update audit_entries set position = position + 10',
+      'delete from audit_entries',
+      'truncate audit_entries',
+      'delete from audit_checkpoints',
+    ])
+      await expect(sql.raw(statement).execute(app.ctx.db)).rejects.toThrow('cannot be changed');
+  });
+
+  test.each([
+    [
+      'a changed entry',
+      ["update audit_entries set entry = entry || ' ' where position = 5"],
+      'entry 5 was changed',
+    ],
+    ['a removed entry', ['delete from audit_entries where position = 5'], 'entry 5 is missing'],
+    [
+      'a removed entry whose place was closed',
+      [
+        'delete from audit_entries where position = 5',
+        'update audit_entries set position = -position where position > 5',
+        'update audit_entries set position = -position - 1 where position < 0',
+      ],
+      'entry 5 does not follow entry 4',
+    ],
+    [
+      'an inserted entry',
+      [
+        'update audit_entries set position = -position where position >= 5',
+        'update audit_entries set position = -position + 1 where position < 0',
+        "insert into audit_entries (entry, position, leaf_hash, chain_hash) values ('{}', 5, sha256('\\x007b7d'), '\\x00')",
+      ],
+      'entry 5 does not follow entry 4',
+    ],
+    [
+      'swapped entries',
+      [
+        'update audit_entries set position = -5 where position = 5',
+        'update audit_entries set position = 5 where position = 6',
+        'update audit_entries set position = 6 where position = -5',
+      ],
+      'entry 5 does not follow entry 4',
+    ],
+    ['a truncated tail', ['delete from audit_entries where position > 8'], 'entry 9 is missing'],
+    [
+      'a forged checkpoint',
+      ["update audit_checkpoints set note = replace(note, '10', '11')"],
+      'a checkpoint is not signed',
+    ],
+  ])('verification names %s', async (_case, statements, expected) => {
+    await write(10);
+    await sealAuditLog(app.ctx, 0);
+    expect(await problem()).toBeNull();
+    await attack(...statements);
+    expect(await problem()).toContain(expected);
+  });
+
+  test('a chain that was recomputed as a whole differs from its checkpoints', async () => {
+    await write(10);
+    await sealAuditLog(app.ctx, 0);
+    await recompute();
+    expect(await problem()).toContain('the first 10 entries were rewritten');
+  });
+
+  test('a database that was rolled back, checkpoints included, differs from a kept checkpoint', async () => {
+    await write(10);
+    await sealAuditLog(app.ctx, 0);
+    const kept = (await findLastCheckpoint(app.ctx.db))?.note ?? '';
+    await attack('delete from audit_entries where position > 4', 'truncate audit_checkpoints');
+    expect(await problem()).toBeNull();
+    expect(await problem([kept])).toContain('entry 5 is missing');
+    expect(await problem([kept.replace('10', '04')])).toContain('not signed');
+  });
+
+  test('checkpoints of an older secret still verify, those of a stranger do not', () => {
+    const keys = (n: number) =>
+      createCheckpointKeys({ tags: () => [Buffer.alloc(32, n), Buffer.alloc(32, 1)] });
+    const checkpoint = { size: 3n, chainHash: Buffer.alloc(32, 9) };
+    const note = signCheckpoint(createCheckpointKeys({ tags: () => [Buffer.alloc(32, 1)] }), checkpoint);
+    expect(openCheckpoint(keys(2), note)).toEqual(checkpoint);
+    expect(openCheckpoint(createCheckpointKeys({ tags: () => [Buffer.alloc(32, 3)] }), note)).toBeNull();
+  });
+});
+
+/** Changes an entry and recomputes all hashes after it. */
+async function recompute(): Promise<void> {
+  let chain: Buffer = EMPTY_CHAIN;
+  for (const { position, entry } of await listSealedEntries(app.ctx.db, 0n, 100)) {
+    const changed = position === 3n ? '{}' : entry;
+    const leaf = hashEntry(changed);
+    chain = hashChain(chain, leaf);
+    await attack(
+      `update audit_entries set entry = '${changed.replaceAll("'", "''")}', leaf_hash = '\\x${leaf.toString('hex')}',
+        chain_hash = '\\x${chain.toString('hex')}' where position = ${position}`,
+    );
+  }
+}

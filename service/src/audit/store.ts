@@ -1,0 +1,78 @@
+import { sql } from 'kysely';
+import type { Db } from '../db/pool.ts';
+
+export type SealedEntry = { position: bigint; entry: string; leaf_hash: Buffer; chain_hash: Buffer };
+
+export type Checkpoint = { size: bigint; note: string };
+
+/** Lets one sealer work at a time, until the transaction ends. */
+export async function lockSealing(tx: Db): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended('audit sealing', 0))`.execute(tx);
+}
+
+export async function hasUnsealedEntries(db: Db): Promise<boolean> {
+  const { rows } = await sql`select from audit_entries where position is null limit 1`.execute(db);
+  return rows.length > 0;
+}
+
+export async function listUnsealedEntries(
+  tx: Db,
+  limit: number,
+): Promise<{ written: bigint; entry: string }[]> {
+  const { rows } = await sql<{ written: bigint; entry: string }>`select written, entry from audit_entries
+    where position is null order by written limit ${limit}`.execute(tx);
+  return rows;
+}
+
+export async function findLastSealed(db: Db): Promise<{ position: bigint; chain_hash: Buffer } | undefined> {
+  const { rows } = await sql<{
+    position: bigint;
+    chain_hash: Buffer;
+  }>`select position, chain_hash from audit_entries
+    where position is not null order by position desc limit 1`.execute(db);
+  return rows[0];
+}
+
+export type Seal = { written: bigint; position: bigint; leaf: Buffer; chain: Buffer };
+
+export async function sealEntries(tx: Db, seals: readonly Seal[]): Promise<void> {
+  await sql`update audit_entries a set position = s.position, leaf_hash = s.leaf, chain_hash = s.chain
+    from unnest(${seals.map(({ written }) => written)}::bigint[], ${seals.map(({ position }) => position)}::bigint[],
+      ${seals.map(({ leaf }) => leaf)}::bytea[], ${seals.map(({ chain }) => chain)}::bytea[])
+      as s (written, position, leaf, chain)
+    where a.written = s.written`.execute(tx);
+}
+
+export async function listSealedEntries(db: Db, after: bigint, limit: number): Promise<SealedEntry[]> {
+  const { rows } = await sql<SealedEntry>`select position, entry, leaf_hash, chain_hash from audit_entries
+    where position > ${after} order by position limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Inserts a checkpoint unless one of this size exists. */
+export async function insertCheckpoint(tx: Db, { size, note }: Checkpoint): Promise<void> {
+  await sql`insert into audit_checkpoints (size, note) values (${size}, ${note}) on conflict do nothing`.execute(
+    tx,
+  );
+}
+
+export async function findLastCheckpoint(
+  db: Db,
+): Promise<(Checkpoint & { age_seconds: number }) | undefined> {
+  const { rows } = await sql<Checkpoint & { age_seconds: number }>`
+    select size, note, extract(epoch from now() - at)::float8 as age_seconds from audit_checkpoints
+    order by size desc limit 1`.execute(db);
+  return rows[0];
+}
+
+export async function listCheckpoints(db: Db): Promise<Checkpoint[]> {
+  const { rows } = await sql<Checkpoint>`select size, note from audit_checkpoints order by size`.execute(db);
+  return rows;
+}
+
+/** Records that a command ran, without the values of its options. */
+export async function insertCommandEntry(db: Db, command: string): Promise<void> {
+  await sql`select audit('command.run', audit_object('command', null), audit_object('command', ${command}))`.execute(
+    db,
+  );
+}
