@@ -10,7 +10,10 @@ const LOOK_AFTER_MS = [3, 15, 50];
  * Places events soon after their commit. Any number of nodes may run it: the database lets one place at a time. Returns a
  * function that stops it and waits for the current run.
  */
-export function startSequencer(ctx: Pick<Kernel, 'db' | 'log' | 'eventsAppended'>): () => Promise<void> {
+export function startSequencer(
+  ctx: Pick<Kernel, 'db' | 'log' | 'eventsAppended'>,
+  pollIntervalMs = POLL_INTERVAL_MS,
+): () => Promise<void> {
   let running: Promise<void> | undefined;
   let isStopped = false;
   const place = (): void => {
@@ -31,7 +34,7 @@ export function startSequencer(ctx: Pick<Kernel, 'db' | 'log' | 'eventsAppended'
     looks.set(delay, timer.unref());
   };
   ctx.eventsAppended.on(() => LOOK_AFTER_MS.forEach(lookAfter));
-  const timer = setInterval(place, POLL_INTERVAL_MS);
+  const timer = setInterval(place, pollIntervalMs);
   timer.unref();
   return async () => {
     isStopped = true;

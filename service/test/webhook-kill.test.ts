@@ -1,0 +1,80 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { appendEvents } from '../src/events/event.ts';
+import { TEST_SECRET } from './setup/secret.ts';
+import { type TestApp, testApp } from './support/app.ts';
+import { partnerOf } from './support/tokens.ts';
+import type { WebhookNodeSettings } from './support/webhook-node.ts';
+import { callAs, type Receiver, startReceiver } from './support/webhooks.ts';
+
+/** `WEBHOOK_KILLS=500` runs the full proof. */
+const KILLS = Number(process.env.WEBHOOK_KILLS ?? 4);
+const EVENTS_PER_KILL = 40;
+const ENTRY = fileURLToPath(new URL('./support/webhook-node.ts', import.meta.url));
+const TIMEOUT_MS = 60_000 + KILLS * 10_000;
+
+let app: TestApp;
+let receiver: Receiver;
+beforeAll(async () => {
+  app = await testApp({ config: { webhookAllowCidrs: ['127.0.0.0/8'] } });
+  receiver = await startReceiver();
+});
+afterAll(async () => {
+  await receiver.close();
+  await app.close();
+});
+
+async function startNode(): Promise<ChildProcess> {
+  const child = fork(ENTRY, [], {
+    execArgv: ['--import', 'tsx'],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const settings: WebhookNodeSettings = {
+    env: { CAUSEWAY_SECRET: TEST_SECRET.toString('base64'), WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' },
+    databaseUrl: String(app.ctx.pool.options.connectionString),
+  };
+  child.send(settings);
+  await once(child, 'message');
+  return child;
+}
+
+test(
+  'a node that is killed while it delivers loses nothing, and repeats only with the same id',
+  async () => {
+    const call = await callAs(app);
+    await call('POST', '/v1/webhook-endpoints', { url: receiver.url, types: ['*'] });
+    const sent: string[] = [];
+    const received = () => new Set(receiver.received.map(({ headers }) => String(headers['webhook-id'])));
+    for (let kill = 1; kill <= KILLS; kill++) {
+      const events = Array.from({ length: EVENTS_PER_KILL }, (_, n) => ({
+        ...{ partnerId: partnerOf('partner-one'), userId: null, type: 'offer.published' },
+        data: { object: 'offer', id: `offer ${n % 7}`, kill, n },
+      }));
+      sent.push(...(await appendEvents(app.ctx, app.ctx.db, events)));
+      const before = receiver.received.length;
+      const node = await startNode();
+      // Killed at another moment each time: while it places, creates deliveries or sends.
+      const wanted = before + ((kill * 13) % EVENTS_PER_KILL);
+      await expect
+        .poll(() => receiver.received.length, { timeout: 20_000, interval: 2 })
+        .toBeGreaterThanOrEqual(wanted);
+      node.kill('SIGKILL');
+      await once(node, 'exit');
+      // As after the 60 seconds that a lease lasts.
+      await sql`update webhook_deliveries set lease_until = now() where lease_until is not null`.execute(
+        app.ctx.db,
+      );
+    }
+    const node = await startNode();
+    await expect.poll(() => received().size, { timeout: TIMEOUT_MS, interval: 20 }).toBe(sent.length);
+    expect(received()).toEqual(new Set(sent));
+    const bodies = new Set(receiver.received.map(({ body }) => body));
+    expect(bodies.size).toBe(sent.length);
+    node.kill('SIGKILL');
+    await once(node, 'exit');
+  },
+  TIMEOUT_MS,
+);
