@@ -1,4 +1,5 @@
 import type { ColumnType, Generated } from 'kysely';
+import type { AccountTables } from './account-tables.ts';
 import type { AuditTables } from './audit-tables.ts';
 import type { IdentityTables } from './identity-tables.ts';
 import type { InstallationTables } from './installation-tables.ts';
@@ -15,6 +16,7 @@ import type { WebhookTables } from './webhook-tables.ts';
  */
 export interface Database
   extends WalletTables,
+    AccountTables,
     AuditTables,
     IdentityTables,
     InstallationTables,
@@ -34,13 +36,6 @@ export interface Database
   oauth_signing_keys: OauthSigningKeys;
   users: Users;
   user_holds: UserHolds;
-  passkeys: Passkeys;
-  passkey_challenges: PasskeyChallenges;
-  mail_links: MailLinks;
-  browser_sessions: BrowserSessions;
-  mail_outbox: MailOutbox;
-  sign_in_failures: SignInFailures;
-  sign_in_sources: { account: Buffer; source: Buffer; used_at: Generated<string> };
   assets: Assets;
   offers: Offers;
   offer_options: OfferOptions;
@@ -152,57 +147,6 @@ export interface UserHolds {
   held_at: string;
   release_reason: Generated<string | null>;
   released_at: Generated<string | null>;
-}
-
-export interface Passkeys {
-  id: string;
-  user_id: string;
-  credential_id: Buffer;
-  public_key: Buffer;
-  sign_count: bigint;
-  transports: string[];
-  name: string;
-  last_used_at: string | null;
-  inserted_at: Generated<string>;
-}
-
-export interface PasskeyChallenges {
-  hash: Buffer;
-  purpose: 'add' | 'sign_in';
-  browser: Buffer;
-  expires_at: string;
-}
-
-export interface MailLinks {
-  hash: Buffer;
-  purpose: 'confirm' | 'reset';
-  user_id: string | null;
-  registration: Buffer | null;
-  browser: Buffer | null;
-  continue_to: string | null;
-  expires_at: string;
-}
-
-export interface BrowserSessions {
-  hash: Buffer;
-  user_id: string;
-  method: 'password' | 'passkey';
-  signed_in_at: Generated<string>;
-  expires_at: string;
-}
-
-export interface MailOutbox {
-  id: string;
-  mail: Buffer;
-  attempts: Generated<number>;
-  next_attempt_at: Generated<string>;
-  inserted_at: Generated<string>;
-}
-
-export interface SignInFailures {
-  account: Buffer;
-  count: number;
-  window_end: string;
 }
 
 export interface Assets {

@@ -1,0 +1,63 @@
+import type { Generated } from 'kysely';
+
+/** The tables of sign-in and mail; see `tables.ts`. */
+export interface AccountTables {
+  passkeys: Passkeys;
+  passkey_challenges: PasskeyChallenges;
+  mail_links: MailLinks;
+  browser_sessions: BrowserSessions;
+  mail_outbox: MailOutbox;
+  sign_in_failures: SignInFailures;
+  sign_in_sources: { account: Buffer; source: Buffer; used_at: Generated<string> };
+}
+
+export interface Passkeys {
+  id: string;
+  user_id: string;
+  credential_id: Buffer;
+  public_key: Buffer;
+  sign_count: bigint;
+  transports: string[];
+  name: string;
+  last_used_at: string | null;
+  inserted_at: Generated<string>;
+}
+
+export interface PasskeyChallenges {
+  hash: Buffer;
+  purpose: 'add' | 'sign_in';
+  browser: Buffer;
+  expires_at: string;
+}
+
+export interface MailLinks {
+  hash: Buffer;
+  purpose: 'confirm' | 'reset';
+  user_id: string | null;
+  registration: Buffer | null;
+  browser: Buffer | null;
+  continue_to: string | null;
+  expires_at: string;
+}
+
+export interface BrowserSessions {
+  hash: Buffer;
+  user_id: string;
+  method: 'password' | 'passkey';
+  signed_in_at: Generated<string>;
+  expires_at: string;
+}
+
+export interface MailOutbox {
+  id: string;
+  mail: Buffer;
+  attempts: Generated<number>;
+  next_attempt_at: Generated<string>;
+  inserted_at: Generated<string>;
+}
+
+export interface SignInFailures {
+  account: Buffer;
+  count: number;
+  window_end: string;
+}
