@@ -16,6 +16,8 @@ type Frame = { id?: string; event?: string; data?: string };
 
 /** The service sends a heartbeat every 15 s, so a connection that is silent for longer is dead. */
 const SILENCE_TIMEOUT_MS = 45_000;
+/** How many events can happen before the first is known, between two connections. */
+const MAX_FIRST_EVENTS = 100;
 const RECONNECT_MS = 250;
 const INITIAL_BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 30_000;
@@ -44,16 +46,17 @@ export function createEventStream(options: CausewayOptions, readNewest: (limit: 
       try {
         const body = await connect(options, last, refresh, connection);
         refresh = false;
-        if (last === undefined)
-          for (const event of (await readNewest(100)).reverse()) {
-            last = event.id;
-            yield event;
-          }
+        const read = last === undefined ? (await readNewest(MAX_FIRST_EVENTS)).reverse() : [];
+        const ids = new Set(read.map(({ id }) => id));
+        for (const event of read) {
+          last = event.id;
+          yield event;
+        }
         for await (const frame of readFrames(body, connection)) {
           failures = 0;
           if (frame.event === 'caught_up') onCaughtUp?.();
           else if (frame.event === 'end') refresh = frame.data?.includes('token_expired') ?? false;
-          else if (frame.id !== undefined && frame.id !== last) {
+          else if (frame.id !== undefined && !ids.has(frame.id)) {
             last = frame.id;
             yield JSON.parse(frame.data ?? '') as Event;
           }

@@ -36,10 +36,13 @@ export function createEventHub(client: Causeway): EventHub {
         for (const listener of [...listeners]) listener(event);
       }
     } catch (error) {
+      if (signal.aborted) return;
+      stop();
       // Without a user or the scope there is no stream, and the hooks poll. A place that is gone is given up.
-      if (isCausewayError(error, 'events_expired')) last = undefined;
+      if (!isCausewayError(error, 'events_expired') || last === undefined) return;
+      last = undefined;
+      start();
     }
-    if (!signal.aborted) stop();
   };
   const start = () => {
     if (running !== undefined || listeners.size === 0 || !isPageVisible()) return;
