@@ -191,3 +191,20 @@ test('a delivery whose sender died is sent again after its lease', async () => {
   expect(receiver.received).toHaveLength(1);
   await until(() => ids()).toEqual([event, event]);
 });
+
+test('delivers and retries whatever the application clock does', async () => {
+  await create();
+  const answers = [500];
+  receiver.answer((_webhook, response) => void response.writeHead(answers.shift() ?? 200).end());
+  const events: (string | undefined)[] = [];
+  for (const seconds of [86_400, -2 * 86_400, 86_400]) {
+    node.clock.advance(seconds);
+    events.push((await append(`at ${events.length}`))[0]);
+  }
+  await until(() => receiver.received.length).toBe(3);
+  await retryNow();
+  await until(() => new Set(ids())).toEqual(new Set(events));
+  await until(() => receiver.received.length).toBe(4);
+  const stamps = receiver.received.map(({ headers }) => Number(headers['webhook-timestamp']));
+  expect(Math.max(...stamps.map((stamp) => Math.abs(stamp - Date.now() / 1000)))).toBeLessThan(60);
+});

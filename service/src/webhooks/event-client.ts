@@ -46,7 +46,10 @@ export function createEventClient({ baseUrl, clientId, clientSecret }: ClientCre
       const reply = await fetch(baseUrl + path, { headers: { authorization, ...headers }, signal });
       if (reply.ok) return reply;
       token = null;
-      if (reply.status !== 401 || isRetry) throw new Error(`${reply.status} ${await reply.text()}`);
+      const problem = `${reply.status} ${await reply.text()}`;
+      // The place to go on from is gone or unknown; reconnecting does not help.
+      if (reply.status === 410 || reply.status === 422) throw new UsageError(`cannot go on: ${problem}`);
+      if (reply.status !== 401 || isRetry) throw new Error(problem);
     }
   };
   const forgetToken = (error: unknown): never => {
