@@ -599,6 +599,51 @@ export type WalletOwnershipChallenge = {
   expires_at: string;
 };
 
+export type WebhookAttempt = {
+  object: 'webhook_attempt';
+  id: string;
+  kind: 'scheduled' | 'resend';
+  at: string;
+  duration_ms: number;
+  /** The HTTP status. Only 2xx is a success. */
+  status: number | null;
+  /** `timeout`, `connection_refused`, `connection_failed`, `dns_error`, `tls_error` or `address_refused`. */
+  error: string | null;
+  /** The address that was connected to. */
+  address: string | null;
+  /** The first KiB of the response, as text. */
+  response: string | null;
+};
+
+export type WebhookAttempts = {
+  object: 'list';
+  data: Array<WebhookAttempt>;
+  starting_after?: string | undefined;
+  starting_before?: string | undefined;
+};
+
+export type WebhookDeliveries = {
+  object: 'list';
+  data: Array<WebhookDelivery>;
+  starting_after?: string | undefined;
+  starting_before?: string | undefined;
+};
+
+export type WebhookDelivery = {
+  object: 'webhook_delivery';
+  id: string;
+  endpoint_id: string;
+  event_id: string;
+  /** The type of the event; `redacted` if the partner may not read it. */
+  type: string;
+  /** `skipped`: the endpoint was enabled again from a later event. */
+  state: 'pending' | 'delivered' | 'failed' | 'skipped';
+  attempts: number;
+  next_attempt_at: string | null;
+  last_attempt: WebhookAttempt | null;
+  inserted_at: string;
+};
+
 export type WebhookEndpoint = {
   object: 'webhook_endpoint';
   id: string;
@@ -639,6 +684,19 @@ export type WebhookEndpoints = {
 
 export type WebhookReceipt = {
   object: 'webhook_receipt';
+};
+
+export type WebhookRecovery = {
+  object: 'webhook_recovery';
+  endpoint_id: string;
+  /** How many events are sent again. */
+  deliveries: number;
+};
+
+export type WebhookRecoveryRange = {
+  since: string;
+  /** Default: now. */
+  until?: string | undefined;
 };
 
 export type WebhookSecretRotation = {
@@ -1034,5 +1092,41 @@ export type Operations = {
   testWebhookEndpoint: {
     body: Record<string, never>;
     reply: WebhookTest;
+  };
+  /** Send missed events again. */
+  recoverWebhookEndpoint: {
+    body: WebhookRecoveryRange;
+    reply: WebhookRecovery;
+  };
+  /** List the deliveries of a webhook endpoint. */
+  listWebhookDeliveries: {
+    query: {
+      /** Cursor of the next page, from a previous reply. */
+      starting_after?: string | undefined;
+      /** Cursor of the previous page, from a previous reply. */
+      starting_before?: string | undefined;
+      limit?: number | undefined;
+    };
+    reply: WebhookDeliveries;
+  };
+  /** Get a webhook delivery. */
+  getWebhookDelivery: {
+    reply: WebhookDelivery;
+  };
+  /** List the attempts of a webhook delivery. */
+  listWebhookAttempts: {
+    query: {
+      /** Cursor of the next page, from a previous reply. */
+      starting_after?: string | undefined;
+      /** Cursor of the previous page, from a previous reply. */
+      starting_before?: string | undefined;
+      limit?: number | undefined;
+    };
+    reply: WebhookAttempts;
+  };
+  /** Send an event once more. */
+  resendWebhookDelivery: {
+    body: Record<string, never>;
+    reply: WebhookDelivery;
   };
 };

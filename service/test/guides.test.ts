@@ -83,7 +83,7 @@ describe('a guide', () => {
     const skipped = blocks.flatMap(({ noRun }) => noRun ?? []);
     expect(skipped.filter((reason) => reason.length < 20)).toEqual([]);
     expect(text.match(/<!--/g)?.length ?? 0).toBe(blocks.flatMap(({ comments }) => comments).length);
-    expect(text.match(/^```\w+/gm)?.filter((fence) => !/^```(sh|ts|yaml)$/.test(fence))).toEqual([]);
+    expect(text.match(/^```\w+/gm)?.filter((fence) => !/^```(sh|ts|yaml|python)$/.test(fence))).toEqual([]);
     expect(text.match(/^ {4}(curl|npx|npm|node|causeway) .*/gm)).toBeNull();
   });
 
