@@ -3,7 +3,15 @@ import type { Db } from '../db/pool.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import { newId } from '../http/ids.ts';
 import { toTimestamp } from '../http/wire.ts';
-import { endHold, insertHold, isHeldUser, listHolds, lockHeldUsers } from './hold-store.ts';
+import {
+  endHold,
+  insertHold,
+  isErasedUser,
+  isHeldUser,
+  listHolds,
+  lockHeldUsers,
+  shareHeldUser,
+} from './hold-store.ts';
 import { lockUser } from './user.ts';
 
 type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
@@ -51,6 +59,16 @@ export async function showHolds(
 
 export function isHeld({ db }: Pick<Parts, 'db'>, userId: string): Promise<boolean> {
   return isHeldUser(db, userId);
+}
+
+/** Like `isHeld`; keeps holds waiting until the transaction ends, but not other requests of the user. */
+export function shareHeld(tx: Db, userId: string): Promise<boolean> {
+  return shareHeldUser(tx, userId);
+}
+
+/** Returns whether the account was erased; nothing new may be stored for it. */
+export function isErased(db: Db, userId: string): Promise<boolean> {
+  return isErasedUser(db, userId);
 }
 
 /** Locks the users against holds until the transaction ends, and returns those that are on hold. */

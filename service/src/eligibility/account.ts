@@ -1,4 +1,4 @@
-import { type HeldUser, isHeld, lockHeld, releaseUser } from '../accounts/hold.ts';
+import { type HeldUser, isErased, isHeld, lockHeld, releaseUser, shareHeld } from '../accounts/hold.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { ApiError } from '../errors.ts';
@@ -11,8 +11,24 @@ export async function assertNotHeld({ db }: Pick<Context, 'db'>, userId: string)
 }
 
 /** Like `assertNotHeld`; a hold that comes now waits until the transaction ends. */
-export async function lockAccount(tx: Db, userId: string): Promise<void> {
+export async function lockNotHeld(tx: Db, userId: string): Promise<void> {
   if ((await lockHeld(tx, [userId])).length > 0) throw accountRestricted();
+}
+
+/** Like `lockNotHeld`; also throws `unauthorized` if the account was erased while the request was running. */
+export async function lockAccount(tx: Db, userId: string): Promise<void> {
+  await lockNotHeld(tx, userId);
+  await assertNotErased(tx, userId);
+}
+
+/** Like `lockAccount`, but requests of one user do not wait for each other. */
+export async function shareAccount(tx: Db, userId: string): Promise<void> {
+  if (await shareHeld(tx, userId)) throw accountRestricted();
+  await assertNotErased(tx, userId);
+}
+
+async function assertNotErased(tx: Db, userId: string): Promise<void> {
+  if (await isErased(tx, userId)) throw new ApiError('unauthorized');
 }
 
 /** Ends a hold and resumes what it has frozen, as far as supply is left. */

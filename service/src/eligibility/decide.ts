@@ -87,9 +87,13 @@ function decideProof({ proof, wallet }: Situation): Check {
   };
 }
 
-function decideSupply({ remainingSupply }: Situation): Check {
-  if (remainingSupply === null || remainingSupply > 0n) return checkOf('supply', 'passed', 'Supply is left.');
-  return checkOf('supply', 'rejected', 'This option is sold out.');
+function decideSupply({ remainingSupply: remaining }: Situation): Finding {
+  if (remaining === null) return { check: checkOf('supply', 'passed', 'Supply is left.') };
+  const check =
+    remaining > 0n
+      ? checkOf('supply', 'passed', 'Supply is left.')
+      : checkOf('supply', 'rejected', 'This option is sold out.');
+  return { check, remaining };
 }
 
 function decideAllowList({ allowList, offer, wallet }: Situation): Check {

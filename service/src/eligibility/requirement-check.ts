@@ -12,6 +12,8 @@ export type Finding = {
   requirement?: Status;
   /** Set if the requirement is completed, but by another wallet than the named one. */
   isOtherWallet?: true;
+  /** What is left of a capped supply, in the smallest unit of the offer's first funding asset. */
+  remaining?: bigint;
 };
 
 const LEVELS: Partial<Record<RequirementType, Level>> = {

@@ -193,3 +193,27 @@ test('an account is not erased while money may still move for it', async () => {
   await sql`update participations set status = 'failed' where user_id = ${id}`.execute(app.ctx.db);
   await expect(eraseUser(app.ctx, id)).resolves.toMatchObject({ user_id: id });
 });
+
+test.each(['erased', 'put on hold'])(
+  'an account that is %s while it proves a wallet keeps no proof',
+  async (what) => {
+    const id = userId(what === 'erased' ? 61 : 62);
+    const late = await person(app, { userId: id });
+    const mine = evmWallet(`late ${what}`);
+    const signature = String(mine.sign(await late.challenge(mine)));
+    const { check } = app.ctx.signatures;
+    app.ctx.signatures.check = async (input) => {
+      const kind = await check(input);
+      await (what === 'erased' ? eraseUser(app.ctx, id) : holdUser(app.ctx, id, 'arrives in between'));
+      return kind;
+    };
+    const answer = await late.connect(offer.id, offer.options[0]?.id ?? '', mine, signature).finally(() => {
+      app.ctx.signatures.check = check;
+    });
+    expect(answer.body.code).toBe(what === 'erased' ? 'unauthorized' : 'account_restricted');
+    for (const table of ['wallet_proofs', 'option_addresses'] as const)
+      expect(
+        await app.ctx.db.selectFrom(table).select('user_id').where('user_id', '=', id).execute(),
+      ).toEqual([]);
+  },
+);

@@ -5,6 +5,7 @@ import type { Db } from '../db/pool.ts';
 import { lockAccount } from '../eligibility/account.ts';
 import { decideFor } from '../eligibility/gate.ts';
 import { refusalOf } from '../eligibility/refusal.ts';
+import type { Finding } from '../eligibility/requirement-check.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { newId } from '../http/ids.ts';
@@ -79,6 +80,7 @@ export async function createParticipation(
   assertMinimumPurchase(option, amount, token.decimals);
   await chain.assertAcceptable(wallet, amount);
   if (refusal !== null) throw refusal;
+  assertSupply(findings, offer.funding_assets[0]?.fractional_digits ?? 0, amount, asset.fractional_digits);
   await assertApprovalUnused(ctx, request, hash);
 
   const required = {
@@ -128,6 +130,19 @@ function parseFields(input: NewParticipation): { wallet: string; hash: Buffer } 
       : invalidField('approval_transaction_hash', describe(formats.hash));
   if (protocol === 'solana') return error;
   throw error;
+}
+
+/** Throws `sold_out` if less is left than the amount. `assertCapacity` decides, but only after the approval is checked. */
+function assertSupply(
+  findings: readonly Finding[],
+  firstDigits: number,
+  amount: bigint,
+  digits: number,
+): void {
+  const remaining = findings.find(({ check }) => check.code === 'supply')?.remaining;
+  if (remaining === undefined) return;
+  const left = (remaining * 10n ** BigInt(digits)) / 10n ** BigInt(firstDigits);
+  if (amount > left) throw new ApiError('sold_out', { remaining: String(left) });
 }
 
 /** Returns the participation that an earlier identical request created. */

@@ -3,7 +3,7 @@ import { lockUser } from '../accounts/user.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { eraseUser as eraseDocuments } from '../documents/erase.ts';
-import { lockAccount } from '../eligibility/account.ts';
+import { lockNotHeld } from '../eligibility/account.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import { timestampOf, toTimestamp } from '../http/wire.ts';
 import { eraseUser as eraseIdentity } from '../identity/erase.ts';
@@ -76,7 +76,7 @@ export async function eraseUser(ctx: Parts, emailOrId: string): Promise<Erasure>
 
 /** Throws while the account is on hold, or while money may still move for it. */
 async function assertErasable({ clock }: Parts, tx: Db, userId: string): Promise<void> {
-  await lockAccount(tx, userId);
+  await lockNotHeld(tx, userId);
   if (await hasUnsettledParticipation(tx, userId))
     throw invalidField('user', 'has open participations; erase the user when they are settled');
   if (await hasAnyLiveOrder(tx, userId, timestampOf(clock)))

@@ -128,6 +128,7 @@ export async function removeWallet(
   if (found === undefined) throw new ApiError('not_found');
   return ctx.commitReply(async (tx) => {
     assertNotEnded(ctx, await lockBindings(tx, offer.id, found.option_id, caller.userId));
+    await lockAccount(tx, caller.userId);
     const removed = await deleteBinding(tx, id);
     if (removed === undefined) throw new ApiError('not_found');
     await rememberOwner(ctx, tx, caller.userId, removed.address);

@@ -4,6 +4,7 @@ import { readCode } from '../chain/evm/code.ts';
 import type { SignerKind } from '../chain/signatures.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
+import { shareAccount } from '../eligibility/account.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { toTimestamp } from '../http/wire.ts';
@@ -38,8 +39,8 @@ export type VerifiedSignature = {
 
 /**
  * Records that the user has proven the wallet with the partner. Ends the proofs and bindings that other users of the
- * partner have of it. Throws `wallet_already_bound` if one of them has money on the way from it, and `wallet_restricted`
- * if an account on hold or finally rejected has ever proven it.
+ * partner have of it. Throws `account_restricted` if the user is on hold, `wallet_already_bound` if one of the others has
+ * money on the way from it, and `wallet_restricted` if an account on hold or finally rejected has ever proven it.
  */
 export async function recordProof(
   ctx: Context,
@@ -58,6 +59,7 @@ export async function recordProof(
     proved_at: toTimestamp(ctx.clock.micros()),
   };
   await ctx.db.transaction().execute(async (tx) => {
+    await shareAccount(tx, userId);
     await lockWallet(tx, partnerId, address);
     const hashes = await ownerHashes(ctx, tx, address);
     if (await isOwnedByRestricted(tx, { hashes, address, userId })) throw new ApiError('wallet_restricted');

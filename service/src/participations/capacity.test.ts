@@ -1,0 +1,79 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { afterAll, describe, expect, test } from 'vitest';
+import { UNIT } from '../../test/support/sale.ts';
+import { useSale } from '../../test/support/settlement.ts';
+import { partnerOf } from '../../test/support/tokens.ts';
+
+const sale = useSale();
+afterAll(() => sale.resumeMining());
+
+/** Limits the option to `tokens` at 2 USD each, and waits until the catalogue knows. */
+async function limitSupply(tokens: string | null): Promise<void> {
+  const { ctx } = sale.app;
+  await sql`update offer_options set price_usd = 2, total_token_supply = ${tokens} where id = ${sale.option}`.execute(
+    ctx.db,
+  );
+  const known = async () => {
+    const { byKey } = await ctx.offers.of(partnerOf('partner-one'));
+    return byKey.get(sale.offer.id)?.options.find(({ id }) => id === sale.option)?.total_token_supply;
+  };
+  while ((await known()) !== tokens) await sleep(2);
+}
+
+const invest = async (buyer: number, units: bigint, hash?: `0x${string}`) =>
+  sale.person.call(
+    'POST',
+    '/v1/participations',
+    sale.request(sale.buyer(buyer), units * UNIT, hash ?? (await sale.buyer(buyer).approve(units * UNIT))),
+  );
+
+describe('a limited supply', () => {
+  test('refuses more than is left with what remains, before it looks at the approval', async () => {
+    await limitSupply('5');
+    expect((await invest(0, 4n)).body.status).toBe('pending');
+    const more = await invest(1, 7n);
+    expect(more).toMatchObject({ status: 409, body: { code: 'sold_out', errors: { remaining: '6000000' } } });
+    const unapproved = await invest(1, 7n, `0x${'ab'.repeat(32)}`);
+    expect(unapproved.body.code).toBe('sold_out');
+    const answers = await Promise.all([1, 2, 3, 4].map((buyer) => invest(buyer, 2n)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 409]);
+    const last = await invest(5, 1n);
+    expect(last.body).toMatchObject({
+      code: 'sold_out',
+      errors: { remaining: '0', checks: [{ code: 'supply', status: 'rejected' }] },
+    });
+    await limitSupply(null);
+  });
+
+  test('is not reserved by participations whose approval is not mined', async () => {
+    const { rows } = await sql<{ tokens: string }>`
+      select (sum(amount) / 2000000 + 1)::int::text as tokens from participations
+      where status <> 'prepared'`.execute(sale.app.ctx.db);
+    await limitSupply(rows[0]?.tokens ?? '0');
+    sale.pauseMining();
+    for (const buyer of [0, 1]) expect((await invest(buyer, 2n)).body.status).toBe('prepared');
+    sale.resumeMining();
+    await sale.mine(1);
+    await limitSupply(null);
+    await sql`update participations set status = 'failed' where status = 'prepared'`.execute(sale.app.ctx.db);
+  });
+});
+
+describe('prepared participations', () => {
+  test('are at most five per user, whatever races', async () => {
+    sale.pauseMining();
+    const hashes: `0x${string}`[] = [];
+    for (let i = 0; i < 8; i++) hashes.push(await sale.buyer(i % 4).approve(BigInt(10 + i) * UNIT));
+    const answers = await Promise.all(hashes.map((hash, i) => invest(i % 4, BigInt(10 + i), hash)));
+    const codes = answers.map(({ body }) => body.code ?? body.status).sort();
+    expect(codes).toEqual([...Array(5).fill('prepared'), ...Array(3).fill('too_many_prepared')]);
+    const refused = answers.find(({ status }) => status !== 200);
+    expect(refused?.status).toBe(409);
+    // The same request again returns the same participation.
+    const first = answers.findIndex(({ status }) => status === 200);
+    expect(await invest(first % 4, BigInt(10 + first), hashes[first])).toEqual(answers[first]);
+    sale.resumeMining();
+    await sale.mine(1);
+  });
+});
