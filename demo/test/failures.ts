@@ -34,14 +34,37 @@ export function failureTests(app: () => TestApp): void {
         await user.verify(page, 'identity_verification', { country: 'IR' });
         await user.expectRequirement(page, 'jurisdiction', 'rejected');
         await page.getByText("This offer isn't available where you live").waitFor();
-        await user.verify(page, 'kyc_approved', { outcome: 'Reject permanently' });
-        await user.expectRequirement(page, 'kyc_approved', 'rejected');
-        await page.getByText('this decision is final').first().waitFor();
-        await shoot(page, '21-rejected');
-        await page.getByRole('link', { name: 'Invest', exact: true }).click();
-        await page.getByRole('heading', { name: 'Invest in Harbour Quarter' }).waitFor();
-        await page.getByText("You can't invest in this option.").first().waitFor();
+        await page.getByText("You can't invest in this option.").waitFor();
+        // Nothing is offered that would be refused.
+        expect(await page.getByRole('link', { name: 'Invest', exact: true }).count()).toBe(0);
+        expect(await page.locator('.cw-checklist').getByRole('button').count()).toBe(0);
+        await page.goto(`${app().url}/offers/harbour-quarter/invest?option=accredited`);
+        await page.getByText("You can't invest in this option.").waitFor();
         expect(await page.getByLabel('Amount', { exact: true }).count()).toBe(0);
+
+        await user.signIn(app(), page, await user.newUser(app()));
+        await page.goto(`${app().url}/offers/harbour-quarter?option=accredited`);
+        await user.verify(page, 'kyc_approved', { outcome: 'Reject permanently' });
+        await page.getByText('this decision is final').first().waitFor();
+        await page.getByText("You can't invest in this option.").waitFor();
+        await shoot(page, '21-rejected');
+      }));
+
+    test('an account on hold is offered nothing but a contact, and never learns why', () =>
+      app().visit(async (page) => {
+        const held = await user.newUser(app());
+        await user.signIn(app(), page, held);
+        await app().post(`/sandbox/users/${held.id}/hold`, { reason: 'a secret reason' });
+        await page.goto(`${app().url}/offers/harbour-quarter?option=public`);
+        await page.getByText('Your account is restricted.').waitFor();
+        const contact = page.getByRole('link', { name: 'Contact support' });
+        expect(await contact.getAttribute('href')).toMatch(/^mailto:/);
+        expect(await page.getByRole('link', { name: 'Invest', exact: true }).count()).toBe(0);
+        await shoot(page, '21-restricted');
+        await page.goto(`${app().url}/offers/harbour-quarter/invest?option=public`);
+        await page.getByText('Your account is restricted.').waitFor();
+        expect(await page.getByLabel('Amount', { exact: true }).count()).toBe(0);
+        expect(await page.content()).not.toContain('secret');
       }));
 
     test('a declined signature binds no wallet, and the user can sign again', () =>

@@ -1,7 +1,7 @@
 import type { BrowserContext, Locator, Page } from 'playwright-core';
 import type { TestApp } from './test-app.ts';
 
-export type User = { email: string; password: string };
+export type User = { id: string; email: string; password: string };
 
 export async function newUser(app: TestApp, fields: object = {}): Promise<User> {
   return (await app.post('/sandbox/users', fields)) as User;

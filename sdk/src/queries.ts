@@ -1,4 +1,5 @@
 import type { Causeway } from './client.ts';
+import type { EligibilityQuery } from './offers.ts';
 import type { PageQuery, Pages } from './paging.ts';
 import type { ParticipationFilter } from './participations.ts';
 import type { QueryOf } from './swap.ts';
@@ -42,6 +43,10 @@ export const queries = {
     ),
   offer: (idOrSlug: string) =>
     defineQuery('offer', idOrSlug, (client, signal) => client.offers.get(idOrSlug, { signal })),
+  eligibility: (offerId: string, query: EligibilityQuery = {}) =>
+    defineQuery('eligibility', [offerId, query], (client, signal) =>
+      client.offers.eligibility(offerId, query, { signal }),
+    ),
   requirements: (offerId: string) =>
     defineQuery('requirements', offerId, (client, signal) => client.requirements.list(offerId, { signal })),
   requirementStatuses: (offerId: string) =>

@@ -84,7 +84,12 @@ export function Boot() {
   if (setup === null || app === null) return <LoadingPage isFailing={isFailing} />;
   return (
     <AppContext.Provider value={app}>
-      <CausewayProvider client={setup.client} wallets={setup.wallets} identity={setup.identity}>
+      <CausewayProvider
+        client={setup.client}
+        wallets={setup.wallets}
+        identity={setup.identity}
+        supportUrl="mailto:support@harbour-invest.example"
+      >
         <App />
       </CausewayProvider>
     </AppContext.Provider>

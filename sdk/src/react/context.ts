@@ -17,6 +17,7 @@ export type CausewayContext = {
   connectors: readonly WalletConnector[];
   identity: IdentityLauncher;
   signInUrl: string;
+  supportUrl: string | undefined;
   rpcUrls: RpcUrls | undefined;
   trusted: TrustedContracts | undefined;
   connected: Readonly<Partial<Record<Protocol, Wallet>>>;

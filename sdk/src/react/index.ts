@@ -7,7 +7,13 @@ export { TokenSaleCheckout, type TokenSaleCheckoutProps } from './checkout/token
 export { TokenizedCheckout, type TokenizedCheckoutProps } from './checkout/tokenized-checkout.tsx';
 export { useCauseway } from './context.ts';
 export { type UseEventsOptions, useEvents } from './hooks/use-events.ts';
-export { useOffer, useOffers, useRequirementStatuses, useRequirements } from './hooks/use-offers.ts';
+export {
+  useEligibility,
+  useOffer,
+  useOffers,
+  useRequirementStatuses,
+  useRequirements,
+} from './hooks/use-offers.ts';
 export {
   type Answer,
   type HookOptions,

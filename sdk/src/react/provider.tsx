@@ -20,6 +20,8 @@ export type CausewayProviderProps = {
   initial?: Preloaded | undefined;
   /** Where sign-in starts. Default: `/causeway/sign-in`. */
   signInUrl?: string | undefined;
+  /** Where users get help when nothing they can do lets them invest, such as `mailto:help@example.com`. */
+  supportUrl?: string | undefined;
   /** RPC URLs to add to a wallet that does not know a chain yet. */
   rpcUrls?: RpcUrls | undefined;
   /** The contracts to trust, so that a compromised service cannot name others. Define it outside your components. */
@@ -54,6 +56,7 @@ export function CausewayProvider({
   identity,
   initial,
   signInUrl = '/causeway/sign-in',
+  supportUrl,
   rpcUrls,
   trusted,
   children,
@@ -66,10 +69,23 @@ export function CausewayProvider({
   const launcher = useMemo(() => identity ?? sumsubIdentity(), [identity]);
   const value = useMemo(
     () => ({
-      ...{ client, cache, events, connectors: wallets, identity: launcher, signInUrl, rpcUrls, trusted },
-      ...{ connected, connect, disconnect },
+      ...{ client, cache, events, connectors: wallets, identity: launcher },
+      ...{ signInUrl, supportUrl, rpcUrls, trusted, connected, connect, disconnect },
     }),
-    [client, cache, events, wallets, launcher, signInUrl, rpcUrls, trusted, connected, connect, disconnect],
+    [
+      client,
+      cache,
+      events,
+      wallets,
+      launcher,
+      signInUrl,
+      supportUrl,
+      rpcUrls,
+      trusted,
+      connected,
+      connect,
+      disconnect,
+    ],
   );
   return <Context.Provider value={value}>{children}</Context.Provider>;
 }

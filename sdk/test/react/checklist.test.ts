@@ -68,6 +68,25 @@ describe('the requirements checklist', () => {
     });
   });
 
+  test('puts what stops the user first, and offers nothing that would be refused', async () => {
+    await app.visit('?view=offer&slug=harbour-quarter&option=accredited', async ({ page, userId }) => {
+      await page.getByText('0 of 7 done').waitFor();
+      expect(await page.getByRole('button', { name: 'Start verification' }).count()).toBeGreaterThan(0);
+      await app.sandbox.control('POST', `/sandbox/users/${userId}/hold`, { reason: 'a secret reason' });
+      await page.reload();
+      await page.getByText('Your account is restricted. Contact support.').waitFor();
+      await page.getByText("You can't invest in this option.").waitFor();
+      const contact = page.getByRole('link', { name: 'Contact support' });
+      expect(await contact.getAttribute('href')).toBe('mailto:help@app.test');
+      expect(await page.locator('.cw-checklist').getByRole('button').count()).toBe(0);
+      expect(await page.content()).not.toContain('secret');
+      await shoot(page, 'checklist-restricted');
+      await app.sandbox.control('POST', `/sandbox/users/${userId}/release`, {});
+      await page.reload();
+      await page.getByRole('button', { name: 'Start verification' }).first().waitFor();
+    });
+  });
+
   test('binds a Solana wallet, and lets a user sign again after declining', async () => {
     await app.visit(
       '?view=offer&slug=harbour-quarter&option=any-wallet&section=checklist',

@@ -135,7 +135,12 @@ function View() {
 
 createRoot(document.getElementById('root') as HTMLElement).render(
   <StrictMode>
-    <CausewayProvider client={causeway} wallets={wallets} identity={identity}>
+    <CausewayProvider
+      client={causeway}
+      wallets={wallets}
+      identity={identity}
+      supportUrl="mailto:help@app.test"
+    >
       <View />
     </CausewayProvider>
   </StrictMode>,

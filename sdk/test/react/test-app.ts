@@ -7,7 +7,7 @@ import { type Sandbox, startSandbox } from '../flows/sandbox.ts';
 import type { PageConfig } from './page.tsx';
 import { type PageServer, startPageServer } from './page-server.ts';
 
-export type Visit = { page: Page; context: BrowserContext; email: string; wallet: string };
+export type Visit = { page: Page; context: BrowserContext; userId: string; email: string; wallet: string };
 export type TestApp = {
   sandbox: Sandbox;
   server: PageServer;
@@ -38,7 +38,7 @@ type Backend = { sandbox: Sandbox; server: PageServer; browser: Browser };
 
 async function visit(backend: Backend, path: string, run: (visit: Visit) => Promise<void>): Promise<void> {
   const { sandbox, server, browser } = backend;
-  const { email, wallet, config } = await newInvestor(sandbox);
+  const { userId, email, wallet, config } = await newInvestor(sandbox);
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   context.setDefaultTimeout(30_000);
   await context.addInitScript((pageConfig) => Object.assign(window, { pageConfig }), config);
@@ -48,7 +48,7 @@ async function visit(backend: Backend, path: string, run: (visit: Visit) => Prom
   page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
   try {
     await page.goto(`${server.url}/${path}`);
-    await run({ page, context, email, wallet });
+    await run({ page, context, userId, email, wallet });
     // The browser logs error responses and aborted requests, which tests cause on purpose.
     expect(errors.filter((text) => !/Failed to load resource/.test(text))).toEqual([]);
   } finally {
@@ -57,7 +57,8 @@ async function visit(backend: Backend, path: string, run: (visit: Visit) => Prom
 }
 
 async function newInvestor(sandbox: Sandbox) {
-  const { email } = (await sandbox.control('POST', '/sandbox/users', {})) as { email: string };
+  const created = (await sandbox.control('POST', '/sandbox/users', {})) as { id: string; email: string };
+  const { id: userId, email } = created;
   const { access_token } = await sandbox.control('POST', '/sandbox/token', { email });
   const { identity_flow_url } = await sandbox.control('GET', '/sandbox');
   const evmKey = generatePrivateKey();
@@ -70,7 +71,7 @@ async function newInvestor(sandbox: Sandbox) {
     solanaKey: solana?.private_key ?? '',
     rpcUrls: Object.fromEntries(sandbox.overview.chains.map(({ chain_id, rpc_url }) => [chain_id, rpc_url])),
   };
-  return { email, wallet, config };
+  return { userId, email, wallet, config };
 }
 
 const screenshots = process.env.SCREENSHOTS;

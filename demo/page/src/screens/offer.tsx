@@ -9,6 +9,7 @@ import {
   OfferTerms,
   offerState,
   RequirementsChecklist,
+  useEligibility,
   useOffer,
 } from '@causeway/sdk/react';
 import { BackIcon } from '../icons.tsx';
@@ -61,6 +62,7 @@ function BackToOffers() {
 /** The side column: countdown, options, the button to invest, and the requirements. */
 function Side({ offer, selected }: { offer: OfferDetails; selected: OfferOption | undefined }) {
   const state = offerState(offer);
+  const isRejected = useIsRejected(offer.id, selected?.id);
   const { action } = TYPE_LABELS[offer.type];
   const investPath = `/offers/${offer.slug}/invest${selected === undefined ? '' : `?option=${selected.slug}`}`;
   return (
@@ -88,11 +90,12 @@ function Side({ offer, selected }: { offer: OfferDetails; selected: OfferOption 
           })}
         </fieldset>
       )}
-      {state === 'open' ? (
+      {state === 'open' && !isRejected && (
         <Link to={investPath} className="button main wide">
           {action}
         </Link>
-      ) : (
+      )}
+      {state !== 'open' && (
         <p className="notice">
           {state === 'ended'
             ? 'This offer has ended. Find your holdings under Investments.'
@@ -104,6 +107,13 @@ function Side({ offer, selected }: { offer: OfferDetails; selected: OfferOption 
       )}
     </>
   );
+}
+
+/** Returns whether nothing that the user does lets them invest in the option; the checklist says why. */
+function useIsRejected(offerId: string, optionId: string | undefined): boolean {
+  const { data } = useEligibility(offerId);
+  const option = data?.options.find(({ offer_option_id }) => offer_option_id === optionId);
+  return option?.checks.some(({ status }) => status === 'rejected') ?? false;
 }
 
 function OfferCountdown({ offer: { starts_at, ends_at } }: { offer: OfferDetails }) {

@@ -3,6 +3,8 @@ import type { SwapResult } from '../../flows/outcome.ts';
 import type { OfferDetails } from '../../wire.ts';
 import { useSwapStatus, useWalletAuthorization } from '../hooks/use-swaps.ts';
 import { useWallet } from '../hooks/use-wallet.ts';
+import { BlockerNotice } from '../identity/blocker-notice.tsx';
+import { useWalletBlockers } from '../identity/use-blockers.ts';
 import { Empty, Skeleton } from '../ui/elements.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { AllowWalletPanel } from '../wallets/allow-wallet-panel.tsx';
@@ -64,6 +66,7 @@ function FundForm({ offer, onDone }: FundSwapCheckoutProps) {
   const authorization = useWalletAuthorization(
     contract && wallet && { ...contract, wallet_address: wallet.address },
   );
+  const blockers = useWalletBlockers(offer.id, offer.options[0]?.id, deployment?.chain, wallet);
   if (deployment === undefined) return <Empty title="This fund isn't available on any network yet" />;
   const isStopped =
     status.data !== undefined && (BigInt(status.data.stopped) & BigInt(status.data.swap_level)) !== 0n;
@@ -74,14 +77,15 @@ function FundForm({ offer, onDone }: FundSwapCheckoutProps) {
       {error !== undefined && status.data === undefined && (
         <ErrorNotice error={error} onRetry={() => void status.refresh()} />
       )}
-      {wallet !== undefined && authorization.data?.authorized === true ? (
+      {wallet !== undefined && authorization.data?.authorized === true && blockers.length === 0 ? (
         <SwapForm key={`${deployment.chain} ${wallet.address}`} {...{ offer, choice, deployment, onDone }} />
       ) : (
         <>
           <DeploymentFields choice={choice} disabled={false} />
           <WalletField wallet={wallet} disabled={false} />
           {wallet !== undefined && authorization.data === undefined && <Skeleton height="7em" />}
-          {wallet !== undefined && authorization.data?.authorized === false && (
+          <BlockerNotice blockers={blockers} onProgress={() => undefined} />
+          {wallet !== undefined && authorization.data?.authorized === false && blockers.length === 0 && (
             <AllowWalletPanel {...{ offer, wallet }} chain={deployment.chain} />
           )}
         </>

@@ -2,6 +2,8 @@ import { useEffect, useState } from 'react';
 import { parseAmount } from '../../amounts.ts';
 import type { OfferDetails, Participation } from '../../wire.ts';
 import { useWallet } from '../hooks/use-wallet.ts';
+import { BlockerNotice } from '../identity/blocker-notice.tsx';
+import { useWalletBlockers } from '../identity/use-blockers.ts';
 import { Empty } from '../ui/elements.tsx';
 import { AmountField, DeploymentFields, WalletField } from './checkout-fields.tsx';
 import { CheckoutGate } from './checkout-gate.tsx';
@@ -85,12 +87,14 @@ function SaleForm({ offer, option, onDone }: FormProps) {
   const amount = useAmount(limits);
   const sale = useTokenSale({ offer, option, deployment, wallet, onDone });
   const { run, unfinished } = sale;
+  const blockers = useWalletBlockers(offer.id, option.id, deployment?.chain, wallet);
   if (deployment === undefined) return <Empty title="This sale isn't available on any network yet" />;
   if (run.state.step === 'done')
     return <SaleDone offer={offer} participation={run.state.result} onAgain={run.reset} />;
   const isBusy = run.state.step === 'running';
   const isIdle = run.state.step === 'idle';
-  const canBuy = wallet !== undefined && amount.units !== null && sale.isRegistered !== false;
+  const canBuy =
+    wallet !== undefined && amount.units !== null && sale.isRegistered !== false && blockers.length === 0;
   return (
     <form
       className="cw-stack"
@@ -115,6 +119,7 @@ function SaleForm({ offer, option, onDone }: FormProps) {
               {...{ offer, optionId: option.id, wallet, registered: sale.registered }}
             />
           )}
+          <BlockerNotice blockers={blockers} onProgress={() => undefined} />
           <AmountField {...{ amount, limits, hasWallet: wallet !== undefined }} disabled={false} />
           <SaleSummary {...{ offer, option, deployment }} units={amount.units} />
           <button

@@ -4,6 +4,8 @@ import type { SwapResult } from '../../flows/outcome.ts';
 import type { OfferDetails, TokenizedSwapTransaction } from '../../wire.ts';
 import { useQuote, useTradingStatus } from '../hooks/use-tokenized.ts';
 import { useWallet } from '../hooks/use-wallet.ts';
+import { BlockerNotice } from '../identity/blocker-notice.tsx';
+import { useWalletBlockers } from '../identity/use-blockers.ts';
 import { Empty } from '../ui/elements.tsx';
 import { truncateDecimals } from '../ui/format.ts';
 import { AmountField, DeploymentFields, SlippageField, WalletField } from './checkout-fields.tsx';
@@ -71,6 +73,7 @@ function TradeForm({ offer, choice, deployment, onDone }: FormProps) {
   const [slippageBps, setSlippageBps] = useState(DEFAULT_SLIPPAGE_BPS);
   const { amount, limits, quote, isTradable } = useTradeQuote(offer.asset.code, deployment, wallet?.address);
   const { run, order, buy } = useTokenizedPurchase({ offer, deployment, wallet, onDone });
+  const blockers = useWalletBlockers(offer.id, offer.options[0]?.id, deployment.chain, wallet);
   if (run.state.step === 'done')
     return (
       <SwapDone
@@ -83,7 +86,12 @@ function TradeForm({ offer, choice, deployment, onDone }: FormProps) {
         }}
       />
     );
-  const canBuy = isTradable && wallet !== undefined && amount.units !== null && quote.data !== undefined;
+  const canBuy =
+    isTradable &&
+    blockers.length === 0 &&
+    wallet !== undefined &&
+    amount.units !== null &&
+    quote.data !== undefined;
   const startPurchase = () => {
     if (amount.units !== null && quote.data !== undefined)
       buy({ units: amount.units, quoted: BigInt(quote.data.token_base_units), slippageBps });
@@ -101,6 +109,7 @@ function TradeForm({ offer, choice, deployment, onDone }: FormProps) {
           <MarketNotice symbol={offer.asset.code} error={quote.error} />
           <DeploymentFields choice={choice} disabled={false} />
           <WalletField wallet={wallet} disabled={false} />
+          <BlockerNotice blockers={blockers} onProgress={() => undefined} />
           <AmountField {...{ amount, limits, hasWallet: wallet !== undefined }} disabled={!isTradable} />
           <SlippageField value={slippageBps} choices={SLIPPAGE_BPS_CHOICES} onChange={setSlippageBps} />
           <TokenizedSummary {...{ offer, deployment, quote: quote.data, units: amount.units }} />

@@ -1,5 +1,6 @@
+import type { EligibilityQuery } from '../../offers.ts';
 import { queries } from '../../queries.ts';
-import type { Offer, OfferDetails, OfferRequirements, RequirementStatuses } from '../../wire.ts';
+import type { Eligibility, Offer, OfferDetails, OfferRequirements, RequirementStatuses } from '../../wire.ts';
 import {
   enabledIf,
   type HookOptions,
@@ -83,4 +84,27 @@ export function useRequirementStatuses(
   options?: HookOptions,
 ): QueryResult<RequirementStatuses> {
   return useQuery(queries.requirementStatuses(offerId ?? ''), enabledIf(offerId, options));
+}
+
+/**
+ * Explains whether the user could invest now, per option of an offer: the checks that passed, and what to do about the
+ * others. With a wallet, the checks are about that wallet.
+ *
+ * @example
+ * ```tsx
+ * import { useEligibility } from '@causeway/sdk/react';
+ *
+ * function Reasons({ offerId, optionId }: { offerId: string; optionId: string }) {
+ *   const { data } = useEligibility(offerId);
+ *   const checks = data?.options.find((option) => option.offer_option_id === optionId)?.checks ?? [];
+ *   return <p>{checks.filter(({ status }) => status !== 'passed').map(({ message }) => message).join(' ')}</p>;
+ * }
+ * ```
+ */
+export function useEligibility(
+  offerId: string | undefined,
+  options?: HookOptions & EligibilityQuery,
+): QueryResult<Eligibility> {
+  const { chain, walletAddress, ...rest } = options ?? {};
+  return useQuery(queries.eligibility(offerId ?? '', { chain, walletAddress }), enabledIf(offerId, rest));
 }

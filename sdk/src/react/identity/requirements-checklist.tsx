@@ -4,9 +4,12 @@ import { Loading, Skeleton, StatusBadge } from '../ui/elements.tsx';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import { REQUIREMENT_LABELS, STATUS_LABELS } from '../ui/labels.ts';
 import { WalletStep } from '../wallets/wallet-step.tsx';
+import { BlockerNotice } from './blocker-notice.tsx';
+import { isFinal } from './blockers.ts';
 import { DocumentStep } from './document-step.tsx';
 import { IdentityStep } from './identity-step.tsx';
 import { describeJurisdiction } from './jurisdiction.ts';
+import { useBlockers } from './use-blockers.ts';
 import { type RequirementRow, useRequirementRows } from './use-requirement-rows.ts';
 
 export type RequirementsChecklistProps = {
@@ -17,8 +20,8 @@ export type RequirementsChecklistProps = {
 };
 
 /**
- * Lists the requirements of an option with their status and the next step. The user completes identity checks,
- * documents and wallets without leaving the page.
+ * Lists the requirements of an option with their status and the next step, and what stops the user first. The user
+ * completes identity checks, documents and wallets without leaving the page. Nothing is offered that would be refused.
  *
  * @example
  * ```tsx
@@ -33,25 +36,36 @@ export type RequirementsChecklistProps = {
  */
 export function RequirementsChecklist({ offer, optionId, onCompleted }: RequirementsChecklistProps) {
   const { rows, error, done, isAllDone, expectChange, refresh } = useRequirementRows(offer.id, optionId);
+  const { blockers, isLoading } = useBlockers(offer.id, optionId);
+  const canInvest = isAllDone && !isLoading && blockers.length === 0;
   useEffect(() => {
-    if (isAllDone) onCompleted?.();
-  }, [isAllDone]);
+    if (canInvest) onCompleted?.();
+  }, [canInvest]);
   const registersWallets =
     rows?.some(({ requirement }) => requirement.type === 'whitelisted_wallet') ?? false;
-  const isBlocked = rows?.some(isFinalRejection) ?? false;
+  const isBlocked = isFinal(blockers);
+  // Rejected requirements explain themselves below, so one of them is enough here.
+  const general = blockers.filter(({ requirement_id }) => requirement_id === null);
+  const shown = general.length > 0 ? general : blockers.slice(0, 1);
+  const sorted = rows?.toSorted((a, b) => rank(a) - rank(b));
   const next = rows?.find(({ status }) => ['not_started', 'action_needed'].includes(status.status));
   return (
     <section className="cw cw-card cw-checklist" aria-busy={rows === undefined}>
-      <Head total={rows?.length} done={done} isBlocked={isBlocked} />
+      <Head total={rows?.length} done={done} {...{ isBlocked, canInvest }} />
       {rows === undefined && error !== undefined && <ErrorNotice error={error} onRetry={refresh} />}
       {rows === undefined && error === undefined && <ChecklistSkeleton />}
+      {rows !== undefined && shown.length > 0 && (
+        <div className="cw-checklist-blockers">
+          <BlockerNotice blockers={shown} onProgress={expectChange} />
+        </div>
+      )}
       <ol className="cw-list">
-        {rows?.map((row) => (
+        {sorted?.map((row) => (
           <Row
             key={row.requirement.id}
-            {...{ offer, optionId, row, expectChange }}
+            {...{ offer, optionId, row, expectChange, isBlocked }}
             registersWallets={registersWallets}
-            isNext={row === next && !isBlocked}
+            isNext={row === next}
           />
         ))}
       </ol>
@@ -59,12 +73,19 @@ export function RequirementsChecklist({ offer, optionId, onCompleted }: Requirem
   );
 }
 
-/** A declined form can be started again; every other rejection is final. */
-function isFinalRejection({ requirement, status }: RequirementRow): boolean {
+/** A rejected identity step only explains itself; other steps offer something to do. */
+function isExplained({ requirement, status }: RequirementRow): boolean {
   return status.status === 'rejected' && requirement.type !== 'document';
 }
 
-function Head({ total, done, isBlocked }: { total: number | undefined; done: number; isBlocked: boolean }) {
+/** Rejections come first; the others keep their order. */
+function rank({ status }: RequirementRow): number {
+  return status.status === 'rejected' ? 0 : 1;
+}
+
+type HeadProps = { total: number | undefined; done: number; isBlocked: boolean; canInvest: boolean };
+
+function Head({ total, done, isBlocked, canInvest }: HeadProps) {
   const titleId = useId();
   return (
     <div className="cw-checklist-head">
@@ -72,18 +93,19 @@ function Head({ total, done, isBlocked }: { total: number | undefined; done: num
         Before you invest
       </h2>
       <p className={isBlocked || done === total ? 'cw-strong' : 'cw-muted'} role="status">
-        {progressText(total, done, isBlocked)}
+        {progressText({ total, done, isBlocked, canInvest })}
       </p>
       {total !== 0 && <progress className="cw-bar" max={total ?? 1} value={done} aria-labelledby={titleId} />}
     </div>
   );
 }
 
-function progressText(total: number | undefined, done: number, isBlocked: boolean): string {
+function progressText({ total, done, isBlocked, canInvest }: HeadProps): string {
   if (total === undefined) return '\u00a0';
-  if (total === 0) return 'No checks needed. You can invest now.';
   if (isBlocked) return "You can't invest in this option.";
-  return done === total ? 'All done. You can invest now.' : `${done} of ${total} done`;
+  if (canInvest)
+    return total === 0 ? 'No checks needed. You can invest now.' : 'All done. You can invest now.';
+  return total === 0 ? '\u00a0' : `${done} of ${total} done`;
 }
 
 type RowProps = {
@@ -91,6 +113,8 @@ type RowProps = {
   optionId: string;
   row: RequirementRow;
   isNext: boolean;
+  /** Nothing that the user does helps, so no step is offered. */
+  isBlocked: boolean;
   /** The option keeps a list of registered wallets, so a new wallet does not replace the last one. */
   registersWallets: boolean;
   expectChange(): void;
@@ -111,7 +135,7 @@ function Row(props: RowProps) {
         </div>
         <StatusBadge tone={tone}>{label}</StatusBadge>
       </div>
-      <Step {...props} />
+      {(!props.isBlocked || isExplained(props.row)) && <Step {...props} />}
     </li>
   );
 }

@@ -1,8 +1,9 @@
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import type { CausewayError } from '../../error.ts';
 import { type DescribedStatus, describeStatus } from '../../requirements.ts';
 import type { Requirement } from '../../wire.ts';
 import { useRequirementStatuses, useRequirements } from '../hooks/use-offers.ts';
+import { useInvalidate } from '../hooks/use-query.ts';
 
 export type RequirementRow = { requirement: Requirement; status: DescribedStatus };
 
@@ -50,10 +51,19 @@ export function useRequirementRows(offerId: string, optionId: string): Requireme
     return () => clearTimeout(timer);
   }, [expectedChanges]);
   const { refresh: refreshStatuses } = statuses;
+  const invalidate = useInvalidate();
   const expectChange = useCallback(() => {
     setExpectedChanges((count) => count + 1);
+    invalidate('eligibility');
     void refreshStatuses();
-  }, [refreshStatuses]);
+  }, [refreshStatuses, invalidate]);
+  // What changes a status also changes what blocks the user.
+  const states = rows?.map(({ status }) => status.status).join();
+  const previousStates = useRef(states);
+  useEffect(() => {
+    if (previousStates.current !== undefined && previousStates.current !== states) invalidate('eligibility');
+    previousStates.current = states;
+  }, [states, invalidate]);
   const refresh = () => {
     void requirements.refresh();
     void refreshStatuses();

@@ -1,0 +1,37 @@
+import type { Check, KycLevel } from '../../wire.ts';
+import { useCausewayContext } from '../context.ts';
+import { isFinal } from './blockers.ts';
+import { IdentityStep } from './identity-step.tsx';
+
+/** Says what stops the user from investing, with the way out if there is one and a contact if there is none. */
+export function BlockerNotice({ blockers, onProgress }: { blockers: readonly Check[]; onProgress(): void }) {
+  const { supportUrl } = useCausewayContext();
+  if (blockers.length === 0) return null;
+  const isRejected = isFinal(blockers);
+  const needsContact = blockers.some(({ next }) => next?.type === 'contact');
+  const identity = isRejected ? undefined : blockers.find(({ next }) => next?.type === 'identity');
+  return (
+    <div className={`cw-notice cw-tone-${isRejected ? 'bad' : 'attention'}`} role="status" data-blockers="">
+      <p className="cw-notice-title">{isRejected ? "Why you can't invest" : 'Before you can invest'}</p>
+      {[...new Set(blockers.map(({ message }) => message))].map((message) => (
+        <p key={message}>{message}</p>
+      ))}
+      {needsContact && supportUrl !== undefined && (
+        <a className="cw-button" href={supportUrl}>
+          Contact support
+        </a>
+      )}
+      {identity !== undefined && (
+        <IdentityStep type="jurisdiction" status={statusOf(identity)} isNext onProgress={onProgress} />
+      )}
+    </div>
+  );
+}
+
+function statusOf({ next }: Check) {
+  const { level_name, reset } = (next?.body ?? {}) as { level_name?: KycLevel; reset?: boolean };
+  return {
+    ...{ status: 'action_needed' as const, action: 'update_pii_data' as const },
+    ...{ kyc_level: level_name, kyc_reset: reset },
+  };
+}
