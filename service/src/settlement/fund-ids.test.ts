@@ -4,14 +4,9 @@ import { createWalletClient, custom, type Hex } from 'viem';
 import { sepolia } from 'viem/chains';
 import { keccak256, toHex } from 'viem/utils';
 import { afterEach, describe, expect, test } from 'vitest';
+import { grantRoles, makeFundV2 } from '../../test/support/fund-v2.ts';
 import { saleWorker, UNIT } from '../../test/support/sale.ts';
-import {
-  blockedCount,
-  expectDatabaseToMatchFund,
-  grantRoles,
-  makeFundV2,
-  useSale,
-} from '../../test/support/settlement.ts';
+import { blockedCount, expectDatabaseToMatchFund, useSale } from '../../test/support/settlement.ts';
 import { requestRemit } from '../participations/remit.ts';
 
 const sale = useSale({ makeFund: makeFundV2 });

@@ -17,12 +17,15 @@ export const OPERATOR_HELP: CommandHelp = {
     'operator status',
     'operator adopt CHAIN',
     'operator reconcile CHAIN [--from-block N] [--dry-run] [--yes]',
+    'operator reconcile CHAIN --report [--from-block N] [--write FILE]',
   ],
   description:
-    "status prints, for every configured chain, the operator key's balance, its nonce on chain, the next nonce the service will use, and the number of open transactions. reconcile compares the commits and refunds in the final blocks of a chain with the database, prints a plan and writes it after confirmation: it adopts transactions of the operator's keys that the database has lost, for example in a restore, and pauses the offers with any other difference. adopt resumes settlement after another program has used the key: it continues from the chain's nonce once the foreign transactions are final and reconciled.",
+    "status prints, for every configured chain, the operator key's balance, its nonce on chain, the next nonce the service will use, and the number of open transactions. reconcile compares the commits and refunds in the final blocks of a chain with the database, prints a plan and writes it after confirmation: it adopts transactions of the operator's keys that the database has lost, for example in a restore, and pauses the offers with any other difference. With --report it prints the totals and differences of every fund as JSON, signed with the operator key if there is one, exits with 1 on any difference and changes nothing. adopt resumes settlement after another program has used the key: it continues from the chain's nonce once the foreign transactions are final and reconciled.",
   options: {
     '--from-block N': 'The first block to compare. Default: shortly before the last known transaction.',
     '--dry-run': 'Only print the plan.',
+    '--report': 'Print a report instead of a plan, from the first block on by default.',
+    '--write FILE': 'Write the report to FILE instead of standard output.',
     '--yes': 'Write the plan without asking for confirmation.',
   },
   examples: {
@@ -36,6 +39,8 @@ const options = {
   'from-block': { type: 'string' },
   'dry-run': { type: 'boolean' },
   yes: { type: 'boolean' },
+  report: { type: 'boolean' },
+  write: { type: 'string' },
 } as const;
 
 export async function runOperator(config: Config, args: string[]): Promise<void> {

@@ -4,18 +4,30 @@ import { createLog } from '../log.ts';
 import { UsageError } from '../operations/command.ts';
 import { confirm } from '../operations/confirm.ts';
 import { runCommand } from '../operations/run-command.ts';
+import { writeOutput } from '../operations/write-output.ts';
+import { openOperatorKey } from '../operator/key.ts';
 import { applyReconcile, PlanOutdated } from './reconcile.ts';
 import { planReconcile, type ReconcilePlan } from './reconcile-plan.ts';
+import { buildReport, signReport } from './reconcile-report.ts';
 
-export type ReconcileOptions = { 'from-block'?: string; yes?: boolean; 'dry-run'?: boolean };
+export type ReconcileOptions = {
+  'from-block'?: string;
+  yes?: boolean;
+  'dry-run'?: boolean;
+  report?: boolean;
+  write?: string;
+};
 
 /** Compares a chain with the database, prints the plan and, once confirmed, writes it. Exits with 1 on a difference. */
 export async function runReconcile(config: Config, chain: EvmChain, values: ReconcileOptions): Promise<void> {
   const { 'from-block': from } = values;
   if (from !== undefined && !/^\d{1,18}$/.test(from))
     throw new UsageError('--from-block must be a block number');
+  const fromBlock = from === undefined ? undefined : BigInt(from);
+  if (values.report === true) return writeReport(config, chain, fromBlock, values.write);
+  if (values.write !== undefined) throw new UsageError('--write requires --report');
   await runCommand(config, async (ctx) => {
-    const plan = await planReconcile(ctx.db, chain, from === undefined ? undefined : BigInt(from));
+    const plan = await planReconcile(ctx.db, chain, fromBlock);
     console.log(describePlan(plan));
     if (plan.differences.length > 0) process.exitCode = 1;
     if (values['dry-run'] === true || (plan.lost.length === 0 && plan.differences.length === 0)) return;
@@ -28,6 +40,22 @@ export async function runReconcile(config: Config, chain: EvmChain, values: Reco
       if (!(error instanceof PlanOutdated)) throw error;
       throw new UsageError(error.message);
     }
+  });
+}
+
+/** Prints or writes a report, signed if there is an operator key. Exits with 1 on any difference, and changes nothing. */
+async function writeReport(
+  config: Config,
+  chain: EvmChain,
+  fromBlock: bigint | undefined,
+  file: string | undefined,
+): Promise<void> {
+  await runCommand(config, async (ctx) => {
+    const key = config.operatorKey;
+    const signer = key === null ? null : await openOperatorKey(key, ctx.clock);
+    const report = await signReport(await buildReport(ctx, chain, fromBlock), signer);
+    if (!report.agrees) process.exitCode = 1;
+    await writeOutput(file, `${JSON.stringify(report, null, 2)}\n`);
   });
 }
 

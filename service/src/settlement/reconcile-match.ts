@@ -13,19 +13,29 @@ export type Match = {
 type Books = {
   events: readonly MinedFundEvent[];
   known: readonly KnownTransaction[];
-  /** The rows of every wallet in the events, oldest first. */
+  /** The rows of every wallet in the events, and all that record transactions in the compared blocks, oldest first. */
   rows: readonly BookedRow[];
   signers: readonly Hex[];
   transactions: ReadonlyMap<Hex, MinedTransaction>;
+  /** The first and the last compared block. */
+  from: bigint;
+  to: bigint;
 };
+
+type FundEventKey = Pick<MinedFundEvent, 'fund' | 'user' | 'option' | 'token' | 'amount'>;
 
 const UNCOMMITTED = new Set(['prepared', 'pending', 'failed', 'submitted']);
 const REFUNDABLE = new Set(['completed', 'remit_submitted', 'remit_failed']);
 
-/** Finds the row of every event. Rows are used once, oldest first, and never invented. */
+/** Finds the row of every event, and the event of every row. Rows are used once, oldest first, and never invented. */
 export function matchEvents(books: Books): Match {
   const match: Match = { adopted: [], differences: [] };
+  const knownByHash = new Map(
+    books.known.filter(({ state }) => state !== 'displaced').map((known) => [known.hash, known]),
+  );
+  const rowsByKey = groupRows(books.rows);
   const taken = { commit: new Set<string>(), remit: new Set<string>() };
+  const adoptedByHash = new Map<Hex, Match['adopted'][number]>();
   const adoptedCommits = new Set<string>();
   for (const event of books.events) {
     const kind: Kind = event.name === 'Committed' ? 'commit' : 'remit';
@@ -34,14 +44,16 @@ export function matchEvents(books: Books): Match {
         fund: event.fund,
         message: `${event.hash} ${event.name} ${event.amount} of ${event.token} for ${event.user}: ${message}`,
       });
-    const own = books.known.find(({ hash, state }) => hash === event.hash && state !== 'displaced');
+    const own = knownByHash.get(event.hash);
     // The worker has not recorded the outcome of an open transaction yet.
     if (own?.state === 'open') continue;
-    const equal = books.rows.filter((row) => isEqual(row, event) && !taken[kind].has(row.id));
+    const equal = (rowsByKey.get(keyOf(event)) ?? []).filter(
+      (row) => !taken[kind].has(row.id) && (event.commitment === null || event.commitment === row.commitment),
+    );
     if (own !== undefined) {
       const row = equal.find((each) => (kind === 'commit' ? each.commitId : each.remitId) === own.id);
-      const isRecorded = kind === 'commit' ? row?.committed === true : row?.status === 'remitted';
-      if (row === undefined || !isRecorded) report('the transaction is ours, but no row records this');
+      if (row === undefined || !isRecorded(row, kind))
+        report('the transaction is ours, but no row records this');
       else taken[kind].add(row.id);
       continue;
     }
@@ -59,24 +71,54 @@ export function matchEvents(books: Books): Match {
     else {
       taken[kind].add(row.id);
       if (kind === 'commit') adoptedCommits.add(row.id);
-      const entry = match.adopted.find((each) => each.transaction === transaction);
-      if (entry === undefined) match.adopted.push({ transaction, kind, first: event, rows: [row] });
-      else entry.rows.push(row);
+      const entry = adoptedByHash.get(event.hash) ?? { transaction, kind, first: event, rows: [] };
+      entry.rows.push(row);
+      adoptedByHash.set(event.hash, entry);
     }
   }
+  match.adopted.push(...adoptedByHash.values());
+  match.differences.push(...findUnproven(books, taken));
   return match;
 }
 
-/** Compares everything that the event says with the row, the id of the commitment included if the fund has ids. */
-function isEqual(row: BookedRow, event: MinedFundEvent): boolean {
-  if (event.commitment !== null && event.commitment !== row.commitment) return false;
-  return (
-    row.fund === event.fund &&
-    row.user === event.user &&
-    row.token === event.token &&
-    row.amount === event.amount &&
-    hashOption(row.optionId) === event.option
-  );
+/** Returns a difference for every row that records a commit or refund in the compared blocks which the chain lacks. */
+function findUnproven(
+  { rows, from, to }: Books,
+  taken: Record<Kind, ReadonlySet<string>>,
+): Match['differences'] {
+  const isCompared = (block: bigint | null) => block !== null && block >= from && block <= to;
+  return rows.flatMap((row) => {
+    const missing = (['commit', 'remit'] as const).filter(
+      (kind) =>
+        isRecorded(row, kind) &&
+        isCompared(kind === 'commit' ? row.commitBlock : row.remitBlock) &&
+        !taken[kind].has(row.id),
+    );
+    return missing.map((kind) => ({
+      fund: row.fund,
+      message: `participation ${row.id} records a ${kind} that is not on the chain`,
+    }));
+  });
+}
+
+function isRecorded(row: BookedRow, kind: Kind): boolean {
+  return kind === 'commit' ? row.committed === true : row.status === 'remitted';
+}
+
+/** Groups rows by everything that the event of any fund says. */
+function groupRows(rows: readonly BookedRow[]): Map<string, BookedRow[]> {
+  const groups = new Map<string, BookedRow[]>();
+  for (const row of rows) {
+    const key = keyOf({ ...row, option: hashOption(row.optionId) });
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [row]);
+    else group.push(row);
+  }
+  return groups;
+}
+
+function keyOf({ fund, user, option, token, amount }: FundEventKey): string {
+  return [fund, user, option, token, amount].join();
 }
 
 function findProblem({ signers }: Books, event: MinedFundEvent, found?: MinedTransaction): string | null {

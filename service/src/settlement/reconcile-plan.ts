@@ -65,7 +65,11 @@ export async function planReconcile(db: Db, chain: EvmChain, fromBlock?: bigint)
   const match = matchEvents({
     events,
     known,
-    rows: await listBooked(db, chain.name, [...new Set(events.map(({ user }) => user))]),
+    ...{ from, to: toBlock },
+    rows: await listBooked(db, chain.name, [...new Set(events.map(({ user }) => user))], {
+      from,
+      to: toBlock,
+    }),
     signers: await listSigners(db, chain.name),
     transactions: new Map(transactions.flatMap((each) => (each === null ? [] : [[each.hash, each]]))),
   });

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Hex } from 'viem';
 import { bytesToHex, hexToBytes } from 'viem/utils';
+import type { FundTotals } from '../chain/evm/sale-fund.ts';
 import type { Db } from '../db/pool.ts';
 import { SETTLEMENT_COLUMNS, type SettlementRow, type StoredRow, toSettlementRow } from './store.ts';
 
@@ -13,6 +14,8 @@ export type BookedRow = SettlementRow & {
   remitNonce: bigint | null;
   isCommitOpen: boolean;
   isRemitOpen: boolean;
+  commitBlock: bigint | null;
+  remitBlock: bigint | null;
 };
 
 /** Returns every fund of a chain that offers or participations name, with the ids of their offers. */
@@ -25,8 +28,13 @@ export async function listFunds(db: Db, chain: string): Promise<{ fund: Hex; off
   return rows;
 }
 
-/** Returns the rows of these wallets in the funds of a chain, oldest first. */
-export async function listBooked(db: Db, chain: string, wallets: readonly Hex[]): Promise<BookedRow[]> {
+/** Returns the rows of these wallets, and all rows with transactions from block `from` to block `to`, oldest first. */
+export async function listBooked(
+  db: Db,
+  chain: string,
+  wallets: readonly Hex[],
+  { from, to }: { from: bigint; to: bigint },
+): Promise<BookedRow[]> {
   type Stored = StoredRow & {
     committed: boolean | null;
     commit_id: string | null;
@@ -35,13 +43,16 @@ export async function listBooked(db: Db, chain: string, wallets: readonly Hex[])
     remit_state: string | null;
     commit_nonce: bigint | null;
     remit_nonce: bigint | null;
+    commit_block: bigint | null;
+    remit_block: bigint | null;
   };
   const { rows } = await sql<Stored>`
     select ${SETTLEMENT_COLUMNS}, p.committed, p.commit_id, p.remit_id, c.state as commit_state, c.nonce as commit_nonce,
-      r.state as remit_state, r.nonce as remit_nonce
+      r.state as remit_state, r.nonce as remit_nonce, c.block_number as commit_block, r.block_number as remit_block
     from participations p left join operator_transactions c on c.id = p.commit_id
       left join operator_transactions r on r.id = p.remit_id
-    where p.wallet_address = any(${wallets}) and p.chain = ${chain} order by p.inserted_at, p.id`.execute(db);
+    where p.chain = ${chain} and (p.wallet_address = any(${wallets}) or c.block_number between ${from} and ${to}
+      or r.block_number between ${from} and ${to}) order by p.inserted_at, p.id`.execute(db);
   return rows.map((row) => ({
     ...toSettlementRow(row),
     committed: row.committed,
@@ -51,6 +62,8 @@ export async function listBooked(db: Db, chain: string, wallets: readonly Hex[])
     remitNonce: row.remit_nonce,
     isCommitOpen: row.commit_state === 'open',
     isRemitOpen: row.remit_state === 'open',
+    commitBlock: row.commit_block,
+    remitBlock: row.remit_block,
   }));
 }
 
@@ -86,4 +99,29 @@ export async function attachRefund(tx: Db, transactionId: string, ids: readonly 
   await sql`
     update participations p set remit_id = ${transactionId}, remit_row = n.row - 1
     from unnest(${ids}::uuid[]) with ordinality as n (id, row) where p.id = n.id`.execute(tx);
+}
+
+/** What the rows of a fund and token add up to, and the slugs of their offers. */
+export type BookedTotals = { fund: Hex; token: Hex; offers: string[]; totals: FundTotals };
+
+/** Adds up the commits and refunds that rows record up to block `to`. */
+export async function listBookedTotals(db: Db, chain: string, to: bigint): Promise<BookedTotals[]> {
+  const { rows } = await sql<{ fund: Hex; token: Hex; offers: string[] } & Record<keyof FundTotals, string>>`
+    select p.fund_address as fund, p.token_address as token, array_agg(distinct o.slug) as offers,
+      count(*) filter (where p.committed and c.block_number <= ${to})::text as commits,
+      coalesce(sum(p.amount) filter (where p.committed and c.block_number <= ${to}), 0)::text as committed,
+      count(*) filter (where p.status = 'remitted' and r.block_number <= ${to})::text as refunds,
+      coalesce(sum(p.amount) filter (where p.status = 'remitted' and r.block_number <= ${to}), 0)::text as refunded
+    from participations p join offers o on o.id = p.offer_id left join operator_transactions c on c.id = p.commit_id
+      left join operator_transactions r on r.id = p.remit_id
+    where p.chain = ${chain} group by p.fund_address, p.token_address order by 1, 2`.execute(db);
+  return rows.map(({ fund, token, offers, ...sums }) => ({
+    ...{ fund, token, offers },
+    totals: {
+      commits: BigInt(sums.commits),
+      committed: BigInt(sums.committed),
+      refunds: BigInt(sums.refunds),
+      refunded: BigInt(sums.refunded),
+    },
+  }));
 }

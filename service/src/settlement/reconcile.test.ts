@@ -224,6 +224,23 @@ describe('anything else pauses the offer and changes no row', () => {
     expect((await plan()).differences).toEqual([]);
   });
 
+  test('a row that records a commit of another amount', async () => {
+    const { db } = sale.app.ctx;
+    const [row] = await db
+      .selectFrom('participations')
+      .select('id')
+      .where('status', '=', 'completed')
+      .execute();
+    const add = (units: number) =>
+      sql`update participations set amount = amount + ${units} where id = ${row?.id}`.execute(db);
+    await add(1);
+    const messages = (await plan()).differences.map(({ message }) => message);
+    expect(messages).toHaveLength(2);
+    expect(messages[1]).toBe(`participation ${row?.id} records a commit that is not on the chain`);
+    await add(-1);
+    expect((await plan()).differences).toEqual([]);
+  });
+
   test('a commit that a foreign key has sent', async () => {
     const { address } = sale.buyer(3);
     const { fund, usdc, option, chain } = sale;

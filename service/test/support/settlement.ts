@@ -1,14 +1,12 @@
 import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
-import { saleFundV2 } from '@causeway/contracts/abi/sale-fund-v2.ts';
 import { roles } from '@causeway/sandbox/seed/keys.ts';
 import { sql } from 'kysely';
 import { createWalletClient, custom, type Hex } from 'viem';
 import { sepolia } from 'viem/chains';
-import { keccak256, toHex } from 'viem/utils';
+import { toHex } from 'viem/utils';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { NodeError } from '../../src/chain/rpc/failures.ts';
 import type { FollowTimings } from '../../src/operator/follow.ts';
-import type { TestChain } from './chain.ts';
 import { type Sale, type SaleOptions, saleWorker, startSale } from './sale.ts';
 
 /** Starts a sale before the tests of a file and closes it after them. */
@@ -19,21 +17,6 @@ export function useSale(options: SaleOptions = {}): Sale {
   });
   afterAll(() => sale.close());
   return sale;
-}
-
-/** Deploys a fund of the second generation in which the operator has both roles. */
-export async function makeFundV2(chain: TestChain): Promise<Hex> {
-  const owner = roles.owner.address;
-  const fund = await chain.create(saleFundV2, [owner, keccak256(toHex('fund of ids')), 1_000_000n]);
-  await grantRoles(chain, fund, roles.operator.address);
-  return fund;
-}
-
-/** Lets an address commit to the fund and refund from it. */
-export async function grantRoles({ owner }: TestChain, fund: Hex, address: Hex): Promise<void> {
-  await owner.writeContract({
-    ...{ address: fund, abi: saleFundV2.abi, functionName: 'grantRoles', args: [address, 6n], gas: 200_000n },
-  } as never);
 }
 
 const HIGH_FEES = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 11n };

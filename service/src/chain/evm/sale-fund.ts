@@ -1,7 +1,17 @@
 import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
 import { saleFundV2 } from '@causeway/contracts/abi/sale-fund-v2.ts';
 import { type Hex, zeroAddress, zeroHash } from 'viem';
-import { decodeEventLog, encodeErrorResult, encodeFunctionData, keccak256, slice, toHex } from 'viem/utils';
+import {
+  decodeEventLog,
+  decodeFunctionResult,
+  encodeErrorResult,
+  encodeFunctionData,
+  keccak256,
+  numberToHex,
+  parseAbi,
+  slice,
+  toHex,
+} from 'viem/utils';
 import { ApiError } from '../../errors.ts';
 import type { EvmChain } from './client.ts';
 import { contractCall } from './contract-call.ts';
@@ -15,6 +25,10 @@ export type FundRow = { commitment: Hex; user: Hex; optionId: string; token: Hex
 
 /** Funds of generation 2 have an id per commitment. */
 export type FundGeneration = 1 | 2;
+
+const TOTALS_ABI = parseAbi([
+  'function totals(address token) view returns (uint256, uint256, uint256, uint256)',
+]);
 
 /** The ERC-165 id of `ISaleFundV2`. */
 const GENERATION_2_INTERFACE = '0x563aa1fd';
@@ -52,6 +66,25 @@ export function readIdState<Row extends FundRow>(
 ): Promise<Row[]> {
   const reads = rows.map(({ commitment }) => reader.readNow(contractCall(fund, abiV2, state, [commitment])));
   return Promise.all(reads).then((found) => rows.filter((_, i) => found[i]));
+}
+
+/** Counts and sums of what a fund has committed and refunded in one token. */
+export type FundTotals = { commits: bigint; committed: bigint; refunds: bigint; refunded: bigint };
+
+/** Reads the fund's own totals of a token as of a block. */
+export async function readTokenTotals(
+  { rpc }: EvmChain,
+  fund: Hex,
+  token: Hex,
+  block: bigint,
+): Promise<FundTotals> {
+  const data = encodeFunctionData({ abi: TOTALS_ABI, functionName: 'totals', args: [token] });
+  const params = [{ to: fund, data }, numberToHex(block)];
+  const result = (await rpc.request({ method: 'eth_call', params })) as Hex;
+  const [commits, committed, refunds, refunded] = decodeFunctionResult({
+    ...{ abi: TOTALS_ABI, functionName: 'totals', data: result },
+  });
+  return { commits, committed, refunds, refunded };
 }
 
 /** Encodes a commit. The single form reverts if its row fails; in the batch form each row succeeds or fails alone. */
