@@ -3,10 +3,13 @@ import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
 import { openChains } from '../chain/open-chains.ts';
 import type { Config } from '../config.ts';
+import { ApiError } from '../errors.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { confirm } from '../operations/confirm.ts';
 import { type CommandContext, runCommand } from '../operations/run-command.ts';
 import { writeOutput } from '../operations/write-output.ts';
+import { planRefunds, refundOffer } from '../participations/refund-offer.ts';
+import { showProgress } from '../participations/report-text.ts';
 import { applyOffers, type OfferPlan, OfferRefusedError, planOffers } from './apply.ts';
 import { toOffer } from './catalogue.ts';
 import { checkContracts } from './contract-checks.ts';
@@ -27,13 +30,15 @@ export const OFFER_HELP: CommandHelp = {
     'offer show SLUG',
     'offer publish SLUG …',
     'offer close SLUG …',
+    'offer refund SLUG [--yes] [--dry-run]',
     'offer schema [--write FILE]',
   ],
   description:
-    'Manages offers, which are described by YAML files. diff prints what apply would change and exits with 1 if there are changes; apply validates the files, checks their contracts on chain, asks for confirmation and changes all offers in one transaction; show prints an offer as a file. New offers are hidden until publish. schema prints the JSON schema of offer files for editors.',
+    'Manages offers, which are described by YAML files. diff prints what apply would change and exits with 1 if there are changes; apply validates the files, checks their contracts on chain, asks for confirmation and changes all offers in one transaction; show prints an offer as a file. New offers are hidden until publish. refund requests the refund of every completed participation of an offer, and can be repeated after an interruption. schema prints the JSON schema of offer files for editors.',
   options: {
     '--set NAME=VALUE': 'The value of the variable NAME in the files. Repeatable.',
-    '--yes': 'Apply without asking for confirmation.',
+    '--yes': 'Apply or refund without asking for confirmation.',
+    '--dry-run': 'Only print how many participations would be refunded.',
     '--no-chain-checks': 'Do not check the contracts on chain.',
     '--operator ADDRESS':
       'Check that the contracts accept this operator; by default the operator is not checked.',
@@ -52,6 +57,7 @@ const options = {
   'no-chain-checks': { type: 'boolean' },
   operator: { type: 'string' },
   write: { type: 'string' },
+  'dry-run': { type: 'boolean' },
 } as const;
 
 type Values = ReturnType<typeof readArguments>['values'];
@@ -66,6 +72,7 @@ const ACTIONS: Record<string, { allowed: readonly (keyof typeof options)[]; run:
     allowed: [],
     run: (ctx, slugs) => forEach(slugs, (slug) => publishOffer(ctx, slug), 'published'),
   },
+  refund: { allowed: ['yes', 'dry-run'], run: refund },
   close: { allowed: [], run: (ctx, slugs) => forEach(slugs, (slug) => closeOffer(ctx, slug), 'closed') },
 };
 
@@ -87,7 +94,8 @@ export async function runOffer(config: Config, args: string[]): Promise<void> {
         ? `offer ${name} requires at least one file`
         : `offer ${name} requires a slug; causeway offer list shows them`,
     );
-  if (name === 'show' && words.length > 1) throw new UsageError('offer show takes a single slug');
+  if ((name === 'show' || name === 'refund') && words.length > 1)
+    throw new UsageError(`offer ${name} takes a single slug`);
   try {
     await runCommand(config, (ctx) => action.run(ctx, words, values, config));
   } catch (error) {
@@ -176,6 +184,23 @@ async function readFiles(names: string[], { set = [] }: Values): Promise<OfferFi
       return parseOfferFile(text, { name, variables });
     }),
   );
+}
+
+/** Interrupted and repeated, it goes on with the participations that are not refunded yet. */
+async function refund(ctx: CommandContext, [slug = '']: string[], values: Values): Promise<void> {
+  const { offerId, count } = await planRefunds(ctx, slug).catch((error: unknown) => {
+    throw error instanceof ApiError && error.code === 'not_found'
+      ? new UsageError(`offer ${slug} does not exist; causeway offer list shows all offers`)
+      : error;
+  });
+  console.log(`${count} participations of ${slug} can be refunded`);
+  if (values['dry-run'] === true || count === 0) return;
+  if (values.yes !== true && !(await confirm()))
+    throw new OfferRefusedError(['Not confirmed. Use --yes to refund without asking.']);
+  const progress = showProgress(count, process.stderr);
+  const done = await refundOffer(ctx, offerId, progress.at);
+  progress.end();
+  console.log(`${done} refunds requested`);
 }
 
 async function list({ db, clock }: CommandContext): Promise<void> {

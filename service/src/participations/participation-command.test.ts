@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { testConfig } from '../../test/support/app.ts';
 import { type Sale, saleWorker, startSale, UNIT } from '../../test/support/sale.ts';
 import type { Config } from '../config.ts';
+import { runOffer } from '../offers/offer-command.ts';
 import { runParticipation } from './participation-command.ts';
 import { showProgress } from './report-text.ts';
 
@@ -76,6 +77,57 @@ test('remit asks for the refund, and refuses what was not completed', async () =
   expect(await sale.statusOf(id)).toBe('remitted');
   const failed = (await run('list', '--status', 'failed')).split(' ')[0] ?? '';
   await expect(run('remit', failed)).rejects.toThrow('only completed participations can be refunded');
+});
+
+test('cancel fails what was not signed yet, and nothing else', async () => {
+  const [buyer] = sale.buyers;
+  if (buyer === undefined) throw new Error('no buyer');
+  const pending = await sale.participate(buyer, 2n * UNIT);
+  expect(await run('cancel', pending.id, '--dry-run')).toContain('"status": "pending"');
+  expect(await sale.statusOf(pending.id)).toBe('pending');
+  expect(await run('retry', pending.id)).toBe(`${pending.id} pending`);
+  expect(await run('cancel', pending.id)).toBe(`${pending.id} failed`);
+  expect(await sale.reasonOf(pending.id)).toBe('cancelled');
+  await saleWorker(sale).settle();
+  expect(await sale.statusOf(pending.id)).toBe('failed');
+  await expect(run('cancel', id)).rejects.toThrow(
+    'only prepared and pending participations can be cancelled',
+  );
+  await expect(run('retry', pending.id)).rejects.toThrow('there is nothing to retry');
+  await expect(run('list', '--dry-run')).rejects.toThrow('does not take --dry-run');
+});
+
+test('retry has a postponed row settled at once', async () => {
+  const [, buyer] = sale.buyers;
+  if (buyer === undefined) throw new Error('no buyer');
+  const { id: waiting } = await sale.participate(buyer, 2n * UNIT);
+  await sale.app.ctx.pool.query("update participations set check_at = 'infinity' where id = $1", [waiting]);
+  await saleWorker(sale).round();
+  expect(await sale.statusOf(waiting)).toBe('pending');
+  await run('retry', waiting);
+  await saleWorker(sale).round();
+  expect(await sale.statusOf(waiting)).not.toBe('pending');
+  await saleWorker(sale).settle();
+});
+
+test('offer refund requests every refund of the offer once', async () => {
+  const refund = async (...args: string[]) => {
+    const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+    log.mockClear();
+    await runOffer(config, ['refund', ...args]);
+    return log.mock.calls.flat();
+  };
+  expect(await refund('harbour-sale', '--dry-run')).toEqual([
+    '1 participations of harbour-sale can be refunded',
+  ]);
+  expect(await refund('harbour-sale', '--yes')).toContain('1 refunds requested');
+  await saleWorker(sale).settle();
+  expect(await refund('harbour-sale', '--yes')).toEqual(['0 participations of harbour-sale can be refunded']);
+  const { rows } = await sale.app.ctx.pool.query(
+    "select count(*)::int as n from participations where status = 'remitted'",
+  );
+  expect(rows[0].n).toBe(2);
+  await expect(refund('nonsense', '--yes')).rejects.toThrow('offer nonsense does not exist');
 });
 
 test('long exports show a bar to people and nothing to files', () => {

@@ -6,6 +6,7 @@ import type { Config } from '../config.ts';
 import { isId } from '../http/ids.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { type CommandContext, runCommand } from '../operations/run-command.ts';
+import { cancelParticipation, retryParticipation } from './cancel.ts';
 import { requestRemit } from './remit.ts';
 import {
   countReports,
@@ -23,16 +24,19 @@ export const PARTICIPATION_HELP: CommandHelp = {
     'participation list [--partner ID] [--offer SLUG] [--status STATUS] [--limit N]',
     'participation show ID …',
     'participation export --csv [--partner ID] [--offer SLUG] [--status STATUS] [--write FILE]',
-    'participation remit ID …',
+    'participation remit ID … [--dry-run]',
+    'participation cancel ID … [--dry-run]',
+    'participation retry ID … [--dry-run]',
   ],
   description:
-    'Reports on participations and requests refunds. list prints the newest participations, one per line; show prints everything about one as JSON, with its transactions and history; export streams all of them; remit requests the refund of completed participations, which the settlement worker then sends.',
+    'Reports on participations and requests refunds. list prints the newest participations, one per line; show prints everything about one as JSON, with its transactions and history; export streams all of them; remit requests the refund of completed participations, which the settlement worker then sends; cancel fails prepared and pending ones, of which nothing was signed yet; retry has waiting ones checked at once and failed refunds sent again.',
   options: {
     '--partner ID': 'Only participations of this partner.',
     '--offer SLUG': 'Only participations in this offer.',
     '--status STATUS': `Only participations with this status: ${STATUSES.join(', ')}.`,
     '--limit N': 'The number of participations to list, 1 to 10000. Default: 50.',
     '--csv': 'The export format, and the only one.',
+    '--dry-run': 'Only print the participations that would change.',
     '--write FILE': 'Write the export to FILE instead of standard output.',
   },
   examples: {
@@ -49,27 +53,38 @@ const options = {
   limit: { type: 'string' },
   csv: { type: 'boolean' },
   write: { type: 'string' },
+  'dry-run': { type: 'boolean' },
 } as const;
 
 type Values = ReturnType<typeof readArguments>['values'];
 type Action = (ctx: CommandContext, ids: string[], values: Values) => Promise<void>;
 
-const ACTIONS: Record<string, Action> = { list, show, export: exportAll, remit };
+/** The commands that change participations, and what each does to one. */
+const CHANGES: Record<string, typeof requestRemit> = {
+  remit: requestRemit,
+  cancel: cancelParticipation,
+  retry: retryParticipation,
+};
+const ACTIONS: Record<string, Action> = { list, show, export: exportAll };
+
 const PAGE_SIZE = 1_000;
 
 export async function runParticipation(config: Config, args: string[]): Promise<void> {
   const { values, positionals } = readArguments(args);
   const [name = '', ...ids] = positionals;
-  const action = ACTIONS[name];
+  const change = CHANGES[name];
+  const action = change === undefined ? ACTIONS[name] : changeEach(change);
   if (action === undefined)
     throw new UsageError(
-      `unknown command participation ${name}; use one of ${Object.keys(ACTIONS).join(', ')}`,
+      `unknown command participation ${name}; use one of ${[...Object.keys(ACTIONS), ...Object.keys(CHANGES)].join(', ')}`,
     );
-  const takesIds = name === 'show' || name === 'remit';
+  const takesIds = name === 'show' || name in CHANGES;
   if (takesIds && ids.length === 0)
     throw new UsageError(`participation ${name} requires at least one participation id`);
   if (!takesIds && ids.length > 0)
     throw new UsageError(`participation ${name} takes no arguments besides options`);
+  if (values['dry-run'] !== undefined && !(name in CHANGES))
+    throw new UsageError(`participation ${name} does not take --dry-run`);
   if (values.status !== undefined && !STATUSES.some((status) => status === values.status))
     throw new UsageError(`--status must be one of ${STATUSES.join(', ')}`);
   if (values.partner !== undefined && !isId(values.partner))
@@ -132,11 +147,13 @@ async function exportAll(ctx: CommandContext, _ids: string[], values: Values): P
   if (out !== process.stdout) await new Promise<void>((resolve) => void out.end(resolve));
 }
 
-async function remit(ctx: CommandContext, ids: string[]): Promise<void> {
-  for (const id of ids) {
-    const { status, chain } = await requestRemit(ctx, id);
-    const { refundDepth } = chainFacts(chain);
-    const note = refundDepth > 1 ? `, will be sent once its commit is ${refundDepth} blocks deep` : '';
-    console.log(`${id} ${status}${status === 'remit_submitted' ? note : ''}`);
-  }
+function changeEach(change: typeof requestRemit): Action {
+  return async (ctx, ids, values) => {
+    if (values['dry-run'] === true) return show(ctx, ids);
+    for (const id of ids) {
+      const { status, chain } = await change(ctx, id);
+      const note = chainFacts(chain).refundDepth > 1 ? ', will be sent once its commit is final' : '';
+      console.log(`${id} ${status}${status === 'remit_submitted' ? note : ''}`);
+    }
+  };
 }

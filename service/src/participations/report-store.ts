@@ -71,6 +71,26 @@ export async function countReports(db: Db, { partnerId, offerId, status }: Repor
   return Number(rows[0]?.n ?? 0n);
 }
 
+export async function countRefundable(db: Db, offerId: string): Promise<number> {
+  const { rows } = await sql<{ n: number }>`
+    select count(*)::int as n from participations
+    where offer_id = ${offerId} and status in ('completed', 'remit_failed')`.execute(db);
+  return rows[0]?.n ?? 0;
+}
+
+/** Returns the ids of participations that can be refunded, after `after`. */
+export async function listRefundable(
+  db: Db,
+  offerId: string,
+  after: string | null,
+  limit: number,
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from participations where offer_id = ${offerId} and status in ('completed', 'remit_failed')
+      and (${after}::uuid is null or id > ${after}) order by id limit ${limit}`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
 export async function findOfferId(db: Db, slug: string): Promise<string | null> {
   const found = await db.selectFrom('offers').select('id').where('slug', '=', slug).executeTakeFirst();
   return found?.id ?? null;

@@ -162,6 +162,11 @@ export async function listOfWallet(
   return rows.map(({ id }) => id);
 }
 
+/** Lets settlement look at the participation in its next round. */
+export async function resetCheck(tx: Db, id: string): Promise<void> {
+  await sql`update participations set check_at = now() where id = ${id}`.execute(tx);
+}
+
 /** Makes the approvals of failed participations available again. */
 export async function releaseApprovals(tx: Db, ids: readonly string[]): Promise<void> {
   await sql`update participations set holds_approval = false

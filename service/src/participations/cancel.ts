@@ -1,0 +1,43 @@
+import type { Context } from '../context.ts';
+import { ApiError, invalidField } from '../errors.ts';
+import { isId } from '../http/ids.ts';
+import { showParticipation } from './participation.ts';
+import { requestRemit } from './remit.ts';
+import type { Participation } from './schema.ts';
+import { changeStatus } from './status.ts';
+import { lockParticipation, releaseApprovals, resetCheck } from './store.ts';
+import { wakeSettlement } from './wake.ts';
+
+type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
+
+/** Fails a participation of which nothing was signed yet. Throws if money may have moved: it can only be refunded. */
+export async function cancelParticipation(ctx: Parts, id: string): Promise<Participation> {
+  if (!isId(id)) throw new ApiError('not_found');
+  return ctx.db.transaction().execute(async (tx) => {
+    const row = await lockParticipation(tx, id);
+    if (row === null) throw new ApiError('not_found');
+    const change = { ids: [id], from: ['prepared', 'pending'] as const, to: 'failed' as const };
+    if ((await changeStatus(ctx, tx, { ...change, reason: 'cancelled' })) === 0)
+      throw invalidField(
+        'status',
+        `is ${row.status}; only prepared and pending participations can be cancelled`,
+      );
+    if (row.status === 'prepared') await releaseApprovals(tx, [id]);
+    return showParticipation((await lockParticipation(tx, id)) ?? row);
+  });
+}
+
+/** Makes settlement look at a waiting participation at once, or requests a failed refund again. */
+export async function retryParticipation(ctx: Parts, id: string): Promise<Participation> {
+  if (!isId(id)) throw new ApiError('not_found');
+  const row = await ctx.db.transaction().execute(async (tx) => {
+    const found = await lockParticipation(tx, id);
+    if (found === null) throw new ApiError('not_found');
+    if (!['prepared', 'pending', 'remit_submitted', 'remit_failed'].includes(found.status))
+      throw invalidField('status', `is ${found.status}; there is nothing to retry`);
+    await resetCheck(tx, id);
+    await wakeSettlement(tx, found.chain);
+    return found;
+  });
+  return row.status === 'remit_failed' ? requestRemit(ctx, id) : showParticipation(row);
+}
