@@ -172,6 +172,7 @@ export interface Offers {
   asset_id: string;
   symbol: string | null;
   fee_bps: number | null;
+  pending_hours: Generated<number | null>;
   terms: JsonList;
   links: JsonList;
   faqs: JsonList;

@@ -93,9 +93,11 @@ export async function writeOffer(
     banner_url,
     symbol,
     fee_bps,
+    pending_hours,
   } = definition;
   const fields = {
     ...{ type, name, tagline, about, category, starts_at, ends_at, logo_url, banner_url, symbol, fee_bps },
+    pending_hours,
     asset_id: definition.asset,
     terms: JSON.stringify(definition.terms),
     links: JSON.stringify(definition.links),

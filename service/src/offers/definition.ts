@@ -79,6 +79,7 @@ export function definitionFromOffer(offer: StoredOffer, partners: NamedPartner[]
     funding_assets: offer.funding_assets.map(({ id }) => id),
     symbol,
     fee_bps,
+    pending_hours: offer.pending_hours,
     partners,
     options: offer.options.map(({ id: _, requirements, ...option }) => ({
       ...option,

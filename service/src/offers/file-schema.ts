@@ -147,6 +147,14 @@ export const OfferFile = Closed(
       default: null,
       description: 'The platform fee in basis points. Only for tokenized swaps.',
     }),
+    pending_hours: Type.Unsafe<number | null>({
+      type: ['integer', 'null'],
+      minimum: 1,
+      maximum: 8_760,
+      default: null,
+      description:
+        'Hours after which a participation that was not committed fails. Default: PENDING_TTL_HOURS.',
+    }),
     partners: Type.Array(Text(200, ''), {
       minItems: 1,
       description: 'The partners that offer it, by name, client id or id.',

@@ -36,7 +36,7 @@ export async function listPartnersOf(db: Db, offerId: string): Promise<{ id: str
 async function readOffers(db: Db, condition: ReturnType<typeof sql<boolean>>): Promise<StoredOffer[]> {
   const { rows } = await sql<StoredOffer>`
     select o.id, o.slug, o.type, o.name, o.tagline, o.about, o.category, o.starts_at,
-      least(o.ends_at, o.closed_at) as ends_at, o.ends_at as planned_end, o.logo_url, o.banner_url, o.symbol, o.fee_bps,
+      least(o.ends_at, o.closed_at) as ends_at, o.ends_at as planned_end, o.logo_url, o.banner_url, o.symbol, o.fee_bps, o.pending_hours,
       o.terms, o.links, o.faqs, o.milestones, o.published_at, o.closed_at, o.inserted_at,
       (select ${ASSET} from assets a where a.id = o.asset_id) as asset,
       coalesce((select json_agg(${ASSET} order by f.position)

@@ -54,6 +54,7 @@ export type StoredOffer = Texts & {
   banner_url: string | null;
   symbol: string | null;
   fee_bps: number | null;
+  pending_hours: number | null;
   published_at: string | null;
   closed_at: string | null;
   inserted_at: string;

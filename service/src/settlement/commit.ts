@@ -10,7 +10,6 @@ import { listExpired, listPending, type SettlementRow } from './store.ts';
 import type { SettlementWorker, WorkerParts } from './worker.ts';
 
 const MAX_EXPIRED_ROWS = 100;
-const MICROS_PER_HOUR = 3_600_000_000;
 
 /** Rows per transaction. Keeps a batch well below the gas limits of simulations and blocks. */
 export const MAX_COMMIT_ROWS = 36;
@@ -32,8 +31,8 @@ export async function commitNext(worker: SettlementWorker): Promise<number> {
 
 /** Fails rows that have waited too long to be what the user still wants. Returns how many. */
 async function expirePending({ ctx, driver }: SettlementWorker): Promise<number> {
-  const createdBefore = toTimestamp(ctx.clock.micros() - ctx.config.pendingTtlHours * MICROS_PER_HOUR);
-  const ids = await listExpired(ctx.db, driver.key.chain, createdBefore, MAX_EXPIRED_ROWS);
+  const limits = { now: toTimestamp(ctx.clock.micros()), defaultHours: ctx.config.pendingTtlHours };
+  const ids = await listExpired(ctx.db, driver.key.chain, limits, MAX_EXPIRED_ROWS);
   if (ids.length === 0) return 0;
   return ctx.db
     .transaction()

@@ -25,6 +25,24 @@ describe('a pending participation', () => {
     await expectDatabaseToMatchFund(sale);
   });
 
+  test('expires after the hours that its offer says', async () => {
+    const { db } = sale.app.ctx;
+    const limit = (hours: number | null) =>
+      sql`update offers set pending_hours = ${hours} where slug = ${sale.offer.slug}`.execute(db);
+    await stopFund(sale, 2n);
+    await limit(2);
+    const { id } = await sale.participate(sale.buyer(1), 5n * UNIT);
+    const { settle } = saleWorker(sale);
+    sale.app.clock.advance(2 * HOURS - 1);
+    await settle();
+    expect(await sale.statusOf(id)).toBe('pending');
+    sale.app.clock.advance(2);
+    await settle();
+    expect(await sale.reasonOf(id)).toBe('expired');
+    await limit(null);
+    await stopFund(sale, 0n);
+  });
+
   test('does not expire while it is frozen', async () => {
     const { id } = await sale.participate(sale.buyer(0), 5n * UNIT);
     const freeze = (reason: string | null) =>

@@ -107,20 +107,21 @@ export async function listPending(db: Db, chain: string, limit: number): Promise
 }
 
 /**
- * Returns pending rows that were created, and resumed after a freeze, before `createdBefore`. Frozen rows wait for an
- * operator and do not expire.
+ * Returns pending rows that were created, and resumed after a freeze, longer ago than their offer allows. Frozen rows wait
+ * for an operator and do not expire.
  */
 export async function listExpired(
   db: Db,
   chain: string,
-  createdBefore: string,
+  { now, defaultHours }: { now: string; defaultHours: number },
   limit: number,
 ): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
-    select id from participations
-    where chain = ${chain} and status = 'pending' and inserted_at < ${createdBefore} and frozen_reason is null
-      and (resumed_at is null or resumed_at < ${createdBefore})
-    order by inserted_at, id limit ${limit}`.execute(db);
+    select p.id from participations p join offers o on o.id = p.offer_id
+    where p.chain = ${chain} and p.status = 'pending' and p.frozen_reason is null
+      and greatest(p.inserted_at, p.resumed_at)
+        < ${now}::timestamptz - make_interval(hours => coalesce(o.pending_hours, ${defaultHours}::int))
+    order by p.inserted_at, p.id limit ${limit}`.execute(db);
   return rows.map(({ id }) => id);
 }
 

@@ -99,6 +99,7 @@ export function validFiles(): fc.Arbitrary<OfferFile> {
         funding_assets: fc.constant(assets),
         symbol: isTokenized ? words(10) : fc.constant(null),
         fee_bps: isTokenized ? fc.integer({ min: 0, max: 10_000 }) : fc.constant(null),
+        pending_hours: fc.option(fc.integer({ min: 1, max: 8_760 })),
         partners: fc.subarray(['partner-one', 'partner-two'], { minLength: 1 }),
         options: fc.uniqueArray(option, {
           selector: (candidate) => candidate.slug,
