@@ -1,8 +1,8 @@
-import { readQuantity } from '../chain/evm/quantity.ts';
+import { readBlocks } from '../chain/evm/blocks.ts';
+import { readFinality } from '../chain/evm/finality.ts';
 import { readReceipts } from '../chain/evm/receipts.ts';
 import type { Db } from '../db/pool.ts';
 import { keyId, type OperatorAccount } from './account.ts';
-import { RELEASE_BLOCKS } from './follow.ts';
 import { revokeLease } from './lease-store.ts';
 import { readNonce } from './nonces.ts';
 import { listOpen, markDisplaced } from './store.ts';
@@ -57,11 +57,12 @@ async function assertDeepEnough(
 ): Promise<void> {
   const nonces = displaced.filter(({ kind }) => kind !== 'fill').map(({ nonce }) => nonce);
   if (nonces.length === 0) return;
-  const head = await readQuantity(account.chain, 'eth_blockNumber', []);
-  const deepCount = head < RELEASE_BLOCKS ? 0n : await readNonce(account, head - RELEASE_BLOCKS + 1n);
+  const [head] = await readBlocks(account.chain, ['latest']);
+  const { released } = await readFinality(account.chain, head);
+  const deepCount = released < 0n ? 0n : await readNonce(account, released);
   const shallow = nonces.find((nonce) => nonce >= deepCount);
   if (shallow !== undefined)
     throw new NotDeepEnough(
-      `the foreign transaction with nonce ${shallow} is not ${RELEASE_BLOCKS} blocks deep yet; try again later`,
+      `the foreign transaction with nonce ${shallow} can still be undone by a reorganisation; try again later`,
     );
 }

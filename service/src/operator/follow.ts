@@ -1,6 +1,7 @@
 import type { Hex } from 'viem';
 import { hexToBigInt, numberToHex } from 'viem/utils';
 import { type Block, readBlocks } from '../chain/evm/blocks.ts';
+import { type Finality, readFinality } from '../chain/evm/finality.ts';
 import { type Receipt, readReceipts } from '../chain/evm/receipts.ts';
 import { revertData } from '../chain/evm/revert.ts';
 import { NodeError } from '../chain/rpc/failures.ts';
@@ -34,7 +35,7 @@ export type OutcomeHandlers = {
 
 export type FollowState = {
   /** The block up to which every settled transaction was found in its block. A quiet chain costs one call per round. */
-  head: Block | null;
+  head: CheckedHead | null;
   nonces: NonceSuspicion;
   /** The first unmined attempt, and the head at which it was first seen unmined. */
   unmined: { hash: Hex; since: bigint } | null;
@@ -47,14 +48,11 @@ export type FollowTimings = ResendTimings & {
   nonceGraceMs: number;
 };
 
-/** How deep settled transactions are watched: beyond the finality of every supported chain. */
-const WATCHED_BLOCKS = 256n;
+/** A head with the blocks that are settled below it. */
+export type CheckedHead = Block & Finality;
 
-/**
- * How deep a reverted transaction must be before its work is sent again. Its signed bytes are public: after a
- * reorganisation it could be mined again and succeed, in addition to the transaction that replaced it.
- */
-export const RELEASE_BLOCKS = 64n;
+/** How deep settled transactions are watched at least, final or not. */
+const WATCHED_BLOCKS = 256n;
 
 /** How many transactions are in progress, without those that only wait to be deep enough for release. */
 export type Progress = { unmined: number; confirming: number };
@@ -67,11 +65,13 @@ export async function followTransactions(
   timings: FollowTimings,
   handlers: OutcomeHandlers,
 ): Promise<Progress> {
-  const [head] = await readBlocks(account.chain, ['latest']);
-  if (head.hash !== state.head?.hash) {
-    await reopenReorganised(account, lease, head.number, handlers);
-    state.head = head;
+  const [latest] = await readBlocks(account.chain, ['latest']);
+  if (latest.hash !== state.head?.hash) {
+    const checked = { ...latest, ...(await readFinality(account.chain, latest)) };
+    await reopenReorganised(account, lease, checked, handlers);
+    state.head = checked;
   }
+  const { head } = state;
   const open = await listOpen(account.db, lease);
   // Read before the receipts, so that every counted transaction has one.
   const count = await readNonce(account, 'latest');
@@ -136,12 +136,11 @@ async function settle(
   lease: Lease,
   transaction: OpenTransaction,
   receipt: Receipt,
-  head: Block,
+  head: CheckedHead,
   handlers: OutcomeHandlers,
 ): Promise<'confirming' | 'awaiting release' | 'settled'> {
   const blockNumber = hexToBigInt(receipt.blockNumber);
-  const depth = head.number - blockNumber + 1n;
-  if (depth < BigInt(account.chain.facts.confirmations)) return 'confirming';
+  if (blockNumber > head.confirmed) return 'confirming';
   const [minedIn, top] = await readBlocks(account.chain, [blockNumber, head.number]);
   if (minedIn.hash !== receipt.blockHash || top.hash !== head.hash) return 'confirming';
   if (!(await handlers.isReliable(transaction, receipt))) return 'confirming';
@@ -149,7 +148,7 @@ async function settle(
   const revert = succeeded ? null : await readRevert(account, transaction, blockNumber);
   const hasNoEffect = revert !== null || isCancelled(transaction, receipt.transactionHash);
   const isReleased = hasNoEffect && handlers.isReleased(transaction, revert);
-  if (isReleased && depth < RELEASE_BLOCKS) return 'awaiting release';
+  if (isReleased && blockNumber > head.released) return 'awaiting release';
   const feePaid = hexToBigInt(receipt.gasUsed) * hexToBigInt(receipt.effectiveGasPrice);
   const { transactionHash: hash, blockHash } = receipt;
   const mined = { hash, blockNumber, blockHash, succeeded, feePaid };
@@ -189,7 +188,7 @@ async function readRevert(
 async function reopenReorganised(
   account: OperatorAccount,
   lease: Lease,
-  headNumber: bigint,
+  { number: headNumber, final }: CheckedHead,
   handlers: OutcomeHandlers,
 ): Promise<void> {
   for (const transaction of await listWatched(account.db, lease)) {
@@ -204,5 +203,6 @@ async function reopenReorganised(
       if (await markOpen(tx, transaction.id)) await handlers.reopen(tx, transaction);
     });
   }
-  if (headNumber > WATCHED_BLOCKS) await finalizeBelow(account.db, lease, headNumber - WATCHED_BLOCKS);
+  const watchedFrom = headNumber - WATCHED_BLOCKS < final ? headNumber - WATCHED_BLOCKS : final;
+  if (watchedFrom > 0n) await finalizeBelow(account.db, lease, watchedFrom);
 }

@@ -1,14 +1,15 @@
 import type { EvmChain } from '../chain/evm/client.ts';
 import type { Context } from '../context.ts';
 import { feeLimits, keyId } from '../operator/account.ts';
-import { type FollowTimings, followTransactions, RELEASE_BLOCKS } from '../operator/follow.ts';
+import { type FollowTimings, followTransactions } from '../operator/follow.ts';
 import type { Signer } from '../operator/signer.ts';
 import { evmApprovalReader } from '../participations/evm-approval.ts';
 import type { AlertGauges } from './alerts.ts';
 import type { SettlementDriver } from './driver.ts';
 import { sendCommit } from './evm-commit.ts';
-import type { EvmParts } from './evm-parts.ts';
+import { type EvmParts, toEvmRows } from './evm-parts.ts';
 import { sendBatchOrFirst } from './evm-refund.ts';
+import { keepUncommitted } from './fund-ids.ts';
 import { createOutcomeHandlers } from './outcome.ts';
 import { revokeNext } from './revoke.ts';
 import { createWorker, type SettlementWorker } from './worker.ts';
@@ -53,15 +54,12 @@ function createEvmDriver(parts: EvmParts): SettlementDriver {
     },
     follow: (lease) => followTransactions(account, lease, state, parts.timings, handlers),
     revokeNext: () => revokeNext(parts),
-    // A commit that this database does not know has a nonce that it does not know either, which blocks the key.
-    skipCommitted: async (rows) => rows,
+    // In funds without ids, a lost commit is known by its nonce alone, which blocks the key.
+    skipCommitted: (rows) => keepUncommitted(parts, toEvmRows(rows)),
     sendCommits: (rows) => sendCommit(parts, rows),
     // Depths count from the head that this round has checked: a later reorganisation may have replaced a commit.
     refundableBlocks: () =>
-      state.head && {
-        committedBelow: state.head.number + 2n - BigInt(account.chain.facts.refundDepth),
-        releasedBelow: state.head.number - RELEASE_BLOCKS,
-      },
+      state.head && { committedBelow: state.head.final + 1n, releasedBelow: state.head.released + 1n },
     sendRefunds: (rows) => sendBatchOrFirst(parts, rows),
   };
 }

@@ -2,8 +2,14 @@ import { hexToBigInt, isHex } from 'viem/utils';
 import type { Block } from './blocks.ts';
 import type { EvmChain } from './client.ts';
 
-/** The newest blocks that a reorganisation is unlikely to undo (`confirmed`) or cannot undo (`final`). */
-export type Finality = { confirmed: bigint; final: bigint };
+/**
+ * The newest blocks that a reorganisation is unlikely to undo (`confirmed`) or cannot undo (`final`). What depends on a
+ * transaction never being mined again waits for `released`.
+ */
+export type Finality = { confirmed: bigint; final: bigint; released: bigint };
+
+/** The depth of `released` by blocks alone. Also on test chains, whose other depths are 1. */
+const RELEASE_BLOCKS = 64;
 
 /**
  * Reads which blocks below `head` are settled. The node's `safe` and `finalized` tags decide where the chain has them,
@@ -15,7 +21,11 @@ export async function readFinality(
   head: Block,
 ): Promise<Finality> {
   const atDepth = (depth: number) => head.number + 1n - BigInt(depth);
-  const byDepth = { confirmed: atDepth(confirmations), final: atDepth(refundDepth) };
+  const byDepth = {
+    confirmed: atDepth(confirmations),
+    final: atDepth(refundDepth),
+    released: atDepth(Math.max(refundDepth, RELEASE_BLOCKS)),
+  };
   if (!finalityTags) return byDepth;
   const replies = await rpc.batch(
     ['safe', 'finalized'].map((tag) => ({ method: 'eth_getBlockByNumber', params: [tag, false] })),
@@ -24,5 +34,9 @@ export async function readFinality(
     const { number } = ('result' in reply ? (reply.result ?? {}) : {}) as { number?: unknown };
     return isHex(number) ? hexToBigInt(number) : null;
   });
-  return { confirmed: safe ?? byDepth.confirmed, final: finalized ?? byDepth.final };
+  return {
+    confirmed: safe ?? byDepth.confirmed,
+    final: finalized ?? byDepth.final,
+    released: finalized ?? byDepth.released,
+  };
 }
