@@ -12,6 +12,7 @@ const BENCHMARKS: Record<string, (options: Options) => Promise<Result>> = {
   reads: async () => (await import('./reads.ts')).run(),
   oauth: async () => (await import('./oauth.ts')).run(),
   participations: async (options) => (await import('./participations.ts')).run(options),
+  settlement: async (options) => (await import('./settlement.ts')).run(options),
   tokenized: async () => (await import('./tokenized.ts')).run(),
 };
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
 import { token } from '@causeway/contracts/abi/token.ts';
 import { roles } from '@causeway/sandbox/seed/keys.ts';
+import { encodeCommit, type FundGeneration } from '@causeway/service/chain/evm/sale-fund.ts';
 import { newId } from '@causeway/service/http/ids.ts';
 import { toTimestamp } from '@causeway/service/http/wire.ts';
 import { deriveSandboxKey } from '@causeway/service/operator/sandbox-keys.ts';
@@ -11,6 +11,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';
 import { encodeFunctionData, hexToBytes, keccak256, toHex } from 'viem/utils';
 import { startTestChain, type TestChain } from '../../service/test/support/chain.ts';
+import { makeFundV2 } from '../../service/test/support/fund-v2.ts';
 import { makeOffer } from '../../service/test/support/offers.ts';
 import { saleOfferFile } from '../../service/test/support/sale.ts';
 import { makeUser, partnerOf } from '../../service/test/support/tokens.ts';
@@ -20,23 +21,40 @@ import { benchContext } from './context.ts';
 const UNIT = 1_000_000n;
 const SINGLE_COMMITS = 50;
 
-/** The message to the parent process, which then ends this one. */
-export type GasFigures = { single: number; batched: number; transactions: number; seconds: number };
+/** The message to the parent process, which then ends this one. CPU includes that of the simulated chain. */
+export type GasFigures = {
+  single: number;
+  batched: number;
+  transactions: number;
+  seconds: number;
+  cpuMsPerRow: number;
+};
+
+/**
+ * How the simulated chain behaves: the generation of the fund, the milliseconds between two blocks (0 mines on demand) and
+ * the number of blocks until a commit is confirmed.
+ */
+type ChainModel = { generation: FundGeneration; blockMs: number; confirmations: number };
 
 /** Measures the gas per participation of `count` new users: with one commit each, and settled in batches by the worker. */
-async function measureGas(count: number): Promise<GasFigures> {
+async function measureGas(
+  count: number,
+  { generation, blockMs, confirmations }: ChainModel,
+): Promise<GasFigures> {
   const chain = await startTestChain();
   const node = await chain.addNode();
   const { ctx } = await benchContext({
     rpcUrls: { ethereum_sepolia: [node.url] },
     operatorKey: { kind: 'local', privateKey: Buffer.from(hexToBytes(deriveSandboxKey('operator'))) },
   });
-  const offer = await makeOffer(ctx, saleOfferFile(chain.deployment));
+  const fund = generation === 2 ? await makeFundV2(chain) : chain.deployment.sale_funds.open;
+  const offer = await makeOffer(ctx, saleOfferFile(chain.deployment, fund));
   const option = offer.options[0]?.id ?? '';
-  const fund = chain.deployment.sale_funds.open;
+  const evm = ctx.chains.evm('ethereum_sepolia');
+  evm.facts = { ...evm.facts, confirmations };
   const usdc = chain.deployment.tokens.find(({ asset_id }) => asset_id === 'usd-coin')?.address ?? '0x';
   const approvals = await approveAll(chain, fund, usdc, count + SINGLE_COMMITS);
-  const single = await commitOneByOne(chain, fund, usdc, option, approvals.slice(count));
+  const single = await commitOneByOne(chain, fund, usdc, option, approvals.slice(count), generation);
 
   const userId = await makeUser(ctx);
   const now = toTimestamp(ctx.clock.micros());
@@ -62,19 +80,28 @@ async function measureGas(count: number): Promise<GasFigures> {
     ctx,
     rows.map((row) => row.wallet_address),
   );
+  chain.chain.setBlockInterval(blockMs);
   const start = performance.now();
+  const cpuStart = process.cpuUsage();
   const settlement = await startSettlement(ctx);
   const countUnsettled = async () =>
     (await ctx.db.selectFrom('participations').select('id').where('status', '<>', 'completed').execute())
       .length;
   while ((await countUnsettled()) > 0) await sleep(200);
   const seconds = (performance.now() - start) / 1000;
+  const { user, system } = process.cpuUsage(cpuStart);
   await settlement.stop();
   const mined = await ctx.db.selectFrom('operator_transactions').select('mined_hash').execute();
   let gas = 0n;
   for (const { mined_hash } of mined)
     gas += (await chain.direct.getTransactionReceipt({ hash: toHex(mined_hash ?? Buffer.alloc(0)) })).gasUsed;
-  return { single, batched: Number(gas) / count, transactions: mined.length, seconds: Math.round(seconds) };
+  return {
+    single,
+    batched: Number(gas) / count,
+    transactions: mined.length,
+    seconds: Math.round(seconds),
+    cpuMsPerRow: (user + system) / 1000 / count,
+  };
 }
 
 type ApprovedWallet = { address: Hex; hash: Hex };
@@ -109,6 +136,7 @@ async function commitOneByOne(
   usdc: Hex,
   option: string,
   users: ApprovedWallet[],
+  generation: FundGeneration,
 ): Promise<number> {
   const operator = createWalletClient({
     account: roles.operator,
@@ -116,13 +144,16 @@ async function commitOneByOne(
     transport: custom(chain.chain),
   });
   let gas = 0n;
-  for (const { address } of users) {
-    const args = [address, keccak256(toHex(option)), usdc, UNIT] as const;
-    const data = encodeFunctionData({ abi: saleFund.abi, functionName: 'commit', args } as never);
+  for (const { address, hash: commitment } of users) {
+    const row = { commitment, user: address, optionId: option, token: usdc, amount: UNIT };
+    const data = encodeCommit([row], 'single', generation);
     const hash = await operator.sendTransaction({ to: fund, data, gas: 500_000n });
     gas += (await chain.direct.getTransactionReceipt({ hash })).gasUsed;
   }
   return Number(gas) / users.length;
 }
 
-process.send?.(await measureGas(Number(process.argv[2] ?? 1_000)));
+const [count = 1_000, generation = 1, blockMs = 0, confirmations = 1] = process.argv.slice(2).map(Number);
+process.send?.(
+  await measureGas(count, { generation: generation === 2 ? 2 : 1, blockMs, confirmations }),
+);
