@@ -22,6 +22,7 @@ export const countAcknowledged = (investors: readonly Investor[]) =>
   investors.reduce((sum, { acknowledged }) => sum + acknowledged.length, 0);
 
 const UNIT = 1_000_000n;
+const UNLIMITED = 2n ** 128n;
 const FINAL_STATUSES = ['completed', 'failed', 'remitted', 'remit_failed'];
 
 /**
@@ -39,7 +40,9 @@ export function createInvestor(
   const { chain, offer, built, nodes } = environment;
   const [option] = offer.options;
   const usdc = chain.deployment.tokens.find(({ asset_id }) => asset_id === 'usd-coin')?.address ?? '0x';
-  const fund = chain.deployment.sale_funds.open;
+  const { fund } = environment;
+  // Half of the investors approve once for everything, as many wallets propose: only the service limits what is taken.
+  const allowance = index % 2 === 0 ? null : UNLIMITED;
   const sent: Hex[] = [];
   const acknowledged: string[] = [];
   let nonce = 0;
@@ -108,7 +111,7 @@ export function createInvestor(
     run: async () => {
       while (!isOver()) {
         const amount = (1n + BigInt(random.integer(50))) * UNIT;
-        const id = await post(amount, await approve(amount));
+        const id = await post(amount, await approve(allowance ?? amount));
         if (id === null) continue;
         acknowledged.push(id);
         if (random.chance(0.1)) await approve(0n);

@@ -8,6 +8,7 @@ import { encodeFunctionData } from 'viem/utils';
 import { type Environment, startEnvironment } from './environment.ts';
 import { countAcknowledged, createInvestor, type Investor } from './investor.ts';
 import { createRandomChoices, MAX_REORGANISATION_DEPTH, type RandomChoices } from './random-choices.ts';
+import { rollBack, spikeFees, stallBlocks } from './disasters.ts';
 import { countUnfinished, verify } from './verify.ts';
 
 // Kills two processes of the service and their database, injects RPC faults and reorganises the chain at random moments
@@ -17,11 +18,15 @@ const { values } = parseArgs({
     kills: { type: 'string', default: '50' },
     seed: { type: 'string', default: String(randomInt(2 ** 31)) },
     clients: { type: 'string', default: '6' },
+    fund: { type: 'string' },
   },
 });
 const kills = Number(values.kills);
 const seed = Number(values.seed);
-console.log(`torture: ${kills} kills, seed ${seed} (repeat with --seed ${seed})`);
+const generation = (values.fund === undefined ? seed % 2 === 0 : values.fund === '1') ? 1 : 2;
+console.log(
+  `torture: ${kills} kills, fund of generation ${generation}, seed ${seed} (repeat with --seed ${seed} --fund ${generation})`,
+);
 
 const FAULTS = ['down', 'slow', 'garbage', 'rate_limited', 'stale'] as const;
 /** Time for everything to settle after the last fault. */
@@ -29,7 +34,7 @@ const SETTLE_TIMEOUT_MS = 90_000;
 /** Maximum time a kill waits until there is enough work to interrupt. */
 const WORK_TIMEOUT_MS = 15_000;
 const startedAt = performance.now();
-const environment = await startEnvironment();
+const environment = await startEnvironment(generation);
 let over = false;
 try {
   const random = createRandomChoices(seed);
@@ -76,7 +81,10 @@ async function fundInvestors({ chain }: Environment, investors: readonly Investo
 }
 
 async function injectFaults(environment: Environment, random: RandomChoices, investors: readonly Investor[]) {
-  const counts = { kills: 0, database_kills: 0, faults: 0, reorganisations: 0 };
+  const counts = {
+    ...{ kills: 0, database_kills: 0, faults: 0, reorganisations: 0 },
+    ...{ fee_spikes: 0, stalls: 0, rollbacks: 0 },
+  };
   const restarts: Promise<void>[] = [];
   while (counts.kills < kills) {
     await sleep(100 + random.integer(1_100));
@@ -84,8 +92,20 @@ async function injectFaults(environment: Environment, random: RandomChoices, inv
     const alive = environment.nodes.filter(({ url }) => url !== null);
     if (alive.length === 0) continue;
     if (random.chance(0.25)) {
-      environment.rpc.fault.set(random.pick(FAULTS), 0.2 + random.integer(10) / 10);
+      random.pick(environment.rpcs).fault.set(random.pick(FAULTS), 0.2 + random.integer(10) / 10);
       counts.faults++;
+    }
+    if (random.chance(0.1)) {
+      await spikeFees(environment, 5n + BigInt(random.integer(60)));
+      counts.fee_spikes++;
+    }
+    if (random.chance(0.08)) {
+      restarts.push(stallBlocks(environment, 500 + random.integer(2_000)));
+      counts.stalls++;
+    }
+    if (random.chance(0.06)) {
+      await Promise.all(restarts);
+      if (await rollBack(environment)) counts.rollbacks++;
     }
     if (random.chance(0.12)) {
       const transactions = random.chance(0.5) ? 'return' : 'drop';
@@ -121,7 +141,8 @@ async function waitForWork(investors: readonly Investor[], minimum: number): Pro
 
 /** Ends all faults and mines until every participation has a final status. */
 async function settleAll(environment: Environment, investors: readonly Investor[]): Promise<void> {
-  environment.rpc.fault.set('none');
+  for (const { fault } of environment.rpcs) fault.set('none');
+  environment.chain.chain.setBlockInterval(0);
   for (const node of environment.nodes) if (node.url === null) await node.restart();
   const until = performance.now() + SETTLE_TIMEOUT_MS;
   while (performance.now() < until) {

@@ -3,7 +3,10 @@ import { roles } from '@causeway/sandbox/seed/keys.ts';
 import { sql } from 'kysely';
 import type { Hex } from 'viem';
 import { keccak256, toHex } from 'viem/utils';
+import { readBlocks } from '../../src/chain/evm/blocks.ts';
+import { readFundEvents } from '../../src/chain/evm/fund-events.ts';
 import { readReport } from '../../src/participations/report-store.ts';
+import { buildReport } from '../../src/settlement/reconcile-report.ts';
 import type { Environment } from './environment.ts';
 import { countAcknowledged, type Investor } from './investor.ts';
 
@@ -47,6 +50,7 @@ export async function verify(environment: Environment, investors: readonly Inves
     ...checkRows(rows, investors),
     ...(await checkTotals(environment, rows, investors)),
     ...(await checkNonces(environment)),
+    ...(await checkReport(environment)),
   ];
   const count = (status: string) => rows.filter((row) => row.status === status).length;
   const figures = {
@@ -77,6 +81,12 @@ function checkRows(rows: Row[], investors: readonly Investor[]): string[] {
   return [...lost, ...wrong];
 }
 
+/** Checks that the operator's own report finds nothing. */
+async function checkReport({ built: { ctx } }: Environment): Promise<string[]> {
+  const report = await buildReport(ctx, ctx.chains.evm('ethereum_sepolia'));
+  return report.agrees ? [] : [`the reconcile report differs: ${JSON.stringify(report, null, 1)}`];
+}
+
 const COMMITTED = new Set(['completed', 'remitted', 'remit_failed']);
 
 async function checkTotals(
@@ -86,7 +96,7 @@ async function checkTotals(
 ): Promise<string[]> {
   const { chain, offer } = environment;
   const usdc = chain.deployment.tokens.find(({ asset_id }) => asset_id === 'usd-coin')?.address ?? '0x';
-  const fund = chain.deployment.sale_funds.open;
+  const { fund } = environment;
   const option = keccak256(toHex(offer.options[0]?.id ?? ''));
   const problems: string[] = [];
   const compare = async (subject: string, args: readonly Hex[], subjectRows: Row[]) => {
@@ -116,15 +126,12 @@ async function checkTotals(
 }
 
 /** Returns a wallet's events and participations for every amount whose counts differ between chain and database. */
-async function explain({ built: { ctx }, chain }: Environment, wallet: Hex, rows: Row[]): Promise<string[]> {
-  const logs = await chain.direct.getContractEvents({
-    ...{ address: chain.deployment.sale_funds.open, abi: saleFund.abi, fromBlock: 0n, strict: true },
-  });
-  const events = logs.flatMap(({ eventName, args, transactionHash }) =>
-    'user' in args && 'amount' in args && args.user.toLowerCase() === wallet
-      ? [{ eventName, amount: String(args.amount), transactionHash }]
-      : [],
-  );
+async function explain({ built: { ctx }, fund }: Environment, wallet: Hex, rows: Row[]): Promise<string[]> {
+  const chain = ctx.chains.evm('ethereum_sepolia');
+  const [head] = await readBlocks(chain, ['latest']);
+  const events = (await readFundEvents(chain, [fund], 0n, head.number))
+    .filter(({ user }) => user === wallet)
+    .map(({ name, amount, hash }) => ({ eventName: name, amount: String(amount), transactionHash: hash }));
   const suspects = [...new Set(rows.map(({ amount }) => amount))].filter((amount) => {
     const count = (name: string) =>
       events.filter((event) => event.eventName === name && event.amount === amount).length;
