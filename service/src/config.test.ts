@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -133,4 +133,17 @@ test('the venue requires a key and is null without one', () => {
     url: 'https://api.gm.ondo.finance',
     apiKey: 'key',
   });
+});
+
+test('the policy file limits the operator key to its contracts, and a wrong file is refused', () => {
+  const file = join(dataDir, 'policy.json');
+  const load = (text: string) => {
+    writeFileSync(file, text);
+    const key = `0x${'11'.repeat(32)}`;
+    return loadConfig({ ...production, OPERATOR_KEY: key, OPERATOR_POLICY_FILE: file }).operatorKey?.targets;
+  };
+  const fund = `0x${'AB'.repeat(20)}`;
+  expect(load(JSON.stringify({ ethereum_mainnet: [fund] }))).toEqual(new Map([[1, new Set([fund.toLowerCase()])]]));
+  for (const wrong of ['', '[1]', '{"ethereum_mainnet": "0x"}', '{"ethereum_mainnet": ["0x12"]}', '{"solana_mainnet": []}', '{"moon": []}'])
+    expect(() => load(wrong)).toThrow('OPERATOR_POLICY_FILE: must be a readable JSON file');
 });

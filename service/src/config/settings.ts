@@ -132,6 +132,11 @@ const KEYS = {
     'Replaced operator keys, comma-separated: private keys, or KMS key ids. The service follows their transactions until the last one is final, and sends nothing new from them. It refuses to start while a replaced key that is not listed has such transactions.',
     {},
   ),
+  OPERATOR_POLICY_FILE: setting(
+    parsers.path,
+    'A JSON file with the contracts that the operator key may call, such as `{"ethereum_mainnet": ["0x…"]}`. The signer refuses all others, so that a changed database cannot redirect it. Keep the file out of reach of the database. The signer always refuses to send value and to call other functions than commits, refunds and revocations.',
+    { defaultNote: 'any contract' },
+  ),
   SOLANA_OPERATOR_KEY: setting(
     parsers.solanaKey,
     'The Ed25519 key that commits and refunds participations on Solana: base58, or the JSON array of a keypair file. Set at most one of `SOLANA_OPERATOR_KEY`, `SOLANA_OPERATOR_KEY_FILE` and `SOLANA_OPERATOR_KMS_KEY`; without any, this process settles nothing on Solana.',
