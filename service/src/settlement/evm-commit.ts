@@ -8,6 +8,7 @@ import { estimateGas, withGasMargin } from './estimate.ts';
 import { type EvmParts, type EvmRow, toEvmRows } from './evm-parts.ts';
 import { keepUncommitted } from './fund-ids.ts';
 import { postpone } from './postpone.ts';
+import { failRefused } from './refused-transfer.ts';
 import type { SettlementRow } from './store.ts';
 
 /** A row that writes only new storage costs about 90,000 gas. A fund may keep 400,000 in reserve for the current row. */
@@ -28,7 +29,8 @@ type CommitPlan = { call: OperatorCall; rows: EvmRow[] };
 
 /**
  * Plans the largest batch of these rows that simulates successfully. Rows fail individually within a batch, so it reverts
- * only for a reason that concerns all of them. A row that reverts on its own is postponed; returns null for it.
+ * only for a reason that concerns all of them. A row that reverts on its own is failed if its token refuses the transfer,
+ * and otherwise postponed; returns null for it.
  */
 async function planCommit(worker: EvmParts, rows: EvmRow[]): Promise<CommitPlan | null> {
   const [first] = rows;
@@ -43,6 +45,7 @@ async function planCommit(worker: EvmParts, rows: EvmRow[]): Promise<CommitPlan 
   const batch = await simulateCommit(worker, first.fund, encodeCommit(rows, 'batch', generation), gasLimit);
   if ('call' in batch) return { call: batch.call, rows };
   if (rows.length > 1) return planCommit(worker, rows.slice(0, Math.ceil(rows.length / 2)));
+  if (await failRefused(worker, first, gasLimit)) return null;
   await postpone(worker, rows, REVERTING_ROW_DELAY_SECONDS, {
     reason: 'reverts',
     message: `a commit to ${first.fund} would revert: ${batch.failure}`,

@@ -19,6 +19,7 @@ import { areUnknownToFund } from './fund-ids.ts';
 import { readRefundPrerequisite, settleCancelledRefund, settleRefund } from './refund-outcome.ts';
 import { maySign } from './resign.ts';
 import { listRowsOf, type SettlementRow } from './store.ts';
+import { noteDifferences } from './transfer-check.ts';
 
 const SUCCESS = { commit: 'Committed', remit: 'Remitted' } as const;
 
@@ -52,6 +53,8 @@ export function createOutcomeHandlers(
         revert === null ? matchRows(target, receipt.logs, toEvmRows(rows)) : rows.map(() => null);
       const reason = revert === null ? null : nameRevert(revert);
       const outcome = { ...split(rows, (i) => events[i] === SUCCESS[kind]), reason };
+      const committed = toEvmRows(rows).filter((_, i) => events[i] === 'Committed');
+      await noteDifferences({ ctx, alerts }, tx, target, receipt, committed);
       await (kind === 'commit' ? settleCommit : settleRefund)(ctx, tx, outcome);
     },
     reopen: async (tx, { id, kind }) => {

@@ -1,5 +1,6 @@
+import { token } from '@causeway/contracts/abi/token.ts';
 import type { Hex } from 'viem';
-import { decodeFunctionResult, hexToBigInt, hexToBytes, keccak256, size, toHex } from 'viem/utils';
+import { decodeFunctionResult, encodeFunctionData, hexToBigInt, hexToBytes, keccak256, size, toHex } from 'viem/utils';
 import { ApiError } from '../../errors.ts';
 import { toLowerHex } from '../address.ts';
 import { erc20Abi } from './abi.ts';
@@ -15,6 +16,11 @@ export function readBalance({ reader }: EvmChain, token: Hex, owner: Hex): Promi
 
 export function readAllowance({ reader }: EvmChain, token: Hex, owner: Hex, spender: Hex): Promise<bigint> {
   return reader.read(contractCall(token, erc20Abi, 'allowance', [owner, spender]));
+}
+
+/** Encodes the transfer that a spender makes out of its allowance. */
+export function encodeTransferFrom(from: Hex, to: Hex, amount: bigint): Hex {
+  return encodeFunctionData({ abi: token.abi, functionName: 'transferFrom', args: [from, to, amount] });
 }
 
 /** Reads name, symbol and decimals once per token. */

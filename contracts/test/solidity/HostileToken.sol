@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import {Token} from "../../src/tokens/Token.sol";
+
+/// @dev Charges one percent of every transfer from users it has marked, and burns all gas for users it has blocked, although
+/// their allowances and balances suffice.
+contract HostileToken is Token {
+    mapping(address user => uint256) public treatment;
+
+    constructor() Token(msg.sender, "Hostile", "HST", 6) {}
+
+    /// @dev 1 charges a fee, 2 burns all gas, 0 behaves.
+    function treat(address user, uint256 kind) external {
+        treatment[user] = kind;
+    }
+
+    function transferFrom(address from, address to, uint256 amount) public override returns (bool) {
+        uint256 kind = treatment[from];
+        if (kind == 2) {
+            assembly {
+                invalid()
+            }
+        }
+        uint256 fee = kind == 1 ? amount / 100 : 0;
+        super.transferFrom(from, to, amount - fee);
+        return true;
+    }
+}

@@ -1,0 +1,30 @@
+import { type Hex, pad } from 'viem';
+import { hexToBigInt, isHex } from 'viem/utils';
+import type { EventLog } from './receipts.ts';
+
+/** keccak256('Transfer(address,address,uint256)') */
+const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+
+/**
+ * Returns how much of its token each row's user has sent to `to`, by the token's own `Transfer` events; null if there is
+ * none. Rows of the same user and token consume the events in order.
+ */
+export function readTransfers(
+  to: Hex,
+  logs: readonly EventLog[],
+  rows: readonly { user: Hex; token: Hex }[],
+): (bigint | null)[] {
+  const sent = new Map<string, bigint[]>();
+  for (const { address, topics, data } of logs) {
+    const [name, from, recipient, ...more] = topics;
+    if (name !== TRANSFER || from === undefined || more.length > 0 || !isHex(data) || data === '0x') continue;
+    if (recipient?.toLowerCase() !== pad(to).toLowerCase()) continue;
+    const key = keyOf(address, from);
+    sent.set(key, [...(sent.get(key) ?? []), hexToBigInt(data)]);
+  }
+  return rows.map(({ user, token }) => sent.get(keyOf(token, pad(user)))?.shift() ?? null);
+}
+
+function keyOf(token: Hex, from: Hex): string {
+  return `${token} ${from}`.toLowerCase();
+}

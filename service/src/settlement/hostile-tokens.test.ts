@@ -1,0 +1,64 @@
+import { hostileToken } from '@causeway/contracts/abi/test/hostile-token.ts';
+import { trustingFund } from '@causeway/contracts/abi/test/trusting-fund.ts';
+import { roles } from '@causeway/sandbox/seed/keys.ts';
+import type { Hex } from 'viem';
+import { beforeAll, expect, test } from 'vitest';
+import { grantRoles } from '../../test/support/fund-v2.ts';
+import { saleWorker, UNIT } from '../../test/support/sale.ts';
+import { blockedCount, useSale } from '../../test/support/settlement.ts';
+
+let token: Hex;
+const sale = useSale({
+  makeFund: async (chain) => {
+    const fund = await chain.create(trustingFund, [roles.owner.address]);
+    await grantRoles(chain, fund, roles.operator.address);
+    return fund;
+  },
+});
+
+const write = (functionName: 'mint' | 'treat', args: readonly [Hex, bigint]) =>
+  sale.chain.owner.writeContract({
+    ...{ address: token, abi: hostileToken.abi, functionName, args, gas: 200_000n },
+  } as never);
+
+beforeAll(async () => {
+  token = await sale.chain.create(hostileToken, []);
+  for (const { address } of sale.buyers) await write('mint', [address, 1_000n * UNIT]);
+  const tokens = 'update offer_funding_tokens set address = $1 where asset_id = $2';
+  await sale.app.ctx.pool.query(tokens, [token, 'usd-coin']);
+});
+
+async function participate(index: number, amount: bigint): Promise<string> {
+  const buyer = sale.buyer(index);
+  const hash = await buyer.approve(amount, { token });
+  const request = sale.request(buyer, amount, hash);
+  // The nodes hear of the change of the offer by a notification.
+  await expect
+    .poll(async () => (await sale.person.call('POST', '/v1/participations', request)).body.status)
+    .toBe('pending');
+  const { body } = await sale.person.call('POST', '/v1/participations', request);
+  return String(body.id);
+}
+
+test('a token that burns all gas for one user fails that row alone, in a fund without a gas cap per row', async () => {
+  const ids = [];
+  for (const index of [0, 1, 2]) ids.push(await participate(index, 5n * UNIT));
+  await write('treat', [sale.buyer(1).address, 2n]);
+  const { settle } = saleWorker(sale);
+  await settle();
+  await settle();
+  const statuses = await Promise.all(ids.map((id) => sale.statusOf(id)));
+  expect(statuses).toEqual(['completed', 'failed', 'completed']);
+  expect(await sale.reasonOf(ids[1] ?? '')).toBe('transfer_refused');
+});
+
+test('a token that charges a fee completes its row with a reason, and raises an alert', async () => {
+  await write('treat', [sale.buyer(3).address, 1n]);
+  const charged = await participate(3, 100n * UNIT);
+  const exact = await participate(4, 100n * UNIT);
+  await saleWorker(sale).settle();
+  expect([await sale.statusOf(charged), await sale.statusOf(exact)]).toEqual(['completed', 'completed']);
+  expect(await sale.reasonOf(charged)).toBe('transfer_differs: 99000000 instead of 100000000');
+  expect(await sale.reasonOf(exact)).toBeNull();
+  expect(await blockedCount(sale, 'transfer_differs')).toBeGreaterThan(0);
+});

@@ -1,0 +1,39 @@
+import { numberToHex } from 'viem/utils';
+import type { EvmChain } from '../chain/evm/client.ts';
+import { encodeTransferFrom } from '../chain/evm/erc20.ts';
+import { revertData } from '../chain/evm/revert.ts';
+import { changeStatus } from '../participations/status.ts';
+import { mayEnd } from './agreement.ts';
+import type { EvmParts, EvmRow } from './evm-parts.ts';
+
+const REASON = 'transfer_refused';
+
+/**
+ * Fails a row whose token refuses to move its amount to the fund within the real gas limit, although allowance and balance
+ * were just found to suffice. Such tokens may burn all gas, and a fund without a gas cap per row can never commit the row.
+ * The call is made as the fund, so a fault of the fund itself fails nobody. Returns whether the row has failed.
+ */
+export async function failRefused(worker: EvmParts, row: EvmRow, gas: bigint): Promise<boolean> {
+  const { ctx, account } = worker;
+  const judge = (view: EvmChain) => judgeTransfer(view, row, gas);
+  if ((await judge(account.chain)) !== REASON) return false;
+  const views = account.chain.rpc.providers().map((rpc) => ({ ...account.chain, rpc }));
+  if (!(await mayEnd(worker, views, [row], REASON, judge))) return false;
+  const change = { ids: [row.id], from: ['pending'] as const, to: 'failed' as const, reason: REASON };
+  return (await ctx.db.transaction().execute((tx) => changeStatus(ctx, tx, change))) === 1;
+}
+
+async function judgeTransfer({ rpc }: EvmChain, row: EvmRow, gas: bigint): Promise<string> {
+  const { fund, token, user, amount } = row;
+  const data = encodeTransferFrom(user, fund, amount);
+  try {
+    await rpc.request({
+      method: 'eth_call',
+      params: [{ from: fund, to: token, data, gas: numberToHex(gas) }, 'latest'],
+    });
+    return 'accepted';
+  } catch (error) {
+    if (revertData(error) === undefined) throw error;
+    return REASON;
+  }
+}

@@ -1,0 +1,35 @@
+import type { Hex } from 'viem';
+import type { Receipt } from '../chain/evm/receipts.ts';
+import { readTransfers } from '../chain/evm/transfers.ts';
+import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import { changeStatus } from '../participations/status.ts';
+import type { Alerts } from './alerts.ts';
+import type { EvmRow } from './evm-parts.ts';
+
+/** How long the alert about a difference stays raised. The log and the row keep it. */
+const ALERT_SECONDS = 3_600;
+
+/**
+ * Compares what the token says it has moved with what the fund says it has committed. Funds of others credit the asked
+ * amount, also for tokens that charge a fee. Completes rows with a difference with a reason that says so, and raises an
+ * alert: the fund owes more than it holds.
+ */
+export async function noteDifferences(
+  { ctx, alerts }: { ctx: Pick<Context, 'clock' | 'random' | 'log'>; alerts: Alerts },
+  tx: Db,
+  fund: Hex,
+  { logs, transactionHash }: Receipt,
+  committed: readonly EvmRow[],
+): Promise<void> {
+  const transfers = readTransfers(fund, logs, committed);
+  for (const [i, { id, amount, token }] of committed.entries()) {
+    const moved = transfers[i] ?? 0n;
+    if (moved === amount) continue;
+    const reason = `transfer_differs: ${moved} instead of ${amount}`;
+    await changeStatus(ctx, tx, { ids: [id], from: ['submitted'], to: 'completed', reason });
+    const fields = { participation_id: id, token, transaction_hash: transactionHash };
+    ctx.log.error(fields, `the token moved ${moved}, but the fund committed ${amount}`);
+    alerts.raise('transfer_differs', `${token} moved ${moved} where ${fund} committed ${amount}`, ALERT_SECONDS);
+  }
+}
