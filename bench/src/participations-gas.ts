@@ -154,6 +154,4 @@ async function commitOneByOne(
 }
 
 const [count = 1_000, generation = 1, blockMs = 0, confirmations = 1] = process.argv.slice(2).map(Number);
-process.send?.(
-  await measureGas(count, { generation: generation === 2 ? 2 : 1, blockMs, confirmations }),
-);
+process.send?.(await measureGas(count, { generation: generation === 2 ? 2 : 1, blockMs, confirmations }));

@@ -9,11 +9,14 @@ export type BlockedReason =
   | 'refused'
   | 'foreign_nonce'
   | 'unreconciled'
+  | 'transfer_differs'
   | 'refund_allowance'
   | 'vault_frozen'
   | 'foreign_transaction'
   | 'providers_disagree'
-  | 'unreachable';
+  | 'signer_policy'
+  | 'unreachable'
+  | 'operator_key_missing';
 
 /** The work cannot proceed now. It stays queued and a later round tries again. */
 export class Blocked extends Error {

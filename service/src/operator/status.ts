@@ -3,7 +3,7 @@ import type { Db } from '../db/pool.ts';
 import { type KeyId, keyId, type OperatorAccount } from './account.ts';
 import { findNextNonce } from './lease-store.ts';
 import { readNonce } from './nonces.ts';
-import { countOpen, countUnfinished } from './store.ts';
+import { countOpen, countOpenByChain, countUnfinished } from './store.ts';
 
 /** Describes the operator's key on one chain, for the `operator status` command. */
 export async function readOperatorStatus(account: OperatorAccount) {
@@ -17,6 +17,11 @@ export async function readOperatorStatus(account: OperatorAccount) {
     next_nonce: nextNonce === null ? null : String(nextNonce),
     open_transactions: String(await countOpen(db, keyId(account))),
   };
+}
+
+/** Counts the open transactions of all keys per chain. */
+export function countOpenTransactions(db: Db): Promise<{ chain: string; count: number }[]> {
+  return countOpenByChain(db);
 }
 
 /** Lists the keys with transactions that are not final, current and replaced ones alike. */

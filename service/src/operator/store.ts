@@ -133,6 +133,14 @@ export async function countOpen(db: Db, { chain, address }: KeyId): Promise<bigi
   return rows[0]?.n ?? 0n;
 }
 
+export async function countOpenByChain(db: Db): Promise<{ chain: string; count: number }[]> {
+  const { rows } = await sql<{ chain: string; count: number }>`
+    select chain, count(*)::int as count from operator_transactions where state = 'open' group by chain`.execute(
+    db,
+  );
+  return rows;
+}
+
 /** Counts the transactions that are open or that a reorganisation could still undo, per key and chain. */
 export async function countUnfinished(db: Db): Promise<(KeyId & { count: number })[]> {
   const { rows } = await sql<KeyId & { count: number }>`

@@ -7,10 +7,12 @@ export type Alerts = {
   /** Raises an alert until the end of the round, or for `seconds`. */
   raise(reason: BlockedReason, message: string, seconds?: number): void;
   /** Publishes the alerts after a round. Calls `countUnsettled` only if there are any. */
-  report(openTransactions: number, countUnsettled: () => Promise<number>): Promise<void>;
+  report(countUnsettled: () => Promise<number>): Promise<void>;
+  /** Forgets all alerts, because another node reports them now. */
+  clear(): void;
 };
 
-export type AlertGauges = { waiting: Gauge; open: Gauge };
+export type AlertGauges = { waiting: Gauge };
 
 const REASONS: readonly BlockedReason[] = [
   'operator_out_of_gas',
@@ -22,11 +24,14 @@ const REASONS: readonly BlockedReason[] = [
   'refused',
   'foreign_nonce',
   'unreconciled',
+  'transfer_differs',
   'refund_allowance',
   'vault_frozen',
   'foreign_transaction',
   'providers_disagree',
+  'signer_policy',
   'unreachable',
+  'operator_key_missing',
 ];
 
 export function createAlertGauges(registry: Registry): AlertGauges {
@@ -36,13 +41,7 @@ export function createAlertGauges(registry: Registry): AlertGauges {
     labelNames: ['chain', 'reason'],
     registers: [registry],
   });
-  const open = new Gauge({
-    name: 'causeway_settlement_open_transactions',
-    help: 'Operator transactions that are not confirmed yet.',
-    labelNames: ['chain'],
-    registers: [registry],
-  });
-  return { waiting, open };
+  return { waiting };
 }
 
 export function createAlerts(gauges: AlertGauges, log: Log, chain: string): Alerts {
@@ -51,7 +50,12 @@ export function createAlerts(gauges: AlertGauges, log: Log, chain: string): Aler
   return {
     raise: (reason, message, seconds = 0) =>
       void raised.set(reason, { message, until: performance.now() + seconds * 1000 }),
-    report: async (openTransactions, countUnsettled) => {
+    clear: () => {
+      raised.clear();
+      previous.clear();
+      for (const reason of REASONS) gauges.waiting.set({ chain, reason }, 0);
+    },
+    report: async (countUnsettled) => {
       const waiting = raised.size === 0 ? 0 : Math.max(1, await countUnsettled());
       for (const reason of REASONS) {
         const alert = raised.get(reason);
@@ -60,7 +64,6 @@ export function createAlerts(gauges: AlertGauges, log: Log, chain: string): Aler
           log.error({ chain, reason }, `settlement blocked: ${alert.message}`);
         if (alert === undefined && previous.has(reason)) log.info({ chain, reason }, 'settlement unblocked');
       }
-      gauges.open.set({ chain }, openTransactions);
       previous = new Set(raised.keys());
       for (const [reason, { until }] of raised) if (until <= performance.now()) raised.delete(reason);
     },

@@ -15,6 +15,8 @@ export type SettlementDriver = {
   reader(): ApprovalReader;
   /** Returns one reader per independent provider. */
   readers(): ApprovalReader[];
+  /** Identifies the newest block that `follow` has seen, or null if it has seen none. */
+  head(): string | null;
   /** Forgets what it knows about the chain, because another node holds the lease. */
   reset(): void;
   /** Advances every open transaction by one step. */

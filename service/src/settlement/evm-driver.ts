@@ -48,6 +48,7 @@ function createEvmDriver(parts: EvmParts): SettlementDriver {
     maxUnmined: MAX_UNMINED_TRANSACTIONS,
     reader: () => evmApprovalReader(account.chain),
     readers: () => account.chain.rpc.providers().map((rpc) => evmApprovalReader({ ...account.chain, rpc })),
+    head: () => state.head?.hash ?? null,
     reset: () => {
       state.head = null;
       state.nonces.since = null;

@@ -4,21 +4,39 @@ import { type ApprovalReader, type Finding, inspectApprovals } from '../particip
 import { changeStatus } from '../participations/status.ts';
 import { lockRemainingSupply } from '../participations/supply.ts';
 import { mayEnd } from './agreement.ts';
-import { freeApproval, type SettlementRow, setSource, takePrepared } from './store.ts';
+import {
+  freeApproval,
+  hasPrepared,
+  makePreparedDue,
+  type SettlementRow,
+  setSource,
+  takePrepared,
+} from './store.ts';
 import type { SettlementWorker } from './worker.ts';
 
 /** How long an approval may stay unmined before its participation fails. */
 export const APPROVAL_TTL_MS = 30 * 60_000;
 
 const BATCH_ROWS = 50;
-const MAX_CHECK_INTERVAL_SECONDS = 0.5;
+const HEADLESS_INTERVAL_SECONDS = 0.5;
 
-/** Checks the approvals of prepared rows that are due. Returns how many rows were checked and how many changed. */
-export async function checkPrepared(worker: SettlementWorker): Promise<{ checked: number; moved: number }> {
-  const { ctx, driver } = worker;
-  const intervalSeconds = Math.min(MAX_CHECK_INTERVAL_SECONDS, driver.blockTimeSeconds);
-  const rows = await takePrepared(ctx.db, driver.key.chain, BATCH_ROWS, intervalSeconds);
-  if (rows.length === 0) return { checked: 0, moved: 0 };
+/**
+ * Checks the approvals of prepared rows that are due: once per new head, and new rows at once. Returns how many rows changed,
+ * and whether rows wait for the next head.
+ */
+export async function checkPrepared(worker: SettlementWorker): Promise<{ waiting: boolean; moved: number }> {
+  const { ctx, driver, prepared } = worker;
+  const { chain } = driver.key;
+  const head = driver.head();
+  if (head !== prepared.head) await makePreparedDue(ctx.db, chain);
+  prepared.head = head;
+  // Without a new head the approval may still appear: the last check may have read a node that lags.
+  const seconds =
+    head === null
+      ? Math.min(HEADLESS_INTERVAL_SECONDS, driver.blockTimeSeconds)
+      : driver.blockTimeSeconds;
+  const rows = await takePrepared(ctx.db, chain, BATCH_ROWS, seconds);
+  if (rows.length === 0) return { waiting: await hasPrepared(ctx.db, chain), moved: 0 };
   const findings = await inspectApprovals(driver.reader(), rows);
   const moved = await Promise.all(
     rows.map(async (row, i) => {
@@ -26,7 +44,7 @@ export async function checkPrepared(worker: SettlementWorker): Promise<{ checked
       return finding !== undefined && applyFinding(worker, row, finding);
     }),
   );
-  return { checked: rows.length, moved: moved.filter(Boolean).length };
+  return { waiting: true, moved: moved.filter(Boolean).length };
 }
 
 /** Returns whether the status changed. */

@@ -3,10 +3,11 @@ import type { Hex } from 'viem';
 import { bytesToHex, hexToBytes } from 'viem/utils';
 import type { FundTotals } from '../chain/evm/sale-fund.ts';
 import type { Db } from '../db/pool.ts';
-import { SETTLEMENT_COLUMNS, type SettlementRow, type StoredRow, toSettlementRow } from './store.ts';
+import type { EvmRow } from './evm-parts.ts';
+import { SETTLEMENT_COLUMNS, type StoredRow, toSettlementRow } from './store.ts';
 
 /** A row with what the database knows of its transactions; null if it has none. */
-export type BookedRow = SettlementRow & {
+export type BookedRow = EvmRow & {
   committed: boolean | null;
   commitId: string | null;
   commitNonce: bigint | null;
@@ -54,7 +55,7 @@ export async function listBooked(
     where p.chain = ${chain} and (p.wallet_address = any(${wallets}) or c.block_number between ${from} and ${to}
       or r.block_number between ${from} and ${to}) order by p.inserted_at, p.id`.execute(db);
   return rows.map((row) => ({
-    ...toSettlementRow(row),
+    ...(toSettlementRow(row) as EvmRow),
     committed: row.committed,
     commitId: row.commit_id,
     commitNonce: row.commit_nonce,

@@ -18,15 +18,16 @@ export async function runRound(worker: SettlementWorker): Promise<Round> {
   worker.setLease(lease);
   if (lease === null) {
     driver.reset();
+    worker.alerts.clear();
     return 'away';
   }
   let open = 0;
   let moved = 0;
-  let checked = 0;
+  let isWaiting = false;
   try {
     const prepared = await checkPrepared(worker);
     moved += prepared.moved;
-    checked = prepared.checked;
+    isWaiting = prepared.waiting;
     const progress = await driver.follow(lease);
     open = progress.unmined + progress.confirming;
     for (const step of [revokeNext, commitNext, remitNext])
@@ -39,10 +40,10 @@ export async function runRound(worker: SettlementWorker): Promise<Round> {
     }
     worker.alerts.raise(error.reason, error.message);
   } finally {
-    await worker.alerts.report(open, () => countUnsettled(ctx.db, driver.key.chain).catch(() => 0));
+    await worker.alerts.report(() => countUnsettled(ctx.db, driver.key.chain).catch(() => 0));
   }
   if (moved > 0) return 'busy';
-  return open > 0 || checked > 0 ? 'watching' : 'idle';
+  return open > 0 || isWaiting ? 'watching' : 'idle';
 }
 
 function revokeNext({ driver }: SettlementWorker): Promise<number> {

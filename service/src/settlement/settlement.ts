@@ -1,11 +1,14 @@
 import type { Context } from '../context.ts';
+import { startInterval } from '../jobs/interval.ts';
 import type { FollowTimings } from '../operator/follow.ts';
 import { SETTLEMENT_CHANNEL } from '../participations/wake.ts';
-import { type AlertGauges, createAlertGauges } from './alerts.ts';
+import { type AlertGauges, createAlertGauges, createAlerts } from './alerts.ts';
 import { createEvmWorker } from './evm-driver.ts';
+import { registerSettlementGauges } from './gauges.ts';
 import { followRetired, listRetiredSolanaWorkers, listRetiredWorkers } from './retired-keys.ts';
 import { type Round, runRound } from './round.ts';
 import { createSolanaWorker } from './solana-driver.ts';
+import { countUnsettled } from './store.ts';
 import type { SettlementWorker } from './worker.ts';
 
 export type Settlement = { stop(): Promise<void> };
@@ -14,6 +17,7 @@ export type Settlement = { stop(): Promise<void> };
 const ROUND_DELAY_MS: Record<Round, number> = { busy: 0, watching: 250, idle: 2_000, away: 1_000 };
 const FIRST_RETRY_DELAY_MS = 250;
 const MAX_RETRY_DELAY_MS = 5_000;
+const MISSING_KEY_INTERVAL_MS = 15_000;
 
 export const FOLLOW_TIMINGS: FollowTimings = {
   resendSeconds: 15,
@@ -28,6 +32,8 @@ export async function startSettlement(
   timings: FollowTimings = FOLLOW_TIMINGS,
 ): Promise<Settlement> {
   const gauges = createAlertGauges(ctx.metrics.registry);
+  const chains = [...ctx.chains.all(), ...ctx.chains.allSolana()].map(({ name }) => name);
+  registerSettlementGauges(ctx, chains);
   const loops = [...(await startEvm(ctx, gauges, timings)), ...(await startSolana(ctx, gauges))];
   await ctx.listener.on(SETTLEMENT_CHANNEL, (chain) => {
     for (const loop of loops) if (loop.chain === chain || chain === '') loop.wake();
@@ -35,7 +41,34 @@ export async function startSettlement(
   ctx.listener.onRestored(() => {
     for (const loop of loops) loop.wake();
   });
-  return { stop: async () => void (await Promise.all(loops.map((loop) => loop.stop()))) };
+  const unserved = chains.filter((name) => !loops.some(({ chain }) => chain === name));
+  const stopReports = await reportMissingKeys(ctx, gauges, unserved);
+  return {
+    stop: async () => {
+      await stopReports();
+      await Promise.all(loops.map((loop) => loop.stop()));
+    },
+  };
+}
+
+/** Raises an alert for chains without an operator key: participations would be accepted and never settled. */
+async function reportMissingKeys(
+  ctx: Context,
+  gauges: AlertGauges,
+  chains: readonly string[],
+): Promise<() => Promise<void>> {
+  if (chains.length === 0) return async () => undefined;
+  const alerts = new Map(chains.map((chain) => [chain, createAlerts(gauges, ctx.log, chain)]));
+  const report = async () => {
+    for (const [chain, each] of alerts) {
+      const count = await countUnsettled(ctx.db, chain);
+      if (count > 0)
+        each.raise('operator_key_missing', `${count} participations wait, and ${chain} has no operator key`);
+      await each.report(async () => count);
+    }
+  };
+  await report();
+  return startInterval(ctx, MISSING_KEY_INTERVAL_MS, 'settlement report failed', report);
 }
 
 async function startEvm(ctx: Context, gauges: AlertGauges, timings: FollowTimings) {

@@ -44,6 +44,8 @@ function createSolanaDriver(parts: SolanaParts): SettlementDriver {
     maxUnmined: MAX_UNMINED_TRANSACTIONS,
     reader: () => solanaApprovalReader(account.chain),
     readers: () => providerViews(account.chain).map(solanaApprovalReader),
+    // Slots are shorter than a round, so there is nothing to gain from waiting for the next one.
+    head: () => null,
     reset: () => {},
     follow: (lease) => followReceipts(account, lease, parts.timings, handlers),
     // Allow-lists exist on EVM chains only.

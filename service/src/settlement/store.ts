@@ -91,6 +91,19 @@ export async function takePrepared(
   return rows.map(toSettlementRow);
 }
 
+/** Makes all prepared rows due, because a new block may have changed any of them. */
+export async function makePreparedDue(db: Db, chain: string): Promise<void> {
+  await sql`
+    update participations set check_at = now()
+    where chain = ${chain} and status = 'prepared' and check_at > now()`.execute(db);
+}
+
+export async function hasPrepared(db: Db, chain: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from participations where chain = ${chain} and status = 'prepared' limit 1`.execute(db);
+  return rows.length > 0;
+}
+
 const IS_NOT_PAUSED = sql`not exists (
   select from settlement_pauses s where s.subject in ('*', p.chain, p.offer_id::text))`;
 

@@ -14,6 +14,8 @@ export type WorkerParts = {
 /** The settlement of one chain. Only the node that holds the lease does any work. */
 export type SettlementWorker = WorkerParts & {
   driver: SettlementDriver;
+  /** The head at which all prepared rows were last due. */
+  prepared: { head: string | null };
   setLease(lease: Lease | null): void;
   /** Releases the lease when the process stops. */
   release(): Promise<void>;
@@ -37,6 +39,7 @@ export function createWorker<D extends { driver: SettlementDriver }>(
   return {
     ...parts,
     ...createDriver(parts),
+    prepared: { head: null },
     setLease: (lease) => {
       current = lease;
     },

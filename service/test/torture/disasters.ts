@@ -59,6 +59,8 @@ async function forget(db: Environment['built']['ctx']['db'], id: string): Promis
       where commit_id = ${id}`.execute(tx);
     await sql`delete from operator_attempts where transaction_id = ${id}`.execute(tx);
     await sql`delete from operator_transactions where id = ${id}`.execute(tx);
-    await sql`update operator_keys set next_nonce = next_nonce - 1, epoch = epoch + 1, seen_nonce = null`.execute(tx);
+    await sql`update operator_keys set next_nonce = next_nonce - 1, epoch = epoch + 1, seen_nonce = null`.execute(
+      tx,
+    );
   });
 }

@@ -5,10 +5,10 @@ import { token } from '@causeway/contracts/abi/token.ts';
 import { roles } from '@causeway/sandbox/seed/keys.ts';
 import { nextNonce, transact } from '@causeway/sandbox/simulators/chains/transact.ts';
 import { encodeFunctionData } from 'viem/utils';
+import { rollBack, spikeFees, stallBlocks } from './disasters.ts';
 import { type Environment, startEnvironment } from './environment.ts';
 import { countAcknowledged, createInvestor, type Investor } from './investor.ts';
 import { createRandomChoices, MAX_REORGANISATION_DEPTH, type RandomChoices } from './random-choices.ts';
-import { rollBack, spikeFees, stallBlocks } from './disasters.ts';
 import { countUnfinished, verify } from './verify.ts';
 
 // Kills two processes of the service and their database, injects RPC faults and reorganises the chain at random moments
