@@ -1,1 +1,1 @@
-export const fingerprint = '7f13f8bb190e57139419bd6e922a226eeabc7f72132bc497c2cc32148023c0bd';
+export const fingerprint = '022c994b951bcb577f1e0b6a361e48ef674060f032d7f52ce792f59b4cf03304';

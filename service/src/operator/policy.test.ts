@@ -9,7 +9,13 @@ import { localSigner } from './signer.ts';
 
 const FUND: Hex = `0x${'fa'.repeat(20)}`;
 const OTHER: Hex = `0x${'0b'.repeat(20)}`;
-const row = { commitment: `0x${'01'.repeat(32)}`, user: OTHER, optionId: 'o', token: OTHER, amount: 5n } as const;
+const row = {
+  commitment: `0x${'01'.repeat(32)}`,
+  user: OTHER,
+  optionId: 'o',
+  token: OTHER,
+  amount: 5n,
+} as const;
 const key = localSigner(Buffer.alloc(32, 7));
 const transaction = (change: object) => ({
   ...{ chainId: 1, nonce: 0, to: FUND, gas: 100_000n, maxFeePerGas: 2n, maxPriorityFeePerGas: 1n },
@@ -27,9 +33,12 @@ const calls: [string, Hex][] = ([1, 2] as const).flatMap((generation): [string, 
 ]);
 
 describe('the signer', () => {
-  test.each([...calls, ['a revocation', encodeRevoke(OTHER)] as [string, Hex]])('signs %s', async (_name, data) => {
-    expect(parseTransaction(await sign({ data }))).toMatchObject({ to: FUND, data });
-  });
+  test.each([...calls, ['a revocation', encodeRevoke(OTHER)] as [string, Hex]])(
+    'signs %s',
+    async (_name, data) => {
+      expect(parseTransaction(await sign({ data }))).toMatchObject({ to: FUND, data });
+    },
+  );
 
   test('signs an empty transfer to itself, and to nobody else', async () => {
     await sign({ to: key.address, data: '0x' });

@@ -32,9 +32,7 @@ export async function checkPrepared(worker: SettlementWorker): Promise<{ waiting
   prepared.head = head;
   // Without a new head the approval may still appear: the last check may have read a node that lags.
   const seconds =
-    head === null
-      ? Math.min(HEADLESS_INTERVAL_SECONDS, driver.blockTimeSeconds)
-      : driver.blockTimeSeconds;
+    head === null ? Math.min(HEADLESS_INTERVAL_SECONDS, driver.blockTimeSeconds) : driver.blockTimeSeconds;
   const rows = await takePrepared(ctx.db, chain, BATCH_ROWS, seconds);
   if (rows.length === 0) return { waiting: await hasPrepared(ctx.db, chain), moved: 0 };
   const findings = await inspectApprovals(driver.reader(), rows);

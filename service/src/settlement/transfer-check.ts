@@ -30,6 +30,10 @@ export async function noteDifferences(
     await changeStatus(ctx, tx, { ids: [id], from: ['submitted'], to: 'completed', reason });
     const fields = { participation_id: id, token, transaction_hash: transactionHash };
     ctx.log.error(fields, `the token moved ${moved}, but the fund committed ${amount}`);
-    alerts.raise('transfer_differs', `${token} moved ${moved} where ${fund} committed ${amount}`, ALERT_SECONDS);
+    alerts.raise(
+      'transfer_differs',
+      `${token} moved ${moved} where ${fund} committed ${amount}`,
+      ALERT_SECONDS,
+    );
   }
 }

@@ -1,6 +1,14 @@
 import { token } from '@causeway/contracts/abi/token.ts';
 import type { Hex } from 'viem';
-import { decodeFunctionResult, encodeFunctionData, hexToBigInt, hexToBytes, keccak256, size, toHex } from 'viem/utils';
+import {
+  decodeFunctionResult,
+  encodeFunctionData,
+  hexToBigInt,
+  hexToBytes,
+  keccak256,
+  size,
+  toHex,
+} from 'viem/utils';
 import { ApiError } from '../../errors.ts';
 import { toLowerHex } from '../address.ts';
 import { erc20Abi } from './abi.ts';
