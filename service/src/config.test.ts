@@ -143,7 +143,16 @@ test('the policy file limits the operator key to its contracts, and a wrong file
     return loadConfig({ ...production, OPERATOR_KEY: key, OPERATOR_POLICY_FILE: file }).operatorKey?.targets;
   };
   const fund = `0x${'AB'.repeat(20)}`;
-  expect(load(JSON.stringify({ ethereum_mainnet: [fund] }))).toEqual(new Map([[1, new Set([fund.toLowerCase()])]]));
-  for (const wrong of ['', '[1]', '{"ethereum_mainnet": "0x"}', '{"ethereum_mainnet": ["0x12"]}', '{"solana_mainnet": []}', '{"moon": []}'])
+  expect(load(JSON.stringify({ ethereum_mainnet: [fund] }))).toEqual(
+    new Map([[1, new Set([fund.toLowerCase()])]]),
+  );
+  for (const wrong of [
+    '',
+    '[1]',
+    '{"ethereum_mainnet": "0x"}',
+    '{"ethereum_mainnet": ["0x12"]}',
+    '{"solana_mainnet": []}',
+    '{"moon": []}',
+  ])
     expect(() => load(wrong)).toThrow('OPERATOR_POLICY_FILE: must be a readable JSON file');
 });

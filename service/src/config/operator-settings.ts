@@ -47,7 +47,10 @@ export function readSolanaKey(source: Source): OperatorKey | null {
 /** Reads `OPERATOR_RETIRED_KEYS`. */
 export function readRetiredKeys(source: Source): OperatorKey[] {
   const targets = readTargets(source);
-  return (source.read('OPERATOR_RETIRED_KEYS') ?? []).map((text) => ({ ...readRetired(source, text), targets }));
+  return (source.read('OPERATOR_RETIRED_KEYS') ?? []).map((text) => ({
+    ...readRetired(source, text),
+    targets,
+  }));
 }
 
 function readRetired(source: Source, text: string): OperatorKey {
