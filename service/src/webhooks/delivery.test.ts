@@ -133,6 +133,17 @@ test('a failed event holds back later events of its subject and no others', asyn
   await until(() => ids()).toEqual([a1, b1, b2, a1, a2]);
 });
 
+test('a test event does not wait for one that failed', async () => {
+  const { id } = await create();
+  const answers = [500];
+  receiver.answer((_webhook, response) => void response.writeHead(answers.shift() ?? 200).end());
+  const sendTest = async () => (await call('POST', `${ENDPOINTS}/${id}/test`, {})).json.event_id;
+  const failed = await sendTest();
+  await until(() => ids()).toEqual([failed]);
+  const second = await sendTest();
+  await until(() => ids()).toEqual([failed, second]);
+});
+
 test('an endpoint that hangs uses at most 8 slots and does not delay others', async () => {
   const hanging = await startReceiver();
   hanging.answer(() => undefined);
