@@ -1,4 +1,5 @@
 import { accountsPlugin } from './accounts/routes.ts';
+import { auditPlugin } from './audit/plugin.ts';
 import { startAuditSealer } from './audit/sealer.ts';
 import { findChainIdProblems } from './chain/evm/chain-id.ts';
 import { findClusterProblems } from './chain/solana/client.ts';
@@ -133,7 +134,12 @@ async function start(
   process.on('SIGHUP', () => void ctx.sanctions.reload());
   const routes = [...apiRoutes, ...(controls?.routes ?? [])];
   const plugins = [
-    ...[referencePlugin(ctx, apiRoutes, controls?.routes ?? []), oauthPlugin(ctx), accountsPlugin(ctx)],
+    ...[
+      referencePlugin(ctx, apiRoutes, controls?.routes ?? []),
+      oauthPlugin(ctx),
+      accountsPlugin(ctx),
+      auditPlugin(ctx),
+    ],
     ...(controls?.plugins ?? []),
   ];
   const app = await buildServer(ctx, routes, plugins, browserPages(ctx, controls?.landing ?? null));

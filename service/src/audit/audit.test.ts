@@ -6,13 +6,14 @@ import { holdUser } from '../accounts/hold.ts';
 import { EMPTY_CHAIN, hashChain, hashEntry } from './chain.ts';
 import { createCheckpointKeys, openCheckpoint, signCheckpoint } from './checkpoint.ts';
 import { recordCommand } from './entry.ts';
+import { auditPlugin } from './plugin.ts';
 import { sealAuditLog } from './sealer.ts';
 import { findLastCheckpoint, listSealedEntries } from './store.ts';
 import { verifyAuditLog } from './verify.ts';
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await testApp();
+  app = await testApp({ plugins: [auditPlugin] });
   await makeUser(app.ctx, USER);
 });
 afterAll(() => app.close());
@@ -144,6 +145,16 @@ describe('the audit log', () => {
     expect(await problem()).toBeNull();
     expect(await problem([kept])).toContain('entry 5 is missing');
     expect(await problem([kept.replace('10', '04')])).toContain('not signed');
+  });
+
+  test('publishes its newest checkpoint', async () => {
+    const read = () => app.app.inject('/audit/checkpoint');
+    expect((await read()).json().code).toBe('not_found');
+    await write(3);
+    await sealAuditLog(app.ctx, 0);
+    const reply = await read();
+    expect([reply.statusCode, reply.headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
+    expect(openCheckpoint(createCheckpointKeys(app.ctx.sealing), reply.body)?.size).toBe(3n);
   });
 
   test('checkpoints of an older secret still verify, those of a stranger do not', () => {
