@@ -3,6 +3,7 @@ import type { AccountTables } from './account-tables.ts';
 import type { AuditTables } from './audit-tables.ts';
 import type { IdentityTables } from './identity-tables.ts';
 import type { InstallationTables } from './installation-tables.ts';
+import type { OauthTables } from './oauth-tables.ts';
 import type { ReportedTables } from './reported-tables.ts';
 import type { ScreeningTables } from './screening-tables.ts';
 import type { SettlementTables } from './settlement-tables.ts';
@@ -21,6 +22,7 @@ export interface Database
     IdentityTables,
     InstallationTables,
     ReportedTables,
+    OauthTables,
     ScreeningTables,
     SettlementTables,
     TokenizedTables,
@@ -30,7 +32,6 @@ export interface Database
   rate_limits: RateLimits;
   partners: Partners;
   oauth_clients: OauthClients;
-  oauth_grants: OauthGrants;
   oauth_tokens: OauthTokens;
   oauth_artifacts: OauthArtifacts;
   oauth_signing_keys: OauthSigningKeys;
@@ -86,16 +87,6 @@ export interface OauthClients {
   secret_hash: Buffer;
   previous_secret_hash: Buffer | null;
   previous_secret_until: string | null;
-  inserted_at: Generated<string>;
-}
-
-export interface OauthGrants {
-  id: string;
-  client_id: string;
-  user_id: string;
-  payload: JsonObject;
-  expires_at: string;
-  revoked_at: string | null;
   inserted_at: Generated<string>;
 }
 

@@ -4,6 +4,7 @@ import type { Kernel } from '../kernel.ts';
 import { findAccount } from './account.ts';
 import { createAdapter } from './adapter.ts';
 import { EXTRA_METADATA } from './client.ts';
+import { loadConsent } from './consent.ts';
 import type { TokenGuard } from './guard.ts';
 import { shouldRotate } from './refresh-rotation.ts';
 import { checkScopes } from './scopes.ts';
@@ -49,6 +50,7 @@ export function configure(ctx: Dependencies, keys: JWK[]): Configuration {
     ttl: { ...TTL_SECONDS, Grant: ctx.config.grantDays * DAY_SECONDS },
     // A connected app keeps its tokens until the user disconnects it, not until a browser signs out.
     expiresWithSession: async () => false,
+    loadExistingGrant: (koa) => loadConsent(ctx.db, koa),
     issueRefreshToken: async (_koa, client) => client.grantTypeAllowed('refresh_token'),
     rotateRefreshToken: shouldRotate,
     extraParams: { offline: checkScopes },

@@ -1,5 +1,7 @@
 import type Provider from 'oidc-provider';
-import type { InteractionResults } from 'oidc-provider';
+import type { InteractionResults, KoaContextWithOIDC } from 'oidc-provider';
+import type { Db } from '../db/pool.ts';
+import { findConsent, hasLapsed } from './grant-store.ts';
 
 /** Adds the requested scopes and claims to this browser's grant, or creates the grant. */
 export async function grantConsent(
@@ -15,4 +17,35 @@ export async function grantConsent(
   const claims = prompt.details.missingOIDCClaims;
   if (Array.isArray(claims)) grant.addOIDCClaims(claims);
   return { consent: { grantId: await grant.save() } };
+}
+
+type Grant = InstanceType<Provider['Grant']>;
+
+/**
+ * Returns the consent that covers a sign-in: the one just given, that of this browser's session, or a copy of the newest
+ * one of the user. A copy ends when its original does, and the theft of a token revokes the grant of one browser only.
+ */
+export async function loadConsent(db: Db, { oidc }: KoaContextWithOIDC): Promise<Grant | undefined> {
+  const { provider, session, client, result } = oidc;
+  if (client === undefined) return undefined;
+  const given = result?.consent?.grantId;
+  if (given !== undefined) return provider.Grant.find(given);
+  const own = session?.grantIdFor(client.clientId);
+  if (own !== undefined && own !== '') {
+    const grant = await provider.Grant.find(own);
+    if (grant !== undefined) return (await hasLapsed(db, own)) ? undefined : grant;
+  }
+  if (session?.accountId === undefined) return undefined;
+  const newest = await findConsent(db, session.accountId, client.clientId);
+  const original = newest === null ? undefined : await provider.Grant.find(newest);
+  return original && copyGrant(provider, original);
+}
+
+async function copyGrant(provider: Provider, original: Grant): Promise<Grant> {
+  const { accountId, clientId, exp } = original;
+  const copy = new provider.Grant({ accountId, clientId } as ConstructorParameters<Provider['Grant']>[0]);
+  copy.addOIDCScope(original.getOIDCScope());
+  copy.addOIDCClaims(original.getOIDCClaims());
+  await Object.assign(copy, { exp }).save();
+  return copy;
 }

@@ -1,8 +1,13 @@
+import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import type { AdapterPayload } from 'oidc-provider';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Db } from '../db/pool.ts';
 import type { ConnectedApp } from './connected-app.ts';
+
+/** A search of the whole table for the few unused grants would exceed the statement timeout at millions of grants. */
+const UNUSED_PAGE_SIZE = 2_000;
+const UNUSED_PAGES = 100;
 
 export type NewGrant = {
   id: string;
@@ -15,19 +20,51 @@ export type NewGrant = {
 };
 
 export async function upsertGrant(db: Db, { id, clientId, userId, payload, exp }: NewGrant): Promise<void> {
-  await sql`insert into oauth_grants (id, client_id, user_id, payload, expires_at)
-    values (${id}, ${clientId}, ${userId}, ${payload}, to_timestamp(${exp}))
-    on conflict (id) do update set payload = excluded.payload, expires_at = excluded.expires_at`.execute(db);
+  await sql`insert into oauth_grants (id, client_id, user_id, payload, expires_at, consented_redirect_uris)
+    values (${id}, ${clientId}, ${userId}, ${payload}, to_timestamp(${exp}),
+      (select redirect_uris from oauth_clients where client_id = ${clientId}))
+    on conflict (id) do update set payload = excluded.payload, expires_at = excluded.expires_at,
+      consented_redirect_uris = excluded.consented_redirect_uris, consented_at = now()`.execute(db);
 }
 
+/** Returns the grant without the scopes that its client has lost since. */
 export async function findGrant(db: Db, id: string): Promise<AdapterPayload | undefined> {
-  const row = await db
-    .selectFrom('oauth_grants')
-    .select('payload')
-    .where('id', '=', id)
-    .where('revoked_at', 'is', null)
-    .executeTakeFirst();
-  return row?.payload;
+  const { rows } = await sql<{ payload: AdapterPayload; lost: string[] }>`
+    select g.payload, array(select r.scope from oauth_removed_scopes r
+      where r.client_id = g.client_id and r.removed_at > g.consented_at) as lost
+    from oauth_grants g where g.id = ${id} and g.revoked_at is null`.execute(db);
+  const [row] = rows;
+  return row && withoutScopes(row.payload, row.lost);
+}
+
+function withoutScopes(payload: AdapterPayload, lost: readonly string[]): AdapterPayload {
+  const { openid } = payload as { openid?: { scope?: string } };
+  if (lost.length === 0 || openid?.scope === undefined) return payload;
+  const scope = openid.scope.split(' ').filter((each) => !lost.includes(each));
+  return { ...payload, openid: { ...openid, scope: scope.join(' ') } };
+}
+
+const SAME_REDIRECTS = sql`g.consented_redirect_uris @> c.redirect_uris and g.consented_redirect_uris <@ c.redirect_uris`;
+
+/**
+ * Returns the id of the user's newest consent to the client, or null if there is none or the client's redirect URIs have
+ * changed since.
+ */
+export async function findConsent(db: Db, userId: string, clientId: string): Promise<string | null> {
+  const { rows } = await sql<{ id: string }>`
+    select g.id from oauth_grants g join oauth_clients c on c.client_id = g.client_id
+    where g.user_id = ${userId} and g.client_id = ${clientId} and g.revoked_at is null and g.expires_at > now()
+      and ${SAME_REDIRECTS}
+    order by g.consented_at desc limit 1`.execute(db);
+  return rows[0]?.id ?? null;
+}
+
+/** Returns whether the client's redirect URIs are no longer those that the user agreed to. Unknown for grants of 0.1. */
+export async function hasLapsed(db: Db, id: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from oauth_grants g join oauth_clients c on c.client_id = g.client_id
+    where g.id = ${id} and not (${SAME_REDIRECTS})`.execute(db);
+  return rows.length > 0;
 }
 
 export async function revokeGrant(db: Db, id: string): Promise<void> {
@@ -83,8 +120,25 @@ export async function listConnectedApps(db: Db, userId: string): Promise<Connect
  */
 export async function deleteUnusedGrants(db: Db, retention: string): Promise<void> {
   await deleteInBatches(db, 'oauth_grants', sql`revoked_at < now() - ${retention}::interval`);
-  const unused = sql`inserted_at < now() - interval '15 days'
-    and not exists (select from oauth_tokens t where t.grant_id = oauth_grants.id)
-    and not exists (select from oauth_artifacts a where a.grant_id = oauth_grants.id)`;
-  await deleteInBatches(db, 'oauth_grants', unused);
+  // Ids are random, so runs that each start somewhere else reach every grant in time.
+  let after: string | null = randomBytes(6).toString('base64url');
+  let ends = 0;
+  for (let page = 0; page < UNUSED_PAGES && ends < 2; page++) {
+    after = await deleteUnusedPage(db, after ?? '');
+    if (after === null) ends++;
+  }
+}
+
+/** Deletes the unused ones among the next grants after an id, and returns the last id; null at the end of the table. */
+async function deleteUnusedPage(db: Db, after: string): Promise<string | null> {
+  const { rows } = await sql<{ last: string | null }>`
+    with page as (
+      select id from oauth_grants where id > ${after} order by id limit ${UNUSED_PAGE_SIZE}
+    ), deleted as (
+      delete from oauth_grants g where g.id in (select id from page) and g.inserted_at < now() - interval '15 days'
+        and not exists (select from oauth_tokens t where t.grant_id = g.id)
+        and not exists (select from oauth_artifacts a where a.grant_id = g.id)
+    )
+    select max(id) as last from page`.execute(db);
+  return rows[0]?.last ?? null;
 }

@@ -56,7 +56,7 @@ export type ActiveToken = {
   grant_id: string | null;
   email: string | null;
   scope: string;
-  /** The scopes that the client is registered for now. */
+  /** The scopes that the client is registered for, without interruption since the token was issued. */
   client_scopes: string[];
   /** Unix time. */
   iat: number;
@@ -66,7 +66,9 @@ export type ActiveToken = {
 /** One read by primary keys: the token, its client and partner, and for users the grant and the account. */
 const FIND_ACTIVE_TOKEN = {
   name: 'oauth_token_check',
-  text: `select t.client_id, c.partner_id, p.origins, t.user_id, t.grant_id, u.email, t.scope, c.scopes as client_scopes,
+  text: `select t.client_id, c.partner_id, p.origins, t.user_id, t.grant_id, u.email, t.scope,
+      array(select s from unnest(c.scopes) as s where not exists (select from oauth_removed_scopes r
+        where r.client_id = c.client_id and r.scope = s and r.removed_at > t.issued_at)) as client_scopes,
       extract(epoch from t.issued_at)::float8 as iat,
       extract(epoch from least(t.expires_at, g.expires_at))::float8 as exp
     from oauth_tokens t
