@@ -16,6 +16,8 @@ import { assertNotHeld } from './eligibility/account.ts';
 import { createEventStreams, type EventStreams } from './events/streams.ts';
 import { createDeadlines } from './http/deadline.ts';
 import type { Random } from './http/ids.ts';
+import { watchOverload } from './http/overload.ts';
+import { createPartnerBudgets } from './http/partner-budgets.ts';
 import { memoryLimiter, postgresLimiter } from './http/rate-limits.ts';
 import { securityHeaders } from './http/replies.ts';
 import { openSumsub } from './identity/sumsub.ts';
@@ -80,6 +82,7 @@ export async function buildContext({
   const sealing = createSealing(config.secrets, random);
   const limits = await openLimiter(config, db, warn);
   const metrics = createMetrics();
+  const overload = watchOverload(pool, config.maxEventLoopLagMs, metrics.registry);
   const identity =
     config.identity === null ? unconfiguredIdentity() : openSumsub(config.identity, metrics.registry);
   const documents =
@@ -102,6 +105,8 @@ export async function buildContext({
     limiter: limits.limiter,
     passwordQueue: createBoundedQueue({ concurrency: 2, maxWaiting: 50 }),
     deadlines,
+    overload,
+    budgets: createPartnerBudgets({ concurrency: config.partnerConcurrency, maxWaiting: 500 }),
     securityHeaders: securityHeaders(baseUrl),
     metrics,
     eventsAppended: createSignal(),
@@ -145,6 +150,7 @@ export async function buildContext({
     sanctions?.close();
     streams?.close();
     deadlines.stop();
+    overload.stop();
     limits.close();
     await Promise.all([identity.close(), documents.close()]);
     await listener.close();

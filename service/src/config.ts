@@ -30,6 +30,10 @@ export type Config = {
   publicUrl: string | null;
   /** How long a client may take to send a request or to read a reply. */
   requestTimeoutSeconds: number;
+  /** Requests that one partner can have in progress on a node. */
+  partnerConcurrency: number;
+  /** The mean delay of the event loop above which requests are refused. */
+  maxEventLoopLagMs: number;
   metrics: { host: string; port: number };
   dataDir: string;
   /** Null = the embedded PostgreSQL. */
@@ -158,6 +162,8 @@ function readConfig(env: Environment, source: Source): Config {
     port: read('PORT'),
     publicUrl: read('PUBLIC_URL'),
     requestTimeoutSeconds: read('REQUEST_TIMEOUT_SECONDS'),
+    partnerConcurrency: read('PARTNER_CONCURRENCY'),
+    maxEventLoopLagMs: read('MAX_EVENT_LOOP_LAG_MS'),
     metrics: { host: read('METRICS_HOST'), port: read('METRICS_PORT') },
     dataDir: read('CAUSEWAY_DATA'),
     databaseUrl: read('DATABASE_URL'),

@@ -5,6 +5,8 @@ import type { Listener } from './db/listen.ts';
 import type { Db } from './db/pool.ts';
 import type { Deadlines } from './http/deadline.ts';
 import type { Random } from './http/ids.ts';
+import type { Overload } from './http/overload.ts';
+import type { PartnerBudgets } from './http/partner-budgets.ts';
 import type { Limiter } from './http/rate-limits.ts';
 import type { BoundedQueue } from './jobs/bounded-queue.ts';
 import type { Log } from './log.ts';
@@ -30,6 +32,8 @@ export type Kernel = {
   /** Hashing a password takes a thread and 19 MiB, so only a few run at a time. */
   passwordQueue: BoundedQueue;
   deadlines: Deadlines;
+  overload: Overload;
+  budgets: PartnerBudgets;
   securityHeaders: Record<string, string>;
   metrics: Metrics;
   /** Emitted when this node appends events, shortly before their transaction commits. */

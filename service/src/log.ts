@@ -1,11 +1,18 @@
+import { hostname } from 'node:os';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
+import { VERSION } from './version.ts';
 
 /**
  * A logger that redacts secrets and personal data. `request` takes a finished line of JSON and writes lines in batches:
  * building a log record for every request would cost more than the request itself.
  */
-export type Log = Logger & { request(line: string): void; flushRequests(): void };
+export type Log = Logger & {
+  request(line: string): void;
+  flushRequests(): void;
+  /** The JSON members that every line ends with: this process and its version. */
+  origin: string;
+};
 
 export type LogOptions = { level: string; pretty: boolean; stream?: DestinationStream };
 
@@ -15,10 +22,11 @@ const MAX_BATCH_LENGTH = 64 * 1024;
 export function createLog({ level, pretty: isPretty, stream }: LogOptions): Log {
   const destination =
     stream ?? (isPretty ? prettyStream() : pino.destination({ dest: 1, sync: false, minLength: 0 }));
+  const base = { instance: `${hostname()}-${process.pid}`, version: VERSION };
   const logger = pino(
     {
       level,
-      base: null,
+      base,
       formatters: { log: (record) => redact(record) as Record<string, unknown> },
       serializers: { err: (error: unknown) => redact(serializeError(error)) },
       hooks: {
@@ -32,7 +40,9 @@ export function createLog({ level, pretty: isPretty, stream }: LogOptions): Log 
     },
     destination,
   );
-  return Object.assign(logger, batchLines(destination, logger.isLevelEnabled('info')));
+  return Object.assign(logger, batchLines(destination, logger.isLevelEnabled('info')), {
+    origin: `,${JSON.stringify(base).slice(1, -1)}`,
+  });
 }
 
 function batchLines(destination: DestinationStream, enabled: boolean) {
@@ -59,7 +69,7 @@ function prettyStream(): DestinationStream {
     sync: true,
     singleLine: true,
     translateTime: 'SYS:HH:MM:ss',
-    ignore: 'pid,hostname,request_id,client_id,user_id',
+    ignore: 'pid,hostname,instance,version,request_id,client_id,user_id',
     messageFormat: (record, key) =>
       record.route === undefined
         ? String(record[key])

@@ -65,3 +65,63 @@ test('a lost database answers 503 unavailable with Retry-After, and the reply na
     expect(reply.body).not.toMatch(/postgres|database|terminat/i);
   }
 });
+
+test('log lines name the process, its version and the error code, and probes write none', async () => {
+  const node = await testApp();
+  await node.app.inject('/health');
+  await node.app.inject('/v1/offers');
+  const lines = node
+    .logged()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(lines.filter((line) => line.route === '/health')).toEqual([]);
+  expect(lines.find((line) => line.route === '/v1/offers')).toMatchObject({
+    status: 401,
+    error_code: 'unauthorized',
+    instance: expect.stringMatching(/-\d+$/),
+    version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+  });
+  await node.close();
+});
+
+describe('a saturated node', () => {
+  let node: TestApp;
+  let own: TestDatabase;
+  beforeAll(async () => {
+    own = await createTestDatabase();
+    node = await testApp({ databaseUrl: own.url, config: { databasePool: 2, maxEventLoopLagMs: 100 } });
+  });
+  afterAll(async () => {
+    await node.close();
+    await own.drop();
+  });
+  const status = async (url: string) => (await node.app.inject(url)).statusCode;
+
+  test('sheds requests while its database queue does not move, answers probes, and recovers', async () => {
+    const held = await Promise.all([node.ctx.pool.connect(), node.ctx.pool.connect()]);
+    const waiting = Array.from({ length: 20 }, () => node.ctx.pool.query('select 1'));
+    await expect.poll(() => status('/oauth/jwks')).toBe(503);
+    const reply = await node.app.inject({
+      method: 'POST',
+      url: '/oauth/introspect',
+      payload: { token: 'x' },
+    });
+    expect([reply.json().code, reply.headers['retry-after']]).toEqual(['unavailable', '1']);
+    expect(await status('/health')).toBe(200);
+    for (const client of held) client.release();
+    await Promise.all(waiting);
+    await expect.poll(() => status('/oauth/jwks')).toBe(200);
+    expect(await node.ctx.metrics.render()).toMatch(/causeway_http_requests_shed_total [1-9]/);
+  });
+
+  test('sheds requests while its event loop is blocked again and again, and recovers', async () => {
+    const block = setInterval(() => {
+      const end = performance.now() + 300;
+      while (performance.now() < end);
+    }, 1);
+    await expect.poll(() => status('/oauth/jwks')).toBe(503);
+    clearInterval(block);
+    await expect.poll(() => status('/oauth/jwks')).toBe(200);
+  });
+});

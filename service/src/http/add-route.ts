@@ -54,10 +54,16 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
       const input = { params: request.params, query: request.query, body, request };
       if (method === 'POST' && caller !== null && request.headers['idempotency-key'] !== undefined) {
         return ctx.deadlines.watch(
-          handleOnce({ ...ctx, requestId: request.id }, route, caller, input, reply),
+          Promise.resolve(
+            ctx.budgets.run(caller.partnerId, () =>
+              handleOnce({ ...ctx, requestId: request.id }, route, caller, input, reply),
+            ),
+          ),
         );
       }
-      const result = route.handle(writesEvents ? { ...ctx, requestId: request.id } : ctx, caller, input);
+      const handle = () =>
+        route.handle(writesEvents ? { ...ctx, requestId: request.id } : ctx, caller, input);
+      const result = caller === null ? handle() : ctx.budgets.run<unknown>(caller.partnerId, handle);
       if (route.stream) return ctx.deadlines.watch(replyWithStream(result as Promise<Readable>, reply));
       if (result instanceof Promise) return ctx.deadlines.watch(result);
       return serialize === undefined ? result : serialize(result as Record<string, unknown>, reply);

@@ -7,13 +7,17 @@ import type { Context } from '../context.ts';
  */
 export function requestRecorder(ctx: Context, method: string, route: string) {
   const times = ctx.metrics.route(method, route);
+  // Probes arrive every few seconds from every load balancer; only failures are worth a line.
+  const isProbe = route === '/health' || route === '/health/ready';
   const middle = `","msg":"request","method":"${method}","route":"${route}","status":`;
-  return ({ id, caller, startedAt }: FastifyRequest, status: number): void => {
+  return ({ id, caller, startedAt, errorCode }: FastifyRequest, status: number): void => {
     const ms = performance.now() - startedAt;
     times.observe(status, ms);
+    if (isProbe && status < 400) return;
+    const failure = errorCode === null ? '' : `,"error_code":"${errorCode}"`;
     const who = caller === null ? '' : `,${caller.logged}`;
     ctx.log.request(
-      `{"level":30,"time":${Date.now()},"request_id":"${id}${middle}${status},"ms":${Math.round(ms * 10) / 10}${who}}`,
+      `{"level":30,"time":${Date.now()},"request_id":"${id}${middle}${status},"ms":${Math.round(ms * 10) / 10}${failure}${who}${ctx.log.origin}}`,
     );
   };
 }

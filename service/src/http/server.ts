@@ -28,6 +28,7 @@ declare module 'fastify' {
     caller: Caller | null;
     isForm: boolean;
     startedAt: number;
+    errorCode: string | null;
   }
   interface FastifyContextConfig {
     access?: Access;
@@ -85,11 +86,16 @@ export async function buildServer(
   closeSlowReaders(app.server, requestTimeout);
   app.addHook('onRequest', (request, _reply, done) => {
     request.startedAt = performance.now();
+    if (ctx.overload.isSaturated()) shedRequest(ctx, request);
     refuseRequest(request);
     done();
   });
   const methods = collectMethods(app);
-  app.decorateRequest('caller', null).decorateRequest('isForm', false).decorateRequest('startedAt', 0);
+  app
+    .decorateRequest('caller', null)
+    .decorateRequest('isForm', false)
+    .decorateRequest('startedAt', 0)
+    .decorateRequest('errorCode', null);
   app.setValidatorCompiler(compileValidator).setSerializerCompiler(compileSerializer);
   app.setErrorHandler((error, request, reply) => fail(ctx, error, request, reply));
   const recordUnknown = requestRecorder(ctx, '-', '-');
@@ -104,6 +110,13 @@ export async function buildServer(
   for (const route of routes) addRoute(app, ctx, route);
   for (const plugin of plugins) await app.register(async (scope) => plugin(scope));
   return app;
+}
+
+/** Refuses a request before it costs anything. Probes are answered: a busy node that looks dead would be restarted. */
+function shedRequest({ overload }: Context, { url }: FastifyRequest): void {
+  if (url.startsWith('/health')) return;
+  overload.countShed();
+  throw new ApiError('unavailable', {}, { headers: { 'retry-after': '1' } });
 }
 
 /** Answers the requests that Node would refuse or drop without a body. */
@@ -163,6 +176,7 @@ function replyToUnknown(
 function fail(ctx: Context, thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const isOAuth = request.url.startsWith('/oauth/');
   const error = isOAuth ? toOAuthError(toApiError(thrown)) : toApiError(thrown);
+  request.errorCode = error.code;
   if (isFullDisk(error.cause)) ctx.readiness.reportFullDisk();
   if (error.status >= 500 || error.cause !== undefined) {
     const level = error.status >= 500 ? 'error' : 'debug';

@@ -1,9 +1,8 @@
 import { openApiDocument } from '../http/openapi.ts';
 import type { Route } from '../http/route.ts';
 import { oauthOperations } from '../oauth/openapi-operations.ts';
+import { VERSION } from '../version.ts';
 import { API_DESCRIPTION, API_GROUPS } from './api-groups.ts';
-
-export const VERSION = '0.1.0';
 
 /** Returns the OpenAPI document of these routes and of the authorization server. */
 export function apiDocument(routes: readonly Route[]): Record<string, unknown> {

@@ -1,0 +1,55 @@
+import * as parsers from './parsers.ts';
+import { integer, oneOf, url } from './parsers.ts';
+import { setting } from './setting.ts';
+
+export const SERVICE = {
+  CAUSEWAY_PROFILE: setting(
+    oneOf('sandbox', 'production'),
+    '`sandbox` runs everything on this machine with simulated providers; `production` refuses every part of the sandbox.',
+    { default: 'sandbox' },
+  ),
+  HOST: setting(parsers.host, 'The address that the API listens on.', { default: '127.0.0.1' }),
+  PORT: setting(integer(0, 65535), 'The port that the API listens on. `0` picks a free one.', {
+    default: '8080',
+  }),
+  PUBLIC_URL: setting(
+    url(['https:'], ['http:']),
+    'The base URL under which partners and users reach the service.',
+    { required: true, defaultNote: 'the listening address' },
+  ),
+  TRUST_PROXY: setting(
+    parsers.proxies,
+    'The networks of the reverse proxies whose `X-Forwarded-For` counts, comma-separated: CIDRs, addresses, `loopback` or `private`.',
+    { default: 'none' },
+  ),
+  REQUEST_TIMEOUT_SECONDS: setting(
+    integer(1, 600),
+    'How many seconds a client may take to send a request, or to read the reply. Slower connections are closed.',
+    { default: '30' },
+  ),
+  PARTNER_CONCURRENCY: setting(
+    integer(1, 100_000),
+    'How many requests of one partner a node works on at a time. The others wait in the order of their arrival, so that one partner cannot use up the connections of all.',
+    { default: '100' },
+  ),
+  MAX_EVENT_LOOP_LAG_MS: setting(
+    integer(10, 60_000),
+    'The mean delay of the event loop, in milliseconds, above which a node answers 503 `unavailable` instead of queueing.',
+    { default: '200' },
+  ),
+  METRICS_HOST: setting(parsers.host, 'The address of the Prometheus metrics.', { default: '127.0.0.1' }),
+  METRICS_PORT: setting(integer(0, 65535), 'The port of the Prometheus metrics. `0` picks a free one.', {
+    sandbox: '0',
+    production: '9464',
+  }),
+  LOG_LEVEL: setting(
+    oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    'The least severe level that is logged: `fatal`, `error`, `warn`, `info`, `debug`, `trace`, or `silent` for none.',
+    { default: 'info' },
+  ),
+  CAUSEWAY_SECRET: setting(
+    parsers.secrets,
+    'The secret that stored data is encrypted with: 32 random bytes in base64 (`openssl rand -base64 32`). To rotate it, append the new secret after a comma and restart every node, then put it first and restart every node, then run `causeway keys rotate`, and remove the old one a day later.',
+    { required: true, defaultNote: 'generated in the data directory' },
+  ),
+};

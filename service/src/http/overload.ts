@@ -1,0 +1,52 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type pg from 'pg';
+import { Counter, type Registry } from 'prom-client';
+
+/** Tells when this node cannot answer in time, so that requests are refused before they cost anything. */
+export type Overload = {
+  isSaturated(): boolean;
+  /** Counts a refused request. */
+  countShed(): void;
+  stop(): void;
+};
+
+const SAMPLE_INTERVAL_MS = 250;
+/** The longest expected wait for a database connection. */
+const MAX_QUEUE_WAIT_MS = 1_000;
+const NANOSECONDS_PER_MS = 1e6;
+
+/**
+ * Samples the event loop and the pool's queue. The expected wait is the length of the queue divided by the rate at which
+ * connections are handed out, so a long queue that moves fast does not count. `maxLagMs` limits the mean delay of the
+ * event loop during one sample; a single long task stays below it.
+ */
+export function watchOverload(pool: pg.Pool, maxLagMs: number, registry: Registry): Overload {
+  const shed = new Counter({
+    name: 'causeway_http_requests_shed_total',
+    help: 'Requests refused because this node was saturated.',
+    registers: [registry],
+  });
+  const delay = monitorEventLoopDelay({ resolution: 20 });
+  delay.enable();
+  let acquired = 0;
+  pool.on('acquire', () => {
+    acquired++;
+  });
+  let isSaturated = false;
+  const timer = setInterval(() => {
+    const expectedWaitMs = (pool.waitingCount / Math.max(acquired, 1)) * SAMPLE_INTERVAL_MS;
+    const lagMs = delay.mean / NANOSECONDS_PER_MS;
+    isSaturated = expectedWaitMs > MAX_QUEUE_WAIT_MS || lagMs > maxLagMs;
+    acquired = 0;
+    delay.reset();
+  }, SAMPLE_INTERVAL_MS);
+  timer.unref();
+  return {
+    isSaturated: () => isSaturated,
+    countShed: () => shed.inc(),
+    stop: () => {
+      clearInterval(timer);
+      delay.disable();
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type TestApp, testApp } from '../../test/support/app.ts';
+import { createThings, gate, thingRoutes } from '../../test/support/things.ts';
+import { createPartnerBudgets } from './partner-budgets.ts';
+
+test('a partner never has more in progress than its budget, and every request gets its turn', async () => {
+  const budgets = createPartnerBudgets({ concurrency: 2, maxWaiting: 100 });
+  let running = 0;
+  let most = 0;
+  const work = async (i: number) => {
+    most = Math.max(most, ++running);
+    await sleep(i % 3);
+    running--;
+    if (i % 5 === 0) throw new Error('failed');
+    return i;
+  };
+  const results = await Promise.allSettled(
+    Array.from({ length: 50 }, async (_, i) => budgets.run('a', () => work(i))),
+  );
+  expect(most).toBeLessThanOrEqual(3);
+  expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(40);
+});
+
+test('work that returns at once costs nothing, also when it waited', async () => {
+  const budgets = createPartnerBudgets({ concurrency: 1, maxWaiting: 10 });
+  expect(budgets.run('a', () => 'now')).toBe('now');
+  const first = budgets.run('a', () => sleep(5));
+  const waiting = [1, 2, 3].map((i) => budgets.run('a', () => i));
+  expect(await Promise.all([first, ...waiting])).toEqual([undefined, 1, 2, 3]);
+});
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await testApp({ routes: thingRoutes, config: { partnerConcurrency: 3 } });
+  await createThings(app.ctx);
+});
+afterAll(() => app.close());
+
+test('a partner with stuck requests does not slow down another', async () => {
+  const [greedy, other] = await Promise.all([
+    app.tokenFor({ clientId: 'greedy' }),
+    app.tokenFor({ clientId: 'other' }),
+  ]);
+  const post = (token: string, name: string) =>
+    app.app.inject({
+      method: 'POST',
+      url: '/v1/things',
+      payload: { name },
+      headers: { authorization: `Bearer ${token}` },
+    });
+  let open = () => {};
+  let entered = 0;
+  gate.hold = new Promise((resolve) => {
+    open = resolve;
+  });
+  gate.entered = () => void entered++;
+  const stuck = Array.from({ length: 10 }, (_, i) => post(greedy, `greedy ${i}`));
+  await expect.poll(() => entered).toBe(3);
+  const list = await app.app.inject({ url: '/v1/things', headers: { authorization: `Bearer ${other}` } });
+  expect(list.statusCode).toBe(200);
+  expect(entered).toBe(3);
+  open();
+  expect((await Promise.all(stuck)).map((reply) => reply.statusCode)).toEqual(Array(10).fill(200));
+  gate.hold = Promise.resolve();
+  gate.entered = () => {};
+});

@@ -1,0 +1,46 @@
+import { ApiError } from '../errors.ts';
+
+/** Bounds how much one partner can have in progress, so that it cannot use up the connections of the others. */
+export type PartnerBudgets = {
+  /**
+   * Runs `work` at once while the partner has budget, otherwise in its order. Throws `rate_limited` if too many of the
+   * partner's requests wait already. Work that returns no promise costs no budget.
+   */
+  run<T>(partnerId: string, work: () => T | Promise<T>): T | Promise<T>;
+};
+
+type Budget = { running: number; waiting: (() => void)[] };
+
+export function createPartnerBudgets({
+  concurrency,
+  maxWaiting,
+}: {
+  concurrency: number;
+  maxWaiting: number;
+}): PartnerBudgets {
+  const budgets = new Map<string, Budget>();
+  const release = (partnerId: string, budget: Budget): void => {
+    budget.running--;
+    budget.waiting.shift()?.();
+    if (budget.running === 0 && budget.waiting.length === 0) budgets.delete(partnerId);
+  };
+  const start = <T>(partnerId: string, budget: Budget, work: () => T | Promise<T>): T | Promise<T> => {
+    const result = work();
+    if (!(result instanceof Promise)) return result;
+    budget.running++;
+    budgets.set(partnerId, budget);
+    return result.finally(() => release(partnerId, budget));
+  };
+  return {
+    run: (partnerId, work) => {
+      const budget = budgets.get(partnerId) ?? { running: 0, waiting: [] };
+      if (budget.running < concurrency) return start(partnerId, budget, work);
+      if (budget.waiting.length >= maxWaiting)
+        throw new ApiError('rate_limited', {}, { headers: { 'retry-after': '1' } });
+      // Always a promise, because only the end of one wakes the next in line.
+      return new Promise<void>((resolve) => budget.waiting.push(resolve)).then(() =>
+        start(partnerId, budget, async () => work()),
+      );
+    },
+  };
+}
