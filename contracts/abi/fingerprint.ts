@@ -1,1 +1,1 @@
-export const fingerprint = '022c994b951bcb577f1e0b6a361e48ef674060f032d7f52ce792f59b4cf03304';
+export const fingerprint = '27d4070cb0d4092ea4e717e4894ee2a13d6799f53609c354ff94b676bbc05c1e';

@@ -53,6 +53,10 @@ export const ERRORS = {
     'No valid challenge exists for this wallet and chain, or the signature is invalid.',
   ],
   chain_not_supported: [422, 'This chain is not supported.'],
+  allow_list_external: [
+    422,
+    'The issuer decides which wallets may hold this asset. Ask the issuer to add this wallet.',
+  ],
   offer_type_mismatch: [422, 'This endpoint does not support offers of this type.'],
   approval_invalid: [422, 'The transaction is not a valid approval for this participation.'],
   insufficient_allowance: [422, 'Insufficient allowance.'],

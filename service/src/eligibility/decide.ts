@@ -99,6 +99,11 @@ function decideSupply({ remainingSupply: remaining }: Situation): Finding {
 function decideAllowList({ allowList, offer, wallet }: Situation): Check {
   if (allowList === 'allowed') return checkOf('allow_list', 'passed', 'Your wallet is on the allow-list.');
   if (allowList === 'unreachable') return unreachable('allow_list');
+  if (allowList === 'issuer')
+    return {
+      ...checkOf('allow_list', 'waiting', 'The issuer decides which wallets may hold this asset.'),
+      next: CONTACT,
+    };
   const body =
     wallet === null
       ? {}

@@ -143,7 +143,10 @@ async function readAllowList(
     for (const { chain: name, allow_list } of contracts)
       for (const wallet of wallets.filter((each) => each.startsWith('0x')).slice(0, MAX_WALLETS_ON_CHAIN))
         if (await isAllowed(ctx, name, allow_list as Hex, wallet as Hex)) return 'allowed';
-    return 'missing';
+    for (const { chain: name, allow_list } of contracts)
+      if (await ctx.supplier.canAdmit({ chain: ctx.chains.evm(name), contract: allow_list as Hex }))
+        return 'missing';
+    return 'issuer';
   });
 }
 

@@ -56,6 +56,7 @@ function refuseAllowList(
   refuse: (code: ErrorCode, details?: ErrorDetails) => ApiError,
   check: Check | undefined,
 ): ApiError {
+  if (check?.next?.type === 'contact') return refuse('allow_list_external');
   if (check?.status === 'waiting') return refuse('upstream_unavailable');
   return refuse('requirements_not_met', { wallet_address: ['the wallet is not on the allow-list'] });
 }

@@ -83,7 +83,7 @@ export const tokenizedRoutes = [
         'order_outstanding',
         'insufficient_balance',
       ],
-      ...['insufficient_allowance', 'contract_not_found', 'contract_reverted'],
+      ...['insufficient_allowance', 'allow_list_external', 'contract_not_found', 'contract_reverted'],
       ...refusals,
     ] as ErrorCode[],
     recheck: (ctx, caller, { body }) => assertMayReplay(ctx, caller, body),

@@ -8,10 +8,7 @@ import { listServedOffers } from '../offers/offer.ts';
 import type { EvmContract } from '../offers/stored-offer.ts';
 import type { Signer } from '../operator/signer.ts';
 
-/** The configuration does not match the contract, so nothing may be signed. */
-export class DomainError extends Error {}
-
-/** Returns the EIP-712 domain of a swap contract. Throws `DomainError` unless the contract confirms it. */
+/** Returns the EIP-712 domain of a swap contract. Throws `contract_reverted` unless the contract confirms it. */
 export function readDomain(chain: EvmChain, contract: EvmContract): Promise<Domain & { separator: Hex }> {
   const { address, domain_name } = contract;
   return chain.memoize(`swap domain ${address} ${domain_name ?? ''}`, async () => {
@@ -20,54 +17,37 @@ export function readDomain(chain: EvmChain, contract: EvmContract): Promise<Doma
       readDomainSeparator(chain, address),
     ]);
     const name = publishedName ?? domain_name;
-    if (name === null)
-      throw new DomainError(`${address} has no eip712Domain(); set domain_name in the offer`);
+    if (name === null) throw refused('it has no eip712Domain(); set domain_name in the offer');
     const domain = swapDomain(name, chain.chainId, address);
-    if (separatorOf(domain) !== separator)
-      throw new DomainError(`the EIP-712 domain name of ${address} on ${chain.name} is not ${name}`);
+    if (separatorOf(domain) !== separator) throw refused(`its EIP-712 domain name is not ${name}`);
     return { ...domain, separator };
   });
 }
 
-/** Throws `DomainError` unless the contract accepts requests of this signer. */
-export async function assertOperator(chain: EvmChain, contract: EvmContract, signer: Signer): Promise<void> {
+/**
+ * Throws `contract_reverted` if the contract names another signer, so that no attestation is spent on an order that cannot
+ * execute. A contract that does not name its signer passes: the simulation of the order decides.
+ */
+export async function assertOperator(
+  chain: EvmChain,
+  contract: EvmContract,
+  signer: Signer,
+): Promise<void> {
   const operator = await readOperator(chain, contract.address);
-  if (operator !== signer.address)
-    throw new DomainError(
-      `${contract.address} on ${chain.name} accepts requests signed by ${operator}, not by ${signer.address}`,
-    );
+  if (operator !== null && operator !== signer.address)
+    throw refused(`it accepts orders signed by ${operator}, not by ${signer.address}`);
 }
 
-/**
- * Returns the configuration problems of the served tokenized swaps, at start. Contracts on unreachable chains are
- * skipped, because they are checked again before the first signature.
- */
+function refused(reason: string): ApiError {
+  return new ApiError('contract_reverted', { reason });
+}
+
+/** Returns the settings that are missing to serve tokenized swaps. */
 export async function findSwapProblems(ctx: Context): Promise<string[]> {
-  const served = await listServedOffers(ctx, 'tokenized::swap');
-  if (served.length === 0) return [];
+  const served = await listServedOffers(ctx);
+  if (!served.some(({ type }) => type === 'tokenized::swap')) return [];
   const problems: string[] = [];
   if (ctx.config.venue === null) problems.push('ONDO_API_KEY: is required to serve tokenized swaps');
   if (ctx.operator === null) problems.push('OPERATOR_KEY: is required to serve tokenized swaps');
-  for (const { slug, contracts } of served)
-    for (const contract of contracts) {
-      const problem = await findProblem(ctx, contract as EvmContract);
-      if (problem !== null) problems.push(`offer ${slug}: ${problem}`);
-    }
   return problems;
-}
-
-async function findProblem(ctx: Context, contract: EvmContract): Promise<string | null> {
-  try {
-    const chain = ctx.chains.evm(contract.chain);
-    await readDomain(chain, contract);
-    if (ctx.operator !== null) await assertOperator(chain, contract, ctx.operator);
-    return null;
-  } catch (error) {
-    if (error instanceof DomainError) return error.message;
-    if (error instanceof ApiError && error.status >= 500) {
-      ctx.log.warn({ err: error, contract: contract.address }, 'swap contract check skipped');
-      return null;
-    }
-    return `${contract.address} on ${contract.chain}: ${(error as Error).message}`;
-  }
 }

@@ -7,4 +7,8 @@ export type AllowRequest = { chain: EvmChain; contract: Hex; wallet: Hex; offerI
 export type AllowTransaction = { to: Hex; data: Hex; deadline: number };
 
 /** The port to the party that admits wallets to an allow-list, once their owner is proven. */
-export type Supplier = { verifyWallet(request: AllowRequest): Promise<AllowTransaction> };
+export type Supplier = {
+  /** Returns false if the issuer keeps this allow-list itself. */
+  canAdmit(list: Pick<AllowRequest, 'chain' | 'contract'>): Promise<boolean>;
+  verifyWallet(request: AllowRequest): Promise<AllowTransaction>;
+};

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
 import { encodeFunctionData, keccak256, toHex } from 'viem/utils';
-import { allowListAbi, hashPermission } from '../chain/evm/allow-list.ts';
+import { acceptsPermissions, allowListAbi, hashPermission } from '../chain/evm/allow-list.ts';
 import { readChainTime } from '../chain/evm/blocks.ts';
 import { signHash } from '../chain/evm/secp256k1.ts';
 import type { Clock } from '../clock.ts';
@@ -12,6 +12,7 @@ const PERMISSION_TTL_S = 10n * 60n;
 /** Permits wallets with an EIP-712 signature of SUPPLIER_KEY, the key that the contract knows as its supplier. */
 export function permissionSupplier(key: Hex | null, clock: Clock): Supplier {
   return {
+    canAdmit: ({ chain, contract }) => acceptsPermissions(chain, contract),
     verifyWallet: async ({ chain, contract, wallet, offerId }) => {
       if (key === null) throw notConfigured('supplier', 'SUPPLIER_KEY');
       const offer = keccak256(toHex(offerId));

@@ -102,6 +102,7 @@ export const walletRoutes = [
       'challenge_invalid',
       'chain_not_supported',
       'offer_type_mismatch',
+      'allow_list_external',
       'offer_ended',
       'requirements_not_met',
       'wallet_not_proven',

@@ -1,8 +1,9 @@
 import { fundSwap } from '@causeway/contracts/abi/fund-swap.ts';
-import type { Hex } from 'viem';
+import { type Hex, zeroAddress } from 'viem';
 import { encodeFunctionData, hashTypedData } from 'viem/utils';
 import type { EvmChain } from './client.ts';
 import { contractCall } from './contract-call.ts';
+import { optionalView } from './optional-view.ts';
 
 /** The contract that keeps an allow-list; both fund swap generations share these functions. */
 export const allowListAbi = fundSwap.abi;
@@ -22,6 +23,17 @@ export function encodeRevoke(wallet: Hex): Hex {
 }
 
 export type Permission = { wallet: Hex; offer: Hex; deadline: bigint };
+
+/**
+ * Returns whether the contract takes permissions. Others ask the issuer's own list, such as the token's, which no
+ * permission changes.
+ */
+export function acceptsPermissions({ reader, memoize }: EvmChain, contract: Hex): Promise<boolean> {
+  return memoize(`permissions ${contract}`, async () => {
+    const nonce = reader.read(contractCall(contract, allowListAbi, 'nonces', [zeroAddress]));
+    return (await optionalView(nonce)) !== undefined;
+  });
+}
 
 /** Returns the EIP-712 hash that the supplier signs, for the wallet's current nonce. */
 export async function hashPermission(chain: EvmChain, contract: Hex, permission: Permission): Promise<Hex> {

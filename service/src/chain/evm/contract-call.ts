@@ -6,7 +6,7 @@ import {
   type Hex,
   prepareEncodeFunctionData,
 } from 'viem';
-import { decodeFunctionResult, encodeFunctionData } from 'viem/utils';
+import { decodeFunctionResult, encodeFunctionData, hexToBigInt, size, slice } from 'viem/utils';
 
 /** A contract read. Calls with equal keys are the same read. */
 export type Call<T> = { key: string; to: Hex; encode(): Hex; decode(data: Hex): T };
@@ -43,4 +43,14 @@ export function contractCall<const A extends Abi, Name extends ContractFunctionN
         data,
       }) as ContractFunctionReturnType<A, View, Name>,
   };
+}
+
+/** Reads the result as words, for views whose shape differs between deployments. */
+export function asWords(call: Call<unknown>): Call<bigint[]> {
+  return { ...call, key: `${call.key} words`, decode: readWords };
+}
+
+function readWords(data: Hex): bigint[] {
+  if (size(data) === 0 || size(data) % 32 !== 0) throw new Error('the result is not a list of words');
+  return Array.from({ length: size(data) / 32 }, (_, i) => hexToBigInt(slice(data, 32 * i, 32 * i + 32)));
 }

@@ -1,9 +1,9 @@
 import type { Hex } from 'viem';
-import { ApiError } from '../../errors.ts';
 import { toLowerHex } from '../address.ts';
 import { fundSwapAbi } from './abi.ts';
 import type { EvmChain } from './client.ts';
-import { contractCall } from './contract-call.ts';
+import { asWords, contractCall } from './contract-call.ts';
+import { optionalView } from './optional-view.ts';
 
 export type SwapPreview = { input: bigint; fee: bigint; output: bigint };
 export type SwapStatus = { stopped: bigint; swapLevel: bigint };
@@ -32,25 +32,20 @@ export function readAuthorized({ reader }: EvmChain, swap: Hex, wallet: Hex): Pr
 }
 
 /**
- * Reads the stop mask of either contract generation. Version 1 returns it from `stopped()`. In version 2 `stopped()` is a
- * bool, `paused()` returns the mask, and `status()` includes the state of the market behind the contract.
+ * Reads the stop mask of any contract generation. Version 1 returns it from `stopped()`; in newer ones `stopped()` is a
+ * bool and `paused()` the mask. `status()` includes the state of the market behind the contract, but its words come in
+ * either order and repeat the contract's own flags, so they only count while `stopped()` and `paused()` are clear.
  */
 export async function readSwapStatus({ reader }: EvmChain, swap: Hex): Promise<SwapStatus> {
-  const [stopped, swapLevel, paused, status] = await Promise.all([
+  const [stopped, swapLevel, paused, words] = await Promise.all([
     reader.read(contractCall(swap, fundSwapAbi, 'stopped', [])),
     reader.read(contractCall(swap, fundSwapAbi, 'SWAP_LEVEL', [])),
-    undefinedIfReverted(reader.read(contractCall(swap, fundSwapAbi, 'paused', []))),
-    undefinedIfReverted(reader.read(contractCall(swap, fundSwapAbi, 'status', []))),
+    optionalView(reader.read(contractCall(swap, fundSwapAbi, 'paused', []))),
+    optionalView(reader.read(asWords(contractCall(swap, fundSwapAbi, 'status', [])))),
   ]);
-  if (paused === undefined && status === undefined) return { stopped, swapLevel };
-  const [state, flags] = status ?? [0, 0];
-  const stoppedLevel = stopped !== 0n || state !== 0 ? swapLevel : 0n;
-  return { stopped: BigInt(paused ?? 0) | BigInt(flags) | stoppedLevel, swapLevel };
-}
-
-function undefinedIfReverted<T>(read: Promise<T>): Promise<T | undefined> {
-  return read.catch((error: unknown) => {
-    if (error instanceof ApiError && error.code === 'contract_reverted') return undefined;
-    throw error;
-  });
+  if (paused === undefined && words === undefined) return { stopped, swapLevel };
+  const mask = BigInt(paused ?? 0);
+  if (stopped !== 0n) return { stopped: mask | swapLevel, swapLevel };
+  const isClosed = mask === 0n && (words ?? []).some((word) => word !== 0n);
+  return { stopped: isClosed ? swapLevel : mask, swapLevel };
 }

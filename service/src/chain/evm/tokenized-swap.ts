@@ -1,23 +1,35 @@
 import { tokenizedSwapAbi } from '@causeway/contracts/encodings/tokenized-abi.ts';
 import type { Hex } from 'viem';
-import { ApiError } from '../../errors.ts';
+import { numberToHex } from 'viem/utils';
 import { toLowerHex } from '../address.ts';
 import type { EvmChain } from './client.ts';
-import { contractCall } from './contract-call.ts';
+import { asWords, contractCall } from './contract-call.ts';
+import { callNode } from './node-call.ts';
+import { optionalView } from './optional-view.ts';
+import type { EventLog } from './receipts.ts';
+import { isSwapOf, SWAPPED_TOPIC } from './swapped-event.ts';
 
-const STATE_STOPPED = 2;
-const PAUSE_ALL = 2;
-const PAUSE_BUY = 4;
-const PAUSE_SELL = 8;
+const STATE_STOPPED = 2n;
+const PAUSE_ALL = 2n;
+const PAUSE_BUY = 4n;
+const PAUSE_SELL = 8n;
 
-/** Reads which sides can be traded now. The contract includes the venue's own pauses in its status. */
+/**
+ * Reads which sides can be traded now. The contract includes the venue's own pauses in its status: two words are the
+ * state and flags of both sides, three are the flags and a state per side.
+ */
 export async function readTokenizedStatus(
   { reader }: EvmChain,
   swap: Hex,
   asset: Hex,
 ): Promise<{ buy: boolean; sell: boolean }> {
-  const [state, flags] = await reader.read(contractCall(swap, tokenizedSwapAbi, 'status', [asset]));
-  const isOpen = (pause: number) => state !== STATE_STOPPED && (flags & (PAUSE_ALL | pause)) === 0;
+  const words = await reader.read(asWords(contractCall(swap, tokenizedSwapAbi, 'status', [asset])));
+  if (words.length >= 3) {
+    const [flags, buyState, sellState] = words;
+    return { buy: flags === 0n && buyState === 0n, sell: flags === 0n && sellState === 0n };
+  }
+  const [state = 0n, flags = 0n] = words;
+  const isOpen = (pause: bigint) => state !== STATE_STOPPED && (flags & (PAUSE_ALL | pause)) === 0n;
   return { buy: isOpen(PAUSE_BUY), sell: isOpen(PAUSE_SELL) };
 }
 
@@ -45,19 +57,16 @@ export async function readSwapCount(
   return count;
 }
 
-export async function readOperator({ reader }: EvmChain, swap: Hex): Promise<Hex> {
-  return toLowerHex(await reader.read(contractCall(swap, tokenizedSwapAbi, 'operator', [])));
+/** Reads the key that signs orders, or null if the contract does not tell it. */
+export async function readOperator({ reader }: EvmChain, swap: Hex): Promise<Hex | null> {
+  const operator = await optionalView(reader.read(contractCall(swap, tokenizedSwapAbi, 'operator', [])));
+  return operator === undefined ? null : toLowerHex(operator);
 }
 
 /** Reads the EIP-712 domain name (EIP-5267), or null if the contract does not provide it. */
 export async function readDomainName({ reader }: EvmChain, swap: Hex): Promise<string | null> {
-  try {
-    const [, name] = await reader.read(contractCall(swap, tokenizedSwapAbi, 'eip712Domain', []));
-    return name;
-  } catch (error) {
-    if (error instanceof ApiError && error.code === 'contract_reverted') return null;
-    throw error;
-  }
+  const domain = await optionalView(reader.read(contractCall(swap, tokenizedSwapAbi, 'eip712Domain', [])));
+  return domain?.[1] ?? null;
 }
 
 export function readDomainSeparator({ reader }: EvmChain, swap: Hex): Promise<Hex> {
@@ -80,26 +89,21 @@ export type AttestationQuery = {
  * with fewer than `confirmations` confirmations.
  */
 export async function readOutcome(
-  { client }: EvmChain,
-  { swap, wallet, input, output, attestationId, expiration, fromBlock }: AttestationQuery,
+  chain: EvmChain,
+  { swap, expiration, fromBlock, ...execution }: AttestationQuery,
   confirmations: number,
 ): Promise<{ executed: Hex | null; isOver: boolean }> {
-  const head = await client.getBlockNumber();
+  const head = await chain.client.getBlockNumber();
   const settled = head - BigInt(confirmations - 1);
   if (settled < fromBlock) return { executed: null, isOver: false };
+  const range = { fromBlock: numberToHex(fromBlock), toBlock: numberToHex(settled) };
   const [block, logs] = await Promise.all([
-    client.getBlock({ blockNumber: settled }),
-    client.getContractEvents({
-      address: swap,
-      abi: tokenizedSwapAbi,
-      eventName: 'Swapped',
-      args: { user: wallet, input, output },
-      fromBlock,
-      toBlock: settled,
-    }),
+    chain.client.getBlock({ blockNumber: settled }),
+    // Only the address and the first topic: deployments index different arguments.
+    callNode(chain, 'eth_getLogs', [{ address: swap, topics: [SWAPPED_TOPIC], ...range }]),
   ]);
-  const execution = logs.find(({ args }) => args.attestationId === attestationId);
-  return { executed: execution?.transactionHash ?? null, isOver: block.timestamp > expiration };
+  const found = (logs as (EventLog & { transactionHash: Hex })[]).find((log) => isSwapOf(log, execution));
+  return { executed: found?.transactionHash ?? null, isOver: block.timestamp > expiration };
 }
 
 /** Returns the transactions that executed attestations in a range of blocks, by attestation id. */

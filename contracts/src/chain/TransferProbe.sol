@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import {SafeTransferLib} from "solady/utils/SafeTransferLib.sol";
+
+/// @title Transfer probe
+/// @notice Tells whether a token moves exact amounts. Never deployed: a simulated call (`eth_call` with a state
+/// override) places its code at the address of a holder.
+contract TransferProbe {
+    using SafeTransferLib for address;
+
+    /// @notice Moves `amount` to `to` like a fund would, by allowance. Returns what left the holder and what arrived.
+    function probe(address token, address to, uint256 amount) external returns (uint256 sent, uint256 received) {
+        uint256 here = token.balanceOf(address(this));
+        uint256 there = token.balanceOf(to);
+        token.safeApproveWithRetry(address(this), amount);
+        token.safeTransferFrom(address(this), to, amount);
+        sent = here - token.balanceOf(address(this));
+        received = token.balanceOf(to) - there;
+    }
+}

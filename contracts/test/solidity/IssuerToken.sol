@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import {Token} from "../../src/tokens/Token.sol";
+
+/// @dev A fund share whose issuer decides by a process of its own which wallets may hold it.
+contract IssuerToken is Token {
+    mapping(address wallet => bool) public isEligible;
+
+    constructor() Token(msg.sender, "Issuer Fund", "ISF", 6) {}
+
+    function setEligible(address wallet, bool eligible) external onlyOwner {
+        isEligible[wallet] = eligible;
+    }
+}

@@ -1,0 +1,11 @@
+import { ApiError } from '../../errors.ts';
+
+/** Resolves to undefined if the read reverts, that is, if the contract lacks the view. */
+export async function optionalView<T>(read: Promise<T>): Promise<T | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'contract_reverted') return undefined;
+    throw error;
+  }
+}
