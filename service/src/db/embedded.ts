@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -53,6 +54,17 @@ export async function findEmbedded(dataDir: string): Promise<string | undefined>
   const dir = await clusterDir(dataDir);
   const holder = await findHolder(dir);
   return holder.kind === 'server' && holder.owner !== undefined ? socketUrl(dir, DATABASE) : undefined;
+}
+
+/**
+ * Connects to the database in `dataDir`: that of a running service, or a server started for as long as it is needed.
+ * Returns undefined if there is no database yet.
+ */
+export async function openEmbedded(dataDir: string): Promise<Pick<Embedded, 'url' | 'stop'> | undefined> {
+  const running = await findEmbedded(dataDir);
+  if (running !== undefined) return { url: running, stop: async () => undefined };
+  if (!existsSync(join(await clusterDir(dataDir), 'PG_VERSION'))) return undefined;
+  return startEmbedded({ dataDir, log: () => undefined });
 }
 
 async function clusterDir(dataDir: string): Promise<string> {

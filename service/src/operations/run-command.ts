@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { recordCommand } from '../audit/entry.ts';
 import { realClock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
-import { findEmbedded } from '../db/embedded.ts';
+import { openEmbedded } from '../db/embedded.ts';
 import { compareSecrets } from '../db/installation.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { type Db, openPool } from '../db/pool.ts';
@@ -15,12 +15,13 @@ import { UsageError } from './command.ts';
 /** The context of a command: it works on the database beside the running nodes. */
 export type CommandContext = Pick<Kernel, 'pool' | 'db' | 'clock' | 'random' | 'sealing'>;
 
-/** Runs `work` on the configured database, or on the embedded one of a running service. */
+/** Runs `work` on the configured database, or on the embedded one, whether or not a service is running. */
 export async function runCommand<T>(config: Config, work: (ctx: CommandContext) => Promise<T>): Promise<T> {
-  const url = config.databaseUrl ?? (await findEmbedded(config.dataDir));
+  const embedded = config.databaseUrl === null ? await openEmbedded(config.dataDir) : undefined;
+  const url = config.databaseUrl ?? embedded?.url;
   if (url === undefined)
     throw new ConfigError([
-      `DATABASE_URL: is not set, and no service is running on ${config.dataDir}; start one with causeway serve, or point CAUSEWAY_DATA to its data directory`,
+      `DATABASE_URL: is not set, and there is no database in ${config.dataDir}; start one with causeway serve, or point CAUSEWAY_DATA to its data directory`,
     ]);
   const { pool, db, close } = openPool(url, { max: 2, applicationName: 'causeway-command' });
   try {
@@ -37,6 +38,7 @@ export async function runCommand<T>(config: Config, work: (ctx: CommandContext) 
     throw error instanceof ApiError ? toUsageError(error) : error;
   } finally {
     await close();
+    await embedded?.stop();
   }
 }
 

@@ -1,0 +1,40 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, expect, test, vi } from 'vitest';
+import { testConfig } from '../../test/support/app.ts';
+import { ConfigError } from '../config.ts';
+import { findEmbedded, startEmbedded } from '../db/embedded.ts';
+import { migrate } from '../db/migrate.ts';
+import { openPool } from '../db/pool.ts';
+import { runOffer } from '../offers/offer-command.ts';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'causeway-command-'));
+const config = { ...testConfig(), databaseUrl: null, dataDir };
+afterEach(() => vi.restoreAllMocks());
+afterAll(() => rmSync(dataDir, { recursive: true }));
+
+test('a command names the folder that has no database', async () => {
+  await expect(runOffer(config, ['list'])).rejects.toThrow(ConfigError);
+  await expect(runOffer(config, ['list'])).rejects.toThrow(`there is no database in ${dataDir}`);
+});
+
+test('offer close works on the embedded database while no service runs', async () => {
+  const database = await startEmbedded({ dataDir, log: () => undefined, settings: { fsync: 'off' } });
+  const { pool } = openPool(database.url, { max: 1 });
+  await migrate(pool);
+  await pool.query(
+    `insert into assets (id, code, name, fractional_digits) values ('usd-coin', 'USDC', 'USD Coin', 6)`,
+  );
+  await pool.query(`insert into offers (id, slug, type, name, logo_url, asset_id, inserted_at, updated_at)
+    values (gen_random_uuid(), 'broken', 'platform::token_sale', 'Broken', 'https://x.test', 'usd-coin', now(), now())`);
+  await pool.end();
+  await database.stop();
+
+  const said: string[] = [];
+  vi.spyOn(console, 'error').mockImplementation((text: string) => void said.push(text));
+  await runOffer(config, ['close', 'broken']);
+  await runOffer(config, ['close', 'broken']);
+  expect(said).toEqual(['broken: closed', 'broken: already closed']);
+  expect(await findEmbedded(dataDir)).toBeUndefined();
+});
