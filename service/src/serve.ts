@@ -24,6 +24,7 @@ import { createLog, type Log } from './log.ts';
 import { smtpMailer } from './mail/smtp.ts';
 import { startMailWorker } from './mail/worker.ts';
 import { oauthPlugin } from './oauth/plugin.ts';
+import { startContractWatch } from './offers/contract-watch.ts';
 import { startOfferReports } from './offers/reported-state.ts';
 import { browserPages } from './operations/browser-pages.ts';
 import type { CommandHelp } from './operations/command.ts';
@@ -129,6 +130,7 @@ async function start(
   running.push((await startSettlement(ctx)).stop);
   const problems = await findSwapProblems(ctx);
   if (problems.length > 0) throw new ConfigError(problems);
+  running.push(startContractWatch(ctx));
   running.push(startOrderWatch(ctx));
   running.push(startRestrictedOrderAlerts(ctx));
   process.on('SIGHUP', () => void ctx.sanctions.reload());

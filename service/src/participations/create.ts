@@ -10,7 +10,7 @@ import { ApiError, invalidField } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { newId } from '../http/ids.ts';
 import { FORMATS, toTimestamp } from '../http/wire.ts';
-import { assertOpen, contractOn, findOffer, findOption, lockOpenOffer } from '../offers/offer.ts';
+import { assertOpen, assertReadable, contractOn, findOffer, findOption, lockOpenOffer } from '../offers/offer.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
 import { lockProof } from '../wallets/proof.ts';
 import { openFundingChain } from './funding-chain.ts';
@@ -67,6 +67,7 @@ export async function createParticipation(
   if (offer.type !== 'platform::token_sale') throw new ApiError('offer_type_mismatch');
   const option = findOption(offer, input.offer_option_id);
   const contract = contractOn(offer, input.chain);
+  assertReadable(contract);
   const chain = openFundingChain(ctx, contract);
   const asset = offer.funding_assets.find(({ id }) => id === input.asset_id);
   const token = contract.funding_tokens.find(({ asset_id }) => asset_id === input.asset_id);

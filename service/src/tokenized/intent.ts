@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import type { Offer } from '../offers/catalogue.ts';
-import { assertOpen, evmContractOn, findOfferBySymbol } from '../offers/offer.ts';
+import { assertOpen, assertReadable, evmContractOn, findOfferBySymbol } from '../offers/offer.ts';
 import type { EvmContract } from '../offers/stored-offer.ts';
 import type { NewTransaction } from './schema.ts';
 
@@ -36,6 +36,7 @@ export async function readIntent(
   if (gross === 0n) throw invalidField('amount', 'must be greater than 0');
   const offer = await findOfferBySymbol(ctx, caller, input.symbol);
   const contract = evmContractOn(offer, input.chain);
+  assertReadable(contract);
   const chain = ctx.chains.evm(input.chain);
   assertOpen(offer, ctx.clock);
   const token = contract.funding_tokens[0]?.address;

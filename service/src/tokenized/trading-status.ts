@@ -74,9 +74,8 @@ async function readActiveLimit({ venue }: Context, symbol: string): Promise<bigi
 
 /** Returns whether any deployment accepts this side. */
 async function hasRunningContract(ctx: Context, { contracts }: Offer, side: Side): Promise<boolean> {
-  const states = await Promise.all(
-    contracts.map((contract) => isRunning(ctx, contract as EvmContract, side)),
-  );
+  const readable = contracts.filter(({ unreadable }) => unreadable === null);
+  const states = await Promise.all(readable.map((contract) => isRunning(ctx, contract as EvmContract, side)));
   return states.some((runs) => runs);
 }
 

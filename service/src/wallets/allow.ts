@@ -10,7 +10,7 @@ import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { newId } from '../http/ids.ts';
 import { toTimestamp } from '../http/wire.ts';
-import { evmContractOn, findOffer, offerState } from '../offers/offer.ts';
+import { assertReadable, evmContractOn, findOffer, offerState } from '../offers/offer.ts';
 import { proveOwnership, readAddress } from './challenge.ts';
 import { lockProof } from './proof.ts';
 import { assertNotRevoking, lockNotRevoking } from './revocation.ts';
@@ -28,7 +28,9 @@ export async function allowWallet(
   const wallet = readAddress(input.chain, input.wallet_address) as Hex;
   const offer = await findOffer(ctx, caller, offerId);
   if (offer.type === 'platform::token_sale') throw new ApiError('offer_type_mismatch');
-  const { allow_list: contract } = evmContractOn(offer, input.chain);
+  const deployment = evmContractOn(offer, input.chain);
+  assertReadable(deployment);
+  const { allow_list: contract } = deployment;
   if (offerState(offer, ctx.clock.now()) === 'ended') throw new ApiError('offer_ended');
   const gate = { offer, options: offer.options, wallet, chain: input.chain };
   await assertEligible(ctx, caller, 'bind', gate);
@@ -42,8 +44,14 @@ export async function allowWallet(
   // Refusals up to here must not spend the challenge.
   await assertNotRevoking(ctx.db, key);
   const isAllowed = await readAuthorized(uncached(chain), contract, wallet);
-  if (!isAllowed) await assertEligible(ctx, caller, 'allow_wallet', gate);
+  const isOurs = await ctx.supplier.canAdmit({ chain, contract });
+  if (!isAllowed) {
+    await assertEligible(ctx, caller, 'allow_wallet', gate);
+    if (!isOurs) throw new ApiError('allow_list_external');
+  }
   await proveOwnership(ctx, caller, proof);
+  // Only the issuer can revoke an entry of its own list, so none is recorded.
+  if (!isOurs) return {};
   const verification = { ...key, id: newId(ctx.clock, ctx.random), partner_id: caller.partnerId };
   if (isAllowed) return confirmAllowed(ctx, caller, gate, verification);
   const { to, data, deadline } = await ctx.supplier.verifyWallet({

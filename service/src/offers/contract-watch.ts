@@ -1,0 +1,98 @@
+import { Gauge } from 'prom-client';
+import { findApiError } from '../chain/evm/failures.ts';
+import type { Context } from '../context.ts';
+import type { ApiError } from '../errors.ts';
+import { startInterval } from '../jobs/interval.ts';
+import { assertOperator, readDomain } from '../tokenized/swap-domain.ts';
+import { listServedOffers } from './offer.ts';
+import { setContractProblem } from './store.ts';
+import type { ContractProblem, OfferContract, StoredOffer } from './stored-offer.ts';
+import { describeFailure, readViews, requiredViews } from './views.ts';
+
+const WATCH_INTERVAL_MS = 30_000;
+
+/** 1 for every contract of a served offer that cannot be read. */
+export type UnreadableGauge = Gauge<'offer' | 'chain'>;
+
+export function createUnreadableGauge({ metrics }: Pick<Context, 'metrics'>): UnreadableGauge {
+  return new Gauge({
+    name: 'causeway_offer_contract_unreadable',
+    help: 'Contracts of offers that cannot be read, so that nobody can invest through them.',
+    labelNames: ['offer', 'chain'],
+    registers: [metrics.registry],
+  });
+}
+
+/**
+ * Disables the contracts of served offers that cannot be read, and enables them again. An outage of the node changes
+ * nothing: calls report it themselves. Safe to run on any number of nodes.
+ */
+export async function watchContracts(ctx: Context, gauge: UnreadableGauge): Promise<void> {
+  const served = await listServedOffers(ctx);
+  const found = await Promise.all(
+    served.flatMap((offer) =>
+      offer.contracts.map(async (contract) => ({
+        offer,
+        contract,
+        problem: await watch(ctx, offer, contract),
+      })),
+    ),
+  );
+  gauge.reset();
+  for (const { offer, contract, problem } of found)
+    if (problem !== null) gauge.set({ offer: offer.slug, chain: contract.chain }, 1);
+}
+
+async function watch(
+  ctx: Context,
+  offer: StoredOffer,
+  contract: OfferContract,
+): Promise<ContractProblem | null> {
+  const problem = await findProblem(ctx, offer, contract);
+  if (problem === 'unreachable') return contract.unreadable;
+  const { chain, address } = contract;
+  if (!(await setContractProblem(ctx.db, { offer_id: offer.id, chain, address }, problem))) return problem;
+  const fields = { offer: offer.slug, chain, contract: address };
+  if (problem === null) ctx.log.info(fields, 'offer contract can be read again');
+  else ctx.log.error({ ...fields, reason: problem.reason }, 'offer disabled: its contract cannot be read');
+  return problem;
+}
+
+async function findProblem(
+  ctx: Context,
+  { type }: StoredOffer,
+  contract: OfferContract,
+): Promise<ContractProblem | null | 'unreachable'> {
+  try {
+    const chain = ctx.chains.evm(contract.chain);
+    const [failure] = await readViews(chain, requiredViews(type, contract));
+    if (failure !== undefined) return toProblem(failure.error, failure.signature);
+    if (type === 'tokenized::swap') {
+      await readDomain(chain, contract);
+      if (ctx.operator !== null) await assertOperator(chain, contract, ctx.operator);
+    }
+    return null;
+  } catch (thrown) {
+    const error = findApiError(thrown);
+    if (error === undefined) throw thrown;
+    return toProblem(error, null);
+  }
+}
+
+function toProblem(error: ApiError, signature: string | null): ContractProblem | 'unreachable' {
+  const { code } = error;
+  if (code !== 'contract_not_found' && code !== 'contract_reverted') return 'unreachable';
+  const reason = describeFailure(error);
+  return { code, reason: signature === null ? reason : `${signature}: ${reason}` };
+}
+
+export function startContractWatch(ctx: Context): () => Promise<void> {
+  const gauge = createUnreadableGauge(ctx);
+  const run = () => watchContracts(ctx, gauge);
+  const first = run().catch((err: unknown) => ctx.log.warn({ err }, 'contract watch failed'));
+  const stop = startInterval(ctx, WATCH_INTERVAL_MS, 'contract watch failed', run);
+  return async () => {
+    await first;
+    await stop();
+  };
+}
