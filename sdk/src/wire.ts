@@ -766,6 +766,7 @@ export type ErrorCode =
   | 'passkey_refused'
   | 'challenge_invalid'
   | 'chain_not_supported'
+  | 'allow_list_external'
   | 'offer_type_mismatch'
   | 'approval_invalid'
   | 'insufficient_allowance'

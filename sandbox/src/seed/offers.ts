@@ -38,10 +38,11 @@ export async function seedOffers(ctx: Context, chains: readonly ReadyChain[]): P
       }),
     ),
   );
-  const plans = await planOffers(ctx, files);
+  const sharedAssets = 'change';
+  const plans = await planOffers(ctx, files, { sharedAssets });
   if (plans.some(({ changes }) => changes.length > 0)) {
     await verifyContracts(ctx, files);
-    await applyOffers(ctx, files);
+    await applyOffers(ctx, files, { sharedAssets });
   }
   for (const slug of SEEDS) await publishOffer(ctx, slug);
 }
@@ -50,7 +51,10 @@ export async function seedOffers(ctx: Context, chains: readonly ReadyChain[]): P
 async function verifyContracts({ chains, log }: Context, files: readonly OfferFile[]): Promise<void> {
   const assets = files.flatMap((file) => Object.entries(file.assets));
   const digits = new Map(assets.map(([id, { fractional_digits }]) => [id, fractional_digits]));
-  const parts = { chains, digits, operator: roles.operator.address };
+  const parts = {
+    ...{ chains, digits },
+    ...{ operator: roles.operator.address, supplier: roles.supplier.address },
+  };
   const problems = (await Promise.all(files.map((file) => checkContracts(parts, file)))).flat();
   const unreachable = problems.filter((problem) => problem.endsWith(ERRORS.upstream_unavailable[1]));
   if (unreachable.length > 0)

@@ -145,6 +145,7 @@ export interface Assets {
   code: string;
   name: string;
   fractional_digits: number;
+  transfers: Generated<'exact' | 'fee_on_transfer' | 'rebasing'>;
   inserted_at: Generated<string>;
 }
 
@@ -164,6 +165,7 @@ export interface Offers {
   symbol: string | null;
   fee_bps: number | null;
   pending_hours: Generated<number | null>;
+  open_to_anyone: Generated<boolean>;
   terms: JsonList;
   links: JsonList;
   faqs: JsonList;
@@ -227,6 +229,8 @@ export interface OfferContracts {
   allow_list: string | null;
   domain_name: string | null;
   vault: string | null;
+  unreadable_code: Generated<'contract_not_found' | 'contract_reverted' | null>;
+  unreadable_reason: Generated<string | null>;
   position: number;
 }
 

@@ -9,6 +9,7 @@ import type { OfferOption } from '../offers/stored-offer.ts';
 import type { CommandContext } from '../operations/run-command.ts';
 import { createFactsOpener } from '../pii/sealed-data.ts';
 import { readAcceptedSanctions } from '../screening/list.ts';
+import { permissionSupplier } from '../wallets/permission-supplier.ts';
 import { explain } from './dry-run.ts';
 import type { Check, Eligibility } from './schema.ts';
 
@@ -34,6 +35,7 @@ export async function explainUser(
     ...{ ...ctx, config, chains, signatures: createSignatures(chains) },
     openPiiFacts: createFactsOpener(ctx.sealing),
     sanctions: await readAcceptedSanctions(ctx.db),
+    supplier: permissionSupplier(config.supplierKey, ctx.clock),
   };
   try {
     const trees: string[] = [];

@@ -24,7 +24,7 @@ type User = Pick<UserCaller, 'userId' | 'partnerId'>;
 export type SituationContext = Pick<
   Context,
   'pool' | 'clock' | 'config' | 'chains' | 'signatures' | 'openPiiFacts'
-> & { sanctions: Pick<Context['sanctions'], 'has'> };
+> & { sanctions: Pick<Context['sanctions'], 'has'>; supplier: Pick<Context['supplier'], 'canAdmit'> };
 
 const READ_SITUATION = situationStatement(FACTS_TEXT);
 const MAX_WALLETS_ON_CHAIN = 20;

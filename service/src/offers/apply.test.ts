@@ -144,7 +144,7 @@ describe('applying a file', () => {
     const file = saleFile({ slug: 'shown', tagline: 'Mine' });
     const reviewed = await planOffers(one.ctx, [file]);
     await applyOffers(one.ctx, [saleFile({ slug: 'shown', tagline: 'Someone else’s' })]);
-    expect(await refusal(applyOffers(one.ctx, [file], reviewed))).toEqual([
+    expect(await refusal(applyOffers(one.ctx, [file], { reviewed }))).toEqual([
       expect.stringContaining('have changed since the diff was shown'),
     ]);
     expect((await readOfferBySlug(one.ctx.db, 'shown'))?.tagline).toBe('Someone else’s');

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
+import { findAllowListConflicts, findUnidentifiedOptions } from './admission-rules.ts';
 import {
   type Change,
   compareDefinitions,
@@ -9,12 +10,16 @@ import {
 } from './definition.ts';
 import * as store from './definition-store.ts';
 import type { OfferFile } from './file-schema.ts';
-import { findReferences, listOffersUsingAsset } from './references-store.ts';
+import { findReferences, listOptionsInProgress } from './references-store.ts';
 import { findRefusals } from './refusals.ts';
-import type { Asset } from './schema.ts';
-import { readOfferBySlug } from './store.ts';
+import { changeAssets, type SharedAssets } from './shared-assets.ts';
+import { listAllowListSharers, readOfferBySlug } from './store.ts';
 
-type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
+type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'config'>;
+
+type PlanOptions = { sharedAssets?: SharedAssets };
+/** With `reviewed`, nothing is applied if the changes differ from that plan. */
+type ApplyOptions = PlanOptions & { reviewed?: readonly OfferPlan[] };
 
 export type OfferPlan = {
   slug: string;
@@ -36,23 +41,27 @@ export class OfferRefusedError extends Error {
 }
 
 /** Returns the changes that applying the files would make. Runs and rolls back, so database constraints apply too. */
-export async function planOffers(ctx: Parts, files: readonly OfferFile[]): Promise<OfferPlan[]> {
+export async function planOffers(
+  ctx: Parts,
+  files: readonly OfferFile[],
+  options: PlanOptions = {},
+): Promise<OfferPlan[]> {
   const tx = await ctx.db.startTransaction().execute();
   try {
-    return await changeOffers(ctx, tx, files);
+    return await changeOffers(ctx, tx, files, options);
   } finally {
     await tx.rollback().execute();
   }
 }
 
-/** Applies all files or none. With `reviewed`, throws if the changes differ from that plan. */
+/** Applies all files or none. */
 export async function applyOffers(
   ctx: Parts,
   files: readonly OfferFile[],
-  reviewed?: readonly OfferPlan[],
+  { reviewed, ...options }: ApplyOptions = {},
 ): Promise<OfferPlan[]> {
   const run = ctx.db.transaction().execute(async (tx) => {
-    const plans = await changeOffers(ctx, tx, files);
+    const plans = await changeOffers(ctx, tx, files, options);
     const refusals = plans.flatMap((plan) => plan.refusals);
     if (refusals.length > 0) throw new OfferRefusedError(refusals);
     if (reviewed !== undefined && JSON.stringify(reviewed) !== JSON.stringify(plans))
@@ -67,22 +76,40 @@ export async function applyOffers(
   });
 }
 
-async function changeOffers(ctx: Parts, tx: Db, files: readonly OfferFile[]): Promise<OfferPlan[]> {
+async function changeOffers(
+  ctx: Parts,
+  tx: Db,
+  files: readonly OfferFile[],
+  { sharedAssets = 'keep' }: PlanOptions,
+): Promise<OfferPlan[]> {
   await store.lockOffers(tx);
   const plans: OfferPlan[] = [];
   for (const file of files) {
     if (plans.some(({ slug }) => slug === file.slug))
       throw new OfferRefusedError([`${file.slug}: more than one file has this slug`]);
-    plans.push(await changeOffer(ctx, tx, file));
+    plans.push(await changeOffer(ctx, tx, file, files, sharedAssets));
+  }
+  // Once all files are written: they may change offers that share an allow-list together.
+  for (const plan of plans) {
+    const offer = plan.changes.length === 0 ? null : await readOfferBySlug(tx, plan.slug);
+    if (offer !== null)
+      plan.refusals.push(...findAllowListConflicts(offer, await listAllowListSharers(tx, offer.id)));
   }
   return plans;
 }
 
-async function changeOffer(ctx: Parts, tx: Db, file: OfferFile): Promise<OfferPlan> {
+async function changeOffer(
+  ctx: Parts,
+  tx: Db,
+  file: OfferFile,
+  files: readonly OfferFile[],
+  sharedAssets: SharedAssets,
+): Promise<OfferPlan> {
   const { slug } = file;
   const refusals: string[] = [];
   const partners = await resolvePartners(tx, file, refusals);
-  const assets = await changeAssets(tx, file, refusals);
+  const assets = await changeAssets(tx, file, files, sharedAssets);
+  refusals.push(...assets.refusals);
   const before = await readOfferBySlug(tx, slug);
   const definition = definitionFromFile(file, partners);
   const known =
@@ -90,8 +117,13 @@ async function changeOffer(ctx: Parts, tx: Db, file: OfferFile): Promise<OfferPl
   const changes = [...assets.changes, ...compareDefinitions(known, definition)];
   if (before !== null) {
     const optionIds = before.options.map(({ id }) => id);
-    refusals.push(...findRefusals(before, definition, await findReferences(tx, before.id, optionIds)));
+    await store.lockOffer(tx, before.id);
+    const references = await findReferences(tx, before.id, optionIds);
+    const inProgress = await listOptionsInProgress(tx, optionIds);
+    refusals.push(...findRefusals(before, definition, references, inProgress));
   }
+  if (ctx.config.profile === 'production' && changes.length > 0)
+    refusals.push(...findUnidentifiedOptions(file));
   if (refusals.length === 0 && changes.length > assets.changes.length) {
     await store.writeOffer(ctx, tx, definition, before, assets.known);
     refusals.push(...(await findSymbolConflicts(ctx, tx, file)));
@@ -113,39 +145,6 @@ async function resolvePartners(
     else resolved.set(partner.id, partner);
   }
   return [...resolved.values()];
-}
-
-/** Writes the assets that the file defines and returns every asset it refers to. */
-async function changeAssets(tx: Db, file: OfferFile, refusals: string[]) {
-  const referenced = [...new Set([file.asset, ...file.funding_assets, ...Object.keys(file.assets)])];
-  const known = await store.readAssets(tx, referenced);
-  const changes: Change[] = [];
-  for (const [id, { code, name, fractional_digits }] of Object.entries(file.assets)) {
-    const wanted: Asset = { id, code, name, fractional_digits };
-    const found = compareAssets(known.get(id), wanted);
-    if (found.length === 0) continue;
-    const users = known.has(id) ? await listOffersUsingAsset(tx, id) : [];
-    if (users.length > 0 && found.some(({ path }) => path.endsWith('fractional_digits')))
-      refusals.push(
-        `${file.slug}: assets.${id}.fractional_digits: cannot be changed: used by ${users.join(', ')}`,
-      );
-    else await store.upsertAsset(tx, wanted);
-    changes.push(...found);
-    known.set(id, wanted);
-  }
-  for (const id of referenced)
-    if (!known.has(id)) refusals.push(`${file.slug}: assets: asset ${id} not found; define it under assets`);
-  return { changes, known };
-}
-
-function compareAssets(before: Asset | undefined, after: Asset): Change[] {
-  return (['code', 'name', 'fractional_digits'] as const)
-    .map((field) => ({
-      path: `assets.${after.id}.${field}`,
-      from: before === undefined ? null : String(before[field]),
-      to: String(after[field]),
-    }))
-    .filter(({ from, to }) => from !== to);
 }
 
 async function findSymbolConflicts({ clock }: Parts, tx: Db, { slug, symbol }: OfferFile): Promise<string[]> {

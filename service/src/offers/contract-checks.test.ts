@@ -1,5 +1,10 @@
 import { fundSwap } from '@causeway/contracts/abi/fund-swap.ts';
 import { feeOnTransferToken } from '@causeway/contracts/abi/test/fee-on-transfer-token.ts';
+import { issuerToken } from '@causeway/contracts/abi/test/issuer-token.ts';
+import { otherFundSwap } from '@causeway/contracts/abi/test/other-fund-swap.ts';
+import { otherSaleFund } from '@causeway/contracts/abi/test/other-sale-fund.ts';
+import { otherTokenizedSwap } from '@causeway/contracts/abi/test/other-tokenized-swap.ts';
+import { rebasingToken } from '@causeway/contracts/abi/test/rebasing-token.ts';
 import { roles, testWallets } from '@causeway/sandbox/seed/keys.ts';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -35,8 +40,8 @@ const digits = new Map([
 const operator = roles.operator.address;
 const stranger = testWallets[0]?.address as Hex;
 
-const check = (file: OfferFile, by: Hex | null = operator) =>
-  checkContracts({ chains, digits, operator: by }, file);
+const check = (file: OfferFile, by: Hex | null = operator, supplier: Hex = roles.supplier.address) =>
+  checkContracts({ chains, digits, operator: by, supplier }, file);
 
 function contract(change: Partial<Contract>): OfferFile['contracts'] {
   const funding_tokens = [{ asset: 'usd-coin', address: token('usd-coin') }];
@@ -93,6 +98,64 @@ test('a contract of another type is reported', async () => {
   expect(await check(sale({ address: fund_swap.address }))).toContainEqual(expect.stringMatching(wrong));
   expect(await check(swap({ address: sale_funds.open }))).toContainEqual(expect.stringMatching(wrong));
   expect(await check(tokenized({ address: fund_swap.address }))).toContainEqual(expect.stringMatching(wrong));
+});
+
+test('the function that failed is named, and the views that the offer type needs', async () => {
+  const { fund_swap } = chain.deployment;
+  const [problem] = await check(sale({ address: fund_swap.address }));
+  expect(problem).toMatch(/\(KIND\(\): reverted without a reason; minCommit\(\): reverted/);
+  expect(problem).toMatch(
+    /; platform::token_sale needs KIND\(\), minCommit\(\), id\(\), stopped\(\), totals\(address,bytes32,address\)$/,
+  );
+});
+
+test('deployments of other generations pass', async () => {
+  const name = 'Another Generation';
+  const share = await chain.create(issuerToken, []);
+  const fund = await chain.create(otherSaleFund, [operator]);
+  const foreignSwap = await chain.create(otherFundSwap, [share, token('usd-coin')]);
+  const manager = chain.deployment.venue?.manager as Hex;
+  const foreignTokenized = await chain.create(otherTokenizedSwap, [manager, operator, name]);
+  expect(await check(sale({ address: fund }))).toEqual([]);
+  expect(await check(sale({ address: fund }), stranger)).toHaveLength(2);
+  expect(await check(swap({ address: foreignSwap, asset_address: share }))).toEqual([]);
+  expect(await check(tokenized({ address: foreignTokenized, domain_name: name }))).toEqual([]);
+  expect(await check(tokenized({ address: foreignTokenized, domain_name: name }), stranger)).toEqual([]);
+  expect(await check(tokenized({ address: foreignTokenized }))).toEqual([
+    'harbour-stock: contracts.ethereum_sepolia.domain_name: is required: the contract has no eip712Domain()',
+  ]);
+});
+
+test('a funding token that only the swap itself would refuse is reported', async () => {
+  const share = await chain.create(issuerToken, []);
+  const address = await chain.create(otherFundSwap, [share, token('tether')]);
+  expect(await check(swap({ address, asset_address: share }))).toEqual([
+    'harbour-sale: contracts.ethereum_sepolia.funding_tokens.usd-coin: the swap contract does not accept this token: inputTokens() is false',
+  ]);
+});
+
+test('funding tokens with a fee or changing balances are reported', async () => {
+  const fee = await chain.create(feeOnTransferToken, []);
+  await chain.owner.writeContract({
+    ...{ address: fee, abi: feeOnTransferToken.abi, functionName: 'mint', args: [stranger, 1_000n] },
+  });
+  const rebasing = await chain.create(rebasingToken, undefined);
+  const fundedBy = (address: Hex) => sale({ funding_tokens: [{ asset: 'usd-coin', address }] });
+  const at = 'harbour-sale: contracts.ethereum_sepolia.funding_tokens.usd-coin';
+  const rule = 'only tokens with exact transfers can fund an offer';
+  expect(await check(fundedBy(fee))).toEqual([
+    `${at}: charges a fee on transfers: of 1000 sent, 990 arrive; ${rule}`,
+  ]);
+  expect(await check(fundedBy(rebasing))).toEqual([
+    `${at}: is a rebasing token: it has sharesOf(address); ${rule}`,
+  ]);
+  expect(await check(fundedBy(token('tether')))).toEqual([]);
+});
+
+test('an allow-list that takes the permissions of another supplier is reported', async () => {
+  expect(await check(swap(), operator, stranger)).toEqual([
+    `harbour-sale: contracts.ethereum_sepolia.allow_list: the contract accepts permissions of ${roles.supplier.address.toLowerCase()}, not of ${stranger}`,
+  ]);
 });
 
 test('a funding token with other decimals than its asset is reported', async () => {

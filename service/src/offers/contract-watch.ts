@@ -1,12 +1,12 @@
 import { Gauge } from 'prom-client';
-import { findApiError } from '../chain/evm/failures.ts';
+import { findApiError } from '../chain/rpc/failures.ts';
 import type { Context } from '../context.ts';
 import type { ApiError } from '../errors.ts';
 import { startInterval } from '../jobs/interval.ts';
 import { assertOperator, readDomain } from '../tokenized/swap-domain.ts';
 import { listServedOffers } from './offer.ts';
 import { setContractProblem } from './store.ts';
-import type { ContractProblem, OfferContract, StoredOffer } from './stored-offer.ts';
+import type { ContractProblem, EvmContract, OfferContract, StoredOffer } from './stored-offer.ts';
 import { describeFailure, readViews, requiredViews } from './views.ts';
 
 const WATCH_INTERVAL_MS = 30_000;
@@ -61,10 +61,12 @@ async function watch(
 async function findProblem(
   ctx: Context,
   { type }: StoredOffer,
-  contract: OfferContract,
+  deployment: OfferContract,
 ): Promise<ContractProblem | null | 'unreachable'> {
   try {
-    const chain = ctx.chains.evm(contract.chain);
+    // Throws on other protocols, whose funds settlement watches.
+    const chain = ctx.chains.evm(deployment.chain);
+    const contract = deployment as EvmContract;
     const [failure] = await readViews(chain, requiredViews(type, contract));
     if (failure !== undefined) return toProblem(failure.error, failure.signature);
     if (type === 'tokenized::swap') {

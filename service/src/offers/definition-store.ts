@@ -16,6 +16,11 @@ export async function lockOffers(tx: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('offers', 0))`.execute(tx);
 }
 
+/** Keeps participations of the offer waiting until the transaction ends. They lock the same row with `for share`. */
+export async function lockOffer(tx: Db, offerId: string): Promise<void> {
+  await sql`select from offers where id = ${offerId} for update`.execute(tx);
+}
+
 /** Finds partners by id, client id or name. */
 export async function findPartners(db: Db, reference: string): Promise<NamedPartner[]> {
   const { rows } = await sql<NamedPartner>`
@@ -36,21 +41,24 @@ export async function listOfferPartners(db: Db, offerId: string): Promise<NamedP
     .execute();
 }
 
-export async function readAssets(db: Db, ids: readonly string[]): Promise<Map<string, Asset>> {
+/** An asset and how its transfers change amounts. */
+export type StoredAsset = Asset & Pick<OfferFile['assets'][string], 'transfers'>;
+
+export async function readAssets(db: Db, ids: readonly string[]): Promise<Map<string, StoredAsset>> {
   const rows = await db
     .selectFrom('assets')
-    .select(['id', 'code', 'name', 'fractional_digits'])
+    .select(['id', 'code', 'name', 'fractional_digits', 'transfers'])
     .where('id', '=', sql<string>`any(${ids})`)
     .execute();
   return new Map(rows.map((asset) => [asset.id, asset]));
 }
 
-export async function upsertAsset(db: Db, asset: Asset): Promise<void> {
-  const { code, name, fractional_digits } = asset;
+export async function upsertAsset(db: Db, asset: StoredAsset): Promise<void> {
+  const { code, name, fractional_digits, transfers } = asset;
   await db
     .insertInto('assets')
     .values(asset)
-    .onConflict((conflict) => conflict.column('id').doUpdateSet({ code, name, fractional_digits }))
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ code, name, fractional_digits, transfers }))
     .execute();
 }
 
@@ -94,10 +102,12 @@ export async function writeOffer(
     symbol,
     fee_bps,
     pending_hours,
+    open_to_anyone,
   } = definition;
   const fields = {
     ...{ type, name, tagline, about, category, starts_at, ends_at, logo_url, banner_url, symbol, fee_bps },
     pending_hours,
+    open_to_anyone,
     asset_id: definition.asset,
     terms: JSON.stringify(definition.terms),
     links: JSON.stringify(definition.links),

@@ -80,12 +80,13 @@ export function definitionFromOffer(offer: StoredOffer, partners: NamedPartner[]
     symbol,
     fee_bps,
     pending_hours: offer.pending_hours,
+    open_to_anyone: offer.open_to_anyone,
     partners,
     options: offer.options.map(({ id: _, requirements, ...option }) => ({
       ...option,
       requirements: requirements.map(({ type, details }) => ({ type, details }) as FileRequirement),
     })),
-    contracts: offer.contracts.map(({ kind: _, funding_tokens, ...contract }) => ({
+    contracts: offer.contracts.map(({ kind: _, unreadable: __, funding_tokens, ...contract }) => ({
       ...contract,
       funding_tokens: funding_tokens.map(({ asset_id, address }) => ({ asset: asset_id, address })),
     })),

@@ -2,7 +2,9 @@ import { normalizeAddress } from '../chain/address.ts';
 import { chainFacts } from '../chain/chains.ts';
 import { isId } from '../http/ids.ts';
 import type { Problem } from '../http/validation.ts';
+import { admissionRules } from './admission-rules.ts';
 import type { FileRequirement, OfferFile } from './file-schema.ts';
+import { checkJurisdictions } from './jurisdiction-rules.ts';
 
 type Report = (path: string, message: string) => void;
 
@@ -48,7 +50,7 @@ function checkType(file: OfferFile, report: Report): void {
     report('options.1', 'a swap has exactly one option');
 }
 
-function checkOptions({ options }: OfferFile, report: Report): void {
+function checkOptions({ options, contracts }: OfferFile, report: Report): void {
   reportRepeated(
     options.map(({ slug }) => slug),
     (index) => `options.${index}.slug`,
@@ -57,7 +59,12 @@ function checkOptions({ options }: OfferFile, report: Report): void {
   options.forEach(({ requirements }, option) => {
     const keys = requirements.map(requirementKey);
     reportRepeated(keys, (index) => `options.${option}.requirements.${index}`, report);
+    checkJurisdictions(requirements, `options.${option}.requirements`, report);
   });
+  const hasAllowList = contracts.some(({ allow_list }) => allow_list !== false);
+  const rules = new Set(options.map((option) => admissionRules([option])));
+  if (hasAllowList && rules.size > 1)
+    report('options', 'must all have the same requirements: the allow-list admits a wallet to every option');
 }
 
 function checkContracts({ type, contracts, funding_assets }: OfferFile, report: Report): void {

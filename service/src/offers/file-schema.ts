@@ -155,6 +155,10 @@ export const OfferFile = Closed(
       description:
         'Hours after which a participation that was not committed fails. Default: PENDING_TTL_HOURS.',
     }),
+    open_to_anyone: Type.Boolean({
+      default: false,
+      description: 'Set it to offer options without an identity requirement in production.',
+    }),
     partners: Type.Array(Text(200, ''), {
       minItems: 1,
       description: 'The partners that offer it, by name, client id or id.',

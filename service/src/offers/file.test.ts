@@ -151,6 +151,30 @@ describe('an offer file', () => {
       swap('name: Harbour', `name: $${'{unknown}'}`),
       /\$\{unknown\} has no value; pass --set unknown=VALUE$/,
     ],
+    [
+      'a region that does not exist, with the closest one',
+      swap(
+        '      - type: whitelisted_wallet\n        details: { max_wallets: 3 }',
+        '      - type: jurisdiction\n        details: { filter_type: reject, filters: [{ country_iso_2: US, regions: [NY, New Yrok] }] }',
+      ),
+      /:17: options\.0\.requirements\.0\.details\.filters\.0\.regions\.1: New Yrok is not a region of United States.*; did you mean NY \(New York\)\?$/,
+    ],
+    [
+      'a region that is like no other',
+      swap(
+        '      - type: whitelisted_wallet\n        details: { max_wallets: 3 }',
+        '      - type: jurisdiction\n        details: { filter_type: reject, filters: [{ country_iso_2: UA, regions: [Bavaria] }] }',
+      ),
+      /regions\.0: Bavaria is not a region of Ukraine; use an ISO 3166-2 code without UA-$/,
+    ],
+    [
+      'a country that does not exist',
+      swap(
+        '      - type: whitelisted_wallet\n        details: { max_wallets: 3 }',
+        '      - type: jurisdiction\n        details: { filter_type: allow, filters: [{ country_iso_2: UK }] }',
+      ),
+      /filters\.0\.country_iso_2: UK is not an ISO 3166-1 country code; did you mean GB\?$/,
+    ],
     ['text that the database cannot store', swap('name: Harbour', 'name: "a\\0b"'), /NUL/],
     ['a repeated key', `${YAML}slug: other\n`, /Map keys must be unique/],
     ['invalid YAML', 'slug: [', /harbour\.yaml: /],
@@ -187,6 +211,17 @@ describe('an offer file', () => {
       'options.1: a swap has exactly one option',
       'contracts.0.asset_address: is required for tokenized::swap',
     ]);
+  });
+
+  test('with an allow-list cannot have options with different requirements', () => {
+    const file = tokenizedFile();
+    const [option] = file.options;
+    const [contract] = file.contracts;
+    const strict = { ...option, slug: 'strict', requirements: [{ type: 'kyc_approved' }] };
+    const wrong = { ...file, options: [option, strict], contracts: [{ ...contract, allow_list: true }] };
+    expect(problems(stringify(wrong))).toContainEqual(
+      expect.stringMatching(/: options: must all have the same requirements/),
+    );
   });
 
   test('reports all problems at once', () => {

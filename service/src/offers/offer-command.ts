@@ -1,31 +1,28 @@
-import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
-import { openChains } from '../chain/open-chains.ts';
 import type { Config } from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { confirm } from '../operations/confirm.ts';
-import { type CommandContext, runCommand } from '../operations/run-command.ts';
+import { runCommand } from '../operations/run-command.ts';
 import { writeOutput } from '../operations/write-output.ts';
 import { planRefunds, refundOffer } from '../participations/refund-offer.ts';
 import { showProgress } from '../participations/report-text.ts';
-import { applyOffers, type OfferPlan, OfferRefusedError, planOffers } from './apply.ts';
+import { OfferRefusedError } from './apply.ts';
+import { type ApplyContext, applyFiles, diffFiles } from './apply-command.ts';
 import { toOffer } from './catalogue.ts';
-import { checkContracts } from './contract-checks.ts';
 import { definitionFromOffer, definitionToFile } from './definition.ts';
-import { listOfferPartners, readAssets } from './definition-store.ts';
-import { OfferFileError, parseOfferFile } from './file.ts';
+import { listOfferPartners } from './definition-store.ts';
+import { OfferFileError } from './file.ts';
 import { OfferFile } from './file-schema.ts';
 import { closeOffer, publishOffer } from './lifecycle.ts';
 import { offerState } from './offer.ts';
-import { describePlans } from './plan-text.ts';
 import { listAllOffers, readOfferBySlug } from './store.ts';
 
 export const OFFER_HELP: CommandHelp = {
   usage: [
     'offer diff FILE … [--set NAME=VALUE …]',
-    'offer apply FILE … [--set NAME=VALUE …] [--yes] [--no-chain-checks] [--operator ADDRESS]',
+    'offer apply FILE … [--set NAME=VALUE …] [--yes] [--change-assets] [--no-chain-checks] [--operator ADDRESS]',
     'offer list',
     'offer show SLUG',
     'offer publish SLUG …',
@@ -39,9 +36,10 @@ export const OFFER_HELP: CommandHelp = {
     '--set NAME=VALUE': 'The value of the variable NAME in the files. Repeatable.',
     '--yes': 'Apply or refund without asking for confirmation.',
     '--dry-run': 'Only print how many participations would be refunded.',
+    '--change-assets': 'Also change the description of assets for offers whose files are not applied.',
     '--no-chain-checks': 'Do not check the contracts on chain.',
     '--operator ADDRESS':
-      'Check that the contracts accept this operator; by default the operator is not checked.',
+      'The operator whose roles are checked. Default: that of OPERATOR_KEY, or else the one that the nodes use.',
     '--write FILE': 'Write the schema to FILE instead of standard output.',
   },
   examples: {
@@ -54,6 +52,7 @@ export const OFFER_HELP: CommandHelp = {
 const options = {
   set: { type: 'string', multiple: true },
   yes: { type: 'boolean' },
+  'change-assets': { type: 'boolean' },
   'no-chain-checks': { type: 'boolean' },
   operator: { type: 'string' },
   write: { type: 'string' },
@@ -61,11 +60,11 @@ const options = {
 } as const;
 
 type Values = ReturnType<typeof readArguments>['values'];
-type Action = (ctx: CommandContext, words: string[], values: Values, config: Config) => Promise<void>;
+type Action = (ctx: ApplyContext, words: string[], values: Values) => Promise<void>;
 
 const ACTIONS: Record<string, { allowed: readonly (keyof typeof options)[]; run: Action }> = {
-  diff: { allowed: ['set'], run: diff },
-  apply: { allowed: ['set', 'yes', 'no-chain-checks', 'operator'], run: apply },
+  diff: { allowed: ['set'], run: diffFiles },
+  apply: { allowed: ['set', 'yes', 'change-assets', 'no-chain-checks', 'operator'], run: applyFiles },
   list: { allowed: [], run: list },
   show: { allowed: [], run: show },
   publish: {
@@ -97,7 +96,7 @@ export async function runOffer(config: Config, args: string[]): Promise<void> {
   if ((name === 'show' || name === 'refund') && words.length > 1)
     throw new UsageError(`offer ${name} takes a single slug`);
   try {
-    await runCommand(config, (ctx) => action.run(ctx, words, values, config));
+    await runCommand(config, (ctx) => action.run({ ...ctx, config }, words, values));
   } catch (error) {
     if (!(error instanceof OfferFileError || error instanceof OfferRefusedError)) throw error;
     console.error(`${error.message}\nNothing was changed.`);
@@ -109,85 +108,8 @@ function readArguments(args: string[]) {
   return parseArgs({ args, options, allowPositionals: true });
 }
 
-/** Exits with 1 if there are changes, like diff(1). */
-async function diff(ctx: CommandContext, names: string[], values: Values): Promise<void> {
-  const plans = await planOffers(ctx, await readFiles(names, values));
-  console.log(describePlans(plans));
-  if (plans.some(({ changes }) => changes.length > 0)) process.exitCode = 1;
-}
-
-async function apply(ctx: CommandContext, names: string[], values: Values, config: Config): Promise<void> {
-  const files = await readFiles(names, values);
-  const plans = await planOffers(ctx, files);
-  console.log(describePlans(plans));
-  const refusals = plans.flatMap((plan) => plan.refusals);
-  if (refusals.length > 0) throw new OfferRefusedError(refusals);
-  if (plans.every(({ changes }) => changes.length === 0)) return;
-  if (values['no-chain-checks'] !== true) await checkOnChain(ctx, files, plans, config, values.operator);
-  if (values.yes !== true && !(await confirm()))
-    throw new OfferRefusedError(['Not confirmed. Use --yes to apply without asking.']);
-  await applyOffers(ctx, files, plans);
-  console.error('Done. Running nodes apply the change within a second.');
-}
-
-async function checkOnChain(
-  { db }: CommandContext,
-  files: readonly OfferFile[],
-  plans: readonly OfferPlan[],
-  config: Config,
-  operator: string | undefined,
-): Promise<void> {
-  if (operator !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(operator))
-    throw new UsageError('--operator must be an address: 0x and 40 hexadecimal digits');
-  const chains = openChains({ urls: config.rpcUrls, freshnessMs: config.rpcFreshnessMs });
-  try {
-    const changed = files.filter((_, index) => plans[index]?.changes.length !== 0);
-    const parts = {
-      chains,
-      digits: await digitsOf(db, files),
-      operator: (operator as `0x${string}` | undefined) ?? null,
-    };
-    const problems = (await Promise.all(changed.map((file) => checkContracts(parts, file)))).flat();
-    if (problems.length > 0)
-      throw new OfferRefusedError([
-        ...problems,
-        'These problems were found on chain. Use --no-chain-checks to skip the checks.',
-      ]);
-  } finally {
-    await chains.close();
-  }
-}
-
-async function digitsOf(db: CommandContext['db'], files: readonly OfferFile[]): Promise<Map<string, number>> {
-  const named = files.flatMap((file) => [file.asset, ...file.funding_assets]);
-  const known = [...(await readAssets(db, named)).values()];
-  const described = files.flatMap(({ assets }) =>
-    Object.entries(assets).map(([id, asset]) => ({ id, ...asset })),
-  );
-  return new Map([...known, ...described].map(({ id, fractional_digits }) => [id, fractional_digits]));
-}
-
-async function readFiles(names: string[], { set = [] }: Values): Promise<OfferFile[]> {
-  const variables = Object.fromEntries(
-    set.map((pair) => {
-      const [name = '', ...value] = pair.split('=');
-      if (name === '' || value.length === 0)
-        throw new UsageError(`--set ${pair} must have the form NAME=VALUE`);
-      return [name, value.join('=')];
-    }),
-  );
-  return Promise.all(
-    names.map(async (name) => {
-      const text = await readFile(name, 'utf8').catch((error: Error) => {
-        throw new UsageError(`${name} cannot be read: ${error.message}`);
-      });
-      return parseOfferFile(text, { name, variables });
-    }),
-  );
-}
-
 /** Interrupted and repeated, it goes on with the participations that are not refunded yet. */
-async function refund(ctx: CommandContext, [slug = '']: string[], values: Values): Promise<void> {
+async function refund(ctx: ApplyContext, [slug = '']: string[], values: Values): Promise<void> {
   const { offerId, count } = await planRefunds(ctx, slug).catch((error: unknown) => {
     throw error instanceof ApiError && error.code === 'not_found'
       ? new UsageError(`offer ${slug} does not exist; causeway offer list shows all offers`)
@@ -203,7 +125,7 @@ async function refund(ctx: CommandContext, [slug = '']: string[], values: Values
   console.log(`${done} refunds requested`);
 }
 
-async function list({ db, clock }: CommandContext): Promise<void> {
+async function list({ db, clock }: ApplyContext): Promise<void> {
   const offers = await listAllOffers(db);
   const rows = await Promise.all(
     offers.map(async (offer) => ({
@@ -218,7 +140,7 @@ async function list({ db, clock }: CommandContext): Promise<void> {
 }
 
 /** Prints the file that would create this offer. */
-async function show({ db }: CommandContext, [slug = '']: string[]): Promise<void> {
+async function show({ db }: ApplyContext, [slug = '']: string[]): Promise<void> {
   const offer = await readOfferBySlug(db, slug);
   if (offer === null)
     throw new UsageError(`offer ${slug} does not exist; causeway offer list shows all offers`);

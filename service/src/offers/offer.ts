@@ -96,6 +96,13 @@ export function evmContractOn(offer: Offer, chain: string): EvmContract {
   return contract as EvmContract;
 }
 
+/** Throws `contract_not_found` or `contract_reverted` while the contract cannot be read. */
+export function assertReadable({ unreadable, address }: Pick<OfferContract, 'unreadable' | 'address'>): void {
+  if (unreadable === null) return;
+  const { code, reason } = unreadable;
+  throw new ApiError(code, code === 'contract_not_found' ? { address } : { reason });
+}
+
 /** The window includes `opens` and excludes `ends`. */
 export function offerState({ opens, ends }: Pick<Offer, 'opens' | 'ends'>, now: number): OfferState {
   if (now >= ends) return 'ended';
@@ -126,17 +133,11 @@ export function findOptionSupply(db: Db, optionId: string) {
   return readOptionSupply(db, optionId);
 }
 
-/** Lists the published offers of a type that have not ended, for all partners. */
-export async function listServedOffers(
-  { db, clock }: Pick<Context, 'db' | 'clock'>,
-  type: StoredOffer['type'],
-): Promise<StoredOffer[]> {
+/** Lists the published offers that have not ended, for all partners. */
+export async function listServedOffers({ db, clock }: Pick<Context, 'db' | 'clock'>): Promise<StoredOffer[]> {
   const now = clock.now();
   return (await listAllOffers(db)).filter(
-    (offer) =>
-      offer.type === type &&
-      offer.published_at !== null &&
-      (offer.ends_at === null || Date.parse(offer.ends_at) > now),
+    (offer) => offer.published_at !== null && (offer.ends_at === null || Date.parse(offer.ends_at) > now),
   );
 }
 

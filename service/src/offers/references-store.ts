@@ -46,6 +46,22 @@ async function listReferences(db: Db): Promise<Reference[]> {
   return rows;
 }
 
+/** Lists the options with participations that are on their way to or from the fund. */
+export async function listOptionsInProgress(db: Db, optionIds: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select distinct offer_option_id as id from participations where offer_option_id = any(${optionIds}::uuid[])
+      and status in ('prepared', 'pending', 'submitted', 'remit_submitted')`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+/** Lists the slugs of the offers that accept an asset as funding. */
+export async function listOffersFundedBy(db: Db, assetId: string): Promise<string[]> {
+  const { rows } = await sql<{ slug: string }>`
+    select o.slug from offers o join offer_funding_assets f on f.offer_id = o.id
+    where f.asset_id = ${assetId} order by o.slug`.execute(db);
+  return rows.map(({ slug }) => slug);
+}
+
 /** Lists the slugs of the offers that sell an asset or accept it as funding. */
 export async function listOffersUsingAsset(db: Db, assetId: string): Promise<string[]> {
   const { rows } = await sql<{ slug: string }>`

@@ -10,15 +10,18 @@ export function findRefusals(
   before: StoredOffer,
   after: OfferDefinition,
   references: OfferReferences,
+  optionsInProgress: readonly string[],
 ): string[] {
   const refusals: string[] = [];
   const refuse = (path: string, tables: Iterable<string>, reason: string) =>
     void refusals.push(`${before.slug}: ${path}: ${reason}: in use by ${[...tables].sort().join(', ')}`);
 
-  for (const { id, slug, requirements } of before.options) {
+  for (const { id, slug, requirements, price_usd } of before.options) {
     const tables = references.options.get(id) ?? new Set();
     const wanted = after.options.find((option) => option.slug === slug);
     if (wanted === undefined && tables.size > 0) refuse(`options.${slug}`, tables, 'cannot be removed');
+    if (wanted !== undefined && optionsInProgress.includes(id) && !isSameAmount(price_usd, wanted.price_usd))
+      refuse(`options.${slug}.price_usd`, ['participations in progress'], 'cannot be changed');
     const keepsAllWallets = (list: readonly { type: string }[]) =>
       list.some(({ type }) => type === 'whitelisted_wallet');
     if (
@@ -35,6 +38,12 @@ export function findRefusals(
   if (payments.size > 0)
     for (const path of listPaymentChanges(before, after)) refuse(path, payments, 'cannot be changed');
   return refusals;
+}
+
+/** `1.50` and `1.5` are the same price. */
+function isSameAmount(a: string | null, b: string | null): boolean {
+  const shorten = (amount: string | null) => amount?.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');
+  return shorten(a) === shorten(b);
 }
 
 /** Returns the changed paths that decide where payments go and what they buy. Additions are safe. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
-import type { StoredOffer } from './stored-offer.ts';
+import type { ContractProblem, StoredOffer } from './stored-offer.ts';
 
 /** Lists the published offers of a partner, newest first. */
 export async function listPublished(db: Db, partnerId: string): Promise<StoredOffer[]> {
@@ -32,11 +32,21 @@ export async function listPartnersOf(db: Db, offerId: string): Promise<{ id: str
     .execute();
 }
 
+/** Lists the other offers that share an allow-list with this one, ended ones included: their wallets stay admitted. */
+export async function listAllowListSharers(db: Db, offerId: string): Promise<StoredOffer[]> {
+  return readOffers(
+    db,
+    sql`o.id <> ${offerId} and exists (select from offer_contracts a join offer_contracts b using (chain, allow_list)
+      where a.offer_id = o.id and b.offer_id = ${offerId})`,
+  );
+}
+
 /** Reads each offer in one statement, so that a concurrent change is seen entirely or not at all. */
 async function readOffers(db: Db, condition: ReturnType<typeof sql<boolean>>): Promise<StoredOffer[]> {
   const { rows } = await sql<StoredOffer>`
     select o.id, o.slug, o.type, o.name, o.tagline, o.about, o.category, o.starts_at,
       least(o.ends_at, o.closed_at) as ends_at, o.ends_at as planned_end, o.logo_url, o.banner_url, o.symbol, o.fee_bps, o.pending_hours,
+      o.open_to_anyone,
       o.terms, o.links, o.faqs, o.milestones, o.published_at, o.closed_at, o.inserted_at,
       (select ${ASSET} from assets a where a.id = o.asset_id) as asset,
       coalesce((select json_agg(${ASSET} order by f.position)
@@ -61,6 +71,8 @@ const OPTION = sql`json_build_object('id', p.id, 'slug', p.slug, 'price_usd', p.
 const CONTRACT = sql`json_build_object('chain', c.chain, 'kind', c.kind, 'address', c.address,
   'asset_address', c.asset_address, 'allow_list', c.allow_list, 'domain_name', c.domain_name,
   'vault', c.vault,
+  'unreadable', case when c.unreadable_code is not null
+    then json_build_object('code', c.unreadable_code, 'reason', c.unreadable_reason) end,
   'funding_tokens', coalesce((select json_agg(json_build_object('asset_id', t.asset_id, 'address', t.address,
     'decimals', t.decimals) order by t.position)
     from offer_funding_tokens t where t.offer_id = c.offer_id and t.chain = c.chain), '[]'))`;
@@ -104,6 +116,19 @@ export async function setOfferTimeOnce(
   if (numUpdatedRows === 1n) return true;
   const found = await tx.selectFrom('offers').select('id').where('slug', '=', slug).executeTakeFirst();
   return found === undefined ? null : false;
+}
+
+/** Records why a contract cannot be read, or that it can (null). Returns false if this was already known. */
+export async function setContractProblem(
+  db: Db,
+  { offer_id, chain, address }: { offer_id: string; chain: string; address: string },
+  problem: ContractProblem | null,
+): Promise<boolean> {
+  const { rows } = await sql`
+    update offer_contracts set unreadable_code = ${problem?.code ?? null}, unreadable_reason = ${problem?.reason ?? null}
+    where offer_id = ${offer_id} and chain = ${chain} and address = ${address}
+      and unreadable_reason is distinct from ${problem?.reason ?? null} returning offer_id`.execute(db);
+  return rows.length > 0;
 }
 
 /** Lists the distinct details of the requirements of a type that published offers have. */

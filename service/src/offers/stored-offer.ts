@@ -12,6 +12,9 @@ export type OfferOption = WireOption & {
 
 export type FundingToken = { asset_id: string; address: string; decimals: number };
 
+/** Why a contract cannot be read. */
+export type ContractProblem = { code: 'contract_not_found' | 'contract_reverted'; reason: string };
+
 /** A deployment of an offer. EVM addresses are in lower case, Solana addresses in base58. */
 export type OfferContract = {
   chain: Chain;
@@ -25,6 +28,8 @@ export type OfferContract = {
   /** The token account that commits on Solana pay into; null on EVM chains, where the fund holds the tokens. */
   vault: string | null;
   funding_tokens: FundingToken[];
+  /** Nobody can invest through the contract while this is set. */
+  unreadable: ContractProblem | null;
 };
 
 /** A deployment on an EVM chain, whose addresses the database checks. */
@@ -55,6 +60,8 @@ export type StoredOffer = Texts & {
   symbol: string | null;
   fee_bps: number | null;
   pending_hours: number | null;
+  /** Whether options may lack an identity requirement in production. */
+  open_to_anyone: boolean;
   published_at: string | null;
   closed_at: string | null;
   inserted_at: string;

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { Hex } from 'viem';
 import { nodeIsAlive } from '../db/node.ts';
 import type { Db } from '../db/pool.ts';
 import type { KeyId } from './account.ts';
@@ -98,4 +99,11 @@ export async function findNextNonce(db: Db, { chain, address }: KeyId): Promise<
     .where('address', '=', address)
     .executeTakeFirst();
   return row?.next_nonce ?? null;
+}
+
+/** Lists the addresses that nodes have settled with, the most recent first. */
+export async function listOperatorAddresses(db: Db): Promise<Hex[]> {
+  const { rows } = await sql<{ address: Hex }>`
+    select address from operator_keys group by address order by max(lease_until) desc, address`.execute(db);
+  return rows.map(({ address }) => address);
 }

@@ -1,7 +1,8 @@
+import type { Hex } from 'viem';
 import { readQuantity } from '../chain/evm/quantity.ts';
 import type { Db } from '../db/pool.ts';
 import { type KeyId, keyId, type OperatorAccount } from './account.ts';
-import { findNextNonce } from './lease-store.ts';
+import { findNextNonce, listOperatorAddresses } from './lease-store.ts';
 import { readNonce } from './nonces.ts';
 import { countOpen, countOpenByChain, countUnfinished } from './store.ts';
 
@@ -27,4 +28,9 @@ export function countOpenTransactions(db: Db): Promise<{ chain: string; count: n
 /** Lists the keys with transactions that are not final, current and replaced ones alike. */
 export function listUnfinishedKeys(db: Db): Promise<(KeyId & { count: number })[]> {
   return countUnfinished(db);
+}
+
+/** Lists the operators that the nodes of this database have used, the most recent first. */
+export function listOperators(db: Db): Promise<Hex[]> {
+  return listOperatorAddresses(db);
 }

@@ -10,7 +10,14 @@ import { ApiError, invalidField } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { newId } from '../http/ids.ts';
 import { FORMATS, toTimestamp } from '../http/wire.ts';
-import { assertOpen, assertReadable, contractOn, findOffer, findOption, lockOpenOffer } from '../offers/offer.ts';
+import {
+  assertOpen,
+  assertReadable,
+  contractOn,
+  findOffer,
+  findOption,
+  lockOpenOffer,
+} from '../offers/offer.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
 import { lockProof } from '../wallets/proof.ts';
 import { openFundingChain } from './funding-chain.ts';

@@ -52,6 +52,11 @@ function searchRegion(country: string, text: string): string | null {
   return new Set(codes).size === 1 ? (codes[0] ?? null) : null;
 }
 
+/** Lists the ISO 3166-2 regions of a country. */
+export function listRegions(country: string): readonly Entry[] {
+  return ENTRIES.get(country) ?? [];
+}
+
 /** Returns the region and those it is part of. */
 export function withParents(code: string): string[] {
   const parent = PARENTS.get(code);

@@ -33,7 +33,7 @@ beforeAll(async () => {
   user = await person(app);
   const contract = {
     chain: 'ethereum_sepolia' as const,
-    ...{ address: swap, asset_address: share, allow_list: true, domain_name: null },
+    ...{ address: swap, asset_address: share, allow_list: true, domain_name: null, vault: null },
     funding_tokens: [{ asset: 'usd-coin', address: usdc }],
   };
   offer = await makeOffer(app.ctx, saleFile({ slug: 'issued', type: 'fund::swap', contracts: [contract] }));

@@ -28,11 +28,7 @@ export function readDomain(chain: EvmChain, contract: EvmContract): Promise<Doma
  * Throws `contract_reverted` if the contract names another signer, so that no attestation is spent on an order that cannot
  * execute. A contract that does not name its signer passes: the simulation of the order decides.
  */
-export async function assertOperator(
-  chain: EvmChain,
-  contract: EvmContract,
-  signer: Signer,
-): Promise<void> {
+export async function assertOperator(chain: EvmChain, contract: EvmContract, signer: Signer): Promise<void> {
   const operator = await readOperator(chain, contract.address);
   if (operator !== null && operator !== signer.address)
     throw refused(`it accepts orders signed by ${operator}, not by ${signer.address}`);

@@ -1,5 +1,6 @@
 import type { Hex } from 'viem';
-import { readExecutions, readOutcome } from '../chain/evm/tokenized-swap.ts';
+import { isSwapOf } from '../chain/evm/swapped-event.ts';
+import { readOutcome, readSwaps } from '../chain/evm/tokenized-swap.ts';
 import type { Context } from '../context.ts';
 import { appendEvent } from '../events/event.ts';
 import { toTimestamp } from '../http/wire.ts';
@@ -71,16 +72,13 @@ async function settleGroup(ctx: Context, orders: StoredOrder[]): Promise<void> {
   let waiting = orders;
   for (let i = 0; i < MAX_RANGES && from <= settled && waiting.length > 0; i++) {
     const to = from + RANGE_BLOCKS - 1n < settled ? from + RANGE_BLOCKS - 1n : settled;
-    const executions = await readExecutions(chain, first.swap, from, to);
-    const executed = waiting.filter(({ attestation }) => executions.has(attestation?.attestationId ?? -1n));
-    for (const order of executed)
-      await finishOrder(
-        ctx,
-        order,
-        'executed',
-        executions.get(order.attestation?.attestationId ?? -1n) ?? null,
-      );
-    waiting = waiting.filter((order) => !executed.includes(order));
+    const swaps = await readSwaps(chain, first.swap, from, to);
+    const executed = waiting.flatMap((order) => {
+      const log = swaps.find((each) => isSwapOf(each, toOutcomeQuery(order)));
+      return log === undefined ? [] : [{ order, hash: log.transactionHash }];
+    });
+    for (const { order, hash } of executed) await finishOrder(ctx, order, 'executed', hash);
+    waiting = waiting.filter((order) => !executed.some((each) => each.order === order));
     const searched = waiting.filter((order) => startOf(order) <= to).map(({ id }) => id);
     await advanceSearch(ctx.db, searched, to + 1n - OVERLAP_BLOCKS);
     from = to + 1n;

@@ -29,12 +29,12 @@ const requirement: fc.Arbitrary<FileRequirement> = fc.oneof(
     details: fc.record({
       filter_type: fc.constantFrom('allow', 'reject'),
       filters: fc.array(
-        fc.record(
-          {
-            country_iso_2: fc.stringMatching(/^[A-Z]{2}$/),
-            regions: fc.array(words(10), { minLength: 1, maxLength: 3 }),
-          },
-          { requiredKeys: ['country_iso_2'] },
+        fc.oneof(
+          fc.record({ country_iso_2: fc.constantFrom('KP', 'DE', 'US', 'XK') }),
+          fc.record({
+            country_iso_2: fc.constant('US'),
+            regions: fc.array(fc.constantFrom('NY', 'Texas', 'N.Y.', 'PR'), { minLength: 1, maxLength: 3 }),
+          }),
         ),
         { minLength: 1, maxLength: 3 },
       ),
@@ -98,6 +98,7 @@ export function validFiles(): fc.Arbitrary<OfferFile> {
         asset: fc.constant('harbour'),
         funding_assets: fc.constant(assets),
         symbol: isTokenized ? words(10) : fc.constant(null),
+        open_to_anyone: fc.boolean(),
         fee_bps: isTokenized ? fc.integer({ min: 0, max: 10_000 }) : fc.constant(null),
         pending_hours: fc.option(fc.integer({ min: 1, max: 8_760 })),
         partners: fc.subarray(['partner-one', 'partner-two'], { minLength: 1 }),

@@ -84,6 +84,9 @@ export type AttestationQuery = {
   fromBlock: bigint;
 };
 
+/** A `Swapped` event of any deployment; `isSwapOf` reads it. */
+export type SwapLog = EventLog & { transactionHash: Hex };
+
 /**
  * Finds the transaction that executed an attestation and returns whether the attestation has expired. Ignores blocks
  * with fewer than `confirmations` confirmations.
@@ -96,29 +99,22 @@ export async function readOutcome(
   const head = await chain.client.getBlockNumber();
   const settled = head - BigInt(confirmations - 1);
   if (settled < fromBlock) return { executed: null, isOver: false };
-  const range = { fromBlock: numberToHex(fromBlock), toBlock: numberToHex(settled) };
   const [block, logs] = await Promise.all([
     chain.client.getBlock({ blockNumber: settled }),
-    // Only the address and the first topic: deployments index different arguments.
-    callNode(chain, 'eth_getLogs', [{ address: swap, topics: [SWAPPED_TOPIC], ...range }]),
+    readSwaps(chain, swap, fromBlock, settled),
   ]);
-  const found = (logs as (EventLog & { transactionHash: Hex })[]).find((log) => isSwapOf(log, execution));
+  const found = logs.find((log) => isSwapOf(log, execution));
   return { executed: found?.transactionHash ?? null, isOver: block.timestamp > expiration };
 }
 
-/** Returns the transactions that executed attestations in a range of blocks, by attestation id. */
-export async function readExecutions(
-  { client }: EvmChain,
+/** Reads the swaps in a range of blocks by address and first topic only: deployments index different arguments. */
+export async function readSwaps(
+  chain: EvmChain,
   swap: Hex,
   fromBlock: bigint,
   toBlock: bigint,
-): Promise<Map<bigint, Hex>> {
-  const logs = await client.getContractEvents({
-    ...{ address: swap, abi: tokenizedSwapAbi, eventName: 'Swapped', fromBlock, toBlock },
-  });
-  return new Map(
-    logs.flatMap(({ args, transactionHash }) =>
-      args.attestationId === undefined ? [] : [[args.attestationId, transactionHash]],
-    ),
-  );
+): Promise<SwapLog[]> {
+  const range = { fromBlock: numberToHex(fromBlock), toBlock: numberToHex(toBlock) };
+  const filter = { address: swap, topics: [SWAPPED_TOPIC], ...range };
+  return (await callNode(chain, 'eth_getLogs', [filter])) as SwapLog[];
 }

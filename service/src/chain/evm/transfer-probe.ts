@@ -9,10 +9,10 @@ import {
   parseAbi,
   toHex,
 } from 'viem/utils';
+import { NodeError } from '../rpc/failures.ts';
 import type { EvmChain } from './client.ts';
 import { contractCall } from './contract-call.ts';
 import { readBalance } from './erc20.ts';
-import { NodeError } from './failures.ts';
 import { optionalView } from './optional-view.ts';
 import type { EventLog } from './receipts.ts';
 

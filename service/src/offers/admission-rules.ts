@@ -1,0 +1,51 @@
+import { stableJson } from '../stable-json.ts';
+import type { OfferFile } from './file-schema.ts';
+import type { StoredOffer } from './stored-offer.ts';
+
+/** Requirements that establish who the user is. */
+const IDENTITY_KINDS: ReadonlySet<string> = new Set([
+  'identity_verification',
+  'kyc_approved',
+  'accreditation',
+]);
+/** The permission for an allow-list does not depend on these. */
+const WALLET_KINDS: ReadonlySet<string> = new Set(['external_wallet', 'whitelisted_wallet']);
+
+type Option = { accreditation_days: number; requirements: readonly { type: string; details: unknown }[] };
+
+/** Refuses options that anyone could use without an identity check, unless the file says that this is intended. */
+export function findUnidentifiedOptions({ slug, open_to_anyone, options }: OfferFile): string[] {
+  if (open_to_anyone) return [];
+  return options
+    .filter(({ requirements }) => !requirements.some(({ type }) => IDENTITY_KINDS.has(type)))
+    .map(
+      (option) =>
+        `${slug}: options.${option.slug}.requirements: has no identity requirement (${[...IDENTITY_KINDS].join(', ')}); ` +
+        'add one, or set open_to_anyone: true in the file',
+    );
+}
+
+/** Refuses an allow-list that offers with different requirements share: admission by one is admission by all. */
+export function findAllowListConflicts(offer: StoredOffer, others: readonly StoredOffer[]): string[] {
+  const rules = admissionRules(offer.options);
+  return others
+    .filter(({ options }) => admissionRules(options) !== rules)
+    .map(
+      ({ slug }) =>
+        `${offer.slug}: contracts: ${slug} has the same allow-list and other requirements, but a wallet that one offer ` +
+        'admits can use both; give both the same requirements, or use another contract',
+    );
+}
+
+/** Returns a text that is equal for options that admit the same users to an allow-list. */
+export function admissionRules(options: readonly Option[]): string {
+  return stableJson([...new Set(options.map(rulesOf))].sort());
+}
+
+function rulesOf({ requirements, accreditation_days }: Option): string {
+  const rules = requirements
+    .filter(({ type }) => !WALLET_KINDS.has(type))
+    .map(({ type, details }) => [type, details, type === 'accreditation' ? accreditation_days : null])
+    .map(stableJson);
+  return stableJson(rules.sort());
+}

@@ -1,0 +1,26 @@
+import { zeroAddress } from 'viem';
+import { acceptsPermissions, allowListAbi } from '../chain/evm/allow-list.ts';
+import { contractCall } from '../chain/evm/contract-call.ts';
+import { optionalView } from '../chain/evm/optional-view.ts';
+import type { Check, CheckTarget } from './check-target.ts';
+
+/** The checks of an allow-list: that it is one, and that it takes the permissions that the supplier signs. */
+export function allowListChecks({ contract, chain, supplier }: CheckTarget): Check[] {
+  const list = contract.allow_list;
+  if (list === null) return [];
+  const { reader } = chain;
+  const run = async () => {
+    if (await reader.read(contractCall(list, allowListAbi, 'authorized', [zeroAddress])))
+      return 'the contract allows every wallet, so there is no allow-list';
+    // A list that the issuer keeps takes no permissions: wallets are added by the issuer's own process.
+    if (!(await acceptsPermissions(chain, list))) return null;
+    const domain = await optionalView(reader.read(contractCall(list, allowListAbi, 'eip712Domain', [])));
+    if (domain === undefined)
+      return 'has nonces(address) but no eip712Domain(), so no permission can be signed';
+    const named = await optionalView(reader.read(contractCall(list, allowListAbi, 'supplier', [])));
+    if (supplier === null || named === undefined || named.toLowerCase() === supplier.toLowerCase())
+      return null;
+    return `the contract accepts permissions of ${named.toLowerCase()}, not of ${supplier.toLowerCase()}`;
+  };
+  return [{ path: 'allow_list', run }];
+}

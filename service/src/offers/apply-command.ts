@@ -1,0 +1,103 @@
+import { readFile } from 'node:fs/promises';
+import { openChains } from '../chain/open-chains.ts';
+import type { Config } from '../config.ts';
+import { UsageError } from '../operations/command.ts';
+import { confirm } from '../operations/confirm.ts';
+import type { CommandContext } from '../operations/run-command.ts';
+import { applyOffers, type OfferPlan, OfferRefusedError, planOffers } from './apply.ts';
+import { checkContracts } from './contract-checks.ts';
+import { readAssets } from './definition-store.ts';
+import { parseOfferFile } from './file.ts';
+import type { OfferFile } from './file-schema.ts';
+import { describePlans } from './plan-text.ts';
+import { findKeyAddresses } from './role-addresses.ts';
+
+export type ApplyContext = CommandContext & { config: Config };
+
+export type ApplyFlags = {
+  set?: string[];
+  yes?: boolean;
+  operator?: string;
+  'no-chain-checks'?: boolean;
+  'change-assets'?: boolean;
+};
+
+/** Exits with 1 if there are changes, like diff(1). */
+export async function diffFiles(ctx: ApplyContext, names: string[], flags: ApplyFlags): Promise<void> {
+  const plans = await planOffers(ctx, await readFiles(names, flags));
+  console.log(describePlans(plans));
+  if (plans.some(({ changes }) => changes.length > 0)) process.exitCode = 1;
+}
+
+export async function applyFiles(ctx: ApplyContext, names: string[], flags: ApplyFlags): Promise<void> {
+  const files = await readFiles(names, flags);
+  const sharedAssets = flags['change-assets'] === true ? 'change' : 'keep';
+  const plans = await planOffers(ctx, files, { sharedAssets });
+  console.log(describePlans(plans));
+  const refusals = plans.flatMap((plan) => plan.refusals);
+  if (refusals.length > 0) throw new OfferRefusedError(refusals);
+  if (plans.every(({ changes }) => changes.length === 0)) return;
+  if (flags['no-chain-checks'] !== true) await checkOnChain(ctx, files, plans, flags.operator);
+  if (flags.yes !== true && !(await confirm()))
+    throw new OfferRefusedError(['Not confirmed. Use --yes to apply without asking.']);
+  await applyOffers(ctx, files, { reviewed: plans, sharedAssets });
+  console.error('Done. Running nodes apply the change within a second.');
+}
+
+async function checkOnChain(
+  ctx: ApplyContext,
+  files: readonly OfferFile[],
+  plans: readonly OfferPlan[],
+  operator: string | undefined,
+): Promise<void> {
+  const { config } = ctx;
+  const changed = files.filter((_, index) => plans[index]?.changes.length !== 0);
+  const addresses = await findKeyAddresses(ctx, operator);
+  const chains = openChains({ urls: config.rpcUrls, freshnessMs: config.rpcFreshnessMs });
+  try {
+    const parts = { chains, digits: await digitsOf(ctx, files), ...addresses };
+    const problems = (await Promise.all(changed.map((file) => checkContracts(parts, file)))).flat();
+    const needsOperator = changed.some(
+      ({ type, contracts }) => type !== 'fund::swap' && contracts.length > 0,
+    );
+    if (needsOperator && addresses.operator === null)
+      problems.push(
+        'operator: its roles cannot be checked; set OPERATOR_KEY, or pass --operator ADDRESS (the nodes log it at start)',
+      );
+    if (problems.length > 0)
+      throw new OfferRefusedError([
+        ...problems,
+        'These problems were found on chain. Use --no-chain-checks to skip the checks.',
+      ]);
+  } finally {
+    await chains.close();
+  }
+}
+
+async function digitsOf({ db }: ApplyContext, files: readonly OfferFile[]): Promise<Map<string, number>> {
+  const named = files.flatMap((file) => [file.asset, ...file.funding_assets]);
+  const known = [...(await readAssets(db, named)).values()];
+  const described = files.flatMap(({ assets }) =>
+    Object.entries(assets).map(([id, asset]) => ({ id, ...asset })),
+  );
+  return new Map([...known, ...described].map(({ id, fractional_digits }) => [id, fractional_digits]));
+}
+
+async function readFiles(names: string[], { set = [] }: ApplyFlags): Promise<OfferFile[]> {
+  const variables = Object.fromEntries(
+    set.map((pair) => {
+      const [name = '', ...value] = pair.split('=');
+      if (name === '' || value.length === 0)
+        throw new UsageError(`--set ${pair} must have the form NAME=VALUE`);
+      return [name, value.join('=')];
+    }),
+  );
+  return Promise.all(
+    names.map(async (name) => {
+      const text = await readFile(name, 'utf8').catch((error: Error) => {
+        throw new UsageError(`${name} cannot be read: ${error.message}`);
+      });
+      return parseOfferFile(text, { name, variables });
+    }),
+  );
+}

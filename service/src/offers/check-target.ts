@@ -1,0 +1,29 @@
+import type { Hex } from 'viem';
+import type { EvmChain } from '../chain/evm/client.ts';
+import type { Chains } from '../chain/open-chains.ts';
+import type { OfferFile } from './file-schema.ts';
+import type { ViewedContract } from './views.ts';
+
+/** The inputs of the checks beside the file. Without `operator` or `supplier`, their checks are skipped. */
+export type CheckParts = {
+  chains: Pick<Chains, 'evm'>;
+  digits: ReadonlyMap<string, number>;
+  /** The address that settles and signs orders. */
+  operator: Hex | null;
+  /** The address that signs permissions for allow-lists. */
+  supplier: Hex | null;
+};
+
+/** What a check sees: the file, one of its contracts, and that contract's chain. */
+export type CheckTarget = CheckParts & {
+  file: OfferFile;
+  contract: Omit<ViewedContract, 'funding_tokens'> & {
+    domain_name: string | null;
+    funding_tokens: readonly FundingToken[];
+  };
+  chain: EvmChain;
+};
+type FundingToken = { asset: string; address: Hex };
+
+/** `run` returns what is wrong, or null. `path` is relative to the contract. */
+export type Check = { path: string; run: () => Promise<string | null> };

@@ -1,0 +1,42 @@
+import { type Hex, zeroAddress } from 'viem';
+import type { EvmChain } from '../chain/evm/client.ts';
+import { contractCall } from '../chain/evm/contract-call.ts';
+import { describeRevert, revertData } from '../chain/evm/revert.ts';
+import { encodeRoleProbe, readFundGeneration } from '../chain/evm/sale-fund.ts';
+import type { Check, CheckTarget } from './check-target.ts';
+import { fundAbi } from './views.ts';
+
+/** The checks of a sale fund: its kind, and the roles of the operator. */
+export function fundChecks({ operator, contract, chain }: CheckTarget): Check[] {
+  const { address, funding_tokens } = contract;
+  const token = funding_tokens[0]?.address ?? zeroAddress;
+  const kindCheck = async () => {
+    const kind = await chain.reader.read(contractCall(address, fundAbi, 'KIND', []));
+    return kind === 0n ? null : `its KIND is ${kind}, but that of a sale fund is 0`;
+  };
+  const roleCheck = (functionName: 'commit' | 'remit') => async () => {
+    if (operator === null) return null;
+    const data = encodeRoleProbe(functionName, token, await readFundGeneration(chain, address));
+    const revert = await simulate(chain, operator, address, data);
+    return revert === 'Unauthorized()'
+      ? `the operator ${operator} does not have the ${functionName} role`
+      : null;
+  };
+  return [
+    { path: 'address', run: kindCheck },
+    { path: 'operator', run: roleCheck('commit') },
+    { path: 'operator', run: roleCheck('remit') },
+  ];
+}
+
+/** Returns the revert reason of a call from `from`, or null if it succeeds. */
+async function simulate({ rpc }: EvmChain, from: Hex, to: Hex, data: Hex): Promise<string | null> {
+  try {
+    await rpc.request({ method: 'eth_call', params: [{ from, to, data }, 'latest'] });
+    return null;
+  } catch (error) {
+    const reason = revertData(error);
+    if (reason === undefined) throw error;
+    return describeRevert(reason);
+  }
+}

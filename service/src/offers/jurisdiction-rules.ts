@@ -1,0 +1,44 @@
+import { closestRegion } from '../pii/closest-region.ts';
+import { findCountry } from '../pii/countries.ts';
+import { findRegion } from '../pii/regions.ts';
+import type { FileRequirement } from './file-schema.ts';
+
+type Report = (path: string, message: string) => void;
+
+/** Codes that are reserved for other uses than ISO 3166-1, and the countries that people mean by them. */
+const USUAL_MISTAKES: Readonly<Record<string, string>> = { UK: 'GB', EL: 'GR' };
+
+/** Reports countries and regions that do not exist: nobody could pass or fail such a rule. */
+export function checkJurisdictions(
+  requirements: readonly FileRequirement[],
+  at: string,
+  report: Report,
+): void {
+  requirements.forEach((requirement, index) => {
+    if (requirement.type !== 'jurisdiction') return;
+    requirement.details.filters.forEach(({ country_iso_2: code, regions = [] }, filter) => {
+      const path = `${at}.${index}.details.filters.${filter}`;
+      const country = findCountry(code);
+      if (country === null) report(`${path}.country_iso_2`, unknownCountry(code));
+      regions.forEach((region, position) => {
+        if (country !== null && findRegion(code, region) === null)
+          report(`${path}.regions.${position}`, unknownRegion(code, country.name, region));
+      });
+    });
+  });
+}
+
+function unknownCountry(code: string): string {
+  const meant = USUAL_MISTAKES[code];
+  const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+  return `${code} is not an ISO 3166-1 country code${hint}`;
+}
+
+function unknownRegion(code: string, country: string, region: string): string {
+  const closest = closestRegion(code, region);
+  const hint =
+    closest === null
+      ? `; use an ISO 3166-2 code without ${code}-`
+      : `; did you mean ${closest.code.slice(3)} (${closest.name})?`;
+  return `${region} is not a region of ${country}${hint}`;
+}

@@ -1,0 +1,42 @@
+import type { Hex } from 'viem';
+import { privateKeyToAddress } from 'viem/accounts';
+import type { Context } from '../context.ts';
+import { UsageError } from '../operations/command.ts';
+import { openOperatorKey } from '../operator/key.ts';
+import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
+import { listOperators } from '../operator/status.ts';
+
+/**
+ * Finds the addresses whose roles contracts must know. Needs no private key: without OPERATOR_KEY, the operator is the one
+ * that the nodes of this database use.
+ */
+export async function findKeyAddresses(
+  ctx: Pick<Context, 'db' | 'clock' | 'config'>,
+  operator: string | undefined,
+): Promise<{ operator: Hex | null; supplier: Hex | null }> {
+  const { profile, supplierKey } = ctx.config;
+  const key = supplierKey ?? (profile === 'sandbox' ? deriveSandboxKey('supplier') : null);
+  return {
+    operator: await findOperator(ctx, operator),
+    supplier: key === null ? null : privateKeyToAddress(key),
+  };
+}
+
+async function findOperator(
+  { db, clock, config }: Pick<Context, 'db' | 'clock' | 'config'>,
+  named: string | undefined,
+): Promise<Hex | null> {
+  if (named !== undefined) {
+    if (!/^0x[0-9a-fA-F]{40}$/.test(named))
+      throw new UsageError('--operator must be an address: 0x and 40 hexadecimal digits');
+    return named as Hex;
+  }
+  if (config.operatorKey !== null) return (await openOperatorKey(config.operatorKey, clock)).address;
+  const known = await listOperators(db);
+  if (known.length === 1) return known[0] ?? null;
+  if (known.length > 1)
+    throw new UsageError(
+      `nodes have used several operators (${known.join(', ')}); pass --operator ADDRESS to name the current one`,
+    );
+  return config.profile === 'sandbox' ? privateKeyToAddress(deriveSandboxKey('operator')) : null;
+}

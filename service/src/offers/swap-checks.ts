@@ -1,0 +1,34 @@
+import { parseAbi } from 'viem/utils';
+import { fundSwapAbi } from '../chain/evm/abi.ts';
+import { contractCall } from '../chain/evm/contract-call.ts';
+import { optionalView } from '../chain/evm/optional-view.ts';
+import type { Check, CheckTarget } from './check-target.ts';
+
+const whitelistAbi = parseAbi(['function inputTokens(address token) view returns (bool)']);
+
+/** Funding-token units that previews are computed for. */
+const SAMPLE = 10n ** 12n;
+
+/** The checks of a fund swap: what it pays out, and that it takes every funding token. */
+export function swapChecks({ contract, chain }: CheckTarget): Check[] {
+  const { address, asset_address, funding_tokens } = contract;
+  const outputCheck = async () => {
+    const output = await chain.reader.read(contractCall(address, fundSwapAbi, 'outputToken', []));
+    if (asset_address === null || asset_address === output.toLowerCase()) return null;
+    return `pays out ${output.toLowerCase()}, but asset_address is ${asset_address}`;
+  };
+  const fundingCheck = (token: (typeof funding_tokens)[number]) => async () => {
+    await chain.reader.read(contractCall(address, fundSwapAbi, 'preview', [token.address, SAMPLE]));
+    // Some contracts preview any token, and enforce their list of accepted ones in the swap.
+    const isAccepted = await optionalView(
+      chain.reader.read(contractCall(address, whitelistAbi, 'inputTokens', [token.address])),
+    );
+    return isAccepted === false
+      ? 'the swap contract does not accept this token: inputTokens() is false'
+      : null;
+  };
+  return [
+    { path: 'address', run: outputCheck },
+    ...funding_tokens.map((token) => ({ path: `funding_tokens.${token.asset}`, run: fundingCheck(token) })),
+  ];
+}

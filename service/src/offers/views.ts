@@ -1,0 +1,95 @@
+import { type Abi, type Hex, zeroAddress, zeroHash } from 'viem';
+import { parseAbi, toFunctionSignature } from 'viem/utils';
+import { fundSwapAbi } from '../chain/evm/abi.ts';
+import { allowListAbi } from '../chain/evm/allow-list.ts';
+import type { EvmChain } from '../chain/evm/client.ts';
+import { type Call, contractCall } from '../chain/evm/contract-call.ts';
+import { findApiError } from '../chain/rpc/failures.ts';
+import type { ApiError } from '../errors.ts';
+import type { OfferType } from './schema.ts';
+
+/** A function that a contract must have, and a read that shows it. */
+type View = { address: Hex; signature: string; call: Call<unknown> };
+
+/** The contracts of an offer on one chain, with addresses in lower case. */
+export type ViewedContract = {
+  address: Hex;
+  asset_address: Hex | null;
+  /** The contract that keeps the allow-list, or null. */
+  allow_list: Hex | null;
+  funding_tokens: readonly { address: Hex }[];
+};
+
+export const fundAbi = parseAbi([
+  'function KIND() view returns (uint256)',
+  'function minCommit() view returns (uint256)',
+  'function id() view returns (bytes32)',
+  'function stopped() view returns (uint256)',
+  'function totals(address user, bytes32 option, address token) view returns (uint256, uint256, uint256, uint256)',
+]);
+
+export const tokenizedAbi = parseAbi([
+  'function fee(uint8 side, uint256 amount) view returns (uint256 fee, uint256 net)',
+  'function totals(address user, address input, address output) view returns (uint256, uint256, uint256, uint256)',
+  'function domainSeparator() view returns (bytes32)',
+]);
+
+/** Lists the views that an offer of this type cannot do without. `docs/offers.md` lists them too. */
+export function requiredViews(type: OfferType, contract: ViewedContract): View[] {
+  const { address, asset_address, allow_list, funding_tokens } = contract;
+  const token = funding_tokens[0]?.address ?? zeroAddress;
+  const list = allow_list === null ? [] : [view(allow_list, allowListAbi, 'authorized', [zeroAddress])];
+  switch (type) {
+    case 'platform::token_sale':
+      return [
+        ...(['KIND', 'minCommit', 'id', 'stopped'] as const).map((name) => view(address, fundAbi, name, [])),
+        view(address, fundAbi, 'totals', [zeroAddress, zeroHash, token]),
+      ];
+    case 'fund::swap':
+      return [
+        ...(['outputToken', 'stopped', 'SWAP_LEVEL'] as const).map((name) =>
+          view(address, fundSwapAbi, name, []),
+        ),
+        ...list,
+      ];
+    case 'tokenized::swap':
+      return [
+        view(address, tokenizedAbi, 'fee', [0, 10n ** 6n]),
+        view(address, tokenizedAbi, 'totals', [zeroAddress, token, asset_address ?? zeroAddress]),
+        view(address, tokenizedAbi, 'domainSeparator', []),
+        ...list,
+      ];
+  }
+}
+
+function view(address: Hex, abi: Abi, name: string, args: readonly unknown[]): View {
+  const item = abi.find((each) => each.type === 'function' && each.name === name);
+  const signature = item?.type === 'function' ? toFunctionSignature(item) : `${name}()`;
+  return { address, signature, call: contractCall(address, abi, name as never, args as never) };
+}
+
+export type ViewFailure = { address: Hex; signature: string; error: ApiError };
+
+/** Reads every view. Returns those that fail, whether because of the contract or of the node. */
+export async function readViews({ reader }: EvmChain, views: readonly View[]): Promise<ViewFailure[]> {
+  const failures = await Promise.all(
+    views.map(async ({ address, signature, call }) => {
+      try {
+        await reader.read(call);
+        return [];
+      } catch (thrown) {
+        const error = findApiError(thrown);
+        if (error === undefined) throw thrown;
+        return [{ address, signature, error }];
+      }
+    }),
+  );
+  return failures.flat();
+}
+
+/** Describes a failed read of a contract. */
+export function describeFailure({ code, details, message }: ApiError): string {
+  if (code === 'contract_not_found') return 'no contract at this address';
+  if (code === 'contract_reverted') return String(details.reason);
+  return message;
+}
