@@ -47,6 +47,10 @@ const MESSAGES: Record<Known, readonly [title: string, advice: string]> = {
     'Connect it and sign the message to show that it is yours.',
   ],
   wallet_restricted: ["This wallet can't be used", 'Choose another wallet, or contact support.'],
+  allow_list_external: [
+    'The issuer approves wallets',
+    'Ask the issuer of this asset to add your wallet, then try again.',
+  ],
   account_restricted: ['Your account is restricted', 'Contact support to continue.'],
   sold_out: ['Not enough left', 'Enter a smaller amount, or choose another option.'],
   too_many_prepared: [
