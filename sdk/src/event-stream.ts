@@ -36,6 +36,8 @@ export function createEventStream(options: CausewayOptions, readNewest: (limit: 
   }: EventStreamOptions = {}): AsyncGenerator<Event, void> {
     let last = after;
     let refresh = false;
+    /** Whether a new token was requested since the last frame. */
+    let hasRefreshed = false;
     let failures = 0;
     // Without a known event, a reconnect would miss what happens before it.
     if (last === undefined) last = (await readNewest(1))[0]?.id;
@@ -54,6 +56,7 @@ export function createEventStream(options: CausewayOptions, readNewest: (limit: 
         }
         for await (const frame of readFrames(body, connection)) {
           failures = 0;
+          hasRefreshed = false;
           if (frame.event === 'caught_up') onCaughtUp?.();
           else if (frame.event === 'end') refresh = frame.data?.includes('token_expired') ?? false;
           else if (frame.id !== undefined && !ids.has(frame.id)) {
@@ -65,8 +68,9 @@ export function createEventStream(options: CausewayOptions, readNewest: (limit: 
         if (signal?.aborted) return;
         failures++;
         const isRejected = error instanceof CausewayError && error.status === 401;
-        if (isRejected && !refresh && failures === 1) refresh = true;
-        else if (isPermanent(error)) throw error;
+        if (isPermanent(error) && (!isRejected || hasRefreshed)) throw error;
+        refresh = isRejected;
+        hasRefreshed ||= isRejected;
       } finally {
         signal?.removeEventListener('abort', abort);
         connection.abort();
