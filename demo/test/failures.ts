@@ -27,7 +27,7 @@ export function failureTests(app: () => TestApp): void {
         await shoot(page, '20-denied');
       }));
 
-    test('a final rejection or a country that is not allowed blocks investing and says so', () =>
+    test('a country that is not allowed blocks investing and says so', () =>
       app().visit(async (page) => {
         await user.signIn(app(), page, await user.newUser(app()));
         await page.goto(`${app().url}/offers/harbour-quarter?option=accredited`);
@@ -41,7 +41,10 @@ export function failureTests(app: () => TestApp): void {
         await page.goto(`${app().url}/offers/harbour-quarter/invest?option=accredited`);
         await page.getByText("You can't invest in this option.").waitFor();
         expect(await page.getByLabel('Amount', { exact: true }).count()).toBe(0);
+      }));
 
+    test('a final rejection blocks investing and says so', () =>
+      app().visit(async (page) => {
         await user.signIn(app(), page, await user.newUser(app()));
         await page.goto(`${app().url}/offers/harbour-quarter?option=accredited`);
         await user.verify(page, 'kyc_approved', { outcome: 'Reject permanently' });

@@ -135,7 +135,10 @@ function Row(props: RowProps) {
         </div>
         <StatusBadge tone={tone}>{label}</StatusBadge>
       </div>
-      {(!props.isBlocked || isExplained(props.row)) && <Step {...props} />}
+      {/* Hidden, not removed: a dialog that a step has opened stays until the user closes it. */}
+      <div hidden={props.isBlocked && !isExplained(props.row)}>
+        <Step {...props} />
+      </div>
     </li>
   );
 }

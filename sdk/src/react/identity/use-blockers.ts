@@ -3,12 +3,20 @@ import type { Check, EvmChain } from '../../wire.ts';
 import { useEligibility } from '../hooks/use-offers.ts';
 import { blockersOf } from './blockers.ts';
 
-const POLL_INTERVAL_MS = 15_000;
+const BLOCKED_POLL_INTERVAL_MS = 15_000;
 
-/** Returns what stops the user from investing in an option. */
+/**
+ * Returns what stops the user from investing in an option. Polls only while something does: steps of the checklist reload
+ * it themselves, and the service refuses what has changed since.
+ */
 export function useBlockers(offerId: string, optionId: string): { blockers: Check[]; isLoading: boolean } {
-  const { data, isLoading } = useEligibility(offerId, { pollIntervalMs: POLL_INTERVAL_MS });
-  return { blockers: blockersOf(data, optionId), isLoading: isLoading && data === undefined };
+  const { data, isLoading } = useEligibility(offerId);
+  const blockers = blockersOf(data, optionId);
+  useEligibility(offerId, {
+    pollIntervalMs: BLOCKED_POLL_INTERVAL_MS,
+    enabled: blockers.length > 0,
+  });
+  return { blockers, isLoading: isLoading && data === undefined };
 }
 
 /** Returns what stops the user from investing with this wallet; nothing until the wallet is connected. */
@@ -19,7 +27,7 @@ export function useWalletBlockers(
   wallet: EvmWallet | undefined,
 ): Check[] {
   const { data } = useEligibility(offerId, {
-    ...{ chain, walletAddress: wallet?.address, pollIntervalMs: POLL_INTERVAL_MS },
+    ...{ chain, walletAddress: wallet?.address },
     enabled: wallet !== undefined && chain !== undefined,
   });
   return blockersOf(data, optionId ?? '');
