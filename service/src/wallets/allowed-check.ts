@@ -1,3 +1,4 @@
+import { Gauge } from 'prom-client';
 import type { ChainName } from '../chain/chains.ts';
 import type { Context } from '../context.ts';
 import { decideFor } from '../eligibility/gate.ts';
@@ -6,6 +7,7 @@ import { toTimestamp } from '../http/wire.ts';
 import { startInterval } from '../jobs/interval.ts';
 import { findAnyOffer } from '../offers/offer.ts';
 import { openRevocation } from './revocation.ts';
+import { countOpen } from './revocation-store.ts';
 import {
   dropVerification,
   listOthers,
@@ -91,5 +93,13 @@ function iso(time: number): string {
 }
 
 export function startAllowedCheck(ctx: Context): () => Promise<void> {
-  return startInterval(ctx, CHECK_INTERVAL_MS, 'check of allowed wallets failed', () => checkAllowed(ctx));
+  const open = new Gauge({
+    name: 'causeway_allow_list_revocations',
+    help: 'Wallets of users who lost eligibility that the chain has not revoked yet.',
+    registers: [ctx.metrics.registry],
+  });
+  return startInterval(ctx, CHECK_INTERVAL_MS, 'check of allowed wallets failed', async () => {
+    await checkAllowed(ctx);
+    open.set(await countOpen(ctx.db));
+  });
 }

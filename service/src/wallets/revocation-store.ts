@@ -66,6 +66,13 @@ export async function release(tx: Db, transactionId: string, seconds: number): P
     where transaction_id = ${transactionId} and state = 'sent'`.execute(tx);
 }
 
+/** Counts the revocations that the chain has not confirmed. */
+export async function countOpen(db: Db): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from allow_revocations where state <> 'done'`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
 /** Reopens a revocation that a reorganisation undid, unless a later one of the same entry is open. */
 export async function reopen(tx: Db, transactionId: string): Promise<void> {
   await sql`update allow_revocations r set state = 'sent' where r.transaction_id = ${transactionId} and r.state = 'done'

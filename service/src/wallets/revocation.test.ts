@@ -245,6 +245,27 @@ describe('an allowed wallet', () => {
     expect([await states(), await authorized(), await nonce()]).toEqual([['revoked'], false, 1n]);
   });
 
+  test('is revoked again after a reorganisation undid it, with one event', async () => {
+    await allow();
+    await holdUser(app.ctx, id, 'a reason');
+    await checkAllowed(app.ctx);
+    const { settle: run } = saleWorker({ app }, { timings: { resendSeconds: 0 } });
+    await run();
+    await run();
+    expect([await states(), await authorized()]).toEqual([['revoked'], false]);
+    await chain.chain.reorg({ depth: 1, transactions: 'drop' });
+    expect(await authorized()).toBe(true);
+    for (let i = 0; i < 3; i++) await run();
+    expect([await authorized(), await nonce()]).toEqual([false, 1n]);
+    expect((await eventsOf()).map(([type]) => type)).toEqual(['wallet.allowed', 'wallet.revoked']);
+    const open = await app.ctx.db
+      .selectFrom('allow_revocations')
+      .select('id')
+      .where('state', '<>', 'done')
+      .execute();
+    expect(open).toEqual([]);
+  });
+
   test('stays on the queue with an alert while the operator lacks the role', async () => {
     await allow();
     const role = (functionName: 'grantRoles' | 'revokeRoles') =>
