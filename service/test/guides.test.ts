@@ -11,7 +11,13 @@ import { ROOT, readBlocks, readGuide, runGuide } from './support/guide.ts';
 import { type Service, startService } from './support/service.ts';
 
 /** Run in this order on one sandbox: the operators' guide refunds what the partners' guide invested. */
-const SANDBOX_GUIDES = ['README.md', 'docs/partners.md', 'docs/operators.md', 'docs/offers.md'];
+const SANDBOX_GUIDES = [
+  'README.md',
+  'docs/partners.md',
+  'docs/operators.md',
+  'docs/offers.md',
+  'docs/python.md',
+];
 /** Starts the sandbox itself. */
 const TESTING_GUIDE = 'docs/testing.md';
 const GUIDES = [...SANDBOX_GUIDES, TESTING_GUIDE];

@@ -5,7 +5,7 @@ import { apiDocument } from '../src/operations/api-document.ts';
 import { apiRoutes } from '../src/routes.ts';
 
 type Json = Record<string, unknown>;
-type Content = Record<string, { schema: Json; example?: unknown }>;
+type Content = Record<string, { schema: Json; examples?: { example: { value: unknown } } }>;
 type Operation = {
   operationId: string;
   tags: string[];
@@ -138,10 +138,9 @@ describe('the OpenAPI document', () => {
       const contents = [requestBody, ...Object.values(responses)].flatMap((part) =>
         Object.values(part?.content ?? {}),
       );
-      for (const { schema, example } of contents) {
-        if (example === undefined) continue;
-        expect([operationId, problems(schema, example)]).toEqual([operationId, null]);
-      }
+      for (const { schema, examples } of contents)
+        if (examples !== undefined)
+          expect([operationId, problems(schema, examples.example.value)]).toEqual([operationId, null]);
       for (const { name, schema, example, required } of parameters)
         if (required)
           expect([operationId, name, problems(schema, example)]).toEqual([operationId, name, null]);

@@ -27,7 +27,7 @@ export type ExtraOperation = {
   security: Json[];
   query?: TSchema;
   body?: TSchema;
-  /** The reply; null for a redirect. */
+  /** The reply; null for a page or a redirect. */
   reply: TSchema | null;
   errors: readonly ErrorCode[];
 };
@@ -97,13 +97,21 @@ function describeTokens(access: Access): string | undefined {
   return `Takes ${kinds.join(' and ')} tokens with the scope \`${access.scope}\`.`;
 }
 
+const PAGE = {
+  200: {
+    description: 'A page for the user, possibly after redirects within the service.',
+    content: { 'text/html': { schema: { type: 'string' } } },
+  },
+  303: { description: 'A redirect.', headers: { Location: { schema: { type: 'string' } } } },
+};
+
 export function extraOperation(operation: ExtraOperation, components: Components): Json {
   const { path, operationId, summary, description, security, query, body, reply, errors } = operation;
   const parameters = parametersOf('query', query, components);
   const codes = [...ANY_ROUTE, ...(body === undefined ? [] : WITH_BODY), ...errors];
   const success =
     reply === null
-      ? { 303: { description: 'Redirect', headers: { Location: { schema: { type: 'string' } } } } }
+      ? PAGE
       : { 200: { description: 'Success', content: { 'application/json': replyContent(reply, components) } } };
   return {
     operationId,

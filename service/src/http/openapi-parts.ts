@@ -72,13 +72,13 @@ export const FORM_TOO = ['application/json', 'application/x-www-form-urlencoded'
 
 export function requestBody(body: TSchema, components: Components, types: readonly string[]): Json {
   const schema = components.request(body);
-  const content = { schema, example: exampleOf(schema, components.schemas) };
+  const content = { schema, examples: { example: { value: exampleOf(schema, components.schemas) } } };
   return { required: true, content: Object.fromEntries(types.map((type) => [type, content])) };
 }
 
 export function replyContent(reply: TSchema, components: Components): Json {
   const schema = components.reply(reply);
-  return { schema, example: exampleOf(schema, components.schemas) };
+  return { schema, examples: { example: { value: exampleOf(schema, components.schemas) } } };
 }
 
 /** Returns one response per status, listing its error codes. */
@@ -95,7 +95,9 @@ export function failures(codes: readonly ErrorCode[], path: string, components: 
       {
         description: list.map((code) => `\`${code}\`: ${ERRORS[code][1]}`).join('\n\n'),
         ...(RETRY_STATUSES.includes(status) && { headers: RETRY_AFTER }),
-        content: { 'application/json': { schema, example: failureExample(list[0], isOAuth) } },
+        content: {
+          'application/json': { schema, examples: { example: { value: failureExample(list[0], isOAuth) } } },
+        },
       },
     ]),
   );

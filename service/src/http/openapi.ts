@@ -24,11 +24,11 @@ export function openApiDocument({ version, description, routes, groups, extra }:
   const add = (path: string, method: string, operation: Json) => {
     paths[path] = { ...paths[path], [method]: { ...operation, tags: [groupOf(groups, path)] } };
   };
+  for (const each of extra) add(each.path, each.method, extraOperation(each, components));
   for (const route of routes) {
     const path = route.path.replace(/:([a-z_]+)/g, '{$1}');
     add(path, route.method.toLowerCase(), routeOperation(route, components));
   }
-  for (const each of extra) add(each.path, each.method, extraOperation(each, components));
   const used = new Set(Object.keys(paths).map((path) => groupOf(groups, path)));
   return {
     openapi: '3.1.0',

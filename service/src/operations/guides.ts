@@ -9,6 +9,7 @@ const FOLDER = new URL('../../../docs/', import.meta.url);
 export const GUIDES: Record<string, DocsLink> = {
   partners: { href: '/docs/guides/partners', name: 'Partner guide' },
   sdk: { href: '/docs/guides/sdk', name: 'SDK' },
+  python: { href: '/docs/guides/python', name: 'Python' },
   testing: { href: '/docs/guides/testing', name: 'Testing' },
   errors: { href: '/docs/errors', name: 'Errors' },
   operators: { href: '/docs/guides/operators', name: 'Operators' },

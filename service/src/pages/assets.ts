@@ -5,12 +5,13 @@ import type { FastifyInstance } from 'fastify';
 const TYPES = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' } as const;
 
 /** The path contains a hash of the content, so browsers may cache assets forever. */
+export const THEME = loadAsset('theme', 'css');
 export const STYLESHEET = loadAsset('causeway', 'css');
 export const DOCS_STYLESHEET = loadAsset('docs', 'css');
 export const PASSKEY_SCRIPT = loadAsset('passkeys', 'js');
 export const REFERENCE_SCRIPT = loadAsset('reference', 'js');
 
-const ASSETS = [STYLESHEET, DOCS_STYLESHEET, PASSKEY_SCRIPT, REFERENCE_SCRIPT];
+const ASSETS = [THEME, STYLESHEET, DOCS_STYLESHEET, PASSKEY_SCRIPT, REFERENCE_SCRIPT];
 
 type Asset = { path: string; type: string; body: Buffer };
 

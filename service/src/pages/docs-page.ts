@@ -1,4 +1,4 @@
-import { DOCS_STYLESHEET, REFERENCE_SCRIPT, STYLESHEET } from './assets.ts';
+import { DOCS_STYLESHEET, REFERENCE_SCRIPT, STYLESHEET, THEME } from './assets.ts';
 import { type Html, html } from './html.ts';
 import { LOGO } from './layout.ts';
 
@@ -14,7 +14,8 @@ type DocsPage = {
 
 /** A guide or the list of errors, with the navigation that all pages of the documentation share. */
 export function renderGuide({ title, nav, current, body }: DocsPage): string {
-  return frame({ title, nav, current }, html``, html`<main class="guide">${body}</main>`);
+  const head = html`<link rel="stylesheet" href="${STYLESHEET.path}">`;
+  return frame({ title, nav, current }, head, html`<main class="guide">${body}</main>`);
 }
 
 /** The API reference, which a script draws. In the sandbox the script fills in tokens and ids that work. */
@@ -29,7 +30,7 @@ export function renderReference(nav: readonly DocsLink[], documentUrl: string, i
   );
 }
 
-function frame({ title, nav, current }: Omit<DocsPage, 'body'>, scripts: Html, body: Html): string {
+function frame({ title, nav, current }: Omit<DocsPage, 'body'>, head: Html, body: Html): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -39,15 +40,15 @@ function frame({ title, nav, current }: Omit<DocsPage, 'body'>, scripts: Html, b
 <meta name="theme-color" media="(prefers-color-scheme: dark)" content="#111415">
 <title>${title} · Causeway</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="${STYLESHEET.path}">
+<link rel="stylesheet" href="${THEME.path}">
+${head}
 <link rel="stylesheet" href="${DOCS_STYLESHEET.path}">
-${scripts}
 </head>
 <body class="docs">
-<header class="docs-top"><a class="mark" href="/">${LOGO}Causeway</a>
-<nav aria-label="Documentation">${nav.map(
+<nav class="docs-top" aria-label="Documentation"><a class="mark" href="/">${LOGO}Causeway</a>
+<div class="links">${nav.map(
     ({ href, name }) => html`<a href="${href}"${href === current && html` aria-current="page"`}>${name}</a>`,
-  )}</nav></header>
+  )}</div></nav>
 ${body}
 </body>
 </html>

@@ -1,4 +1,4 @@
-import { PASSKEY_SCRIPT, STYLESHEET } from './assets.ts';
+import { PASSKEY_SCRIPT, STYLESHEET, THEME } from './assets.ts';
 import { type Html, html } from './html.ts';
 
 export type Page = {
@@ -24,6 +24,7 @@ export function renderPage({ title, body, wide, passkeys }: Page): string {
 <meta name="theme-color" media="(prefers-color-scheme: dark)" content="#111415">
 <title>${title} · Causeway</title>
 <link rel="icon" href="data:,">
+<link rel="stylesheet" href="${THEME.path}">
 <link rel="stylesheet" href="${STYLESHEET.path}">
 ${passkeys === true && html`<script type="module" src="${PASSKEY_SCRIPT.path}"></script>`}
 </head>

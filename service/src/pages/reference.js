@@ -82,6 +82,38 @@ async function sandboxOptions(api) {
   };
 }
 
+/** Attributes that assistive technology needs to understand the reference's own markup; null removes one. */
+const REPAIRS = [
+  ['button[aria-selected]:not([role])', 'aria-selected', null],
+  ['aside ul:not([role]), aside li:not([role])', 'role', 'presentation'],
+  ['aside[role="navigation"]', 'aria-label', 'Operations'],
+  ['aside[role="navigation"]', 'role', 'region'],
+  ['button[role="search"]', 'aria-label', 'Search'],
+  ['button[role="search"]', 'role', null],
+  ['.client-libraries__select', 'aria-label', 'More client libraries'],
+  ['.client-libraries-list .client-libraries__select', 'role', 'tab'],
+  ['ul.endpoints:not([tabindex])', 'tabindex', '0'],
+  ['.scalar-card[role="region"]', 'role', 'group'],
+];
+
+function repair() {
+  for (const [selector, attribute, value] of REPAIRS)
+    for (const element of root.querySelectorAll(selector)) {
+      if (value === null) element.removeAttribute(attribute);
+      else if (element.getAttribute(attribute) !== value) element.setAttribute(attribute, value);
+    }
+}
+
+let isRepairScheduled = false;
+new MutationObserver(() => {
+  if (isRepairScheduled) return;
+  isRepairScheduled = true;
+  requestAnimationFrame(() => {
+    isRepairScheduled = false;
+    repair();
+  });
+}).observe(root, { childList: true, subtree: true, attributeFilter: ['aria-selected', 'role'] });
+
 const content = await getJson(root.dataset.url);
 const isSandbox = root.dataset.sandbox !== undefined;
 // The reference is useful without the tokens, for example if the controls refuse this host.
@@ -94,6 +126,8 @@ window.Scalar.createApiReference(root, {
   documentDownloadType: 'none',
   showDeveloperTools: 'never',
   theme: 'none',
+  // The colours follow the system, as on all our pages.
+  hideDarkModeToggle: true,
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
   ...options,
 });

@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type TestApp, testApp } from './support/app.ts';
+import { allow } from './support/browser.ts';
+import { installPackages } from './support/packages.ts';
+import { makeClient, makeUser } from './support/tokens.ts';
+
+const PACKAGES = [
+  'openid-client@6.8.9',
+  'openid-client-5@npm:openid-client@5.7.1',
+  'oauth4webapi@3.8.8',
+  'oidc-client-ts@3.5.0',
+  '@auth/core@0.41.3',
+  'next-auth@4.24.13',
+  'passport-oauth2@1.8.0',
+  'simple-oauth2@5.1.0',
+  'arctic@3.7.0',
+  'better-auth@1.3.34',
+  '@badgateway/oauth2-client@3.3.1',
+];
+const NAMES = [
+  'openid-client 5',
+  'openid-client 6',
+  'oauth4webapi',
+  'oidc-client-ts',
+  'Auth.js',
+  'next-auth 4',
+  'passport-oauth2',
+  'simple-oauth2',
+  'arctic',
+  'better-auth',
+  '@badgateway/oauth2-client',
+];
+/** Where the apps are: nothing listens there, because the callback is handed to the library. */
+const ORIGIN = 'http://localhost:9998';
+const PATHS = ['/callback', '/auth/callback/causeway', '/api/auth/oauth2/callback/causeway'];
+
+let node: TestApp;
+let results: Record<string, { token?: string; error?: string }>;
+
+beforeAll(async () => {
+  node = await testApp({ listen: true, pages: false, plugins: [allow] });
+  const { clientId, secret } = await makeClient(node.ctx);
+  await makeUser(node.ctx);
+  const uris = PATHS.map((path) => ORIGIN + path);
+  await sql`update oauth_clients set redirect_uris = ${uris} where client_id = ${clientId}`.execute(
+    node.ctx.db,
+  );
+  const folder = await installPackages('oauth-clients', PACKAGES);
+  await cp(fileURLToPath(new URL('./foreign', import.meta.url)), folder, { recursive: true });
+  const settings = {
+    issuer: node.ctx.baseUrl,
+    clientId,
+    clientSecret: secret,
+    redirectUri: uris[0],
+    origin: ORIGIN,
+  };
+  const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'run-oauth-clients.mjs')], {
+    env: { PATH: process.env.PATH, SETTINGS: JSON.stringify(settings) },
+    timeout: 120_000,
+  });
+  results = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+}, 10 * 60_000);
+afterAll(() => node.close());
+
+test('no client is left out', () => {
+  expect(Object.keys(results).sort()).toEqual([...NAMES].sort());
+});
+
+test.each(NAMES)('%s signs a user in, and its token works', async (name) => {
+  const { token, error } = results[name] ?? {};
+  expect(error).toBeUndefined();
+  const reply = await node.app.inject({
+    url: '/v1/offers',
+    headers: { authorization: `Bearer ${token}` },
+  });
+  expect(reply.statusCode).toBe(200);
+});

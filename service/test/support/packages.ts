@@ -1,0 +1,35 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const INSTALL_TIMEOUT_MS = 8 * 60_000;
+
+/**
+ * Installs packages that only one test needs into a folder outside the repository, and returns the folder. It is kept
+ * for the next run with the same list. Throws if npm fails, because a skipped test would prove nothing.
+ */
+export async function installPackages(name: string, packages: readonly string[]): Promise<string> {
+  const hash = createHash('sha256').update(packages.join('\n')).digest('hex').slice(0, 12);
+  const folder = join(tmpdir(), 'causeway-test-packages', `${name}-${hash}`);
+  if (existsSync(folder)) return folder;
+  await mkdir(join(folder, '..'), { recursive: true });
+  // A run that is killed leaves a draft, never half of the folder.
+  const draft = await mkdtemp(`${folder}-draft-`);
+  await writeFile(join(draft, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--legacy-peer-deps', '--prefer-offline'];
+  // The settings that `npm test` passes on are those of the repository.
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([key]) => !key.toLowerCase().startsWith('npm_')),
+  );
+  await promisify(execFile)('npm', ['install', ...flags, ...packages], {
+    cwd: draft,
+    env,
+    timeout: INSTALL_TIMEOUT_MS,
+  });
+  await rename(draft, folder).catch(() => rm(draft, { recursive: true, force: true }));
+  return folder;
+}
