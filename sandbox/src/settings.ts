@@ -1,21 +1,23 @@
 import type { Config } from '@causeway/service/config.ts';
 import { deriveSandboxKey } from '@causeway/service/operator/sandbox-keys.ts';
 import { sandboxOperatorKey } from './seed/keys.ts';
+import { solanaRoles } from './seed/solana-keys.ts';
 import type { MailServer } from './simulators/mail-server.ts';
 import type { Simulators } from './simulators/start.ts';
 
 /** The settings an operator would make by hand to use the simulators. Settings already in `config` win. */
 export function sandboxSettings(
   config: Config,
-  { chains, identity, documents, venue }: Simulators,
+  { chains, solana, identity, documents, venue }: Simulators,
   { smtpUrl }: MailServer,
 ): Partial<Config> {
   const rpcUrls = Object.fromEntries(chains.map(({ chain, service_url }) => [chain, [service_url]]));
   return {
     smtpUrl: config.smtpUrl ?? smtpUrl,
     webhookAllowCidrs: config.webhookAllowCidrs ?? ['127.0.0.0/8', '::1/128'],
-    rpcUrls: { ...rpcUrls, ...config.rpcUrls },
+    rpcUrls: { ...rpcUrls, [solana.chain]: [solana.service_url], ...config.rpcUrls },
     operatorKey: config.operatorKey ?? sandboxOperatorKey(),
+    solanaKey: config.solanaKey ?? { kind: 'local', privateKey: Buffer.from(solanaRoles.operator.seed) },
     supplierKey: config.supplierKey ?? deriveSandboxKey('supplier'),
     venue: config.venue ?? { url: venue.url, apiKey: venue.api_key },
     identity: config.identity ?? {

@@ -55,7 +55,7 @@ export async function startSandbox(config: Config, clock: Clock, print: Print): 
       await connectWebhooks(ctx, simulators);
       await seedPartners(ctx, demo?.url ?? null);
       const users = await seedUsers(ctx);
-      await seedOffers(ctx, simulators.chains);
+      await seedOffers(ctx, simulators);
       const landing = { demoUrl: demo?.url ?? null, users };
       return combineControls(ctx, landing, [
         tokenControls(ctx),

@@ -70,6 +70,13 @@ const COMMANDS: Record<string, Entry> = {
       return { help: SETTLEMENT_HELP, run: (args) => runSettlement(loadCommandConfig(), args) };
     },
   },
+  solana: {
+    summary: 'Create the fund account of an offer on Solana, or adopt foreign transactions',
+    load: async () => {
+      const { SOLANA_HELP, runSolana } = await import('./settlement/solana-command.ts');
+      return { help: SOLANA_HELP, run: (args) => runSolana(loadCommandConfig(), args) };
+    },
+  },
   user: {
     summary: 'Hold and release accounts, review country changes, erase personal data',
     load: async () => {

@@ -10,8 +10,10 @@ import { publishOffer } from '@causeway/service/offers/lifecycle.ts';
 import { offerState } from '@causeway/service/offers/offer.ts';
 import { listPublished } from '@causeway/service/offers/store.ts';
 import type { ReadyChain } from '../simulators/chains/simulator.ts';
+import type { ReadySolana } from '../simulators/solana/simulator.ts';
 import { roles } from './keys.ts';
 import { partnerIds } from './partners.ts';
+import { solanaRoles } from './solana-keys.ts';
 
 /** In order of creation. Partners list the newest offer first. */
 const SEEDS = [
@@ -28,8 +30,12 @@ const SEEDS = [
 export const OFFER_FOLDER = new URL('../../offers/', import.meta.url);
 
 /** Applies and publishes the offers that every sandbox has, from the same files an operator writes. */
-export async function seedOffers(ctx: Context, chains: readonly ReadyChain[]): Promise<void> {
-  const variables = { base_url: ctx.baseUrl, ...partnerIds, ...contractVariables(chains) };
+export async function seedOffers(
+  ctx: Context,
+  { chains, solana }: { chains: readonly ReadyChain[]; solana: ReadySolana },
+): Promise<void> {
+  const contracts = { ...contractVariables(chains), ...solanaVariables(solana) };
+  const variables = { base_url: ctx.baseUrl, ...partnerIds, ...contracts };
   const files = await Promise.all(
     SEEDS.map(async (slug) =>
       parseOfferFile(await readFile(new URL(`${slug}.yaml`, OFFER_FOLDER), 'utf8'), {
@@ -52,7 +58,7 @@ async function verifyContracts({ chains, log }: Context, files: readonly OfferFi
   const assets = files.flatMap((file) => Object.entries(file.assets));
   const digits = new Map(assets.map(([id, { fractional_digits }]) => [id, fractional_digits]));
   const parts = {
-    ...{ chains, digits },
+    ...{ chains, digits, solanaOperator: solanaRoles.operator.address },
     ...{ operator: roles.operator.address, supplier: roles.supplier.address },
   };
   const problems = (await Promise.all(files.map((file) => checkContracts(parts, file)))).flat();
@@ -78,6 +84,16 @@ function contractVariables(chains: readonly ReadyChain[]): Record<string, string
       ...(deployment.venue === null ? [] : [[`${chain}.tokenized_swap`, deployment.venue.swap]]),
     ]),
   );
+}
+
+function solanaVariables({ chain, deployment }: ReadySolana): Record<string, string> {
+  return {
+    [`${chain}.sale_fund.open`]: deployment.sale_fund,
+    [`${chain}.vault`]: deployment.vault,
+    ...Object.fromEntries(
+      deployment.tokens.map(({ asset_id, address }) => [`${chain}.token.${asset_id}`, address]),
+    ),
+  };
 }
 
 /** Returns a partner's offers, as in `GET /sandbox`. */

@@ -50,6 +50,7 @@ export interface OperatorKeys {
   address: string;
   next_nonce: bigint | null;
   seen_nonce: Generated<bigint | null>;
+  first_height: Generated<bigint | null>;
   epoch: bigint;
   node: number;
   lease_until: string;

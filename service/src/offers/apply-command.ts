@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { chainFacts } from '../chain/chains.ts';
 import { openChains } from '../chain/open-chains.ts';
 import type { Config } from '../config.ts';
 import { UsageError } from '../operations/command.ts';
@@ -55,10 +56,14 @@ async function checkOnChain(
   const addresses = await findKeyAddresses(ctx, operator);
   const chains = openChains({ urls: config.rpcUrls, freshnessMs: config.rpcFreshnessMs });
   try {
-    const parts = { chains, digits: await digitsOf(ctx, files), ...addresses };
+    const parts = {
+      ...{ chains, digits: await digitsOf(ctx, files), ...addresses },
+      warn: (message: string) => console.error(`Warning: ${message}`),
+    };
     const problems = (await Promise.all(changed.map((file) => checkContracts(parts, file)))).flat();
     const needsOperator = changed.some(
-      ({ type, contracts }) => type !== 'fund::swap' && contracts.length > 0,
+      ({ type, contracts }) =>
+        type !== 'fund::swap' && contracts.some(({ chain }) => chainFacts(chain).protocol === 'ethereum'),
     );
     if (needsOperator && addresses.operator === null)
       problems.push(

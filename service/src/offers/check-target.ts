@@ -4,14 +4,18 @@ import type { Chains } from '../chain/open-chains.ts';
 import type { OfferFile } from './file-schema.ts';
 import type { ViewedContract } from './views.ts';
 
-/** The inputs of the checks beside the file. Without `operator` or `supplier`, their checks are skipped. */
+/** The inputs of the checks beside the file. Without an operator or `supplier`, their checks are skipped. */
 export type CheckParts = {
-  chains: Pick<Chains, 'evm'>;
+  chains: Pick<Chains, 'evm' | 'solana'>;
   digits: ReadonlyMap<string, number>;
   /** The address that settles and signs orders. */
   operator: Hex | null;
   /** The address that signs permissions for allow-lists. */
   supplier: Hex | null;
+  /** The address that settles on Solana. */
+  solanaOperator: string | null;
+  /** Receives what is not wrong, but probably not intended. */
+  warn?(message: string): void;
 };
 
 /** What a check sees: the file, one of its contracts, and that contract's chain. */

@@ -41,7 +41,7 @@ const operator = roles.operator.address;
 const stranger = testWallets[0]?.address as Hex;
 
 const check = (file: OfferFile, by: Hex | null = operator, supplier: Hex = roles.supplier.address) =>
-  checkContracts({ chains, digits, operator: by, supplier }, file);
+  checkContracts({ chains, digits, operator: by, supplier, solanaOperator: null }, file);
 
 function contract(change: Partial<Contract>): OfferFile['contracts'] {
   const funding_tokens = [{ asset: 'usd-coin', address: token('usd-coin') }];

@@ -1,12 +1,12 @@
 import type { Hex } from 'viem';
+import { chainFacts } from '../chain/chains.ts';
 import { findChainIdProblems } from '../chain/evm/chain-id.ts';
-import type { EvmChain } from '../chain/evm/client.ts';
-import type { Chains } from '../chain/open-chains.ts';
 import { findApiError } from '../chain/rpc/failures.ts';
 import { allowListChecks } from './allow-list-checks.ts';
 import type { Check, CheckParts, CheckTarget } from './check-target.ts';
 import type { OfferFile } from './file-schema.ts';
 import { fundChecks } from './fund-checks.ts';
+import { checkSolanaContract } from './solana-checks.ts';
 import { swapChecks } from './swap-checks.ts';
 import { tokenChecks } from './token-checks.ts';
 import { tokenizedChecks } from './tokenized-checks.ts';
@@ -23,9 +23,11 @@ export async function checkContracts(parts: CheckParts, file: OfferFile): Promis
   const found = await Promise.all(
     file.contracts.map(async (contract) => {
       const at = `${file.slug}: contracts.${contract.chain}`;
-      const chain = openChain(parts.chains, contract.chain);
-      if (chain === null)
-        return [`${at}: cannot be checked: RPC_URL_${contract.chain.toUpperCase()} is not set`];
+      const missing = [`${at}: cannot be checked: RPC_URL_${contract.chain.toUpperCase()} is not set`];
+      if (chainFacts(contract.chain).protocol === 'solana')
+        return (await checkOnSolana(parts, contract, at)) ?? missing;
+      const chain = ifSupported(() => parts.chains.evm(contract.chain));
+      if (chain === null) return missing;
       const wrongChain = await findChainIdProblems(chain);
       if (wrongChain.length > 0) return wrongChain.map((problem) => `${at}: ${problem}`);
       const problems = await checkContract({ ...parts, file, chain, contract: toViewed(contract) });
@@ -78,9 +80,22 @@ async function runCheck({ path, run }: Check): Promise<string | null> {
   }
 }
 
-function openChain(chains: Pick<Chains, 'evm'>, name: string): EvmChain | null {
+/** Returns null if there is no RPC endpoint of the chain. */
+async function checkOnSolana(
+  { chains, digits, solanaOperator: operator, warn }: CheckParts,
+  contract: OfferFile['contracts'][number],
+  at: string,
+): Promise<string[] | null> {
+  const chain = ifSupported(() => chains.solana(contract.chain));
+  if (chain === null) return null;
+  const { problems, warnings } = await checkSolanaContract({ digits, operator }, chain, contract);
+  for (const warning of warnings) warn?.(`${at}.${warning}`);
+  return problems.map((problem) => `${at}.${problem}`);
+}
+
+function ifSupported<T>(open: () => T): T | null {
   try {
-    return chains.evm(name);
+    return open();
   } catch {
     return null;
   }

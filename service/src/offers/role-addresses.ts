@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { UsageError } from '../operations/command.ts';
 import { openOperatorKey } from '../operator/key.ts';
 import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
+import { openSolanaSigner } from '../operator/solana-signer.ts';
 import { listOperators } from '../operator/status.ts';
 
 /**
@@ -13,12 +14,13 @@ import { listOperators } from '../operator/status.ts';
 export async function findKeyAddresses(
   ctx: Pick<Context, 'db' | 'clock' | 'config'>,
   operator: string | undefined,
-): Promise<{ operator: Hex | null; supplier: Hex | null }> {
-  const { profile, supplierKey } = ctx.config;
+): Promise<{ operator: Hex | null; supplier: Hex | null; solanaOperator: string | null }> {
+  const { profile, supplierKey, solanaKey } = ctx.config;
   const key = supplierKey ?? (profile === 'sandbox' ? deriveSandboxKey('supplier') : null);
   return {
     operator: await findOperator(ctx, operator),
     supplier: key === null ? null : privateKeyToAddress(key),
+    solanaOperator: solanaKey && (await openSolanaSigner(solanaKey, ctx.clock)).address,
   };
 }
 

@@ -101,9 +101,27 @@ export async function findNextNonce(db: Db, { chain, address }: KeyId): Promise<
   return row?.next_nonce ?? null;
 }
 
-/** Lists the addresses that nodes have settled with, the most recent first. */
+/** Lists the addresses that nodes have settled with on EVM chains, the most recent first. */
 export async function listOperatorAddresses(db: Db): Promise<Hex[]> {
   const { rows } = await sql<{ address: Hex }>`
-    select address from operator_keys group by address order by max(lease_until) desc, address`.execute(db);
+    select address from operator_keys where address like '0x%' group by address order by max(lease_until) desc, address`.execute(
+    db,
+  );
   return rows.map(({ address }) => address);
+}
+
+/** Returns the block height from which a key may sign. Stores the result of `choose` the first time. */
+export async function claimFirstHeight(
+  db: Db,
+  { chain, address }: KeyId,
+  choose: () => Promise<bigint>,
+): Promise<bigint> {
+  const { rows } = await sql<{ first_height: bigint | null }>`
+    select first_height from operator_keys where chain = ${chain} and address = ${address}`.execute(db);
+  const known = rows[0]?.first_height ?? null;
+  if (known !== null) return known;
+  const chosen = await choose();
+  await sql`update operator_keys set first_height = coalesce(first_height, ${chosen})
+    where chain = ${chain} and address = ${address}`.execute(db);
+  return chosen;
 }

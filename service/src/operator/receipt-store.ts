@@ -124,6 +124,16 @@ export async function markLanded(
   return numUpdatedRows === 1n;
 }
 
+/** Returns which of the signatures belong to attempts of this service. */
+export async function listOwnSignatures(db: Db, signatures: readonly string[]): Promise<Set<string>> {
+  const { rows } = await sql<{ hash: Buffer }>`
+    select hash from operator_attempts where hash = any(${signatures.map(toBytes)}::bytea[])
+    union select mined_hash from operator_transactions where mined_hash = any(${signatures.map(toBytes)}::bytea[])`.execute(
+    db,
+  );
+  return new Set(rows.map(({ hash }) => base58.encode(hash)));
+}
+
 function toBytes(signature: string): Buffer {
   return Buffer.from(base58.decode(signature));
 }

@@ -10,6 +10,7 @@ import { skipLanded } from './solana-landed.ts';
 import { createReceiptHandlers } from './solana-outcome.ts';
 import type { SolanaParts } from './solana-parts.ts';
 import { sendCommits, sendRefunds } from './solana-send.ts';
+import { type WatchState, watchFunds } from './solana-watch.ts';
 import { createWorker, type SettlementWorker } from './worker.ts';
 
 export type SolanaWorker = SettlementWorker & SolanaParts;
@@ -30,12 +31,14 @@ export function createSolanaWorker(
     const { db, log, clock, random, config } = ctx;
     const key = { chain: chain.name, address };
     const account = { db, log, clock, random, chain, key, signer, maxPrice: config.solanaMaxPrice };
-    const parts: SolanaParts = { ...worker, account, timings };
-    return { ...parts, driver: createSolanaDriver(parts) };
+    const watch: WatchState = { checkedAt: null, foreignIds: new Set() };
+    const isForeign = (id: string) => watch.foreignIds.has(id);
+    const parts: SolanaParts = { ...worker, account, timings, isForeign };
+    return { ...parts, driver: createSolanaDriver(parts, watch) };
   });
 }
 
-function createSolanaDriver(parts: SolanaParts): SettlementDriver {
+function createSolanaDriver(parts: SolanaParts, watch: WatchState): SettlementDriver {
   const { account } = parts;
   const handlers = createReceiptHandlers(parts);
   return {
@@ -47,7 +50,11 @@ function createSolanaDriver(parts: SolanaParts): SettlementDriver {
     // Slots are shorter than a round, so there is nothing to gain from waiting for the next one.
     head: () => null,
     reset: () => {},
-    follow: (lease) => followReceipts(account, lease, parts.timings, handlers),
+    follow: async (lease) => {
+      const progress = await followReceipts(account, lease, parts.timings, handlers);
+      await watchFunds(parts, watch);
+      return progress;
+    },
     // Allow-lists exist on EVM chains only.
     revokeNext: async () => 0,
     skipCommitted: (rows) => skipLanded(parts, 'commit', rows),

@@ -5,7 +5,6 @@ import { newId } from '../http/ids.ts';
 import { adoptReceipt } from '../operator/adopt-receipt.ts';
 import { withLease } from '../operator/lease.ts';
 import { isReceiptOf } from '../operator/receipt-follow.ts';
-
 import { changeStatus } from '../participations/status.ts';
 import { settleCommit } from './commit-outcome.ts';
 import { settleRefund } from './refund-outcome.ts';

@@ -9,7 +9,12 @@ import type { SettlementRow } from './store.ts';
 import type { WorkerParts } from './worker.ts';
 
 /** The parts of a worker that know about receipts and slots. */
-export type SolanaParts = WorkerParts & { account: SolanaAccount; timings: ReceiptTimings };
+export type SolanaParts = WorkerParts & {
+  account: SolanaAccount;
+  timings: ReceiptTimings;
+  /** Returns whether a transaction that is not ours names this participation. */
+  isForeign(id: string): boolean;
+};
 
 /** Returns the transfer that settles a row in one direction. Refunds never go to the source account, whose owner may have changed. */
 export function orderOf(kind: 'commit' | 'remit', row: SettlementRow): ReceiptOrder {

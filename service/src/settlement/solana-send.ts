@@ -1,6 +1,7 @@
 import { readAccounts } from '../chain/solana/reads.ts';
 import { readTokenAccount, type TokenAccount } from '../chain/solana/token-accounts.ts';
 import { Blocked } from '../operator/blocked.ts';
+import { assertKeyStarted } from '../operator/key-start.ts';
 import { assertReceiptsFunded, SimulationFailed, sendReceipt } from '../operator/receipt-sender.ts';
 import { submitRows } from './commit.ts';
 import { postpone } from './postpone.ts';
@@ -11,14 +12,22 @@ import { postponeRows, type SettlementRow } from './store.ts';
 
 const FAILING_ROW_DELAY_SECONDS = 15;
 const BLOCKED_REFUND_DELAY_SECONDS = 15;
+const FOREIGN_ROW_DELAY_SECONDS = 30;
 
 /** Commits each row in a transaction of its own: a batch would fail as a whole. Returns how many rows changed. */
 export async function sendCommits(parts: SolanaParts, rows: readonly SettlementRow[]): Promise<number> {
   const { ctx } = parts;
-  await assertReceiptsFunded(parts.account, rows.length);
+  await assertMaySend(parts, rows);
   await assertVaultsUsable(parts, rows);
   for (const row of rows) await sendRow(parts, 'commit', row, (tx, id) => submitRows(ctx, tx, id, [row]));
   return rows.length;
+}
+
+async function assertMaySend(parts: SolanaParts, rows: readonly SettlementRow[]): Promise<void> {
+  const funds = [...new Set(rows.map(({ fund }) => fund))];
+  const signers = await Promise.all(funds.map(async (fund) => (await readFund(parts, fund)).signers));
+  await assertKeyStarted(parts.account, signers.flat());
+  await assertReceiptsFunded(parts.account, rows.length);
 }
 
 async function assertVaultsUsable(parts: SolanaParts, rows: readonly SettlementRow[]): Promise<void> {
@@ -34,7 +43,7 @@ export async function sendRefunds(parts: SolanaParts, listed: SettlementRow[]): 
   const { ctx } = parts;
   const rows = await skipLanded(parts, 'remit', listed);
   if (rows.length === 0) return listed.length;
-  await assertReceiptsFunded(parts.account, rows.length);
+  await assertMaySend(parts, rows);
   const orders = rows.map((row) => ({ row, order: orderOf('remit', row) }));
   const [vaults, accounts] = await Promise.all([
     readTokenAccounts(
@@ -105,6 +114,10 @@ async function sendRow(
 ): Promise<void> {
   const { ctx, account, lease } = parts;
   await readFund(parts, row.fund);
+  if (parts.isForeign(row.id)) {
+    const message = `participation ${row.id} waits until a foreign transaction that names it is adopted`;
+    return postpone(parts, [row], FOREIGN_ROW_DELAY_SECONDS, { reason: 'foreign_transaction', message });
+  }
   try {
     const isSent = await sendReceipt(account, lease(), orderOf(kind, row), apply);
     if (!isSent) await postponeRows(ctx.db, [row.id], FAILING_ROW_DELAY_SECONDS);

@@ -101,9 +101,9 @@ export async function proveWallets(
 ): Promise<void> {
   const values = addresses.map((address) => ({
     partner_id: partnerOf(clientId),
-    address: address.toLowerCase(),
+    address: address.startsWith('0x') ? address.toLowerCase() : address,
     chain: '*',
-    protocol: 'ethereum' as const,
+    protocol: address.startsWith('0x') ? ('ethereum' as const) : ('solana' as const),
     user_id: userId,
     kind: 'key' as const,
     text: null,

@@ -73,3 +73,10 @@ export function receiptSeed(participationId: string, kind: 'commit' | 'remit'): 
 export function receiptAddress(operator: string, participationId: string, kind: 'commit' | 'remit'): string {
   return deriveWithSeed(operator, receiptSeed(participationId, kind), TOKEN_PROGRAM);
 }
+
+/** Returns the seed of an offer's fund account. */
+export function fundSeed(slug: string): string {
+  return `fund.${hash([Buffer.from(slug)])
+    .toString('base64url')
+    .slice(0, 22)}`;
+}

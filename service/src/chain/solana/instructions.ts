@@ -60,6 +60,15 @@ export function initializeTokenAccount(account: string, mint: string, owner: str
   return instruction(TOKEN_PROGRAM, accounts, [Uint8Array.of(18), keyOf(owner)]);
 }
 
+export function initializeMultisig(
+  account: string,
+  required: number,
+  signers: readonly string[],
+): Instruction {
+  const accounts = [writable(keyOf(account)), ...signers.map((each) => readonly(keyOf(each)))];
+  return instruction(TOKEN_PROGRAM, accounts, [Uint8Array.of(19, required)]);
+}
+
 export type TokenTransfer = {
   source: string;
   mint: string;

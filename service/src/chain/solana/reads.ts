@@ -67,12 +67,17 @@ export async function readEpoch(chain: SolanaChain): Promise<{ slot: bigint; hei
   return { slot: BigInt(Number(absoluteSlot)), height: BigInt(Number(blockHeight)) };
 }
 
-/** Returns the time of the latest confirmed block in milliseconds since the epoch. */
+/**
+ * Returns the time of the latest confirmed block in milliseconds since the epoch. A cluster that makes blocks without
+ * updating its clock account says nothing about time, which then counts as passed.
+ */
 export async function readChainTime(chain: SolanaChain): Promise<number> {
   const options = { commitment: 'confirmed', encoding: 'base64' };
-  const clock = readClock(await call(chain, 'getAccountInfo', [CLOCK_SYSVAR, options]));
+  const reply = await call(chain, 'getAccountInfo', [CLOCK_SYSVAR, options]);
+  const clock = readClock(reply);
   if (clock === null) throw invalid(chain, 'getAccountInfo');
-  return clock.timestamp * 1000;
+  const { slot } = (reply as { context: { slot: number } }).context;
+  return clock.number < BigInt(slot) ? Number.POSITIVE_INFINITY : clock.timestamp * 1000;
 }
 
 export type Blockhash = { hash: string; lastValidHeight: bigint };
@@ -136,4 +141,26 @@ export async function readPrices(chain: SolanaChain, writable: readonly string[]
   return reply.map((each) =>
     BigInt(Number((each as { prioritizationFee?: unknown }).prioritizationFee ?? 0)),
   );
+}
+
+export type SignatureEntry = { signature: string; memo: string | null; isFailed: boolean };
+
+/** Lists finalized transactions that mention an address, newest first, down to `until`. Absence proves nothing. */
+export async function readSignatures(
+  chain: SolanaChain,
+  address: string,
+  { until, limit }: { until: string | null; limit: number },
+): Promise<SignatureEntry[]> {
+  const options = {
+    commitment: 'finalized',
+    limit,
+    ...(until !== null && { until }),
+  };
+  const reply = await call(chain, 'getSignaturesForAddress', [address, options]);
+  if (!Array.isArray(reply)) throw invalid(chain, 'getSignaturesForAddress');
+  return reply.map((each) => {
+    const { signature, memo, err } = each as Record<string, unknown>;
+    const isFailed = err !== null && err !== undefined;
+    return { signature: String(signature), memo: typeof memo === 'string' ? memo : null, isFailed };
+  });
 }

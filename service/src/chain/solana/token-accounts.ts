@@ -14,11 +14,14 @@ export type TokenAccount = {
   isFrozen: boolean;
 };
 
+export type Mint = { decimals: number };
+
 /** `required` of the signers must sign. */
 export type Multisig = { required: number; signers: string[] };
 
 export const TOKEN_ACCOUNT_BYTES = 165;
-const MULTISIG_BYTES = 355;
+export const MULTISIG_BYTES = 355;
+const MINT_BYTES = 82;
 const FROZEN = 2;
 
 /** Returns null unless this is an initialized account of the classic token program. */
@@ -36,6 +39,12 @@ export function readTokenAccount(account: AccountInfo | null): TokenAccount | nu
     delegatedAmount: data.readBigUInt64LE(121),
     isFrozen: state === FROZEN,
   };
+}
+
+/** Returns null unless this is an initialized mint of the classic token program. */
+export function readMint(account: AccountInfo | null): Mint | null {
+  if (account === null || account.owner !== TOKEN_PROGRAM || account.data.length !== MINT_BYTES) return null;
+  return account.data[45] === 1 ? { decimals: account.data[44] ?? 0 } : null;
 }
 
 /** Returns null unless this is an initialized multisig account of the classic token program. */

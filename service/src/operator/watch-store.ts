@@ -1,0 +1,53 @@
+import { base58 } from '@scure/base';
+import { sql } from 'kysely';
+import type { Db } from '../db/pool.ts';
+
+const toBytes = (signature: string) => Buffer.from(base58.decode(signature));
+
+/** Returns the newest signature of an address that was compared with our transactions, or null. */
+export async function findLastSeen(db: Db, chain: string, address: string): Promise<string | null> {
+  const { rows } = await sql<{ signature: Buffer }>`
+    select signature from watched_addresses where chain = ${chain} and address = ${address}`.execute(db);
+  return rows[0] === undefined ? null : base58.encode(rows[0].signature);
+}
+
+export async function setLastSeen(db: Db, chain: string, address: string, signature: string): Promise<void> {
+  await sql`
+    insert into watched_addresses (chain, address, signature) values (${chain}, ${address}, ${toBytes(signature)})
+    on conflict (chain, address) do update set signature = excluded.signature`.execute(db);
+}
+
+export async function insertForeign(
+  db: Db,
+  chain: string,
+  found: { signature: string; address: string; participationId: string | null },
+): Promise<void> {
+  await sql`
+    insert into foreign_transactions (chain, signature, address, participation_id)
+    values (${chain}, ${toBytes(found.signature)}, ${found.address}, ${found.participationId})
+    on conflict do nothing`.execute(db);
+}
+
+/** Returns the foreign transactions that no operator has adopted. */
+export async function listForeign(
+  db: Db,
+  chain: string,
+): Promise<{ signature: string; address: string; participationId: string | null }[]> {
+  const { rows } = await sql<{ signature: Buffer; address: string; participation_id: string | null }>`
+    select signature, address, participation_id from foreign_transactions
+    where chain = ${chain} and adopted_at is null order by seen_at`.execute(db);
+  return rows.map(({ signature, address, participation_id }) => ({
+    signature: base58.encode(signature),
+    address,
+    participationId: participation_id,
+  }));
+}
+
+/** Returns how many were adopted. */
+export async function markAdopted(db: Db, chain: string): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update foreign_transactions set adopted_at = now() where chain = ${chain} and adopted_at is null`.execute(
+    db,
+  );
+  return Number(numAffectedRows ?? 0n);
+}

@@ -1,0 +1,203 @@
+import {
+  type Instruction,
+  readonly,
+  signer,
+  writable,
+} from '@causeway/contracts/encodings/solana-message.ts';
+import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
+import { describe, expect, test } from 'vitest';
+import {
+  approveChecked,
+  approvePlain,
+  MINT,
+  revoke,
+  tokenInstruction,
+} from '../../test/support/solana-instructions.ts';
+import {
+  FUND,
+  setTokenAccount,
+  solanaKey,
+  solanaWorker,
+  UNIT,
+  useSolanaSale,
+  VAULT,
+} from '../../test/support/solana-sale.ts';
+import { proveWallets } from '../../test/support/wallets.ts';
+import { associatedAccount, keyOf } from '../chain/solana/addresses.ts';
+import { APPROVAL_TTL_MS } from '../settlement/prepared.ts';
+
+const sale = useSolanaSale();
+const AMOUNT = 10n * UNIT;
+
+async function refusalOf(buyer: { address: string }, hash: string, amount = AMOUNT) {
+  const { status, body } = await sale.post(buyer, amount, hash);
+  return { status, code: body.code, reason: (body.errors as { reason?: string } | undefined)?.reason };
+}
+
+/** Lands the instructions in one transaction and posts the participation. */
+async function judge(name: string, build: (address: string, source: string) => Instruction[]) {
+  const buyer = await sale.buyer(name);
+  const hash = sale.land(buyer, build(buyer.address, associatedAccount(buyer.address, MINT)));
+  sale.mine(1);
+  const { status, body } = await sale.post(buyer, AMOUNT, hash);
+  const reason = (body.errors as { reason?: string } | undefined)?.reason;
+  return status === 200 ? body.status : (reason ?? body.code);
+}
+
+/** A batch of token instructions, whose items leave no inner instruction. */
+function batch(items: readonly Instruction[]): Instruction {
+  const encoded = items.map(({ accounts, data }) =>
+    Buffer.concat([Uint8Array.of(accounts.length, data.length), data]),
+  );
+  return tokenInstruction(
+    [Uint8Array.of(255), ...encoded],
+    items.flatMap(({ accounts }) => [...accounts]),
+  );
+}
+
+describe('an approval is accepted', () => {
+  test.each([
+    ['checked', (o: string, s: string) => [approveChecked(s, MINT, FUND, o, AMOUNT)]],
+    ['plain', (o: string, s: string) => [approvePlain(s, FUND, o, AMOUNT + 1n)]],
+    ['in a batch', (o: string, s: string) => [batch([approvePlain(s, FUND, o, AMOUNT)])]],
+    [
+      'after another approval in the same transaction',
+      (o: string, s: string) => [
+        approveChecked(s, MINT, solanaKey('other').address, o, 1n),
+        approveChecked(s, MINT, FUND, o, AMOUNT),
+      ],
+    ],
+  ])('if it is %s', async (name, build) => {
+    expect(await judge(`accepted ${name}`, build)).toBe('pending');
+  });
+
+  test('of an account that is not the associated one, which settlement then uses', async () => {
+    const buyer = await sale.buyer('other account');
+    const source = solanaKey('other account, second').address;
+    setTokenAccount(sale.solana, source, buyer.address, AMOUNT);
+    const { body } = await sale.post(buyer, AMOUNT, sale.approve(buyer, AMOUNT, { source }));
+    await solanaWorker(sale).settle();
+    expect(await sale.statusOf(String(body.id))).toBe('submitted');
+    expect(sale.balanceOf(source)).toBe(0n);
+  });
+
+  test('once it is confirmed, and not while it is only processed', async () => {
+    const buyer = await sale.buyer('processed');
+    const source = associatedAccount(buyer.address, MINT);
+    const hash = sale.land(buyer, [approveChecked(source, MINT, FUND, buyer.address, AMOUNT)]);
+    const { body } = await sale.post(buyer, AMOUNT, hash);
+    expect(body.status).toBe('prepared');
+    sale.mine(1);
+    await solanaWorker(sale).round();
+    expect(['pending', 'submitted']).toContain(await sale.statusOf(String(body.id)));
+  });
+});
+
+describe('an approval is refused', () => {
+  test.each([
+    ['spender', (o: string, s: string) => [approveChecked(s, MINT, solanaKey('other').address, o, AMOUNT)]],
+    ['amount', (o: string, s: string) => [approveChecked(s, MINT, FUND, o, AMOUNT - 1n)]],
+    ['no_approval', (o: string, s: string) => [revoke(s, o)]],
+    [
+      'insufficient_allowance',
+      (o: string, s: string) => [approveChecked(s, MINT, FUND, o, AMOUNT), revoke(s, o)],
+    ],
+    [
+      'reverted',
+      (o: string, s: string) => [
+        approveChecked(s, MINT, FUND, o, AMOUNT),
+        tokenInstruction(
+          [Uint8Array.of(200)],
+          [writable(keyOf(s)), readonly(keyOf(MINT)), signer(keyOf(o), false)],
+        ),
+      ],
+    ],
+  ])('with the reason %s', async (reason, build) => {
+    expect(await judge(`refused ${reason}`, build)).toBe(reason);
+  });
+
+  test('if another wallet made it', async () => {
+    const [maker, other] = [await sale.buyer('maker'), await sale.buyer('not the maker')];
+    const hash = sale.approve(maker, AMOUNT);
+    expect(await refusalOf(other, hash)).toEqual({ status: 422, code: 'approval_invalid', reason: 'owner' });
+  });
+
+  test('if it is used already, and the same request returns the same participation', async () => {
+    const buyer = await sale.buyer('twice');
+    const hash = sale.approve(buyer, AMOUNT);
+    const first = await sale.post(buyer, AMOUNT, hash);
+    expect((await sale.post(buyer, AMOUNT, hash)).body.id).toBe(first.body.id);
+    expect((await refusalOf(buyer, hash, AMOUNT - 1n)).code).toBe('approval_already_used');
+  });
+
+  test('if the signature or the address is not exactly what the chain uses', async () => {
+    const buyer = await sale.buyer('exact');
+    const hash = sale.approve(buyer, AMOUNT);
+    const swapped = hash.replace(/[a-z]/, (letter) => letter.toUpperCase());
+    expect((await refusalOf(buyer, `1${hash}`)).code).toBe('validation_failed');
+    expect((await refusalOf(buyer, 'x'.repeat(88))).code).toBe('validation_failed');
+    expect((await refusalOf({ address: `1${buyer.address}` }, hash)).code).toBe('validation_failed');
+    expect((await refusalOf({ address: `0x${'ab'.repeat(20)}` }, hash)).code).toBe('validation_failed');
+    // Another case is another signature: it is either no signature, or one that nobody made.
+    const { status, body } = await sale.post(buyer, AMOUNT, swapped);
+    expect(status === 200 ? body.status : body.code).toMatch(/prepared|validation_failed/);
+  });
+
+  test('if the wallet owns the vault, or is the fund or the operator', async () => {
+    const addresses = [solanaRoles.vaultOwner.address, FUND, solanaRoles.operator.address];
+    await proveWallets(sale.app.ctx, addresses);
+    const hash = sale.approve(await sale.buyer('anybody'), AMOUNT);
+    for (const address of addresses) {
+      const { body } = await sale.post({ address }, AMOUNT, hash);
+      expect(body).toMatchObject({
+        code: 'validation_failed',
+        errors: { wallet_address: expect.anything() },
+      });
+    }
+  });
+
+  test('if the amount does not fit a token account', async () => {
+    const buyer = await sale.buyer('huge');
+    expect((await refusalOf(buyer, sale.approve(buyer, AMOUNT), 2n ** 64n)).code).toBe('validation_failed');
+  });
+
+  test('if it does not cover the earlier participations of the account, whose approval it replaced', async () => {
+    const buyer = await sale.buyer('replaced');
+    await sale.participate(buyer, AMOUNT);
+    expect((await refusalOf(buyer, sale.approve(buyer, AMOUNT))).code).toBe('insufficient_allowance');
+    const { status } = await sale.post(buyer, AMOUNT, sale.approve(buyer, 2n * AMOUNT));
+    expect(status).toBe(200);
+    await solanaWorker(sale).settle();
+    sale.mine(10);
+    await solanaWorker(sale).settle();
+    expect(sale.balanceOf(associatedAccount(buyer.address, MINT))).toBe(1_000n * UNIT - 2n * AMOUNT);
+  });
+});
+
+describe('an approval that does not arrive', () => {
+  test('fails its participation after 30 minutes, and nothing is pulled', async () => {
+    const buyer = await sale.buyer('never');
+    const before = sale.balanceOf(VAULT);
+    const source = associatedAccount(buyer.address, MINT);
+    const hash = sale.land(buyer, [approveChecked(source, MINT, FUND, buyer.address, AMOUNT)]);
+    sale.solana.chain.rollBack(1, 'drop');
+    sale.mine(2);
+    const id = String((await sale.post(buyer, AMOUNT, hash)).body.id);
+    await solanaWorker(sale).settle();
+    expect(await sale.statusOf(id)).toBe('prepared');
+    sale.app.clock.set(sale.app.clock.now() + APPROVAL_TTL_MS + 1_000);
+    await solanaWorker(sale).settle();
+    expect(await sale.statusOf(id)).toBe('failed');
+    expect(await sale.reasonOf(id)).toBe('approval_not_mined');
+    expect(sale.balanceOf(VAULT)).toBe(before);
+  });
+});
+
+test('a node without inner instructions is not believed', async () => {
+  const buyer = await sale.buyer('inner');
+  const hash = sale.approve(buyer, AMOUNT);
+  for (const { faults } of sale.solana.nodes) faults.recordsInner = false;
+  expect((await sale.post(buyer, AMOUNT, hash)).status).toBe(502);
+  for (const { faults } of sale.solana.nodes) faults.recordsInner = true;
+  expect((await sale.post(buyer, AMOUNT, hash)).body.status).toBe('pending');
+});

@@ -1,0 +1,286 @@
+import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
+import { NO_FAULTS } from '@causeway/sandbox/simulators/solana/node.ts';
+import { afterEach, describe, expect, test } from 'vitest';
+import {
+  freezeOrThaw,
+  MINT,
+  revoke,
+  setOwner,
+  tokenInstruction,
+} from '../../test/support/solana-instructions.ts';
+import {
+  EXPIRY_SLOTS,
+  FINALITY_SLOTS,
+  FUND,
+  faucetKey,
+  setTokenAccount,
+  solanaKey,
+  solanaWorker,
+  UNIT,
+  useSolanaSale,
+  VAULT,
+} from '../../test/support/solana-sale.ts';
+import { associatedAccount, keyOf, receiptAddress } from '../chain/solana/addresses.ts';
+import { transferLamports } from '../chain/solana/instructions.ts';
+import { localSolanaSigner } from '../operator/solana-signer.ts';
+import { requestRemit } from '../participations/remit.ts';
+
+const sale = useSolanaSale({ nodes: 2 });
+const OPERATOR = solanaRoles.operator.address;
+
+afterEach(() => {
+  for (const node of sale.solana.nodes) {
+    Object.assign(node.faults, NO_FAULTS);
+    node.fault.set('none');
+  }
+});
+
+const setFaults = (faults: object) => {
+  for (const node of sale.solana.nodes) Object.assign(node.faults, faults);
+};
+
+const receiptOf = (id: string, kind: 'commit' | 'remit' = 'commit') => receiptAddress(OPERATOR, id, kind);
+
+/** Settles what is in progress and lets it become final. */
+async function complete(): Promise<void> {
+  await solanaWorker(sale).settle();
+  sale.mine(FINALITY_SLOTS + 1);
+  await solanaWorker(sale).settle();
+}
+
+describe('a commit', () => {
+  test('moves exactly the amount to the vault and completes once its receipt is final', async () => {
+    const buyer = await sale.buyer('commit');
+    const before = sale.balanceOf(VAULT);
+    const id = await sale.participate(buyer, 100n * UNIT);
+    expect(await sale.statusOf(id)).toBe('pending');
+    await solanaWorker(sale).settle();
+    expect(await sale.statusOf(id)).toBe('submitted');
+    expect(sale.balanceOf(VAULT) - before).toBe(100n * UNIT);
+    sale.mine(FINALITY_SLOTS - 2);
+    await solanaWorker(sale).settle();
+    expect(await sale.statusOf(id)).toBe('submitted');
+    sale.mine(3);
+    await solanaWorker(sale).settle();
+    expect(await sale.statusOf(id)).toBe('completed');
+    expect(sale.tokenAccount(receiptOf(id))?.owner).toBe(OPERATOR);
+    const { body } = await sale.person.call('GET', `/v1/participations/${id}?include=transactions`);
+    const { commit_hash, explorer_urls } = body.transactions as {
+      commit_hash: string;
+      explorer_urls: { commit: string };
+    };
+    expect(sale.solana.chain.ledger.find(commit_hash)?.err).toBeNull();
+    expect(explorer_urls.commit).toBe(`https://explorer.solana.com/tx/${commit_hash}?cluster=devnet`);
+  });
+
+  test('succeeds although somebody has sent lamports to the address of its receipt', async () => {
+    const buyer = await sale.buyer('lamports');
+    const id = await sale.participate(buyer, 5n * UNIT);
+    sale.land(buyer, [transferLamports(buyer.address, receiptOf(id), 890_880n)]);
+    sale.mine(FINALITY_SLOTS + 1);
+    await complete();
+    expect(await sale.statusOf(id)).toBe('completed');
+  });
+
+  test('is sent again until it lands, at most once, when nodes lose or delay it', async () => {
+    const buyer = await sale.buyer('lost');
+    const before = sale.balanceOf(VAULT);
+    const id = await sale.participate(buyer, 7n * UNIT);
+    setFaults({ sending: 'lost' });
+    await solanaWorker(sale).settle();
+    expect(sale.balanceOf(VAULT)).toBe(before);
+    setFaults({ sending: { lateBySlots: 20 } });
+    await solanaWorker(sale, { timings: { renewSeconds: -1 } }).round();
+    await solanaWorker(sale, { timings: { resendSeconds: -1 } }).round();
+    setFaults({ sending: 'now' });
+    await solanaWorker(sale, { timings: { renewSeconds: -1 } }).round();
+    sale.mine(40);
+    await complete();
+    expect(await sale.statusOf(id)).toBe('completed');
+    expect(sale.balanceOf(VAULT) - before).toBe(7n * UNIT);
+  });
+
+  test('stays submitted when its block is rolled back, and lands again', async () => {
+    const buyer = await sale.buyer('rollback');
+    const before = sale.balanceOf(VAULT);
+    const id = await sale.participate(buyer, 9n * UNIT);
+    sale.mine(FINALITY_SLOTS + 1);
+    await solanaWorker(sale).settle();
+    sale.solana.chain.rollBack(1, 'drop');
+    sale.mine(1);
+    expect(sale.balanceOf(VAULT)).toBe(before);
+    await solanaWorker(sale).round();
+    expect(await sale.statusOf(id)).toBe('submitted');
+    await solanaWorker(sale, { timings: { resendSeconds: -1 } }).round();
+    await complete();
+    expect(await sale.statusOf(id)).toBe('completed');
+    expect(sale.balanceOf(VAULT) - before).toBe(9n * UNIT);
+  });
+
+  test.each([
+    ['revoked', (address: string, source: string) => revoke(source, address)],
+    ['re-owned', (address: string, source: string) => setOwner(source, address, solanaKey('thief').address)],
+  ])(
+    'fails after its attempts have expired if the approval was %s before it landed',
+    async (name, change) => {
+      const buyer = await sale.buyer(name);
+      const before = sale.balanceOf(VAULT);
+      const id = await sale.participate(buyer, 11n * UNIT);
+      setFaults({ sending: { lateBySlots: 3 } });
+      await solanaWorker(sale).settle();
+      expect(await sale.statusOf(id)).toBe('submitted');
+      sale.land(buyer, [change(buyer.address, associatedAccount(buyer.address, MINT))]);
+      sale.mine(10);
+      await solanaWorker(sale).settle();
+      expect(await sale.statusOf(id)).toBe('submitted');
+      sale.mine(EXPIRY_SLOTS);
+      await solanaWorker(sale).settle();
+      expect(await sale.statusOf(id)).toBe('failed');
+      expect(await sale.reasonOf(id)).toBe('insufficient_allowance');
+      expect(sale.balanceOf(VAULT)).toBe(before);
+    },
+  );
+
+  test('fails without a transaction if the account is frozen, spent or closed before it is signed', async () => {
+    const [frozen, spent] = [await sale.buyer('frozen'), await sale.buyer('spent')];
+    const ids = [await sale.participate(frozen, 10n * UNIT), await sale.participate(spent, 1_000n * UNIT)];
+    sale.land(faucetKey, [freezeOrThaw(10, associatedAccount(frozen.address, MINT))]);
+    setTokenAccount(sale.solana, associatedAccount(spent.address, MINT), spent.address, 0n);
+    sale.mine(2);
+    await solanaWorker(sale).settle();
+    expect(await Promise.all(ids.map(sale.statusOf))).toEqual(['failed', 'failed']);
+  });
+
+  test('is not repeated by a database that was restored from before it, nor by the standby key', async () => {
+    const buyer = await sale.buyer('restored');
+    const id = await sale.participate(buyer, 20n * UNIT);
+    // The allowance covers a second pull.
+    sale.approve(buyer, 500n * UNIT);
+    const row = await sale.app.ctx.db
+      .selectFrom('participations')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    await complete();
+    expect(await sale.statusOf(id)).toBe('completed');
+    const after = sale.balanceOf(VAULT);
+    for (const signer of [solanaRoles.operator, solanaRoles.standby]) {
+      const { id: _, ...columns } = row;
+      const { db } = sale.app.ctx;
+      const sent = await db
+        .selectFrom('participations')
+        .select('commit_id')
+        .where('id', '=', id)
+        .executeTakeFirstOrThrow();
+      await db.updateTable('participations').set(columns).where('id', '=', id).execute();
+      await db.deleteFrom('operator_attempts').where('transaction_id', '=', sent.commit_id).execute();
+      await db.deleteFrom('operator_transactions').where('id', '=', sent.commit_id).execute();
+      await solanaWorker(sale, { signer: localSolanaSigner(signer.seed) }).settle();
+      expect(await sale.statusOf(id)).toBe('completed');
+      expect(sale.balanceOf(VAULT)).toBe(after);
+    }
+  });
+
+  test('is not repeated when nodes forget their history or lag behind', async () => {
+    const buyer = await sale.buyer('history');
+    const before = sale.balanceOf(VAULT);
+    const id = await sale.participate(buyer, 12n * UNIT);
+    sale.approve(buyer, 900n * UNIT);
+    await solanaWorker(sale).settle();
+    setFaults({ hasHistory: false });
+    for (let i = 0; i < 3; i++) await solanaWorker(sale, { timings: { renewSeconds: -1 } }).round();
+    sale.mine(FINALITY_SLOTS + 1);
+    await solanaWorker(sale).settle();
+    expect(await sale.statusOf(id)).toBe('completed');
+    expect(sale.balanceOf(VAULT) - before).toBe(12n * UNIT);
+  });
+
+  test('of two workers with separate leases happens once', async () => {
+    const buyers = await Promise.all([1, 2, 3, 4, 5].map((i) => sale.buyer(`parallel ${i}`)));
+    const before = sale.balanceOf(VAULT);
+    const ids: string[] = [];
+    for (const buyer of buyers) {
+      ids.push(await sale.participate(buyer, 3n * UNIT));
+    }
+    await Promise.all(
+      [1, 2].map((node) =>
+        solanaWorker(sale, { node })
+          .settle()
+          .catch(() => undefined),
+      ),
+    );
+    await complete();
+    for (const id of ids) expect(await sale.statusOf(id)).toBe('completed');
+    expect(sale.balanceOf(VAULT) - before).toBe(15n * UNIT);
+  });
+});
+
+describe('a refund', () => {
+  const refund = (id: string) => requestRemit(sale.app.ctx, id);
+
+  test('pays the associated account of the wallet once, even if it was closed and is asked for again', async () => {
+    const buyer = await sale.buyer('refund');
+    const source = associatedAccount(buyer.address, MINT);
+    const id = await sale.participate(buyer, 1_000n * UNIT);
+    await complete();
+    const close = tokenInstruction(
+      [Uint8Array.of(9)],
+      [
+        { key: keyOf(source), isSigner: false, isWritable: true },
+        { key: keyOf(buyer.address), isSigner: true, isWritable: true },
+        { key: keyOf(buyer.address), isSigner: true, isWritable: true },
+      ],
+    );
+    sale.land(buyer, [close]);
+    sale.mine(2);
+    expect(sale.tokenAccount(source)).toBeNull();
+    await refund(id);
+    await refund(id);
+    await complete();
+    expect(await sale.statusOf(id)).toBe('remitted');
+    expect(sale.balanceOf(source)).toBe(1_000n * UNIT);
+    await refund(id);
+    await complete();
+    expect(sale.balanceOf(source)).toBe(1_000n * UNIT);
+  });
+
+  test('fails if the account has another owner or is frozen, and succeeds once it is not', async () => {
+    const buyer = await sale.buyer('refund frozen');
+    const account = associatedAccount(buyer.address, MINT);
+    const id = await sale.participate(buyer, 10n * UNIT);
+    await complete();
+    sale.land(faucetKey, [freezeOrThaw(10, account)]);
+    sale.mine(2);
+    await refund(id);
+    await complete();
+    expect(await sale.statusOf(id)).toBe('remit_failed');
+    expect(await sale.reasonOf(id)).toBe('refund_account_frozen');
+    sale.land(faucetKey, [freezeOrThaw(11, account)]);
+    sale.mine(2);
+    await refund(id);
+    await complete();
+    expect(await sale.statusOf(id)).toBe('remitted');
+  });
+
+  test('waits while the refund allowance of the vault is too small', async () => {
+    const buyer = await sale.buyer('allowance');
+    const id = await sale.participate(buyer, 10n * UNIT);
+    await complete();
+    const vaultOwner = {
+      address: solanaRoles.vaultOwner.address,
+      sign: solanaRoles.vaultOwner.sign as never,
+    };
+    sale.land(vaultOwner, [revoke(VAULT, vaultOwner.address)]);
+    sale.mine(2);
+    await refund(id);
+    await complete();
+    expect(await sale.statusOf(id)).toBe('remit_submitted');
+    expect(await sale.app.ctx.metrics.render()).toMatch(
+      /settlement_waiting\{[^}]*reason="refund_allowance"[^}]*\} [1-9]/,
+    );
+    sale.approve(vaultOwner, 1_000_000n * UNIT, { source: VAULT, delegate: FUND });
+    await complete();
+    await complete();
+    expect(await sale.statusOf(id)).toBe('remitted');
+  });
+});

@@ -1,0 +1,259 @@
+import { createHash, sign } from 'node:crypto';
+import {
+  encodeMessage,
+  encodeTransaction,
+  type Instruction,
+} from '@causeway/contracts/encodings/solana-message.ts';
+import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
+import { solanaDeployment } from '@causeway/sandbox/simulators/solana/genesis.ts';
+import { parseTransaction } from '@causeway/sandbox/simulators/solana/wire-transaction.ts';
+import { base58 } from '@scure/base';
+import { afterAll, beforeAll } from 'vitest';
+import { associatedAccount, keyOf, SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/addresses.ts';
+import { readTokenAccount, type TokenAccount } from '../../src/chain/solana/token-accounts.ts';
+import type { Config } from '../../src/config.ts';
+import { ed25519Key } from '../../src/ed25519-key.ts';
+import type { Offer } from '../../src/offers/catalogue.ts';
+import type { ReceiptTimings } from '../../src/operator/receipt-follow.ts';
+import { localSolanaSigner, type SolanaSigner } from '../../src/operator/solana-signer.ts';
+import { type AlertGauges, createAlertGauges } from '../../src/settlement/alerts.ts';
+import { type Round, runRound } from '../../src/settlement/round.ts';
+import { createSolanaWorker, RECEIPT_TIMINGS } from '../../src/settlement/solana-driver.ts';
+import { type TestApp, testApp } from './app.ts';
+import { makeOffer, saleFile } from './offers.ts';
+import { startSolanaChain, type TestSolana } from './solana-chain.ts';
+import { approveChecked, MINT } from './solana-instructions.ts';
+import { type Person, person, proveWallets } from './wallets.ts';
+
+/** One dollar in its smallest unit. */
+export const UNIT = 1_000_000n;
+const SOL = 1_000_000_000n;
+const RENT_EPOCH = 2n ** 64n - 1n;
+/** Slots after which a block is final on the test chain. */
+export const FINALITY_SLOTS = 8;
+/** Slots after which a signed transaction cannot land any more, and everybody knows. */
+export const EXPIRY_SLOTS = 151 + FINALITY_SLOTS;
+
+export const FUND = solanaDeployment.sale_fund;
+export const VAULT = solanaDeployment.vault;
+
+export type SolanaKey = { address: string; sign(message: Uint8Array): Buffer };
+
+/** A wallet derived from a name. */
+export function solanaKey(name: string): SolanaKey {
+  return keyOfSeed(createHash('sha256').update(`solana buyer ${name}`).digest());
+}
+
+export function keyOfSeed(seed: Uint8Array): SolanaKey {
+  const { privateKey, publicKey } = ed25519Key(seed);
+  return { address: base58.encode(publicKey), sign: (message) => sign(null, message, privateKey) };
+}
+
+export type SolanaSale = {
+  app: TestApp;
+  solana: TestSolana;
+  offer: Offer;
+  option: string;
+  person: Person;
+  /** Creates a proven wallet with lamports and 1,000 dollars in its associated account. */
+  buyer(name: string): Promise<SolanaKey>;
+  /** Lands a transaction in the current slot. Returns its signature. */
+  land(payer: SolanaKey, instructions: Instruction[], more?: readonly SolanaKey[]): string;
+  /** Approves the fund and mines until the approval is confirmed. Returns the signature. */
+  approve(
+    buyer: SolanaKey,
+    amount: bigint,
+    change?: { delegate?: string; source?: string; mint?: string },
+  ): string;
+  request(buyer: { address: string }, amount: bigint, hash: string): Record<string, string>;
+  post(buyer: { address: string }, amount: bigint, hash: string): ReturnType<Person['call']>;
+  participate(buyer: SolanaKey, amount: bigint): Promise<string>;
+  statusOf(id: string): Promise<string>;
+  reasonOf(id: string): Promise<string | null>;
+  balanceOf(account: string): bigint;
+  tokenAccount(account: string): TokenAccount | null;
+  mine(slots: number): void;
+  close(): Promise<void>;
+};
+
+/** Starts a token sale on an embedded Solana chain. Slots pass, and settlement runs, only when the test says so. */
+export async function startSolanaSale(
+  options: { config?: Partial<Config>; nodes?: number; databaseUrl?: string; solana?: TestSolana } = {},
+): Promise<SolanaSale> {
+  const solana =
+    options.solana ??
+    (await startSolanaChain({ slotMs: 0, finalityLag: FINALITY_SLOTS, nodes: options.nodes ?? 1 }));
+  solana.chain.mine(200);
+  const app = await testApp({
+    ...(options.databaseUrl !== undefined && { databaseUrl: options.databaseUrl }),
+    config: {
+      ...options.config,
+      rpcUrls: { solana_devnet: solana.nodes.map(({ url }, i) => `${url}#provider=node${i}`) },
+      solanaKey: { kind: 'local', privateKey: Buffer.from(solanaRoles.operator.seed) },
+    },
+  });
+  const offer = await makeOffer(app.ctx, solanaSaleFile());
+  const option = offer.options[0]?.id ?? '';
+  const user = await person(app);
+  const read = (id: string) =>
+    app.ctx.db.selectFrom('participations').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+  const { chain } = solana;
+  const tokenAccount = (account: string) => {
+    const state = chain.svm.account(keyOf(account));
+    return readTokenAccount(
+      state && { owner: base58.encode(state.owner), lamports: state.lamports, data: Buffer.from(state.data) },
+    );
+  };
+  const land: SolanaSale['land'] = (payer, instructions, more = []) => {
+    const transaction = signTransaction(
+      chain.timeline.blockhash(chain.slots().processed),
+      payer,
+      instructions,
+      more,
+    );
+    chain.submit(parseTransaction(transaction));
+    return base58.encode(transaction.subarray(1, 65));
+  };
+  const approve: SolanaSale['approve'] = (buyer, amount, change = {}) => {
+    const mint = change.mint ?? MINT;
+    const source = change.source ?? associatedAccount(buyer.address, mint);
+    const hash = land(buyer, [approveChecked(source, mint, change.delegate ?? FUND, buyer.address, amount)]);
+    chain.mine(1);
+    return hash;
+  };
+  const request: SolanaSale['request'] = ({ address }, amount, hash) => ({
+    offer_id: offer.id,
+    offer_option_id: option,
+    chain: 'solana_devnet',
+    wallet_address: address,
+    amount: String(amount),
+    asset_id: 'usd-coin',
+    approval_transaction_hash: hash,
+  });
+  const post: SolanaSale['post'] = (buyer, amount, hash) =>
+    user.call('POST', '/v1/participations', request(buyer, amount, hash));
+  return {
+    ...{ app, solana, offer, option, person: user, land, approve, request, post, tokenAccount },
+    buyer: async (name) => {
+      const key = solanaKey(name);
+      chain.svm.setAccount(keyOf(key.address), accountOf(SYSTEM_PROGRAM, 10n * SOL, new Uint8Array()));
+      setTokenAccount(solana, associatedAccount(key.address, MINT), key.address, 1_000n * UNIT);
+      await proveWallets(app.ctx, [key.address]);
+      return key;
+    },
+    participate: async (buyer, amount) => {
+      const { status, body } = await post(buyer, amount, approve(buyer, amount));
+      if (status !== 200) throw new Error(JSON.stringify(body));
+      return String(body.id);
+    },
+    statusOf: async (id) => (await read(id)).status,
+    reasonOf: async (id) => (await read(id)).reason,
+    balanceOf: (account) => tokenAccount(account)?.amount ?? 0n,
+    mine: (slots) => chain.mine(slots),
+    close: async () => {
+      await app.close();
+      if (options.solana === undefined) await solana.stop();
+    },
+  };
+}
+
+/** Starts a sale before the tests of a file and closes it after them. */
+export function useSolanaSale(options: Parameters<typeof startSolanaSale>[0] = {}): SolanaSale {
+  const sale = {} as SolanaSale;
+  beforeAll(async () => {
+    Object.assign(sale, await startSolanaSale(options));
+  });
+  afterAll(() => sale.close());
+  return sale;
+}
+
+export function solanaSaleFile() {
+  return saleFile({
+    contracts: [
+      {
+        chain: 'solana_devnet',
+        address: FUND,
+        vault: VAULT,
+        funding_tokens: [{ asset: 'usd-coin', address: MINT }],
+      },
+    ] as never,
+    options: [{ slug: 'standard' }] as never,
+  });
+}
+
+export function signTransaction(
+  blockhash: Uint8Array,
+  payer: SolanaKey,
+  instructions: readonly Instruction[],
+  more: readonly SolanaKey[] = [],
+): Buffer {
+  const message = encodeMessage({ feePayer: keyOf(payer.address), blockhash, instructions });
+  return Buffer.from(
+    encodeTransaction(
+      message,
+      [payer, ...more].map((each) => each.sign(message)),
+    ),
+  );
+}
+
+export const faucetKey: SolanaKey = keyOfSeed(solanaRoles.faucet.seed);
+
+function accountOf(owner: string, lamports: bigint, data: Uint8Array) {
+  return { lamports, owner: keyOf(owner), data, executable: false, rentEpoch: RENT_EPOCH };
+}
+
+/** Writes a token account into the chain's state, as if it had always been there. */
+export function setTokenAccount(
+  { chain }: TestSolana,
+  account: string,
+  owner: string,
+  amount: bigint,
+  mint = MINT,
+): void {
+  const data = Buffer.alloc(165);
+  data.set(keyOf(mint), 0);
+  data.set(keyOf(owner), 32);
+  data.writeBigUInt64LE(amount, 64);
+  data.writeUInt8(1, 108);
+  chain.svm.setAccount(keyOf(account), accountOf(TOKEN_PROGRAM, 2_039_280n, data));
+}
+
+type WorkerChange = { timings?: Partial<ReceiptTimings>; node?: number; signer?: SolanaSigner };
+
+/** Creates a settlement worker whose rounds the test runs itself. */
+export function solanaWorker({ app }: Pick<SolanaSale, 'app'>, change: WorkerChange = {}) {
+  const { ctx } = app;
+  const own = change.signer ?? localSolanaSigner(solanaRoles.operator.seed);
+  const worker = createSolanaWorker(
+    { ...ctx, node: change.node ?? ctx.node },
+    ctx.chains.solana('solana_devnet'),
+    { address: own.address, signer: own },
+    gaugesOf(app),
+    { ...RECEIPT_TIMINGS, ...change.timings },
+  );
+  const due = () => ctx.db.updateTable('participations').set({ check_at: '2000-01-01T00:00:00Z' }).execute();
+  return {
+    worker,
+    round: async () => {
+      await due();
+      return runRound(worker);
+    },
+    /** Runs rounds until nothing more can be done without new slots. */
+    settle: async (): Promise<Round> => {
+      for (let i = 0; i < 20; i++) {
+        await due();
+        const round = await runRound(worker);
+        if (round !== 'busy') return round;
+      }
+      return 'busy';
+    },
+  };
+}
+
+const gaugesByApp = new WeakMap<TestApp, AlertGauges>();
+
+function gaugesOf(app: TestApp): AlertGauges {
+  const gauges = gaugesByApp.get(app) ?? createAlertGauges(app.ctx.metrics.registry);
+  gaugesByApp.set(app, gauges);
+  return gauges;
+}
