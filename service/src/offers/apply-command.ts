@@ -2,9 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { chainFacts } from '../chain/chains.ts';
 import { openChains } from '../chain/open-chains.ts';
 import type { Config } from '../config.ts';
+import { measureImpact } from '../eligibility/rule-impact.ts';
 import { UsageError } from '../operations/command.ts';
 import { confirm } from '../operations/confirm.ts';
 import type { CommandContext } from '../operations/run-command.ts';
+import { showProgress } from '../participations/report-text.ts';
+import { countUsers } from '../requirements/all-facts.ts';
 import { applyOffers, type OfferPlan, OfferRefusedError, planOffers } from './apply.ts';
 import { checkContracts } from './contract-checks.ts';
 import { readAssets } from './definition-store.ts';
@@ -12,6 +15,8 @@ import { parseOfferFile } from './file.ts';
 import type { OfferFile } from './file-schema.ts';
 import { describePlans } from './plan-text.ts';
 import { findKeyAddresses } from './role-addresses.ts';
+import { describeImpact, findRuleChanges } from './rule-changes.ts';
+import { readOfferBySlug } from './store.ts';
 
 export type ApplyContext = CommandContext & { config: Config };
 
@@ -21,6 +26,7 @@ export type ApplyFlags = {
   operator?: string;
   'no-chain-checks'?: boolean;
   'change-assets'?: boolean;
+  plan?: boolean;
 };
 
 /** Exits with 1 if there are changes, like diff(1). */
@@ -37,12 +43,26 @@ export async function applyFiles(ctx: ApplyContext, names: string[], flags: Appl
   console.log(describePlans(plans));
   const refusals = plans.flatMap((plan) => plan.refusals);
   if (refusals.length > 0) throw new OfferRefusedError(refusals);
+  if (flags.plan === true) return printImpact(ctx, files);
   if (plans.every(({ changes }) => changes.length === 0)) return;
   if (flags['no-chain-checks'] !== true) await checkOnChain(ctx, files, plans, flags.operator);
   if (flags.yes !== true && !(await confirm()))
     throw new OfferRefusedError(['Not confirmed. Use --yes to apply without asking.']);
   await applyOffers(ctx, files, { reviewed: plans, sharedAssets });
   console.error('Done. Running nodes apply the change within a second.');
+}
+
+/** Prints how many users the changed rules would affect. Applies nothing. */
+async function printImpact(ctx: ApplyContext, files: readonly OfferFile[]): Promise<void> {
+  const found = await Promise.all(
+    files.map(async (file) => findRuleChanges(await readOfferBySlug(ctx.db, file.slug), file)),
+  );
+  const changes = found.flat();
+  const users = await countUsers(ctx);
+  const progress = showProgress(users, process.stderr);
+  const impacts = changes.length === 0 ? [] : await measureImpact(ctx, changes, progress.at);
+  progress.end();
+  console.log(describeImpact(users, changes, impacts));
 }
 
 async function checkOnChain(

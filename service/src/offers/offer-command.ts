@@ -23,6 +23,7 @@ export const OFFER_HELP: CommandHelp = {
   usage: [
     'offer diff FILE … [--set NAME=VALUE …]',
     'offer apply FILE … [--set NAME=VALUE …] [--yes] [--change-assets] [--no-chain-checks] [--operator ADDRESS]',
+    'offer apply FILE … [--set NAME=VALUE …] --plan',
     'offer list',
     'offer show SLUG',
     'offer publish SLUG …',
@@ -36,6 +37,8 @@ export const OFFER_HELP: CommandHelp = {
     '--set NAME=VALUE': 'The value of the variable NAME in the files. Repeatable.',
     '--yes': 'Apply or refund without asking for confirmation.',
     '--dry-run': 'Only print how many participations would be refunded.',
+    '--plan':
+      'Apply nothing: print the changes, and how many users would gain or lose eligibility by each changed rule.',
     '--change-assets': 'Also change the description of assets for offers whose files are not applied.',
     '--no-chain-checks': 'Do not check the contracts on chain.',
     '--operator ADDRESS':
@@ -52,6 +55,7 @@ export const OFFER_HELP: CommandHelp = {
 const options = {
   set: { type: 'string', multiple: true },
   yes: { type: 'boolean' },
+  plan: { type: 'boolean' },
   'change-assets': { type: 'boolean' },
   'no-chain-checks': { type: 'boolean' },
   operator: { type: 'string' },
@@ -64,7 +68,7 @@ type Action = (ctx: ApplyContext, words: string[], values: Values) => Promise<vo
 
 const ACTIONS: Record<string, { allowed: readonly (keyof typeof options)[]; run: Action }> = {
   diff: { allowed: ['set'], run: diffFiles },
-  apply: { allowed: ['set', 'yes', 'change-assets', 'no-chain-checks', 'operator'], run: applyFiles },
+  apply: { allowed: ['set', 'yes', 'plan', 'change-assets', 'no-chain-checks', 'operator'], run: applyFiles },
   list: { allowed: [], run: list },
   show: { allowed: [], run: show },
   publish: {

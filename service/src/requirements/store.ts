@@ -22,8 +22,7 @@ export type FactsRow = {
 
 const epochMs = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 
-/** A hand-written statement, because statuses are polled: all facts about user $1 and options $2 in one round trip. */
-export const FACTS_TEXT = `select u.kind, coalesce(a.is_active, true) as is_active,
+const FACTS_COLUMNS = `u.kind, coalesce(a.is_active, true) as is_active,
     coalesce(a.due_at <= now() or a.attempts > 0, false) as is_being_read, p.sealed_facts, p.version, p.is_stale,
     (select json_agg(json_build_array(r.level_name, r.review_status, r.answer, r.reject_type, ${epochMs('r.reviewed_at')},
       encode(r.person_hash, 'hex')))
@@ -32,10 +31,16 @@ export const FACTS_TEXT = `select u.kind, coalesce(a.is_active, true) as is_acti
       ${epochMs('d.completed_at')}, d.pii_version)) from (select distinct on (document_type) *
         from document_submissions where user_id = u.id order by document_type, attempt desc) d) as documents,
     (select json_agg(json_build_array(w.option_id, w.protocol)) from option_addresses w
-      where w.user_id = u.id and w.option_id = any($2)) as wallets
-    from users u left join identity_applicants a on a.user_id = u.id
-      left join pii p on p.user_id = u.id and p.restricted_until is null
-    where u.id = $1`;
+      where w.user_id = u.id and w.option_id = any($2)) as wallets`;
+const FACTS_TABLES = `users u left join identity_applicants a on a.user_id = u.id
+      left join pii p on p.user_id = u.id and p.restricted_until is null`;
+
+/** A hand-written statement, because statuses are polled: all facts about user $1 and options $2 in one round trip. */
+export const FACTS_TEXT = `select ${FACTS_COLUMNS} from ${FACTS_TABLES} where u.id = $1`;
+
+/** The facts of the next $3 users after user $1, for reports on all of them. */
+const NEXT_FACTS_TEXT = `select u.id, u.held_at is not null as is_held, ${FACTS_COLUMNS}
+    from ${FACTS_TABLES} where u.id > $1 order by u.id limit $3`;
 
 const READ_FACTS = { name: 'requirement_facts', text: FACTS_TEXT };
 
@@ -57,4 +62,22 @@ export async function readFactsRowIn(
 ): Promise<FactsRow | undefined> {
   const { rows } = await tx.executeQuery(CompiledQuery.raw(FACTS_TEXT, [userId, optionIds]));
   return rows[0] as FactsRow | undefined;
+}
+
+export type NextFactsRow = FactsRow & { id: string; is_held: boolean };
+
+/** Reads the facts of the next users in order of their ids. */
+export async function listNextFacts(
+  db: Db,
+  afterId: string,
+  optionIds: readonly string[],
+  limit: number,
+): Promise<NextFactsRow[]> {
+  const { rows } = await db.executeQuery(CompiledQuery.raw(NEXT_FACTS_TEXT, [afterId, optionIds, limit]));
+  return rows as NextFactsRow[];
+}
+
+export async function countUsers(db: Db): Promise<number> {
+  const { rows } = await db.executeQuery(CompiledQuery.raw('select count(*)::int as count from users'));
+  return (rows as { count: number }[])[0]?.count ?? 0;
 }

@@ -1,0 +1,93 @@
+import type { Context } from '../context.ts';
+import type { OfferOption } from '../offers/stored-offer.ts';
+import { type FactsOfUser, readAllFacts } from '../requirements/all-facts.ts';
+import { countryPolicy } from '../requirements/country-policy.ts';
+import { decide } from './decide.ts';
+import type { CheckCode } from './schema.ts';
+
+/** The rules of an option; the ids of its requirements are their keys. */
+export type Rules = Pick<OfferOption, 'id' | 'accreditation_days' | 'requirements'>;
+
+/** An option before and after a change; null where it does not exist. `changed` lists the keys of changed rules. */
+export type RuleChange = { before: Rules | null; after: Rules | null; changed: readonly string[] };
+
+export type Gains = { gained: number; lost: number };
+
+/** How a change affects the users. Each rule counts as if it alone changed. */
+export type RuleImpact = Gains & { before: number; after: number; rules: Map<string, Gains> };
+
+/** Checks that depend on the moment or on a wallet, not on the rules of the file. */
+const OTHER_CHECKS: ReadonlySet<CheckCode> = new Set([
+  'sanctions',
+  'offer_window',
+  'wallet_proof',
+  'supply',
+  'allow_list',
+]);
+
+/** Counts how many users would gain or lose eligibility. Streams the users, and holds one batch in memory. */
+export async function measureImpact(
+  ctx: Pick<Context, 'db' | 'sealing' | 'config' | 'clock'>,
+  changes: readonly RuleChange[],
+  onProgress: (done: number) => void,
+): Promise<RuleImpact[]> {
+  const now = ctx.clock.now();
+  const impacts = changes.map(({ changed }) => ({
+    ...{ before: 0, after: 0, gained: 0, lost: 0 },
+    rules: new Map(changed.map((key) => [key, { gained: 0, lost: 0 }])),
+  }));
+  const optionIds = changes.flatMap(({ before }) => (before === null ? [] : [before.id]));
+  let done = 0;
+  for await (const users of readAllFacts(ctx, optionIds)) {
+    for (const user of users)
+      for (const [i, change] of changes.entries()) count(ctx, impacts[i], change, user, now);
+    done += users.length;
+    onProgress(done);
+  }
+  return impacts;
+}
+
+function count(
+  { config }: Pick<Context, 'config'>,
+  impact: RuleImpact | undefined,
+  { before, after, changed }: RuleChange,
+  user: FactsOfUser,
+  now: number,
+): void {
+  if (impact === undefined) return;
+  const failedBefore = before === null ? null : failuresOf(before, user, config, now);
+  const failedAfter = after === null ? null : failuresOf(after, user, config, now);
+  const wasEligible = failedBefore?.size === 0;
+  const isEligible = failedAfter?.size === 0;
+  if (wasEligible) impact.before++;
+  if (isEligible) impact.after++;
+  add(impact, wasEligible, isEligible);
+  if (failedBefore === null || failedAfter === null) return;
+  for (const key of changed) {
+    const others = failedBefore.size - (failedBefore.has(key) ? 1 : 0);
+    const gains = impact.rules.get(key);
+    if (gains !== undefined) add(gains, wasEligible, others === 0 && !failedAfter.has(key));
+  }
+}
+
+function add(gains: Gains, was: boolean, is: boolean): void {
+  if (is && !was) gains.gained++;
+  if (was && !is) gains.lost++;
+}
+
+/** Returns the keys of the rules that the user fails, and the codes of general checks such as a hold. */
+function failuresOf(
+  option: Rules,
+  { isHeld, facts }: FactsOfUser,
+  config: Context['config'],
+  now: number,
+): Set<string> {
+  const findings = decide({
+    ...{ now, option, user: facts, isHeld, isSanctioned: false, wallet: null, remainingSupply: null },
+    offer: { id: '', opens: -Infinity, ends: Infinity },
+    countryPolicy: countryPolicy(facts, config),
+    ...{ proof: 'proven', allowList: 'none' },
+  });
+  const failed = findings.filter(({ check }) => check.status !== 'passed' && !OTHER_CHECKS.has(check.code));
+  return new Set(failed.map(({ check }) => check.requirement_id ?? check.code));
+}
