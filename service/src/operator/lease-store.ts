@@ -91,6 +91,19 @@ export async function advanceKey(tx: Db, { chain, address }: KeyId, nonce: bigin
     where chain = ${chain} and address = ${address}`.execute(tx);
 }
 
+/** Returns every key that has signed on a chain, with its lease. */
+export async function listKeys(db: Db, chain: string) {
+  const rows = await db
+    .selectFrom('operator_keys')
+    .selectAll()
+    .where('chain', '=', chain)
+    .orderBy('address')
+    .execute();
+  return rows.map(({ address, next_nonce, seen_nonce, node, epoch, lease_until }) => ({
+    ...{ address, nextNonce: next_nonce, seenNonce: seen_nonce, node, epoch, leaseUntil: lease_until },
+  }));
+}
+
 export async function findNextNonce(db: Db, { chain, address }: KeyId): Promise<bigint | null> {
   const row = await db
     .selectFrom('operator_keys')

@@ -63,6 +63,24 @@ describe('settlement', () => {
   });
 });
 
+describe('operator nonces', () => {
+  test('shows the nonces and open transactions of every key, without a private key', async () => {
+    const { id } = await sale.participate(sale.buyer(2), 2n * UNIT);
+    sale.pauseMining();
+    await saleWorker(sale).round();
+    expect(await sale.statusOf(id)).toBe('submitted');
+    const shown = JSON.parse(await run(runOperator, 'nonces', 'ethereum_sepolia'));
+    expect(shown).toMatchObject({ chain: 'ethereum_sepolia', seen_nonce: null, open: [{ kind: 'commit' }] });
+    expect(Number(shown.next_nonce)).toBe(Number(shown.nonce_on_chain) + 1);
+    expect(shown.pending_nonce_on_chain).toBe(shown.next_nonce);
+    expect(shown.open[0].nonce).toBe(shown.nonce_on_chain);
+    expect(shown.open[0].attempts).toMatchObject([{ sent: true }]);
+    await sale.mine(1);
+    await saleWorker(sale).settle();
+    await expect(run(runOperator, 'nonces', 'solana_devnet')).rejects.toThrow('not an EVM chain');
+  });
+});
+
 describe('operator reconcile', () => {
   test('prints a plan, writes it once it is confirmed, and needs no private key', async () => {
     const reconcile = (...args: string[]) => run(runOperator, 'reconcile', 'ethereum_sepolia', ...args);

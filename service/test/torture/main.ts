@@ -103,7 +103,8 @@ async function injectFaults(environment: Environment, random: RandomChoices, inv
       restarts.push(stallBlocks(environment, 500 + random.integer(2_000)));
       counts.stalls++;
     }
-    if (random.chance(0.06)) {
+    // Every run rolls back at least once, in its second half.
+    if (random.chance(0.06) || (counts.rollbacks === 0 && counts.kills >= kills / 2)) {
       await Promise.all(restarts);
       if (await rollBack(environment)) counts.rollbacks++;
     }
