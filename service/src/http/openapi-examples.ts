@@ -128,7 +128,7 @@ export function exampleOf(schema: unknown, schemas: Record<string, unknown>, nam
   const type = Array.isArray(known.type) ? known.type[0] : known.type;
   const named = BY_NAME[name];
   if (named !== undefined && fits(named, known)) return named;
-  if (known.format !== undefined) return BY_FORMAT[known.format];
+  if (known.format !== undefined) return BY_FORMAT[known.format] ?? BY_NAME.address;
   if (type === 'array') return [exampleOf(known.items ?? {}, schemas, name)];
   if (type === 'object') return objectExample(known, schemas);
   if (type === 'integer' || type === 'number') return known.minimum ?? 1;
