@@ -82,7 +82,7 @@ export async function buildContext({
   const sealing = createSealing(config.secrets, random);
   const limits = await openLimiter(config, db, warn);
   const metrics = createMetrics();
-  const overload = watchOverload(pool, config.maxEventLoopLagMs, metrics.registry);
+  const overload = watchOverload(pool, config, metrics.registry);
   const identity =
     config.identity === null ? unconfiguredIdentity() : openSumsub(config.identity, metrics.registry);
   const documents =

@@ -34,6 +34,8 @@ export type Config = {
   partnerConcurrency: number;
   /** The mean delay of the event loop above which requests are refused. */
   maxEventLoopLagMs: number;
+  /** The expected wait for a database connection above which requests are refused. */
+  maxPoolWaitMs: number;
   metrics: { host: string; port: number };
   dataDir: string;
   /** Null = the embedded PostgreSQL. */
@@ -164,6 +166,7 @@ function readConfig(env: Environment, source: Source): Config {
     requestTimeoutSeconds: read('REQUEST_TIMEOUT_SECONDS'),
     partnerConcurrency: read('PARTNER_CONCURRENCY'),
     maxEventLoopLagMs: read('MAX_EVENT_LOOP_LAG_MS'),
+    maxPoolWaitMs: read('MAX_POOL_WAIT_MS'),
     metrics: { host: read('METRICS_HOST'), port: read('METRICS_PORT') },
     dataDir: read('CAUSEWAY_DATA'),
     databaseUrl: read('DATABASE_URL'),

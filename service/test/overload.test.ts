@@ -90,7 +90,10 @@ describe('a saturated node', () => {
   let own: TestDatabase;
   beforeAll(async () => {
     own = await createTestDatabase();
-    node = await testApp({ databaseUrl: own.url, config: { databasePool: 2, maxEventLoopLagMs: 100 } });
+    node = await testApp({
+      databaseUrl: own.url,
+      config: { databasePool: 2, maxEventLoopLagMs: 100, maxPoolWaitMs: 1_000 },
+    });
   });
   afterAll(async () => {
     await node.close();

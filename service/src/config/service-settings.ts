@@ -35,7 +35,12 @@ export const SERVICE = {
   MAX_EVENT_LOOP_LAG_MS: setting(
     integer(10, 60_000),
     'The mean delay of the event loop, in milliseconds, above which a node answers 503 `unavailable` instead of queueing.',
-    { default: '200' },
+    { sandbox: '5000', production: '200' },
+  ),
+  MAX_POOL_WAIT_MS: setting(
+    integer(100, 60_000),
+    'The expected wait for a database connection, in milliseconds, above which a node answers 503 `unavailable` instead of queueing.',
+    { sandbox: '20000', production: '1000' },
   ),
   METRICS_HOST: setting(parsers.host, 'The address of the Prometheus metrics.', { default: '127.0.0.1' }),
   METRICS_PORT: setting(integer(0, 65535), 'The port of the Prometheus metrics. `0` picks a free one.', {

@@ -10,17 +10,17 @@ export type Overload = {
   stop(): void;
 };
 
+type Limits = { maxPoolWaitMs: number; maxEventLoopLagMs: number };
+
 const SAMPLE_INTERVAL_MS = 250;
-/** The longest expected wait for a database connection. */
-const MAX_QUEUE_WAIT_MS = 1_000;
 const NANOSECONDS_PER_MS = 1e6;
 
 /**
  * Samples the event loop and the pool's queue. The expected wait is the length of the queue divided by the rate at which
- * connections are handed out, so a long queue that moves fast does not count. `maxLagMs` limits the mean delay of the
- * event loop during one sample; a single long task stays below it.
+ * connections are handed out, so a long queue that moves fast does not count. `maxEventLoopLagMs` limits the mean delay of
+ * the event loop during one sample; a single long task stays below it.
  */
-export function watchOverload(pool: pg.Pool, maxLagMs: number, registry: Registry): Overload {
+export function watchOverload(pool: pg.Pool, limits: Limits, registry: Registry): Overload {
   const shed = new Counter({
     name: 'causeway_http_requests_shed_total',
     help: 'Requests refused because this node was saturated.',
@@ -36,7 +36,7 @@ export function watchOverload(pool: pg.Pool, maxLagMs: number, registry: Registr
   const timer = setInterval(() => {
     const expectedWaitMs = (pool.waitingCount / Math.max(acquired, 1)) * SAMPLE_INTERVAL_MS;
     const lagMs = delay.mean / NANOSECONDS_PER_MS;
-    isSaturated = expectedWaitMs > MAX_QUEUE_WAIT_MS || lagMs > maxLagMs;
+    isSaturated = expectedWaitMs > limits.maxPoolWaitMs || lagMs > limits.maxEventLoopLagMs;
     acquired = 0;
     delay.reset();
   }, SAMPLE_INTERVAL_MS);

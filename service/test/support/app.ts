@@ -108,6 +108,7 @@ export function testConfig(): Config {
     RATE_LIMIT_AUTHORIZE: '1000000',
     // Test machines are busy for reasons of their own.
     MAX_EVENT_LOOP_LAG_MS: '60000',
+    MAX_POOL_WAIT_MS: '60000',
   });
 }
 
