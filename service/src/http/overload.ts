@@ -13,12 +13,13 @@ export type Overload = {
 type Limits = { maxPoolWaitMs: number; maxEventLoopLagMs: number };
 
 const SAMPLE_INTERVAL_MS = 250;
+const MAX_LAGGING_SAMPLES = 3;
 const NANOSECONDS_PER_MS = 1e6;
 
 /**
  * Samples the event loop and the pool's queue. The expected wait is the length of the queue divided by the rate at which
  * connections are handed out, so a long queue that moves fast does not count. `maxEventLoopLagMs` limits the mean delay of
- * the event loop during one sample; a single long task stays below it.
+ * the event loop during several samples in a row; a single long task does not count either.
  */
 export function watchOverload(pool: pg.Pool, limits: Limits, registry: Registry): Overload {
   const shed = new Counter({
@@ -33,10 +34,12 @@ export function watchOverload(pool: pg.Pool, limits: Limits, registry: Registry)
     acquired++;
   });
   let isSaturated = false;
+  let laggingSamples = 0;
   const timer = setInterval(() => {
     const expectedWaitMs = (pool.waitingCount / Math.max(acquired, 1)) * SAMPLE_INTERVAL_MS;
     const lagMs = delay.mean / NANOSECONDS_PER_MS;
-    isSaturated = expectedWaitMs > limits.maxPoolWaitMs || lagMs > limits.maxEventLoopLagMs;
+    laggingSamples = lagMs > limits.maxEventLoopLagMs ? laggingSamples + 1 : 0;
+    isSaturated = expectedWaitMs > limits.maxPoolWaitMs || laggingSamples >= MAX_LAGGING_SAMPLES;
     acquired = 0;
     delay.reset();
   }, SAMPLE_INTERVAL_MS);
