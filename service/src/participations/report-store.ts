@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { showHash } from '../chain/address.ts';
 import type { Db } from '../db/pool.ts';
 import type { Filter } from '../http/filters.ts';
 import type { Keyset } from '../http/paging.ts';
@@ -28,14 +29,20 @@ export type ReportRow = {
 
 export type ReportFilter = { partnerId: string | null; offerId: string | null; status: string | null };
 
+type StoredReport = Omit<ReportRow, 'approval_hash' | 'commit_hash' | 'remit_hash'> & {
+  approval_hash: Buffer;
+  commit_hash: Buffer | null;
+  remit_hash: Buffer | null;
+};
+
 /** The mined hash or, before that, the hash of the attempt with the highest fee. */
 const transactionHash = (id: ReturnType<typeof sql.ref>) =>
-  sql`(select '0x' || encode(coalesce(t.mined_hash, (select a.hash from operator_attempts a where a.transaction_id = t.id
-    order by a.max_fee desc limit 1)), 'hex') from operator_transactions t where t.id = ${id})`;
+  sql`(select coalesce(t.mined_hash, (select a.hash from operator_attempts a where a.transaction_id = t.id
+    order by a.max_fee desc limit 1)) from operator_transactions t where t.id = ${id})`;
 
 const REPORT_COLUMNS = sql`p.id, p.inserted_at, p.updated_at, p.status, p.reason, r.name as partner, p.user_id, o.slug as offer,
   n.slug as option, p.amount, p.asset_code, p.asset_digits, p.chain, p.wallet_address,
-  '0x' || encode(p.approval_hash, 'hex') as approval_hash, ${transactionHash(sql.ref('p.commit_id'))} as commit_hash,
+  p.approval_hash, ${transactionHash(sql.ref('p.commit_id'))} as commit_hash,
   ${transactionHash(sql.ref('p.remit_id'))} as remit_hash`;
 
 const REPORT_TABLES = sql`participations p join partners r on r.id = p.partner_id join offers o on o.id = p.offer_id
@@ -55,11 +62,20 @@ export async function listReports(
   const selection = readSelection({ userId: null }, filters);
   const found = await listParticipations(db, partnerId, selection, keyset);
   const ids = found.slice(0, limit).map(({ id }) => id);
-  const { rows } = await sql<ReportRow>`
+  const { rows } = await sql<StoredReport>`
     select ${REPORT_COLUMNS} from ${REPORT_TABLES} where p.id = any(${ids}::uuid[]) order by p.inserted_at desc, p.id desc`.execute(
     db,
   );
-  return rows;
+  return rows.map(toReport);
+}
+
+function toReport({ approval_hash, commit_hash, remit_hash, ...row }: StoredReport): ReportRow {
+  return {
+    ...row,
+    approval_hash: showHash(approval_hash),
+    commit_hash: commit_hash && showHash(commit_hash),
+    remit_hash: remit_hash && showHash(remit_hash),
+  };
 }
 
 export async function countReports(db: Db, { partnerId, offerId, status }: ReportFilter): Promise<number> {
@@ -99,11 +115,11 @@ export async function findOfferId(db: Db, slug: string): Promise<string | null> 
 /** Returns a participation with its status history, or null if there is none with this id. */
 export async function readReport(db: Db, id: string): Promise<object | null> {
   const { rows } =
-    await sql<ReportRow>`select ${REPORT_COLUMNS} from ${REPORT_TABLES} where p.id = ${id}`.execute(db);
+    await sql<StoredReport>`select ${REPORT_COLUMNS} from ${REPORT_TABLES} where p.id = ${id}`.execute(db);
   const [row] = rows;
   if (row === undefined) return null;
   const { rows: history } = await sql<{ at: string; status: string }>`
     select inserted_at as at, data ->> 'status' as status from events
     where data ->> 'id' = ${id} and type like 'participation.%' order by written`.execute(db);
-  return { ...row, history };
+  return { ...toReport(row), history };
 }

@@ -116,6 +116,21 @@ describe('an approval is refused', () => {
     expect(await judge(`refused ${reason}`, build)).toBe(reason);
   });
 
+  test('if it is of another token, named or not', async () => {
+    const buyer = await sale.buyer('other token');
+    const mint = solanaKey('another mint').address;
+    const source = solanaKey('account of another mint').address;
+    const original = sale.solana.chain.svm.account(keyOf(MINT));
+    if (original === null) throw new Error('there is no mint');
+    sale.solana.chain.svm.setAccount(keyOf(mint), original);
+    setTokenAccount(sale.solana, source, buyer.address, AMOUNT, mint);
+    const checked = sale.approve(buyer, AMOUNT, { source, mint });
+    expect((await refusalOf(buyer, checked)).reason).toBe('token');
+    const plain = sale.land(buyer, [approvePlain(source, FUND, buyer.address, AMOUNT)]);
+    sale.mine(1);
+    expect((await refusalOf(buyer, plain)).reason).toBe('token');
+  });
+
   test('if another wallet made it', async () => {
     const [maker, other] = [await sale.buyer('maker'), await sale.buyer('not the maker')];
     const hash = sale.approve(maker, AMOUNT);

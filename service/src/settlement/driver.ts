@@ -9,6 +9,8 @@ export type SettlementDriver = {
   /** The chain and the operator's address on it. */
   key: KeyId;
   blockTimeSeconds: number;
+  /** How often open transactions are looked at, in milliseconds. */
+  watchIntervalMs: number;
   /** Maximum number of transactions that wait to be mined at once. Confirming ones cost nothing and do not count. */
   maxUnmined: number;
   /** Reads approvals and funds from any node. */

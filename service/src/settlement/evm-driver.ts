@@ -17,6 +17,7 @@ import { createWorker, type SettlementWorker } from './worker.ts';
 export type EvmWorker = SettlementWorker & EvmParts;
 
 const MAX_UNMINED_TRANSACTIONS = 8;
+const WATCH_INTERVAL_MS = 250;
 
 /** Creates the worker that settles on an EVM chain with the key of `signer`. */
 export function createEvmWorker(
@@ -45,6 +46,7 @@ function createEvmDriver(parts: EvmParts): SettlementDriver {
   return {
     key: keyId(account),
     blockTimeSeconds: account.chain.facts.blockTimeSeconds,
+    watchIntervalMs: WATCH_INTERVAL_MS,
     maxUnmined: MAX_UNMINED_TRANSACTIONS,
     reader: () => evmApprovalReader(account.chain),
     readers: () => account.chain.rpc.providers().map((rpc) => evmApprovalReader({ ...account.chain, rpc })),

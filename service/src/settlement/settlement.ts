@@ -14,7 +14,7 @@ import type { SettlementWorker } from './worker.ts';
 export type Settlement = { stop(): Promise<void> };
 
 /** Delay until the next round, unless a notification wakes the worker earlier. */
-const ROUND_DELAY_MS: Record<Round, number> = { busy: 0, watching: 250, idle: 2_000, away: 1_000 };
+const ROUND_DELAY_MS: Record<Exclude<Round, 'watching'>, number> = { busy: 0, idle: 2_000, away: 1_000 };
 const FIRST_RETRY_DELAY_MS = 250;
 const MAX_RETRY_DELAY_MS = 5_000;
 const MISSING_KEY_INTERVAL_MS = 15_000;
@@ -124,7 +124,8 @@ function startLoop(worker: SettlementWorker, runRound: (worker: SettlementWorker
       woken = false;
       let delayMs = Math.min(MAX_RETRY_DELAY_MS, FIRST_RETRY_DELAY_MS * 2 ** failures);
       try {
-        delayMs = ROUND_DELAY_MS[await runRound(worker)];
+        const round = await runRound(worker);
+        delayMs = round === 'watching' ? worker.driver.watchIntervalMs : ROUND_DELAY_MS[round];
         failures = 0;
       } catch (err) {
         failures++;

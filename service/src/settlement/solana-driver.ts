@@ -18,6 +18,8 @@ export type SolanaWorker = SettlementWorker & SolanaParts;
 export const RECEIPT_TIMINGS: ReceiptTimings = { resendSeconds: 2, renewSeconds: 20 };
 
 const MAX_UNMINED_TRANSACTIONS = 400;
+/** A round asks three questions for all transactions together; public nodes answer ten a second. */
+const WATCH_INTERVAL_MS = 1_000;
 
 /** Creates the worker that settles on a Solana cluster. Without a signer it only follows what `address` has sent. */
 export function createSolanaWorker(
@@ -44,6 +46,7 @@ function createSolanaDriver(parts: SolanaParts, watch: WatchState): SettlementDr
   return {
     key: account.key,
     blockTimeSeconds: account.chain.facts.blockTimeSeconds,
+    watchIntervalMs: WATCH_INTERVAL_MS,
     maxUnmined: MAX_UNMINED_TRANSACTIONS,
     reader: () => solanaApprovalReader(account.chain),
     readers: () => providerViews(account.chain).map(solanaApprovalReader),

@@ -21,7 +21,9 @@ import {
   VAULT,
 } from '../../test/support/solana-sale.ts';
 import { associatedAccount, keyOf, receiptAddress } from '../chain/solana/addresses.ts';
-import { transferLamports } from '../chain/solana/instructions.ts';
+import { findClusterProblems } from '../chain/solana/client.ts';
+import { memo, transferChecked, transferLamports } from '../chain/solana/instructions.ts';
+import { adoptForeignTransactions } from '../operator/foreign-transactions.ts';
 import { localSolanaSigner } from '../operator/solana-signer.ts';
 import { requestRemit } from '../participations/remit.ts';
 
@@ -215,6 +217,149 @@ describe('a commit', () => {
   });
 });
 
+describe('keys', () => {
+  const standby = localSolanaSigner(solanaRoles.standby.seed);
+
+  test('a crash between signing and storing sends nothing, and the next worker settles the row', async () => {
+    const buyer = await sale.buyer('crash');
+    const id = await sale.participate(buyer, 4n * UNIT);
+    const operator = localSolanaSigner(solanaRoles.operator.seed);
+    const crashing = {
+      ...operator,
+      signTransaction: async (...args: Parameters<typeof operator.signTransaction>) => {
+        await operator.signTransaction(...args);
+        throw new Error('crash');
+      },
+    };
+    await expect(solanaWorker(sale, { signer: crashing }).settle()).rejects.toThrow('crash');
+    expect(await sale.statusOf(id)).toBe('pending');
+    await complete();
+    expect(await sale.statusOf(id)).toBe('completed');
+  });
+
+  test('a held user is not committed, also not by another attempt', async () => {
+    const buyer = await sale.buyer('held');
+    const before = sale.balanceOf(VAULT);
+    const id = await sale.participate(buyer, 4n * UNIT);
+    setFaults({ sending: 'lost' });
+    await solanaWorker(sale).settle();
+    const { db } = sale.app.ctx;
+    const row = await db
+      .selectFrom('participations')
+      .select('user_id')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    await db
+      .updateTable('users')
+      .set({ held_at: '2026-01-01T00:00:00Z' })
+      .where('id', '=', row.user_id)
+      .execute();
+    setFaults({ sending: 'now' });
+    await solanaWorker(sale, { timings: { renewSeconds: -1 } }).round();
+    expect(sale.balanceOf(VAULT)).toBe(before);
+    await db.updateTable('users').set({ held_at: null }).where('id', '=', row.user_id).execute();
+    await solanaWorker(sale, { timings: { renewSeconds: -1 } }).round();
+    await complete();
+    expect(await sale.statusOf(id)).toBe('completed');
+  });
+
+  test('a key that takes over signs nothing until what the old key signed has expired', async () => {
+    const buyer = await sale.buyer('take over');
+    const before = sale.balanceOf(VAULT);
+    const id = await sale.participate(buyer, 6n * UNIT);
+    sale.land(faucetKey, [transferLamports(faucetKey.address, standby.address, 1_000_000_000n)]);
+    sale.mine(FINALITY_SLOTS + 1);
+    await solanaWorker(sale, { signer: standby }).settle();
+    expect(await sale.statusOf(id)).toBe('pending');
+    sale.mine(301 + FINALITY_SLOTS);
+    await solanaWorker(sale, { signer: standby }).settle();
+    sale.mine(FINALITY_SLOTS + 1);
+    await solanaWorker(sale, { signer: standby }).settle();
+    expect(await sale.statusOf(id)).toBe('completed');
+    expect(sale.balanceOf(VAULT) - before).toBe(6n * UNIT);
+  });
+
+  test('a transfer of a fund that this service did not send raises an alert until it is adopted', async () => {
+    const buyer = await sale.buyer('foreign');
+    const id = await sale.participate(buyer, 8n * UNIT);
+    const thief = associatedAccount(solanaKey('thief').address, MINT);
+    setTokenAccount(sale.solana, thief, solanaKey('thief').address, 0n);
+    const source = associatedAccount(buyer.address, MINT);
+    const transfer = { source, mint: MINT, destination: thief, authority: FUND, amount: UNIT, decimals: 6 };
+    const key = { address: standby.address, sign: solanaRoles.standby.sign as never };
+    sale.land(key, [transferChecked({ ...transfer, signers: [standby.address] }), memo(id)]);
+    sale.mine(FINALITY_SLOTS + 1);
+    await solanaWorker(sale).settle();
+    const alert = /settlement_waiting\{[^}]*reason="foreign_transaction"[^}]*\} [1-9]/;
+    expect(await sale.app.ctx.metrics.render()).toMatch(alert);
+    expect(await adoptForeignTransactions(sale.app.ctx.db, 'solana_devnet')).toBe(1);
+    await solanaWorker(sale).settle();
+    expect(await sale.statusOf(id)).toBe('failed');
+    expect(await sale.reasonOf(id)).toBe('insufficient_allowance');
+  });
+});
+
+describe('settlement waits with a reason', () => {
+  const waiting = async (reason: string) =>
+    new RegExp(`settlement_waiting\\{[^}]*reason="${reason}"[^}]*\\} [1-9]`).test(
+      await sale.app.ctx.metrics.render(),
+    );
+
+  test('while the operator has no SOL', async () => {
+    const buyer = await sale.buyer('no gas');
+    const id = await sale.participate(buyer, 2n * UNIT);
+    const { svm } = sale.solana.chain;
+    const account = svm.account(keyOf(OPERATOR));
+    if (account === null) throw new Error('the operator has no account');
+    svm.setAccount(keyOf(OPERATOR), { ...account, lamports: 1_000_000n });
+    await solanaWorker(sale).settle();
+    expect(await waiting('operator_out_of_gas')).toBe(true);
+    expect(await sale.statusOf(id)).toBe('pending');
+    svm.setAccount(keyOf(OPERATOR), account);
+    await complete();
+    expect(await sale.statusOf(id)).toBe('completed');
+  });
+
+  test('while the market asks for more than the cap', async () => {
+    const buyer = await sale.buyer('fee cap');
+    const id = await sale.participate(buyer, 2n * UNIT);
+    const { worker, settle } = solanaWorker(sale);
+    worker.account.maxPrice = -1n;
+    await settle();
+    expect(await waiting('fee_cap')).toBe(true);
+    expect(await sale.statusOf(id)).toBe('pending');
+    await complete();
+    expect(await sale.statusOf(id)).toBe('completed');
+  });
+
+  test('while two providers disagree about a large participation', async () => {
+    const { config } = sale.app.ctx;
+    config.settlementQuorumUsd = 0;
+    const buyer = await sale.buyer('quorum');
+    const id = await sale.participate(buyer, 2n * UNIT);
+    await solanaWorker(sale).settle();
+    sale.mine(FINALITY_SLOTS + 1);
+    const [, second] = sale.solana.nodes;
+    Object.assign(second?.faults ?? {}, { slotsBehind: 30 });
+    await solanaWorker(sale).round();
+    expect(await sale.statusOf(id)).toBe('submitted');
+    expect(await waiting('providers_disagree')).toBe(true);
+    Object.assign(second?.faults ?? {}, NO_FAULTS);
+    await solanaWorker(sale).round();
+    expect(await sale.statusOf(id)).toBe('completed');
+    config.settlementQuorumUsd = 1_000;
+  });
+});
+
+test('an endpoint of another cluster is reported', async () => {
+  const chain = sale.app.ctx.chains.solana('solana_devnet');
+  expect(await findClusterProblems(chain)).toEqual([]);
+  const elsewhere = { ...chain, facts: { ...chain.facts, genesisHash: 'another' } };
+  expect(await findClusterProblems(elsewhere)).toEqual(
+    Array.from({ length: 2 }, () => expect.stringContaining('serves the cluster with genesis hash')),
+  );
+});
+
 describe('a refund', () => {
   const refund = (id: string) => requestRemit(sale.app.ctx, id);
 
@@ -244,7 +389,7 @@ describe('a refund', () => {
     expect(sale.balanceOf(source)).toBe(1_000n * UNIT);
   });
 
-  test('fails if the account has another owner or is frozen, and succeeds once it is not', async () => {
+  test('fails if the account is frozen, and succeeds once it is not', async () => {
     const buyer = await sale.buyer('refund frozen');
     const account = associatedAccount(buyer.address, MINT);
     const id = await sale.participate(buyer, 10n * UNIT);
@@ -260,6 +405,18 @@ describe('a refund', () => {
     await refund(id);
     await complete();
     expect(await sale.statusOf(id)).toBe('remitted');
+  });
+
+  test('fails if the associated account has another owner', async () => {
+    const buyer = await sale.buyer('refund reowned');
+    const id = await sale.participate(buyer, 10n * UNIT);
+    await complete();
+    const account = associatedAccount(buyer.address, MINT);
+    sale.land(buyer, [setOwner(account, buyer.address, solanaKey('thief').address)]);
+    sale.mine(2);
+    await refund(id);
+    await complete();
+    expect(await sale.reasonOf(id)).toBe('refund_account_reowned');
   });
 
   test('waits while the refund allowance of the vault is too small', async () => {

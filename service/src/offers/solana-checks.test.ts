@@ -1,0 +1,114 @@
+import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
+import { expect, test } from 'vitest';
+import { saleFile } from '../../test/support/offers.ts';
+import { freezeOrThaw, MINT } from '../../test/support/solana-instructions.ts';
+import {
+  FUND,
+  faucetKey,
+  setTokenAccount,
+  solanaKey,
+  solanaSaleFile,
+  UNIT,
+  useSolanaSale,
+  VAULT,
+} from '../../test/support/solana-sale.ts';
+import { associatedAccount } from '../chain/solana/addresses.ts';
+import { localSolanaSigner } from '../operator/solana-signer.ts';
+import { createFund } from '../settlement/solana-command.ts';
+import { checkContracts } from './contract-checks.ts';
+import { OfferFileError } from './file.ts';
+import type { OfferFile } from './file-schema.ts';
+
+const sale = useSolanaSale();
+
+async function check(change: object, solanaOperator: string | null = solanaRoles.operator.address) {
+  const file = solanaSaleFile();
+  const contracts = [{ ...file.contracts[0], ...change }] as OfferFile['contracts'];
+  const warnings: string[] = [];
+  const digits = new Map([['usd-coin', 6]]);
+  const parts = { chains: sale.app.ctx.chains, digits, operator: null, supplier: null, solanaOperator };
+  const problems = await checkContracts(
+    { ...parts, warn: (text) => void warnings.push(text) },
+    { ...file, contracts },
+  );
+  return { problems, warnings };
+}
+
+test('a fund with our key, a vault of a cold wallet and a classic mint are accepted', async () => {
+  expect(await check({})).toEqual({ problems: [], warnings: [] });
+});
+
+test('a fund without our key, or another account, is refused', async () => {
+  const { problems } = await check({}, solanaKey('stranger').address);
+  expect(problems).toEqual([expect.stringContaining('is not one of the signers')]);
+  expect((await check({ address: MINT })).problems).toEqual([
+    expect.stringContaining('not a multisig account'),
+  ]);
+});
+
+test('another program’s mint and wrong decimals are refused', async () => {
+  const token = (address: string) => ({ funding_tokens: [{ asset: 'usd-coin', address }] });
+  expect((await check(token(VAULT))).problems[0]).toContain('not a mint of the classic token program');
+  const file = solanaSaleFile();
+  const parts = { chains: sale.app.ctx.chains, operator: null, supplier: null, solanaOperator: null };
+  const problems = await checkContracts({ ...parts, digits: new Map([['usd-coin', 9]]) }, file);
+  expect(problems).toEqual([expect.stringContaining('the mint has 6 decimals')]);
+});
+
+test('a vault that is not an associated account, is frozen or cannot refund is reported', async () => {
+  const owner = solanaKey('cold wallet').address;
+  const [plain, own] = [solanaKey('plain').address, associatedAccount(owner, MINT)];
+  setTokenAccount(sale.solana, plain, owner, 0n);
+  setTokenAccount(sale.solana, own, owner, UNIT);
+  expect((await check({ vault: plain })).problems[0]).toContain('is not the associated account of its owner');
+  expect(await check({ vault: own })).toEqual({
+    problems: [],
+    warnings: [expect.stringContaining('no refund allowance')],
+  });
+  sale.land(faucetKey, [freezeOrThaw(10, own)]);
+  sale.mine(2);
+  expect((await check({ vault: own })).problems[0]).toContain('is frozen');
+  expect((await check({ vault: FUND })).problems[0]).toContain('is not a token account');
+});
+
+test('a file with the addresses or fields of another protocol is refused', () => {
+  const contract = solanaSaleFile().contracts[0];
+  const evm = `0x${'ab'.repeat(20)}`;
+  for (const change of [
+    { address: evm },
+    { vault: null },
+    { vault: evm },
+    { chain: 'ethereum_sepolia' },
+    { allow_list: true },
+  ])
+    expect(() => saleFile({ contracts: [{ ...contract, ...change }] as never })).toThrow(OfferFileError);
+  expect(() => saleFile({ type: 'fund::swap', contracts: [contract] as never })).toThrow(OfferFileError);
+});
+
+test('offer details show the fund with its exact spelling', async () => {
+  const { body } = await sale.person.call('GET', `/v1/offers/${sale.offer.id}`);
+  expect(body.contracts).toEqual([
+    {
+      chain: 'solana_devnet',
+      kind: 'fund',
+      address: FUND,
+      asset_address: null,
+      allow_list_address: null,
+      funding_tokens: [{ asset_id: 'usd-coin', address: MINT, decimals: 6 }],
+    },
+  ]);
+});
+
+test('a fund account is created once, for the operator and a standby key', async () => {
+  const chain = sale.app.ctx.chains.solana('solana_devnet');
+  const signer = localSolanaSigner(solanaRoles.operator.seed);
+  const standby = solanaKey('standby').address;
+  sale.solana.chain.setSlotMs(50);
+  const fund = await createFund(chain, signer, 'another-sale', standby);
+  expect((await check({ address: fund })).problems).toEqual([]);
+  expect(await createFund(chain, signer, 'another-sale', standby)).toBe(fund);
+  await expect(createFund(chain, signer, 'another-sale', solanaKey('other').address)).rejects.toThrow(
+    'other signers',
+  );
+  sale.solana.chain.setSlotMs(0);
+});
