@@ -260,6 +260,27 @@ describe('tokens', () => {
   });
 });
 
+test('the fee is what the payer loses, with the price of its compute units', async () => {
+  const payer = await newWallet();
+  solana.chain.mine(1);
+  const programAddress = address('ComputeBudget111111111111111111111111111111');
+  const limit = Uint8Array.of(2, 0xe8, 3, 0, 0);
+  const price = Uint8Array.of(3, 0x89, 0x13, 0, 0, 0, 0, 0, 0);
+  const { wire, signature } = await sign(payer, [
+    { programAddress, data: limit },
+    { programAddress, data: price },
+    transfer(payer, payer.address, 1n),
+  ]);
+  await send(wire);
+  solana.chain.mine(1);
+  // 1,000 units at 5,001 micro-lamports each, rounded up.
+  expect(await lamports(payer.address, 'processed')).toBe(10n * SOL - 5_006n);
+  const options = { commitment: 'confirmed', maxSupportedTransactionVersion: 0, encoding: 'json' } as const;
+  expect((await rpc.getTransaction(signature, options).send())?.meta?.fee).toBe(5_006n);
+  const fees = await rpc.getRecentPrioritizationFees([payer.address]).send();
+  expect(fees.map(({ prioritizationFee }) => prioritizationFee)).toContain(5_001n);
+});
+
 describe('history', () => {
   test('a transaction is found by signature and by address, with its metadata', async () => {
     const [payer, receiver] = [await newWallet(), await newWallet(1n * SOL)];
