@@ -6,7 +6,7 @@ export type Overview = {
   identity_flow_url: string;
   chains: {
     chain: string;
-    chain_id: number;
+    chain_id: number | null;
     rpc_url: string;
     tokens: { asset_id: string; code: string; address: string; decimals: number }[];
   }[];
@@ -27,7 +27,7 @@ export function forwardMail({ baseUrl }: DemoSettings, email: string | undefined
   return forward(`${baseUrl}/sandbox/mail${query}`, { method: 'GET' });
 }
 
-const FAUCET = /^\/sandbox\/chains\/(ethereum_sepolia|base_sepolia)\/faucet$/;
+const FAUCET = /^\/sandbox\/chains\/(ethereum_sepolia|base_sepolia|solana_devnet)\/faucet$/;
 
 /** Forwards the sandbox controls that the demo offers: the faucet and the market hours. Returns null for any other path. */
 export async function forwardControl(

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { failureTests } from './failures.ts';
 import { otherWalletTests } from './other-wallets.ts';
 import { screenStateTests } from './screen-states.ts';
+import { solanaTests } from './solana.ts';
 import { shoot, startTestApp, type TestApp } from './test-app.ts';
 import * as user from './user-actions.ts';
 
@@ -128,5 +129,6 @@ describe('a new user', () => {
 });
 
 otherWalletTests(() => app);
+solanaTests(() => app);
 screenStateTests(() => app);
 failureTests(() => app);

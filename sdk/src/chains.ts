@@ -1,6 +1,18 @@
 import type { Chain, EvmChain } from './wire.ts';
 
+export type SolanaChain = Exclude<Chain, EvmChain>;
+
 type ChainFacts = { name: string; protocol: 'ethereum' | 'solana'; chainId?: number; isTest: boolean };
+
+/** A transaction's page in a block explorer; `*` stands for its hash. */
+const EXPLORERS: Readonly<Record<Chain, string>> = {
+  ethereum_mainnet: 'https://etherscan.io/tx/*',
+  ethereum_sepolia: 'https://sepolia.etherscan.io/tx/*',
+  base_mainnet: 'https://basescan.org/tx/*',
+  base_sepolia: 'https://sepolia.basescan.org/tx/*',
+  solana_mainnet: 'https://explorer.solana.com/tx/*',
+  solana_devnet: 'https://explorer.solana.com/tx/*?cluster=devnet',
+};
 
 /**
  * The supported chains. EVM chains have their EIP-155 id.
@@ -22,7 +34,7 @@ export const CHAINS: Readonly<Record<Chain, ChainFacts>> = {
 };
 
 /**
- * Returns true for an EVM chain. Contracts and approvals exist on EVM chains only; on Solana only wallets are supported.
+ * Returns true for an EVM chain. On Solana there are token sales only: swaps and contract reads need an EVM chain.
  *
  * @example
  * ```ts
@@ -53,4 +65,18 @@ export function chainIdOf(chain: EvmChain): number {
       `${chain} has no chain id because it is not an EVM chain; check it with isEvmChain() first`,
     );
   return chainId;
+}
+
+/**
+ * Returns the URL of a transaction in a block explorer. Explorers do not know the sandbox's embedded chains.
+ *
+ * @example
+ * ```ts
+ * import { transactionUrl } from '@causeway/sdk';
+ *
+ * console.log(transactionUrl('base_sepolia', '0x1234')); // "https://sepolia.basescan.org/tx/0x1234"
+ * ```
+ */
+export function transactionUrl(chain: Chain, hash: string): string {
+  return EXPLORERS[chain].replace('*', encodeURIComponent(hash));
 }

@@ -1,6 +1,6 @@
 export { formatAmount, parseAmount } from './amounts.ts';
 export { type BrowserTokenOptions, browserToken } from './browser-token.ts';
-export { CHAINS, chainIdOf, isEvmChain } from './chains.ts';
+export { CHAINS, chainIdOf, isEvmChain, type SolanaChain, transactionUrl } from './chains.ts';
 export { type Causeway, createCauseway } from './client.ts';
 export { CausewayError, type CausewayErrorCode, isCausewayError, type LocalCode } from './error.ts';
 export type { EventStreamOptions } from './event-stream.ts';

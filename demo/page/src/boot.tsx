@@ -19,6 +19,7 @@ type AppSetup = {
   client: Causeway;
   wallets: readonly WalletConnector[];
   identity: IdentityLauncher | undefined;
+  rpcUrls: Record<string, readonly string[]>;
 };
 
 async function setUp(): Promise<AppSetup> {
@@ -42,6 +43,7 @@ async function setUp(): Promise<AppSetup> {
     client,
     wallets: config.is_sandbox ? testWallets(config.chains) : [],
     identity: identity_flow_url === null ? undefined : hostedIdentity(identity_flow_url),
+    rpcUrls: Object.fromEntries(config.chains.map(({ chain, rpc_url }) => [chain, [rpc_url]])),
   };
 }
 
@@ -89,6 +91,7 @@ export function Boot() {
         wallets={setup.wallets}
         identity={setup.identity}
         supportUrl="mailto:support@harbour-invest.example"
+        rpcUrls={setup.rpcUrls}
       >
         <App />
       </CausewayProvider>

@@ -1,11 +1,18 @@
-import type { EvmChain } from '@causeway/sdk';
+import { type Chain, type EvmChain, isEvmChain } from '@causeway/sdk';
 
 export type ChainConfig = {
-  chain: EvmChain;
-  chain_id: number;
+  chain: Chain;
+  /** Null on Solana. */
+  chain_id: number | null;
   rpc_url: string;
   tokens: { asset_id: string; code: string; address: string; decimals: number }[];
 };
+
+export type EvmChainConfig = ChainConfig & { chain: EvmChain };
+
+export function isEvmConfig(config: ChainConfig): config is EvmChainConfig {
+  return isEvmChain(config.chain);
+}
 
 /** The page's configuration from the server; fields that only a sandbox has are null elsewhere. */
 export type DemoConfig = {

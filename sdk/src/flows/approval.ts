@@ -19,10 +19,13 @@ export async function assertBalance(session: Session, { token, amount }: Allowan
   const { causeway, address, chain, signal } = session;
   const query = { token_address: token, owner: address, chain };
   const { balance } = await causeway.token.balance(query, { signal });
-  if (BigInt(balance) < amount)
-    throw new FlowFailure('insufficient_balance', "The wallet's balance is lower than the amount.", {
-      details: { required: String(amount), balance, owner: address, token },
-    });
+  if (BigInt(balance) < amount) throw balanceTooLow(address, token, amount, BigInt(balance));
+}
+
+export function balanceTooLow(owner: string, token: string, amount: bigint, balance: bigint): FlowFailure {
+  return new FlowFailure('insufficient_balance', "The wallet's balance is lower than the amount.", {
+    details: { required: String(amount), balance: String(balance), owner, token },
+  });
 }
 
 export async function readAllowance(session: Session, { token, spender }: Allowance): Promise<bigint> {

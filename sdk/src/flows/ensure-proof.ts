@@ -1,22 +1,34 @@
 import { isCausewayError } from '../error.ts';
 import { requestChallenge, signEvmMessage } from './proof.ts';
-import type { Session } from './session.ts';
+import type { Session, WalletSession } from './session.ts';
 
-/**
- * Has the owner prove the wallet if the service does not know it as the user's yet, which every investment requires. Calls
- * `onProving` before the wallet is asked to sign. Sends no transaction.
- */
-export async function ensureProven(
+/** Has the owner of an EVM wallet prove it, like `ensureWalletProven`. */
+export function ensureProven(
   session: Session,
   offerId: string,
   optionId: string,
   onProving: () => void,
 ): Promise<void> {
+  return ensureWalletProven(session, { offerId, optionId }, onProving, (message) =>
+    signEvmMessage(session, message),
+  );
+}
+
+/**
+ * Has the owner prove the wallet if the service does not know it as the user's yet, which every investment requires. Calls
+ * `onProving` before the wallet is asked to sign. Sends no transaction.
+ */
+export async function ensureWalletProven(
+  session: WalletSession,
+  { offerId, optionId }: { offerId: string; optionId: string },
+  onProving: () => void,
+  sign: (message: string) => Promise<string>,
+): Promise<void> {
   if (await isProven(session, offerId, optionId)) return;
   const { causeway, chain, address, signal } = session;
   onProving();
   const message = await requestChallenge(causeway, { address, chain }, signal);
-  const signature = await signEvmMessage(session, message);
+  const signature = await sign(message);
   const proof = { chain, offer_option_id: optionId, signature, wallet_address: address };
   await causeway.wallets.bind(offerId, proof, { signal }).catch((error: unknown) => {
     // The signature has proven the wallet, although the option has no room for another one.
@@ -26,7 +38,7 @@ export async function ensureProven(
 
 /** Returns true if the token's scope does not permit the question: the service checks again. */
 async function isProven(
-  { causeway, chain, address, signal }: Session,
+  { causeway, chain, address, signal }: WalletSession,
   offerId: string,
   optionId: string,
 ): Promise<boolean> {

@@ -1,6 +1,5 @@
-import type { Hex } from 'viem';
 import { type CausewayErrorCode, isCausewayError } from '../error.ts';
-import type { EvmChain } from '../wire.ts';
+import type { Chain } from '../wire.ts';
 import { hasCode, messageOf } from './wallet-error.ts';
 
 /** The codes of a flow's own failures, in addition to the service's codes. */
@@ -53,7 +52,11 @@ export type FlowCode =
   | 'invalid_input';
 
 /** A transaction that the wallet sent. Reported again with the new hash if its owner speeds it up. */
-export type SentTransaction<Phase extends string> = { phase: Phase; hash: Hex };
+export type SentTransaction<Phase extends string> = {
+  phase: Phase;
+  /** On Solana, the signature in base58. */
+  hash: string;
+};
 
 /**
  * The contracts that the host application trusts, per chain, so that a compromised service cannot name others. Tokenized
@@ -70,7 +73,7 @@ export type SentTransaction<Phase extends string> = { phase: Phase; hash: Hex };
  */
 export type TrustedContracts = Partial<
   Record<
-    EvmChain,
+    Chain,
     {
       /** The funds and swap contracts. If given, no other contract gets an approval or a call. */
       contracts?: readonly string[] | undefined;
@@ -112,15 +115,18 @@ export type FlowOptions<Phase extends string> = {
   confirmWithin?: number | undefined;
   /** @deprecated Use `pollIntervalMs`. */
   pollEvery?: number | undefined;
-  /** Nodes to add a chain with that the wallet does not know. Without them, such a wallet fails with `wrong_chain`. */
-  rpcUrls?: Partial<Record<EvmChain, readonly string[]>> | undefined;
+  /**
+   * Nodes per chain. On EVM chains, the wallet adds a chain with them that it does not know; without them, it fails with
+   * `wrong_chain`. On Solana, the flow reads the chain through them, because wallets do not.
+   */
+  rpcUrls?: Partial<Record<Chain, readonly string[]>> | undefined;
   /** The contracts to trust, if the service itself is not enough. */
   trusted?: TrustedContracts | undefined;
 };
 
 type ErrorInfo = {
   cause?: unknown;
-  transactionHash?: Hex | undefined;
+  transactionHash?: string | undefined;
   details?: Record<string, unknown> | undefined;
 };
 
@@ -141,7 +147,7 @@ export class FlowError<Phase extends string = string> extends Error {
   readonly phase: Phase;
   readonly code: FlowCode | CausewayErrorCode;
   /** The transaction that the error is about, if one was sent. */
-  readonly transactionHash: Hex | undefined;
+  readonly transactionHash: string | undefined;
   readonly details: Record<string, unknown>;
 
   constructor(
@@ -193,7 +199,7 @@ const USER_REJECTED = 4001;
 export type Enter<Phase extends string> = (phase: Phase) => void;
 
 /** Reports the progress of a flow: the phase it enters, and the transactions sent in it. */
-export type Progress<Phase extends string> = { enter: Enter<Phase>; reportTransaction(hash: Hex): void };
+export type Progress<Phase extends string> = { enter: Enter<Phase>; reportTransaction(hash: string): void };
 
 /** Runs the steps of a flow. Everything they throw becomes a `FlowError` of the current phase. */
 export async function runFlow<Phase extends string, Result>(

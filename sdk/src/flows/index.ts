@@ -24,6 +24,7 @@ export {
 } from './flow.ts';
 export { type FundSwapInput, type FundSwapPhase, swapFund } from './fund-swap.ts';
 export type { SwapResult } from './outcome.ts';
+export { buyTokenSaleOnSolana, type SolanaSaleInput, type SolanaSalePhase } from './solana-sale.ts';
 export { buyTokenSale, type TokenSaleInput, type TokenSalePhase } from './token-sale.ts';
 export { buyTokenized, type TokenizedInput, type TokenizedPhase } from './tokenized-purchase.ts';
 export type { Eip1193Provider, EvmWallet, SolanaWallet, Wallet } from './wallet.ts';

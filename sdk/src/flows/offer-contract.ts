@@ -1,5 +1,5 @@
 import type { Hex } from 'viem';
-import type { EvmChain, OfferContract, OfferDetails } from '../wire.ts';
+import type { Chain, EvmChain, OfferContract, OfferDetails } from '../wire.ts';
 import { FlowFailure } from './flow.ts';
 
 type FundingToken = { asset_id: string; address: Hex; decimals: number };
@@ -14,15 +14,7 @@ export function findDeployment(
   assetId: string,
 ): Deployment {
   const contract = findContract(offer, type, chain);
-  const token = contract.funding_tokens.find(({ asset_id }) => asset_id === assetId);
-  if (token === undefined) {
-    const accepted = contract.funding_tokens.map(({ asset_id }) => asset_id);
-    throw new FlowFailure(
-      'asset_not_accepted',
-      `${offer.name} does not accept ${assetId} on ${chain}. Use one of: ${accepted.join(', ')}.`,
-      { details: { accepted } },
-    );
-  }
+  const token = assertAccepted(offer, contract, assetId);
   return {
     address: lower(contract.address),
     assetAddress: contract.asset_address === null ? null : lower(contract.asset_address),
@@ -30,11 +22,23 @@ export function findDeployment(
   };
 }
 
-export function findContract(
+/** Returns the token that pays with an asset. Throws `asset_not_accepted` if the contract takes others only. */
+export function assertAccepted(
   offer: OfferDetails,
-  type: OfferDetails['type'],
-  chain: EvmChain,
-): OfferContract {
+  { chain, funding_tokens }: OfferContract,
+  assetId: string,
+): OfferContract['funding_tokens'][number] {
+  const token = funding_tokens.find(({ asset_id }) => asset_id === assetId);
+  if (token !== undefined) return token;
+  const accepted = funding_tokens.map(({ asset_id }) => asset_id);
+  throw new FlowFailure(
+    'asset_not_accepted',
+    `${offer.name} does not accept ${assetId} on ${chain}. Use one of: ${accepted.join(', ')}.`,
+    { details: { accepted } },
+  );
+}
+
+export function findContract(offer: OfferDetails, type: OfferDetails['type'], chain: Chain): OfferContract {
   if (offer.type !== type)
     throw new FlowFailure(
       'offer_type_mismatch',

@@ -115,14 +115,18 @@ function withHash(error: unknown, transactionHash: Hex, signal: AbortSignal | un
 function timedOut(session: Session, { hash, transaction, isOnChain }: Watched): FlowFailure {
   if (!isOnChain) return wrongChain(session, undefined, hash);
   if (transaction === null) return notFound(hash);
+  return notInTime(hash);
+}
+
+export function notInTime(transactionHash: string): FlowFailure {
   return new FlowFailure(
     'confirmation_timeout',
     'The transaction was not mined in time. It may still be mined; check its hash before you retry.',
-    { transactionHash: hash },
+    { transactionHash },
   );
 }
 
-function notFound(transactionHash: Hex): FlowFailure {
+export function notFound(transactionHash: string): FlowFailure {
   return new FlowFailure(
     'transaction_not_found',
     'The chain does not know this transaction. It was dropped or never sent; start again.',

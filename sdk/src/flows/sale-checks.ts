@@ -1,18 +1,18 @@
 import { CausewayError, isCausewayError } from '../error.ts';
 import { describeStatus } from '../requirements.ts';
+import { isSameAddress } from '../same-address.ts';
 import { sleep } from '../sleep.ts';
 import type { OfferDetails, Requirement } from '../wire.ts';
 import { FlowFailure } from './flow.ts';
 import { compareToDecimal } from './money.ts';
-import type { Deployment } from './offer-contract.ts';
-import type { Session } from './session.ts';
+import type { WalletSession } from './session.ts';
 
 /** Runs the service's checks before the user pays for an approval that would lead nowhere. */
 export async function assertEligible(
-  session: Session,
+  session: WalletSession,
   offer: OfferDetails,
   optionId: string,
-  { token }: Deployment,
+  token: { decimals: number },
   amount: bigint,
 ): Promise<void> {
   const option = offer.options.find(({ id }) => id === optionId);
@@ -29,7 +29,7 @@ export async function assertEligible(
   await ignoreMissingScope(assertRequirements(session, offer.id, optionId));
 }
 
-async function assertRequirements(session: Session, offerId: string, optionId: string): Promise<void> {
+async function assertRequirements(session: WalletSession, offerId: string, optionId: string): Promise<void> {
   const { causeway, signal } = session;
   const { options } = await causeway.requirements.list(offerId, { signal });
   const requirements = options[optionId]?.data ?? [];
@@ -51,14 +51,14 @@ function requirementsNotMet(errors: Record<string, unknown>): FlowFailure {
 }
 
 async function assertBound(
-  { causeway, address, signal }: Session,
+  { causeway, address, signal }: WalletSession,
   offerId: string,
   optionId: string,
   requirements: Requirement[],
 ): Promise<void> {
   if (!requirements.some(({ type }) => type === 'whitelisted_wallet' || type === 'external_wallet')) return;
   for await (const bound of causeway.wallets.list(offerId, { offer_option_id: optionId }, { signal }))
-    if (bound.address.toLowerCase() === address) return;
+    if (isSameAddress(bound.address, address)) return;
   throw new FlowFailure(
     'wallet_not_bound',
     'The option accepts only wallets that are bound to it. Bind this one with proveAndBindWallet() first.',
@@ -70,7 +70,7 @@ async function assertBound(
  * the allowance that they still need. Calls `onWaiting` if there are any.
  */
 export async function waitForEarlierParticipations(
-  session: Session,
+  session: WalletSession,
   { offerId, assetId }: { offerId: string; assetId: string },
   onWaiting: () => void,
 ): Promise<void> {
@@ -90,7 +90,7 @@ export async function waitForEarlierParticipations(
 }
 
 async function listUnsettled(
-  { causeway, address, chain, signal }: Session,
+  { causeway, address, chain, signal }: WalletSession,
   offerId: string,
   assetId: string,
 ): Promise<string[]> {
@@ -100,7 +100,7 @@ async function listUnsettled(
   ] as const;
   const unsettled: string[] = [];
   for await (const participation of causeway.participations.list({ filters, limit: 100 }, { signal })) {
-    const isOfWallet = participation.wallet_address?.toLowerCase() === address;
+    const isOfWallet = isSameAddress(participation.wallet_address ?? '', address);
     if (isOfWallet && participation.chain === chain && participation.asset.id === assetId)
       unsettled.push(participation.id);
   }

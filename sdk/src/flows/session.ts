@@ -2,28 +2,34 @@ import type { Hex } from 'viem';
 import { chainIdOf } from '../chains.ts';
 import type { Causeway } from '../client.ts';
 import { sleep } from '../sleep.ts';
-import type { EvmChain } from '../wire.ts';
+import type { Chain, EvmChain } from '../wire.ts';
 import { addChainParameters } from './add-chain.ts';
 import { FlowFailure, type FlowOptions, type TrustedContracts } from './flow.ts';
 import type { RpcTransaction } from './rpc.ts';
 import type { EvmWallet } from './wallet.ts';
 import { hasCode } from './wallet-error.ts';
 
-/** A wallet on a chain, for the duration of a flow. The chain is read through the wallet's own provider only. */
-export type Session = {
+/** What every flow with a wallet knows, whatever the wallet's protocol. */
+export type WalletSession = {
   causeway: Causeway;
-  wallet: EvmWallet;
-  /** Lower case. */
-  address: Hex;
-  chain: EvmChain;
-  chainId: number;
+  /** EVM addresses are in lower case. */
+  address: string;
+  chain: Chain;
   signal: AbortSignal | undefined;
   confirmationTimeoutMs: number;
   pollIntervalMs: number;
   rpcUrls: readonly string[];
   trusted: TrustedContracts | undefined;
   /** Reports every transaction that the wallet sends. */
-  reportTransaction(hash: Hex): void;
+  reportTransaction(hash: string): void;
+};
+
+/** An EVM wallet on a chain, for the duration of a flow. The chain is read through the wallet's own provider only. */
+export type Session = WalletSession & {
+  wallet: EvmWallet;
+  address: Hex;
+  chain: EvmChain;
+  chainId: number;
   /** The sent transactions by hash, for nodes that do not know them yet. Their nonces are guesses. */
   sent: Map<Hex, RpcTransaction>;
 };
@@ -38,17 +44,28 @@ export function openSession(
   causeway: Causeway,
   { wallet, chain }: { wallet: EvmWallet; chain: EvmChain },
   options: FlowOptions<never>,
-  reportTransaction: (hash: Hex) => void,
+  reportTransaction: (hash: string) => void,
 ): Session {
+  const address = wallet.address.toLowerCase() as Hex;
+  return {
+    ...openWalletSession(causeway, { address, chain }, options, reportTransaction),
+    ...{ wallet, address, chain, chainId: chainIdOf(chain), sent: new Map() },
+  };
+}
+
+/** Fills in the defaults of a flow's options. */
+export function openWalletSession(
+  causeway: Causeway,
+  { address, chain }: { address: string; chain: Chain },
+  options: FlowOptions<never>,
+  reportTransaction: (hash: string) => void,
+): WalletSession {
   const { signal, rpcUrls = {}, trusted, confirmWithin, pollEvery } = options;
   return {
-    ...{ causeway, wallet, chain, signal, reportTransaction, trusted },
-    address: wallet.address.toLowerCase() as Hex,
-    chainId: chainIdOf(chain),
+    ...{ causeway, address, chain, signal, reportTransaction, trusted },
     confirmationTimeoutMs: options.confirmationTimeoutMs ?? confirmWithin ?? DEFAULT_CONFIRMATION_TIMEOUT_MS,
     pollIntervalMs: options.pollIntervalMs ?? pollEvery ?? DEFAULT_POLL_INTERVAL_MS,
     rpcUrls: rpcUrls[chain] ?? [],
-    sent: new Map(),
   };
 }
 

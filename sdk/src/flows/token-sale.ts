@@ -1,10 +1,8 @@
 import type { Hex } from 'viem';
-import { keccak256, stringToHex } from 'viem/utils';
 import type { Causeway } from '../client.ts';
-import { isCausewayError } from '../error.ts';
-import type { NewParticipation } from '../participations.ts';
 import type { EvmChain, OfferDetails, Participation } from '../wire.ts';
 import { type Allowance, assertApproved, assertBalance, sendApproval } from './approval.ts';
+import { createParticipation, participationBody } from './create-participation.ts';
 import { ensureProven } from './ensure-proof.ts';
 import { type Enter, FlowFailure, type FlowOptions, runFlow } from './flow.ts';
 import { parseSmallestUnits } from './money.ts';
@@ -97,7 +95,7 @@ export async function buyTokenSale(
     if (hash !== undefined) await prove();
     else {
       enter('checking');
-      await assertEligible(session, offer, input.optionId, deployment, amount);
+      await assertEligible(session, offer, input.optionId, deployment.token, amount);
       await assertBalance(session, wanted);
       await waitForEarlierParticipations(session, { offerId: offer.id, assetId }, () =>
         enter('waiting_for_earlier'),
@@ -110,7 +108,7 @@ export async function buyTokenSale(
     const receipt = await waitForReceipt(session, hash, onApproved);
     assertApproved(receipt, session.address, wanted);
     enter('creating');
-    const body = bodyOf(session, input, amount, receipt.transactionHash);
+    const body = participationBody(session, input, amount, receipt.transactionHash);
     return createParticipation(session, body, approvalHash !== undefined);
   });
 }
@@ -127,42 +125,4 @@ async function approve(
   const call = await signPermit(session, wanted, terms);
   enter('approving');
   return sendTransaction(session, call);
-}
-
-function bodyOf(
-  { address, chain }: Session,
-  { offer, optionId, assetId }: TokenSaleInput,
-  amount: bigint,
-  hash: Hex,
-): NewParticipation {
-  return {
-    offer_id: offer.id,
-    offer_option_id: optionId,
-    chain,
-    wallet_address: address,
-    amount: String(amount),
-    asset_id: assetId,
-    approval_transaction_hash: hash,
-  };
-}
-
-/**
- * Derives the idempotency key from the request, so that every resume sends the same one. The service also replays
- * rejections under a key, although their reason may be gone (a requirement completed since). A rejected resume is
- * therefore repeated once with a new key, which is safe because an approval counts only once.
- */
-async function createParticipation(
-  { causeway, signal }: Session,
-  body: NewParticipation,
-  isResumed: boolean,
-): Promise<Participation> {
-  const idempotencyKey = `sale-${keccak256(stringToHex(JSON.stringify(Object.values(body)))).slice(2)}`;
-  try {
-    return await causeway.participations.create(body, { signal, idempotencyKey });
-  } catch (error) {
-    const isRejected =
-      isCausewayError(error) && error.status >= 400 && error.status < 500 && error.status !== 429;
-    if (!isResumed || !isRejected) throw error;
-    return causeway.participations.create(body, { signal });
-  }
 }

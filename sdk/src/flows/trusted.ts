@@ -1,5 +1,6 @@
 import { CHAINS } from '../chains.ts';
-import type { EvmChain } from '../wire.ts';
+import { isSameAddress } from '../same-address.ts';
+import type { Chain, EvmChain } from '../wire.ts';
 import { FlowFailure, type TrustedContracts } from './flow.ts';
 
 /** The venue's manager on each network with real money. */
@@ -12,7 +13,7 @@ type Published = { address: string; token?: { asset_id: string; address: string 
 /** Throws unless the host trusts the contract and its funding token, or has named none for the chain. */
 export function assertTrusted(
   trusted: TrustedContracts | undefined,
-  chain: EvmChain,
+  chain: Chain,
   { address, token }: Published,
 ): void {
   const { contracts = [address], tokens = {} } = trusted?.[chain] ?? {};
@@ -22,7 +23,7 @@ export function assertTrusted(
   if (!includesAddress([expected], token.address)) throw notTrusted(chain, token.address);
 }
 
-function notTrusted(chain: EvmChain, address: string): FlowFailure {
+function notTrusted(chain: Chain, address: string): FlowFailure {
   return new FlowFailure(
     'contract_not_trusted',
     `The service named a contract on ${chain} that this application does not trust. Nothing was sent.`,
@@ -40,5 +41,5 @@ export function pinsOf(trusted: TrustedContracts | undefined, chain: EvmChain) {
 }
 
 export function includesAddress(addresses: readonly string[], address: string): boolean {
-  return addresses.some((each) => each.toLowerCase() === address.toLowerCase());
+  return addresses.some((each) => isSameAddress(each, address));
 }

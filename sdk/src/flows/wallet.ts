@@ -1,4 +1,5 @@
 import type { Hex } from 'viem';
+import type { SolanaChain } from '../chains.ts';
 
 /** An EIP-1193 provider, such as a browser extension or a mobile wallet. */
 export type Eip1193Provider = {
@@ -8,13 +9,17 @@ export type Eip1193Provider = {
 /** An EVM account and the provider that signs for it and reads its chain. */
 export type EvmWallet = { protocol: 'ethereum'; address: Hex; provider: Eip1193Provider };
 
-/** A Solana account. It only signs messages. */
+/** A Solana account. Investing on Solana takes one of the two functions that sign transactions. */
 export type SolanaWallet = {
   protocol: 'solana';
   /** Base58. */
   address: string;
   /** Returns the 64 bytes of the ed25519 signature. */
   signMessage(message: Uint8Array): Promise<Uint8Array>;
+  /** Signs and sends a transaction in the wire format, and returns the 64 bytes of its signature. */
+  signAndSendTransaction?(transaction: Uint8Array, chain: SolanaChain): Promise<Uint8Array>;
+  /** Signs a transaction in the wire format and returns it. Used by wallets that do not send. */
+  signTransaction?(transaction: Uint8Array, chain: SolanaChain): Promise<Uint8Array>;
 };
 
 export type Wallet = EvmWallet | SolanaWallet;

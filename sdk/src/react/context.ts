@@ -2,13 +2,13 @@ import { createContext, useContext } from 'react';
 import type { Causeway } from '../client.ts';
 import type { TrustedContracts } from '../flows/flow.ts';
 import type { Wallet } from '../flows/wallet.ts';
-import type { EvmChain } from '../wire.ts';
+import type { Chain } from '../wire.ts';
 import type { EventHub } from './hooks/event-hub.ts';
 import type { QueryCache } from './hooks/query-cache.ts';
 import type { IdentityLauncher } from './identity/identity-launchers.ts';
 import type { Protocol, WalletConnector } from './wallets/connector.ts';
 
-export type RpcUrls = Partial<Record<EvmChain, readonly string[]>>;
+export type RpcUrls = Partial<Record<Chain, readonly string[]>>;
 
 export type CausewayContext = {
   client: Causeway;

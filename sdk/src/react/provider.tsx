@@ -22,7 +22,7 @@ export type CausewayProviderProps = {
   signInUrl?: string | undefined;
   /** Where users get help when nothing they can do lets them invest, such as `mailto:help@example.com`. */
   supportUrl?: string | undefined;
-  /** RPC URLs to add to a wallet that does not know a chain yet. */
+  /** RPC URLs to add to a wallet that does not know a chain yet, and to read Solana through. */
   rpcUrls?: RpcUrls | undefined;
   /** The contracts to trust, so that a compromised service cannot name others. Define it outside your components. */
   trusted?: TrustedContracts | undefined;

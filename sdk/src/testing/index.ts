@@ -7,4 +7,8 @@ export {
   type TestWalletOptions,
   type WalletCall,
 } from './evm-wallet.ts';
-export { createSolanaTestWallet, type SolanaTestWalletOptions } from './solana-wallet.ts';
+export {
+  createSolanaTestWallet,
+  readSolanaApproval,
+  type SolanaTestWalletOptions,
+} from './solana-wallet.ts';

@@ -6,7 +6,13 @@ export type SolanaTestWalletOptions = {
   privateKey: string;
   /** Called before anything is signed. Return false to reject the request. */
   confirm?: ((message: Uint8Array) => boolean | Promise<boolean>) | undefined;
+  /** The node that receives transactions. Without it, the wallet only signs messages. */
+  rpcUrl?: string | undefined;
+  /** Called with a transaction's message before it is signed. Return false to reject it. Default: `confirm`. */
+  confirmTransaction?: ((message: Uint8Array) => boolean | Promise<boolean>) | undefined;
 };
+
+const SIGNATURE_BYTES = 64;
 
 // An Ed25519 private key in PKCS #8 is this prefix followed by the 32-byte seed (RFC 8410).
 const PKCS8_PREFIX = [48, 46, 2, 1, 0, 48, 5, 6, 3, 43, 101, 112, 4, 34, 4, 32];
@@ -24,17 +30,70 @@ const PKCS8_PREFIX = [48, 46, 2, 1, 0, 48, 5, 6, 3, 43, 101, 112, 4, 34, 4, 32];
  * console.log(wallet.address);
  * ```
  */
-export function createSolanaTestWallet({ privateKey, confirm }: SolanaTestWalletOptions): SolanaWallet {
-  const bytes = decodeBase58(privateKey);
+export function createSolanaTestWallet(options: SolanaTestWalletOptions): SolanaWallet {
+  const { confirm, rpcUrl, confirmTransaction = confirm } = options;
+  const bytes = decodeBase58(options.privateKey);
   const pkcs8 = new Uint8Array([...PKCS8_PREFIX, ...bytes.slice(0, 32)]);
+  const sign = async (message: Uint8Array, ask: SolanaTestWalletOptions['confirm']): Promise<Uint8Array> => {
+    if (ask !== undefined && !(await ask(message)))
+      throw Object.assign(new Error('User rejected the request.'), { code: 4001 });
+    const key = await crypto.subtle.importKey('pkcs8', pkcs8, { name: 'Ed25519' }, false, ['sign']);
+    return new Uint8Array(await crypto.subtle.sign('Ed25519', key, new Uint8Array(message)));
+  };
   return {
     protocol: 'solana',
     address: encodeBase58(bytes.slice(32)),
-    signMessage: async (message) => {
-      if (confirm !== undefined && !(await confirm(message)))
-        throw Object.assign(new Error('User rejected the request.'), { code: 4001 });
-      const key = await crypto.subtle.importKey('pkcs8', pkcs8, { name: 'Ed25519' }, false, ['sign']);
-      return new Uint8Array(await crypto.subtle.sign('Ed25519', key, new Uint8Array(message)));
-    },
+    signMessage: (message) => sign(message, confirm),
+    ...(rpcUrl !== undefined && {
+      signAndSendTransaction: async (transaction) => {
+        // The wallet is the only signer: one signature, then the message.
+        const message = transaction.slice(1 + SIGNATURE_BYTES);
+        const signature = await sign(message, confirmTransaction);
+        await send(rpcUrl, Uint8Array.of(1, ...signature, ...message));
+        return signature;
+      },
+    }),
   };
+}
+
+async function send(rpcUrl: string, transaction: Uint8Array): Promise<void> {
+  const params = [
+    btoa(String.fromCharCode(...transaction)),
+    { encoding: 'base64', preflightCommitment: 'confirmed' },
+  ];
+  const response = await fetch(rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'sendTransaction', params }),
+    signal: AbortSignal.timeout(20_000),
+  });
+  const { error } = (await response.json()) as { error?: { message: string } };
+  if (error !== undefined) throw new Error(error.message);
+}
+
+const APPROVE_CHECKED = 13;
+
+/**
+ * Reads an approval of tokens from a transaction's message, as a wallet shows it to its owner. Returns null for any other
+ * transaction.
+ *
+ * @example
+ * ```ts
+ * import { readSolanaApproval } from '@causeway/sdk/testing';
+ *
+ * console.log(readSolanaApproval(new Uint8Array(4))); // null
+ * ```
+ */
+export function readSolanaApproval(
+  message: Uint8Array,
+): { mint: string; spender: string; amount: bigint } | null {
+  const KEY_BYTES = 32;
+  const keys = message[3] ?? 0;
+  const key = (index = 0) => encodeBase58(message.slice(4 + KEY_BYTES * index, 4 + KEY_BYTES * (index + 1)));
+  // Behind the keys and the blockhash stands one instruction with four accounts and ten bytes of data.
+  const start = 4 + KEY_BYTES * (keys + 1);
+  const [count, , accounts, , mint, spender, , length, tag] = message.slice(start, start + 9);
+  if (count !== 1 || accounts !== 4 || length !== 10 || tag !== APPROVE_CHECKED) return null;
+  const amount = new DataView(message.slice(start + 9, start + 17).buffer).getBigUint64(0, true);
+  return { mint: key(mint), spender: key(spender), amount };
 }

@@ -5,13 +5,14 @@ import { useApp } from '../app-context.tsx';
 import { type ChainConfig, postJson } from '../config.ts';
 
 const TOKENS_PER_REQUEST = 10_000n;
-const GAS_WEI = 10n ** 18n;
+/** One unit of each chain's own currency. */
+const GAS = { ethereum: 10n ** 18n, solana: 10n ** 9n } as const;
 type Token = ChainConfig['tokens'][number];
 
 /** Sends test dollars and gas to an address on one chain. */
 async function fundWallet(chain: ChainConfig, address: string, tokens: readonly Token[]): Promise<void> {
   const url = `/sandbox/chains/${chain.chain}/faucet`;
-  await postJson(url, { address, amount: GAS_WEI.toString() });
+  await postJson(url, { address, amount: GAS[CHAINS[chain.chain].protocol].toString() });
   for (const { asset_id, decimals } of tokens)
     await postJson(url, {
       address,
@@ -22,18 +23,18 @@ async function fundWallet(chain: ChainConfig, address: string, tokens: readonly 
 
 type Faucet = { canFund: boolean; isBusy: boolean; message: string; fund(): Promise<void> };
 
-/** Funds the connected wallet with these assets on every chain. */
+/** Funds the connected wallets with these assets on every chain of their protocol. */
 export function useFaucet(chains: readonly ChainConfig[], assetIds: readonly string[]): Faucet {
-  const { wallet } = useWallet('ethereum');
+  const wallets = useWallets();
   const invalidate = useInvalidate();
   const [state, setState] = useState({ isBusy: false, message: '' });
   const fund = async () => {
-    if (wallet === undefined) return;
     setState({ isBusy: true, message: '' });
     try {
       for (const chain of chains) {
+        const address = wallets[CHAINS[chain.chain].protocol]?.address;
         const tokens = chain.tokens.filter(({ asset_id }) => assetIds.includes(asset_id));
-        await fundWallet(chain, wallet.address, tokens);
+        if (address !== undefined) await fundWallet(chain, address, tokens);
       }
       invalidate('tokenBalance');
       setState({ isBusy: false, message: 'Test money added.' });
@@ -41,7 +42,12 @@ export function useFaucet(chains: readonly ChainConfig[], assetIds: readonly str
       setState({ isBusy: false, message: `That didn't work: ${(error as Error).message}` });
     }
   };
-  return { ...state, canFund: wallet !== undefined && !state.isBusy, fund };
+  const hasWallet = chains.some(({ chain }) => wallets[CHAINS[chain].protocol] !== undefined);
+  return { ...state, canFund: hasWallet && !state.isBusy, fund };
+}
+
+function useWallets() {
+  return { ethereum: useWallet('ethereum').wallet, solana: useWallet('solana').wallet };
 }
 
 export function FaucetButton({ faucet: { canFund, isBusy, fund } }: { faucet: Faucet }) {
@@ -55,24 +61,29 @@ export function FaucetButton({ faucet: { canFund, isBusy, fund } }: { faucet: Fa
 /** Gets test money for the connected wallet, in the offer's currencies. */
 export function TestMoneyBar({ offer }: { offer: OfferDetails }) {
   const { config } = useApp();
-  const { wallet } = useWallet('ethereum');
-  const chains = config.chains.filter(({ chain }) =>
+  const wallets = useWallets();
+  const available = config.chains.filter(({ chain }) =>
     offer.contracts.some((contract) => contract.chain === chain),
   );
+  const funded = available.filter(({ chain }) => wallets[CHAINS[chain].protocol] !== undefined);
+  const chains = funded.length > 0 ? funded : available;
   const assets = offer.funding_assets;
   const faucet = useFaucet(
     chains,
     assets.map(({ id }) => id),
   );
+  const codes = assets
+    .filter(({ id }) => chains.some(({ tokens }) => tokens.some(({ asset_id }) => asset_id === id)))
+    .map(({ code }) => code);
   if (chains.length === 0) return null;
   return (
     <aside className="faucet">
       <div>
         <strong>Test money</strong>
         <p className="soft">
-          {wallet === undefined
+          {funded.length === 0
             ? 'Connect a wallet to get test money.'
-            : `${TOKENS_PER_REQUEST.toLocaleString('en')} ${assets.map(({ code }) => code).join(' and ')} on ${chains.map(({ chain }) => CHAINS[chain].name).join(' and ')}, plus gas.`}
+            : `${TOKENS_PER_REQUEST.toLocaleString('en')} ${codes.join(' and ')} on ${chains.map(({ chain }) => CHAINS[chain].name).join(' and ')}, plus gas.`}
         </p>
       </div>
       <FaucetButton faucet={faucet} />

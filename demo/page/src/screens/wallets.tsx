@@ -11,7 +11,7 @@ import {
   WalletsList,
 } from '@causeway/sdk/react';
 import { useApp } from '../app-context.tsx';
-import type { ChainConfig } from '../config.ts';
+import { type EvmChainConfig, isEvmConfig } from '../config.ts';
 import { Link, useTitle } from '../route.tsx';
 import { FaucetButton, useFaucet } from './test-money.tsx';
 
@@ -24,13 +24,13 @@ export function WalletsScreen() {
         <h1>Wallets</h1>
         <p className="soft">The wallet you use on this page, and the wallets you connected to offers.</p>
       </div>
-      {config.chains.length > 0 && <Balances chains={config.chains} />}
+      {config.chains.length > 0 && <Balances chains={config.chains.filter(isEvmConfig)} />}
       <OfferWalletsSection />
     </>
   );
 }
 
-function Balances({ chains }: { chains: readonly ChainConfig[] }) {
+function Balances({ chains }: { chains: readonly EvmChainConfig[] }) {
   const { wallet } = useWallet('ethereum');
   const faucet = useFaucet(chains, ['usd-coin', 'tether']);
   return (
@@ -65,7 +65,7 @@ function Balances({ chains }: { chains: readonly ChainConfig[] }) {
   );
 }
 
-type RowProps = { chain: ChainConfig; token: ChainConfig['tokens'][number]; owner: string };
+type RowProps = { chain: EvmChainConfig; token: EvmChainConfig['tokens'][number]; owner: string };
 
 function BalanceRow({ chain: { chain }, token, owner }: RowProps) {
   const { data, error } = useTokenBalance(

@@ -1,4 +1,4 @@
-import { CHAINS, formatAmount, isEvmChain, parseAmount } from '@causeway/sdk';
+import { CHAINS, type Chain, formatAmount, isEvmChain, parseAmount } from '@causeway/sdk';
 import { useEffect, useRef, useState } from 'react';
 import icon from '../images/test-wallet.svg';
 import { type Approval, useApproval } from './approvals.ts';
@@ -55,6 +55,8 @@ function Prompt({ approval }: { approval: Approval }) {
               <input
                 inputMode="decimal"
                 value={text}
+                // The transaction is built already, so only approvals on EVM chains can be changed here.
+                readOnly={!isEvmChain(request.chain)}
                 onChange={(event) => setText(event.target.value.trim())}
                 aria-invalid={isInvalid}
               />
@@ -81,7 +83,7 @@ const TITLES = {
   transaction: 'Send this transaction?',
 } as const;
 
-const nameOf = (chain: string) => (isEvmChain(chain) ? CHAINS[chain].name : chain);
+const nameOf = (chain: string) => (Object.hasOwn(CHAINS, chain) ? CHAINS[chain as Chain].name : chain);
 
 function Facts({ rows }: { rows: readonly (readonly [string, string])[] }) {
   return (

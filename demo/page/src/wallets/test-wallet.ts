@@ -4,6 +4,7 @@ import {
   createTestWallet,
   ProviderError,
   readSignedText,
+  readSolanaApproval,
   type WalletCall,
 } from '@causeway/sdk/testing';
 import { type ChainConfig, postJson } from '../config.ts';
@@ -12,6 +13,7 @@ import { loadOrCreateKey, newEvmKey, newSolanaKey } from './keys.ts';
 
 type Chains = readonly ChainConfig[];
 const GAS_WEI = 10n ** 18n;
+const LAMPORTS = 1_000_000_000;
 const APPROVE_SELECTOR = '0x095ea7b3';
 
 export async function openTestWallet(id: string, name: string, chains: Chains): Promise<EvmWallet> {
@@ -19,7 +21,7 @@ export async function openTestWallet(id: string, name: string, chains: Chains): 
   let chainId = chains[0]?.chain_id ?? 0;
   const wallet = createTestWallet({
     privateKey,
-    rpcUrls: Object.fromEntries(chains.map(({ chain_id, rpc_url }) => [chain_id, rpc_url])),
+    rpcUrls: Object.fromEntries(chains.map(({ chain_id, rpc_url }) => [Number(chain_id), rpc_url])),
     intercept: async (call, next) => {
       const request = approvalRequestOf(call, chains, chainId);
       if (call.method === 'wallet_switchEthereumChain') {
@@ -46,17 +48,39 @@ export async function openTestWallet(id: string, name: string, chains: Chains): 
   };
 }
 
-export async function openSolanaTestWallet(name: string): Promise<SolanaWallet> {
+export async function openSolanaTestWallet(
+  name: string,
+  chain: ChainConfig | undefined,
+): Promise<SolanaWallet> {
   const privateKey = await loadOrCreateKey('harbour.solana-wallet', newSolanaKey);
+  const ask = async (request: ApprovalRequest) =>
+    (await requestApproval({ wallet: name, address: wallet.address, request })).isApproved;
   const wallet = createSolanaTestWallet({
     privateKey,
-    confirm: async (message) => {
-      const text = new TextDecoder().decode(message);
-      const request = { type: 'message', text } as const;
-      return (await requestApproval({ wallet: name, address: wallet.address, request })).isApproved;
-    },
+    confirm: (message) => ask({ type: 'message', text: new TextDecoder().decode(message) }),
+    rpcUrl: chain?.rpc_url,
+    confirmTransaction: (message) => ask(solanaRequestOf(message, chain)),
   });
+  if (chain !== undefined) void topUpLamports(chain, wallet.address).catch(() => undefined);
   return wallet;
+}
+
+function solanaRequestOf(message: Uint8Array, chain: ChainConfig | undefined): ApprovalRequest {
+  const approval = readSolanaApproval(message);
+  const token = chain?.tokens.find(({ address }) => address === approval?.mint);
+  const network = chain?.chain ?? 'solana_devnet';
+  if (approval === null || token === undefined)
+    return { type: 'transaction', to: 'several programs', data: toHex(message), chain: network };
+  const { spender, amount } = approval;
+  return { type: 'allowance', chain: network, token: token.code, decimals: token.decimals, spender, amount };
+}
+
+const toHex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+async function topUpLamports({ chain, rpc_url }: ChainConfig, address: string): Promise<void> {
+  const result = await callNode<{ value: number }>(rpc_url, 'getBalance', [address]);
+  if (result !== undefined && result.value >= LAMPORTS / 10) return;
+  await postJson(`/sandbox/chains/${chain}/faucet`, { address, amount: String(LAMPORTS) });
 }
 
 /** Returns what the owner has to approve, or null if the call needs no approval. */
@@ -90,14 +114,18 @@ function withAmount(call: WalletCall, amount: bigint): WalletCall {
   return { ...call, params: [{ ...transaction, data }] };
 }
 
-async function topUpGas({ chain, rpc_url }: ChainConfig, address: string): Promise<void> {
-  const response = await fetch(rpc_url, {
+async function callNode<Result>(url: string, method: string, params: unknown[]): Promise<Result | undefined> {
+  const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getBalance', params: [address, 'latest'] }),
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
     signal: AbortSignal.timeout(10_000),
   });
-  const { result } = (await response.json()) as { result?: string };
+  return ((await response.json()) as { result?: Result }).result;
+}
+
+async function topUpGas({ chain, rpc_url }: ChainConfig, address: string): Promise<void> {
+  const result = await callNode<string>(rpc_url, 'eth_getBalance', [address, 'latest']);
   if (result !== undefined && BigInt(result) >= GAS_WEI / 10n) return;
   await postJson(`/sandbox/chains/${chain}/faucet`, { address, amount: GAS_WEI.toString() });
 }

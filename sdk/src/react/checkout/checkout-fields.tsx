@@ -1,9 +1,11 @@
 import { useId, useState } from 'react';
 import { formatAmount } from '../../amounts.ts';
-import type { EvmWallet } from '../../flows/wallet.ts';
+import type { Wallet } from '../../flows/wallet.ts';
+import type { Chain } from '../../wire.ts';
 import { AddressText, Skeleton } from '../ui/elements.tsx';
 import { groupDigits, truncateDecimals } from '../ui/format.ts';
 import { ConnectWalletDialog } from '../wallets/connect-wallet-dialog.tsx';
+import type { Protocol } from '../wallets/connector.ts';
 import type { Amount, Limits } from './use-amount.ts';
 import type { DeploymentChoice } from './use-deployment.ts';
 
@@ -40,7 +42,8 @@ function ChoiceField({ label, value, choices, disabled, onChange }: ChoiceProps)
 }
 
 /** Selects the network and the asset to pay with. */
-export function DeploymentFields({ choice, disabled }: { choice: DeploymentChoice; disabled: boolean }) {
+export function DeploymentFields(props: { choice: DeploymentChoice<Chain>; disabled: boolean }) {
+  const { choice, disabled } = props;
   const { deployment, chains, assets, setChain, setAsset } = choice;
   if (deployment === undefined) return null;
   return (
@@ -79,7 +82,8 @@ export function SlippageField({ value, choices, onChange }: SlippageProps) {
 }
 
 /** Shows the connected wallet, or a button to connect one. */
-export function WalletField({ wallet, disabled }: { wallet: EvmWallet | undefined; disabled: boolean }) {
+export function WalletField(props: { wallet: Wallet | undefined; protocol?: Protocol; disabled: boolean }) {
+  const { wallet, protocol = 'ethereum', disabled } = props;
   const [isOpen, setIsOpen] = useState(false);
   return (
     <div className="cw-field">
@@ -105,7 +109,7 @@ export function WalletField({ wallet, disabled }: { wallet: EvmWallet | undefine
           </button>
         </div>
       )}
-      <ConnectWalletDialog protocol="ethereum" open={isOpen} onClose={() => setIsOpen(false)} />
+      <ConnectWalletDialog protocol={protocol} open={isOpen} onClose={() => setIsOpen(false)} />
     </div>
   );
 }

@@ -1,3 +1,4 @@
+import { transactionUrl } from '../../chains.ts';
 import type { OfferDetails, Participation } from '../../wire.ts';
 import { useParticipation } from '../hooks/use-user.ts';
 import { StatusBadge } from '../ui/elements.tsx';
@@ -8,8 +9,14 @@ import { useFocusOnMount } from '../ui/use-focus-on-mount.ts';
 const POLL_INTERVAL_MS = 2_500;
 
 /** Shows a new participation and its live status. */
-export function SaleDone(props: { offer: OfferDetails; participation: Participation; onAgain(): void }) {
-  const { offer, participation, onAgain } = props;
+export function SaleDone(props: {
+  offer: OfferDetails;
+  participation: Participation;
+  /** The transactions that the wallet sent for it. */
+  hashes: readonly string[];
+  onAgain(): void;
+}) {
+  const { offer, participation, hashes, onAgain } = props;
   const panel = useFocusOnMount<HTMLDivElement>();
   const { data = participation } = useParticipation(participation.id);
   useParticipation(participation.id, {
@@ -28,6 +35,13 @@ export function SaleDone(props: { offer: OfferDetails; participation: Participat
         </p>
         <p className="cw-muted">{explanation}</p>
       </div>
+      {hashes.map((hash) => (
+        <p className="cw-small" key={hash}>
+          <a className="cw-link" href={transactionUrl(data.chain, hash)} target="_blank" rel="noreferrer">
+            View the approval in a block explorer
+          </a>
+        </p>
+      ))}
       <button type="button" className="cw-button" onClick={onAgain}>
         {data.status === 'failed' ? 'Try again' : 'Invest more'}
       </button>

@@ -1,5 +1,6 @@
 import { CHAINS } from '../../chains.ts';
-import type { EvmWallet } from '../../flows/wallet.ts';
+import type { Wallet } from '../../flows/wallet.ts';
+import { isSameAddress } from '../../same-address.ts';
 import type { OfferDetails, OptionAddress } from '../../wire.ts';
 import { AddressText } from '../ui/elements.tsx';
 import { formatTokenAmount } from '../ui/format.ts';
@@ -11,7 +12,7 @@ import type { UnfinishedSale } from './unfinished-sale.ts';
 export function UnregisteredWalletNotice(props: {
   offer: OfferDetails;
   optionId: string;
-  wallet: EvmWallet;
+  wallet: Wallet;
   registered: readonly OptionAddress[];
 }) {
   const { offer, optionId, wallet, registered } = props;
@@ -30,7 +31,7 @@ export function UnregisteredWalletNotice(props: {
       </p>
       <WalletStep
         {...{ offer, optionId, wallet }}
-        protocol="ethereum"
+        protocol={wallet.protocol}
         maximum={1}
         status={{ status: 'not_started' }}
         isNext={false}
@@ -44,7 +45,7 @@ export function UnregisteredWalletNotice(props: {
 export function UnfinishedSaleNotice(props: {
   offer: OfferDetails;
   unfinished: UnfinishedSale;
-  wallet: EvmWallet | undefined;
+  wallet: Wallet | undefined;
   onContinue(): void;
   onDiscard(): void;
 }) {
@@ -55,7 +56,7 @@ export function UnfinishedSaleNotice(props: {
     decimals: asset?.fractional_digits ?? 0,
     code: asset?.code ?? assetId,
   });
-  const isSameWallet = wallet?.address.toLowerCase() === unfinished.wallet.toLowerCase();
+  const isSameWallet = wallet !== undefined && isSameAddress(wallet.address, unfinished.wallet);
   return (
     <div className="cw-notice cw-tone-attention cw-stack" role="status">
       <p className="cw-notice-title">You have an unfinished purchase</p>
@@ -67,7 +68,7 @@ export function UnfinishedSaleNotice(props: {
           <p>
             Connect the wallet <AddressText address={unfinished.wallet} /> to continue.
           </p>
-          <WalletField wallet={wallet} disabled={false} />
+          <WalletField {...{ wallet, protocol: CHAINS[chain].protocol }} disabled={false} />
         </>
       )}
       <div className="cw-row cw-wrap">

@@ -1,5 +1,5 @@
 import { formatAmount, parseAmount } from '../../amounts.ts';
-import type { OfferDetails } from '../../wire.ts';
+import type { Chain, OfferDetails } from '../../wire.ts';
 import { FactList } from '../ui/fact-list.tsx';
 import { formatPrice, formatTokenAmount, groupDigits, isWebUrl, truncateDecimals } from '../ui/format.ts';
 import type { Deployment } from './use-deployment.ts';
@@ -8,7 +8,7 @@ import type { Deployment } from './use-deployment.ts';
 export function SaleSummary(props: {
   offer: OfferDetails;
   option: OfferDetails['options'][number];
-  deployment: Deployment;
+  deployment: Deployment<Chain>;
   units: bigint | null;
 }) {
   const { offer, option, deployment, units } = props;

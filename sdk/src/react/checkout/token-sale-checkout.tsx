@@ -1,10 +1,11 @@
 import { useEffect, useState } from 'react';
 import { parseAmount } from '../../amounts.ts';
+import { CHAINS } from '../../chains.ts';
 import type { OfferDetails, Participation } from '../../wire.ts';
 import { useWallet } from '../hooks/use-wallet.ts';
 import { BlockerNotice } from '../identity/blocker-notice.tsx';
 import { useWalletBlockers } from '../identity/use-blockers.ts';
-import { Empty } from '../ui/elements.tsx';
+import { AddressText, Empty } from '../ui/elements.tsx';
 import { AmountField, DeploymentFields, WalletField } from './checkout-fields.tsx';
 import { CheckoutGate } from './checkout-gate.tsx';
 import { FlowPanel } from './flow-panel.tsx';
@@ -13,9 +14,10 @@ import { TOKEN_SALE_STEPS } from './phases.ts';
 import { SaleDone } from './sale-done.tsx';
 import { UnfinishedSaleNotice, UnregisteredWalletNotice } from './sale-notices.tsx';
 import { SaleSummary } from './sale-summary.tsx';
+import { useUnfinishedSale } from './unfinished-sale.ts';
 import { useAmount } from './use-amount.ts';
-import { useBalance } from './use-balance.ts';
-import { useDeployment } from './use-deployment.ts';
+import { useSaleBalance } from './use-balance.ts';
+import { useSaleDeployment } from './use-deployment.ts';
 import { useTokenSale } from './use-token-sale.ts';
 
 export type TokenSaleCheckoutProps = {
@@ -75,22 +77,28 @@ type FormProps = {
 };
 
 function SaleForm({ offer, option, onDone }: FormProps) {
-  const { wallet } = useWallet('ethereum');
-  const choice = useDeployment(offer);
+  const choice = useSaleDeployment(offer);
   const { deployment } = choice;
-  const balance = useBalance(deployment, wallet?.address);
+  const unfinishedSale = useUnfinishedSale(offer.id);
+  const [unfinished] = unfinishedSale;
+  const chain = unfinished?.chain ?? deployment?.chain;
+  const protocol = chain === undefined ? 'ethereum' : CHAINS[chain].protocol;
+  const { wallet } = useWallet(protocol);
+  const balance = useSaleBalance(deployment, wallet?.address);
   const minimum = parseAmount(option.minimum_purchase_usd ?? '', deployment?.decimals ?? 0);
   const limits = {
     ...{ decimals: deployment?.decimals ?? 0, code: deployment?.code ?? '', balance },
     minimum: minimum === null ? undefined : BigInt(minimum),
   };
   const amount = useAmount(limits);
-  const sale = useTokenSale({ offer, option, deployment, wallet, onDone });
-  const { run, unfinished } = sale;
+  const sale = useTokenSale({ offer, option, deployment, wallet, unfinishedSale, onDone });
+  const { run } = sale;
   const blockers = useWalletBlockers(offer.id, option.id, deployment?.chain, wallet);
   if (deployment === undefined) return <Empty title="This sale isn't available on any network yet" />;
   if (run.state.step === 'done')
-    return <SaleDone offer={offer} participation={run.state.result} onAgain={run.reset} />;
+    return (
+      <SaleDone {...{ offer, hashes: run.hashes }} participation={run.state.result} onAgain={run.reset} />
+    );
   const isBusy = run.state.step === 'running';
   const isIdle = run.state.step === 'idle';
   const canBuy =
@@ -113,7 +121,7 @@ function SaleForm({ offer, option, onDone }: FormProps) {
       {isIdle && unfinished === null && (
         <>
           <DeploymentFields choice={choice} disabled={false} />
-          <WalletField wallet={wallet} disabled={false} />
+          <WalletField {...{ wallet, protocol }} disabled={false} />
           {wallet !== undefined && sale.isRegistered === false && (
             <UnregisteredWalletNotice
               {...{ offer, optionId: option.id, wallet, registered: sale.registered }}
@@ -122,6 +130,12 @@ function SaleForm({ offer, option, onDone }: FormProps) {
           <BlockerNotice blockers={blockers} onProgress={() => undefined} />
           <AmountField {...{ amount, limits, hasWallet: wallet !== undefined }} disabled={false} />
           <SaleSummary {...{ offer, option, deployment }} units={amount.units} />
+          {protocol === 'solana' && (
+            <p className="cw-small cw-muted">
+              Your wallet names the account that may take this amount. It is this sale's fund,{' '}
+              <AddressText address={deployment.contract.address} />.
+            </p>
+          )}
           <button
             type="submit"
             className="cw-button cw-button-main cw-button-wide"

@@ -1,18 +1,20 @@
 import { useCallback, useEffect, useState } from 'react';
-import type { EvmChain } from '../../wire.ts';
+import type { Chain } from '../../wire.ts';
 import { readItem, writeItem } from '../hooks/local-storage.ts';
 
 /** A purchase that is approved on chain but not recorded yet; it survives reloads. */
 export type UnfinishedSale = {
   optionId: string;
-  chain: EvmChain;
+  chain: Chain;
   assetId: string;
   /** In smallest units. */
   amount: string;
   wallet: string;
-  approvalHash: `0x${string}`;
+  /** The hash of an EVM transaction, or the signature of a Solana one. */
+  approvalHash: string;
 };
 
+const APPROVAL_HASH = /^(0x[0-9a-f]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/i;
 const storageKey = (offerId: string) => `causeway.sale.${offerId}`;
 
 export function useUnfinishedSale(offerId: string) {
@@ -35,7 +37,7 @@ export function parseUnfinishedSale(text: string | null): UnfinishedSale | null 
     const strings = [sale?.optionId, sale?.chain, sale?.assetId, sale?.wallet];
     const isComplete =
       strings.every((one) => typeof one === 'string') && /^[1-9]\d*$/.test(sale?.amount ?? '');
-    return isComplete && /^0x[0-9a-f]{64}$/i.test(sale?.approvalHash ?? '') ? (sale as UnfinishedSale) : null;
+    return isComplete && APPROVAL_HASH.test(sale?.approvalHash ?? '') ? (sale as UnfinishedSale) : null;
   } catch {
     return null;
   }

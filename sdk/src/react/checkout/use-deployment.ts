@@ -1,36 +1,50 @@
 import { useState } from 'react';
 import { CHAINS, isEvmChain } from '../../chains.ts';
-import type { EvmChain, OfferContract, OfferDetails } from '../../wire.ts';
+import type { Chain, EvmChain, OfferContract, OfferDetails } from '../../wire.ts';
 
 /** The chain and contract of a purchase, and the token that pays for it. */
-export type Deployment = {
-  chain: EvmChain;
-  contract: OfferContract;
+export type Deployment<One extends Chain = EvmChain> = {
+  chain: One;
+  contract: Omit<OfferContract, 'chain'>;
   assetId: string;
   code: string;
   token: string;
   decimals: number;
 };
 
-export type DeploymentChoice = {
-  deployment: Deployment | undefined;
+export type DeploymentChoice<One extends Chain = EvmChain> = {
+  deployment: Deployment<One> | undefined;
   chains: readonly { value: string; label: string }[];
   assets: readonly { value: string; label: string }[];
   setChain(chain: string): void;
   setAsset(assetId: string): void;
 };
 
-/** Lets the user choose among an offer's chains and payment assets. Default: the first of each. */
+/** Lets the user choose among a swap offer's chains and payment assets. Default: the first of each. */
 export function useDeployment(offer: OfferDetails): DeploymentChoice {
+  return useChoice<EvmChain>(offer, isEvmChain);
+}
+
+/** Lets the user choose among a token sale's chains, Solana included, and payment assets. */
+export function useSaleDeployment(offer: OfferDetails): DeploymentChoice<Chain> {
+  return useChoice(offer, (chain): chain is Chain => Object.hasOwn(CHAINS, chain));
+}
+
+function useChoice<One extends Chain>(
+  offer: OfferDetails,
+  isSupported: (chain: string) => chain is One,
+): DeploymentChoice<One> {
   const [chosen, setChosen] = useState<{ chain?: string; asset?: string }>({});
-  // The flows sign with EVM wallets.
-  const contracts = offer.contracts.filter(isEvmContract);
+  const contracts = offer.contracts.flatMap((one) => {
+    const { chain }: { chain: string } = one;
+    return isSupported(chain) ? [{ ...one, chain }] : [];
+  });
   const contract = contracts.find(({ chain }) => chain === chosen.chain) ?? contracts[0];
   // A tokenized order names no funding token; the contract always takes its first one.
   const tokens = contract?.funding_tokens.slice(0, offer.type === 'tokenized::swap' ? 1 : undefined) ?? [];
   const token = tokens.find(({ asset_id }) => asset_id === chosen.asset) ?? tokens[0];
   const assetOf = (id: string) => offer.funding_assets.find((asset) => asset.id === id);
-  const deployment: Deployment | undefined = contract &&
+  const deployment: Deployment<One> | undefined = contract &&
     token && {
       ...{ chain: contract.chain, contract },
       ...{ assetId: token.asset_id, token: token.address, decimals: token.decimals },
@@ -46,8 +60,4 @@ export function useDeployment(offer: OfferDetails): DeploymentChoice {
     setChain: (chain) => setChosen((previous) => ({ ...previous, chain })),
     setAsset: (asset) => setChosen((previous) => ({ ...previous, asset })),
   };
-}
-
-function isEvmContract(contract: OfferContract): contract is OfferContract & { chain: EvmChain } {
-  return isEvmChain(contract.chain);
 }

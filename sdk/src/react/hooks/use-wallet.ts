@@ -2,6 +2,7 @@ import type { EvmWallet, SolanaWallet, Wallet } from '../../flows/wallet.ts';
 import { useCausewayContext } from '../context.ts';
 import { connectorsFor, type Protocol, type WalletConnector } from '../wallets/connector.ts';
 import { useInjectedWallets } from '../wallets/injected.ts';
+import { useStandardWallets } from '../wallets/wallet-standard.ts';
 
 type WalletOf<One extends Protocol> = One extends 'ethereum' ? EvmWallet : SolanaWallet;
 
@@ -33,9 +34,10 @@ export type ConnectedWallet<One extends Protocol> = {
 export function useWallet<One extends Protocol>(protocol: One): ConnectedWallet<One> {
   const { connected, connectors, connect, disconnect } = useCausewayContext();
   const injected = useInjectedWallets();
+  const standard = useStandardWallets();
   return {
     wallet: connected[protocol] as WalletOf<One> | undefined,
-    connectors: connectorsFor(protocol, injected, connectors),
+    connectors: connectorsFor(protocol, injected, standard, connectors),
     connect,
     disconnect: () => disconnect(protocol),
   };

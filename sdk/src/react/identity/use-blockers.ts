@@ -1,5 +1,5 @@
-import type { EvmWallet } from '../../flows/wallet.ts';
-import type { Check, EvmChain } from '../../wire.ts';
+import type { Wallet } from '../../flows/wallet.ts';
+import type { Chain, Check } from '../../wire.ts';
 import { useEligibility } from '../hooks/use-offers.ts';
 import { blockersOf } from './blockers.ts';
 
@@ -23,8 +23,8 @@ export function useBlockers(offerId: string, optionId: string): { blockers: Chec
 export function useWalletBlockers(
   offerId: string,
   optionId: string | undefined,
-  chain: EvmChain | undefined,
-  wallet: EvmWallet | undefined,
+  chain: Chain | undefined,
+  wallet: Wallet | undefined,
 ): Check[] {
   const { data } = useEligibility(offerId, {
     ...{ chain, walletAddress: wallet?.address },

@@ -3,6 +3,7 @@ import type { EvmWallet, Wallet } from '../../flows/wallet.ts';
 import { readItem, writeItem } from '../hooks/local-storage.ts';
 import { connectorsFor, type Protocol, type WalletConnector } from './connector.ts';
 import { useInjectedWallets } from './injected.ts';
+import { useStandardWallets } from './wallet-standard.ts';
 
 type Connected = Readonly<Partial<Record<Protocol, Wallet>>>;
 const storageKey = (protocol: Protocol) => `causeway.wallet.${protocol}`;
@@ -44,11 +45,12 @@ function useRestoredWallets(
   setWallet: (protocol: Protocol, wallet: Wallet) => void,
 ) {
   const injected = useInjectedWallets();
+  const standard = useStandardWallets();
   const tried = useRef(new Set<string>());
   useEffect(() => {
     for (const protocol of ['ethereum', 'solana'] as const) {
       const id = readItem(storageKey(protocol));
-      const connector = connectorsFor(protocol, injected, connectors).find((one) => one.id === id);
+      const connector = connectorsFor(protocol, injected, standard, connectors).find((one) => one.id === id);
       if (connector?.restore === undefined || connected[protocol] || tried.current.has(connector.id))
         continue;
       tried.current.add(connector.id);
@@ -57,7 +59,7 @@ function useRestoredWallets(
         () => undefined,
       );
     }
-  }, [connectors, injected, connected, setWallet]);
+  }, [connectors, injected, standard, connected, setWallet]);
 }
 
 type Emitter = {

@@ -3,8 +3,8 @@ import type { Wallet } from '../../flows/wallet.ts';
 export type Protocol = Wallet['protocol'];
 
 /**
- * Connects to a wallet. The SDK detects extensions that announce themselves (EIP-6963); pass others, such as
- * WalletConnect or a Solana wallet, to `CausewayProvider` as `wallets`.
+ * Connects to a wallet. The SDK detects extensions that announce themselves (EIP-6963, and Wallet Standard for Solana);
+ * pass others, such as WalletConnect, to `CausewayProvider` as `wallets`.
  *
  * @example
  * ```ts

@@ -121,7 +121,10 @@ function useBinding({
 
 /** Returns the chain for the ownership proof: the offer's own, or for Solana the matching mainnet or devnet. */
 export function chainFor({ contracts }: OfferDetails, protocol: Protocol): Chain {
-  const first = contracts[0]?.chain ?? 'ethereum_mainnet';
-  if (protocol === 'ethereum') return first;
+  const chains = contracts.map(({ chain }): Chain => chain);
+  const own = chains.find((chain) => CHAINS[chain].protocol === protocol);
+  if (own !== undefined) return own;
+  const first = chains[0] ?? 'ethereum_mainnet';
+  if (protocol === 'ethereum') return CHAINS[first].isTest ? 'ethereum_sepolia' : 'ethereum_mainnet';
   return CHAINS[first].isTest ? 'solana_devnet' : 'solana_mainnet';
 }

@@ -1,0 +1,45 @@
+import { keccak256, stringToHex } from 'viem/utils';
+import { isCausewayError } from '../error.ts';
+import type { NewParticipation } from '../participations.ts';
+import type { Participation } from '../wire.ts';
+import type { WalletSession } from './session.ts';
+
+type Purchase = { offer: { id: string }; optionId: string; assetId: string };
+
+export function participationBody(
+  { address, chain }: WalletSession,
+  { offer, optionId, assetId }: Purchase,
+  amount: bigint,
+  hash: string,
+): NewParticipation {
+  return {
+    offer_id: offer.id,
+    offer_option_id: optionId,
+    chain,
+    wallet_address: address,
+    amount: String(amount),
+    asset_id: assetId,
+    approval_transaction_hash: hash,
+  };
+}
+
+/**
+ * Derives the idempotency key from the request, so that every resume sends the same one. The service also replays
+ * rejections under a key, although their reason may be gone (a requirement completed since). A rejected resume is
+ * therefore repeated once with a new key, which is safe because an approval counts only once.
+ */
+export async function createParticipation(
+  { causeway, signal }: WalletSession,
+  body: NewParticipation,
+  isResumed: boolean,
+): Promise<Participation> {
+  const idempotencyKey = `sale-${keccak256(stringToHex(JSON.stringify(Object.values(body)))).slice(2)}`;
+  try {
+    return await causeway.participations.create(body, { signal, idempotencyKey });
+  } catch (error) {
+    const isRejected =
+      isCausewayError(error) && error.status >= 400 && error.status < 500 && error.status !== 429;
+    if (!isResumed || !isRejected) throw error;
+    return causeway.participations.create(body, { signal });
+  }
+}

@@ -1,0 +1,125 @@
+import { useSyncExternalStore } from 'react';
+import type { SolanaChain } from '../../chains.ts';
+import type { SolanaWallet } from '../../flows/wallet.ts';
+import type { WalletConnector } from './connector.ts';
+
+type Account = { address: string; chains: readonly string[] };
+type Features = {
+  'standard:connect'?: { connect(input?: { silent?: boolean }): Promise<{ accounts: readonly Account[] }> };
+  'solana:signMessage'?: {
+    signMessage(input: {
+      account: Account;
+      message: Uint8Array;
+    }): Promise<readonly { signature: Uint8Array }[]>;
+  };
+  'solana:signAndSendTransaction'?: {
+    signAndSendTransaction(input: TransactionInput): Promise<readonly { signature: Uint8Array }[]>;
+  };
+  'solana:signTransaction'?: {
+    signTransaction(input: TransactionInput): Promise<readonly { signedTransaction: Uint8Array }[]>;
+  };
+};
+type TransactionInput = { account: Account; transaction: Uint8Array; chain: string };
+
+/** A wallet as Wallet Standard extensions register it. */
+type StandardWallet = { name: string; icon: string; features: Features };
+
+const CHAIN_IDS: Readonly<Record<SolanaChain, string>> = {
+  solana_mainnet: 'solana:mainnet',
+  solana_devnet: 'solana:devnet',
+};
+
+const NONE: readonly WalletConnector<SolanaWallet>[] = [];
+type Store = { connectors: readonly WalletConnector<SolanaWallet>[]; listeners: Set<() => void> };
+const stores = new WeakMap<Window, Store>();
+
+function storeOf(page: Window): Store {
+  const existing = stores.get(page);
+  if (existing !== undefined) return existing;
+  const store: Store = { connectors: NONE, listeners: new Set() };
+  stores.set(page, store);
+  const register = (...wallets: StandardWallet[]) => {
+    const found = wallets.map(connectorOf).filter((one) => one !== null);
+    const isNew = ({ id }: { id: string }) => !store.connectors.some((known) => known.id === id);
+    store.connectors = [...store.connectors, ...found.filter(isNew)];
+    for (const listener of store.listeners) listener();
+    return () => undefined;
+  };
+  const api = { register };
+  // Extensions that load later announce themselves; those already there wait for the page.
+  page.addEventListener('wallet-standard:register-wallet', (event) => {
+    const { detail } = event as CustomEvent<unknown>;
+    if (typeof detail === 'function') detail(api);
+  });
+  page.dispatchEvent(new CustomEvent('wallet-standard:app-ready', { detail: api }));
+  return store;
+}
+
+/** Returns null for wallets of other chains and for malformed ones: any script on the page can register one. */
+function connectorOf(wallet: StandardWallet): WalletConnector<SolanaWallet> | null {
+  const { name, icon, features } = wallet ?? {};
+  const connecting = features?.['standard:connect'];
+  if (typeof name !== 'string' || connecting === undefined) return null;
+  if (features['solana:signMessage'] === undefined) return null;
+  const open = async (silent: boolean): Promise<SolanaWallet | null> => {
+    const { accounts } = await connecting.connect({ silent });
+    const account = accounts.find(({ chains }) => chains.some((chain) => chain.startsWith('solana:')));
+    return account === undefined ? null : walletOf(account, features);
+  };
+  return {
+    id: `wallet-standard.${name}`,
+    name,
+    icon: typeof icon === 'string' && icon.startsWith('data:image/') ? icon : undefined,
+    protocol: 'solana',
+    connect: async () => {
+      const connected = await open(false);
+      if (connected === null) throw new Error(`${name} returned no Solana account. Unlock it and try again.`);
+      return connected;
+    },
+    restore: () => open(true),
+  };
+}
+
+function walletOf(account: Account, features: Features): SolanaWallet {
+  const signing = features['solana:signMessage'];
+  const sending = features['solana:signAndSendTransaction'];
+  const signingTransactions = features['solana:signTransaction'];
+  return {
+    protocol: 'solana',
+    address: account.address,
+    signMessage: async (message) => first(await signing?.signMessage({ account, message })).signature,
+    ...(sending !== undefined && {
+      signAndSendTransaction: async (transaction, chain) => {
+        const input = { account, transaction, chain: CHAIN_IDS[chain] };
+        return first(await sending.signAndSendTransaction(input)).signature;
+      },
+    }),
+    ...(signingTransactions !== undefined && {
+      signTransaction: async (transaction, chain) => {
+        const input = { account, transaction, chain: CHAIN_IDS[chain] };
+        return first(await signingTransactions.signTransaction(input)).signedTransaction;
+      },
+    }),
+  };
+}
+
+function first<Output>(outputs: readonly Output[] | undefined): Output {
+  const [output] = outputs ?? [];
+  if (output === undefined) throw new Error('The wallet returned nothing.');
+  return output;
+}
+
+function subscribe(listener: () => void): () => void {
+  const { listeners } = storeOf(window);
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+/** Returns the Solana wallets that register themselves in this browser (Wallet Standard). */
+export function useStandardWallets(): readonly WalletConnector<SolanaWallet>[] {
+  return useSyncExternalStore(
+    subscribe,
+    () => storeOf(window).connectors,
+    () => NONE,
+  );
+}

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { encodeBase58 } from '../../src/base58.ts';
+import type { FlowOptions } from '../../src/flows/flow.ts';
+import {
+  buyTokenSaleOnSolana,
+  type SolanaSaleInput,
+  type SolanaSalePhase,
+} from '../../src/flows/solana-sale.ts';
+import type { SolanaWallet } from '../../src/flows/wallet.ts';
+import { createSolanaTestWallet, readSolanaApproval } from '../../src/testing/index.ts';
+import type { OfferDetails } from '../../src/wire.ts';
+import { failureOf, optionOf, type Sandbox, startSandbox } from './sandbox.ts';
+
+const chain = 'solana_devnet';
+const AMOUNT = 25_000_000n;
+
+let sandbox: Sandbox;
+let offer: OfferDetails;
+let options: FlowOptions<SolanaSalePhase>;
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  offer = await (await sandbox.newUser()).offers.get('harbour-quarter');
+  const { rpc_url = '' } = sandbox.overview.chains.find((one) => one.chain === chain) ?? {};
+  options = { rpcUrls: { [chain]: [rpc_url] }, pollIntervalMs: 50, confirmationTimeoutMs: 30_000 };
+});
+afterAll(() => sandbox.stop());
+
+type WalletChange = Partial<Parameters<typeof createSolanaTestWallet>[0]>;
+
+async function newWallet(change: WalletChange = {}): Promise<SolanaWallet> {
+  const pair = await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify']);
+  const seed = new Uint8Array(await crypto.subtle.exportKey('pkcs8', pair.privateKey)).slice(-32);
+  const publicKey = new Uint8Array(await crypto.subtle.exportKey('raw', pair.publicKey));
+  const wallet = createSolanaTestWallet({
+    privateKey: encodeBase58(new Uint8Array([...seed, ...publicKey])),
+    rpcUrl: options.rpcUrls?.[chain]?.[0],
+    ...change,
+  });
+  await sandbox.faucet(wallet.address, undefined, '1000000000', chain);
+  await sandbox.faucet(wallet.address, 'usd-coin', '1000000000', chain);
+  return wallet;
+}
+
+function sale(wallet: SolanaWallet, change: Partial<SolanaSaleInput> = {}): SolanaSaleInput {
+  return {
+    ...{ offer, chain, wallet, assetId: 'usd-coin', amount: AMOUNT },
+    optionId: optionOf(offer, 'public'),
+    ...change,
+  };
+}
+
+describe('a token sale on Solana', () => {
+  test('approves exactly the amount for the fund and is settled and refunded', async () => {
+    const approvals: unknown[] = [];
+    const wallet = await newWallet({
+      confirmTransaction: (message) => {
+        approvals.push(readSolanaApproval(message));
+        return true;
+      },
+    });
+    const causeway = await sandbox.newUser();
+    const phases: string[] = [];
+    const participation = await buyTokenSaleOnSolana(causeway, sale(wallet), {
+      ...options,
+      onPhase: (phase) => phases.push(phase),
+    });
+    const fund = offer.contracts.find((contract) => contract.chain === chain);
+    expect(approvals).toEqual([
+      { mint: fund?.funding_tokens[0]?.address, spender: fund?.address, amount: AMOUNT },
+    ]);
+    expect(phases).toEqual(['checking', 'proving', 'approving', 'confirming_approval', 'creating']);
+    const status = async () => (await causeway.participations.get(participation.id)).status;
+    await expect.poll(status, { timeout: 60_000 }).toBe('completed');
+    await sandbox.control('POST', `/sandbox/participations/${participation.id}/remit`, {});
+    await expect.poll(status, { timeout: 60_000 }).toBe('remitted');
+  });
+
+  test('resumes after the approval, and twice at once creates one participation', async () => {
+    const wallet = await newWallet();
+    const causeway = await sandbox.newUser();
+    const controller = new AbortController();
+    let approvalHash: string | undefined;
+    const onApproved = (hash: string) => {
+      approvalHash = hash;
+      controller.abort();
+    };
+    const failure = await failureOf(
+      buyTokenSaleOnSolana(causeway, sale(wallet, { onApproved }), { ...options, signal: controller.signal }),
+    );
+    expect(failure.code).toBe('aborted');
+    const resume = () => buyTokenSaleOnSolana(causeway, sale(wallet, { approvalHash }), options);
+    const [first, second] = await Promise.all([resume(), resume()]);
+    expect(first.id).toBe(second.id);
+  });
+
+  test('fails before the approval if the sale cannot work', async () => {
+    const causeway = await sandbox.newUser();
+    const wallet = await newWallet({
+      confirmTransaction: () => {
+        throw new Error('must not be asked');
+      },
+    });
+    const codeOf = async (
+      change: Partial<SolanaSaleInput>,
+      more: Partial<FlowOptions<SolanaSalePhase>> = {},
+    ) =>
+      (await failureOf(buyTokenSaleOnSolana(causeway, sale(wallet, change), { ...options, ...more }))).code;
+    expect(await codeOf({ amount: 2_000_000_000n })).toBe('insufficient_balance');
+    expect(await codeOf({ amount: 1n })).toBe('invalid_input');
+    expect(await codeOf({ assetId: 'tether' })).toBe('asset_not_accepted');
+    expect(await codeOf({ chain: 'solana_mainnet' })).toBe('chain_not_supported');
+    expect(await codeOf({ approvalHash: '0x1234' })).toBe('invalid_input');
+    expect(await codeOf({}, { rpcUrls: {} })).toBe('invalid_input');
+    const trusted = { [chain]: { contracts: [wallet.address] } };
+    expect(await codeOf({}, { trusted })).toBe('contract_not_trusted');
+  });
+
+  test('a rejected approval leaves nothing behind', async () => {
+    const causeway = await sandbox.newUser();
+    const wallet = await newWallet({ confirmTransaction: () => false });
+    const failure = await failureOf(buyTokenSaleOnSolana(causeway, sale(wallet), options));
+    expect([failure.code, failure.phase]).toEqual(['user_rejected', 'approving']);
+    expect((await causeway.participations.list()).data).toEqual([]);
+  });
+
+  test('a wallet that signs but does not send works too', async () => {
+    const causeway = await sandbox.newUser();
+    const { signAndSendTransaction: _, ...wallet } = await newWallet();
+    const signTransaction = async (transaction: Uint8Array) => {
+      const message = transaction.slice(65);
+      return Uint8Array.of(1, ...(await wallet.signMessage(message)), ...message);
+    };
+    const participation = await buyTokenSaleOnSolana(causeway, sale({ ...wallet, signTransaction }), options);
+    expect(participation.wallet_address).toBe(wallet.address);
+  });
+});
