@@ -99,17 +99,30 @@ const CLAIMED = sql`d.id as delivery_id, d.endpoint_id, d.attempts, d.step, d.re
   e.id, e.position, e.sequence, e.partner_id, e.user_id, e.type, e.data, e.changes, e.related, e.request_id,
   e.inserted_at, ${VISIBLE} as visible`;
 
+/** How many waiting deliveries a claim looks at. Asking each of a deep queue for earlier ones would be quadratic. */
+const MAX_LOOKAHEAD = 1_000;
+const IS_STARTED = sql`(d.step > 0 or d.lease_until is not null)`;
+
 /**
- * Claims due deliveries of an endpoint for one attempt each, oldest first. A delivery waits while an earlier one about the
- * same subject is pending. If the process dies, the lease ends and the delivery is due again.
+ * Claims due deliveries of an endpoint for one attempt each, oldest first: those that were started before, and the first of
+ * each subject that has none of these. So a delivery waits while another one about its subject is under way, and a subject
+ * with a long queue does not hold back the others. If the process dies, the lease ends and the delivery is due again.
  */
 export async function claimDeliveries(db: Db, endpointId: string, limit: number): Promise<ClaimedDelivery[]> {
   const { rows } = await sql<ClaimedDelivery>`
-    with due as materialized (
+    with started as materialized (
+      select d.id, d.subject from webhook_deliveries d
+      where d.endpoint_id = ${endpointId} and d.state = 'pending' and ${IS_STARTED}
+    ), waiting as materialized (
+      select d.id, d.sequence, coalesce(d.subject, d.id::text) as subject from webhook_deliveries d
+      where d.endpoint_id = ${endpointId} and d.state = 'pending' and not ${IS_STARTED}
+        and not exists (select from started where started.subject = d.subject)
+      order by d.sequence limit ${MAX_LOOKAHEAD}
+    ), heads as (
+      select distinct on (subject) id from waiting order by subject, sequence
+    ), due as materialized (
       select d.id from webhook_deliveries d
-      where d.endpoint_id = ${endpointId} and d.state = 'pending' and ${IS_DUE} and not exists (
-        select from webhook_deliveries earlier where earlier.endpoint_id = d.endpoint_id and earlier.state = 'pending'
-          and earlier.subject = d.subject and earlier.sequence < d.sequence)
+      where d.id in (select id from started union all select id from heads) and d.state = 'pending' and ${IS_DUE}
       order by d.sequence limit ${limit} for update of d skip locked
     )
     update webhook_deliveries d set attempts = d.attempts + 1, step = d.step + 1, lease_until = now() + ${LEASE},

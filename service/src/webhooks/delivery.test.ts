@@ -133,6 +133,15 @@ test('a failed event holds back later events of its subject and no others', asyn
   await until(() => ids()).toEqual([a1, b1, b2, a1, a2]);
 });
 
+test('a long queue behind a failed event holds back no other subject', async () => {
+  await create();
+  receiver.answer(({ body }, response) => {
+    response.writeHead(JSON.parse(body).data.id === 'stuck' ? 500 : 200).end();
+  });
+  const events = await append(...Array<string>(1_100).fill('stuck'), 'other');
+  await until(() => ids()).toEqual([events[0], events.at(-1)]);
+});
+
 test('a test event does not wait for one that failed', async () => {
   const { id } = await create();
   const answers = [500];
