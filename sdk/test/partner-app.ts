@@ -8,7 +8,7 @@ export const COOKIE_SECRET = 'cookie-secret-for-the-partner-app-tests';
 const REDIRECT = 'http://localhost:3000/callback';
 export const FROM_PAGE = { 'sec-fetch-site': 'same-origin', accept: 'application/json' };
 
-type SignInStep = { decision?: 'allow' | 'deny'; returnTo?: string; base?: string };
+type SignInStep = { decision?: 'allow' | 'deny'; returnTo?: string; base?: string; user?: User };
 type Reply = { status: number; headers: Headers; body: Record<string, unknown> };
 
 /** A partner's server built on the SDK, with a complete sandbox behind it. */
@@ -69,9 +69,14 @@ export async function startPartnerApp(): Promise<PartnerApp> {
       grants.length = 0;
       errors.length = 0;
     },
-    completeSignIn: async (browser, { decision = 'allow', returnTo = '/offers?x=1', base = url } = {}) => {
+    completeSignIn: async (browser, options = {}) => {
+      const { decision = 'allow', returnTo = '/offers?x=1', base = url } = options;
       const start = await browser.fetch(`${base}/causeway/sign-in?return_to=${encodeURIComponent(returnTo)}`);
-      const callback = await browser.authorize(start.headers.get('location') ?? '', user, decision);
+      const callback = await browser.authorize(
+        start.headers.get('location') ?? '',
+        options.user ?? user,
+        decision,
+      );
       if (!callback.href.startsWith(`${REDIRECT}?`))
         throw new Error(`the sign-in redirected to ${callback.href}`);
       return browser.fetch(`${base}/callback${callback.search}`);

@@ -99,7 +99,8 @@ describe('the callback', () => {
 
   test('returns to the page with access_denied if the user denies access', async () => {
     const browser = newBrowser();
-    const back = await app.completeSignIn(browser, { decision: 'deny' });
+    const user = await app.sandbox.newUser();
+    const back = await app.completeSignIn(browser, { decision: 'deny', user });
     expect(locationOf(back)).toBe('/offers?x=1&causeway_error=access_denied');
     expect((await app.fetchAsPage(browser, '/causeway/session')).body.signed_in).toBe(false);
   });

@@ -18,10 +18,10 @@ const credentials = { email: 'victim@user.test', password: PASSWORD };
 /** Signs in and opens the consent page. */
 async function openConsent(email = 'victim@user.test') {
   const visitor = newVisitor(site.app);
-  await visitor.open(site.authorizeUrl().url.slice(site.url.length));
+  await visitor.open(site.authorizeUrl({ prompt: 'consent' }).url.slice(site.url.length));
   const next =
     /name="next" value="([^"]+)"/.exec(
-      (await visitor.open(site.authorizeUrl().url.slice(site.url.length))).body,
+      (await visitor.open(site.authorizeUrl({ prompt: 'consent' }).url.slice(site.url.length))).body,
     )?.[1] ?? '';
   const reply = await visitor.post('/sign-in', { email, password: PASSWORD, next });
   const page = await visitor.open(String(reply.headers.location));

@@ -151,7 +151,7 @@ describe('sign-in in a browser', () => {
     });
   });
 
-  test('a connected app signs in silently until the user signs out', async () => {
+  test('a connected app signs in silently, and without another consent after a new sign-in', async () => {
     await withPage(async (page) => {
       await site.makeUser('again@user.test');
       await page.goto(site.authorizeUrl().url);
@@ -167,7 +167,8 @@ describe('sign-in in a browser', () => {
       await page.getByRole('heading', { name: 'Sign in' }).waitFor();
       await page.goto(site.authorizeUrl().url);
       await signIn(page, 'again@user.test');
-      await page.getByRole('button', { name: 'Allow' }).waitFor();
+      await page.waitForURL(`${site.partner.redirectUri}?**`);
+      expect(callbackOf(page).has('code')).toBe(true);
     });
   });
 

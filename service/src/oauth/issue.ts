@@ -1,6 +1,7 @@
 import { realTime } from '../clock.ts';
 import type { Context } from '../context.ts';
 import { isUserScope, SCOPES } from '../http/access.ts';
+import { forgetConsent } from './grant-store.ts';
 
 /** The token response of the code flow. */
 export type TokenReply = {
@@ -16,7 +17,7 @@ type TokenRequest = { clientId: string; userId: string; scopes: readonly string[
 
 /** Issues the tokens of a completed sign-in without a browser: creates a grant and real tokens on it. */
 export async function issueUserTokens(
-  { oauth }: Pick<Context, 'oauth'>,
+  { db, oauth }: Pick<Context, 'db' | 'oauth'>,
   { clientId, userId, scopes }: TokenRequest,
 ): Promise<TokenReply> {
   const provider = oauth.provider();
@@ -27,7 +28,10 @@ export async function issueUserTokens(
     .join(' ');
   const grant = new provider.Grant({ accountId: userId, clientId });
   grant.addOIDCScope(scope);
-  const issued = { accountId: userId, client, grantId: await grant.save(), gty: 'authorization_code', scope };
+  const grantId = await grant.save();
+  // Nobody has seen the consent page, so the user's first sign-in in a browser still shows it.
+  await forgetConsent(db, grantId);
+  const issued = { accountId: userId, client, grantId, gty: 'authorization_code', scope };
   const access = new provider.AccessToken(issued);
   const refresh = new provider.RefreshToken({
     ...issued,
