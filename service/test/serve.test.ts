@@ -130,6 +130,7 @@ const COMMANDS = [
   'participation',
   'operator',
   'settlement',
+  'solana',
   'user',
   'sanctions',
   'audit',

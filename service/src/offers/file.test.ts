@@ -86,11 +86,8 @@ describe('an offer file', () => {
       swap('0000aa', '00aa'),
       /^harbour\.yaml:20: contracts\.0\.address: must be 0x and 40/,
     ],
-    [
-      'a chain that is not EVM',
-      swap('ethereum_sepolia', 'solana_devnet'),
-      /:19: contracts\.0\.chain: must be one of/,
-    ],
+    ['an unknown chain', swap('ethereum_sepolia', 'dogecoin'), /:19: contracts\.0\.chain: must be one of/],
+    ['an EVM address on Solana', swap('ethereum_sepolia', 'solana_devnet'), /:20: contracts\.0\.address: /],
     ['a time without a zone', `${YAML}starts_at: 2026-01-01T00:00:00\n`, /:24: starts_at: must match/],
     [
       'a time that does not exist',
