@@ -96,7 +96,7 @@ export type Eligibility = {
 };
 
 export type ErrorBody = {
-  /** A message for people. */
+  /** A human-readable message. */
   message: string;
   type: 'api_error';
   /** An error code for programs; docs/errors.md lists all of them. */
@@ -224,7 +224,7 @@ export type OAuthErrorBody = {
   error: string;
   /** A message for developers. */
   error_description?: string | undefined;
-  /** A message for people. */
+  /** A human-readable message. */
   message: string;
   type: 'api_error';
   /** An error code for programs; docs/errors.md lists all of them. */

@@ -24,7 +24,8 @@ export function clockControls({ control }: Simulators): ControlGroup {
         path: '/sandbox/clock',
         operationId: 'moveClock',
         summary: 'Moves the test clock',
-        description: 'The market is open by default; after `set_to` it follows the calendar.',
+        description:
+          'The market is always open until you use `set_to`; from then on it follows trading hours.',
         body: MoveClock,
         reply: Closed({ object: ObjectName('clock'), now: Timestamp }),
         errors: ['validation_failed'],

@@ -30,7 +30,7 @@ export type Session = WalletSession & {
   address: Hex;
   chain: EvmChain;
   chainId: number;
-  /** The sent transactions by hash, for nodes that do not know them yet. Their nonces are guesses. */
+  /** The transactions of this session by hash, for nodes that do not return them yet. Their nonces are estimates. */
   sent: Map<Hex, RpcTransaction>;
 };
 

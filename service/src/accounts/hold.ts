@@ -71,7 +71,7 @@ export function isErased(db: Db, userId: string): Promise<boolean> {
   return isErasedUser(db, userId);
 }
 
-/** Locks the users against holds until the transaction ends, and returns those that are on hold. */
+/** Prevents new holds on the users until the transaction ends, and returns those that are on hold. */
 export function lockHeld(tx: Db, userIds: readonly string[]): Promise<string[]> {
   return lockHeldUsers(tx, userIds);
 }

@@ -5,7 +5,7 @@ export type SealedEntry = { position: bigint; entry: string; leaf_hash: Buffer; 
 
 export type Checkpoint = { size: bigint; note: string };
 
-/** Lets one sealer work at a time, until the transaction ends. */
+/** Takes the sealing lock until the transaction ends, so that only one sealer runs at a time. */
 export async function lockSealing(tx: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('audit sealing', 0))`.execute(tx);
 }

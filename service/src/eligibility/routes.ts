@@ -10,7 +10,7 @@ export const eligibilityRoutes = [
     operationId: 'getEligibility',
     summary: 'Explain whether the user can invest in an offer',
     description:
-      'Returns the checks that an investment would pass now, per option of the offer, from the same function that accepts ' +
+      'Returns the result of every check that an investment would go through now, per option of the offer, from the same function that accepts ' +
       'or refuses it. Refusals carry the checks that did not pass in `errors.checks`.',
     params: Type.Object({ offer_id: Type.String({ description: 'The id or slug of the offer.' }) }),
     query: EligibilityQuery,

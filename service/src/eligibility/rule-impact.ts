@@ -16,7 +16,7 @@ export type Gains = { gained: number; lost: number };
 /** How a change affects the users. Each rule counts as if it alone changed. */
 export type RuleImpact = Gains & { before: number; after: number; rules: Map<string, Gains> };
 
-/** Checks that depend on the moment or on a wallet, not on the rules of the file. */
+/** Checks that depend on the current time or on a wallet, not on the rules of the file. */
 const OTHER_CHECKS: ReadonlySet<CheckCode> = new Set([
   'sanctions',
   'offer_window',

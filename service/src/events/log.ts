@@ -52,7 +52,7 @@ async function readForward(
   return { object: 'list', data: rows.map(renderEvent) };
 }
 
-/** Returns the event to read on from. Throws `events_expired` if it has been deleted, with the oldest event there is. */
+/** Returns the event to read on from. Throws `events_expired`, which names the oldest remaining event, if it has been deleted. */
 export async function findStart(
   { db }: Pick<Context, 'db'>,
   audience: Audience,

@@ -5,7 +5,7 @@ import { MAX_URL_LENGTH } from './request-checks.ts';
 import { Closed } from './wire.ts';
 
 const members = {
-  message: Type.String({ description: 'A message for people.' }),
+  message: Type.String({ description: 'A human-readable message.' }),
   type: Type.Literal('api_error'),
   code: Type.String({
     description: 'An error code for programs; docs/errors.md lists all of them.',

@@ -91,6 +91,6 @@ function readCursor(sealing: Sealing, list: string, field: string, cursor: strin
     bytes.toString('base64url') === cursor &&
     sealing.verifyTag('cursor', `${list}|${body}`, bytes.subarray(0, TAG_BYTES));
   if (!isGenuine || inserted_at === undefined || id === undefined)
-    throw invalidField(field, 'is not a cursor of this list');
+    throw invalidField(field, 'is not a valid cursor for this list');
   return { inserted_at, id };
 }

@@ -81,8 +81,8 @@ export async function revokeLease(tx: Db, { chain, address }: KeyId, nonce: bigi
 }
 
 /**
- * Takes the lease from its holder and raises the next nonce to at least `nonce`. Higher counts that nodes have reported
- * stay remembered: they belong to transactions that are still unknown.
+ * Takes the lease from its holder and raises the next nonce to at least `nonce`. Keeps any higher count that a node has
+ * reported, because it implies transactions that we do not know about yet.
  */
 export async function advanceKey(tx: Db, { chain, address }: KeyId, nonce: bigint): Promise<void> {
   await sql`

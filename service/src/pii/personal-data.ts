@@ -12,7 +12,7 @@ export type PersonalData = {
   tax_id: string | null;
   nationality: string | null;
   tax_residence: string | null;
-  /** The provider's country of the person, and the countries that issued the identity documents. */
+  /** The person's country according to the provider, and the countries that issued the identity documents. */
   identity_countries: string | null;
   street: string | null;
   city: string | null;

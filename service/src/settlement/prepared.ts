@@ -65,8 +65,8 @@ async function applyFinding(
 }
 
 /**
- * Returns why the row must fail, or null while it may still succeed. Time is up only if the chain itself has passed the
- * deadline without the approval: a node that stopped following the chain cannot tell.
+ * Returns why the row must fail, or null while it may still succeed. The approval times out only once the time of the
+ * chain is past the deadline, because a stalled node may not have seen it.
  */
 function failureReason({ clock }: Context, { preparedAt }: SettlementRow, finding: Finding): string | null {
   if (finding.state === 'short') return finding.shortage.code;

@@ -102,7 +102,7 @@ export async function makeWalletsDue(tx: Db, wallets: readonly string[]): Promis
     where wallet = any(${wallets}::text[]) and ${STANDING}`.execute(tx);
 }
 
-/** Lists the verifications of other users that the entry rests on too. */
+/** Lists other users' verifications that also justify this allow-list entry. */
 export async function listOthers(db: Db, row: Verification): Promise<Verification[]> {
   const { rows } = await sql<Verification>`
     select ${COLUMNS} from allow_verifications where ${isOf(row)} and ${STANDING} and user_id <> ${row.user_id}`.execute(

@@ -24,7 +24,7 @@ export type UrlRules = {
   permittedAddresses(destination: Destination): Promise<string[]>;
 };
 
-/** The same rules hold when a URL is saved and each time a connection is opened, because names change their addresses. */
+/** The rules when a URL is saved and each time a connection is opened, because a hostname can later resolve elsewhere. */
 export function createUrlRules(addresses: AddressRules, baseUrl: string, resolve: Resolve): UrlRules {
   const own = new URL(baseUrl);
 

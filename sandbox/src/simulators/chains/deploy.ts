@@ -77,7 +77,7 @@ export function planDeployment({ tokenized }: EmbeddedChain): DeploymentPlan {
     swapLevel: 4,
   });
   const venue = tokenized ? planVenue(planner, [usdc, usdt]) : null;
-  // Last, so that chains of earlier versions get these steps too.
+  // Keep these steps last: a chain of an earlier version runs only the steps that were appended.
   for (const { address } of [fund_swap, older_fund_swap])
     call('owner', address, fundSwap, 'grantRoles', [roles.operator.address, REVOKE_ROLE]);
   const tokens = [

@@ -44,7 +44,7 @@ export const startSolana: StartSimulator<ReadySolana> = async ({ folder, control
   ]);
   const server = createRpcServer((path) => nodes.get(path));
   addSolanaControls(control, { chain, fault: serviceNode.fault, node: serviceNode.node });
-  // Slots pass in real time, because a stopped test clock must not stop the chain. A clock set ahead lets more pass.
+  // Slots pass in real time, because a stopped test clock must not stop the chain. Moving the clock forward adds slots.
   let lastNow = clock.now();
   clock.onChange(async () => {
     const passed = Math.floor((clock.now() - lastNow) / SLOT_MS);
