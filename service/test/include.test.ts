@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SCOPES } from '../src/http/access.ts';
+import { setScopes } from '../src/partners/partner.ts';
 import { type TestApp, testApp } from './support/app.ts';
 import { makeOffer, saleFile, tokenizedFile } from './support/offers.ts';
 import { makeUser, partnerOf } from './support/tokens.ts';
@@ -111,14 +113,31 @@ describe('participations', () => {
     },
   );
 
+  const find = async (email: string, op = '==') =>
+    (
+      await get(
+        `/v1/participations?filters[0][field]=user_email&filters[0][op]=${encodeURIComponent(op)}&filters[0][value]=${email}`,
+        tokens.partner,
+      )
+    ).body.data.map(({ id }: { id: string }) => id);
+
+  test('show no address once the partner loses email, until the user consents again', async () => {
+    const all = Object.keys(SCOPES);
+    const shown = async () =>
+      (await get(`/v1/participations/${userId(21)}?include=user`, tokens.partner)).body.user.email;
+    for (const scopes of [all.filter((scope) => scope !== 'email'), all]) {
+      await setScopes(app.ctx, 'partner-one', scopes);
+      expect(await shown()).toBeNull();
+      expect(await find('open@user.test')).toEqual([]);
+      expect(await find('shy@user.test,open@user.test', 'in')).toEqual([]);
+      expect(await find('open@user.test', '!=')).toContain(userId(21));
+    }
+    await app.tokenFor({ userId: OPEN, scopes: new Set(['email']) });
+    expect(await shown()).toBe('open@user.test');
+    expect(await find('open@user.test')).toEqual([userId(21)]);
+  });
+
   test('are found by email only if the user granted it, until the grant ends', async () => {
-    const find = async (email: string, op = '==') =>
-      (
-        await get(
-          `/v1/participations?filters[0][field]=user_email&filters[0][op]=${encodeURIComponent(op)}&filters[0][value]=${email}`,
-          tokens.partner,
-        )
-      ).body.data.map(({ id }: { id: string }) => id);
     expect(await find('shy@user.test')).toEqual([]);
     expect(await find('OPEN@user.test')).toEqual([userId(21)]);
     expect(await find('shy@user.test,open@user.test', 'in')).toEqual([userId(21)]);

@@ -2,8 +2,11 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../../test/support/app.ts';
 import { makeUser, partnerOf, USER } from '../../test/support/tokens.ts';
+import { SCOPES } from '../http/access.ts';
+import { setScopes } from '../partners/partner.ts';
 import { appendEvents, type NewEvent } from './event.ts';
 import { deleteExpiredEvents } from './retention.ts';
+import { listEventReaders } from './store.ts';
 
 const PARTNER = partnerOf('partner-one');
 const OTHER_USER = '01890000-0000-7000-8000-0000000000bb';
@@ -190,6 +193,35 @@ describe('an event about a user', () => {
       app.ctx.db,
     );
     expect(await list('', token)).toEqual([hidden]);
+  });
+
+  test('is hidden once the partner loses the scope, and stays so until the user consents again', async () => {
+    const clientId = 'partner-four';
+    const all = Object.keys(SCOPES);
+    const consent = () => app.tokenFor({ clientId, userId: OTHER_USER, scopes: new Set(['wallets:read']) });
+    await consent();
+    const token = await app.tokenFor({ clientId, userId: null });
+    await append([about(1, { partnerId: partnerOf(clientId), userId: OTHER_USER, type: 'wallet.bound' })]);
+    const [shown] = await list('', token);
+    expect(shown?.type).toBe('wallet.bound');
+    const expectHidden = async () => {
+      expect(await list('', token)).toEqual([redacted(shown)]);
+      expect((await get(`/v1/events/${shown?.id}`, token)).body).toEqual(redacted(shown));
+      expect(await list(filter('user_id', '==', OTHER_USER), token)).toEqual([]);
+      expect(await listEventReaders(app.ctx.db, OTHER_USER, 'wallet.bound')).not.toContain(
+        partnerOf(clientId),
+      );
+    };
+    await setScopes(
+      app.ctx,
+      clientId,
+      all.filter((scope) => scope !== 'wallets:read'),
+    );
+    await expectHidden();
+    await setScopes(app.ctx, clientId, all);
+    await expectHidden();
+    await consent();
+    expect(await list('', token)).toEqual([shown]);
   });
 });
 

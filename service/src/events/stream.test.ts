@@ -3,6 +3,8 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../../test/support/app.ts';
 import { partnerOf, USER } from '../../test/support/tokens.ts';
+import { SCOPES } from '../http/access.ts';
+import { setScopes } from '../partners/partner.ts';
 import { appendEvents, placeEvents } from './event.ts';
 
 const PARTNER = partnerOf('partner-one');
@@ -171,6 +173,19 @@ describe('the event stream', () => {
     });
     await stream.ended();
     expect(stream.frames.at(-1)).toEqual({ event: 'end', data: '{"reason":"token_expired"}' });
+  });
+
+  test('ends when the partner loses events:read', async () => {
+    const clientId = 'partner-five';
+    const tokens = [await app.tokenFor({ clientId }), await app.tokenFor({ clientId, userId: null })];
+    const streams = await Promise.all(tokens.map((token) => open(token)));
+    for (const stream of streams) await stream.caughtUp();
+    const others = Object.keys(SCOPES).filter((scope) => scope !== 'events:read');
+    await setScopes(app.ctx, clientId, others);
+    for (const stream of streams) {
+      await stream.ended();
+      expect(stream.frames.at(-1)).toEqual({ event: 'end', data: '{"reason":"token_expired"}' });
+    }
   });
 
   test('allows 10 streams per caller at once', async () => {

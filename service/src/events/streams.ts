@@ -158,7 +158,8 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
   const checkToken = async (stream: Stream): Promise<void> => {
     // After a failed read the token is unknown, and the next check decides.
     const verified = await Promise.resolve(ctx.guard.inspect(stream.token)).catch(() => undefined);
-    if (verified === null) end(stream, 'token_expired');
+    if (verified === undefined) return;
+    if (verified?.caller.scopes.has('events:read') !== true) end(stream, 'token_expired');
   };
   const timers = [
     setInterval(() => streams.size > 0 && wake(), POLL_INTERVAL_MS),

@@ -121,6 +121,9 @@ test('tokens of an app that loses a scope lose it at once, and do not get it bac
   expect((await refresh(tokens.refresh_token)).scope).toBe('openid offers:read');
   await setScopes(site.ctx, site.partner.clientId, scopes);
   expect((await refresh(tokens.refresh_token)).scope).toBe('openid offers:read');
+  const account = (await visitor.get('/account')).body;
+  expect(account).toContain('See the offers in this app');
+  expect(account).not.toContain('See your name');
   const introspect = async (value: string) =>
     (await site.app.inject({ method: 'POST', url: '/oauth/introspect', payload: { token: value } })).json()
       .scope;

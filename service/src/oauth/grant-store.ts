@@ -101,19 +101,23 @@ export async function listEmailGrants(
   userIds: readonly string[],
 ): Promise<{ id: string; email: string }[]> {
   const { rows } = await sql<{ id: string; email: string }>`
-    select u.id, u.email from users u where u.id = any(${userIds}::uuid[]) and exists (
-      select from oauth_grants g join oauth_clients c on c.client_id = g.client_id
-      where g.user_id = u.id and c.partner_id = ${partnerId} and g.revoked_at is null and g.expires_at > now()
-        and 'email' = any(string_to_array(g.payload #>> '{openid,scope}', ' ')))`.execute(db);
+    select u.id, u.email from users u
+    where u.id = any(${userIds}::uuid[]) and has_granted(u.id, ${partnerId}, 'email')`.execute(db);
   return rows;
 }
 
-/** Merges the grants of each app: a user who allowed an app in several browsers has one grant per browser. */
+/**
+ * Merges the grants of each app, without the scopes that it has lost since: a user who allowed an app in several browsers
+ * has one grant per browser.
+ */
 export async function listConnectedApps(db: Db, userId: string): Promise<ConnectedApp[]> {
   const { rows } = await sql<ConnectedApp>`
     select g.client_id, p.name, p.logo_url, min(g.inserted_at) as connected_at,
-      string_to_array(string_agg(g.payload #>> '{openid,scope}', ' '), ' ') as scopes
+      array_agg(s.scope order by s.position) filter (where s.scope is not null) as scopes
     from oauth_grants g join oauth_clients c on c.client_id = g.client_id join partners p on p.id = c.partner_id
+    left join unnest(string_to_array(g.payload #>> '{openid,scope}', ' ')) with ordinality as s (scope, position)
+      on s.scope = any(c.scopes) and not exists (select from oauth_removed_scopes r
+        where r.client_id = g.client_id and r.scope = s.scope and r.removed_at > g.consented_at)
     where g.user_id = ${userId} and g.revoked_at is null and g.expires_at > now()
     group by g.client_id, p.name, p.logo_url order by min(g.inserted_at) desc`.execute(db);
   return rows.map((row) => ({ ...row, scopes: [...new Set(row.scopes ?? [])] }));

@@ -116,10 +116,7 @@ function usersByEmail({ bind, partner, sources }: Draft, emails: string[]): stri
       ? `lower(email collate "C") = ${bind(emails[0], 'text')}`
       : `lower(email collate "C") = any(${hideLength(bind(emails, 'text[]'))}::text[])`;
   if (sources.includes('partners')) return `select id from users where ${matching}`;
-  return `select id from users where ${matching} and exists (
-    select from oauth_grants g join oauth_clients c on c.client_id = g.client_id
-    where g.user_id = users.id and c.partner_id = ${partner} and g.revoked_at is null and g.expires_at > now()
-      and 'email' = any(string_to_array(g.payload #>> '{openid,scope}', ' ')))`;
+  return `select id from users where ${matching} and has_granted(users.id, ${partner}, 'email')`;
 }
 
 /** In the indexes by offer and by option the status comes next. An option implies its offer, so one column is enough. */

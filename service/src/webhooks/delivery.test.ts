@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { partnerOf } from '../../test/support/tokens.ts';
+import { partnerOf, USER } from '../../test/support/tokens.ts';
 import {
   type Call,
   callAs,
@@ -13,6 +13,8 @@ import {
   type WebhookNode,
 } from '../../test/support/webhooks.ts';
 import { appendEvents } from '../events/event.ts';
+import { SCOPES } from '../http/access.ts';
+import { setScopes } from '../partners/partner.ts';
 
 const PARTNER = partnerOf('partner-one');
 const ENDPOINTS = '/v1/webhook-endpoints';
@@ -116,6 +118,25 @@ test('retries the same bytes with a new timestamp until a 2xx, and follows no re
   expect(target.received).toEqual([]);
   await until(async () => (await call('GET', `${ENDPOINTS}/${id}`)).json.behind).toBe(0);
   await target.close();
+});
+
+test('a retry is redacted if the partner has lost the scope since, even if it has the scope again', async () => {
+  await node.tokenFor({ scopes: new Set(['wallets:read']) });
+  await create();
+  receiver.answer((_webhook, response) => void response.writeHead(503).end());
+  const event = { partnerId: PARTNER, userId: USER, type: 'wallet.bound', data: { id: 'w' } };
+  await appendEvents(node.ctx, node.ctx.db, [event]);
+  const received = () => receiver.received.map(({ body }) => JSON.parse(body).type);
+  await until(received).toEqual(['wallet.bound']);
+  for (const lost of ['wallets:read', 'none']) {
+    const scopes = Object.keys(SCOPES).filter((scope) => scope !== lost);
+    await setScopes(node.ctx, 'partner-one', scopes);
+    const before = receiver.received.length;
+    await until(async () => {
+      await retryNow();
+      return received().slice(before)[0];
+    }).toBe('redacted');
+  }
 });
 
 test('a failed event holds back later events of its subject and no others', async () => {
