@@ -54,6 +54,13 @@ describe('the signer', () => {
     await expect(sign({ to: undefined })).rejects.toThrow('to deploy a contract');
   });
 
+  test('signs no bare hash, which could be of a transaction', () => {
+    const open = { ...key, signHash: async () => '0x' };
+    const members = ['address', 'signMessage', 'signRequest', 'signTransaction'];
+    expect(Object.keys(withPolicy(open, null)).sort()).toEqual(members);
+    expect(Object.keys(key).sort()).toEqual(members);
+  });
+
   test('refuses every other function of a fund, such as its withdrawal', async () => {
     const allowed = new Set(calls.map(([, data]) => data.slice(0, 10)));
     const functions = [...(saleFund.abi as Abi), ...(saleFundV2.abi as Abi)].flatMap((item) =>

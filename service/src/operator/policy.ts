@@ -24,10 +24,11 @@ const SELECTORS: ReadonlySet<Hex> = new Set([
  * functions of settlement, only the listed contracts, or an empty transfer to the key itself. Throws `Blocked` otherwise.
  */
 export function withPolicy(signer: Signer, targets: SignerTargets): Signer {
+  const { address, signRequest, signMessage } = signer;
   return {
-    ...signer,
+    ...{ address, signRequest, signMessage },
     signTransaction: async (transaction) => {
-      const violation = findViolation(signer.address, targets, transaction);
+      const violation = findViolation(address, targets, transaction);
       if (violation !== null) throw new Blocked('signer_policy', `the signer refuses ${violation}`);
       return signer.signTransaction(transaction);
     },

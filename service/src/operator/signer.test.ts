@@ -1,11 +1,12 @@
 import { createHash, createHmac, createPrivateKey, createPublicKey } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { REQUEST_TYPES, separatorOf, swapDomain } from '@causeway/contracts/encodings/tokenized-order.ts';
 import fc from 'fast-check';
 import * as secp256k1 from 'tiny-secp256k1';
 import { type Hex, parseTransaction, recoverTransactionAddress, recoverTypedDataAddress } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { bytesToHex, hexToBytes, keccak256, toHex } from 'viem/utils';
+import { bytesToHex, hexToBytes, toHex } from 'viem/utils';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { realClock } from '../clock.ts';
 import { createLog } from '../log.ts';
@@ -29,10 +30,13 @@ const transaction = {
 } as const;
 
 const typedData = {
-  domain: { name: 'Causeway', version: '1', chainId: 1, verifyingContract: transaction.to },
-  types: { Permission: [{ name: 'wallet', type: 'address' }] },
-  primaryType: 'Permission',
-  message: { wallet: transaction.to },
+  domain: swapDomain('Causeway', 1, transaction.to),
+  types: REQUEST_TYPES,
+  primaryType: 'VerifyRequest',
+  message: {
+    ...{ side: 0, inputToken: transaction.to, outputToken: transaction.to, sender: transaction.to },
+    ...{ nonce: 1n, expiry: 2n, amount: 3n },
+  },
 } as const;
 
 /** Implements the KMS operations that the signer uses and verifies the AWS Signature Version 4. */
@@ -169,11 +173,12 @@ describe.each(signers)('%s', (_name, open) => {
     expect(raw).toBe(await account.signTransaction(transaction));
   });
 
-  test('signs typed data that recovers to its address', async () => {
+  test('signs a request and a text that recover to its address', async () => {
     const signer = await open();
-    const signature = await signer.signTypedData(typedData);
+    const signature = await signer.signRequest(separatorOf(typedData.domain), typedData.message);
     expect((await recoverTypedDataAddress({ ...typedData, signature })).toLowerCase()).toBe(signer.address);
     expect(BigInt(`0x${signature.slice(66, 130)}`) <= ORDER / 2n).toBe(true);
+    expect(await signer.signMessage('text')).toBe(await account.signMessage({ message: 'text' }));
   });
 });
 
@@ -181,7 +186,7 @@ describe('the KMS key', () => {
   test('is retried after a KMS failure but not after a rejection', async () => {
     const signer = await openKms();
     kms.failures = 2;
-    await expect(signer.signHash(keccak256('0x01'))).resolves.toMatch(/^0x[0-9a-f]{130}$/);
+    await expect(signer.signMessage('text')).resolves.toMatch(/^0x[0-9a-f]{130}$/);
     await expect(openKms({ keyId: 'alias/other' })).rejects.toMatchObject({ code: 'upstream_error' });
     expect(kms.seen.filter((action) => action.endsWith('GetPublicKey')).length).toBe(2);
   });
@@ -199,7 +204,7 @@ describe('the KMS key', () => {
   test('rejects a signature of another hash', async () => {
     const signer = await openKms();
     kms.signsWrongHash = true;
-    await expect(signer.signHash(keccak256('0x01'))).rejects.toMatchObject({ code: 'upstream_error' });
+    await expect(signer.signMessage('text')).rejects.toMatchObject({ code: 'upstream_error' });
   });
 });
 

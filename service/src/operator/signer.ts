@@ -1,25 +1,28 @@
-import type { Hex, TransactionSerializableEIP1559, TypedDataDefinition } from 'viem';
+import { hashRequestIn, type VerifyRequest } from '@causeway/contracts/encodings/tokenized-order.ts';
+import type { Hex, TransactionSerializableEIP1559 } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
-import { bytesToHex, hashTypedData, hexToNumber, keccak256, serializeTransaction, slice } from 'viem/utils';
+import { bytesToHex, hashMessage, hexToNumber, keccak256, serializeTransaction, slice } from 'viem/utils';
 import { signHash } from '../chain/evm/secp256k1.ts';
 
-/** A key that signs for the service, held locally or in KMS. */
+/**
+ * A key that signs for the service, held locally or in KMS. It signs no bare hashes, which could be of anything: no request
+ * or message has the hash of a transaction. Signatures are 65 bytes: r, low s, and v of 27 or 28.
+ */
 export type Signer = {
   /** Lower case. */
   address: Hex;
-  /** Returns 65 bytes: r, low s, and v of 27 or 28. */
-  signHash(hash: Hex): Promise<Hex>;
   /** Returns the serialised signed transaction. */
   signTransaction(transaction: TransactionSerializableEIP1559): Promise<Hex>;
-  /** Signs EIP-712 typed data, such as the operator's part of a tokenized quote. */
-  signTypedData(typedData: TypedDataDefinition): Promise<Hex>;
+  /** Signs the operator's part of a tokenized quote (EIP-712), for the swap contract with this domain separator. */
+  signRequest(separator: Hex, request: VerifyRequest): Promise<Hex>;
+  /** Signs a text (EIP-191). */
+  signMessage(text: string): Promise<Hex>;
 };
 
 /** Builds a signer from an address and a function that signs hashes. */
 export function createSigner(address: Hex, signHash: (hash: Hex) => Promise<Hex>): Signer {
   return {
     address: address.toLowerCase() as Hex,
-    signHash,
     signTransaction: async (transaction) => {
       const unsigned = { ...transaction, type: 'eip1559' as const };
       const signature = await signHash(keccak256(serializeTransaction(unsigned)));
@@ -29,7 +32,8 @@ export function createSigner(address: Hex, signHash: (hash: Hex) => Promise<Hex>
         yParity: hexToNumber(slice(signature, 64)) - 27,
       });
     },
-    signTypedData: (typedData) => signHash(hashTypedData(typedData)),
+    signRequest: (separator, request) => signHash(hashRequestIn(separator, request)),
+    signMessage: (text) => signHash(hashMessage(text)),
   };
 }
 

@@ -1,5 +1,4 @@
 import type { Hex } from 'viem';
-import { hashMessage } from 'viem/utils';
 import type { EvmChain } from '../chain/evm/client.ts';
 import { type FundTotals, readTokenTotals } from '../chain/evm/sale-fund.ts';
 import type { Clock } from '../clock.ts';
@@ -73,6 +72,6 @@ function toText({ commits, committed, refunds, refunded }: FundTotals): Record<k
 
 /** Adds the operator's signature (EIP-191) of the report's canonical JSON; null without a key. */
 export async function signReport(report: ReconcileReport, signer: Signer | null) {
-  const signature = signer === null ? null : await signer.signHash(hashMessage(stableJson(report)));
+  const signature = signer === null ? null : await signer.signMessage(stableJson(report));
   return { ...report, signer: signer?.address ?? null, signature };
 }

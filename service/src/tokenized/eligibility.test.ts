@@ -47,16 +47,12 @@ async function withAttestation<T>(change: { expiration: bigint }, work: () => Pr
 async function whileSigning<T>(between: () => Promise<unknown>, work: () => Promise<T>): Promise<T> {
   const { operator } = world.app.ctx;
   if (operator === null) throw new Error('no operator');
-  const { signTypedData, signHash } = operator;
-  operator.signTypedData = async (data) => {
+  const { signRequest } = operator;
+  operator.signRequest = async (...args) => {
     await between();
-    return signTypedData(data);
+    return signRequest(...args);
   };
-  operator.signHash = async (hash) => {
-    await between();
-    return signHash(hash);
-  };
-  return work().finally(() => Object.assign(operator, { signTypedData, signHash }));
+  return work().finally(() => Object.assign(operator, { signRequest }));
 }
 const fail = async () => {
   throw new ApiError('upstream_unavailable', { upstream: 'signer' });

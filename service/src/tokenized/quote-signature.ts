@@ -1,4 +1,4 @@
-import { hashRequestIn, type VerifyRequest } from '@causeway/contracts/encodings/tokenized-order.ts';
+import type { VerifyRequest } from '@causeway/contracts/encodings/tokenized-order.ts';
 import type { Hex } from 'viem';
 import type { EvmChain } from '../chain/evm/client.ts';
 import type { EvmContract } from '../offers/stored-offer.ts';
@@ -16,5 +16,5 @@ export async function signQuoteRequest(
   request: VerifyRequest,
 ): Promise<Hex> {
   const { separator } = await readDomain(chain, contract);
-  return signer.signHash(hashRequestIn(separator, request));
+  return signer.signRequest(separator, request);
 }
