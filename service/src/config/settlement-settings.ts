@@ -46,7 +46,7 @@ export const SETTLEMENT = {
   ),
   SOLANA_MAX_PRIORITY_FEE: setting(
     integer(0, 999_999_999),
-    'The maximum price per compute unit that the operator pays on Solana, in millionths of a lamport. A commit uses about 2,000 units, a refund 20,000. Settlement pauses while the market asks for more and raises the alert `fee_cap`.',
+    'The maximum price per compute unit that the operator pays on Solana, in millionths of a lamport. A commit uses about 2,000 units, a refund 20,000. While the market asks for more, the operator pays this price, which may delay settlement, and raises the alert `fee_cap`.',
     { default: '1000000' },
   ),
   PENDING_TTL_HOURS: setting(

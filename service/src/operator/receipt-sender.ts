@@ -51,7 +51,7 @@ export async function sendReceipt(
   const { db, clock, random } = account;
   const signer = signerOf(account);
   const { plan } = order;
-  const [rent, price] = await Promise.all([readReceiptRent(account), proposePrice(account, plan)]);
+  const [rent, price] = await Promise.all([readReceiptRent(account), proposePrice(account, order.vault)]);
   const units = await estimateUnits(account, plan, { rent, price, units: SIMULATED_UNITS });
   const attempt = await signAttempt(account, order, { rent, price, units });
   const receipt = receiptAddress(signer.address, plan.participationId, plan.kind);
@@ -74,7 +74,7 @@ export async function renewReceipt(
   mayStore: (tx: Db) => Promise<boolean>,
 ): Promise<void> {
   const last = transaction.attempts.at(-1)?.price ?? 0n;
-  const [rent, market] = await Promise.all([readReceiptRent(account), proposePrice(account, order.plan)]);
+  const [rent, market] = await Promise.all([readReceiptRent(account), proposePrice(account, order.vault)]);
   const raised = last === 0n ? MIN_RAISED_PRICE : last * PRICE_FACTOR;
   const wanted = raised > market ? raised : market;
   const price = wanted > account.maxPrice ? account.maxPrice : wanted;
@@ -124,16 +124,19 @@ function readReceiptRent({ chain }: SolanaAccount): Promise<bigint> {
   return readRent(chain, TOKEN_ACCOUNT_BYTES);
 }
 
-/** Returns what most recent transactions that write the same accounts paid. Throws `Blocked` if that exceeds the cap. */
-async function proposePrice({ chain, maxPrice }: SolanaAccount, plan: ReceiptPlan): Promise<bigint> {
-  const prices = (await readPrices(chain, [plan.source, plan.destination])).sort((a, b) => (a < b ? -1 : 1));
+/**
+ * Returns what most recent transactions that write the vault paid, at most the cap. The accounts of users are not asked about,
+ * because their owners could raise the price there, and a price above the cap stops nothing for the same reason.
+ */
+async function proposePrice(account: SolanaAccount, vault: string): Promise<bigint> {
+  const { chain, maxPrice } = account;
+  const prices = (await readPrices(chain, [vault])).sort((a, b) => (a < b ? -1 : 1));
   const price = prices[Math.floor(prices.length * PRICE_PERCENTILE)] ?? 0n;
-  if (price > maxPrice)
-    throw new Blocked(
-      'fee_cap',
-      `${chain.name} asks for ${price} millionths of a lamport per compute unit, above the cap of ${maxPrice}`,
-    );
-  return price;
+  if (price <= maxPrice) return price;
+  account.reportCappedPrice(
+    `${chain.name} asks for ${price} millionths of a lamport per compute unit, above the cap of ${maxPrice}`,
+  );
+  return maxPrice;
 }
 
 /** Throws `Blocked` unless the key can pay the fees and the rent of `count` receipts, and of as many refund accounts. */

@@ -18,4 +18,6 @@ export type SolanaAccount = {
   signer: SolanaSigner | null;
   /** Maximum price per compute unit, in millionths of a lamport. */
   maxPrice: bigint;
+  /** Tells operators that the market asks for more than `maxPrice`, which is what transactions pay meanwhile. */
+  reportCappedPrice(message: string): void;
 };

@@ -20,6 +20,7 @@ export const RECEIPT_TIMINGS: ReceiptTimings = { resendSeconds: 2, renewSeconds:
 const MAX_UNMINED_TRANSACTIONS = 400;
 /** A round asks three questions for all transactions together; public nodes answer ten a second. */
 const WATCH_INTERVAL_MS = 1_000;
+const CAPPED_PRICE_ALERT_SECONDS = 60;
 
 /** Creates the worker that settles on a Solana cluster. Without a signer it only follows what `address` has sent. */
 export function createSolanaWorker(
@@ -32,7 +33,10 @@ export function createSolanaWorker(
   return createWorker(ctx, chain.name, gauges, (worker) => {
     const { db, log, clock, random, config } = ctx;
     const key = { chain: chain.name, address };
-    const account = { db, log, clock, random, chain, key, signer, maxPrice: config.solanaMaxPrice };
+    const reportCappedPrice = (message: string) =>
+      worker.alerts.raise('fee_cap', message, CAPPED_PRICE_ALERT_SECONDS);
+    const maxPrice = config.solanaMaxPrice;
+    const account = { db, log, clock, random, chain, key, signer, maxPrice, reportCappedPrice };
     const watch: WatchState = { checkedAt: null, foreignIds: new Set() };
     const isForeign = (id: string) => watch.foreignIds.has(id);
     const parts: SolanaParts = { ...worker, account, timings, isForeign };

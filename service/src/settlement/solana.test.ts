@@ -22,7 +22,12 @@ import {
 } from '../../test/support/solana-sale.ts';
 import { associatedAccount, keyOf, receiptAddress } from '../chain/solana/addresses.ts';
 import { findClusterProblems } from '../chain/solana/client.ts';
-import { memo, transferChecked, transferLamports } from '../chain/solana/instructions.ts';
+import {
+  memo,
+  setComputeUnitPrice,
+  transferChecked,
+  transferLamports,
+} from '../chain/solana/instructions.ts';
 import { adoptForeignTransactions } from '../operator/foreign-transactions.ts';
 import { localSolanaSigner } from '../operator/solana-signer.ts';
 import { requestRemit } from '../participations/remit.ts';
@@ -299,12 +304,12 @@ describe('keys', () => {
   });
 });
 
-describe('settlement waits with a reason', () => {
-  const waiting = async (reason: string) =>
-    new RegExp(`settlement_waiting\\{[^}]*reason="${reason}"[^}]*\\} [1-9]`).test(
-      await sale.app.ctx.metrics.render(),
-    );
+const waiting = async (reason: string) =>
+  new RegExp(`settlement_waiting\\{[^}]*reason="${reason}"[^}]*\\} [1-9]`).test(
+    await sale.app.ctx.metrics.render(),
+  );
 
+describe('settlement waits with a reason', () => {
   test('while the operator has no SOL', async () => {
     const buyer = await sale.buyer('no gas');
     const id = await sale.participate(buyer, 2n * UNIT);
@@ -316,18 +321,6 @@ describe('settlement waits with a reason', () => {
     expect(await waiting('operator_out_of_gas')).toBe(true);
     expect(await sale.statusOf(id)).toBe('pending');
     svm.setAccount(keyOf(OPERATOR), account);
-    await complete();
-    expect(await sale.statusOf(id)).toBe('completed');
-  });
-
-  test('while the market asks for more than the cap', async () => {
-    const buyer = await sale.buyer('fee cap');
-    const id = await sale.participate(buyer, 2n * UNIT);
-    const { worker, settle } = solanaWorker(sale);
-    worker.account.maxPrice = -1n;
-    await settle();
-    expect(await waiting('fee_cap')).toBe(true);
-    expect(await sale.statusOf(id)).toBe('pending');
     await complete();
     expect(await sale.statusOf(id)).toBe('completed');
   });
@@ -349,6 +342,22 @@ describe('settlement waits with a reason', () => {
     expect(await sale.statusOf(id)).toBe('completed');
     config.settlementQuorumUsd = 1_000;
   });
+});
+
+test('settlement goes on at the cap and raises an alert while somebody pays more to write to the vault', async () => {
+  const buyer = await sale.buyer('fee cap');
+  for (let i = 0; i < 60; i++) {
+    sale.land(buyer, [setComputeUnitPrice(10n), transferLamports(buyer.address, VAULT, 1n)]);
+    sale.mine(1);
+  }
+  const id = await sale.participate(buyer, 2n * UNIT);
+  const { worker, settle } = solanaWorker(sale);
+  worker.account.maxPrice = 5n;
+  await settle();
+  expect(await waiting('fee_cap')).toBe(true);
+  expect(await sale.statusOf(id)).toBe('submitted');
+  await complete();
+  expect(await sale.statusOf(id)).toBe('completed');
 });
 
 test('an endpoint of another cluster is reported', async () => {
