@@ -1,56 +1,92 @@
 import { TOKEN_PROGRAM } from '../chain/solana/addresses.ts';
 import { readTransaction } from '../chain/solana/executed-transaction.ts';
 import { readSignatures, type SignatureEntry } from '../chain/solana/reads.ts';
-import type { WireInstruction } from '../chain/solana/wire-transaction.ts';
+import { MalformedTransaction, type WireInstruction } from '../chain/solana/wire-transaction.ts';
 import { listOwnSignatures } from './receipt-store.ts';
 import type { SolanaAccount } from './solana-account.ts';
 import { findLastSeen, insertForeign, setLastSeen } from './watch-store.ts';
 
-const MAX_SIGNATURES = 1_000;
+/** Transactions of a signer that are still to be looked at, newest first. `isWhole`: all of them have been listed. */
+export type Backlog = { entries: SignatureEntry[]; isWhole: boolean; tries: number };
+
+const PAGE = 1_000;
+/** Bounds what a round reads: anybody can mention a signer in many transactions. */
+const MAX_READS = 20;
+/** How often a transaction that no node can show is asked for before it is reported. */
+const MAX_TRIES = 10;
 const TRANSFER = 3;
 const TRANSFER_CHECKED = 12;
 const BATCH = 255;
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 
+export function createBacklog(): Backlog {
+  return { entries: [], isWhole: false, tries: 0 };
+}
+
 /**
  * Records finalized transactions of `signer` that move tokens by authority of one of the funds and that this service did not
- * send. Absence proves nothing: receipts are what prevents a second payment, this only tells operators about others.
+ * send. Absence proves nothing: receipts are what prevents a second payment, this only tells operators about others. Each
+ * call does a bounded part, oldest transactions first, and keeps the rest in `backlog`. Returns whether nothing is left.
  */
 export async function watchSigner(
   account: SolanaAccount,
   signer: string,
   funds: readonly string[],
-): Promise<void> {
+  backlog: Backlog,
+): Promise<boolean> {
   const { db, chain } = account;
-  const until = await findLastSeen(db, chain.name, signer);
-  const entries = await readSignatures(chain, signer, { until, limit: MAX_SIGNATURES });
-  const [newest] = entries;
-  if (newest === undefined) return;
+  const { entries } = backlog;
+  if (!backlog.isWhole) await listMore(account, signer, backlog);
+  if (!backlog.isWhole) return false;
+  const next = entries.slice(-MAX_READS).toReversed();
   const own = await listOwnSignatures(
     db,
-    entries.map(({ signature }) => signature),
+    next.map(({ signature }) => signature),
   );
-  for (const entry of entries) {
-    if (entry.isFailed || own.has(entry.signature)) continue;
-    if (await usesFund(account, entry, funds)) {
-      const participationId = UUID.exec(entry.memo ?? '')?.[0] ?? null;
+  for (const entry of next) {
+    const use = entry.isFailed || own.has(entry.signature) ? 'none' : await judgeUse(account, entry, funds);
+    if (use === 'unread' && ++backlog.tries < MAX_TRIES) return false;
+    backlog.tries = 0;
+    if (use !== 'none') {
+      const participationId = use === 'fund' ? (UUID.exec(entry.memo ?? '')?.[0] ?? null) : null;
       await insertForeign(db, chain.name, { ...entry, address: signer, participationId });
     }
+    await setLastSeen(db, chain.name, signer, entry.signature);
+    entries.pop();
   }
-  await setLastSeen(db, chain.name, signer, newest.signature);
+  backlog.isWhole = entries.length > 0;
+  return entries.length === 0;
 }
 
-/** Throws if the transaction cannot be read, so that it is looked at again. */
-async function usesFund(
+/** Lists one more page of the transactions since the last one that was looked at. */
+async function listMore({ db, chain }: SolanaAccount, signer: string, backlog: Backlog): Promise<void> {
+  const until = await findLastSeen(db, chain.name, signer);
+  const before = backlog.entries.at(-1)?.signature ?? null;
+  const page = await readSignatures(chain, signer, { before, until, limit: PAGE });
+  backlog.entries.push(...page);
+  backlog.isWhole = page.length < PAGE;
+}
+
+/** `unread`: no node has the transaction now. `unknown`: it cannot be understood, so it may have used a fund. */
+async function judgeUse(
   { chain }: SolanaAccount,
   { signature }: SignatureEntry,
   funds: readonly string[],
-): Promise<boolean> {
-  const transaction = await readTransaction(chain, signature);
-  if (transaction === null) throw new Error(`transaction ${signature} on ${chain.name} cannot be read`);
-  const isTransfer = ({ program, data, accounts }: WireInstruction) =>
+): Promise<'fund' | 'none' | 'unread' | 'unknown'> {
+  try {
+    const transaction = await readTransaction(chain, signature);
+    if (transaction === null) return 'unread';
+    return transaction.instructions.some((each) => usesFund(each, funds)) ? 'fund' : 'none';
+  } catch (error) {
+    if (error instanceof MalformedTransaction) return 'unknown';
+    throw error;
+  }
+}
+
+function usesFund({ program, data, accounts }: WireInstruction, funds: readonly string[]): boolean {
+  return (
     program === TOKEN_PROGRAM &&
     [TRANSFER, TRANSFER_CHECKED, BATCH].includes(data[0] ?? 0) &&
-    accounts.some((each) => funds.includes(each));
-  return transaction.instructions.some(isTransfer);
+    accounts.some((each) => funds.includes(each))
+  );
 }

@@ -10,7 +10,7 @@ import { skipLanded } from './solana-landed.ts';
 import { createReceiptHandlers } from './solana-outcome.ts';
 import type { SolanaParts } from './solana-parts.ts';
 import { sendCommits, sendRefunds } from './solana-send.ts';
-import { type WatchState, watchFunds } from './solana-watch.ts';
+import { createWatchState, type WatchState, watchFunds } from './solana-watch.ts';
 import { createWorker, type SettlementWorker } from './worker.ts';
 
 export type SolanaWorker = SettlementWorker & SolanaParts;
@@ -37,7 +37,7 @@ export function createSolanaWorker(
       worker.alerts.raise('fee_cap', message, CAPPED_PRICE_ALERT_SECONDS);
     const maxPrice = config.solanaMaxPrice;
     const account = { db, log, clock, random, chain, key, signer, maxPrice, reportCappedPrice };
-    const watch: WatchState = { checkedAt: null, foreignIds: new Set() };
+    const watch = createWatchState();
     const isForeign = (id: string) => watch.foreignIds.has(id);
     const parts: SolanaParts = { ...worker, account, timings, isForeign };
     return { ...parts, driver: createSolanaDriver(parts, watch) };

@@ -1,30 +1,57 @@
 import { readAccounts } from '../chain/solana/reads.ts';
 import { readMultisig } from '../chain/solana/token-accounts.ts';
 import { listForeignTransactions } from '../operator/foreign-transactions.ts';
-import { watchSigner } from '../operator/watch-signers.ts';
+import { type Backlog, createBacklog, watchSigner } from '../operator/watch-signers.ts';
 import { listFunds } from './reconcile-store.ts';
 import type { SolanaParts } from './solana-parts.ts';
 
-/** `foreignIds`: participations that wait because a foreign transaction names them. */
-export type WatchState = { checkedAt: number | null; foreignIds: ReadonlySet<string> };
+export type WatchState = {
+  checkedAt: number | null;
+  /** Participations that wait because a foreign transaction names them. */
+  foreignIds: ReadonlySet<string>;
+  /** By signer. */
+  backlogs: Map<string, Backlog>;
+};
 
 const WATCH_INTERVAL_MS = 60_000;
 const ALERT_SECONDS = 90;
 
-/** Looks, once a minute, for transactions of the funds' keys that this service did not send, and raises an alert. */
+export function createWatchState(): WatchState {
+  return { checkedAt: null, foreignIds: new Set(), backlogs: new Map() };
+}
+
+/**
+ * Looks, once a minute, for transactions of the funds' keys that this service did not send, and raises an alert. Settlement
+ * does not depend on it: what cannot be read is logged, and read later.
+ */
 export async function watchFunds(parts: SolanaParts, state: WatchState): Promise<void> {
   const { ctx, account, alerts } = parts;
   if (state.checkedAt !== null && performance.now() - state.checkedAt < WATCH_INTERVAL_MS) return;
   const { chain } = account;
-  const funds = (await listFunds(ctx.db, chain.name)).map(({ fund }) => String(fund));
-  const accounts = await readAccounts(chain, funds, { commitment: 'finalized' });
-  const signers = new Set(accounts.flatMap((each) => readMultisig(each)?.signers ?? []));
-  for (const signer of signers) await watchSigner(account, signer, funds);
+  const isDone = await watchSigners(parts, state).catch((err: unknown) => {
+    ctx.log.warn({ err, chain: chain.name }, 'cannot look for foreign transactions');
+    return true;
+  });
+  if (isDone) state.checkedAt = performance.now();
   const foreign = await listForeignTransactions(ctx.db, chain.name);
-  state.checkedAt = performance.now();
   state.foreignIds = new Set(foreign.flatMap(({ participationId }) => participationId ?? []));
   const [first] = foreign;
   if (first === undefined) return;
   const message = `${foreign.length} transactions of ${first.address} at the funds on ${chain.name} are not ours, such as ${first.signature}; find out who signed them, then run causeway solana adopt ${chain.name}`;
   alerts.raise('foreign_transaction', message, ALERT_SECONDS);
+}
+
+/** Returns whether every transaction of every signer was looked at. */
+async function watchSigners({ ctx, account }: SolanaParts, { backlogs }: WatchState): Promise<boolean> {
+  const { chain } = account;
+  const funds = (await listFunds(ctx.db, chain.name)).map(({ fund }) => String(fund));
+  const accounts = await readAccounts(chain, funds, { commitment: 'finalized' });
+  const signers = new Set(accounts.flatMap((each) => readMultisig(each)?.signers ?? []));
+  let isDone = true;
+  for (const signer of signers) {
+    const backlog = backlogs.get(signer) ?? createBacklog();
+    backlogs.set(signer, backlog);
+    if (!(await watchSigner(account, signer, funds, backlog))) isDone = false;
+  }
+  return isDone;
 }

@@ -145,15 +145,18 @@ export async function readPrices(chain: SolanaChain, writable: readonly string[]
 
 export type SignatureEntry = { signature: string; memo: string | null; isFailed: boolean };
 
-/** Lists finalized transactions that mention an address, newest first, down to `until`. Absence proves nothing. */
+/**
+ * Lists finalized transactions that mention an address, newest first, from `before` down to `until`. Absence proves nothing.
+ */
 export async function readSignatures(
   chain: SolanaChain,
   address: string,
-  { until, limit }: { until: string | null; limit: number },
+  { before, until, limit }: { before: string | null; until: string | null; limit: number },
 ): Promise<SignatureEntry[]> {
   const options = {
     commitment: 'finalized',
     limit,
+    ...(before !== null && { before }),
     ...(until !== null && { until }),
   };
   const reply = await call(chain, 'getSignaturesForAddress', [address, options]);

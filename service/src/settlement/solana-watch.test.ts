@@ -1,0 +1,68 @@
+import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
+import { NO_FAULTS } from '@causeway/sandbox/simulators/solana/node.ts';
+import { afterEach, expect, test } from 'vitest';
+import { MINT } from '../../test/support/solana-instructions.ts';
+import {
+  FINALITY_SLOTS,
+  FUND,
+  keyOfSeed,
+  setTokenAccount,
+  solanaKey,
+  solanaWorker,
+  UNIT,
+  useSolanaSale,
+} from '../../test/support/solana-sale.ts';
+import { associatedAccount } from '../chain/solana/addresses.ts';
+import { transferChecked, transferLamports } from '../chain/solana/instructions.ts';
+import { adoptForeignTransactions, listForeignTransactions } from '../operator/foreign-transactions.ts';
+
+const sale = useSolanaSale();
+const CHAIN = 'solana_devnet';
+const standby = keyOfSeed(solanaRoles.standby.seed);
+
+afterEach(async () => {
+  for (const node of sale.solana.nodes) Object.assign(node.faults, NO_FAULTS);
+  await adoptForeignTransactions(sale.app.ctx.db, CHAIN);
+});
+
+const listForeign = () => listForeignTransactions(sale.app.ctx.db, CHAIN);
+
+/** Returns a transfer from the buyer to a thief by authority of the fund. */
+function theft(buyer: string) {
+  const thief = associatedAccount(solanaKey('thief').address, MINT);
+  setTokenAccount(sale.solana, thief, solanaKey('thief').address, 0n);
+  const source = associatedAccount(buyer, MINT);
+  const transfer = { source, mint: MINT, destination: thief, authority: FUND, amount: UNIT, decimals: 6 };
+  return transferChecked({ ...transfer, signers: [standby.address] });
+}
+
+test('transactions that cannot be read stop no round, and are looked at later', async () => {
+  const buyer = await sale.buyer('unreadable');
+  const id = await sale.participate(buyer, 8n * UNIT);
+  const { settle } = solanaWorker(sale);
+  await settle();
+  sale.approve(buyer, UNIT);
+  sale.land(buyer, [theft(buyer.address)], [standby]);
+  sale.mine(FINALITY_SLOTS + 1);
+  for (const node of sale.solana.nodes) node.faults.recordsInner = false;
+  await solanaWorker(sale).settle();
+  expect(await sale.statusOf(id)).toBe('completed');
+  expect(await listForeign()).toEqual([]);
+  for (const node of sale.solana.nodes) node.faults.recordsInner = true;
+  await solanaWorker(sale).round();
+  expect(await listForeign()).toHaveLength(1);
+});
+
+test('a round looks at a few transactions, and the next ones continue', async () => {
+  const buyer = await sale.buyer('many');
+  for (let i = 1n; i <= 25n; i++) sale.land(buyer, [transferLamports(buyer.address, standby.address, i)]);
+  sale.mine(1);
+  sale.approve(buyer, UNIT);
+  const signature = sale.land(buyer, [theft(buyer.address)], [standby]);
+  sale.mine(FINALITY_SLOTS + 1);
+  const { round } = solanaWorker(sale);
+  await round();
+  expect(await listForeign()).toEqual([]);
+  await round();
+  expect(await listForeign()).toEqual([{ signature, address: standby.address, participationId: null }]);
+});
