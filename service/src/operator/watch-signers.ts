@@ -1,7 +1,7 @@
-import { TOKEN_PROGRAM } from '../chain/solana/addresses.ts';
+import { listTokenInstructions, type TokenInstruction } from '../chain/solana/approvals.ts';
 import { readTransaction } from '../chain/solana/executed-transaction.ts';
 import { readSignatures, type SignatureEntry } from '../chain/solana/reads.ts';
-import { MalformedTransaction, type WireInstruction } from '../chain/solana/wire-transaction.ts';
+import { MalformedTransaction } from '../chain/solana/wire-transaction.ts';
 import { listOwnSignatures } from './receipt-store.ts';
 import type { SolanaAccount } from './solana-account.ts';
 import { findLastSeen, insertForeign, setLastSeen } from './watch-store.ts';
@@ -14,9 +14,8 @@ const PAGE = 1_000;
 const MAX_READS = 20;
 /** How often a transaction that no node can show is asked for before it is reported. */
 const MAX_TRIES = 10;
-const TRANSFER = 3;
-const TRANSFER_CHECKED = 12;
-const BATCH = 255;
+/** Where the instructions that take tokens from an account name their authority: transfer, burn and their checked forms. */
+const AUTHORITY_POSITIONS: Readonly<Record<number, number>> = { 3: 2, 8: 2, 12: 3, 15: 2 };
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 
 export function createBacklog(): Backlog {
@@ -44,7 +43,8 @@ export async function watchSigner(
     next.map(({ signature }) => signature),
   );
   for (const entry of next) {
-    const use = entry.isFailed || own.has(entry.signature) ? 'none' : await judgeUse(account, entry, funds);
+    const use =
+      entry.isFailed || own.has(entry.signature) ? 'none' : await judgeUse(account, entry, signer, funds);
     if (use === 'unread' && ++backlog.tries < MAX_TRIES) return false;
     backlog.tries = 0;
     if (use !== 'none') {
@@ -71,22 +71,23 @@ async function listMore({ db, chain }: SolanaAccount, signer: string, backlog: B
 async function judgeUse(
   { chain }: SolanaAccount,
   { signature }: SignatureEntry,
+  signer: string,
   funds: readonly string[],
 ): Promise<'fund' | 'none' | 'unread' | 'unknown'> {
   try {
     const transaction = await readTransaction(chain, signature);
     if (transaction === null) return 'unread';
-    return transaction.instructions.some((each) => usesFund(each, funds)) ? 'fund' : 'none';
+    const instructions = listTokenInstructions(transaction.instructions);
+    return instructions.some((each) => usesFund(each, signer, funds)) ? 'fund' : 'none';
   } catch (error) {
     if (error instanceof MalformedTransaction) return 'unknown';
     throw error;
   }
 }
 
-function usesFund({ program, data, accounts }: WireInstruction, funds: readonly string[]): boolean {
-  return (
-    program === TOKEN_PROGRAM &&
-    [TRANSFER, TRANSFER_CHECKED, BATCH].includes(data[0] ?? 0) &&
-    accounts.some((each) => funds.includes(each))
-  );
+/** The token program ignores further accounts, so that a fund among them means nothing unless it is the authority. */
+function usesFund({ data, accounts }: TokenInstruction, signer: string, funds: readonly string[]): boolean {
+  const position = AUTHORITY_POSITIONS[data[0] ?? 0];
+  if (position === undefined) return false;
+  return funds.includes(accounts[position] ?? '') && accounts.slice(position + 1).includes(signer);
 }

@@ -1,7 +1,8 @@
+import { readonly } from '@causeway/contracts/encodings/solana-message.ts';
 import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
 import { NO_FAULTS } from '@causeway/sandbox/simulators/solana/node.ts';
 import { afterEach, expect, test } from 'vitest';
-import { MINT } from '../../test/support/solana-instructions.ts';
+import { MINT, tokenInstruction } from '../../test/support/solana-instructions.ts';
 import {
   FINALITY_SLOTS,
   FUND,
@@ -12,8 +13,8 @@ import {
   UNIT,
   useSolanaSale,
 } from '../../test/support/solana-sale.ts';
-import { associatedAccount } from '../chain/solana/addresses.ts';
-import { transferChecked, transferLamports } from '../chain/solana/instructions.ts';
+import { associatedAccount, keyOf } from '../chain/solana/addresses.ts';
+import { memo, transferChecked, transferLamports } from '../chain/solana/instructions.ts';
 import { adoptForeignTransactions, listForeignTransactions } from '../operator/foreign-transactions.ts';
 
 const sale = useSolanaSale();
@@ -65,4 +66,33 @@ test('a round looks at a few transactions, and the next ones continue', async ()
   expect(await listForeign()).toEqual([]);
   await round();
   expect(await listForeign()).toEqual([{ signature, address: standby.address, participationId: null }]);
+});
+
+test('a transfer that only mentions a fund and its keys is not reported', async () => {
+  const buyer = await sale.buyer('mention');
+  const id = await sale.participate(buyer, 8n * UNIT);
+  const own = associatedAccount(buyer.address, MINT);
+  const transfer = { source: own, mint: MINT, destination: own, amount: 0n, decimals: 6, signers: [] };
+  const { accounts, data } = transferChecked({ ...transfer, authority: buyer.address });
+  const mentioned = [FUND, standby.address, solanaRoles.operator.address].map((each) =>
+    readonly(keyOf(each)),
+  );
+  const signature = sale.land(buyer, [tokenInstruction([data], [...accounts, ...mentioned]), memo(id)]);
+  sale.mine(FINALITY_SLOTS + 1);
+  expect(sale.solana.chain.ledger.find(signature)?.err).toBeNull();
+  await solanaWorker(sale).settle();
+  expect(await listForeign()).toEqual([]);
+  expect(await sale.statusOf(id)).toBe('submitted');
+});
+
+test('a transfer of a fund within a batch is reported', async () => {
+  const buyer = await sale.buyer('batch');
+  sale.approve(buyer, UNIT);
+  const { accounts, data } = theft(buyer.address);
+  const batch = tokenInstruction([Uint8Array.of(255, accounts.length, data.length), data], accounts);
+  const signature = sale.land(buyer, [batch], [standby]);
+  sale.mine(FINALITY_SLOTS + 1);
+  expect(sale.solana.chain.ledger.find(signature)?.err).toBeNull();
+  await solanaWorker(sale).settle();
+  expect(await listForeign()).toMatchObject([{ signature }]);
 });

@@ -20,13 +20,15 @@ const BATCH = 255;
  * instructions and accepts bytes after the data, so batches are read item by item, and lengths are minimums.
  */
 export function readTokenApprovals(instructions: readonly WireInstruction[]): TokenApproval[] {
-  return instructions
-    .filter(({ program }) => program === TOKEN_PROGRAM)
-    .flatMap(expandBatch)
-    .flatMap((each) => readApproval(each) ?? []);
+  return listTokenInstructions(instructions).flatMap((each) => readApproval(each) ?? []);
 }
 
-type TokenInstruction = { accounts: string[]; data: Buffer };
+export type TokenInstruction = { accounts: string[]; data: Buffer };
+
+/** Returns the instructions of the token program, with the items of batches in place of the batches. */
+export function listTokenInstructions(instructions: readonly WireInstruction[]): TokenInstruction[] {
+  return instructions.filter(({ program }) => program === TOKEN_PROGRAM).flatMap(expandBatch);
+}
 
 function expandBatch({ accounts, data }: TokenInstruction): TokenInstruction[] {
   if (data[0] !== BATCH) return [{ accounts, data }];
