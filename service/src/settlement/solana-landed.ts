@@ -8,7 +8,7 @@ import { isReceiptOf } from '../operator/receipt-follow.ts';
 import { changeStatus } from '../participations/status.ts';
 import { settleCommit } from './commit-outcome.ts';
 import { settleRefund } from './refund-outcome.ts';
-import { readFund, type SolanaParts } from './solana-parts.ts';
+import { listReceiptSigners, type SolanaParts } from './solana-parts.ts';
 import { assignRefund, type SettlementRow } from './store.ts';
 
 /**
@@ -24,7 +24,7 @@ export async function skipLanded(
   if (rows.length === 0) return [];
   const candidates = await Promise.all(
     rows.map(async (row) => {
-      const { signers } = await readFund(parts, row.fund);
+      const signers = await listReceiptSigners(parts, row.fund);
       return signers.map((signer) => ({ row, signer, receipt: receiptAddress(signer, row.id, kind) }));
     }),
   );

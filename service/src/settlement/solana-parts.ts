@@ -28,16 +28,31 @@ export function orderOf(kind: 'commit' | 'remit', row: SettlementRow): ReceiptOr
   return { plan: { kind, participationId: id, fund, mint, decimals, amount, wallet, ...accounts }, vault };
 }
 
-/** Reads the keys that can move what users approve for a fund. They never change. Throws `Blocked` if ours is not enough. */
-export async function readFund({ account }: SolanaParts, fund: string): Promise<Multisig> {
-  const { chain, key } = account;
-  const multisig = await chain.memoize(`fund ${fund}`, async () => {
+/** Reads the keys that can move what users approve for a fund. They never change. Throws `Blocked` if it is no multisig. */
+function readMultisigOf({ account: { chain } }: SolanaParts, fund: string): Promise<Multisig> {
+  return chain.memoize(`fund ${fund}`, async () => {
     const [info = null] = await readAccounts(chain, [fund], { commitment: 'finalized' });
     const found = readMultisig(info);
     if (found === null)
       throw new Blocked('role_missing', `${fund} is not a multisig account of the token program`);
     return found;
   });
+}
+
+/** Returns the keys whose receipts may show a settlement by the fund. A fund that is unusable must not hold others back. */
+export async function listReceiptSigners(parts: SolanaParts, fund: string): Promise<readonly string[]> {
+  try {
+    return (await readMultisigOf(parts, fund)).signers;
+  } catch (error) {
+    if (!(error instanceof Blocked)) throw error;
+    return [parts.account.key.address];
+  }
+}
+
+/** Reads a fund that is about to be used. Throws `Blocked` if our key is not enough to sign for it. */
+export async function readFund(parts: SolanaParts, fund: string): Promise<Multisig> {
+  const { key } = parts.account;
+  const multisig = await readMultisigOf(parts, fund);
   if (multisig.required !== 1 || !multisig.signers.includes(key.address))
     throw new Blocked('role_missing', `the operator ${key.address} cannot sign alone for the fund ${fund}`);
   return multisig;

@@ -202,6 +202,17 @@ describe('a commit', () => {
     expect(sale.balanceOf(VAULT) - before).toBe(12n * UNIT);
   });
 
+  test('does not wait for an older one of a fund that cannot be used', async () => {
+    const [stuck, good] = [await sale.buyer('no fund'), await sale.buyer('good fund')];
+    const older = await sale.participate(stuck, 2n * UNIT);
+    const id = await sale.participate(good, 2n * UNIT);
+    const change = { fund_address: solanaKey('no fund').address };
+    await sale.app.ctx.db.updateTable('participations').set(change).where('id', '=', older).execute();
+    await complete();
+    expect(await sale.statusOf(id)).toBe('completed');
+    expect(await sale.statusOf(older)).not.toBe('completed');
+  });
+
   test('of two workers with separate leases happens once', async () => {
     const buyers = await Promise.all([1, 2, 3, 4, 5].map((i) => sale.buyer(`parallel ${i}`)));
     const before = sale.balanceOf(VAULT);
