@@ -1,4 +1,5 @@
 import { receiptAddress } from '../chain/solana/addresses.ts';
+import { providerViews, type SolanaChain } from '../chain/solana/client.ts';
 import { readAccounts, readEpoch } from '../chain/solana/reads.ts';
 import type { Db } from '../db/pool.ts';
 import { newId } from '../http/ids.ts';
@@ -6,14 +7,18 @@ import { adoptReceipt } from '../operator/adopt-receipt.ts';
 import { withLease } from '../operator/lease.ts';
 import { isReceiptOf } from '../operator/receipt-follow.ts';
 import { changeStatus } from '../participations/status.ts';
+import { mayEnd } from './agreement.ts';
 import { settleCommit } from './commit-outcome.ts';
 import { settleRefund } from './refund-outcome.ts';
 import { listReceiptSigners, type SolanaParts } from './solana-parts.ts';
-import { assignRefund, type SettlementRow } from './store.ts';
+import { assignRefund, postponeRows, type SettlementRow } from './store.ts';
+
+const DISPUTED_ROW_DELAY_SECONDS = 15;
 
 /**
  * Returns the rows that no key of their fund has settled in this direction, and records the others as settled. Receipts are
- * looked up for every key that can sign for the fund: this database may have been restored, and the key may be new.
+ * looked up for every key that can sign for the fund: this database may have been restored, and the key may be new. Large
+ * rows whose receipt only one provider shows are neither: they wait.
  */
 export async function skipLanded(
   parts: SolanaParts,
@@ -28,13 +33,27 @@ export async function skipLanded(
       return signers.map((signer) => ({ row, signer, receipt: receiptAddress(signer, row.id, kind) }));
     }),
   );
-  const receipts = candidates.flat();
-  const { slot } = await readEpoch(account.chain);
-  const addresses = receipts.map(({ receipt }) => receipt);
-  const accounts = await readAccounts(account.chain, addresses, { commitment: 'finalized', minSlot: slot });
-  const landed = receipts.filter(({ signer }, i) => isReceiptOf(signer, accounts[i] ?? null));
-  for (const { row, receipt } of landed) await recordLanded(parts, kind, row, receipt);
+  const landed = await filterLanded(account.chain, candidates.flat());
+  for (const each of landed) {
+    const { row, receipt } = each;
+    const judge = async (view: SolanaChain) =>
+      (await filterLanded(view, [each])).length > 0 ? 'landed' : 'missing';
+    if (await mayEnd(parts, providerViews(account.chain), [row], 'landed', judge))
+      await recordLanded(parts, kind, row, receipt);
+    else await postponeRows(parts.ctx.db, [row.id], DISPUTED_ROW_DELAY_SECONDS);
+  }
   return rows.filter((row) => !landed.some((each) => each.row === row));
+}
+
+/** Returns those whose receipt is finalized. */
+async function filterLanded<R extends { signer: string; receipt: string }>(
+  chain: SolanaChain,
+  receipts: readonly R[],
+): Promise<R[]> {
+  const { slot } = await readEpoch(chain);
+  const addresses = receipts.map(({ receipt }) => receipt);
+  const accounts = await readAccounts(chain, addresses, { commitment: 'finalized', minSlot: slot });
+  return receipts.filter(({ signer }, i) => isReceiptOf(signer, accounts[i] ?? null));
 }
 
 async function recordLanded(

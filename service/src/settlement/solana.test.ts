@@ -48,6 +48,20 @@ const setFaults = (faults: object) => {
 
 const receiptOf = (id: string, kind: 'commit' | 'remit' = 'commit') => receiptAddress(OPERATOR, id, kind);
 
+/** Remembers the row. Returns a function that restores it and forgets what was sent since. */
+async function backUp(id: string): Promise<() => Promise<void>> {
+  const { db } = sale.app.ctx;
+  const read = () =>
+    db.selectFrom('participations').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+  const { id: _, ...columns } = await read();
+  return async () => {
+    const { commit_id } = await read();
+    await db.updateTable('participations').set(columns).where('id', '=', id).execute();
+    await db.deleteFrom('operator_attempts').where('transaction_id', '=', commit_id).execute();
+    await db.deleteFrom('operator_transactions').where('id', '=', commit_id).execute();
+  };
+}
+
 /** Settles what is in progress and lets it become final. */
 async function complete(): Promise<void> {
   await solanaWorker(sale).settle();
@@ -163,25 +177,12 @@ describe('a commit', () => {
     const id = await sale.participate(buyer, 20n * UNIT);
     // The allowance covers a second pull.
     sale.approve(buyer, 500n * UNIT);
-    const row = await sale.app.ctx.db
-      .selectFrom('participations')
-      .selectAll()
-      .where('id', '=', id)
-      .executeTakeFirstOrThrow();
+    const restore = await backUp(id);
     await complete();
     expect(await sale.statusOf(id)).toBe('completed');
     const after = sale.balanceOf(VAULT);
     for (const signer of [solanaRoles.operator, solanaRoles.standby]) {
-      const { id: _, ...columns } = row;
-      const { db } = sale.app.ctx;
-      const sent = await db
-        .selectFrom('participations')
-        .select('commit_id')
-        .where('id', '=', id)
-        .executeTakeFirstOrThrow();
-      await db.updateTable('participations').set(columns).where('id', '=', id).execute();
-      await db.deleteFrom('operator_attempts').where('transaction_id', '=', sent.commit_id).execute();
-      await db.deleteFrom('operator_transactions').where('id', '=', sent.commit_id).execute();
+      await restore();
       await solanaWorker(sale, { signer: localSolanaSigner(signer.seed) }).settle();
       expect(await sale.statusOf(id)).toBe('completed');
       expect(sale.balanceOf(VAULT)).toBe(after);
@@ -351,6 +352,28 @@ describe('settlement waits with a reason', () => {
     Object.assign(second?.faults ?? {}, NO_FAULTS);
     await solanaWorker(sale).round();
     expect(await sale.statusOf(id)).toBe('completed');
+    config.settlementQuorumUsd = 1_000;
+  });
+
+  test('while only one provider shows the receipt of a large participation that was not sent', async () => {
+    const { config } = sale.app.ctx;
+    const buyer = await sale.buyer('claimed');
+    const id = await sale.participate(buyer, 2n * UNIT);
+    const restore = await backUp(id);
+    await solanaWorker(sale).settle();
+    const after = sale.balanceOf(VAULT);
+    sale.mine(FINALITY_SLOTS + 1);
+    await restore();
+    config.settlementQuorumUsd = 0;
+    const [, second] = sale.solana.nodes;
+    Object.assign(second?.faults ?? {}, { slotsBehind: 30 });
+    await solanaWorker(sale).round();
+    expect(await sale.statusOf(id)).toBe('pending');
+    expect(await waiting('providers_disagree')).toBe(true);
+    Object.assign(second?.faults ?? {}, NO_FAULTS);
+    await solanaWorker(sale).round();
+    expect(await sale.statusOf(id)).toBe('completed');
+    expect(sale.balanceOf(VAULT)).toBe(after);
     config.settlementQuorumUsd = 1_000;
   });
 });
