@@ -30,7 +30,7 @@ const plans: Record<'commit' | 'remit', ReceiptPlan> = {
 
 function sign(plan: ReceiptPlan, built: ReceiptPlan, fees = FEES) {
   const message = buildReceiptMessage(signer.address, built, fees, blockhash);
-  const policy = { plan, vault, maxRent: FEES.rent };
+  const policy = { plan, vault };
   return signer.signTransaction(message, (bytes) => assertReceiptAllowed(signer.address, policy, bytes));
 }
 
@@ -54,17 +54,28 @@ test.each(['commit', 'remit'] as const)(
   },
 );
 
-test('more lamports than the rent, and other instructions, are refused', async () => {
-  await expect(sign(plans.commit, plans.commit, { ...FEES, rent: FEES.rent + 1n })).rejects.toThrow(
-    SigningRefused,
-  );
+test('a receipt of another owner is refused', async () => {
+  const message = Buffer.from(buildReceiptMessage(signer.address, plans.commit, FEES, blockhash));
+  // The tag of the instruction and the owner follow the length of its data.
+  const start = message.indexOf(Buffer.from([33, 18, ...keyOf(signer.address)]));
+  expect(start).toBeGreaterThan(0);
+  message.set(keyOf(newAddress()), start + 2);
+  const policy = { plan: plans.commit, vault };
+  await expect(
+    signer.signTransaction(message, (bytes) => assertReceiptAllowed(signer.address, policy, bytes)),
+  ).rejects.toThrow(SigningRefused);
+});
+
+test('an excessive rent or fee, and other instructions, are refused', async () => {
+  for (const change of [{ rent: 10_000_001n }, { units: 1_400_000, price: 40_000_000n }])
+    await expect(sign(plans.commit, plans.commit, { ...FEES, ...change })).rejects.toThrow(SigningRefused);
   const instructions = [transferLamports(signer.address, newAddress(), 1n), memo('hello')];
   const message = encodeMessage({
     feePayer: keyOf(signer.address),
     blockhash: keyOf(blockhash),
     instructions,
   });
-  const policy = { plan: plans.commit, vault, maxRent: FEES.rent };
+  const policy = { plan: plans.commit, vault };
   await expect(
     signer.signTransaction(message, (bytes) => assertReceiptAllowed(signer.address, policy, bytes)),
   ).rejects.toThrow(SigningRefused);

@@ -3,6 +3,7 @@ import {
   ASSOCIATED_TOKEN_PROGRAM,
   associatedAccount,
   COMPUTE_BUDGET_PROGRAM,
+  keyOf,
   MEMO_PROGRAM,
   receiptAddress,
   SYSTEM_PROGRAM,
@@ -14,6 +15,7 @@ import {
   type WireInstruction,
 } from '../chain/solana/wire-transaction.ts';
 import type { ReceiptPlan } from './receipt-message.ts';
+import { feeOf } from './receipt-transaction.ts';
 
 /** The operator's key was asked to sign something that the service never signs. */
 export class SigningRefused extends Error {
@@ -24,15 +26,19 @@ export class SigningRefused extends Error {
 }
 
 /** What the key may sign for a participation: `vault` and `fund` as the participation was accepted with. */
-export type ReceiptPolicy = { plan: ReceiptPlan; vault: string; maxRent: bigint };
+export type ReceiptPolicy = { plan: ReceiptPlan; vault: string };
+
+/** In lamports. Constants, because nodes tell the rent, the units and the price, and nodes can lie. */
+const MAX_RENT = 10_000_000n;
+const MAX_FEE = 50_000_000n;
 
 /**
  * Throws `SigningRefused` unless the message is exactly the settlement of the plan. It reads the bytes that are signed,
  * independently of the code that built them: tokens may go only to the vault or to the wallet's own associated account, and
- * lamports only to the receipt.
+ * a bounded number of lamports only to the receipt, which belongs to the operator, and to fees.
  */
 export function assertReceiptAllowed(operator: string, policy: ReceiptPolicy, message: Uint8Array): void {
-  const { plan, vault, maxRent } = policy;
+  const { plan, vault } = policy;
   const refuse = (reason: string): never => {
     throw new SigningRefused(reason);
   };
@@ -51,9 +57,9 @@ export function assertReceiptAllowed(operator: string, policy: ReceiptPolicy, me
     (each) => matches(each, COMPUTE_BUDGET_PROGRAM, [3], []),
     (each) =>
       matches(each, SYSTEM_PROGRAM, [2, 0, 0, 0], [operator, receipt]) &&
-      each.data.readBigUInt64LE(4) <= maxRent,
+      each.data.readBigUInt64LE(4) <= MAX_RENT,
     (each) => matches(each, SYSTEM_PROGRAM, [9, 0, 0, 0], [receipt, operator]),
-    (each) => matches(each, TOKEN_PROGRAM, [18], [receipt, plan.mint]),
+    (each) => matches(each, TOKEN_PROGRAM, [18, ...keyOf(operator)], [receipt, plan.mint]),
     ...(plan.kind === 'remit'
       ? [
           (each: WireInstruction) =>
@@ -68,4 +74,7 @@ export function assertReceiptAllowed(operator: string, policy: ReceiptPolicy, me
   if (instructions.length !== wanted.length) refuse('the message has other instructions');
   for (const [i, each] of instructions.entries())
     if (!wanted[i]?.(resolveInstruction(keys, each))) refuse(`instruction ${i} is not the expected one`);
+  const [limit, price] = instructions;
+  if (feeOf(limit?.data.readUInt32LE(1) ?? 0, price?.data.readBigUInt64LE(1) ?? 0n) > MAX_FEE)
+    refuse('the fee is too high');
 }

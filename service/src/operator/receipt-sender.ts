@@ -107,9 +107,8 @@ async function signAttempt(
   const signer = signerOf(account);
   const { hash, lastValidHeight } = await readBlockhash(account.chain);
   const message = buildReceiptMessage(signer.address, order.plan, fees, hash);
-  const policy = { ...order, maxRent: fees.rent };
   const raw = await signer.signTransaction(message, (bytes) =>
-    assertReceiptAllowed(signer.address, policy, bytes),
+    assertReceiptAllowed(signer.address, order, bytes),
   );
   const signature = base58.encode(raw.subarray(1, 65));
   return { signature, raw, lastValidHeight, price: fees.price, fee: feeOf(fees.units, fees.price) };
