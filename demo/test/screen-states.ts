@@ -43,6 +43,8 @@ export function screenStateTests(app: () => TestApp): void {
         await page.getByText('Own a share of a working harbour').waitFor();
         expect(await layoutShift(page)).toBeLessThan(0.05);
         await user.signIn(app(), page, await user.newUser(app()));
+        // An open stream of events would keep the network busy for ever.
+        await page.route('**/v1/events/stream*', (route) => route.abort());
         for (const [index, path] of [...SCREENS, ...SCREENS].entries()) {
           await page.setViewportSize(index < SCREENS.length ? DESKTOP : PHONE);
           await page.goto(app().url + path, { waitUntil: 'networkidle' });
