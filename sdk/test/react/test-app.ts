@@ -105,11 +105,13 @@ export async function verifyIdentity(page: Page, type: string): Promise<void> {
   await row(page, type).getByRole('button').click();
   const flow = page.frameLocator('iframe[title="Identity verification"]');
   await flow.getByRole('button', { name: 'Send' }).click();
-  await flow.getByRole('heading', { name: 'Done' }).waitFor();
-  // The dialog goes with the checklist if this was the last requirement.
+  // Once the last requirement is met, the dialog goes with the checklist, possibly before it says that it is done.
+  const frame = page.locator('iframe[title="Identity verification"]');
+  const done = flow.getByRole('heading', { name: 'Done' });
+  await Promise.race([done.waitFor(), frame.waitFor({ state: 'detached' })]);
   const close = page.getByRole('button', { name: 'Close' });
   await close.click({ timeout: 5_000 }).catch(() => undefined);
-  await close.waitFor({ state: 'detached' });
+  await frame.waitFor({ state: 'detached' });
 }
 
 export async function connect(page: Page): Promise<void> {
