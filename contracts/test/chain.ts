@@ -1,4 +1,5 @@
-import { createEvm, type Evm, RpcError } from '@causeway/sandbox/simulators/chains/evm.ts';
+import { createEvm, type Evm } from '@causeway/sandbox/simulators/chains/evm.ts';
+import { RpcError } from '@causeway/sandbox/simulators/rpc-error.ts';
 import {
   type Abi,
   createPublicClient,

@@ -324,7 +324,7 @@ describe('a race', () => {
       expect(row.status === 'failed' || row.frozen_reason !== null).toBe(true);
     },
     order: async (_answer, fault) => {
-      // Calldata cannot be recalled: operators are told.
+      // Calldata cannot be recalled, so operators get an alert.
       expect(await alertRestricted(world.app.ctx)).toBe(fault === 'final_rejection' ? 0 : 1);
     },
   };

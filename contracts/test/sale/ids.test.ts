@@ -150,7 +150,7 @@ describe('refund batches', () => {
 });
 
 describe('the generations', () => {
-  it('are told apart by ERC-165, which the first does not have', async () => {
+  it('differ by ERC-165, which only the second supports', async () => {
     const supports = (interfaceId: string) =>
       chain.client.readContract({ ...fund, functionName: 'supportsInterface', args: [interfaceId as never] });
     expect(await supports('0x563aa1fd')).toBe(true);

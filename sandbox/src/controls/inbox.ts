@@ -15,7 +15,7 @@ const Received = Closed({
   body: Type.String(),
 });
 
-/** Webhook receivers that answer as they are told. */
+/** Webhook receivers for tests, which answer in the mode that is set. */
 export function inboxControls(inboxes: Inboxes): ControlGroup {
   const require = (id: string): Inbox => {
     const inbox = inboxes.find(id);

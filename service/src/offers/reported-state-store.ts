@@ -31,7 +31,7 @@ export async function listUnreportedStates(
   return rows;
 }
 
-/** Records that the partner is told the actual state. Returns false if another node has done so. */
+/** Records the state that is reported to the partner. Returns false if another node has reported it. */
 export async function recordReportedState(
   tx: Db,
   { id, partner_id, reported, actual }: UnreportedState,

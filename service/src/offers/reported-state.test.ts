@@ -65,7 +65,7 @@ test('an open offer is reported as published and started at once, and as ended w
   ]);
 });
 
-test('a partner that is added to a published offer is told of it, and a moved end is reported again', async () => {
+test('a partner added to a published offer gets its events, and a moved end is reported again', async () => {
   const offer = await make('moved', null, at(60));
   app.clock.advance(60);
   await reportOffers(app.ctx);

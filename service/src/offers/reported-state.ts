@@ -22,13 +22,13 @@ export async function reportOffers(ctx: Pick<Context, 'db'> & EventSource): Prom
   await ctx.db.transaction().execute((tx) => reportOfferStates(ctx, tx, null));
 }
 
-/** Appends `offer.published`, `offer.started` and `offer.ended` for what partners have not been told yet. */
+/** Appends `offer.published`, `offer.started` and `offer.ended` for changes that were not reported to the partners yet. */
 export async function reportOfferStates(source: EventSource, tx: Db, slug: string | null): Promise<void> {
   for (const state of await listUnreportedStates(tx, toTimestamp(source.clock.micros()), slug))
     if (await recordReportedState(tx, state)) await appendEvents(source, tx, eventsOf(state));
 }
 
-/** A partner that hears of an offer for the first time is told of the publication first. */
+/** The first event about an offer that a partner gets is its publication. */
 function eventsOf(state: UnreportedState) {
   const { id, slug, type, starts_at, ends_at, partner_id, reported, actual } = state;
   const stated: ReportedState[] = reported === null ? ['published'] : [];

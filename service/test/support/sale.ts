@@ -225,7 +225,8 @@ export function saleWorker(
 
 const gaugesByApp = new WeakMap<TestApp, AlertGauges>();
 
-function gaugesOf(app: TestApp): AlertGauges {
+/** Returns the alert gauges of an app, which its registry accepts only once. */
+export function gaugesOf(app: TestApp): AlertGauges {
   const gauges = gaugesByApp.get(app) ?? createAlertGauges(app.ctx.metrics.registry);
   gaugesByApp.set(app, gauges);
   return gauges;

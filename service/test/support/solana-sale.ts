@@ -16,11 +16,11 @@ import { ed25519Key } from '../../src/ed25519-key.ts';
 import type { Offer } from '../../src/offers/catalogue.ts';
 import type { ReceiptTimings } from '../../src/operator/receipt-follow.ts';
 import { localSolanaSigner, type SolanaSigner } from '../../src/operator/solana-signer.ts';
-import { type AlertGauges, createAlertGauges } from '../../src/settlement/alerts.ts';
 import { type Round, runRound } from '../../src/settlement/round.ts';
 import { createSolanaWorker, RECEIPT_TIMINGS } from '../../src/settlement/solana-driver.ts';
 import { type TestApp, testApp } from './app.ts';
 import { makeOffer, saleFile } from './offers.ts';
+import { gaugesOf } from './sale.ts';
 import { startSolanaChain, type TestSolana } from './solana-chain.ts';
 import { approveChecked, MINT } from './solana-instructions.ts';
 import { type Person, person, proveWallets } from './wallets.ts';
@@ -248,12 +248,4 @@ export function solanaWorker({ app }: Pick<SolanaSale, 'app'>, change: WorkerCha
       return 'busy';
     },
   };
-}
-
-const gaugesByApp = new WeakMap<TestApp, AlertGauges>();
-
-function gaugesOf(app: TestApp): AlertGauges {
-  const gauges = gaugesByApp.get(app) ?? createAlertGauges(app.ctx.metrics.registry);
-  gaugesByApp.set(app, gauges);
-  return gauges;
 }

@@ -4,6 +4,7 @@ import type { Hex } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
 // viem's root takes a second to load, which would delay the start.
 import { decodeErrorResult, hexToBytes, isHex, parseAbi } from 'viem/utils';
+import { RpcError } from '../rpc-error.ts';
 
 export type RpcRequest = { method: string; params?: unknown };
 
@@ -20,18 +21,6 @@ export type EvmOptions = {
   /** False queues transactions in order of arrival until `evm_mine`, accepts nonces out of order and leaves time to the caller. */
   automine?: boolean;
 };
-
-/** A node's error response. `data` is the revert data if a call reverted. */
-export class RpcError extends Error {
-  readonly code: number;
-  readonly data: unknown;
-  constructor(code: number, message: string, data?: unknown) {
-    super(message);
-    this.name = 'RpcError';
-    this.code = code;
-    this.data = data;
-  }
-}
 
 const GENESIS_TIMESTAMP = 1_735_689_600;
 const MINING_METHODS = new Set(['eth_sendRawTransaction', 'eth_sendTransaction', 'evm_mine', 'hardhat_mine']);

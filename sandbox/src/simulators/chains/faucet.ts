@@ -2,9 +2,9 @@ import type { Hex } from 'viem';
 import { encodeFunctionData, parseAbi } from 'viem/utils';
 import { roles } from '../../seed/keys.ts';
 import { ControlError } from '../control.ts';
+import { RpcError } from '../rpc-error.ts';
 import type { Chain } from './chain.ts';
 import type { ChainDeployment } from './deploy.ts';
-import { RpcError } from './evm.ts';
 import { nextNonce, type PlannedTransaction, transact } from './transact.ts';
 
 export type FaucetInput = { address: string; asset_id?: string; amount: string };

@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { applyFault, type Fault } from '../fault.ts';
 import { readBody, sendJson } from '../http.ts';
+import { RpcError } from '../rpc-error.ts';
 import type { Chain } from './chain.ts';
-import { RpcError, type RpcRequest } from './evm.ts';
+import type { RpcRequest } from './evm.ts';
 import { requestStale } from './stale.ts';
 
 export type ServedChain = { chain: Chain; fault: Fault };

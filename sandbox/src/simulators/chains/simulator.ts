@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { keccak256, toHex } from 'viem/utils';
 import { createFault } from '../fault.ts';
 import { closeServer } from '../ports.ts';
+import { readOrCreateSecret } from '../secret-file.ts';
 import type { StartSimulator } from '../simulator.ts';
 import { openChain } from './chain.ts';
 import { addChainControls } from './controls.ts';
@@ -82,12 +82,4 @@ async function checkPlan(path: string, steps: PlannedStep[]): Promise<void> {
   if (stored === '') await writeFile(path, current);
   else if (stored !== current)
     throw new Error('the contracts have changed since this data folder was created: delete it to start over');
-}
-
-async function readOrCreateSecret(path: string): Promise<string> {
-  const stored = await readFile(path, 'utf8').catch(() => '');
-  if (stored !== '') return stored;
-  const secret = randomBytes(16).toString('hex');
-  await writeFile(path, secret, { mode: 0o600 });
-  return secret;
 }

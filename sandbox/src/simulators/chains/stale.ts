@@ -1,6 +1,7 @@
 import { numberToHex } from 'viem/utils';
+import { RpcError } from '../rpc-error.ts';
 import type { Chain } from './chain.ts';
-import { RpcError, type RpcRequest } from './evm.ts';
+import type { RpcRequest } from './evm.ts';
 
 const BLOCKS_BEHIND = 50;
 

@@ -1,8 +1,8 @@
 import { base58 } from '@scure/base';
+import { invalidParams } from '../rpc-error.ts';
 import type { Bank, Node } from './node.ts';
 import { type Config, readConfig, readInteger, readKey, readList } from './params.ts';
 import { isSameKey } from './programs.ts';
-import { invalidParams } from './rpc-error.ts';
 import type { AccountState } from './svm.ts';
 import { readMint, readTokenAccount, toParsed, toUiAmount } from './token-account.ts';
 

@@ -11,12 +11,12 @@ import {
 import { base58 } from '@scure/base';
 import { solanaRoles } from '../../seed/solana-keys.ts';
 import { ControlError } from '../control.ts';
+import { RpcError } from '../rpc-error.ts';
 import type { SolanaChain } from './chain.ts';
 import { associatedAccount } from './derived-address.ts';
 import type { SolanaToken } from './genesis.ts';
 import type { Node } from './node.ts';
 import { ASSOCIATED_TOKEN_PROGRAM, MEMO_PROGRAM, SYSTEM_PROGRAM, TOKEN_PROGRAM } from './programs.ts';
-import { RpcError } from './rpc-error.ts';
 import { describeTransactionError } from './transaction-error.ts';
 import { parseTransaction, type WireTransaction } from './wire-transaction.ts';
 

@@ -1,4 +1,5 @@
 import { base58 } from '@scure/base';
+import { invalidParams, RpcError } from '../rpc-error.ts';
 import type { Landed } from './ledger.ts';
 import type { Node } from './node.ts';
 import {
@@ -11,7 +12,6 @@ import {
 } from './params.ts';
 import { FORMER_MEMO_PROGRAM, isSameKey, MEMO_PROGRAM } from './programs.ts';
 import { renderTransaction } from './render-transaction.ts';
-import { invalidParams, RpcError } from './rpc-error.ts';
 import { KEPT_SLOTS } from './timeline.ts';
 
 const MAX_STATUSES = 256;

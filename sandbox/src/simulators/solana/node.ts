@@ -1,7 +1,7 @@
+import { RpcError } from '../rpc-error.ts';
 import type { Slots, SolanaChain } from './chain.ts';
 import type { Landed } from './ledger.ts';
 import { type Commitment, type Config, readCommitment, readOptionalInteger } from './params.ts';
-import { RpcError } from './rpc-error.ts';
 import type { AccountState } from './svm.ts';
 
 /** How a node differs from a perfect one. Tests and controls change these while it runs. */

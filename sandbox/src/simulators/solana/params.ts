@@ -1,5 +1,5 @@
 import { base58 } from '@scure/base';
-import { invalidParams } from './rpc-error.ts';
+import { invalidParams } from '../rpc-error.ts';
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
 export type Config = Readonly<Record<string, unknown>>;

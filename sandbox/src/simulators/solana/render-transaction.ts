@@ -1,7 +1,7 @@
 import { base58 } from '@scure/base';
+import { invalidParams } from '../rpc-error.ts';
 import type { Landed } from './ledger.ts';
 import type { Node } from './node.ts';
-import { invalidParams } from './rpc-error.ts';
 import type { InnerCall } from './svm.ts';
 import { isWritableKey, type WireTransaction } from './wire-transaction.ts';
 

@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { applyFault, type Fault } from '../fault.ts';
 import { readBody } from '../http.ts';
+import { RpcError } from '../rpc-error.ts';
 import { accountMethods } from './account-methods.ts';
 import { clusterMethods } from './cluster-methods.ts';
 import { payFromFaucet } from './faucet.ts';
 import { historyMethods } from './history-methods.ts';
 import type { Node } from './node.ts';
-import { RpcError } from './rpc-error.ts';
 import { sendMethods } from './send-methods.ts';
 
 /** A node as it is reached over HTTP. `fault` is what its callers see of the network between. */

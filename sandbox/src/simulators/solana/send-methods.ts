@@ -1,10 +1,10 @@
 import { base58 } from '@scure/base';
+import { invalidParams, RpcError } from '../rpc-error.ts';
 import { renderAccount } from './account-methods.ts';
 import { computeFee } from './fees.ts';
 import type { Node } from './node.ts';
 import { type Config, decodeText, readConfig, readInteger, readKey, readList } from './params.ts';
 import { renderInner, renderReturnData } from './render-transaction.ts';
-import { invalidParams, RpcError } from './rpc-error.ts';
 import { type Simulation, toHex } from './svm.ts';
 import { MAX_BLOCKHASH_AGE } from './timeline.ts';
 import { describeTransactionError } from './transaction-error.ts';

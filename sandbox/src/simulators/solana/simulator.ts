@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createFault } from '../fault.ts';
 import { closeServer } from '../ports.ts';
+import { readOrCreateSecret } from '../secret-file.ts';
 import type { StartSimulator } from '../simulator.ts';
 import { openChain } from './chain.ts';
 import { SOLANA_CHAIN } from './chain-name.ts';
@@ -65,11 +64,3 @@ export const startSolana: StartSimulator<ReadySolana> = async ({ folder, control
     },
   };
 };
-
-async function readOrCreateSecret(path: string): Promise<string> {
-  const stored = await readFile(path, 'utf8').catch(() => '');
-  if (stored !== '') return stored;
-  const secret = randomBytes(16).toString('hex');
-  await writeFile(path, secret, { mode: 0o600 });
-  return secret;
-}

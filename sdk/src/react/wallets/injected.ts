@@ -1,31 +1,11 @@
-import { useSyncExternalStore } from 'react';
 import type { Eip1193Provider, EvmWallet } from '../../flows/wallet.ts';
 import type { WalletConnector } from './connector.ts';
+import { discoverWallets, iconOf } from './discovery.ts';
 
 type Announcement = {
   info: { uuid: string; name: string; icon: string; rdns: string };
   provider: Eip1193Provider;
 };
-
-const NONE: readonly WalletConnector<EvmWallet>[] = [];
-type Store = { connectors: readonly WalletConnector<EvmWallet>[]; listeners: Set<() => void> };
-/** One store per window, because extensions announce themselves to a page only once. */
-const stores = new WeakMap<Window, Store>();
-
-function storeOf(page: Window): Store {
-  const existing = stores.get(page);
-  if (existing !== undefined) return existing;
-  const store: Store = { connectors: NONE, listeners: new Set() };
-  stores.set(page, store);
-  page.addEventListener('eip6963:announceProvider', (event) => {
-    const connector = connectorOf((event as CustomEvent<Announcement>).detail);
-    if (connector === null || store.connectors.some(({ id }) => id === connector.id)) return;
-    store.connectors = [...store.connectors, connector];
-    for (const listener of store.listeners) listener();
-  });
-  page.dispatchEvent(new Event('eip6963:requestProvider'));
-  return store;
-}
 
 /** Returns null for malformed announcements: any script on the page can send one. */
 function connectorOf(announced: Partial<Announcement> | null): WalletConnector<EvmWallet> | null {
@@ -43,7 +23,7 @@ function connectorOf(announced: Partial<Announcement> | null): WalletConnector<E
     // The uuid changes with every page load; the reverse DNS name is stable.
     id: info.rdns || info.uuid,
     name: info.name,
-    icon: typeof info.icon === 'string' && info.icon.startsWith('data:image/') ? info.icon : undefined,
+    icon: iconOf(info.icon),
     protocol: 'ethereum',
     connect: async () => {
       const wallet = await requestAccount('eth_requestAccounts');
@@ -52,12 +32,6 @@ function connectorOf(announced: Partial<Announcement> | null): WalletConnector<E
     },
     restore: () => requestAccount('eth_accounts'),
   };
-}
-
-function subscribe(listener: () => void): () => void {
-  const { listeners } = storeOf(window);
-  listeners.add(listener);
-  return () => void listeners.delete(listener);
 }
 
 /**
@@ -72,10 +46,10 @@ function subscribe(listener: () => void): () => void {
  * }
  * ```
  */
-export function useInjectedWallets(): readonly WalletConnector<EvmWallet>[] {
-  return useSyncExternalStore(
-    subscribe,
-    () => storeOf(window).connectors,
-    () => NONE,
-  );
-}
+export const useInjectedWallets = discoverWallets<EvmWallet>((page, add) => {
+  page.addEventListener('eip6963:announceProvider', (event) => {
+    const connector = connectorOf((event as CustomEvent<Announcement>).detail);
+    if (connector !== null) add([connector]);
+  });
+  page.dispatchEvent(new Event('eip6963:requestProvider'));
+});

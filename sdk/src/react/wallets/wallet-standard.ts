@@ -1,7 +1,7 @@
-import { useSyncExternalStore } from 'react';
 import type { SolanaChain } from '../../chains.ts';
 import type { SolanaWallet } from '../../flows/wallet.ts';
 import type { WalletConnector } from './connector.ts';
+import { discoverWallets, iconOf } from './discovery.ts';
 
 type Account = { address: string; chains: readonly string[] };
 type Features = {
@@ -29,32 +29,6 @@ const CHAIN_IDS: Readonly<Record<SolanaChain, string>> = {
   solana_devnet: 'solana:devnet',
 };
 
-const NONE: readonly WalletConnector<SolanaWallet>[] = [];
-type Store = { connectors: readonly WalletConnector<SolanaWallet>[]; listeners: Set<() => void> };
-const stores = new WeakMap<Window, Store>();
-
-function storeOf(page: Window): Store {
-  const existing = stores.get(page);
-  if (existing !== undefined) return existing;
-  const store: Store = { connectors: NONE, listeners: new Set() };
-  stores.set(page, store);
-  const register = (...wallets: StandardWallet[]) => {
-    const found = wallets.map(connectorOf).filter((one) => one !== null);
-    const isNew = ({ id }: { id: string }) => !store.connectors.some((known) => known.id === id);
-    store.connectors = [...store.connectors, ...found.filter(isNew)];
-    for (const listener of store.listeners) listener();
-    return () => undefined;
-  };
-  const api = { register };
-  // Extensions that load later announce themselves; those already there wait for the page.
-  page.addEventListener('wallet-standard:register-wallet', (event) => {
-    const { detail } = event as CustomEvent<unknown>;
-    if (typeof detail === 'function') detail(api);
-  });
-  page.dispatchEvent(new CustomEvent('wallet-standard:app-ready', { detail: api }));
-  return store;
-}
-
 /** Returns null for wallets of other chains and for malformed ones: any script on the page can register one. */
 function connectorOf(wallet: StandardWallet): WalletConnector<SolanaWallet> | null {
   const { name, icon, features } = wallet ?? {};
@@ -69,7 +43,7 @@ function connectorOf(wallet: StandardWallet): WalletConnector<SolanaWallet> | nu
   return {
     id: `wallet-standard.${name}`,
     name,
-    icon: typeof icon === 'string' && icon.startsWith('data:image/') ? icon : undefined,
+    icon: iconOf(icon),
     protocol: 'solana',
     connect: async () => {
       const connected = await open(false);
@@ -109,17 +83,16 @@ function first<Output>(outputs: readonly Output[] | undefined): Output {
   return output;
 }
 
-function subscribe(listener: () => void): () => void {
-  const { listeners } = storeOf(window);
-  listeners.add(listener);
-  return () => void listeners.delete(listener);
-}
-
 /** Returns the Solana wallets that register themselves in this browser (Wallet Standard). */
-export function useStandardWallets(): readonly WalletConnector<SolanaWallet>[] {
-  return useSyncExternalStore(
-    subscribe,
-    () => storeOf(window).connectors,
-    () => NONE,
-  );
-}
+export const useStandardWallets = discoverWallets<SolanaWallet>((page, add) => {
+  const register = (...wallets: StandardWallet[]) => {
+    add(wallets.map(connectorOf).filter((one) => one !== null));
+    return () => undefined;
+  };
+  // Extensions that load later announce themselves; those already there wait for the page.
+  page.addEventListener('wallet-standard:register-wallet', (event) => {
+    const { detail } = event as CustomEvent<unknown>;
+    if (typeof detail === 'function') detail({ register });
+  });
+  page.dispatchEvent(new CustomEvent('wallet-standard:app-ready', { detail: { register } }));
+});

@@ -1,0 +1,47 @@
+import { useSyncExternalStore } from 'react';
+import type { Wallet } from '../../flows/wallet.ts';
+import type { WalletConnector } from './connector.ts';
+
+type Connectors<One extends Wallet> = readonly WalletConnector<One>[];
+type Store<One extends Wallet> = { connectors: Connectors<One>; listeners: Set<() => void> };
+
+/**
+ * Returns a hook for the wallets that announce themselves in this browser. `listen` starts to listen on a page and adds what
+ * it hears; of connectors with the same id, the first stays. There is one store per window, because extensions announce
+ * themselves to a page only once.
+ */
+export function discoverWallets<One extends Wallet>(
+  listen: (page: Window, add: (found: Connectors<One>) => void) => void,
+): () => Connectors<One> {
+  const none: Connectors<One> = [];
+  const stores = new WeakMap<Window, Store<One>>();
+  const storeOf = (page: Window): Store<One> => {
+    const existing = stores.get(page);
+    if (existing !== undefined) return existing;
+    const store: Store<One> = { connectors: none, listeners: new Set() };
+    stores.set(page, store);
+    listen(page, (found) => {
+      const added = found.filter(({ id }) => !store.connectors.some((known) => known.id === id));
+      if (added.length === 0) return;
+      store.connectors = [...store.connectors, ...added];
+      for (const listener of store.listeners) listener();
+    });
+    return store;
+  };
+  const subscribe = (listener: () => void) => {
+    const { listeners } = storeOf(window);
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
+  return () =>
+    useSyncExternalStore(
+      subscribe,
+      () => storeOf(window).connectors,
+      () => none,
+    );
+}
+
+/** Images of other kinds could load from anywhere. */
+export function iconOf(icon: unknown): string | undefined {
+  return typeof icon === 'string' && icon.startsWith('data:image/') ? icon : undefined;
+}
