@@ -84,6 +84,15 @@ it('restores the same block hashes, receipts and nonces when reopened', async ()
   expect(await second.reader.getTransactionCount({ address: account.address })).toBe(6);
 });
 
+it('reproduces blocks whose base fee was set', async () => {
+  const { chain, pay, hashes } = await open();
+  await chain.request({ method: 'hardhat_setNextBlockBaseFeePerGas', params: ['0xba43b7400'] });
+  await chain.mine(1);
+  await pay(0);
+  await chain.reorg({ depth: 1, transactions: 'return' });
+  expect(await (await open()).hashes()).toEqual(await hashes());
+});
+
 it('continues from the last complete record when a crash left half a line', async () => {
   const first = await open();
   await first.pay(0);

@@ -119,8 +119,10 @@ export async function openChain(options: ChainOptions, protectedBlocks = () => 0
 
 async function replay({ genesis }: ChainOptions, blocks: BlockRecord[]): Promise<Evm> {
   const evm = await createEvm({ ...genesis, automine: false });
-  for (const { timestamp, randao, transactions } of blocks) {
+  for (const { timestamp, randao, baseFee, transactions } of blocks) {
     for (const raw of transactions) await evm.request({ method: 'eth_sendRawTransaction', params: [raw] });
+    if (baseFee !== undefined)
+      await evm.request({ method: 'hardhat_setNextBlockBaseFeePerGas', params: [baseFee] });
     await produceBlock(evm, timestamp, randao);
   }
   const last = blocks.at(-1);
@@ -139,9 +141,11 @@ async function produceBlock(evm: Evm, timestamp: number, randao: Hex): Promise<v
   await evm.request({ method: 'evm_mine' });
 }
 
-async function latestBlock(evm: Evm): Promise<{ hash: Hex; transactions: Hex[] }> {
+type MinedBlock = { hash: Hex; baseFeePerGas: Hex; transactions: Hex[] };
+
+async function latestBlock(evm: Evm): Promise<MinedBlock> {
   const block = await evm.request({ method: 'eth_getBlockByNumber', params: ['latest', false] });
-  return block as { hash: Hex; transactions: Hex[] };
+  return block as MinedBlock;
 }
 
 async function produceRecord(state: State, evm: Evm, blocks: BlockRecord[]): Promise<BlockRecord> {
@@ -152,12 +156,13 @@ async function produceRecord(state: State, evm: Evm, blocks: BlockRecord[]): Pro
   const timestamp = Math.max(blocks.at(-1)?.timestamp ?? genesis.genesisTimestamp, Math.floor(now()));
   const randao = keccak256(toHex(`${genesis.chainId}:${block}:${state.forks}`));
   await produceBlock(evm, timestamp, randao);
-  const { hash, transactions } = await latestBlock(evm);
+  const { hash, baseFeePerGas, transactions } = await latestBlock(evm);
   return {
     block,
     hash,
     timestamp,
     randao,
+    baseFee: baseFeePerGas,
     transactions: transactions.map((hash) => rawTransaction(state, hash)),
   };
 }

@@ -2,7 +2,15 @@ import type { Hex } from 'viem';
 import { openJournal } from '../journal.ts';
 
 /** A mined block, with all that is needed to mine it again. Replay must reproduce `hash`. */
-export type BlockRecord = { block: number; hash: Hex; timestamp: number; randao: Hex; transactions: Hex[] };
+export type BlockRecord = {
+  block: number;
+  hash: Hex;
+  timestamp: number;
+  randao: Hex;
+  /** Absent in the journals of version 0.1, whose chains never set it. */
+  baseFee?: Hex;
+  transactions: Hex[];
+};
 
 /** A reorg that dropped the last `drop` blocks. The records after it are the new branch. */
 export type ReorgRecord = { drop: number };
