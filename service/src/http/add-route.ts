@@ -33,6 +33,12 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
   const writesEvents = method !== 'GET' && access.who !== 'public';
   const checkBody = route.body === undefined ? undefined : bodyCheck(route.body);
   const serialize = route.cache === 'etag' || route.keepsText ? textCache() : undefined;
+  const handle = (input: Input): unknown => {
+    const { id, caller, headers } = input.request;
+    const isKeyed = method === 'POST' && caller !== null && headers['idempotency-key'] !== undefined;
+    if (isKeyed) return handleOnce({ ...ctx, requestId: id }, route, caller, input);
+    return route.handle(writesEvents ? { ...ctx, requestId: id } : ctx, caller, input);
+  };
   app.route({
     method,
     url: path,
@@ -51,19 +57,8 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
       const { caller } = request;
       const body = request.body ?? (rawBody ? EMPTY_BODY : {});
       checkBody?.(body, request.isForm);
-      const input = { params: request.params, query: request.query, body, request };
-      if (method === 'POST' && caller !== null && request.headers['idempotency-key'] !== undefined) {
-        return ctx.deadlines.watch(
-          Promise.resolve(
-            ctx.budgets.run(caller.partnerId, () =>
-              handleOnce({ ...ctx, requestId: request.id }, route, caller, input, reply),
-            ),
-          ),
-        );
-      }
-      const handle = () =>
-        route.handle(writesEvents ? { ...ctx, requestId: request.id } : ctx, caller, input);
-      const result = caller === null ? handle() : ctx.budgets.run<unknown>(caller.partnerId, handle);
+      const input = { params: request.params, query: request.query, body, request, reply };
+      const result = caller === null ? handle(input) : ctx.budgets.run(caller.partnerId, handle, input);
       if (route.stream) return ctx.deadlines.watch(replyWithStream(result as Promise<Readable>, reply));
       if (result instanceof Promise) return ctx.deadlines.watch(result);
       return serialize === undefined ? result : serialize(result as Record<string, unknown>, reply);
@@ -89,16 +84,10 @@ async function replyWithStream(result: Promise<Readable>, reply: FastifyReply): 
   return stream;
 }
 
-type Input = { body: unknown; request: FastifyRequest };
+type Input = { params: unknown; query: unknown; body: unknown; request: FastifyRequest; reply: FastifyReply };
 
-async function handleOnce(
-  ctx: Context,
-  route: Route,
-  caller: Caller,
-  input: Input,
-  reply: FastifyReply,
-): Promise<unknown> {
-  const { request, body } = input;
+async function handleOnce(ctx: Context, route: Route, caller: Caller, input: Input): Promise<unknown> {
+  const { request, reply, body } = input;
   const key = readIdempotencyKey(request.headers['idempotency-key']);
   const path = (request.url.split('?', 1)[0] ?? '').replace(/\/$/, '');
   const outcome = await runOnce(ctx, caller, { method: route.method, path, key, body }, async (inner) =>

@@ -16,7 +16,7 @@ test('a partner never has more in progress than its budget, and every request ge
     return i;
   };
   const results = await Promise.allSettled(
-    Array.from({ length: 50 }, async (_, i) => budgets.run('a', () => work(i))),
+    Array.from({ length: 50 }, async (_, i) => budgets.run('a', work, i)),
   );
   expect(most).toBeLessThanOrEqual(3);
   expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(40);
@@ -24,9 +24,9 @@ test('a partner never has more in progress than its budget, and every request ge
 
 test('work that returns at once costs nothing, also when it waited', async () => {
   const budgets = createPartnerBudgets({ concurrency: 1, maxWaiting: 10 });
-  expect(budgets.run('a', () => 'now')).toBe('now');
-  const first = budgets.run('a', () => sleep(5));
-  const waiting = [1, 2, 3].map((i) => budgets.run('a', () => i));
+  expect(budgets.run('a', () => 'now', null)).toBe('now');
+  const first = budgets.run('a', sleep, 5);
+  const waiting = [1, 2, 3].map((i) => budgets.run('a', (n) => n, i));
   expect(await Promise.all([first, ...waiting])).toEqual([undefined, 1, 2, 3]);
 });
 

@@ -6,7 +6,11 @@ export type PartnerBudgets = {
    * Runs `work` at once while the partner has budget, otherwise in its order. Throws `rate_limited` if too many of the
    * partner's requests wait already. Work that returns no promise costs no budget.
    */
-  run<T>(partnerId: string, work: () => T | Promise<T>): T | Promise<T>;
+  run<Input, Result>(
+    partnerId: string,
+    work: (input: Input) => Result | Promise<Result>,
+    input: Input,
+  ): Result | Promise<Result>;
 };
 
 type Budget = { running: number; waiting: (() => void)[] };
@@ -24,22 +28,31 @@ export function createPartnerBudgets({
     budget.waiting.shift()?.();
     if (budget.running === 0 && budget.waiting.length === 0) budgets.delete(partnerId);
   };
-  const start = <T>(partnerId: string, budget: Budget, work: () => T | Promise<T>): T | Promise<T> => {
-    const result = work();
+  const start = <Input, Result>(
+    partnerId: string,
+    budget: Budget,
+    work: (input: Input) => Result | Promise<Result>,
+    input: Input,
+  ): Result | Promise<Result> => {
+    const result = work(input);
     if (!(result instanceof Promise)) return result;
     budget.running++;
     budgets.set(partnerId, budget);
-    return result.finally(() => release(partnerId, budget));
+    result.then(
+      () => release(partnerId, budget),
+      () => release(partnerId, budget),
+    );
+    return result;
   };
   return {
-    run: (partnerId, work) => {
+    run: (partnerId, work, input) => {
       const budget = budgets.get(partnerId) ?? { running: 0, waiting: [] };
-      if (budget.running < concurrency) return start(partnerId, budget, work);
+      if (budget.running < concurrency) return start(partnerId, budget, work, input);
       if (budget.waiting.length >= maxWaiting)
         throw new ApiError('rate_limited', {}, { headers: { 'retry-after': '1' } });
       // Always a promise, because only the end of one wakes the next in line.
       return new Promise<void>((resolve) => budget.waiting.push(resolve)).then(() =>
-        start(partnerId, budget, async () => work()),
+        start(partnerId, budget, async () => work(input), undefined),
       );
     },
   };
