@@ -23,6 +23,8 @@ import { startHousekeeping } from './jobs/housekeeping.ts';
 import { createLog, type Log } from './log.ts';
 import { smtpMailer } from './mail/smtp.ts';
 import { startMailWorker } from './mail/worker.ts';
+import { startReminders } from './notices/reminders.ts';
+import { startNoticeWorker } from './notices/worker.ts';
 import { oauthPlugin } from './oauth/plugin.ts';
 import { startContractWatch } from './offers/contract-watch.ts';
 import { startOfferReports } from './offers/reported-state.ts';
@@ -116,6 +118,8 @@ async function start(
   running.push(
     (await startMailWorker(ctx, smtpMailer(ctx.config.smtpUrl ?? '', config.mailFrom, config.smtpTls))).stop,
   );
+  running.push(startNoticeWorker(ctx));
+  running.push(startReminders(ctx));
   running.push((await startIdentityReconciler(ctx)).stop);
   running.push((await startDocumentReconciler(ctx)).stop);
   running.push(startSequencer(ctx));

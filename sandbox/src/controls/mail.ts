@@ -3,7 +3,7 @@ import type { Context } from '@causeway/service/context.ts';
 import { publicRoute } from '@causeway/service/http/route.ts';
 import { Closed, ObjectName, Timestamp } from '@causeway/service/http/wire.ts';
 import Type from 'typebox';
-import type { MailServer, ReceivedMail } from '../simulators/mail-server.ts';
+import type { MailServer } from '../simulators/mail-server.ts';
 import type { Simulators } from '../simulators/start.ts';
 import type { ControlGroup } from './control-group.ts';
 import { hasQueuedMail } from './store.ts';
@@ -48,7 +48,9 @@ async function waitForDelivery({ db }: Context): Promise<void> {
     if (!(await hasQueuedMail(db))) return;
 }
 
-async function listDocumentMails({ control }: Simulators): Promise<ReceivedMail[]> {
+type ListedMail = { to: string; subject: string; text: string; sent_at: string };
+
+async function listDocumentMails({ control }: Simulators): Promise<ListedMail[]> {
   const { mails } = await control.call('documents/mails', {});
   return mails.map(({ to, subject, link, at }) => ({
     to,
@@ -58,6 +60,6 @@ async function listDocumentMails({ control }: Simulators): Promise<ReceivedMail[
   }));
 }
 
-function toWire(mail: ReceivedMail) {
-  return { object: 'mail' as const, ...mail, links: mail.text.match(/https?:\/\/\S+/g) ?? [] };
+function toWire({ to, subject, text, sent_at }: ListedMail) {
+  return { object: 'mail' as const, to, subject, text, sent_at, links: text.match(/https?:\/\/\S+/g) ?? [] };
 }

@@ -1,9 +1,11 @@
 import type { Db } from '@causeway/service/db/pool.ts';
 
-/** Returns whether the outbox holds mail whose first delivery attempt is not over. */
+/** Returns whether a notice waits for its mail, or the outbox holds mail whose first delivery attempt is not over. */
 export async function hasQueuedMail(db: Db): Promise<boolean> {
-  const rows = await db.selectFrom('mail_outbox').select('id').where('attempts', '<=', 1).limit(1).execute();
-  return rows.length > 0;
+  const notices = db.selectFrom('notices').select('id').where('handled_at', 'is', null).limit(1);
+  if ((await notices.execute()).length > 0) return true;
+  const mails = db.selectFrom('mail_outbox').select('id').where('attempts', '<=', 1).limit(1);
+  return (await mails.execute()).length > 0;
 }
 
 /** Returns the user's latest submission of a document type. */

@@ -1,14 +1,47 @@
-/** Parses a message (RFC 5322) with a single text part. `raw` holds one byte per character. */
-export function parseMessage(raw: string): { subject: string; text: string } {
-  const split = raw.indexOf('\r\n\r\n');
-  const headers = readHeaders(split < 0 ? raw : raw.slice(0, split));
-  const body = split < 0 ? '' : raw.slice(split + 4);
-  const plain = decodeBody(body, headers.get('content-transfer-encoding')?.toLowerCase() ?? '7bit');
-  const isFlowed = /format=flowed/i.test(headers.get('content-type') ?? '');
-  const text = plain.toString('utf8').replaceAll('\r\n', '\n');
+export type ParsedMessage = {
+  subject: string;
+  text: string;
+  html: string | null;
+  /** The address of `List-Unsubscribe` (RFC 2369). */
+  unsubscribe_url: string | null;
+};
+
+/** Parses a message (RFC 5322) with a text part and at most one alternative in HTML. `raw` holds one byte per character. */
+export function parseMessage(raw: string): ParsedMessage {
+  const { headers, body } = splitPart(raw);
+  const boundary = /^multipart\/alternative;.*boundary="([^"]+)"/i.exec(
+    headers.get('content-type') ?? '',
+  )?.[1];
+  const parts = boundary === undefined ? [raw] : splitParts(body, boundary);
+  const contents = parts.map(readContent);
   return {
     subject: decodeWords(headers.get('subject') ?? ''),
-    text: isFlowed ? text.replace(/ \n/g, ' ') : text,
+    text: contents.find(({ isHtml }) => !isHtml)?.text ?? '',
+    html: contents.find(({ isHtml }) => isHtml)?.text ?? null,
+    unsubscribe_url: /<([^>]+)>/.exec(headers.get('list-unsubscribe') ?? '')?.[1] ?? null,
+  };
+}
+
+function splitPart(raw: string): { headers: Map<string, string>; body: string } {
+  const split = raw.indexOf('\r\n\r\n');
+  if (split < 0) return { headers: readHeaders(raw), body: '' };
+  return { headers: readHeaders(raw.slice(0, split)), body: raw.slice(split + 4) };
+}
+
+/** Splits a multipart body (RFC 2046); the line break before a boundary belongs to the boundary. */
+function splitParts(body: string, boundary: string): string[] {
+  const [, ...parts] = `\r\n${body}`.split(`\r\n--${boundary}`);
+  return parts.filter((part) => !part.startsWith('--')).map((part) => part.slice(2));
+}
+
+function readContent(raw: string): { isHtml: boolean; text: string } {
+  const { headers, body } = splitPart(raw);
+  const type = headers.get('content-type') ?? '';
+  const plain = decodeBody(body, headers.get('content-transfer-encoding')?.toLowerCase() ?? '7bit');
+  const text = plain.toString('utf8').replaceAll('\r\n', '\n');
+  return {
+    isHtml: /^text\/html/i.test(type),
+    text: /format=flowed/i.test(type) ? text.replace(/ \n/g, ' ') : text,
   };
 }
 

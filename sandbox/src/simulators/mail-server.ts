@@ -1,9 +1,9 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { dirname } from 'node:path';
-import { parseMessage } from './mail-message.ts';
+import { type ParsedMessage, parseMessage } from './mail-message.ts';
 
-export type ReceivedMail = { to: string; subject: string; text: string; sent_at: string };
+export type ReceivedMail = ParsedMessage & { to: string; sent_at: string };
 
 export type MailServer = { smtpUrl: string; mails(): readonly ReceivedMail[]; stop(): Promise<void> };
 

@@ -1,11 +1,14 @@
 import type { Context } from '../context.ts';
 import { isId } from '../http/ids.ts';
+import { TOPICS } from '../notices/notice.ts';
+import { listTopics, saveMailPreferences } from '../notices/preferences.ts';
 import { accountPage } from '../pages/account-page.ts';
 import { accountCode } from './account-code.ts';
 import type { Browser } from './browser.ts';
 import type { PageRequest, PageResponse } from './page-route.ts';
 import { deletePasskey, listPasskeys } from './passkey-store.ts';
 import { supportsPasskeys } from './passkeys.ts';
+import { localeOf } from './user.ts';
 
 const SIGN_IN: PageResponse = { redirect: '/sign-in' };
 const SIGN_IN_AGAIN: PageResponse = { redirect: '/sign-in?again=yes' };
@@ -14,6 +17,7 @@ const NOTICES = new Map([
   ['disconnected', 'App disconnected.'],
   ['passkey_added', 'Passkey added. You can now use it to sign in.'],
   ['passkey_removed', 'Passkey removed.'],
+  ['emails_saved', 'Email settings saved.'],
 ]);
 
 export async function showAccount(
@@ -23,7 +27,11 @@ export async function showAccount(
 ): Promise<PageResponse> {
   if (session === null) return SIGN_IN;
   const { user } = session;
-  const [apps, passkeys] = await Promise.all([ctx.oauth.listGrants(user.id), listPasskeys(ctx.db, user.id)]);
+  const [apps, passkeys, topics] = await Promise.all([
+    ctx.oauth.listGrants(user.id),
+    listPasskeys(ctx.db, user.id),
+    listTopics(ctx, user.id),
+  ]);
   const message = NOTICES.get(String(query.notice));
   const page = accountPage({
     csrf,
@@ -32,6 +40,7 @@ export async function showAccount(
     apps,
     passkeys,
     canAddPasskeys: supportsPasskeys(ctx),
+    mails: { topics, locale: localeOf(user) },
     ...(message !== undefined && { message }),
   });
   return { page, images: apps.map((app) => app.logo_url) };
@@ -45,6 +54,17 @@ export async function disconnectApp(
   if (session === null) return SIGN_IN;
   await ctx.oauth.revokeGrant(session.user.id, form.client_id ?? '');
   return { redirect: '/account?notice=disconnected' };
+}
+
+export async function saveEmailSettings(
+  ctx: Context,
+  { session }: Browser,
+  { form }: PageRequest,
+): Promise<PageResponse> {
+  if (session === null) return SIGN_IN;
+  const topics = TOPICS.filter((topic) => form[topic] === 'yes');
+  await saveMailPreferences(ctx, session.user.id, topics, form.locale);
+  return { redirect: '/account?notice=emails_saved' };
 }
 
 export async function removePasskey(

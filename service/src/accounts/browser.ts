@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { clientNetwork } from '../http/network.ts';
+import { type Locale, preferredLocale } from '../mail/locale.ts';
 import { newSecret } from '../secret-hash.ts';
 import { readCookie, readDeviceCookie, setCookie, setDeviceCookie } from './cookie.ts';
 import { csrfToken } from './csrf.ts';
@@ -8,7 +9,14 @@ import { readSession, type Session } from './sessions.ts';
 import type { Source } from './throttle.ts';
 
 /** The browser behind a request. Every browser has a random cookie; a row in the database makes it signed in. */
-export type Browser = { cookie: string; session: Session | null; csrf: string; source: Source };
+export type Browser = {
+  cookie: string;
+  session: Session | null;
+  csrf: string;
+  source: Source;
+  /** The language that the browser prefers for mails. */
+  locale: Locale;
+};
 
 /** Reads the browser's cookie and session, and sets a new cookie if it has none. */
 export async function identifyBrowser(
@@ -24,5 +32,6 @@ export async function identifyBrowser(
   if (knownDevice === null) setDeviceCookie(ctx, reply, device);
   const session = existing === null ? null : await readSession(ctx, existing);
   const source = { device, network: clientNetwork(request) };
-  return { cookie, session, csrf: csrfToken(ctx, cookie), source };
+  const locale = preferredLocale(request.headers['accept-language']);
+  return { cookie, session, csrf: csrfToken(ctx, cookie), source, locale };
 }

@@ -1,4 +1,5 @@
 import type { Db } from '../db/pool.ts';
+import { eraseNotices } from '../notices/notice.ts';
 import { deleteLinksOf } from './mail-link-store.ts';
 import { deletePasskeysOf } from './passkey-store.ts';
 import { deleteSessionsOf } from './session-store.ts';
@@ -9,5 +10,6 @@ export async function eraseUser(tx: Db, userId: string): Promise<void> {
   await deletePasskeysOf(tx, userId);
   await deleteSessionsOf(tx, userId);
   await deleteLinksOf(tx, userId);
+  await eraseNotices(tx, userId);
   await anonymizeUser(tx, userId);
 }

@@ -5,7 +5,7 @@ import * as store from './mail-link-store.ts';
 import type { UserKind } from './store.ts';
 
 /** A registration that waits for its email address to be confirmed; stored sealed in the link. */
-export type Registration = { email: string; kind: UserKind; passwordHash: string };
+export type Registration = { email: string; kind: UserKind; passwordHash: string; locale?: string };
 
 export type ConfirmLink = { registration: Registration; browser: Buffer | null; continueTo: string | null };
 

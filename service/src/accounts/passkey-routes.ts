@@ -36,8 +36,8 @@ export function addPasskeyRoutes(app: FastifyInstance, ctx: Context): void {
     });
 
   post('/passkeys/sign-in/options', OptionsRequest, ({ cookie }) => signInOptions(ctx, cookie));
-  post('/passkeys/sign-in', CredentialRequest, async ({ cookie }, { response, next }, reply) => {
-    const newCookie = await signInWithPasskey(ctx, cookie, response);
+  post('/passkeys/sign-in', CredentialRequest, async (browser, { response, next }, reply) => {
+    const newCookie = await signInWithPasskey(ctx, browser, response);
     if (newCookie === null) throw new ApiError('passkey_refused');
     setCookie(ctx, reply, newCookie);
     return { location: parseReturnPath(next) ?? '/account' };

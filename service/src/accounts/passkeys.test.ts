@@ -41,7 +41,7 @@ describe('passkey challenges', () => {
   test('a response that fails verification consumes the challenge', async () => {
     const cookie = newSecret(app.ctx.random);
     const id = await makeUser(app.ctx);
-    const user = { id, email: 'a@user.test', kind: 'person' } as const;
+    const user = { id, email: 'a@user.test', kind: 'person', locale: null } as const;
     const { challenge } = await addPasskeyOptions(app.ctx, cookie, user);
     const clientData = { type: 'webauthn.create', challenge, origin: app.ctx.baseUrl };
     const clientDataJSON = Buffer.from(JSON.stringify(clientData)).toString('base64url');
@@ -67,7 +67,13 @@ test.each([
 ])('a malformed response does not sign in: %j', async (response) => {
   const cookie = newSecret(app.ctx.random);
   await signInOptions(app.ctx, cookie);
-  expect(await signInWithPasskey(app.ctx, cookie, response)).toBeNull();
+  expect(
+    await signInWithPasskey(
+      app.ctx,
+      { cookie, source: { device: 'device', network: '127.0.0.1' } },
+      response,
+    ),
+  ).toBeNull();
 });
 
 test('passkeys are offered on domain names, not on IP addresses', () => {

@@ -9,8 +9,9 @@ import {
 } from '@simplewebauthn/server';
 import type { Context } from '../context.ts';
 import { newId } from '../http/ids.ts';
+import { composeMail } from '../mail/message.ts';
 import { sendMail } from '../mail/outbox.ts';
-import { passkeyAddedMail } from './mails.ts';
+import type { Browser } from './browser.ts';
 import {
   consumeChallenge,
   findPasskey,
@@ -20,7 +21,9 @@ import {
   touchPasskey,
 } from './passkey-store.ts';
 import { startSession } from './sessions.ts';
+import { noteSignIn } from './sign-in-notice.ts';
 import type { User } from './store.ts';
+import { findUser, localeOf } from './user.ts';
 
 /** WebAuthn requires a domain name; browsers reject it on a bare IP address. */
 export function supportsPasskeys({ baseUrl }: Context): boolean {
@@ -76,7 +79,8 @@ export async function addPasskey(
   };
   return ctx.db.transaction().execute(async (tx) => {
     const added = await insertPasskey(tx, passkey);
-    if (added) await sendMail(ctx, tx, passkeyAddedMail(ctx, user.email));
+    const url = `${ctx.baseUrl}/account`;
+    if (added) await sendMail(ctx, tx, composeMail(user.email, localeOf(user), 'passkey_added', { url }));
     return added;
   });
 }
@@ -95,7 +99,7 @@ export async function signInOptions(ctx: Context, cookie: string) {
 /** Returns the new cookie if a registered passkey signed a fresh challenge, otherwise null. */
 export async function signInWithPasskey(
   ctx: Context,
-  cookie: string,
+  { cookie, source }: Pick<Browser, 'cookie' | 'source'>,
   response: unknown,
 ): Promise<string | null> {
   if (!isCredential(response)) return null;
@@ -121,6 +125,8 @@ export async function signInWithPasskey(
   if (!verified?.verified) return null;
   return ctx.db.transaction().execute(async (tx) => {
     await touchPasskey(tx, passkey.id, verified.authenticationInfo.newCounter);
+    const user = await findUser(tx, passkey.user_id);
+    if (user !== undefined) await noteSignIn(ctx, tx, user, source);
     return startSession(ctx, tx, cookie, passkey.user_id, 'passkey');
   });
 }

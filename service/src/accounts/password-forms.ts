@@ -28,13 +28,13 @@ export function showForgot(_ctx: Context, { csrf, session }: Browser, { query }:
 
 export async function postForgot(
   ctx: Context,
-  { csrf, source }: Browser,
+  { csrf, source, locale }: Browser,
   { form }: PageRequest,
 ): Promise<PageResponse> {
   const email = (form.email ?? '').trim();
   if (!isEmail(email))
     return { status: 422, page: forgotPage({ csrf, returnPath: null, email, problem: INVALID_EMAIL }) };
-  await requestPasswordReset(ctx, email, source);
+  await requestPasswordReset(ctx, email, { source, locale });
   return { page: checkMailPage(email, '/forgot') };
 }
 

@@ -1,22 +1,32 @@
 import type { Context } from '../context.ts';
+import type { Locale } from '../mail/locale.ts';
+import { composeMail } from '../mail/message.ts';
 import { sendMail } from '../mail/outbox.ts';
 import { revokeUserGrants } from '../oauth/revocation.ts';
 import { consumeLink, createResetLink, findResetLink } from './mail-links.ts';
-import { passwordChangedMail, resetMail, unknownAddressMail } from './mails.ts';
 import { deletePasskeysOf } from './passkey-store.ts';
 import { findPasswordProblem, hashPassword } from './password.ts';
 import { endSessionsOf } from './sessions.ts';
 import { findUserByEmail, setPasswordHash } from './store.ts';
 import { clearFailures, type Source, throttleMail } from './throttle.ts';
+import { findUser, localeOf } from './user.ts';
 
 /** Sends a reset link. Unknown addresses get a mail too, so that neither page nor timing reveals who has an account. */
-export async function requestPasswordReset(ctx: Context, address: string, source: Source): Promise<void> {
+export async function requestPasswordReset(
+  ctx: Context,
+  address: string,
+  { source, locale }: { source: Source; locale: Locale },
+): Promise<void> {
   const email = address.trim();
   await throttleMail(ctx, email, source);
   await ctx.db.transaction().execute(async (tx) => {
     const user = await findUserByEmail(tx, email);
-    if (user === undefined) return sendMail(ctx, tx, unknownAddressMail(ctx, email));
-    await sendMail(ctx, tx, resetMail(ctx, user.email, await createResetLink(ctx, tx, user.id)));
+    if (user === undefined) {
+      const url = `${ctx.baseUrl}/register`;
+      return sendMail(ctx, tx, composeMail(email, locale, 'unknown_address', { url }));
+    }
+    const url = `${ctx.baseUrl}/reset?token=${await createResetLink(ctx, tx, user.id)}`;
+    await sendMail(ctx, tx, composeMail(user.email, localeOf(user), 'reset_password', { url }));
   });
 }
 
@@ -41,7 +51,10 @@ export async function resetPassword(
     if (removesPasskeys) await deletePasskeysOf(tx, link.userId);
     await endSessionsOf(tx, link.userId);
     await revokeUserGrants(tx, link.userId);
-    await sendMail(ctx, tx, passwordChangedMail(ctx, link.email));
+    const user = await findUser(tx, link.userId);
+    const url = `${ctx.baseUrl}/forgot`;
+    if (user !== undefined)
+      await sendMail(ctx, tx, composeMail(user.email, localeOf(user), 'password_changed', { url }));
     return true;
   });
   if (!isConsumed) return { outcome: 'gone' };

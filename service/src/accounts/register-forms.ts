@@ -30,14 +30,14 @@ export async function showRegister(
 
 export async function postRegister(
   ctx: Context,
-  { cookie, csrf, source }: Browser,
+  { cookie, csrf, source, locale }: Browser,
   { form }: PageRequest,
 ): Promise<PageResponse> {
   const { email = '', password = '', kind = '' } = form;
   const returnPath = parseReturnPath(form.next);
   const problems = await startRegistration(
     ctx,
-    { cookie, source },
+    { cookie, source, locale },
     { email, password, kind, continueTo: returnPath },
   );
   if (problems === null) return { page: checkMailPage(email.trim(), '/register') };

@@ -1,15 +1,16 @@
 import type { Context } from '../context.ts';
 import { newId } from '../http/ids.ts';
 import { FORMATS } from '../http/wire.ts';
+import { composeMail } from '../mail/message.ts';
 import { sendMail } from '../mail/outbox.ts';
 import { hashSecret } from '../secret-hash.ts';
 import type { Browser } from './browser.ts';
 import { consumeLink, createConfirmLink, findConfirmLink } from './mail-links.ts';
-import { confirmMail, knownAddressMail } from './mails.ts';
 import { findPasswordProblem, hashPassword, verifyPassword } from './password.ts';
 import { startSession } from './sessions.ts';
 import { findUserByEmail, insertUser, type UserKind } from './store.ts';
 import { rememberSource, throttleAttempt, throttleMail } from './throttle.ts';
+import { localeOf } from './user.ts';
 
 export type RegistrationInput = { email: string; password: string; kind: string; continueTo: string | null };
 
@@ -24,7 +25,7 @@ export const INVALID_EMAIL = 'Enter a valid email address, such as name@example.
  */
 export async function startRegistration(
   ctx: Context,
-  { cookie, source }: Pick<Browser, 'cookie' | 'source'>,
+  { cookie, source, locale }: Pick<Browser, 'cookie' | 'source' | 'locale'>,
   input: RegistrationInput,
 ): Promise<FormProblems | null> {
   const email = input.email.trim();
@@ -35,10 +36,14 @@ export async function startRegistration(
   const passwordHash = await hashPassword(ctx, input.password);
   await ctx.db.transaction().execute(async (tx) => {
     const user = await findUserByEmail(tx, email);
-    if (user !== undefined) return sendMail(ctx, tx, knownAddressMail(ctx, user.email));
-    const registration = { email, kind, passwordHash };
+    if (user !== undefined) {
+      const urls = { url: `${ctx.baseUrl}/sign-in`, forgotUrl: `${ctx.baseUrl}/forgot` };
+      return sendMail(ctx, tx, composeMail(user.email, localeOf(user), 'known_address', urls));
+    }
+    const registration = { email, kind, passwordHash, locale };
     const secret = await createConfirmLink(ctx, tx, { registration, cookie, continueTo: input.continueTo });
-    await sendMail(ctx, tx, confirmMail(ctx, email, secret));
+    const url = `${ctx.baseUrl}/confirm?token=${secret}`;
+    await sendMail(ctx, tx, composeMail(email, locale, 'confirm_email', { url }));
   });
   return null;
 }
@@ -86,6 +91,7 @@ export async function confirmRegistration(
     email: registration.email,
     kind: registration.kind,
     password_hash: registration.passwordHash,
+    locale: registration.locale ?? null,
   };
   return ctx.db.transaction().execute(async (tx): Promise<Confirmation> => {
     if (!(await consumeLink(tx, 'confirm', secret)) || !(await insertUser(tx, user)))

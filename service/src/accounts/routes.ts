@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
 import { toApiError } from '../http/failure.ts';
+import { TOPICS } from '../notices/notice.ts';
 import { serveAssets } from '../pages/assets.ts';
 import { errorPage } from '../pages/message-page.ts';
-import { disconnectApp, removePasskey, showAccount } from './account-forms.ts';
+import { disconnectApp, removePasskey, saveEmailSettings, showAccount } from './account-forms.ts';
 import { readCookie } from './cookie.ts';
 import { decideInteraction, showInteraction } from './interaction.ts';
 import { addLogoutRoutes } from './logout-routes.ts';
@@ -13,6 +14,7 @@ import { postForgot, postReset, showForgot, showReset } from './password-forms.t
 import { postConfirm, postRegister, showConfirm, showRegister } from './register-forms.ts';
 import { readSession } from './sessions.ts';
 import { postSignIn, postSignOut, showSignIn } from './sign-in-forms.ts';
+import { addUnsubscribeRoutes } from './unsubscribe-routes.ts';
 
 /** The hosted pages: sign-in, registration, consent and the user's account. */
 export function accountsPlugin(ctx: Context) {
@@ -24,6 +26,7 @@ export function accountsPlugin(ctx: Context) {
     serveAssets(app);
     await app.register(async (scope) => addPasskeyRoutes(scope, ctx));
     await app.register(async (scope) => addLogoutRoutes(scope, ctx));
+    await app.register(async (scope) => addUnsubscribeRoutes(scope, ctx));
     await app.register(async (scope) => addPages(scope, ctx));
   };
 }
@@ -65,4 +68,5 @@ function addPages(app: FastifyInstance, ctx: Context): void {
   get('/account', showAccount);
   post('/account/disconnect', ['client_id'], disconnectApp);
   post('/account/passkeys/remove', ['id'], removePasskey);
+  post('/account/emails', [...TOPICS, 'locale'], saveEmailSettings);
 }

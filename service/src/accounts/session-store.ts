@@ -29,7 +29,7 @@ export async function findSession(db: Db, hash: Buffer): Promise<Session | null>
   const row = await db
     .selectFrom('browser_sessions as s')
     .innerJoin('users as u', 'u.id', 's.user_id')
-    .select(['u.id', 'u.email', 'u.kind', 's.method', 's.signed_in_at'])
+    .select(['u.id', 'u.email', 'u.kind', 'u.locale', 's.method', 's.signed_in_at'])
     .select(sql<boolean>`s.signed_in_at > now() - ${RECENT}::interval`.as('isRecent'))
     .where('s.hash', '=', hash)
     .where('s.expires_at', '>', sql<string>`now()`)

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import type { Browser } from './browser.ts';
 import { hashPassword, needsRehash, verifyPassword } from './password.ts';
 import { startSession } from './sessions.ts';
+import { noteSignIn } from './sign-in-notice.ts';
 import { findUserByEmail, setPasswordHash } from './store.ts';
 import { throttleAttempt } from './throttle.ts';
 
@@ -19,5 +20,8 @@ export async function signInWithPassword(
   if (user.password_hash !== null && needsRehash(user.password_hash)) {
     await setPasswordHash(ctx.db, user.id, await hashPassword(ctx, password));
   }
-  return ctx.db.transaction().execute((tx) => startSession(ctx, tx, cookie, user.id, 'password'));
+  return ctx.db.transaction().execute(async (tx) => {
+    await noteSignIn(ctx, tx, user, source);
+    return startSession(ctx, tx, cookie, user.id, 'password');
+  });
 }

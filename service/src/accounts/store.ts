@@ -5,14 +5,20 @@ import { normalizeEmail } from './email.ts';
 
 export type UserKind = 'person' | 'company';
 
-export type User = { id: string; email: string; kind: UserKind };
+export type User = {
+  id: string;
+  email: string;
+  kind: UserKind;
+  /** The language of the user's mails; null is the default. */
+  locale: string | null;
+};
 
-export type NewUser = User & { password_hash: string | null };
+export type NewUser = Omit<User, 'locale'> & { locale?: string | null; password_hash: string | null };
 
 /** The SQL form of `normalizeEmail`. */
 const EMAIL_KEY = sql<string>`lower(email collate "C")`;
 
-const USER_COLUMNS = ['id', 'email', 'kind'] as const;
+const USER_COLUMNS = ['id', 'email', 'kind', 'locale'] as const;
 
 /** Returns false if the address already has an account. */
 export async function insertUser(db: Db, user: NewUser): Promise<boolean> {
@@ -54,8 +60,12 @@ export async function setPasswordHash(db: Db, userId: string, passwordHash: stri
   await db.updateTable('users').set({ password_hash: passwordHash }).where('id', '=', userId).execute();
 }
 
+export async function setLocale(db: Db, userId: string, locale: string): Promise<void> {
+  await db.updateTable('users').set({ locale }).where('id', '=', userId).execute();
+}
+
 /** Replaces the address with a unique placeholder and removes the password. Other tables keep pointing at the row. */
 export async function anonymizeUser(db: Db, userId: string): Promise<void> {
-  await sql`update users set email = ${`erased-${userId}@erased.invalid`}, password_hash = null
+  await sql`update users set email = ${`erased-${userId}@erased.invalid`}, password_hash = null, locale = null
     where id = ${userId}`.execute(db);
 }

@@ -21,7 +21,7 @@ export async function throttleNetwork(ctx: Context, request: FastifyRequest): Pr
 /**
  * Counts a password attempt, whether or not the account exists. Throws `rate_limited` if there were too many. Browsers and
  * networks that have signed in to the account before are counted apart from strangers, who could lock them out otherwise.
- * The caller calls `succeed` once the password proves right.
+ * The caller calls `succeed` and `rememberSource` once the password proves right.
  */
 export async function throttleAttempt(
   ctx: Context,
@@ -33,21 +33,26 @@ export async function throttleAttempt(
   const { count, remainingSeconds } = await countInWindow(ctx.db, keys, '1 hour');
   if (count > MAX_FAILURES_PER_HOUR) throw rateLimited(remainingSeconds);
   return {
-    succeed: async () => {
-      await deleteCounts(ctx.db, keys);
-      await rememberSource(ctx, email, source);
-    },
+    succeed: () => deleteCounts(ctx.db, keys),
   };
 }
 
-/** Lets later attempts of this browser and network count apart from those of strangers. */
-export async function rememberSource(ctx: Context, email: string, source: Source): Promise<void> {
-  const [account = Buffer.alloc(0)] = accountKeys(ctx, 'account', email);
-  await rememberSources(
-    ctx.db,
-    account,
-    sourceHashes(ctx, source).map(([newest = Buffer.alloc(0)]) => newest),
-  );
+/**
+ * Lets later attempts of this browser and network count apart from those of strangers. Returns whether the browser was
+ * unknown, and its hash.
+ */
+export async function rememberSource(
+  ctx: Context,
+  email: string,
+  source: Source,
+): Promise<{ isNew: boolean; device: string }> {
+  const accounts = accountKeys(ctx, 'account', email);
+  const sources = sourceHashes(ctx, source);
+  const [device = []] = sources;
+  const isNew = !(await findKnownSource(ctx.db, accounts, device));
+  const newest = ([first = Buffer.alloc(0)]: readonly Buffer[]) => first;
+  await rememberSources(ctx.db, newest(accounts), sources.map(newest));
+  return { isNew, device: newest(device).toString('hex') };
 }
 
 export async function clearFailures(ctx: Context, email: string): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Db } from '../db/pool.ts';
+import { LOCALES, type Locale, parseLocale } from '../mail/locale.ts';
 import * as store from './store.ts';
 
 export type { User, UserKind } from './store.ts';
@@ -15,4 +16,13 @@ export function findUserByEmail(db: Db, email: string) {
 /** Finds a user by id or email address and locks the row until the transaction ends. */
 export function lockUser(tx: Db, idOrEmail: string): Promise<{ id: string; email: string } | undefined> {
   return store.lockUser(tx, idOrEmail);
+}
+
+/** Returns the language of mails to the user. */
+export function localeOf({ locale }: Pick<store.User, 'locale'>): Locale {
+  return parseLocale(locale) ?? LOCALES[0];
+}
+
+export function setUserLocale(tx: Db, userId: string, locale: Locale): Promise<void> {
+  return store.setLocale(tx, userId, locale);
 }

@@ -1,4 +1,6 @@
-import type { Generated } from 'kysely';
+import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
+
+type Json = ColumnType<Record<string, unknown>, string, string>;
 
 /** The tables of sign-in and mail; see `tables.ts`. */
 export interface AccountTables {
@@ -8,6 +10,8 @@ export interface AccountTables {
   browser_sessions: BrowserSessions;
   mail_outbox: MailOutbox;
   sign_in_failures: SignInFailures;
+  notices: Notices;
+  notice_opt_outs: { user_id: string; topic: string };
   sign_in_sources: { account: Buffer; source: Buffer; used_at: Generated<string> };
 }
 
@@ -54,6 +58,16 @@ export interface MailOutbox {
   attempts: Generated<number>;
   next_attempt_at: Generated<string>;
   inserted_at: Generated<string>;
+}
+
+export interface Notices {
+  id: GeneratedAlways<bigint>;
+  user_id: string;
+  kind: string;
+  occurrence: string;
+  data: Json;
+  written_at: Generated<string>;
+  handled_at: Generated<string | null>;
 }
 
 export interface SignInFailures {

@@ -129,6 +129,7 @@ export interface Users {
   email_confirmed_at: Generated<string>;
   inserted_at: Generated<string>;
   held_at: Generated<string | null>;
+  locale: Generated<string | null>;
 }
 
 export interface UserHolds {

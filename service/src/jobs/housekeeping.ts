@@ -7,6 +7,7 @@ import { deleteExpiredEvents } from '../events/retention.ts';
 import { deleteExpiredIdempotencyKeys } from '../http/idempotency-store.ts';
 import { deleteExpiredRateLimits } from '../http/rate-limit-store.ts';
 import { deleteOldReceipts } from '../http/webhook-receipt-store.ts';
+import { deleteOldNotices } from '../notices/store.ts';
 import {
   deleteExpiredArtifacts,
   deleteExpiredTokens,
@@ -33,6 +34,7 @@ const STEPS: HousekeepingSteps = {
   'sign-in failures': deleteExpiredSignInFailures,
   'sign-in sources': deleteUnusedSources,
   'mail links': deleteExpiredLinks,
+  notices: deleteOldNotices,
   'passkey challenges': deleteExpiredChallenges,
   'browser sessions': deleteExpiredSessions,
   'wallet challenges': deleteExpiredWalletChallenges,

@@ -1,5 +1,11 @@
-/** A plain-text mail; links are spelled out. */
-export type Mail = { to: string; subject: string; text: string };
+/** A mail; links are spelled out in the text. `html` shows the same as `text`. */
+export type Mail = {
+  to: string;
+  subject: string;
+  text: string;
+  html?: string;
+  headers?: Record<string, string>;
+};
 
 /** The port to a mail server. */
 export type Mailer = {

@@ -21,13 +21,12 @@ export function smtpMailer(url: string, from: string, tls: Config['smtpTls']): M
   });
   const host = from.replace(/>$/, '').split('@').at(-1) ?? 'localhost';
   return {
-    send: async (id, { to, subject, text }) => {
+    send: async (id, { to, ...content }) => {
       // An object, because an address given as text could contain a second recipient.
       await transport.sendMail({
         from,
         to: { name: '', address: to },
-        subject,
-        text,
+        ...content,
         messageId: `<${id}@${host}>`,
       });
     },

@@ -3,6 +3,7 @@ import { describeScope, partnerLogo } from './consent-page.ts';
 import { hiddenField, notice } from './fields.ts';
 import { type Html, html } from './html.ts';
 import type { Page } from './layout.ts';
+import { type MailPreferences, mailPreferences } from './mail-pages.ts';
 import { KEY_ICON } from './sign-in-page.ts';
 
 export type AccountState = {
@@ -13,6 +14,7 @@ export type AccountState = {
   apps: readonly ConnectedApp[];
   passkeys: readonly { id: string; name: string; inserted_at: string; last_used_at: string | null }[];
   canAddPasskeys: boolean;
+  mails: MailPreferences;
   message?: string;
 };
 
@@ -29,6 +31,7 @@ ${notice(message)}
 <p class="soft">Account code: <strong>${code}</strong>. Check it when your wallet asks you to sign.</p>
 ${apps(state)}
 ${passkeys(state)}
+${mailPreferences(csrf, state.mails)}
 <section><h2>Password</h2>
 <p class="soft">We’ll email you a link. Setting a new password signs you out everywhere and disconnects all apps.</p>
 <a class="button quiet" href="/forgot">Change password</a></section>`,

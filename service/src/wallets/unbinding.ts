@@ -1,7 +1,8 @@
-import { findUser } from '../accounts/user.ts';
+import { findUser, localeOf } from '../accounts/user.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { appendEvents } from '../events/event.ts';
+import { composeMail } from '../mail/message.ts';
 import { sendMail } from '../mail/outbox.ts';
 import { deleteBindingsOf } from './proof-store.ts';
 
@@ -26,18 +27,8 @@ export async function endBindings(
   );
   for (const userId of new Set(ended.map(({ user_id }) => user_id))) {
     const user = await findUser(tx, userId);
-    if (user !== undefined) await sendMail(ctx, tx, unboundMail(ctx, user.email, address));
+    const values = { url: `${ctx.baseUrl}/account`, wallet: `${address.slice(0, 8)}…${address.slice(-6)}` };
+    if (user !== undefined)
+      await sendMail(ctx, tx, composeMail(user.email, localeOf(user), 'wallet_disconnected', values));
   }
-}
-
-function unboundMail({ baseUrl }: Context, to: string, address: string) {
-  const text = `Your wallet ${address.slice(0, 8)}…${address.slice(-6)} was disconnected from your account, because another account has proven that it owns this wallet.
-
-If the wallet is yours, connect it again in the app. If you did not expect this, your wallet's key may be known to somebody else: move your assets to a new wallet.
-
-Your account:
-${baseUrl}/account
-
-Causeway`;
-  return { to, subject: 'A wallet was disconnected from your account', text };
 }

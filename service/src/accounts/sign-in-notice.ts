@@ -1,0 +1,15 @@
+import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import { writeNotice } from '../notices/notice.ts';
+import { rememberSource, type Source } from './throttle.ts';
+
+/** Remembers the browser in the transaction of its sign-in, and tells the user if it is a new one. */
+export async function noteSignIn(
+  ctx: Context,
+  tx: Db,
+  user: { id: string; email: string },
+  source: Source,
+): Promise<void> {
+  const { isNew, device } = await rememberSource({ ...ctx, db: tx }, user.email, source);
+  if (isNew) await writeNotice(tx, user.id, 'signed_in', device, { at: ctx.clock.now() });
+}

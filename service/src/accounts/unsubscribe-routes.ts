@@ -1,0 +1,43 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Context } from '../context.ts';
+import { pluginHooks } from '../http/request-log.ts';
+import { readUnsubscribeToken, type Subscription, unsubscribe } from '../notices/unsubscribe.ts';
+import { unsubscribedPage, unsubscribePage } from '../pages/mail-pages.ts';
+import { messagePage } from '../pages/message-page.ts';
+import { sendPage } from './page-route.ts';
+import { throttleNetwork } from './throttle.ts';
+
+const PATH = '/unsubscribe';
+const UNKNOWN = messagePage({
+  title: 'This link doesn’t work',
+  text: 'Copy the whole link from the email, or change your email settings in your account.',
+  action: { label: 'Your account', href: '/account' },
+});
+
+/**
+ * The links in mails that turn off a topic. The token is the only authority: mail programs post without cookies (RFC 8058),
+ * so there is no CSRF token.
+ */
+export function addUnsubscribeRoutes(app: FastifyInstance, ctx: Context): void {
+  type Handle = (token: string, found: Subscription, reply: FastifyReply) => Promise<FastifyReply>;
+  const answer = (handle: Handle) => async (request: FastifyRequest, reply: FastifyReply) => {
+    await throttleNetwork(ctx, request);
+    const token = String((request.query as { token?: unknown }).token ?? '');
+    const found = readUnsubscribeToken(ctx, token);
+    return found === null ? sendPage(reply, UNKNOWN, 404) : handle(token, found, reply);
+  };
+  const config = { access: { who: 'public' as const }, forms: true as const };
+  app.get(
+    PATH,
+    { config: { access: { who: 'public' } }, ...pluginHooks(ctx, 'GET', PATH) },
+    answer(async (token, { topic }, reply) => sendPage(reply, unsubscribePage(token, topic), 200)),
+  );
+  app.post(
+    PATH,
+    { config, ...pluginHooks(ctx, 'POST', PATH) },
+    answer(async (_token, found, reply) => {
+      await unsubscribe(ctx, found);
+      return sendPage(reply, unsubscribedPage(found.topic), 200);
+    }),
+  );
+}

@@ -1,0 +1,156 @@
+import type { Catalogue } from './catalogue.ts';
+
+const NOT_YOU = 'If this wasn’t you, you can ignore this email.';
+
+const date = (time: number) =>
+  new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(time);
+const dateTime = (time: number) =>
+  `${new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(time)} (UTC)`;
+
+export const en: Catalogue = {
+  unsubscribe: 'Turn off emails like this',
+  messages: {
+    confirm_email: ({ url }) => ({
+      subject: 'Confirm your email address',
+      before: ['Welcome to Causeway.', 'Confirm your email address to finish creating your account.'],
+      link: { label: 'Confirm email', url },
+      after: [
+        'This link works once and expires in 24 hours.',
+        'If you didn’t sign up, you can ignore this email. No account will be created.',
+      ],
+    }),
+    known_address: ({ url, forgotUrl }) => ({
+      subject: 'You already have an account',
+      before: [
+        'Someone, probably you, tried to create an account with this email address. You already have one.',
+      ],
+      link: { label: 'Sign in', url },
+      after: [`Forgot your password? Set a new one: ${forgotUrl}`, NOT_YOU],
+    }),
+    reset_password: ({ url }) => ({
+      subject: 'Set a new password',
+      before: ['Set a new password for your account.'],
+      link: { label: 'Set password', url },
+      after: [
+        'This link works once and expires in 1 hour. Setting a new password signs you out everywhere and disconnects all apps.',
+        'If you didn’t ask for this, you can ignore this email. Your password stays the same.',
+      ],
+    }),
+    unknown_address: ({ url }) => ({
+      subject: 'There is no account with this email address',
+      before: [
+        'Someone, probably you, asked to reset a password, but there is no account with this email address.',
+        'You may have signed up with a different address. You can also create an account.',
+      ],
+      link: { label: 'Create account', url },
+      after: [NOT_YOU],
+    }),
+    password_changed: ({ url }) => ({
+      subject: 'Your password was changed',
+      before: [
+        'Your password was changed. We signed you out everywhere and disconnected all apps.',
+        'If this wasn’t you, set a new password now, then sign in and review your passkeys.',
+      ],
+      link: { label: 'Set password', url },
+    }),
+    passkey_added: ({ url }) => ({
+      subject: 'A passkey was added to your account',
+      before: [
+        'A passkey was added to your account. It can be used to sign in without your password.',
+        'If this wasn’t you, remove the passkey and change your password now.',
+      ],
+      link: { label: 'Your account', url },
+    }),
+    wallet_disconnected: ({ url, wallet }) => ({
+      subject: 'A wallet was disconnected from your account',
+      before: [
+        `Your wallet ${wallet} was disconnected from your account, because another account has proven that it owns this wallet.`,
+        'If the wallet is yours, connect it again in the app. If you did not expect this, your wallet’s key may be known to somebody else: move your assets to a new wallet.',
+      ],
+      link: { label: 'Your account', url },
+    }),
+    signed_in: ({ url, at }) => ({
+      subject: 'New sign-in to your account',
+      before: [
+        `Your account was used in a new browser on ${dateTime(at)}.`,
+        'If this was you, there is nothing to do. If it wasn’t, set a new password now: that signs out every browser.',
+      ],
+      link: { label: 'Set password', url },
+    }),
+    review_approved: ({ url, isAccreditation }) => ({
+      subject: isAccreditation ? 'Your accreditation is confirmed' : 'Your identity is verified',
+      before: [
+        isAccreditation ? 'We have confirmed your accreditation.' : 'We have verified your identity.',
+        'You can go back to your app and continue.',
+      ],
+      link: { label: 'Your account', url },
+    }),
+    review_action_needed: ({ url, isAccreditation }) => ({
+      subject: isAccreditation
+        ? 'Your accreditation needs your attention'
+        : 'Your identity check needs your attention',
+      before: ['We need something more from you before we can finish. Open your app to see what is missing.'],
+      link: { label: 'Your account', url },
+    }),
+    review_rejected: ({ url, isAccreditation }) => ({
+      subject: isAccreditation ? 'Your accreditation was not confirmed' : 'Your identity was not verified',
+      before: [
+        isAccreditation ? 'We could not confirm your accreditation.' : 'We could not verify your identity.',
+        'If you have questions, contact support.',
+      ],
+      link: { label: 'Your account', url },
+    }),
+    participation_pending: ({ url, offer, partner, amount, asset }) => ({
+      subject: `Your investment in ${offer} was accepted`,
+      before: [
+        `We accepted your investment of ${amount} ${asset} in ${offer} with ${partner}. Your money stays in your wallet until the sale takes it.`,
+        'We’ll email you when the investment is complete.',
+      ],
+      link: { label: 'Your account', url },
+    }),
+    participation_completed: ({ url, offer, partner, amount, asset }) => ({
+      subject: `Your investment in ${offer} is complete`,
+      before: [`Your investment of ${amount} ${asset} in ${offer} with ${partner} is complete.`],
+      link: { label: 'Your account', url },
+    }),
+    participation_failed: ({ url, offer, partner, amount, asset }) => ({
+      subject: `Your investment in ${offer} did not go through`,
+      before: [
+        `Your investment of ${amount} ${asset} in ${offer} with ${partner} did not go through. No money was taken.`,
+        'You can try again in your app.',
+      ],
+      link: { label: 'Your account', url },
+    }),
+    participation_remitted: ({ url, offer, partner, amount, asset }) => ({
+      subject: `Your investment in ${offer} was refunded`,
+      before: [
+        `We refunded your investment of ${amount} ${asset} in ${offer} with ${partner}. The money is back in your wallet.`,
+      ],
+      link: { label: 'Your account', url },
+    }),
+    form_to_sign: ({ url, until }) => ({
+      subject: 'A tax form is waiting for your signature',
+      before: [
+        `A tax form is ready for you to sign. The link is in a separate email from our signing provider and works until ${date(until)}.`,
+      ],
+      link: { label: 'Your account', url },
+    }),
+    form_link_expiring: ({ url, until }) => ({
+      subject: 'Your tax form is not signed yet',
+      before: [
+        `The link to sign your tax form works until ${date(until)}. After that, you have to start again in your app.`,
+      ],
+      link: { label: 'Your account', url },
+    }),
+    form_expiring: ({ url, until }) => ({
+      subject: 'Your tax form expires soon',
+      before: [`Your signed tax form is valid until ${date(until)}. Open your app to sign a new one.`],
+      link: { label: 'Your account', url },
+    }),
+    accreditation_expiring: ({ url, until }) => ({
+      subject: 'Your accreditation expires soon',
+      before: [`Your accreditation is valid until ${date(until)}. Open your app to renew it.`],
+      link: { label: 'Your account', url },
+    }),
+  },
+};

@@ -1,0 +1,42 @@
+type Linked = { url: string };
+type Investment = Linked & { offer: string; partner: string; amount: string; asset: string };
+type Review = Linked & { isAccreditation: boolean };
+type Expiring = Linked & { until: number };
+
+/** The mails to users, with the values that each needs. Times are epoch milliseconds. */
+export type MessageValues = {
+  confirm_email: Linked;
+  known_address: Linked & { forgotUrl: string };
+  reset_password: Linked;
+  unknown_address: Linked;
+  password_changed: Linked;
+  passkey_added: Linked;
+  wallet_disconnected: Linked & { wallet: string };
+  signed_in: Linked & { at: number };
+  review_approved: Review;
+  review_action_needed: Review;
+  review_rejected: Review;
+  participation_pending: Investment;
+  participation_completed: Investment;
+  participation_failed: Investment;
+  participation_remitted: Investment;
+  form_to_sign: Expiring;
+  form_link_expiring: Expiring;
+  form_expiring: Expiring;
+  accreditation_expiring: Expiring;
+};
+export type MessageName = keyof MessageValues;
+
+/** Paragraphs before and after an optional link. */
+export type Message = {
+  subject: string;
+  before: string[];
+  link?: { label: string; url: string };
+  after?: string[];
+};
+
+/** All messages in one language; a missing one does not compile. */
+export type Catalogue = {
+  messages: { [N in MessageName]: (values: MessageValues[N]) => Message };
+  unsubscribe: string;
+};

@@ -1,0 +1,40 @@
+import type { Db } from '../db/pool.ts';
+import type { MessageName } from '../mail/catalogue.ts';
+import { deleteNoticesOf, insertNotice } from './store.ts';
+
+/** What a user can turn off. Mails about security and about money that moved have no topic: they are always sent. */
+export const TOPICS = ['verification', 'acceptance', 'forms', 'reminders'] as const;
+export type Topic = (typeof TOPICS)[number];
+
+/** The changes that users get a mail about. Most are written by triggers; see the migration. */
+export const NOTICE_TOPICS = {
+  signed_in: null,
+  participation_completed: null,
+  participation_failed: null,
+  participation_remitted: null,
+  participation_pending: 'acceptance',
+  review_approved: 'verification',
+  review_action_needed: 'verification',
+  review_rejected: 'verification',
+  form_to_sign: 'forms',
+  form_link_expiring: 'reminders',
+  form_expiring: 'reminders',
+  accreditation_expiring: 'reminders',
+} as const satisfies Partial<Record<MessageName, Topic | null>>;
+export type NoticeKind = keyof typeof NOTICE_TOPICS;
+
+/** Writes a notice in the transaction of the change. An occurrence that has one already gets no second. */
+export async function writeNotice(
+  tx: Db,
+  userId: string,
+  kind: NoticeKind,
+  occurrence: string,
+  data: Record<string, unknown>,
+): Promise<void> {
+  await insertNotice(tx, { user_id: userId, kind, occurrence, data: JSON.stringify(data) });
+}
+
+/** Deletes what is known of mails to the user. */
+export async function eraseNotices(tx: Db, userId: string): Promise<void> {
+  await deleteNoticesOf(tx, userId);
+}

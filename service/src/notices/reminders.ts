@@ -1,0 +1,27 @@
+import type { Context } from '../context.ts';
+import { validUntil } from '../documents/validity.ts';
+import { toTimestamp } from '../http/wire.ts';
+import { startInterval } from '../jobs/interval.ts';
+import { insertAccreditationReminders, insertFormReminders, insertLinkReminders } from './store.ts';
+
+const INTERVAL_MS = 30_000;
+const DAY_MS = 86_400_000;
+const EXPIRY_NOTICE_MS = 14 * DAY_MS;
+/** Links to sign live for days only. */
+const LINK_NOTICE_MS = 2 * DAY_MS;
+
+/** Reminds users of what expires soon. Any number of nodes may run it. */
+export function startReminders(ctx: Context): () => Promise<void> {
+  return startInterval(ctx, INTERVAL_MS, 'writing reminders failed', () => writeReminders(ctx));
+}
+
+export async function writeReminders({ db, clock }: Pick<Context, 'db' | 'clock'>): Promise<void> {
+  const now = clock.now();
+  const at = (time: number) => toTimestamp(Math.floor(time) * 1000);
+  await insertAccreditationReminders(db, at(now), at(now + EXPIRY_NOTICE_MS));
+  await insertLinkReminders(db, at(now), at(now + LINK_NOTICE_MS));
+  // A form ends with a calendar year, so those of one year expire together.
+  const signedInYear = new Date(now).getUTCFullYear() - 3;
+  const end = validUntil(Date.UTC(signedInYear, 0, 1));
+  if (end - now <= EXPIRY_NOTICE_MS) await insertFormReminders(db, signedInYear, end - DAY_MS);
+}
