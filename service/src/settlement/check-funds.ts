@@ -58,7 +58,11 @@ async function failShort(worker: SettlementWorker, row: SettlementRow, height: b
   };
   const reason = await judge(driver.reader());
   const isShort = reason === 'insufficient_allowance' || reason === 'insufficient_balance';
-  if (!isShort || !(await mayEnd(worker, driver.readers(), [row], reason, judge)))
+  if (
+    !isShort ||
+    !(await driver.isCommitExcluded(row)) ||
+    !(await mayEnd(worker, driver.readers(), [row], reason, judge))
+  )
     return postponeRows(ctx.db, [row.id], RESERVED_DELAY_SECONDS);
   await ctx.db
     .transaction()

@@ -32,7 +32,11 @@ export async function commitNext(worker: SettlementWorker): Promise<number> {
 /** Fails rows that have waited too long to be what the user still wants. Returns how many. */
 async function expirePending({ ctx, driver }: SettlementWorker): Promise<number> {
   const limits = { now: toTimestamp(ctx.clock.micros()), defaultHours: ctx.config.pendingTtlHours };
-  const ids = await listExpired(ctx.db, driver.key.chain, limits, MAX_EXPIRED_ROWS);
+  const listed = await listExpired(ctx.db, driver.key.chain, limits, MAX_EXPIRED_ROWS);
+  const ids: string[] = [];
+  // A database that was restored may not know that it committed some of them.
+  for (const fund of new Set(listed.map((row) => row.fund)))
+    ids.push(...(await driver.skipCommitted(listed.filter((row) => row.fund === fund))).map(({ id }) => id));
   if (ids.length === 0) return 0;
   return ctx.db
     .transaction()

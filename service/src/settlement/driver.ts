@@ -27,6 +27,8 @@ export type SettlementDriver = {
   revokeNext(): Promise<number>;
   /** Returns the rows that the chain has not committed yet, and completes the others. */
   skipCommitted(rows: SettlementRow[]): Promise<SettlementRow[]>;
+  /** Returns whether nothing that was signed so far can still commit the row, even if this database has forgotten it. */
+  isCommitExcluded(row: SettlementRow): Promise<boolean>;
   /** Commits rows of one fund that passed all checks. Returns how many rows changed. */
   sendCommits(rows: SettlementRow[]): Promise<number>;
   /** Returns which commits are deep enough for a refund; null while that is unknown. */

@@ -59,6 +59,8 @@ function createEvmDriver(parts: EvmParts): SettlementDriver {
     revokeNext: () => revokeNext(parts),
     // In funds without ids, a lost commit is known by its nonce alone, which blocks the key.
     skipCommitted: (rows) => keepUncommitted(parts, toEvmRows(rows)),
+    // A forgotten commit blocks the key by its nonce.
+    isCommitExcluded: async () => true,
     sendCommits: (rows) => sendCommit(parts, rows),
     // Depths count from the head that this round has checked: a later reorganisation may have replaced a commit.
     refundableBlocks: () =>

@@ -56,7 +56,10 @@ async function applyFinding(
   const reason = failureReason(ctx, row, finding);
   if (reason === null) return false;
   // The allowance is also gone after a commit that this database does not know of, for example after a restore.
-  if (finding.state === 'short' && (await driver.skipCommitted([row])).length === 0) return true;
+  if (finding.state === 'short') {
+    if ((await driver.skipCommitted([row])).length === 0) return true;
+    if (!(await driver.isCommitExcluded(row))) return false;
+  }
   const judge = async (reader: ApprovalReader): Promise<string> => {
     const [own] = await inspectApprovals(reader, [row]);
     return (own && failureReason(ctx, row, own)) ?? 'no failure';

@@ -1,13 +1,14 @@
 import type { Context } from '../context.ts';
 import { startInterval } from '../jobs/interval.ts';
 import type { FollowTimings } from '../operator/follow.ts';
+import type { ReceiptTimings } from '../operator/receipt-follow.ts';
 import { SETTLEMENT_CHANNEL } from '../participations/wake.ts';
 import { type AlertGauges, createAlertGauges, createAlerts } from './alerts.ts';
 import { createEvmWorker } from './evm-driver.ts';
 import { registerSettlementGauges } from './gauges.ts';
 import { followRetired, listRetiredSolanaWorkers, listRetiredWorkers } from './retired-keys.ts';
 import { type Round, runRound } from './round.ts';
-import { createSolanaWorker } from './solana-driver.ts';
+import { createSolanaWorker, RECEIPT_TIMINGS } from './solana-driver.ts';
 import { countUnsettled } from './store.ts';
 import type { SettlementWorker } from './worker.ts';
 
@@ -30,11 +31,15 @@ export const FOLLOW_TIMINGS: FollowTimings = {
 export async function startSettlement(
   ctx: Context,
   timings: FollowTimings = FOLLOW_TIMINGS,
+  receiptTimings: ReceiptTimings = RECEIPT_TIMINGS,
 ): Promise<Settlement> {
   const gauges = createAlertGauges(ctx.metrics.registry);
   const chains = [...ctx.chains.all(), ...ctx.chains.allSolana()].map(({ name }) => name);
   registerSettlementGauges(ctx, chains);
-  const loops = [...(await startEvm(ctx, gauges, timings)), ...(await startSolana(ctx, gauges))];
+  const loops = [
+    ...(await startEvm(ctx, gauges, timings)),
+    ...(await startSolana(ctx, gauges, receiptTimings)),
+  ];
   await ctx.listener.on(SETTLEMENT_CHANNEL, (chain) => {
     for (const loop of loops) if (loop.chain === chain || chain === '') loop.wake();
   });
@@ -82,14 +87,14 @@ async function startEvm(ctx: Context, gauges: AlertGauges, timings: FollowTiming
   ];
 }
 
-async function startSolana(ctx: Context, gauges: AlertGauges) {
+async function startSolana(ctx: Context, gauges: AlertGauges, timings: ReceiptTimings) {
   const signer = ctx.solanaOperator;
   const retired = await listRetiredSolanaWorkers(ctx);
   const { address } = signer ?? { address: null };
   const workers = ctx.chains
     .allSolana()
     .flatMap((chain) =>
-      address === null ? [] : [createSolanaWorker(ctx, chain, { address, signer }, gauges)],
+      address === null ? [] : [createSolanaWorker(ctx, chain, { address, signer }, gauges, timings)],
     );
   return [
     ...workers.map((worker) => startLoop(worker, runRound)),

@@ -6,6 +6,7 @@ import type { SolanaSigner } from '../operator/solana-signer.ts';
 import { solanaApprovalReader } from '../participations/solana-approval.ts';
 import type { AlertGauges } from './alerts.ts';
 import type { SettlementDriver } from './driver.ts';
+import { isCommitExcluded } from './solana-exclusion.ts';
 import { skipLanded } from './solana-landed.ts';
 import { createReceiptHandlers } from './solana-outcome.ts';
 import type { SolanaParts } from './solana-parts.ts';
@@ -39,7 +40,7 @@ export function createSolanaWorker(
     const account = { db, log, clock, random, chain, key, signer, maxPrice, reportCappedPrice };
     const watch = createWatchState();
     const isForeign = (id: string) => watch.foreignIds.has(id);
-    const parts: SolanaParts = { ...worker, account, timings, isForeign };
+    const parts: SolanaParts = { ...worker, account, timings, isForeign, expiries: new Map() };
     return { ...parts, driver: createSolanaDriver(parts, watch) };
   });
 }
@@ -65,6 +66,7 @@ function createSolanaDriver(parts: SolanaParts, watch: WatchState): SettlementDr
     // Allow-lists exist on EVM chains only.
     revokeNext: async () => 0,
     skipCommitted: (rows) => skipLanded(parts, 'commit', rows),
+    isCommitExcluded: (row) => isCommitExcluded(parts, row),
     sendCommits: (rows) => sendCommits(parts, rows),
     // A transaction is recorded only once it is final, so its state decides and no block number does.
     refundableBlocks: () => ({ committedBelow: 0n, releasedBelow: 0n }),

@@ -20,8 +20,10 @@ export function createReceiptHandlers(parts: SolanaParts): ReceiptHandlers {
       await (kind === 'commit' ? settleCommit : settleRefund)(ctx, tx, outcome);
     },
     // The row is judged again from the start: it fails if its funds are gone, waits if it is frozen, or is signed anew.
-    release: async (tx, { id, kind }) => {
+    release: async (tx, { id, kind, attempts }) => {
       const ids = (await listRowsOf(tx, kind, id)).map((row) => row.id);
+      // Whatever this database may have forgotten was signed earlier.
+      for (const each of ids) parts.expiries.set(each, attempts.at(-1)?.lastValidHeight ?? 0n);
       if (kind === 'remit') await unassignRefund(tx, ids);
       else await changeStatus(ctx, tx, { ids, from: ['submitted'], to: 'pending', commitId: null });
     },

@@ -14,6 +14,8 @@ export type SolanaParts = WorkerParts & {
   timings: ReceiptTimings;
   /** Returns whether a transaction that is not ours names this participation. */
   isForeign(id: string): boolean;
+  /** The heights after which nothing can commit a row that was found short, by participation. */
+  expiries: Map<string, bigint>;
 };
 
 /** Returns the transfer that settles a row in one direction. Refunds never go to the source account, whose owner may have changed. */

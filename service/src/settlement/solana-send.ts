@@ -119,6 +119,7 @@ async function sendRow(
     return postpone(parts, [row], FOREIGN_ROW_DELAY_SECONDS, { reason: 'foreign_transaction', message });
   }
   try {
+    parts.expiries.delete(row.id);
     const isSent = await sendReceipt(account, lease(), orderOf(kind, row), apply);
     if (!isSent) await postponeRows(ctx.db, [row.id], FAILING_ROW_DELAY_SECONDS);
   } catch (error) {

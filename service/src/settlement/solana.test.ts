@@ -9,6 +9,7 @@ import {
   tokenInstruction,
 } from '../../test/support/solana-instructions.ts';
 import {
+  backUpRow,
   EXPIRY_SLOTS,
   FINALITY_SLOTS,
   FUND,
@@ -47,20 +48,6 @@ const setFaults = (faults: object) => {
 };
 
 const receiptOf = (id: string, kind: 'commit' | 'remit' = 'commit') => receiptAddress(OPERATOR, id, kind);
-
-/** Remembers the row. Returns a function that restores it and forgets what was sent since. */
-async function backUp(id: string): Promise<() => Promise<void>> {
-  const { db } = sale.app.ctx;
-  const read = () =>
-    db.selectFrom('participations').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
-  const { id: _, ...columns } = await read();
-  return async () => {
-    const { commit_id } = await read();
-    await db.updateTable('participations').set(columns).where('id', '=', id).execute();
-    await db.deleteFrom('operator_attempts').where('transaction_id', '=', commit_id).execute();
-    await db.deleteFrom('operator_transactions').where('id', '=', commit_id).execute();
-  };
-}
 
 /** Settles what is in progress and lets it become final. */
 async function complete(): Promise<void> {
@@ -168,7 +155,10 @@ describe('a commit', () => {
     sale.land(faucetKey, [freezeOrThaw(10, associatedAccount(frozen.address, MINT))]);
     setTokenAccount(sale.solana, associatedAccount(spent.address, MINT), spent.address, 0n);
     sale.mine(2);
-    await solanaWorker(sale).settle();
+    const { settle } = solanaWorker(sale);
+    await settle();
+    sale.mine(2 * EXPIRY_SLOTS);
+    await settle();
     expect(await Promise.all(ids.map(sale.statusOf))).toEqual(['failed', 'failed']);
   });
 
@@ -177,7 +167,7 @@ describe('a commit', () => {
     const id = await sale.participate(buyer, 20n * UNIT);
     // The allowance covers a second pull.
     sale.approve(buyer, 500n * UNIT);
-    const restore = await backUp(id);
+    const restore = await backUpRow(sale, id);
     await complete();
     expect(await sale.statusOf(id)).toBe('completed');
     const after = sale.balanceOf(VAULT);
@@ -310,7 +300,10 @@ describe('keys', () => {
     const alert = /settlement_waiting\{[^}]*reason="foreign_transaction"[^}]*\} [1-9]/;
     expect(await sale.app.ctx.metrics.render()).toMatch(alert);
     expect(await adoptForeignTransactions(sale.app.ctx.db, 'solana_devnet')).toBe(1);
-    await solanaWorker(sale).settle();
+    const { settle } = solanaWorker(sale);
+    await settle();
+    sale.mine(2 * EXPIRY_SLOTS);
+    await settle();
     expect(await sale.statusOf(id)).toBe('failed');
     expect(await sale.reasonOf(id)).toBe('insufficient_allowance');
   });
@@ -359,7 +352,7 @@ describe('settlement waits with a reason', () => {
     const { config } = sale.app.ctx;
     const buyer = await sale.buyer('claimed');
     const id = await sale.participate(buyer, 2n * UNIT);
-    const restore = await backUp(id);
+    const restore = await backUpRow(sale, id);
     await solanaWorker(sale).settle();
     const after = sale.balanceOf(VAULT);
     sale.mine(FINALITY_SLOTS + 1);

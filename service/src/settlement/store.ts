@@ -128,14 +128,14 @@ export async function listExpired(
   chain: string,
   { now, defaultHours }: { now: string; defaultHours: number },
   limit: number,
-): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    select p.id from participations p join offers o on o.id = p.offer_id
+): Promise<SettlementRow[]> {
+  const { rows } = await sql<StoredRow>`
+    select ${SETTLEMENT_COLUMNS} from participations p join offers o on o.id = p.offer_id
     where p.chain = ${chain} and p.status = 'pending' and p.frozen_reason is null
       and greatest(p.inserted_at, p.resumed_at)
         < ${now}::timestamptz - make_interval(hours => coalesce(o.pending_hours, ${defaultHours}::int))
     order by p.inserted_at, p.id limit ${limit}`.execute(db);
-  return rows.map(({ id }) => id);
+  return rows.map(toSettlementRow);
 }
 
 /** Returns what commits in progress will take, by wallet and token. */

@@ -17,6 +17,11 @@ export function createEmptyDatabase(): Promise<TestDatabase> {
   return createDatabase('template0');
 }
 
+/** Copies a database that nobody is connected to, as a backup that is restored elsewhere. */
+export function copyTestDatabase({ url }: TestDatabase): Promise<TestDatabase> {
+  return createDatabase(new URL(url).pathname.slice(1));
+}
+
 async function createDatabase(source: string): Promise<TestDatabase> {
   const { url, template } = inject('cluster');
   const name = `${template}_${randomBytes(6).toString('hex')}`;

@@ -98,12 +98,7 @@ export async function startSolanaSale(
   const read = (id: string) =>
     app.ctx.db.selectFrom('participations').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
   const { chain } = solana;
-  const tokenAccount = (account: string) => {
-    const state = chain.svm.account(keyOf(account));
-    return readTokenAccount(
-      state && { owner: base58.encode(state.owner), lamports: state.lamports, data: Buffer.from(state.data) },
-    );
-  };
+  const tokenAccount = (account: string) => tokenAccountOf(solana, account);
   const land: SolanaSale['land'] = (payer, instructions, more = []) => {
     const transaction = signTransaction(
       chain.timeline.blockhash(chain.slots().processed),
@@ -136,7 +131,7 @@ export async function startSolanaSale(
     ...{ app, solana, offer, option, person: user, land, approve, request, post, tokenAccount },
     buyer: async (name) => {
       const key = solanaKey(name);
-      chain.svm.setAccount(keyOf(key.address), accountOf(SYSTEM_PROGRAM, 10n * SOL, new Uint8Array()));
+      setLamports(solana, key.address);
       setTokenAccount(solana, associatedAccount(key.address, MINT), key.address, 1_000n * UNIT);
       await proveWallets(app.ctx, [key.address]);
       return key;
@@ -202,6 +197,19 @@ function accountOf(owner: string, lamports: bigint, data: Uint8Array) {
   return { lamports, owner: keyOf(owner), data, executable: false, rentEpoch: RENT_EPOCH };
 }
 
+/** Reads a token account as of the latest slot. */
+export function tokenAccountOf({ chain }: TestSolana, account: string): TokenAccount | null {
+  const state = chain.svm.account(keyOf(account));
+  return readTokenAccount(
+    state && { owner: base58.encode(state.owner), lamports: state.lamports, data: Buffer.from(state.data) },
+  );
+}
+
+/** Gives a wallet lamports, as if it had always had them. */
+export function setLamports({ chain }: TestSolana, address: string, lamports = 10n * SOL): void {
+  chain.svm.setAccount(keyOf(address), accountOf(SYSTEM_PROGRAM, lamports, new Uint8Array()));
+}
+
 /** Writes a token account into the chain's state, as if it had always been there. */
 export function setTokenAccount(
   { chain }: TestSolana,
@@ -247,5 +255,19 @@ export function solanaWorker({ app }: Pick<SolanaSale, 'app'>, change: WorkerCha
       }
       return 'busy';
     },
+  };
+}
+
+/** Remembers a row. Returns a function that restores it and forgets what was sent since, as a backup does. */
+export async function backUpRow({ app }: Pick<SolanaSale, 'app'>, id: string): Promise<() => Promise<void>> {
+  const { db } = app.ctx;
+  const read = () =>
+    db.selectFrom('participations').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+  const { id: _, ...columns } = await read();
+  return async () => {
+    const { commit_id } = await read();
+    await db.updateTable('participations').set(columns).where('id', '=', id).execute();
+    await db.deleteFrom('operator_attempts').where('transaction_id', '=', commit_id).execute();
+    await db.deleteFrom('operator_transactions').where('id', '=', commit_id).execute();
   };
 }

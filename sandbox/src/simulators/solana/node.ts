@@ -11,6 +11,8 @@ export type NodeFaults = {
   hasHistory: boolean;
   /** Whether it records inner instructions. */
   recordsInner: boolean;
+  /** Whether it answers null for accounts that exist. */
+  hidesAccounts: boolean;
   /** What happens to transactions that it acknowledges. */
   sending: 'now' | 'lost' | { lateBySlots: number };
 };
@@ -19,6 +21,7 @@ export const NO_FAULTS: NodeFaults = {
   slotsBehind: 0,
   hasHistory: true,
   recordsInner: true,
+  hidesAccounts: false,
   sending: 'now',
 };
 
@@ -65,7 +68,7 @@ export function createNode(chain: SolanaChain, faults: NodeFaults = { ...NO_FAUL
     return {
       slot,
       context: { slot, apiVersion: API_VERSION },
-      account: (key) => ledger.account(key, slot),
+      account: (key) => (faults.hidesAccounts ? null : ledger.account(key, slot)),
     };
   };
   return {
