@@ -4,8 +4,6 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Hex } from 'viem';
-import type { FundGeneration } from '../../src/chain/evm/sale-fund.ts';
 import { buildContext, type ComposedContext } from '../../src/compose.ts';
 import { loadConfig } from '../../src/config.ts';
 import { type Embedded, startEmbedded } from '../../src/db/embedded.ts';
@@ -13,11 +11,8 @@ import { migrate } from '../../src/db/migrate.ts';
 import { openPool } from '../../src/db/pool.ts';
 import { createLog } from '../../src/log.ts';
 import type { Offer } from '../../src/offers/catalogue.ts';
-import { deriveSandboxKey } from '../../src/operator/sandbox-keys.ts';
-import { startTestChain, type TestChain, type TestNode } from '../support/chain.ts';
-import { makeFundV2 } from '../support/fund-v2.ts';
 import { makeOffer } from '../support/offers.ts';
-import { saleOfferFile } from '../support/sale.ts';
+import type { TortureChain } from './chain.ts';
 
 const NODE = fileURLToPath(new URL('./node.ts', import.meta.url));
 const SECRET = Buffer.alloc(32, 5).toString('base64');
@@ -25,10 +20,7 @@ const SECRET = Buffer.alloc(32, 5).toString('base64');
 export type ServiceNode = { url: string | null; kill(): void; restart(): Promise<void> };
 
 export type Environment = {
-  chain: TestChain;
-  /** Two RPC nodes of different providers. Each can fall behind or fail alone. */
-  rpcs: TestNode[];
-  fund: Hex;
+  chain: TortureChain;
   offer: Offer;
   /** The test's own connection to the database. */
   built: ComposedContext;
@@ -37,31 +29,27 @@ export type Environment = {
   close(): Promise<void>;
 };
 
-/** Starts PostgreSQL, an embedded chain with a fund of this generation, and two processes of the service. */
-export async function startEnvironment(generation: FundGeneration): Promise<Environment> {
+/** Starts PostgreSQL and two processes of the service on a chain. */
+export async function startEnvironment(chain: TortureChain): Promise<Environment> {
   const dataDir = await mkdtemp(join(tmpdir(), 'causeway-torture-'));
   let database: Embedded = await startEmbedded({ dataDir, log: () => undefined });
   const { pool, close } = openPool(database.url, { max: 1 });
   await migrate(pool);
   await close();
-  const chain = await startTestChain();
-  const rpcs = [await chain.addNode(), await chain.addNode()];
-  const fund = generation === 2 ? await makeFundV2(chain) : chain.deployment.sale_funds.open;
   const variables = {
     CAUSEWAY_DATA: dataDir,
     CAUSEWAY_SECRET: SECRET,
     DATABASE_URL: database.url,
-    RPC_URL_ETHEREUM_SEPOLIA: rpcs.map(({ url }, i) => `${url}#provider=node-${i}`).join(','),
-    OPERATOR_KEY: deriveSandboxKey('operator'),
     RATE_LIMIT_API: '1000000',
+    ...chain.variables,
   };
   const log = createLog({ level: 'silent', pretty: false });
   const config = loadConfig(variables);
   const built = await buildContext({ config, baseUrl: 'http://127.0.0.1', databaseUrl: database.url, log });
-  const offer = await makeOffer(built.ctx, saleOfferFile(chain.deployment, fund));
+  const offer = await makeOffer(built.ctx, chain.offerFile);
   const nodes = await Promise.all([startNode(variables), startNode(variables)]);
   return {
-    ...{ chain, rpcs, fund, offer, built, nodes },
+    ...{ chain, offer, built, nodes },
     killDatabase: async () => {
       const lock = await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8');
       process.kill(Number(lock.split('\n')[0]), 'SIGKILL');

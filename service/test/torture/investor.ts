@@ -1,8 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { token } from '@causeway/contracts/abi/token.ts';
-import type { Hex } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
-import { encodeFunctionData, keccak256, toHex } from 'viem/utils';
 import { requestRemit } from '../../src/participations/remit.ts';
 import { issueTokenFor } from '../support/tokens.ts';
 import { proveWallets, userId } from '../support/wallets.ts';
@@ -10,64 +6,42 @@ import type { Environment } from './environment.ts';
 import type { RandomChoices } from './random-choices.ts';
 
 export type Investor = {
-  address: Hex;
+  address: string;
   /** Ids of the participations that the service has acknowledged. */
   acknowledged: string[];
   run(): Promise<void>;
-  /** Sends all approvals again, as a wallet does if a transaction went missing. */
-  resend(): Promise<void>;
 };
 
 export const countAcknowledged = (investors: readonly Investor[]) =>
   investors.reduce((sum, { acknowledged }) => sum + acknowledged.length, 0);
 
 const UNIT = 1_000_000n;
-const UNLIMITED = 2n ** 128n;
+/** More than any investor has. */
+const UNLIMITED = 2n ** 63n;
 const FINAL_STATUSES = ['completed', 'failed', 'remitted', 'remit_failed'];
 
 /**
  * Creates a user who approves, participates and waits for a final status in a loop, and sometimes revokes the approval or
  * requests a refund.
  */
-export function createInvestor(
+export async function createInvestor(
   environment: Environment,
   random: RandomChoices,
   index: number,
   isOver: () => boolean,
-): Investor {
-  const account = privateKeyToAccount(keccak256(toHex(`torture wallet ${index}`)));
-  const address = account.address.toLowerCase() as Hex;
+): Promise<Investor> {
   const { chain, offer, built, nodes } = environment;
+  const { address, approve } = await chain.createWallet(index);
   const [option] = offer.options;
-  const usdc = chain.deployment.tokens.find(({ asset_id }) => asset_id === 'usd-coin')?.address ?? '0x';
-  const { fund } = environment;
   // Half of the investors approve once for everything, as many wallets propose: only the service limits what is taken.
   const allowance = index % 2 === 0 ? null : UNLIMITED;
-  const sent: Hex[] = [];
   const acknowledged: string[] = [];
-  let nonce = 0;
   let bearer = '';
 
-  async function approve(amount: bigint): Promise<Hex> {
-    const data = encodeFunctionData({ abi: token.abi, functionName: 'approve', args: [fund, amount] });
-    const raw = await account.signTransaction({
-      ...{ type: 'eip1559', chainId: 11_155_111, nonce: nonce++, to: usdc, data, gas: 100_000n },
-      ...{ maxFeePerGas: 1_000_000_000_000n, maxPriorityFeePerGas: 0n },
-    });
-    sent.push(raw);
-    await chain.chain.request({ method: 'eth_sendRawTransaction', params: [raw] });
-    return keccak256(raw);
-  }
-
   /** Repeats the request until a node replies. Repeated requests create one participation. */
-  async function post(amount: bigint, hash: Hex): Promise<string | null> {
+  async function post(amount: bigint, hash: string): Promise<string | null> {
     const body = JSON.stringify({
-      ...{
-        offer_id: offer.id,
-        offer_option_id: option?.id,
-        chain: 'ethereum_sepolia',
-        wallet_address: address,
-      },
+      ...{ offer_id: offer.id, offer_option_id: option?.id, chain: chain.name, wallet_address: address },
       ...{ amount: String(amount), asset_id: 'usd-coin', approval_transaction_hash: hash },
     });
     while (!isOver()) {
@@ -104,15 +78,14 @@ export function createInvestor(
   return {
     address,
     acknowledged,
-    resend: async () => {
-      for (const raw of sent)
-        await chain.chain.request({ method: 'eth_sendRawTransaction', params: [raw] }).catch(() => undefined);
-    },
     run: async () => {
       while (!isOver()) {
         const amount = (1n + BigInt(random.integer(50))) * UNIT;
         const id = await post(amount, await approve(allowance ?? amount));
-        if (id === null) continue;
+        if (id === null) {
+          await sleep(100);
+          continue;
+        }
         acknowledged.push(id);
         if (random.chance(0.1)) await approve(0n);
         while (!isOver() && !FINAL_STATUSES.includes(await statusOf(id))) await sleep(50);

@@ -1,14 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { token } from '@causeway/contracts/abi/token.ts';
-import { roles } from '@causeway/sandbox/seed/keys.ts';
-import { nextNonce, transact } from '@causeway/sandbox/simulators/chains/transact.ts';
-import { encodeFunctionData } from 'viem/utils';
-import { rollBack, spikeFees, stallBlocks } from './disasters.ts';
 import { type Environment, startEnvironment } from './environment.ts';
+import { startEvm } from './evm-chain.ts';
 import { countAcknowledged, createInvestor, type Investor } from './investor.ts';
-import { createRandomChoices, MAX_REORGANISATION_DEPTH, type RandomChoices } from './random-choices.ts';
+import { createRandomChoices, type RandomChoices } from './random-choices.ts';
+import { startSolana } from './solana-chain.ts';
 import { countUnfinished, verify } from './verify.ts';
 
 // Kills two processes of the service and their database, injects RPC faults and reorganises the chain at random moments
@@ -19,34 +16,36 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(randomInt(2 ** 31)) },
     clients: { type: 'string', default: '6' },
     fund: { type: 'string' },
+    chain: { type: 'string', default: 'evm' },
   },
 });
 const kills = Number(values.kills);
 const seed = Number(values.seed);
 const generation = (values.fund === undefined ? seed % 2 === 0 : values.fund === '1') ? 1 : 2;
+if (values.chain !== 'evm' && values.chain !== 'solana') throw new Error('--chain must be evm or solana');
+const chain = values.chain === 'solana' ? await startSolana() : await startEvm(generation);
 console.log(
-  `torture: ${kills} kills, fund of generation ${generation}, seed ${seed} (repeat with --seed ${seed} --fund ${generation})`,
+  `torture: ${kills} kills on ${chain.name}, seed ${seed} (repeat with --seed ${seed} ${chain.flags})`,
 );
 
 const FAULTS = ['down', 'slow', 'garbage', 'rate_limited', 'stale'] as const;
 /** Time for everything to settle after the last fault. */
-const SETTLE_TIMEOUT_MS = 90_000;
+const SETTLE_TIMEOUT_MS = 150_000;
 /** Maximum time a kill waits until there is enough work to interrupt. */
 const WORK_TIMEOUT_MS = 15_000;
 const startedAt = performance.now();
-const environment = await startEnvironment(generation);
+const environment = await startEnvironment(chain);
 let over = false;
 try {
   const random = createRandomChoices(seed);
-  const investors = Array.from({ length: Number(values.clients) }, (_, i) =>
-    createInvestor(environment, createRandomChoices(seed + i + 1), i, () => over),
-  );
-  await fundInvestors(environment, investors);
+  const investors: Investor[] = [];
+  for (let i = 0; i < Number(values.clients); i++)
+    investors.push(await createInvestor(environment, createRandomChoices(seed + i + 1), i, () => over));
   const running = Promise.all(investors.map(({ run }) => run()));
   const counts = await injectFaults(environment, random, investors);
   over = true;
   await running;
-  await settleAll(environment, investors);
+  await settleAll(environment);
   const { problems, figures } = await verify(environment, investors);
   if (countAcknowledged(investors) < kills / 2)
     problems.push('too few participations were created to prove anything');
@@ -64,74 +63,53 @@ try {
 }
 process.exit();
 
-/** Sends ether and USDC to the investors, and mines enough blocks that no reorganisation undoes it. */
-async function fundInvestors({ chain }: Environment, investors: readonly Investor[]): Promise<void> {
-  const usdc = chain.deployment.tokens.find(({ asset_id }) => asset_id === 'usd-coin')?.address ?? '0x';
-  for (const { address } of investors) {
-    const data = encodeFunctionData({ abi: token.abi, functionName: 'mint', args: [address, 10n ** 15n] });
-    for (const payment of [
-      { to: address, value: 10n ** 19n },
-      { to: usdc, data },
-    ]) {
-      const nonce = await nextNonce(chain.chain, roles.deployer.address);
-      await transact(chain.chain, roles.deployer, { ...payment, chainId: 11_155_111, nonce });
-    }
-  }
-  await chain.chain.mine(8);
-}
-
 async function injectFaults(environment: Environment, random: RandomChoices, investors: readonly Investor[]) {
-  const counts = {
-    ...{ kills: 0, database_kills: 0, faults: 0, reorganisations: 0 },
-    ...{ fee_spikes: 0, stalls: 0, rollbacks: 0 },
+  const { nodes, built } = environment;
+  const counts: Record<string, number> = { kills: 0, database_kills: 0, faults: 0, rollbacks: 0 };
+  const count = (name: string) => {
+    counts[name] = (counts[name] ?? 0) + 1;
   };
-  const restarts: Promise<void>[] = [];
-  while (counts.kills < kills) {
+  const pending: Promise<void>[] = [];
+  for (let done = 0; done < kills; ) {
     await sleep(100 + random.integer(1_100));
-    await waitForWork(investors, counts.kills);
-    const alive = environment.nodes.filter(({ url }) => url !== null);
+    await waitForWork(investors, done);
+    const alive = nodes.filter(({ url }) => url !== null);
     if (alive.length === 0) continue;
     if (random.chance(0.25)) {
-      random.pick(environment.rpcs).fault.set(random.pick(FAULTS), 0.2 + random.integer(10) / 10);
-      counts.faults++;
+      random.pick(chain.rpcs).fault.set(random.pick(FAULTS), 0.2 + random.integer(10) / 10);
+      count('faults');
     }
-    if (random.chance(0.1)) {
-      await spikeFees(environment, 5n + BigInt(random.integer(60)));
-      counts.fee_spikes++;
-    }
-    if (random.chance(0.08)) {
-      restarts.push(stallBlocks(environment, 500 + random.integer(2_000)));
-      counts.stalls++;
-    }
+    for (const name of await chain.disturb(random, (work) => pending.push(work))) count(name);
+    await chain.attend(built.ctx).catch(() => undefined);
     // Every run rolls back at least once, in its second half.
-    if (random.chance(0.06) || (counts.rollbacks === 0 && counts.kills >= kills / 2)) {
-      await Promise.all(restarts);
-      if (await rollBack(environment)) counts.rollbacks++;
-    }
-    if (random.chance(0.12)) {
-      const transactions = random.chance(0.5) ? 'return' : 'drop';
-      await environment.chain.chain.reorg({
-        depth: 1 + random.integer(MAX_REORGANISATION_DEPTH),
-        transactions,
-      });
-      await environment.chain.chain.mine(1);
-      for (const { resend } of investors) await resend();
-      counts.reorganisations++;
+    if (random.chance(0.06) || (counts.rollbacks === 0 && done >= kills / 2)) {
+      await Promise.all(pending);
+      if (await rollBack(environment)) count('rollbacks');
     }
     if (random.chance(0.25)) {
       await environment.killDatabase();
-      counts.database_kills++;
+      count('database_kills');
     } else {
       const victim = random.pick(alive);
       victim.kill();
-      restarts.push(sleep(random.integer(300)).then(() => victim.restart()));
+      pending.push(sleep(random.integer(300)).then(() => victim.restart()));
     }
-    counts.kills++;
-    if (counts.kills % 10 === 0) process.stdout.write(`\r${counts.kills} of ${kills} kills `);
+    count('kills');
+    done++;
+    if (done % 10 === 0) process.stdout.write(`\r${done} of ${kills} kills `);
   }
   process.stdout.write('\n');
-  await Promise.all(restarts);
+  await Promise.all(pending);
   return counts;
+}
+
+/** Rolls the database back to before its last transactions, as a failover to a lagging replica does. */
+async function rollBack({ built: { ctx }, nodes }: Environment): Promise<boolean> {
+  for (const { fault } of chain.rpcs) fault.set('none');
+  for (const node of nodes) node.kill();
+  const isRolledBack = await chain.forgetTransactions(ctx);
+  for (const node of nodes) await node.restart();
+  return isRolledBack;
 }
 
 /** Waits until `minimum` participations are acknowledged. On a slow machine kills would otherwise interrupt nothing. */
@@ -140,15 +118,15 @@ async function waitForWork(investors: readonly Investor[], minimum: number): Pro
   while (countAcknowledged(investors) < minimum && performance.now() < until) await sleep(50);
 }
 
-/** Ends all faults and mines until every participation has a final status. */
-async function settleAll(environment: Environment, investors: readonly Investor[]): Promise<void> {
-  for (const { fault } of environment.rpcs) fault.set('none');
-  environment.chain.chain.setBlockInterval(0);
-  for (const node of environment.nodes) if (node.url === null) await node.restart();
+/** Ends all faults and waits until every participation has a final status. */
+async function settleAll(environment: Environment): Promise<void> {
+  const { nodes, built } = environment;
+  for (const { fault } of chain.rpcs) fault.set('none');
+  for (const node of nodes) if (node.url === null) await node.restart();
   const until = performance.now() + SETTLE_TIMEOUT_MS;
   while (performance.now() < until) {
-    for (const { resend } of investors) await resend();
-    await environment.chain.chain.mine(1);
+    await chain.calm();
+    await chain.attend(built.ctx).catch(() => undefined);
     await sleep(500);
     if ((await countUnfinished(environment).catch(() => -1)) === 0) return;
   }

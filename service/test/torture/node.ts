@@ -5,11 +5,14 @@ import { loadConfig } from '../../src/config.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { createLog } from '../../src/log.ts';
 import { participationRoutes } from '../../src/participations/routes.ts';
-import { startSettlement } from '../../src/settlement/settlement.ts';
+import { FOLLOW_TIMINGS, startSettlement } from '../../src/settlement/settlement.ts';
 import { MAX_REORGANISATION_DEPTH } from './random-choices.ts';
 
 /** Deeper than any reorganisation in this test, as on main nets. */
 const REFUND_DEPTH = MAX_REORGANISATION_DEPTH + 1;
+
+/** In proportion to the slots of this test, which are shorter than on the public networks. */
+const RECEIPT_TIMINGS = { resendSeconds: 0.5, renewSeconds: 3 };
 
 function withRefundDepth(chains: Chains): Chains {
   const withDepth = (chain: EvmChain) => ({ ...chain, facts: { ...chain.facts, refundDepth: REFUND_DEPTH } });
@@ -29,7 +32,7 @@ process.once('message', async () => {
       log,
     });
     const app = await buildServer(ctx, participationRoutes);
-    await startSettlement({ ...ctx, chains: withRefundDepth(ctx.chains) });
+    await startSettlement({ ...ctx, chains: withRefundDepth(ctx.chains) }, FOLLOW_TIMINGS, RECEIPT_TIMINGS);
     process.send?.({ url: await app.listen({ host: '127.0.0.1', port: 0 }) });
   } catch {
     // The database was killed while this process started. The parent starts another process.

@@ -1,0 +1,180 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { token } from '@causeway/contracts/abi/token.ts';
+import { roles } from '@causeway/sandbox/seed/keys.ts';
+import { nextNonce, transact } from '@causeway/sandbox/simulators/chains/transact.ts';
+import { sql } from 'kysely';
+import type { Hex } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { encodeFunctionData, keccak256, toHex } from 'viem/utils';
+import type { FundGeneration } from '../../src/chain/evm/sale-fund.ts';
+import type { Context } from '../../src/context.ts';
+import { feeLimits } from '../../src/operator/account.ts';
+import { deriveSandboxKey } from '../../src/operator/sandbox-keys.ts';
+import { adoptNonce } from '../../src/settlement/adopt.ts';
+import { applyReconcile } from '../../src/settlement/reconcile.ts';
+import { planReconcile } from '../../src/settlement/reconcile-plan.ts';
+import { startTestChain, type TestChain } from '../support/chain.ts';
+import { makeFundV2 } from '../support/fund-v2.ts';
+import { saleOfferFile } from '../support/sale.ts';
+import type { InvestorWallet, TortureChain } from './chain.ts';
+import { checkEvmBooks, countUndone } from './evm-books.ts';
+import { MAX_REORGANISATION_DEPTH, type RandomChoices } from './random-choices.ts';
+
+const NAME = 'ethereum_sepolia';
+const CHAIN_ID = 11_155_111;
+const GWEI = 1_000_000_000n;
+
+/** Starts an embedded EVM chain with a fund of this generation. */
+export async function startEvm(generation: FundGeneration): Promise<TortureChain> {
+  const chain = await startTestChain();
+  const rpcs = [await chain.addNode(), await chain.addNode()];
+  const fund = generation === 2 ? await makeFundV2(chain) : chain.deployment.sale_funds.open;
+  const usdc = chain.deployment.tokens.find(({ asset_id }) => asset_id === 'usd-coin')?.address ?? '0x';
+  const approvals: Hex[] = [];
+  let mayLackApprovals = false;
+  const send = (raw: Hex) => chain.chain.request({ method: 'eth_sendRawTransaction', params: [raw] });
+  return {
+    name: NAME,
+    flags: `--fund ${generation}`,
+    variables: {
+      RPC_URL_ETHEREUM_SEPOLIA: rpcs.map(({ url }, i) => `${url}#provider=node-${i}`).join(','),
+      OPERATOR_KEY: deriveSandboxKey('operator'),
+    },
+    offerFile: saleOfferFile(chain.deployment, fund),
+    rpcs,
+    createWallet: async (index) => {
+      const wallet = createWallet(index, { usdc, fund }, async (raw) => {
+        approvals.push(raw);
+        await send(raw);
+      });
+      await payInvestor(chain, usdc, wallet.address as Hex);
+      return wallet;
+    },
+    disturb: async (random, later) => {
+      const done = await disturb(chain, random, later);
+      mayLackApprovals ||= done.includes('reorganisations');
+      return done;
+    },
+    forgetTransactions: (ctx) => forgetTransactions(ctx, chain),
+    attend: async () => {
+      if (!mayLackApprovals) return;
+      mayLackApprovals = false;
+      for (const raw of approvals) await send(raw).catch(() => undefined);
+    },
+    calm: async () => {
+      mayLackApprovals = true;
+      chain.chain.setBlockInterval(0);
+      await chain.chain.mine(1);
+    },
+    countUndone: (ctx) => countUndone(ctx, chain),
+    checkBooks: (sale, rows, wallets) => checkEvmBooks({ ...sale, chain, fund, usdc }, rows, wallets),
+    close: () => chain.close(),
+  };
+}
+
+function createWallet(
+  index: number,
+  { usdc, fund }: { usdc: Hex; fund: Hex },
+  send: (raw: Hex) => Promise<void>,
+): InvestorWallet {
+  const account = privateKeyToAccount(keccak256(toHex(`torture wallet ${index}`)));
+  let nonce = 0;
+  return {
+    address: account.address.toLowerCase(),
+    approve: async (amount) => {
+      const data = encodeFunctionData({ abi: token.abi, functionName: 'approve', args: [fund, amount] });
+      const raw = await account.signTransaction({
+        ...{ type: 'eip1559', chainId: CHAIN_ID, nonce: nonce++, to: usdc, data, gas: 100_000n },
+        ...{ maxFeePerGas: 1_000_000_000_000n, maxPriorityFeePerGas: 0n },
+      });
+      await send(raw);
+      return keccak256(raw);
+    },
+  };
+}
+
+/** Sends ether and USDC to an investor, and mines enough blocks that no reorganisation undoes it. */
+async function payInvestor(chain: TestChain, usdc: Hex, address: Hex): Promise<void> {
+  const data = encodeFunctionData({ abi: token.abi, functionName: 'mint', args: [address, 10n ** 15n] });
+  for (const payment of [
+    { to: address, value: 10n ** 19n },
+    { to: usdc, data },
+  ]) {
+    const nonce = await nextNonce(chain.chain, roles.deployer.address);
+    await transact(chain.chain, roles.deployer, { ...payment, chainId: CHAIN_ID, nonce });
+  }
+  await chain.chain.mine(8);
+}
+
+async function disturb(
+  chain: TestChain,
+  random: RandomChoices,
+  later: (work: Promise<void>) => void,
+): Promise<string[]> {
+  const done: string[] = [];
+  if (random.chance(0.1)) {
+    await spikeFees(chain, 5n + BigInt(random.integer(60)));
+    done.push('fee_spikes');
+  }
+  if (random.chance(0.08)) {
+    later(stallBlocks(chain, 500 + random.integer(2_000)));
+    done.push('stalls');
+  }
+  if (random.chance(0.12)) {
+    const transactions = random.chance(0.5) ? 'return' : 'drop';
+    await chain.chain.reorg({ depth: 1 + random.integer(MAX_REORGANISATION_DEPTH), transactions });
+    await chain.chain.mine(1);
+    done.push('reorganisations');
+  }
+  return done;
+}
+
+/** Raises the base fee of the next block, above what pending transactions offer. */
+async function spikeFees({ chain }: TestChain, gwei: bigint): Promise<void> {
+  await chain.request({ method: 'hardhat_setNextBlockBaseFeePerGas', params: [toHex(gwei * GWEI)] });
+}
+
+/** Stops the chain for a while. */
+async function stallBlocks({ chain }: TestChain, milliseconds: number): Promise<void> {
+  chain.setBlockInterval(1e8);
+  await sleep(milliseconds);
+  chain.setBlockInterval(0);
+  await chain.mine(1);
+}
+
+/**
+ * Loses the last commit, as a failover to a lagging replica does, while it is in the mempool or mined. Then does what an
+ * operator does: reconciles and adopts the nonce.
+ */
+async function forgetTransactions(ctx: Context, { chain }: TestChain): Promise<boolean> {
+  const { rows } = await sql<{ id: string }>`
+    select t.id from operator_transactions t
+    where t.kind = 'commit' and t.state in ('open', 'settled') and t.nonce = (select max(nonce) from operator_transactions)
+      and exists (select from operator_attempts a where a.transaction_id = t.id and a.sent_at is not null)
+      and not exists (select from participations p where p.commit_id = t.id and p.status not in ('submitted', 'completed'))`.execute(
+    ctx.db,
+  );
+  const [lost] = rows;
+  if (lost !== undefined) await forget(ctx.db, lost.id);
+  // Deeper than any reorganisation, so that what is reconciled stays.
+  await chain.mine(2 + MAX_REORGANISATION_DEPTH);
+  const evm = ctx.chains.evm(NAME);
+  if (lost !== undefined && ctx.operator !== null) {
+    await applyReconcile(ctx, await planReconcile(ctx.db, evm, 0n));
+    const account = { ...ctx, ...feeLimits(ctx.config, evm.name), chain: evm, signer: ctx.operator };
+    await adoptNonce(ctx, account);
+  }
+  return lost !== undefined;
+}
+
+async function forget(db: Context['db'], id: string): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    await sql`update participations set status = 'pending', commit_id = null, commit_row = null, committed = null
+      where commit_id = ${id}`.execute(tx);
+    await sql`delete from operator_attempts where transaction_id = ${id}`.execute(tx);
+    await sql`delete from operator_transactions where id = ${id}`.execute(tx);
+    await sql`update operator_keys set next_nonce = next_nonce - 1, epoch = epoch + 1, seen_nonce = null`.execute(
+      tx,
+    );
+  });
+}

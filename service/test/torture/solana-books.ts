@@ -1,0 +1,57 @@
+import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
+import { associatedAccount, keyOf, receiptAddress } from '../../src/chain/solana/addresses.ts';
+import type { Context } from '../../src/context.ts';
+import { readReport } from '../../src/participations/report-store.ts';
+import type { TestSolana } from '../support/solana-chain.ts';
+import { MINT } from '../support/solana-instructions.ts';
+import { tokenAccountOf, VAULT } from '../support/solana-sale.ts';
+import { COMMITTED_STATUSES, type Row, sumAmounts } from './chain.ts';
+
+/** What every investor has at the start. */
+export const INITIAL_DOLLARS = 10n ** 15n;
+
+/** Compares every balance and receipt on the chain with the database. */
+export async function checkSolanaBooks(
+  { db }: Context,
+  solana: TestSolana,
+  rows: readonly Row[],
+  wallets: readonly string[],
+): Promise<string[]> {
+  const taken = (list: readonly Row[]) =>
+    sumAmounts(list.filter(({ status }) => COMMITTED_STATUSES.has(status))) -
+    sumAmounts(list.filter(({ status }) => status === 'remitted'));
+  const balances = [
+    ['the vault', VAULT, taken(rows)] as const,
+    ...wallets.map((wallet) => {
+      const own = rows.filter((row) => row.wallet_address === wallet);
+      return [wallet, associatedAccount(wallet, MINT), INITIAL_DOLLARS - taken(own)] as const;
+    }),
+  ];
+  const problems = balances.flatMap(([name, account, expected]) => {
+    const { amount } = tokenAccountOf(solana, account) ?? { amount: 0n };
+    return amount === expected ? [] : [`${name} has ${amount}, the database says ${expected}`];
+  });
+  for (const row of rows) {
+    const wrong = findWrongReceipts(solana, row);
+    if (wrong.length > 0) problems.push(...wrong, JSON.stringify(await readReport(db, row.id), null, 1));
+  }
+  return [...problems, ...(await checkTransactions(db))];
+}
+
+/** A receipt exists if and only if its transfer was recorded. */
+function findWrongReceipts({ chain }: TestSolana, { id, status }: Row): string[] {
+  const exists = (kind: 'commit' | 'remit') =>
+    chain.svm.account(keyOf(receiptAddress(solanaRoles.operator.address, id, kind))) !== null;
+  const expected = { commit: COMMITTED_STATUSES.has(status), remit: status === 'remitted' };
+  return (['commit', 'remit'] as const)
+    .filter((kind) => exists(kind) !== expected[kind])
+    .map((kind) => `${id} is ${status}, but its ${kind} ${exists(kind) ? 'landed' : 'did not land'}`);
+}
+
+async function checkTransactions(db: Context['db']): Promise<string[]> {
+  const states = await db.selectFrom('operator_transactions').select('state').distinct().execute();
+  if (states.length === 0) return ['the operator has sent no transaction'];
+  return states
+    .filter(({ state }) => state !== 'final' && state !== 'displaced')
+    .map(({ state }) => `there are transactions in state ${state}`);
+}
