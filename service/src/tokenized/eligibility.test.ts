@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type { Hex } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { USER } from '../../test/support/tokens.ts';
 import { startTokenizedWorld, type TokenizedWorld } from '../../test/support/venue.ts';
@@ -122,6 +124,19 @@ describe('calldata', () => {
     expect((await order('short')).status).toBe(200);
   });
 
+  /** Gives the offer of the live orders an allow-list, or takes it away. */
+  async function setAllowList(contract: Hex | null): Promise<void> {
+    const { ctx } = world.app;
+    await ctx.db.updateTable('offer_contracts').set({ allow_list: contract }).execute();
+    const partner = (await ctx.db.selectFrom('partners').select('id').executeTakeFirstOrThrow()).id;
+    const listed = async () => (await ctx.offers.of(partner)).offers[0]?.contracts[0]?.allow_list;
+    while ((await listed()) !== contract) await sleep(2);
+  }
+  const takeQueued = async () =>
+    (await world.app.ctx.db.deleteFrom('allow_revocations').returning(['contract', 'wallet']).execute()).map(
+      ({ contract, wallet }) => ({ contract, wallet }),
+    );
+
   test.each(['hold', 'sanctions'] as const)(
     'that is live during a %s is reported once, and its wallet is revoked where there is an allow-list',
     async (reason) => {
@@ -130,10 +145,7 @@ describe('calldata', () => {
       const contract = world.chain.deployment.fund_swap.address;
       expect((await order(`live-${reason}`)).status).toBe(200);
       expect(await alertRestricted(ctx)).toBe(0);
-      await ctx.db.updateTable('offer_contracts').set({ allow_list: contract }).execute();
-      const partner = (await ctx.db.selectFrom('partners').select('id').executeTakeFirstOrThrow()).id;
-      const listed = async () => (await ctx.offers.of(partner)).offers[0]?.contracts[0]?.allow_list;
-      while ((await listed()) !== contract) await sleep(2);
+      await setAllowList(contract);
       const { has } = ctx.sanctions;
       if (reason === 'hold') await holdUser(ctx, USER, 'a secret reason');
       else ctx.sanctions.has = (each) => each === wallet;
@@ -143,11 +155,44 @@ describe('calldata', () => {
       const { id } = await ctx.db.selectFrom('tokenized_orders').select('id').executeTakeFirstOrThrow();
       const named = world.app.logged().split(`calldata is live for a restricted order: ${id}`).length - 1;
       expect(named).toBe(1);
-      const queued = await ctx.db.selectFrom('allow_revocations').select(['contract', 'wallet']).execute();
-      expect(queued).toEqual([{ contract, wallet }]);
-      await ctx.db.deleteFrom('allow_revocations').execute();
-      await ctx.db.updateTable('offer_contracts').set({ allow_list: null }).execute();
-      while ((await listed()) !== null) await sleep(2);
+      expect(await takeQueued()).toEqual([{ contract, wallet }]);
+      await setAllowList(null);
     },
   );
+
+  test.each([
+    { keeper: 'the issuer', canAdmit: async () => false, revocations: 0 },
+    { keeper: 'somebody the chain cannot tell', canAdmit: fail, revocations: 1 },
+  ])(
+    'of a held user on an allow-list of $keeper queues $revocations revocations',
+    async ({ keeper, canAdmit, revocations }) => {
+      const { ctx } = world.app;
+      const { supplier } = ctx;
+      const admit = supplier.canAdmit;
+      expect((await order(`kept by ${keeper}`.replaceAll(' ', '-'))).status).toBe(200);
+      await setAllowList(world.chain.deployment.fund_swap.address);
+      await holdUser(ctx, USER, 'a reason');
+      supplier.canAdmit = canAdmit;
+      expect(await alertRestricted(ctx)).toBe(1);
+      supplier.canAdmit = admit;
+      const [row] = await ctx.db.selectFrom('tokenized_orders').select('restricted_reason').execute();
+      expect(row?.restricted_reason).toBe('hold');
+      expect(await takeQueued()).toHaveLength(revocations);
+      await setAllowList(null);
+    },
+  );
+
+  test('that cannot be handled does not keep the others from being reported', async () => {
+    const { ctx } = world.app;
+    expect((await order('after-a-broken-one')).status).toBe(200);
+    // An older order on a chain that the offer has left.
+    await sql`insert into tokenized_orders select (jsonb_populate_record(o, jsonb_build_object(
+        'id', '00000000-0000-7000-8000-000000000001', 'chain', 'base_sepolia', 'claim', null))).*
+      from tokenized_orders o`.execute(ctx.db);
+    await holdUser(ctx, USER, 'a reason');
+    expect(await alertRestricted(ctx)).toBe(2);
+    const rows = await ctx.db.selectFrom('tokenized_orders').select(['chain', 'restricted_reason']).execute();
+    expect(rows).toContainEqual({ chain: 'ethereum_sepolia', restricted_reason: 'hold' });
+    expect(rows).toContainEqual({ chain: 'base_sepolia', restricted_reason: null });
+  });
 });

@@ -12,12 +12,14 @@ export type RestrictedOrder = {
   restricted_reason: 'hold' | 'sanctions' | null;
 };
 
-/** Lists live calldata with whether its user is on hold. */
+/** Lists live calldata, oldest first, with whether its user is on hold. */
 export async function listLive(db: Db): Promise<RestrictedOrder[]> {
   const { rows } = await sql<RestrictedOrder>`
     select o.id, o.user_id, o.partner_id, o.offer_id, o.chain, o.wallet, u.held_at is not null as is_held,
       o.restricted_reason
-    from tokenized_orders o join users u on u.id = o.user_id where o.state = 'live'`.execute(db);
+    from tokenized_orders o join users u on u.id = o.user_id where o.state = 'live' order by o.id`.execute(
+    db,
+  );
   return rows;
 }
 

@@ -1,4 +1,5 @@
 import { Gauge } from 'prom-client';
+import type { Hex } from 'viem';
 import type { Context } from '../context.ts';
 import { startInterval } from '../jobs/interval.ts';
 import { contractOn, findAnyOffer } from '../offers/offer.ts';
@@ -10,7 +11,7 @@ const ALERT_INTERVAL_MS = 1_000;
 
 /**
  * Finds live calldata whose user is on hold or whose wallet is sanctioned. Calldata cannot be recalled, so each order is
- * reported to operators once, and its wallet is revoked where the contract keeps an allow-list. Returns how many are live.
+ * reported to operators once, and its wallet is revoked where we keep the allow-list. Returns how many are live.
  */
 export async function alertRestricted(ctx: Context): Promise<number> {
   const live = (await listLive(ctx.db)).flatMap((order) => {
@@ -19,11 +20,16 @@ export async function alertRestricted(ctx: Context): Promise<number> {
   });
   for (const order of live.filter(({ restricted_reason }) => restricted_reason === null)) {
     const { id, user_id, chain, reason } = order;
-    if (await restrict(ctx, order, reason))
-      ctx.log.error(
-        { order_id: id, user_id, chain, reason },
-        `calldata is live for a restricted order: ${id}`,
-      );
+    try {
+      if (await restrict(ctx, order, reason))
+        ctx.log.error(
+          { order_id: id, user_id, chain, reason },
+          `calldata is live for a restricted order: ${id}`,
+        );
+    } catch (err) {
+      // Its next check tries again. The other orders must not wait for it.
+      ctx.log.error({ err, order_id: id, chain, reason }, 'a restricted order could not be handled');
+    }
   }
   return live.length;
 }
@@ -39,12 +45,23 @@ async function restrict(
   { id, partner_id, offer_id, chain, wallet }: RestrictedOrder,
   reason: 'hold' | 'sanctions',
 ): Promise<boolean> {
-  const { allow_list: contract } = contractOn(await findAnyOffer(ctx, partner_id, offer_id), chain);
+  const { allow_list } = contractOn(await findAnyOffer(ctx, partner_id, offer_id), chain);
+  const contract = allow_list !== null && (await isOurs(ctx, chain, allow_list)) ? allow_list : null;
   return ctx.db.transaction().execute(async (tx) => {
     if (!(await markRestricted(tx, id, reason))) return false;
     if (contract !== null) await revokeEntry(ctx, tx, { chain, contract, wallet });
     return true;
   });
+}
+
+/** Returns whether we can revoke wallets on the allow-list. While the chain does not answer, the list counts as ours. */
+async function isOurs({ chains, supplier, log }: Context, chain: string, contract: string): Promise<boolean> {
+  try {
+    return await supplier.canAdmit({ chain: chains.evm(chain), contract: contract as Hex });
+  } catch (err) {
+    log.warn({ err, chain, contract }, 'the keeper of an allow-list could not be read');
+    return true;
+  }
 }
 
 export function startRestrictedOrderAlerts(ctx: Context): () => Promise<void> {
