@@ -4,7 +4,7 @@ import type { Db } from '../db/pool.ts';
 import { lockAccount } from '../eligibility/account.ts';
 import { assertEligible } from '../eligibility/gate.ts';
 import { ApiError } from '../errors.ts';
-import { appendEvent, type NewEvent } from '../events/event.ts';
+import { appendEvent } from '../events/event.ts';
 import type { UserCaller } from '../http/access.ts';
 import { isId, newId } from '../http/ids.ts';
 import { readPage } from '../http/paging.ts';
@@ -12,6 +12,7 @@ import { toTimestamp } from '../http/wire.ts';
 import { findOffer, findOption, offerState } from '../offers/offer.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
 import { reportStatuses } from '../requirements/report.ts';
+import { bindingEvent } from './binding-event.ts';
 import { proveOwnership, readAddress } from './challenge.ts';
 import { rememberOwner } from './owner-hashes.ts';
 import { lockProof } from './proof.ts';
@@ -137,19 +138,6 @@ export async function removeWallet(
     await reportStatuses(ctx, tx, caller.userId);
     return toOptionAddress(removed);
   });
-}
-
-function bindingEvent(
-  type: 'wallet.bound' | 'wallet.unbound',
-  offerId: string,
-  partnerId: string,
-  { id, option_id, user_id, protocol }: BoundAddress,
-): NewEvent {
-  return {
-    ...{ partnerId, userId: user_id, type },
-    data: { object: 'option_address', id, offer_id: offerId, offer_option_id: option_id, protocol },
-    related: { object: 'option_address', id, path: `/v1/offers/${offerId}/addresses` },
-  };
 }
 
 function assertNotEnded({ clock }: Context, endsAt: string | null): void {

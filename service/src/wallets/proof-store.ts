@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
-import type { WalletProofs } from '../db/wallet-tables.ts';
+import type { OptionAddresses, WalletProofs } from '../db/wallet-tables.ts';
 
 export type StoredProof = Pick<
   WalletProofs,
@@ -64,7 +64,7 @@ export async function deleteUnboundProofs(
       where b.user_id = p.user_id and b.address = p.address and b.partner_id = p.partner_id)`.execute(tx);
 }
 
-export type EndedBinding = { id: string; option_id: string; user_id: string };
+type EndedBinding = Pick<OptionAddresses, 'id' | 'option_id' | 'user_id' | 'protocol'> & { offer_id: string };
 
 /** Deletes the bindings of an address with a partner that these users have. */
 export async function deleteBindingsOf(
@@ -74,8 +74,9 @@ export async function deleteBindingsOf(
   userIds: readonly string[],
 ): Promise<EndedBinding[]> {
   const { rows } = await sql<EndedBinding>`
-    delete from option_addresses where partner_id = ${partnerId} and address = ${address}
-      and user_id = any(${userIds}::uuid[]) returning id, option_id, user_id`.execute(tx);
+    delete from option_addresses b using offer_options o where b.partner_id = ${partnerId} and b.address = ${address}
+      and b.user_id = any(${userIds}::uuid[]) and o.id = b.option_id
+    returning b.id, b.option_id, b.user_id, b.protocol, o.offer_id`.execute(tx);
   return rows;
 }
 

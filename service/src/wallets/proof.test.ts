@@ -127,7 +127,14 @@ describe('a proof ends', () => {
       .where('type', '=', 'wallet.unbound')
       .execute();
     expect(events.filter(({ data }) => data.id === body.id)).toMatchObject([
-      { user_id: USER, data: { object: 'option_address', offer_option_id: plain } },
+      {
+        user_id: USER,
+        data: {
+          ...{ object: 'option_address', id: body.id, protocol: 'ethereum' },
+          ...{ offer_id: offer.id, offer_option_id: plain },
+        },
+        related: { object: 'option_address', id: body.id, path: `/v1/offers/${offer.id}/addresses` },
+      },
     ]);
     const mail = await takeMailToSend(app.ctx);
     expect(mail?.mail).toMatchObject({ to: `${USER}@user.test`, subject: expect.stringContaining('wallet') });

@@ -4,6 +4,7 @@ import type { Db } from '../db/pool.ts';
 import { appendEvents } from '../events/event.ts';
 import { composeMail } from '../mail/message.ts';
 import { sendMail } from '../mail/outbox.ts';
+import { bindingEvent } from './binding-event.ts';
 import { deleteBindingsOf } from './proof-store.ts';
 
 /** Ends the bindings of a wallet that these users lost to a later proof. Each user gets a mail, the partner the events. */
@@ -18,12 +19,7 @@ export async function endBindings(
   await appendEvents(
     ctx,
     tx,
-    ended.map(({ id, option_id, user_id }) => ({
-      partnerId,
-      userId: user_id,
-      type: 'wallet.unbound',
-      data: { object: 'option_address', id, offer_option_id: option_id },
-    })),
+    ended.map((binding) => bindingEvent('wallet.unbound', binding.offer_id, partnerId, binding)),
   );
   for (const userId of new Set(ended.map(({ user_id }) => user_id))) {
     const user = await findUser(tx, userId);
