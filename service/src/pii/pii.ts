@@ -3,11 +3,13 @@ import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
+import { placeKey } from './areas.ts';
 import { findCountry } from './countries.ts';
 import { findMove, type Move } from './country-change.ts';
 import { hashPerson, isSamePerson } from './person.ts';
 import {
   changedFields,
+  type FormerPlace,
   factsOf,
   NO_DATA,
   type PersonalData,
@@ -94,9 +96,7 @@ export async function savePersonalData(
   if (stored !== undefined && stored.as_of > asOf)
     return known?.personKey === undefined ? null : { persons, move: null };
   const move = findMove(before, data, asOf);
-  const formerPlaces = [...(known?.formerPlaces ?? []), ...(move === null ? [] : [move.from])].slice(
-    -MAX_FORMER_PLACES,
-  );
+  const formerPlaces = withPlace(known?.formerPlaces ?? [], move);
   const version = (stored?.version ?? 0) + (fields.length > 0 ? 1 : 0);
   const sealed = sealPii(ctx.sealing, userId, data, {
     ...factsOf(data, user.kind),
@@ -106,6 +106,14 @@ export async function savePersonalData(
   if (fields.length > 0)
     await insertAudit(tx, { user_id: userId, actor: 'identity provider', action: 'write', fields });
   return { persons, move };
+}
+
+/** Keeps each place once, as of the last time that the user left it. */
+function withPlace(places: readonly FormerPlace[], move: Move | null): FormerPlace[] {
+  if (move === null) return [...places];
+  const keyOf = ({ country, region }: FormerPlace) => placeKey(country, region);
+  const others = places.filter((place) => keyOf(place) !== keyOf(move.from));
+  return [...others, move.from].slice(-MAX_FORMER_PLACES);
 }
 
 /** Marks the stored data as no longer confirmed by the identity provider, unless it is newer than `asOf`. */

@@ -15,19 +15,25 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
+type Mover = Awaited<ReturnType<World['newUser']>>;
+
+/** Moves the user, and returns the status of the jurisdiction. */
+async function move({ token, userId }: Mover, country: string, state?: string): Promise<unknown> {
+  const address = { country, ...(state && { state }) };
+  const pii = { first_name: 'A', last_name: 'B', date_of_birth: '1990-01-01', address };
+  await world.advance(1);
+  await world.review(userId, { level_name: 'BasicKYCLevel', answer: 'GREEN', pii });
+  const reply = await world.app.inject({
+    url: `/v1/offers/${offer.id}/requirements/statuses`,
+    headers: { authorization: `Bearer ${token}` },
+  });
+  return Object.values(reply.json().statuses)[0];
+}
+
 test('a move from a rejected to an accepted region waits for an operator; a harmless one does not', async () => {
-  const { token, userId } = await world.newUser();
-  const liveIn = async (country: string, state?: string) => {
-    const address = { country, ...(state && { state }) };
-    const pii = { first_name: 'A', last_name: 'B', date_of_birth: '1990-01-01', address };
-    await world.advance(1);
-    await world.review(userId, { level_name: 'BasicKYCLevel', answer: 'GREEN', pii });
-    const reply = await world.app.inject({
-      url: `/v1/offers/${offer.id}/requirements/statuses`,
-      headers: { authorization: `Bearer ${token}` },
-    });
-    return Object.values(reply.json().statuses)[0];
-  };
+  const mover = await world.newUser();
+  const { userId } = mover;
+  const liveIn = (country: string, state?: string) => move(mover, country, state);
   expect(await liveIn('FR')).toBe('completed');
   expect(await liveIn('DE')).toBe('completed');
   expect(await listCountryChanges(world.ctx)).toEqual([]);
@@ -46,4 +52,10 @@ test('a move from a rejected to an accepted region waits for an operator; a harm
   expect(await approveCountry(world.ctx, userId)).toBe(3);
   expect(await listCountryChanges(world.ctx)).toEqual([]);
   expect(await liveIn('US', 'Texas')).toBe('completed');
+});
+
+test('moving to and fro does not make a rejected region forgotten', async () => {
+  const mover = await world.newUser();
+  expect(await move(mover, 'US', 'New York')).toBe('rejected');
+  for (let i = 0; i < 21; i++) expect(await move(mover, i % 2 === 0 ? 'FR' : 'DE')).toBe('in_progress');
 });
