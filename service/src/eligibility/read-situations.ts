@@ -107,6 +107,11 @@ function chainsOf({ contracts }: Offer, { chain }: Target): ChainName[] {
   return chain === null ? contracts.map((contract) => contract.chain) : [chain];
 }
 
+/** The proofs that count if no wallet is named. */
+function usableOf({ sanctions }: SituationContext, proofs: readonly WalletProof[]): WalletProof[] {
+  return proofs.filter(({ address }) => !sanctions.has(address));
+}
+
 /** Asks the chain about a named wallet only: the dry run without one lists what is stored. */
 async function readProof(
   ctx: SituationContext,
@@ -114,14 +119,13 @@ async function readProof(
   proofs: readonly WalletProof[],
   target: Target,
 ): Promise<Situation['proof']> {
-  const usable = proofs.filter(({ address }) => target.wallet !== null || !ctx.sanctions.has(address));
   const chains = chainsOf(offer, target);
   if (target.wallet === null) {
     const protocols = new Set(chains.map((chain) => chainFacts(chain).protocol));
-    return usable.some(({ protocol }) => protocols.has(protocol)) ? 'proven' : 'not_proven';
+    return usableOf(ctx, proofs).some(({ protocol }) => protocols.has(protocol)) ? 'proven' : 'not_proven';
   }
   return settle(async () => {
-    for (const chain of chains) if (await isProvenOn(ctx, usable, chain)) return 'proven';
+    for (const chain of chains) if (await isProvenOn(ctx, proofs, chain)) return 'proven';
     return 'not_proven';
   });
 }
@@ -138,7 +142,9 @@ async function readAllowList(
   );
   if (contracts.length === 0) return 'none';
   const wallets =
-    target.wallet === null ? [...new Set(proofs.map(({ address }) => address))] : [target.wallet];
+    target.wallet === null
+      ? [...new Set(usableOf(ctx, proofs).map(({ address }) => address))]
+      : [target.wallet];
   return settle(async () => {
     for (const { chain: name, allow_list } of contracts)
       for (const wallet of wallets.filter((each) => each.startsWith('0x')).slice(0, MAX_WALLETS_ON_CHAIN))

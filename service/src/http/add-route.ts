@@ -94,7 +94,7 @@ async function handleOnce(ctx: Context, route: Route, caller: Caller, input: Inp
     route.handle(inner, caller, input),
   );
   if (outcome.replayed) {
-    await route.recheck?.(ctx, caller, input);
+    await route.recheck?.(ctx, caller, input, outcome.reply);
     reply.header('idempotent-replayed', 'true');
   }
   return outcome.reply;

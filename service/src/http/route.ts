@@ -50,15 +50,15 @@ type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R e
   cache?: 'etag';
   /** Caches the serialized text in the same way, but the reply stays `no-store` for callers. */
   keepsText?: true;
-  /** Throws if a stored reply must not be returned again, for replies that give a right away. */
-  recheck?(ctx: Context, caller: C, input: Input<P, Q, B>): Promise<void>;
+  /** Throws if the stored reply must not be returned again, for replies that give a right away. */
+  recheck?(ctx: Context, caller: C, input: Input<P, Q, B>, reply: Static<R>): Promise<void>;
   handle(ctx: Context, caller: C, input: Input<P, Q, B>): Promise<Static<R>> | Static<R>;
 };
 
 /** A declared route; its types are checked where it is declared. */
 export type Route = Omit<Declaration<never, TSchema, TSchema, TSchema, TSchema>, 'handle' | 'recheck'> & {
   access: Access;
-  recheck?(ctx: Context, caller: Caller | null, input: unknown): Promise<void>;
+  recheck?(ctx: Context, caller: Caller | null, input: unknown, reply: unknown): Promise<void>;
   handle(ctx: Context, caller: Caller | null, input: unknown): unknown;
 };
 

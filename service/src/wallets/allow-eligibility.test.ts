@@ -4,9 +4,10 @@ import { type TestApp, testApp } from '../../test/support/app.ts';
 import { startTestChain, type TestChain } from '../../test/support/chain.ts';
 import { makeOffer, saleFile } from '../../test/support/offers.ts';
 import { USER } from '../../test/support/tokens.ts';
-import { evmWallet, type Person, person } from '../../test/support/wallets.ts';
+import { evmWallet, type Person, person, proveWallets, type TestWallet } from '../../test/support/wallets.ts';
 import { holdUser } from '../accounts/hold.ts';
 import { releaseHold } from '../eligibility/account.ts';
+import type { Eligibility } from '../eligibility/schema.ts';
 import type { Offer } from '../offers/catalogue.ts';
 import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
 import { factsOf, NO_DATA } from '../pii/personal-data.ts';
@@ -80,6 +81,14 @@ const body = (wallet: { address: string; chain: string }, signature: string) => 
 const allow = (wallet: { address: string; chain: string }, signature: string, headers = {}) =>
   user.call('POST', `/v1/offers/${offer.id}/allow-wallet`, body(wallet, signature), headers);
 
+/** Puts the wallet on the allow-list. */
+async function admit(wallet: TestWallet): Promise<void> {
+  const given = await user.allow(offer.id, wallet);
+  const { to, data } = given.body as unknown as { to: Hex; data: Hex };
+  const hash = await chain.owner.sendTransaction({ to, data, gas: 500_000n });
+  await chain.direct.waitForTransactionReceipt({ hash });
+}
+
 describe('allow-wallet', () => {
   test('gives no permission while requirements are unmet, and the challenge survives the refusal', async () => {
     await setForm(false);
@@ -99,14 +108,33 @@ describe('allow-wallet', () => {
   test('gives an allowed wallet an empty object after the proof, whatever its requirements', async () => {
     await setForm(true);
     const wallet = fresh();
-    const given = await user.allow(offer.id, wallet);
-    const { to, data } = given.body as unknown as { to: Hex; data: Hex };
-    const hash = await chain.owner.sendTransaction({ to, data, gas: 500_000n });
-    await chain.direct.waitForTransactionReceipt({ hash });
+    await admit(wallet);
     await setForm(false);
-    expect(await user.allow(offer.id, wallet)).toEqual({ status: 200, body: {} });
+    const signature = String(wallet.sign(await user.challenge(wallet)));
+    const key = { 'idempotency-key': `allowed-${count++}` };
+    expect(await allow(wallet, signature, key)).toEqual({ status: 200, body: {} });
+    // Nothing is given away by a replay.
+    expect(await allow(wallet, signature, key)).toEqual({ status: 200, body: {} });
     const wrong = await allow(wallet, String(fresh().sign(await user.challenge(wallet))));
     expect(wrong.body.code).toBe('challenge_invalid');
+  });
+
+  test('is what the dry run asks for if only a sanctioned wallet is allowed', async () => {
+    await setForm(true);
+    const listed = fresh();
+    await admit(listed);
+    const allowList = async () => {
+      const { body } = await user.call('GET', `/v1/offers/${offer.id}/eligibility`);
+      const [option] = (body as unknown as Eligibility).options;
+      return option?.checks.find(({ code }) => code === 'allow_list')?.status;
+    };
+    await app.ctx.db.deleteFrom('wallet_proofs').where('address', '<>', listed.address).execute();
+    await proveWallets(app.ctx, [fresh().address]);
+    expect(await allowList()).toBe('passed');
+    const { has } = app.ctx.sanctions;
+    app.ctx.sanctions.has = (each) => each === listed.address;
+    expect(await allowList()).toBe('action_needed');
+    app.ctx.sanctions.has = has;
   });
 
   test('never replays a permission to a user who has lost eligibility', async () => {

@@ -41,7 +41,7 @@ export async function allowWallet(
   }
   const chain = ctx.chains.evm(input.chain);
   const key = { offer_id: offer.id, user_id: caller.userId, chain: input.chain, contract, wallet };
-  // Refusals up to here must not spend the challenge.
+  // The challenge is spent by `proveOwnership` below: every refusal before it leaves the challenge usable.
   await assertNotRevoking(ctx.db, key);
   const isAllowed = await readAuthorized(uncached(chain), contract, wallet);
   const isOurs = await ctx.supplier.canAdmit({ chain, contract });
@@ -74,7 +74,10 @@ export async function allowWallet(
   });
 }
 
-/** Answers for a wallet that the chain allows already. What an eligible user has is recorded, because it can be lost. */
+/**
+ * Answers `{}` for a wallet that the chain allows already. For an eligible user the entry is recorded, so that it is
+ * revoked when the user loses eligibility.
+ */
 async function confirmAllowed(
   ctx: Context,
   caller: UserCaller,
@@ -92,13 +95,15 @@ async function confirmAllowed(
   });
 }
 
-/** Throws unless a stored reply may be returned again: never a permission to a user who has lost eligibility since. */
+/** Throws if the stored reply is a permission and the user has lost eligibility since. `{}` gives nothing away. */
 export async function assertMayReplayAllow(
   ctx: Context,
   caller: UserCaller,
   offerId: string,
   input: AllowWallet,
+  reply: AllowWalletReply,
 ): Promise<void> {
+  if (!('action' in reply)) return;
   const wallet = readAddress(input.chain, input.wallet_address);
   const offer = await findOffer(ctx, caller, offerId);
   const gate = { offer, options: offer.options, wallet, chain: input.chain };

@@ -114,7 +114,8 @@ export const walletRoutes = [
       'upstream_error',
       'upstream_unavailable',
     ],
-    recheck: (ctx, caller, { params, body }) => assertMayReplayAllow(ctx, caller, params.offer_id, body),
+    recheck: (ctx, caller, { params, body }, reply) =>
+      assertMayReplayAllow(ctx, caller, params.offer_id, body, reply),
     handle: (ctx, caller, { params, body }) => allowWallet(ctx, caller, params.offer_id, body),
   }),
 ];
