@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -46,4 +46,19 @@ test('answers by its mode and keeps every request as received, oldest first, als
   inboxes = await startInboxes(folder);
   expect(inbox()).toEqual(before);
   expect(await post(`${url}x`, 'unknown')).toBe(404);
+});
+
+test('loses only the entry that a crash left incomplete', async () => {
+  const { id, url } = inboxes.create('torn');
+  expect(await post(url, 'before')).toBe(200);
+  await inboxes.stop();
+  appendFileSync(join(folder, `${id}.jsonl`), '{"request":{"at":"20');
+  for (const bodies of [['before'], ['before', 'after']]) {
+    inboxes = await startInboxes(folder);
+    expect(inboxes.find(id)?.requests.map(({ body }) => body)).toEqual(bodies);
+    if (bodies.length === 1) {
+      expect(await post(url, 'after')).toBe(200);
+      await inboxes.stop();
+    }
+  }
 });

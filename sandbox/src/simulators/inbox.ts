@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, truncateSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { readBody } from './http.ts';
@@ -70,13 +70,20 @@ export async function startInboxes(folder: string): Promise<Inboxes> {
 
 function readJournals(folder: string): Map<string, Entry[]> {
   const files = readdirSync(folder).filter((name) => name.endsWith('.jsonl'));
-  const lines = (name: string) => readFileSync(join(folder, name), 'utf8').split('\n').slice(0, -1);
   return new Map(
     files.map((name) => [
       name.slice(0, -'.jsonl'.length),
-      lines(name).map((line) => JSON.parse(line) as Entry),
+      readLines(join(folder, name)).map((line) => JSON.parse(line) as Entry),
     ]),
   );
+}
+
+/** Truncates a last line that a crash left incomplete, or the next entry would be appended to it. */
+function readLines(path: string): string[] {
+  const content = readFileSync(path);
+  const end = content.lastIndexOf(0x0a) + 1;
+  if (end < content.length) truncateSync(path, end);
+  return content.subarray(0, end).toString('utf8').split('\n').slice(0, -1);
 }
 
 function answer(mode: InboxMode, response: ServerResponse): void {
