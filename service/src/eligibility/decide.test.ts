@@ -132,7 +132,6 @@ const MUST_REFUSE: Record<Purpose, string> = {
   participate: `account sanctions ${RULES} ${WALLETS} wallet_proof offer_window supply allow_list`,
   commit: `account sanctions ${RULES} ${WALLETS} wallet_proof`,
   order: `account sanctions ${RULES} ${WALLETS} wallet_proof offer_window allow_list`,
-  refund: 'account sanctions',
 };
 const PURPOSES = Object.keys(MUST_REFUSE) as Purpose[];
 

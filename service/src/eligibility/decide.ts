@@ -1,10 +1,8 @@
 import { toTimestamp } from '../http/wire.ts';
 import { offerState } from '../offers/offer.ts';
-import { decideRequirement, type Finding } from './requirement-check.ts';
-import type { Check, CheckCode, CheckNext } from './schema.ts';
+import { CONTACT, decideRequirement, type Finding } from './requirement-check.ts';
+import type { Check, CheckCode } from './schema.ts';
 import type { Situation } from './situation.ts';
-
-export const CONTACT: CheckNext = { type: 'contact', method: null, path: null, body: null };
 
 /** The check of an account on hold. It never says why. */
 export const HELD: Check = {

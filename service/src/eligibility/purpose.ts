@@ -1,8 +1,8 @@
-import { WALLET_KINDS } from './requirement-check.ts';
+import { WALLET_KINDS } from '../requirements/schema.ts';
 import type { CheckCode } from './schema.ts';
 
 /** What a gate protects. `permission` repeats `allow_wallet` for a stored reply, once the wallet is proven. */
-export type Purpose = 'bind' | 'allow_wallet' | 'permission' | 'participate' | 'commit' | 'order' | 'refund';
+export type Purpose = 'bind' | 'allow_wallet' | 'permission' | 'participate' | 'commit' | 'order';
 
 const ACCOUNT: readonly CheckCode[] = ['account', 'sanctions'];
 const RULES: readonly CheckCode[] = [
@@ -38,5 +38,4 @@ export const CHECKS: Readonly<Record<Purpose, ReadonlySet<CheckCode>>> = {
     'wallet_proof',
     'allow_list',
   ]),
-  refund: new Set(ACCOUNT),
 };

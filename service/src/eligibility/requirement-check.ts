@@ -1,5 +1,10 @@
 import type { Level } from '../identity/provider.ts';
-import type { Requirement, RequirementStatus, RequirementType } from '../requirements/schema.ts';
+import {
+  type Requirement,
+  type RequirementStatus,
+  type RequirementType,
+  WALLET_KINDS,
+} from '../requirements/schema.ts';
 import { requirementStatus } from '../requirements/status.ts';
 import type { Check, CheckNext } from './schema.ts';
 import type { Situation } from './situation.ts';
@@ -16,17 +21,15 @@ export type Finding = {
   remaining?: bigint;
 };
 
+/** Nothing that the user can call resolves the check. */
+export const CONTACT: CheckNext = { type: 'contact', method: null, path: null, body: null };
+
 const LEVELS: Partial<Record<RequirementType, Level>> = {
   identity_verification: 'Sorting_KYC_Level',
   kyc_approved: 'BasicKYCLevel',
   accreditation: 'AccreditationIndividual_FullVerification',
   jurisdiction: 'Sorting_KYC_Level',
 };
-
-export const WALLET_KINDS: ReadonlySet<string> = new Set<RequirementType>([
-  'external_wallet',
-  'whitelisted_wallet',
-]);
 
 const NAMES: Record<RequirementType, string> = {
   identity_verification: 'identity check',
@@ -92,7 +95,7 @@ function nextOf(
   outcome: Check['status'],
   computed: RequirementStatus,
 ): CheckNext | null {
-  if (outcome === 'rejected') return { type: 'contact', method: null, path: null, body: null };
+  if (outcome === 'rejected') return CONTACT;
   if (outcome !== 'action_needed') return null;
   if (requirement.type === 'document') {
     const path = `/v1/documents/${requirement.details.document_type}/submission`;

@@ -1,29 +1,17 @@
 import type { Context } from '../context.ts';
-import type { OfferOption } from '../offers/stored-offer.ts';
 import { type FactsOfUser, readAllFacts } from '../requirements/all-facts.ts';
-import { countryPolicy } from '../requirements/country-policy.ts';
-import { decide } from './decide.ts';
-import type { CheckCode } from './schema.ts';
+import { decideRules, type Rules } from './decide-rules.ts';
 
-/** The rules of an option; the ids of its requirements are their keys. */
-export type Rules = Pick<OfferOption, 'id' | 'accreditation_days' | 'requirements'>;
-
-/** An option before and after a change; null where it does not exist. `changed` lists the keys of changed rules. */
+/**
+ * An option before and after a change; null where it does not exist. The ids of its requirements are their keys, and
+ * `changed` lists those of changed rules.
+ */
 export type RuleChange = { before: Rules | null; after: Rules | null; changed: readonly string[] };
 
 export type Gains = { gained: number; lost: number };
 
 /** How a change affects the users. Each rule counts as if it alone changed. */
 export type RuleImpact = Gains & { before: number; after: number; rules: Map<string, Gains> };
-
-/** Checks that depend on the current time or on a wallet, not on the rules of the file. */
-const OTHER_CHECKS: ReadonlySet<CheckCode> = new Set([
-  'sanctions',
-  'offer_window',
-  'wallet_proof',
-  'supply',
-  'allow_list',
-]);
 
 /** Counts how many users would gain or lose eligibility. Streams the users, and holds one batch in memory. */
 export async function measureImpact(
@@ -55,8 +43,8 @@ function count(
   now: number,
 ): void {
   if (impact === undefined) return;
-  const failedBefore = before === null ? null : failuresOf(before, user, config, now);
-  const failedAfter = after === null ? null : failuresOf(after, user, config, now);
+  const failedBefore = before === null ? null : failedRules(before, user, config, now);
+  const failedAfter = after === null ? null : failedRules(after, user, config, now);
   const wasEligible = failedBefore?.size === 0;
   const isEligible = failedAfter?.size === 0;
   if (wasEligible) impact.before++;
@@ -76,18 +64,13 @@ function add(gains: Gains, was: boolean, is: boolean): void {
 }
 
 /** Returns the keys of the rules that the user fails, and the codes of general checks such as a hold. */
-function failuresOf(
+function failedRules(
   option: Rules,
   { isHeld, facts }: FactsOfUser,
   config: Context['config'],
   now: number,
 ): Set<string> {
-  const findings = decide({
-    ...{ now, option, user: facts, isHeld, isSanctioned: false, wallet: null, remainingSupply: null },
-    offer: { id: '', opens: -Infinity, ends: Infinity },
-    countryPolicy: countryPolicy(facts, config),
-    ...{ proof: 'proven', allowList: 'none' },
-  });
-  const failed = findings.filter(({ check }) => check.status !== 'passed' && !OTHER_CHECKS.has(check.code));
+  const findings = decideRules(option, { facts, isHeld, isSanctioned: false }, config, now);
+  const failed = findings.filter(({ check }) => check.status !== 'passed');
   return new Set(failed.map(({ check }) => check.requirement_id ?? check.code));
 }

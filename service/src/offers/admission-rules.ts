@@ -1,3 +1,4 @@
+import { WALLET_KINDS } from '../requirements/schema.ts';
 import { stableJson } from '../stable-json.ts';
 import type { OfferFile } from './file-schema.ts';
 import type { StoredOffer } from './stored-offer.ts';
@@ -8,8 +9,6 @@ const IDENTITY_KINDS: ReadonlySet<string> = new Set([
   'kyc_approved',
   'accreditation',
 ]);
-/** The permission for an allow-list does not depend on these. */
-const WALLET_KINDS: ReadonlySet<string> = new Set(['external_wallet', 'whitelisted_wallet']);
 
 type Option = { accreditation_days: number; requirements: readonly { type: string; details: unknown }[] };
 
@@ -37,7 +36,10 @@ export function findAllowListConflicts(offer: StoredOffer, others: readonly Stor
     );
 }
 
-/** Returns a text that is equal for options that admit the same users to an allow-list. */
+/**
+ * Returns a text that is equal for options that admit the same users to an allow-list, which does not depend on the wallet
+ * requirements.
+ */
 export function admissionRules(options: readonly Option[]): string {
   return stableJson([...new Set(options.map(rulesOf))].sort());
 }

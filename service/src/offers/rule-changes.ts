@@ -1,4 +1,5 @@
-import type { RuleChange, RuleImpact, Rules } from '../eligibility/rule-impact.ts';
+import type { Rules } from '../eligibility/decide-rules.ts';
+import type { RuleChange, RuleImpact } from '../eligibility/rule-impact.ts';
 import type { Requirement } from '../requirements/schema.ts';
 import { stableJson } from '../stable-json.ts';
 import { requirementKey } from './file-rules.ts';

@@ -73,6 +73,12 @@ export const REQUIREMENT_TYPES: readonly RequirementType[] = [
   'jurisdiction',
 ];
 
+/** The requirements that a wallet fulfils, not the person. */
+export const WALLET_KINDS: ReadonlySet<string> = new Set<RequirementType>([
+  'external_wallet',
+  'whitelisted_wallet',
+]);
+
 export const OfferRequirements = Closed(
   {
     object: ObjectName('offer_requirements'),

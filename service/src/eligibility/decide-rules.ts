@@ -1,0 +1,25 @@
+import type { OfferOption } from '../offers/stored-offer.ts';
+import { type CountryPolicy, countryPolicy } from '../requirements/country-policy.ts';
+import type { UserFacts } from '../requirements/status.ts';
+import { decide } from './decide.ts';
+import type { Finding } from './requirement-check.ts';
+
+/** The rules of an option. */
+export type Rules = Pick<OfferOption, 'id' | 'accreditation_days' | 'requirements'>;
+
+type Standing = { facts: UserFacts; isHeld: boolean; isSanctioned: boolean };
+
+/** Decides what the database alone knows about the user. The time of the offer, the supply and the chain count as passed. */
+export function decideRules(
+  option: Rules,
+  { facts, isHeld, isSanctioned }: Standing,
+  policy: CountryPolicy,
+  now: number,
+): Finding[] {
+  return decide({
+    ...{ now, option, user: facts, isHeld, isSanctioned, wallet: null, remainingSupply: null },
+    offer: { id: '', opens: -Infinity, ends: Infinity },
+    countryPolicy: countryPolicy(facts, policy),
+    ...{ proof: 'proven', allowList: 'none' },
+  });
+}
