@@ -340,6 +340,29 @@ describe('a race', () => {
   const races = Object.keys(HARMLESS).flatMap((gate) =>
     ['account', 'sanctions', 'final_rejection'].map((fault) => ({ gate, fault })),
   );
+  test.each(['account', 'sanctions', 'final_rejection'])('of a commit and %s', async (name) => {
+    const fault = FAULTS[name] as Fault;
+    const { body } = await (GATES.participation as Gate).call(`commit-${count++}`);
+    expect(body.status).toBe('pending');
+    const { operator } = world.app.ctx;
+    if (operator === null) throw new Error('no operator');
+    const signer = {
+      ...operator,
+      // The last moment before the signed bytes are stored.
+      signTransaction: async (call: Parameters<typeof operator.signTransaction>[0]) => {
+        const signed = await operator.signTransaction(call);
+        await fault.make();
+        return signed;
+      },
+    };
+    try {
+      await saleWorker({ app: world.app }, { signer }).settle();
+      await HARMLESS.participation?.({ status: 200, body }, name);
+    } finally {
+      await fault.undo?.();
+    }
+  });
+
   test.each(races)('of $gate and $fault', async (names) => {
     const { gate, fault } = cellOf(names.gate, names.fault);
     const outcomes = new Set<number>();

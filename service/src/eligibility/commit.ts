@@ -2,8 +2,11 @@ import { lockHeld } from '../accounts/hold.ts';
 import type { ChainName } from '../chain/chains.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
-import { findOfferById } from '../offers/offer.ts';
+import { findOfferById, findStoredOption } from '../offers/offer.ts';
+import type { OfferOption } from '../offers/stored-offer.ts';
+import { lockApplicants, readFactsIn } from '../requirements/facts.ts';
 import { lockProofsOfAll } from '../wallets/proof.ts';
+import { decideRules } from './decide-rules.ts';
 import { decideFor } from './gate.ts';
 import { failuresOf, refusalOf } from './refusal.ts';
 
@@ -74,7 +77,7 @@ export async function decideRefunds(ctx: Context, rows: readonly CommitRow[]): P
   });
 }
 
-/** A hold, a sanction or the end of a proof arrived between the decision and the signed transaction. */
+/** Something that stops the transaction arrived between the decision and the signed transaction. */
 export class EligibilityChanged extends Error {
   constructor() {
     super('the eligibility of a participation changed while its transaction was signed');
@@ -83,13 +86,32 @@ export class EligibilityChanged extends Error {
 }
 
 /**
- * Throws `EligibilityChanged` unless the rows may still be sent, and keeps holds and other users' proofs waiting until the
- * transaction that stores the signed bytes ends.
+ * Throws `EligibilityChanged` unless the rows may still be sent, and keeps holds, answers of the identity provider and
+ * other users' proofs waiting until the transaction that stores the signed bytes ends.
  */
-export async function lockEligible(
+export async function lockCommits(ctx: Context, tx: Db, rows: readonly CommitRow[]): Promise<void> {
+  await lockRefunds(ctx, tx, rows);
+  const keys = rows.map(({ userId, partnerId, user }) => ({
+    user_id: userId,
+    partner_id: partnerId,
+    wallet_address: user,
+  }));
+  if (!(await lockProofsOfAll(tx, keys))) throw new EligibilityChanged();
+  await lockApplicants(
+    tx,
+    rows.map(({ userId }) => userId),
+  );
+  const options = new Map<string, OfferOption | undefined>();
+  for (const { offerId, optionId } of rows)
+    if (!options.has(optionId)) options.set(optionId, await findStoredOption(tx, offerId, optionId));
+  for (const { userId, optionId } of rows)
+    if (!(await meetsRules(ctx, tx, userId, options.get(optionId)))) throw new EligibilityChanged();
+}
+
+/** Like `lockCommits` for refunds, which only a hold or a sanction stops. */
+export async function lockRefunds(
   { sanctions }: Pick<Context, 'sanctions'>,
   tx: Db,
-  purpose: 'commit' | 'refund',
   rows: readonly CommitRow[],
 ): Promise<void> {
   const held = await lockHeld(
@@ -97,11 +119,18 @@ export async function lockEligible(
     rows.map(({ userId }) => userId),
   );
   if (held.length > 0 || rows.some(({ user }) => sanctions.has(user))) throw new EligibilityChanged();
-  if (purpose === 'refund') return;
-  const keys = rows.map(({ userId, partnerId, user }) => ({
-    user_id: userId,
-    partner_id: partnerId,
-    wallet_address: user,
-  }));
-  if (!(await lockProofsOfAll(tx, keys))) throw new EligibilityChanged();
+}
+
+/** Decides about the requirements again, as the transaction sees them. */
+async function meetsRules(
+  ctx: Context,
+  tx: Db,
+  userId: string,
+  option: OfferOption | undefined,
+): Promise<boolean> {
+  if (option === undefined) return false;
+  const facts = await readFactsIn(ctx, tx, userId, [option.id]);
+  if (facts === null) return false;
+  const standing = { facts, isHeld: false, isSanctioned: false };
+  return failuresOf('commit', decideRules(option, standing, ctx.config, ctx.clock.now())).length === 0;
 }

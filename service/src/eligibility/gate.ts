@@ -1,9 +1,15 @@
 import type { ChainName } from '../chain/chains.ts';
 import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import type { Offer } from '../offers/catalogue.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
+import { lockFacts } from '../requirements/facts.ts';
+import { lockProof } from '../wallets/proof.ts';
+import { lockAccount } from './account.ts';
 import { decide } from './decide.ts';
+import { decideRules } from './decide-rules.ts';
 import { CHECKS, type Purpose } from './purpose.ts';
 import { readSituations } from './read-situations.ts';
 import { refusalOf } from './refusal.ts';
@@ -25,6 +31,28 @@ export async function decideFor(
 ): Promise<Finding[]> {
   const situations = await readSituations(ctx, user, offer, options, { wallet, chain }, CHECKS[purpose]);
   return situations.flatMap(decide);
+}
+
+/**
+ * Repeats the checks that the database decides (hold, sanction, requirements, proof) in the transaction that takes effect:
+ * what was lost while the chain answered is refused, and what is lost from now on waits until the transaction ends.
+ */
+export async function lockEligible(
+  ctx: Pick<Context, 'sanctions' | 'clock' | 'config' | 'openPiiFacts'>,
+  tx: Db,
+  { userId, partnerId }: Pick<UserCaller, 'userId' | 'partnerId'>,
+  purpose: Purpose,
+  { options, wallet }: Pick<GateInput, 'options' | 'wallet'>,
+): Promise<void> {
+  await lockAccount(tx, userId);
+  await lockProof(tx, { user_id: userId, partner_id: partnerId, wallet_address: wallet });
+  const ids = options.map(({ id }) => id);
+  const facts = await lockFacts(ctx, tx, userId, ids);
+  if (facts === null) throw new ApiError('unauthorized');
+  const standing = { facts, isHeld: false, isSanctioned: ctx.sanctions.has(wallet) };
+  const findings = options.flatMap((option) => decideRules(option, standing, ctx.config, ctx.clock.now()));
+  const refusal = refusalOf(purpose, findings);
+  if (refusal !== null) throw refusal;
 }
 
 /** Throws the error of the first check that has not passed, with all of them in `errors.checks`. */

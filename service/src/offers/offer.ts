@@ -128,6 +128,15 @@ export async function lockOpenOffer(tx: Db, offerId: string, clock: Clock): Prom
     throw new ApiError('offer_not_started');
 }
 
+/** Returns an option as the transaction sees it, whether or not its offer is still listed. */
+export async function findStoredOption(
+  tx: Db,
+  offerId: string,
+  id: string,
+): Promise<OfferOption | undefined> {
+  return (await readOfferById(tx, offerId))?.options.find((option) => option.id === id);
+}
+
 /** Returns what limits the supply of an option, whether or not its offer is still listed. */
 export function findOptionSupply(db: Db, optionId: string) {
   return readOptionSupply(db, optionId);

@@ -2,8 +2,7 @@ import { normalizeAddress, parseHash, showHash } from '../chain/address.ts';
 import { chainFacts } from '../chain/chains.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
-import { lockAccount } from '../eligibility/account.ts';
-import { decideFor } from '../eligibility/gate.ts';
+import { decideFor, lockEligible } from '../eligibility/gate.ts';
 import { refusalOf } from '../eligibility/refusal.ts';
 import type { Finding } from '../eligibility/requirement-check.ts';
 import { ApiError, invalidField } from '../errors.ts';
@@ -19,7 +18,6 @@ import {
   lockOpenOffer,
 } from '../offers/offer.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
-import { lockProof } from '../wallets/proof.ts';
 import { openFundingChain } from './funding-chain.ts';
 import { judgeApproval } from './judge-approval.ts';
 import { assertMinimumPurchase } from './minimum-purchase.ts';
@@ -97,7 +95,7 @@ export async function createParticipation(
   };
   const now = toTimestamp(ctx.clock.micros());
   const approval = await judgeApproval(ctx, chain.reader, contract, required);
-  return recordParticipation(ctx, hash, option, request, {
+  return recordParticipation(ctx, caller, option, request, {
     ...request,
     id: newId(ctx.clock, ctx.random),
     ...approval,
@@ -172,18 +170,17 @@ async function assertApprovalUnused({ db }: Context, request: RequestColumns, ha
 
 async function recordParticipation(
   ctx: Context,
-  hash: Buffer,
+  caller: UserCaller,
   option: OfferOption,
   request: RequestColumns,
   row: NewRow,
 ): Promise<Participation> {
   return ctx.commitReply(async (tx) => {
     await lockOpenOffer(tx, row.offer_id, ctx.clock);
-    await lockAccount(tx, row.user_id);
-    await lockProof(tx, row);
+    await lockEligible(ctx, tx, caller, 'participate', { options: [option], wallet: row.wallet_address });
     await assertCapacity(tx, option, row);
     if (await insertParticipation(ctx, tx, row)) return showParticipation(row);
-    const existing = await findExisting({ db: tx }, request, hash);
+    const existing = await findExisting({ db: tx }, request, row.approval_hash);
     if (existing === null) throw new ApiError('approval_already_used');
     return existing;
   });

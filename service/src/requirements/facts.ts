@@ -2,9 +2,11 @@ import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import type { PiiFacts } from '../pii/personal-data.ts';
 import type { UserFacts } from './status.ts';
-import { type FactsRow, readFactsRow, readFactsRowIn } from './store.ts';
+import { type FactsRow, lockApplicants, readFactsRow, readFactsRowIn } from './store.ts';
 
-export { FACTS_TEXT, type FactsRow } from './store.ts';
+export { FACTS_TEXT, type FactsRow, lockApplicants } from './store.ts';
+
+type FactsContext = Pick<Context, 'openPiiFacts' | 'config'>;
 
 /** Reads all facts about a user in one round trip, without calling a provider. Returns null for an unknown user. */
 export async function readFacts(
@@ -18,7 +20,7 @@ export async function readFacts(
 
 /** Like `readFacts`, inside a transaction that may have changed the facts. */
 export async function readFactsIn(
-  ctx: Context,
+  ctx: FactsContext,
   tx: Db,
   userId: string,
   optionIds: readonly string[],
@@ -27,11 +29,18 @@ export async function readFactsIn(
   return row === undefined ? null : toFacts(ctx, userId, row);
 }
 
-export function toFacts(
-  ctx: Pick<Context, 'openPiiFacts' | 'config'>,
+/** Like `readFactsIn`; new answers of the identity provider wait until the transaction ends. */
+export async function lockFacts(
+  ctx: FactsContext,
+  tx: Db,
   userId: string,
-  row: FactsRow,
-): UserFacts {
+  optionIds: readonly string[],
+): Promise<UserFacts | null> {
+  await lockApplicants(tx, [userId]);
+  return readFactsIn(ctx, tx, userId, optionIds);
+}
+
+export function toFacts(ctx: FactsContext, userId: string, row: FactsRow): UserFacts {
   const reviews: UserFacts['reviews'] = {};
   for (const [level, status, answer, rejectType, reviewedAt, person] of row.reviews ?? [])
     reviews[level] = { status, answer, rejectType, reviewedAt, person };
@@ -48,7 +57,7 @@ export function toFacts(
     row.sealed_facts === null
       ? null
       : {
-          ...withoutApproved(ctx, ctx.openPiiFacts(userId, row.sealed_facts)),
+          ...withPolicy(ctx, ctx.openPiiFacts(userId, row.sealed_facts)),
           version: row.version ?? 0,
           isStale: row.is_stale ?? false,
         };
@@ -57,6 +66,6 @@ export function toFacts(
 }
 
 /** Former places count only where changes of country wait for an operator. */
-function withoutApproved({ config }: Pick<Context, 'config'>, facts: PiiFacts): PiiFacts {
+function withPolicy({ config }: Pick<Context, 'config'>, facts: PiiFacts): PiiFacts {
   return config.countryChangePolicy === 'review' ? facts : { ...facts, formerPlaces: [] };
 }

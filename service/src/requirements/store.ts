@@ -64,6 +64,16 @@ export async function readFactsRowIn(
   return rows[0] as FactsRow | undefined;
 }
 
+/** Keeps writers of identity answers and personal data waiting until the transaction ends: they lock these rows too. */
+export async function lockApplicants(tx: Db, userIds: readonly string[]): Promise<void> {
+  await tx.executeQuery(
+    CompiledQuery.raw(
+      'select from identity_applicants where user_id = any($1::uuid[]) order by user_id for share',
+      [userIds],
+    ),
+  );
+}
+
 export type NextFactsRow = FactsRow & { id: string; is_held: boolean };
 
 /** Reads the facts of the next users in order of their ids. */

@@ -1,5 +1,5 @@
 import type { Db } from '../db/pool.ts';
-import { lockEligible } from '../eligibility/commit.ts';
+import { lockCommits } from '../eligibility/commit.ts';
 import { toTimestamp } from '../http/wire.ts';
 import { changeStatus } from '../participations/status.ts';
 import { freezeSanctioned } from '../screening/freeze.ts';
@@ -68,7 +68,7 @@ export async function submitRows(
   transactionId: string,
   rows: readonly SettlementRow[],
 ): Promise<void> {
-  await lockEligible(ctx, tx, 'commit', rows);
+  await lockCommits(ctx, tx, rows);
   const moved = await changeStatus(ctx, tx, {
     ids: rows.map(({ id }) => id),
     from: ['pending'],

@@ -1,5 +1,5 @@
 import type { Db } from '../db/pool.ts';
-import { lockEligible } from '../eligibility/commit.ts';
+import { lockRefunds } from '../eligibility/commit.ts';
 import { changeStatus } from '../participations/status.ts';
 import { freezeSanctioned } from '../screening/freeze.ts';
 import { postponeIfFundBlocked } from './postpone.ts';
@@ -30,7 +30,7 @@ export async function submitRefunds(
   transactionId: string,
   rows: readonly SettlementRow[],
 ): Promise<void> {
-  await lockEligible(ctx, tx, 'refund', rows);
+  await lockRefunds(ctx, tx, rows);
   const ids = rows.map((row) => row.id);
   if ((await assignRefund(tx, transactionId, ids)) !== rows.length)
     throw new Error('the status of a refund changed concurrently');

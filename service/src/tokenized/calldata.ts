@@ -2,14 +2,12 @@ import { encodeSwap, findCostProblem } from '@causeway/contracts/encodings/token
 import { readDecimals } from '../chain/evm/erc20.ts';
 import { simulate } from '../chain/evm/simulate.ts';
 import type { Context } from '../context.ts';
-import { lockAccount } from '../eligibility/account.ts';
 import { ApiError } from '../errors.ts';
 import { appendEvent } from '../events/event.ts';
 import { toTimestamp } from '../http/wire.ts';
 import type { Signer } from '../operator/signer.ts';
 import { invalidResponse } from '../outbound/failure.ts';
-import { lockProof } from '../wallets/proof.ts';
-import { assertMayTrade } from './eligibility.ts';
+import { assertMayTrade, lockMayTrade } from './eligibility.ts';
 import type { Intent } from './intent.ts';
 import type { Cost } from './order-checks.ts';
 import { orderEvent } from './order-event.ts';
@@ -51,9 +49,7 @@ export async function issueCalldata(
   // Calldata cannot be recalled, so the last look is right before it is given out.
   await assertMayTrade(ctx, intent.caller, intent.offer, contract, wallet);
   return ctx.commitReply(async (tx) => {
-    const { userId: user_id, partnerId: partner_id } = intent.caller;
-    await lockAccount(tx, user_id);
-    await lockProof(tx, { user_id, partner_id, wallet_address: wallet });
+    await lockMayTrade(ctx, tx, intent.caller, intent.offer, wallet);
     const now = toTimestamp(ctx.clock.micros());
     if (!(await moveOrder(tx, id, 'attested', { state: 'live', holding: true }, now)))
       throw new ApiError('order_outstanding', { expires_at: expiryOf(attestation) });

@@ -1,10 +1,11 @@
 import type { Hex } from 'viem';
 import type { Context } from '../context.ts';
-import { assertEligible } from '../eligibility/gate.ts';
+import type { Db } from '../db/pool.ts';
+import { assertEligible, lockEligible } from '../eligibility/gate.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import type { Offer } from '../offers/catalogue.ts';
-import type { EvmContract } from '../offers/stored-offer.ts';
+import type { EvmContract, OfferOption } from '../offers/stored-offer.ts';
 
 /** Throws unless this user may trade the offer with this wallet. */
 export async function assertMayTrade(
@@ -14,7 +15,21 @@ export async function assertMayTrade(
   { chain }: EvmContract,
   wallet: Hex,
 ): Promise<void> {
-  const option = offer.options[0];
+  await assertEligible(ctx, caller, 'order', { offer, options: [optionOf(offer)], wallet, chain });
+}
+
+/** Like `assertMayTrade` without the chain, in the transaction that issues the calldata. */
+export async function lockMayTrade(
+  ctx: Context,
+  tx: Db,
+  caller: UserCaller,
+  offer: Offer,
+  wallet: Hex,
+): Promise<void> {
+  await lockEligible(ctx, tx, caller, 'order', { options: [optionOf(offer)], wallet });
+}
+
+function optionOf({ options: [option] }: Offer): OfferOption {
   if (option === undefined) throw new ApiError('not_found');
-  await assertEligible(ctx, caller, 'order', { offer, options: [option], wallet, chain });
+  return option;
 }

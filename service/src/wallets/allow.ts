@@ -3,8 +3,7 @@ import { uncached } from '../chain/evm/client.ts';
 import { readAuthorized } from '../chain/evm/fund-swap.ts';
 import { simulate } from '../chain/evm/simulate.ts';
 import type { Context } from '../context.ts';
-import { lockAccount } from '../eligibility/account.ts';
-import { assertEligible, decideFor, type GateInput } from '../eligibility/gate.ts';
+import { assertEligible, decideFor, type GateInput, lockEligible } from '../eligibility/gate.ts';
 import { refusalOf } from '../eligibility/refusal.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
@@ -12,7 +11,6 @@ import { newId } from '../http/ids.ts';
 import { toTimestamp } from '../http/wire.ts';
 import { assertReadable, evmContractOn, findOffer, offerState } from '../offers/offer.ts';
 import { proveOwnership, readAddress } from './challenge.ts';
-import { lockProof } from './proof.ts';
 import { assertNotRevoking, lockNotRevoking } from './revocation.ts';
 import type { AllowWallet, AllowWalletReply } from './schema.ts';
 import { endVerification, recordAllowed } from './verification.ts';
@@ -65,8 +63,7 @@ export async function allowWallet(
   // The user may have lost eligibility while the supplier and the chain answered.
   await assertEligible(ctx, caller, 'permission', gate);
   return ctx.commitReply(async (tx) => {
-    await lockAccount(tx, caller.userId);
-    await lockProof(tx, { user_id: caller.userId, partner_id: caller.partnerId, wallet_address: wallet });
+    await lockEligible(ctx, tx, caller, 'permission', gate);
     await lockNotRevoking(tx, key);
     const permitted = { ...verification, deadline: new Date(deadline).toISOString() };
     await startVerification(tx, permitted, toTimestamp(ctx.clock.micros()));
