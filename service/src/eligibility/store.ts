@@ -28,11 +28,8 @@ export const situationStatement = (factsText: string) => ({
       where w.user_id = $1 and w.partner_id = $3 and ($4::text is null or w.address = $4)) as proofs,
     (select json_agg(json_build_array(b.option_id, b.address)) from option_addresses b
       where b.user_id = $1 and b.option_id = any($2)) as bindings,
-    (select json_agg(json_build_array(r.offer_option_id, r.asset_digits, r.price_usd::text, r.amount::text)) from (
-      select offer_option_id, asset_digits, price_usd, sum(amount) as amount from participations
-      where offer_option_id = any($5) and status in ('pending', 'submitted', 'completed', 'remit_submitted', 'remit_failed')
-        and (status <> 'pending' or frozen_reason is null)
-      group by offer_option_id, asset_digits, price_usd) r) as reserved
+    (select json_agg(json_build_array(r.offer_option_id, r.asset_digits, r.price_usd::text, r.amount::text))
+      from reserved_supply r where r.offer_option_id = any($5)) as reserved
     from (${factsText}) f, users u where u.id = $1`,
 });
 

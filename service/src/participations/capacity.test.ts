@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, describe, expect, test } from 'vitest';
-import { UNIT } from '../../test/support/sale.ts';
+import { saleWorker, UNIT } from '../../test/support/sale.ts';
 import { useSale } from '../../test/support/settlement.ts';
 import { partnerOf } from '../../test/support/tokens.ts';
 
@@ -58,6 +58,32 @@ describe('a limited supply', () => {
     await limitSupply(null);
     await sql`update participations set status = 'failed' where status = 'prepared'`.execute(sale.app.ctx.db);
   });
+});
+
+test('the counted supply is the sum of the rows that reserve some, whatever changes them', async () => {
+  const { db } = sale.app.ctx;
+  const counted = async () => {
+    const { rows } = await sql<{ counted: string; summed: string }>`
+      select (select coalesce(sum(amount), 0) from reserved_supply)::text as counted,
+        (select coalesce(sum(amount), 0) from participations where status not in ('prepared', 'failed', 'remitted')
+          and (status <> 'pending' or frozen_reason is null))::text as summed`.execute(db);
+    expect(rows[0]?.counted).toBe(rows[0]?.summed);
+    return BigInt(rows[0]?.counted ?? 0);
+  };
+  const before = await counted();
+  const { body } = await invest(5, 3n);
+  expect(body.status).toBe('pending');
+  expect(await counted()).toBe(before + 3n * UNIT);
+  await sql`update participations set frozen_reason = 'hold' where status = 'pending'`.execute(db);
+  expect(await counted()).toBe(0n);
+  await sql`update participations set frozen_reason = null, price_usd = price_usd + 1`.execute(db);
+  expect(await counted()).toBe(before + 3n * UNIT);
+  await saleWorker(sale).settle();
+  await sale.mine(3);
+  await saleWorker(sale).settle();
+  const settled = await counted();
+  await sql`update participations set status = 'failed' where id = ${String(body.id)}`.execute(db);
+  expect(await counted()).toBe(settled - 3n * UNIT);
 });
 
 describe('prepared participations', () => {

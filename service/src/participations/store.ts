@@ -197,7 +197,7 @@ export type FrozenParticipation = {
   asset_digits: number;
 };
 
-/** Lists the rows among `ids` that are frozen for this reason, oldest first. */
+/** Locks and lists the rows among `ids` that are frozen for this reason, oldest first. */
 export async function listFrozen(
   tx: Db,
   ids: readonly string[],
@@ -205,7 +205,9 @@ export async function listFrozen(
 ): Promise<FrozenParticipation[]> {
   const { rows } = await sql<FrozenParticipation>`
     select id, status, offer_option_id, amount, asset_digits from participations
-    where id = any(${ids}::uuid[]) and frozen_reason = ${reason} order by inserted_at, id`.execute(tx);
+    where id = any(${ids}::uuid[]) and frozen_reason = ${reason} order by inserted_at, id for update`.execute(
+    tx,
+  );
   return rows;
 }
 
@@ -226,17 +228,14 @@ export async function lockOption(tx: Db, optionId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`supply ${optionId}`}, 0))`.execute(tx);
 }
 
-/** Sums what participations have reserved of an option, per price and digits. Frozen pending rows reserve nothing. */
+/** Returns what participations have reserved of an option, per price and digits. A trigger counts it. */
 export async function listReserved(
   db: Db,
   optionId: string,
 ): Promise<{ digits: number; price_usd: string | null; amount: bigint }[]> {
   const { rows } = await sql<{ digits: number; price_usd: string | null; amount: string }>`
-    select asset_digits as digits, price_usd::text, sum(amount)::text as amount from participations
-    where offer_option_id = ${optionId}
-      and status in ('pending', 'submitted', 'completed', 'remit_submitted', 'remit_failed')
-      and (status <> 'pending' or frozen_reason is null)
-    group by asset_digits, price_usd`.execute(db);
+    select asset_digits as digits, price_usd::text, amount::text from reserved_supply
+    where offer_option_id = ${optionId}`.execute(db);
   return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }));
 }
 
