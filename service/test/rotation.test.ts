@@ -3,6 +3,9 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { hashPassword } from '../src/accounts/password.ts';
 import { throttleAttempt } from '../src/accounts/throttle.ts';
+import { recordCommand } from '../src/audit/entry.ts';
+import { sealAuditLog } from '../src/audit/sealer.ts';
+import { verifyAuditLog } from '../src/audit/verify.ts';
 import { rotateSecrets } from '../src/oauth/rotate-secrets.ts';
 import { apiRoutes } from '../src/routes.ts';
 import { rememberOwner } from '../src/wallets/owner-hashes.ts';
@@ -168,7 +171,7 @@ test('failed sign-ins count across nodes with different newest secrets', async (
   await Promise.all([one.close(), two.close()]);
 });
 
-test('wallets of held accounts and webhook secrets outlive the secret that they were stored with', async () => {
+test('wallets of held accounts, webhook secrets and checkpoints outlive the secret that they were stored with', async () => {
   const address = '0x00000000000000000000000000000000000000a1';
   const held = '01890000-0000-7000-8000-0000000000c2';
   const before = await startNode([OLD]);
@@ -187,6 +190,8 @@ test('wallets of held accounts and webhook secrets outlive the secret that they 
     payload: { url: 'http://127.0.0.1:49998/', types: ['*'] },
   });
   expect(created.statusCode).toBe(200);
+  await recordCommand(before.ctx.db, 'test');
+  await sealAuditLog(before.ctx, 0);
   await before.close();
 
   const promoted = await startNode([NEW, OLD]);
@@ -194,6 +199,7 @@ test('wallets of held accounts and webhook secrets outlive the secret that they 
   await promoted.close();
 
   const after = await startNode([NEW]);
+  expect(await verifyAuditLog(after.ctx)).toMatchObject({ checkpoints: 1, problem: null });
   const row = await after.ctx.db.selectFrom('webhook_endpoints').selectAll().executeTakeFirstOrThrow();
   const secret = after.ctx.sealing.open('webhook secret', row.sealed_secret, row.id).toString();
   expect(secret).toBe(created.json().secret);

@@ -3,9 +3,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type TestApp, testApp } from '../../test/support/app.ts';
 import { makeUser, USER } from '../../test/support/tokens.ts';
 import { holdUser } from '../accounts/hold.ts';
+import { createSealing } from '../sealing.ts';
 import { EMPTY_CHAIN, hashChain, hashEntry } from './chain.ts';
 import { createCheckpointKeys, openCheckpoint, signCheckpoint } from './checkpoint.ts';
 import { recordCommand } from './entry.ts';
+import { keepCheckpointKeys } from './former-keys.ts';
 import { auditPlugin } from './plugin.ts';
 import { sealAuditLog } from './sealer.ts';
 import { findLastCheckpoint, listSealedEntries } from './store.ts';
@@ -155,6 +157,33 @@ describe('the audit log', () => {
     const reply = await read();
     expect([reply.statusCode, reply.headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
     expect(openCheckpoint(createCheckpointKeys(app.ctx.sealing), reply.body)?.size).toBe(3n);
+  });
+
+  test('verifies after the secret was replaced twice, and trusts no key that was inserted into the database', async () => {
+    const [a, b, c, stranger] = [1, 2, 3, 4].map((n) => Buffer.alloc(32, n)) as [
+      Buffer,
+      Buffer,
+      Buffer,
+      Buffer,
+    ];
+    const under = (...secrets: Buffer[]) => ({
+      ...app.ctx,
+      sealing: createSealing(secrets, app.ctx.random),
+    });
+    const sealUnder = async (secret: Buffer) => {
+      await write(2);
+      await sealAuditLog(under(secret), 0);
+    };
+    await sealUnder(a);
+    await keepCheckpointKeys(under(b, a));
+    await sealUnder(b);
+    await keepCheckpointKeys(under(c, b));
+    await sealUnder(c);
+    expect(await verifyAuditLog(under(c))).toEqual({ entries: 6n, checkpoints: 3, problem: null });
+
+    await keepCheckpointKeys(under(b, stranger));
+    await sealUnder(stranger);
+    expect((await verifyAuditLog(under(c))).problem).toContain('not signed');
   });
 
   test('checkpoints of an older secret still verify, those of a stranger do not', () => {

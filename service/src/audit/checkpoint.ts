@@ -1,34 +1,47 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import type { Sealing } from '../sealing.ts';
 
-/** Signs checkpoints. The keys derive from `CAUSEWAY_SECRET`, which is not in the database. */
-export type CheckpointKeys = { origin: string; newest: SigningKey; all: SigningKey[] };
-type SigningKey = { privateKey: KeyObject; publicKey: KeyObject; hint: Buffer };
+/** Signs and verifies checkpoints. The keys derive from `CAUSEWAY_SECRET`, which is not in the database. */
+export type CheckpointKeys = { origin: string; newest: SigningKey; all: VerificationKey[] };
+type VerificationKey = { publicKey: KeyObject; hint: Buffer };
+type SigningKey = VerificationKey & { privateKey: KeyObject };
 
 export type Checkpoint = { size: bigint; chainHash: Buffer };
 
-/** DER of an Ed25519 private key without its 32 bytes (RFC 8410). */
+/** DER of an Ed25519 private key and of a public key, without their 32 bytes (RFC 8410). */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
+const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 const ED25519 = 1;
 
-export function createCheckpointKeys(sealing: Pick<Sealing, 'tags'>): CheckpointKeys {
+/** `formerKeys` are the public keys of removed secrets. */
+export function createCheckpointKeys(
+  sealing: Pick<Sealing, 'tags'>,
+  formerKeys: readonly Buffer[] = [],
+): CheckpointKeys {
   const origin = 'causeway/audit';
-  const all = sealing.tags('audit checkpoint', 'ed25519').map((seed) => keyOf(origin, seed));
-  const [newest] = all;
+  const listed = sealing.tags('audit checkpoint', 'ed25519').map((seed) => signingKey(origin, seed));
+  const [newest] = listed;
   if (newest === undefined) throw new Error('at least one secret is required');
-  return { origin, newest, all };
+  const former = formerKeys.map((raw) => {
+    const der = Buffer.concat([SPKI_PREFIX, raw]);
+    return verificationKey(origin, createPublicKey({ key: der, format: 'der', type: 'spki' }));
+  });
+  return { origin, newest, all: [...listed, ...former] };
 }
 
-function keyOf(origin: string, seed: Buffer): SigningKey {
+function signingKey(origin: string, seed: Buffer): SigningKey {
   const der = Buffer.concat([PKCS8_PREFIX, seed]);
   const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-  const publicKey = createPublicKey(privateKey);
+  return { privateKey, ...verificationKey(origin, createPublicKey(privateKey)) };
+}
+
+function verificationKey(origin: string, publicKey: KeyObject): VerificationKey {
   const hint = createHash('sha256')
     .update(`${origin}\n`)
     .update(Buffer.from([ED25519]))
     .update(rawKey(publicKey))
     .digest();
-  return { privateKey, publicKey, hint: hint.subarray(0, 4) };
+  return { publicKey, hint: hint.subarray(0, 4) };
 }
 
 /** Returns the key in the form that verifiers of signed notes take (C2SP signed-note). */
@@ -58,6 +71,7 @@ export function openCheckpoint({ origin, all }: CheckpointKeys, note: string): C
   return { size: BigInt(size), chainHash: Buffer.from(hash, 'base64') };
 }
 
-function rawKey(key: KeyObject): Buffer {
+/** Returns the 32 bytes of a public key. */
+export function rawKey(key: KeyObject): Buffer {
   return Buffer.from(key.export({ format: 'der', type: 'spki' })).subarray(-32);
 }

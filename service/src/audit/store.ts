@@ -70,6 +70,15 @@ export async function listCheckpoints(db: Db): Promise<Checkpoint[]> {
   return rows;
 }
 
+export async function listFormerKeys(db: Db): Promise<{ public_key: Buffer; tag: Buffer }[]> {
+  return db.selectFrom('audit_former_keys').select(['public_key', 'tag']).execute();
+}
+
+export async function putFormerKey(tx: Db, publicKey: Buffer, tag: Buffer): Promise<void> {
+  await sql`insert into audit_former_keys (public_key, tag) values (${publicKey}, ${tag})
+    on conflict (public_key) do update set tag = excluded.tag`.execute(tx);
+}
+
 /** Records that a command ran, without the values of its options. */
 export async function insertCommandEntry(db: Db, command: string): Promise<void> {
   await sql`select audit('command.run', audit_object('command', null), audit_object('command', ${command}))`.execute(

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { EMPTY_CHAIN, hashChain, hashEntry } from './chain.ts';
-import { type Checkpoint, createCheckpointKeys, openCheckpoint } from './checkpoint.ts';
+import { type Checkpoint, openCheckpoint } from './checkpoint.ts';
+import { loadCheckpointKeys } from './former-keys.ts';
 import { listCheckpoints, listSealedEntries, type SealedEntry } from './store.ts';
 
 const BATCH_SIZE = 2_000;
@@ -13,10 +14,11 @@ export type Verification = { entries: bigint; checkpoints: number; problem: stri
  * back, differs only from a kept checkpoint.
  */
 export async function verifyAuditLog(
-  { db, sealing }: Pick<Context, 'db' | 'sealing'>,
+  ctx: Pick<Context, 'db' | 'sealing'>,
   kept: readonly string[] = [],
 ): Promise<Verification> {
-  const keys = createCheckpointKeys(sealing);
+  const { db } = ctx;
+  const keys = await loadCheckpointKeys(ctx);
   const notes = [...(await listCheckpoints(db)).map(({ note }) => note), ...kept];
   const signed: Checkpoint[] = [];
   for (const note of notes) {

@@ -4,6 +4,7 @@ import type { Generated, GeneratedAlways } from 'kysely';
 export interface AuditTables {
   audit_entries: AuditEntries;
   audit_checkpoints: AuditCheckpoints;
+  audit_former_keys: { public_key: Buffer; tag: Buffer };
 }
 
 export interface AuditEntries {

@@ -1,3 +1,4 @@
+import { keepCheckpointKeys } from '../audit/former-keys.ts';
 import { forgetOlderSecrets } from '../db/installation.ts';
 import type { CommandContext } from '../operations/run-command.ts';
 import { rotatePii } from '../pii/rotate.ts';
@@ -11,6 +12,7 @@ export async function rotateSecrets(ctx: CommandContext) {
   const signing_keys = await resealSigningKeys(ctx);
   const webhook_secrets = await resealEndpointSecrets(ctx);
   await keepOwnerKeys(ctx);
+  await keepCheckpointKeys(ctx);
   await forgetOlderSecrets(ctx.db, ctx.sealing);
   return { personal_data, signing_keys, webhook_secrets };
 }
