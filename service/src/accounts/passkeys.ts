@@ -7,6 +7,7 @@ import {
   verifyAuthenticationResponse,
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
+import { recordFailedSignIn } from '../audit/entry.ts';
 import type { Context } from '../context.ts';
 import { newId } from '../http/ids.ts';
 import { composeMail } from '../mail/message.ts';
@@ -122,7 +123,10 @@ export async function signInWithPasskey(
       },
     }),
   );
-  if (!verified?.verified) return null;
+  if (!verified?.verified) {
+    await recordFailedSignIn(ctx.db, passkey.user_id);
+    return null;
+  }
   return ctx.db.transaction().execute(async (tx) => {
     await touchPasskey(tx, passkey.id, verified.authenticationInfo.newCounter);
     const user = await findUser(tx, passkey.user_id);

@@ -1,3 +1,4 @@
+import { recordFailedSignIn } from '../audit/entry.ts';
 import type { Context } from '../context.ts';
 import { newId } from '../http/ids.ts';
 import { FORMATS } from '../http/wire.ts';
@@ -82,8 +83,10 @@ export async function confirmRegistration(
   const sameBrowser = isSameBrowser(link.browser, cookie);
   if (!sameBrowser) {
     const attempt = await throttleAttempt(ctx, registration.email, source);
-    if (!(await verifyPassword(ctx, registration.passwordHash, password)))
+    if (!(await verifyPassword(ctx, registration.passwordHash, password))) {
+      await recordFailedSignIn(ctx.db, null);
       return { outcome: 'wrong_password' };
+    }
     await attempt.succeed();
   }
   const user = {

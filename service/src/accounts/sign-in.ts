@@ -1,9 +1,10 @@
+import { recordFailedSignIn } from '../audit/entry.ts';
 import type { Context } from '../context.ts';
 import type { Browser } from './browser.ts';
 import { hashPassword, needsRehash, verifyPassword } from './password.ts';
 import { startSession } from './sessions.ts';
 import { noteSignIn } from './sign-in-notice.ts';
-import { findUserByEmail, setPasswordHash } from './store.ts';
+import { findUserByEmail, replacePasswordHash } from './store.ts';
 import { throttleAttempt } from './throttle.ts';
 
 /** Returns the new cookie, or null for a wrong password or an unknown address; the two are indistinguishable. */
@@ -15,10 +16,14 @@ export async function signInWithPassword(
 ): Promise<string | null> {
   const attempt = await throttleAttempt(ctx, email, source);
   const user = await findUserByEmail(ctx.db, email);
-  if (!(await verifyPassword(ctx, user?.password_hash, password)) || user === undefined) return null;
+  if (!(await verifyPassword(ctx, user?.password_hash, password)) || user === undefined) {
+    await recordFailedSignIn(ctx.db, user?.id ?? null);
+    return null;
+  }
   await attempt.succeed();
   if (user.password_hash !== null && needsRehash(user.password_hash)) {
-    await setPasswordHash(ctx.db, user.id, await hashPassword(ctx, password));
+    const current = await hashPassword(ctx, password);
+    await replacePasswordHash(ctx.db, user.id, { old: user.password_hash, current });
   }
   return ctx.db.transaction().execute(async (tx) => {
     await noteSignIn(ctx, tx, user, source);

@@ -56,6 +56,18 @@ export async function lockUser(
     .executeTakeFirst();
 }
 
+/** Stores the same password under newer parameters, unless the password has changed meanwhile. */
+export async function replacePasswordHash(
+  db: Db,
+  userId: string,
+  { old, current }: { old: string; current: string },
+): Promise<void> {
+  await sql`update users set password_hash = ${current}
+    where id = ${userId} and password_hash = ${old} and set_config('causeway.rehash', 'on', true) = 'on'`.execute(
+    db,
+  );
+}
+
 export async function setPasswordHash(db: Db, userId: string, passwordHash: string): Promise<void> {
   await db.updateTable('users').set({ password_hash: passwordHash }).where('id', '=', userId).execute();
 }

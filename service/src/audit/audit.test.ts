@@ -1,7 +1,9 @@
+import { hash } from '@node-rs/argon2';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../../test/support/app.ts';
 import { makeUser, USER } from '../../test/support/tokens.ts';
+import { newVisitor } from '../../test/support/visitor.ts';
 import { holdUser } from '../accounts/hold.ts';
 import { createSealing } from '../sealing.ts';
 import { EMPTY_CHAIN, hashChain, hashEntry } from './chain.ts';
@@ -13,6 +15,7 @@ import { sealAuditLog } from './sealer.ts';
 import { findLastCheckpoint, listSealedEntries } from './store.ts';
 import { verifyAuditLog } from './verify.ts';
 
+const ADA = '01890000-0000-7000-8000-0000000000ad';
 let app: TestApp;
 beforeAll(async () => {
   app = await testApp({ plugins: [auditPlugin] });
@@ -56,6 +59,32 @@ describe('the audit log', () => {
       detail_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
     expect(JSON.stringify(found)).not.toMatch(/Ada|@|rolled back/);
+  });
+
+  test('names a sign-in as failed only if it failed, and a mail or a new hash as neither', async () => {
+    const email = 'ada@audit.test';
+    await makeUser(app.ctx, ADA, email);
+    const old = await hash('quiet harbour lantern', { memoryCost: 8192, timeCost: 1, parallelism: 1 });
+    await sql`update users set password_hash = ${old} where id = ${ADA}`.execute(app.ctx.db);
+    await attack('truncate audit_entries restart identity');
+    const submit = async (path: string, fields: Record<string, string>) => {
+      const visitor = newVisitor(app.app);
+      await visitor.get(path);
+      return (await visitor.post(path, fields)).statusCode;
+    };
+    expect([
+      await submit('/sign-in', { email, password: 'quiet harbour lantern' }),
+      await submit('/forgot', { email }),
+      await submit('/sign-in', { email, password: 'wrong' }),
+      await submit('/sign-in', { email: 'unknown@audit.test', password: 'wrong' }),
+    ]).toEqual([303, 200, 422, 422]);
+    await sealAuditLog(app.ctx, 0);
+    expect((await entries()).map(({ action, subject }) => [action, subject.id])).toEqual([
+      ['user.password_rehashed', ADA],
+      ['user.signed_in', ADA],
+      ['user.sign_in_failed', ADA],
+      ['user.sign_in_failed', null],
+    ]);
   });
 
   test('is one chain however many write and seal at once', async () => {

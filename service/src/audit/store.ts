@@ -85,3 +85,9 @@ export async function insertCommandEntry(db: Db, command: string): Promise<void>
     db,
   );
 }
+
+export async function insertFailedSignIn(db: Db, userId: string | null): Promise<void> {
+  await sql`select audit('user.sign_in_failed', audit_object('anonymous', null), audit_object('user', ${userId}))`.execute(
+    db,
+  );
+}

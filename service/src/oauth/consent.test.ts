@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PASSWORD, type Site, startSite } from '../../test/support/site.ts';
 import { newVisitor, type Visitor } from '../../test/support/visitor.ts';
@@ -55,6 +56,13 @@ const exchange = (code: string, code_verifier: string) =>
   token({ grant_type: 'authorization_code', code, code_verifier, redirect_uri: site.partner.redirectUri });
 const refresh = (refresh_token: string) => token({ grant_type: 'refresh_token', refresh_token });
 
+/** The actions of the audit entries about consents. */
+async function consents(): Promise<string[]> {
+  const { rows } = await sql<{ action: string }>`select entry::jsonb ->> 'action' as action from audit_entries
+    where entry::jsonb ->> 'action' like 'consent.%' order by written`.execute(site.ctx.db);
+  return rows.map(({ action }) => action);
+}
+
 describe('consent', () => {
   const email = 'ada@consent.test';
   beforeAll(async () => {
@@ -66,15 +74,21 @@ describe('consent', () => {
   });
 
   test('is remembered in another browser of the same user', async () => {
+    const before = await consents();
     const again = await authorize(await signedIn(email), 'openid offers:read');
     expect(again.page).toBeNull();
+    expect((await consents()).slice(before.length)).toEqual(['consent.reused']);
     expect(await exchange(String(again.code), again.verifier)).toMatchObject({ scope: 'openid offers:read' });
   });
 
   test('is asked for again when the app wants more, and only for that', async () => {
-    const { page } = await authorize(await signedIn(email), 'openid offers:read wallets:write');
+    const before = await consents();
+    const visitor = await signedIn(email);
+    const { page, verifier } = await authorize(visitor, 'openid offers:read wallets:write');
     expect(page).toContain('Connect and disconnect your wallets');
     expect(page).not.toContain('See the offers in this app');
+    await allow(visitor, page, verifier);
+    expect((await consents()).slice(before.length)).toEqual(['consent.reused', 'consent.given']);
   });
 
   test('lapses when the redirect URIs of the app change, in every browser', async () => {

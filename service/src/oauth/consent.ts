@@ -1,7 +1,7 @@
 import type Provider from 'oidc-provider';
 import type { InteractionResults, KoaContextWithOIDC } from 'oidc-provider';
 import type { Db } from '../db/pool.ts';
-import { findConsent, hasLapsed } from './grant-store.ts';
+import { copyGrant, findConsent, hasLapsed } from './grant-store.ts';
 
 /** Adds the requested scopes and claims to this browser's grant, or creates the grant. */
 export async function grantConsent(
@@ -37,15 +37,5 @@ export async function loadConsent(db: Db, { oidc }: KoaContextWithOIDC): Promise
   }
   if (session?.accountId === undefined) return undefined;
   const newest = await findConsent(db, session.accountId, client.clientId);
-  const original = newest === null ? undefined : await provider.Grant.find(newest);
-  return original && copyGrant(provider, original);
-}
-
-async function copyGrant(provider: Provider, original: Grant): Promise<Grant> {
-  const { accountId, clientId, exp } = original;
-  const copy = new provider.Grant({ accountId, clientId } as ConstructorParameters<Provider['Grant']>[0]);
-  copy.addOIDCScope(original.getOIDCScope());
-  copy.addOIDCClaims(original.getOIDCClaims());
-  await Object.assign(copy, { exp }).save();
-  return copy;
+  return newest === null ? undefined : provider.Grant.find(await copyGrant(db, newest));
 }

@@ -59,6 +59,15 @@ export async function findConsent(db: Db, userId: string, clientId: string): Pro
   return rows[0]?.id ?? null;
 }
 
+/** Copies a live grant for another browser, with the time of its consent. Returns the id of the copy. */
+export async function copyGrant(db: Db, id: string): Promise<string> {
+  const copyId = randomBytes(32).toString('base64url');
+  await sql`insert into oauth_grants (id, client_id, user_id, payload, expires_at, consented_redirect_uris, consented_at)
+    select ${copyId}, client_id, user_id, payload, expires_at, consented_redirect_uris, consented_at
+    from oauth_grants where id = ${id} and revoked_at is null`.execute(db);
+  return copyId;
+}
+
 /** Returns whether the client's redirect URIs are no longer those that the user agreed to. Unknown for grants of 0.1. */
 export async function hasLapsed(db: Db, id: string): Promise<boolean> {
   const { rows } = await sql`
