@@ -24,21 +24,22 @@ import { signatureHeaders } from './signature.ts';
 
 const BATCH_SIZE = 500;
 
-/** Creates deliveries for the events beyond the endpoint's cursor, and moves the cursor in the same transaction. */
-export async function createDeliveries(ctx: Context, endpointId: string): Promise<void> {
-  for (let isMore = true; isMore; ) {
-    isMore = await ctx.db.transaction().execute(async (tx) => {
-      const { cursor, wanted } = await readNewEvents(tx, endpointId, BATCH_SIZE);
-      if (cursor === null) return false;
-      const rows = wanted.map(({ event_id, subject, sequence }) => ({
-        ...{ id: newId(ctx.clock, ctx.random), endpoint_id: endpointId, event_id, subject, sequence },
-        inserted_at: toTimestamp(ctx.clock.micros()),
-      }));
-      await insertDeliveries(tx, rows);
-      await moveCursor(tx, endpointId, cursor);
-      return true;
-    });
-  }
+/**
+ * Creates deliveries for the next events beyond the endpoint's cursor, and moves the cursor in the same transaction. Returns
+ * whether there may be more: one endpoint's backlog must not delay the deliveries of the others.
+ */
+export async function createDeliveries(ctx: Context, endpointId: string): Promise<boolean> {
+  return ctx.db.transaction().execute(async (tx) => {
+    const { cursor, wanted, isMore } = await readNewEvents(tx, endpointId, BATCH_SIZE);
+    if (cursor === null) return false;
+    const rows = wanted.map(({ event_id, subject, sequence }) => ({
+      ...{ id: newId(ctx.clock, ctx.random), endpoint_id: endpointId, event_id, subject, sequence },
+      inserted_at: toTimestamp(ctx.clock.micros()),
+    }));
+    await insertDeliveries(tx, rows);
+    await moveCursor(tx, endpointId, cursor);
+    return isMore;
+  });
 }
 
 /** Makes one attempt and records its outcome. */
@@ -74,7 +75,7 @@ async function recordAttempt(
     ...{ at: toTimestamp(Math.floor(at) * 1000), duration_ms: durationMs, ...result },
   };
   await ctx.db.transaction().execute(async (tx) => {
-    // A resend tells nothing about the endpoint's health, so that partners can experiment. Otherwise the endpoint is
+    // A resend does not count towards the endpoint's health, so that partners can experiment. Otherwise the endpoint is
     // locked before the delivery, as everywhere.
     if (delivery.kind === 'resend') {
       await finishResend(tx, delivery);

@@ -19,18 +19,19 @@ export const WANTED = sql`(
 )`;
 
 /** Returns the endpoints that events are waiting for. */
-export async function listEndpointsBehind(db: Db): Promise<string[]> {
+export async function listEndpointsBehind(db: Db): Promise<{ id: string }[]> {
   const { rows } = await sql<{ id: string }>`
     select w.id from webhook_endpoints w join partner_sequences s on s.partner_id = w.partner_id
       join partners p on p.id = w.partner_id
     where w.state <> 'disabled' and p.disabled_at is null and w.cursor < s.last`.execute(db);
-  return rows.map(({ id }) => id);
+  return rows;
 }
 
 export type NewEvents = {
   /** The sequence number of the last event that was read. */
   cursor: bigint | null;
   wanted: { event_id: string; subject: string | null; sequence: bigint }[];
+  isMore: boolean;
 };
 
 /**
@@ -40,12 +41,16 @@ export type NewEvents = {
 export async function readNewEvents(tx: Db, endpointId: string, limit: number): Promise<NewEvents> {
   const { rows: locked } = await sql`select from webhook_endpoints
     where id = ${endpointId} and state <> 'disabled' for update skip locked`.execute(tx);
-  if (locked.length === 0) return { cursor: null, wanted: [] };
+  if (locked.length === 0) return { cursor: null, wanted: [], isMore: false };
   const { rows } = await sql<NewEvents['wanted'][number] & { is_wanted: boolean }>`
     select e.id as event_id, ${SUBJECT} as subject, e.sequence, ${WANTED} as is_wanted
     from webhook_endpoints w join events e on e.partner_id = w.partner_id and e.sequence > w.cursor
     where w.id = ${endpointId} order by e.sequence limit ${limit}`.execute(tx);
-  return { cursor: rows.at(-1)?.sequence ?? null, wanted: rows.filter(({ is_wanted }) => is_wanted) };
+  return {
+    cursor: rows.at(-1)?.sequence ?? null,
+    wanted: rows.filter(({ is_wanted }) => is_wanted),
+    isMore: rows.length === limit,
+  };
 }
 
 export async function insertDeliveries(
@@ -69,15 +74,17 @@ const IS_DUE = sql`d.next_attempt_at <= now() and (d.lease_until is null or d.le
 const IS_RESEND_DUE = sql`d.resend_requested and (d.resend_lease_until is null or d.resend_lease_until <= now())`;
 
 /** Returns the endpoints with due deliveries, except `busy` ones. */
-export async function listEndpointsWithWork(db: Db, busy: readonly string[]): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    select w.id from webhook_endpoints w join partners p on p.id = w.partner_id
+export async function listEndpointsWithWork(
+  db: Db,
+  busy: readonly string[],
+): Promise<{ id: string; partner_id: string }[]> {
+  const { rows } = await sql<{ id: string; partner_id: string }>`
+    select w.id, w.partner_id from webhook_endpoints w join partners p on p.id = w.partner_id
     where w.state <> 'disabled' and p.disabled_at is null and w.id <> all(${busy}::uuid[]) and (
       exists (select from webhook_deliveries d where d.endpoint_id = w.id and d.state = 'pending' and ${IS_DUE})
-      or exists (select from webhook_deliveries d where d.endpoint_id = w.id and ${IS_RESEND_DUE}))`.execute(
-    db,
-  );
-  return rows.map(({ id }) => id);
+      or exists (select from webhook_deliveries d where d.endpoint_id = w.id and ${IS_RESEND_DUE}))
+    order by w.id`.execute(db);
+  return rows;
 }
 
 export type ClaimedDelivery = EventRow & {
@@ -133,7 +140,7 @@ export async function claimDeliveries(db: Db, endpointId: string, limit: number)
   return rows.sort((a, b) => (a.sequence < b.sequence ? -1 : 1));
 }
 
-/** Takes requested resends. The schedule of a pending delivery goes on beside them. */
+/** Takes requested resends. The schedule of a pending delivery continues independently. */
 export async function claimResends(db: Db, endpointId: string, limit: number): Promise<ClaimedDelivery[]> {
   const { rows } = await sql<ClaimedDelivery>`
     with due as materialized (

@@ -12,9 +12,10 @@ import {
   startWebhookNode,
   type WebhookNode,
 } from '../../test/support/webhooks.ts';
-import { appendEvents } from '../events/event.ts';
+import { appendEvents, placeEvents } from '../events/event.ts';
 import { SCOPES } from '../http/access.ts';
 import { setScopes } from '../partners/partner.ts';
+import { createDeliveries } from './deliver.ts';
 
 const PARTNER = partnerOf('partner-one');
 const ENDPOINTS = '/v1/webhook-endpoints';
@@ -185,6 +186,50 @@ test('an endpoint that hangs uses at most 8 slots and does not delay others', as
   expect(new Set(ids())).toEqual(new Set(events));
   expect(hanging.received.length).toBeLessThanOrEqual(8);
   await hanging.close();
+});
+
+test('a partner whose endpoints hang uses at most 32 slots', async () => {
+  const hanging = await startReceiver();
+  hanging.answer(() => undefined);
+  for (let n = 0; n < 5; n++) await create(['*'], `${hanging.url}/${n}`);
+  await append(...Array.from({ length: 8 }, (_, n) => `s${n}`));
+  await until(() => hanging.received.length).toBe(32);
+  await sleep(600);
+  expect(hanging.received.length).toBe(32);
+  await hanging.close();
+});
+
+test('an endpoint whose deliveries cannot be claimed does not keep the others from theirs', async () => {
+  const { id } = await create();
+  await sql`create function fail_claim() returns trigger language plpgsql as $$ begin raise exception 'broken'; end $$`.execute(
+    node.ctx.db,
+  );
+  await sql
+    .raw(`create trigger fail_claim before update on webhook_deliveries for each row
+      when (new.endpoint_id = '${id}') execute function fail_claim()`)
+    .execute(node.ctx.db);
+  const { id: other } = await create(['*'], `${receiver.url}/other`);
+  const events = await append('a', 'b');
+  await until(() => ids()).toEqual(events);
+  expect(receiver.received.every(({ path }) => path === '/hooks/other')).toBe(true);
+  await until(async () => (await call('GET', `${ENDPOINTS}/${other}`)).json.behind).toBe(0);
+  await sql`drop function fail_claim cascade`.execute(node.ctx.db);
+});
+
+test('a backlog becomes deliveries in batches, so that other endpoints need not wait for its end', async () => {
+  const { id } = await create();
+  const { db } = node.ctx;
+  // The worker passes over disabled partners, so that the test alone creates deliveries.
+  await sql`update partners set disabled_at = now() where id = ${PARTNER}`.execute(db);
+  await append(...Array<string>(501).fill('a'));
+  await placeEvents(db);
+  const created = async () =>
+    (await sql`select from webhook_deliveries where endpoint_id = ${id}`.execute(db)).rows;
+  expect(await createDeliveries(node.ctx, id)).toBe(true);
+  expect(await created()).toHaveLength(500);
+  expect(await createDeliveries(node.ctx, id)).toBe(false);
+  expect(await created()).toHaveLength(501);
+  await sql`update partners set disabled_at = null where id = ${PARTNER}`.execute(db);
 });
 
 test('rotation signs with both secrets during the grace period and with the new one alone after it', async () => {

@@ -12,6 +12,8 @@ import {
 
 const POLL_INTERVAL_MS = 500;
 const MAX_PER_ENDPOINT = 8;
+/** One partner cannot use all slots with endpoints that hang. */
+const MAX_PER_PARTNER = 32;
 const MAX_PER_NODE = 256;
 /** How long a stopping node waits for attempts; it ends the rest, which are made again later. */
 const STOP_GRACE_MS = 2_000;
@@ -19,42 +21,64 @@ const STOP_GRACE_MS = 2_000;
 export type WebhookWorker = { wake(): void; stop(): Promise<void> };
 
 /**
- * Delivers events to the webhook endpoints. Each endpoint has its own slots, so one that hangs does not delay the others.
+ * Delivers events to the webhook endpoints. Each endpoint and each partner has its own slots, so one that hangs does not
+ * delay the others.
  * Any number of nodes may run it.
  */
 export async function startWebhookWorker(ctx: Context): Promise<WebhookWorker> {
   const running = new Set<Promise<void>>();
-  const slots = new Map<string, number>();
+  const perEndpoint = new Map<string, number>();
+  const perPartner = new Map<string, number>();
+  let turn = 0;
   let round: Promise<void> | null = null;
   let isWoken = false;
   let isStopped = false;
 
   const start = (delivery: ClaimedDelivery): void => {
-    const { endpoint_id: endpoint, delivery_id } = delivery;
-    slots.set(endpoint, (slots.get(endpoint) ?? 0) + 1);
+    const { endpoint_id: endpoint, partner_id: partner, delivery_id } = delivery;
+    add(perEndpoint, endpoint, 1);
+    add(perPartner, partner, 1);
     const attempt = deliver(ctx, delivery)
       .catch((err: unknown) => ctx.log.warn({ err, delivery_id }, 'recording a webhook attempt failed'))
       .finally(() => {
         running.delete(attempt);
-        const used = (slots.get(endpoint) ?? 1) - 1;
-        if (used === 0) slots.delete(endpoint);
-        else slots.set(endpoint, used);
+        add(perEndpoint, endpoint, -1);
+        add(perPartner, partner, -1);
         wake();
       });
     running.add(attempt);
   };
-  const freeSlots = (endpoint: string): number =>
-    Math.min(MAX_PER_ENDPOINT - (slots.get(endpoint) ?? 0), MAX_PER_NODE - running.size);
+  const freeSlots = (endpoint: string, partner: string): number =>
+    Math.min(
+      MAX_PER_ENDPOINT - (perEndpoint.get(endpoint) ?? 0),
+      MAX_PER_PARTNER - (perPartner.get(partner) ?? 0),
+      MAX_PER_NODE - running.size,
+    );
+  /** Runs the work of each endpoint in turn. A failure of one does not keep the round from the others. */
+  const forEach = async <E extends { id: string }>(
+    endpoints: readonly E[],
+    work: (endpoint: E) => Promise<void>,
+  ): Promise<void> => {
+    for (const endpoint of endpoints)
+      await work(endpoint).catch((err: unknown) =>
+        ctx.log.warn({ err, endpoint_id: endpoint.id }, 'webhook round of an endpoint failed'),
+      );
+  };
 
   const runRound = async (): Promise<void> => {
-    for (const endpoint of await listEndpointsBehind(ctx.db)) await createDeliveries(ctx, endpoint);
-    const full = [...slots].filter(([, used]) => used >= MAX_PER_ENDPOINT).map(([endpoint]) => endpoint);
-    for (const endpoint of await listEndpointsWithWork(ctx.db, full)) {
+    await forEach(await listEndpointsBehind(ctx.db), async ({ id }) => {
+      if (await createDeliveries(ctx, id)) isWoken = true;
+    });
+    const full = [...perEndpoint].filter(([, used]) => used >= MAX_PER_ENDPOINT).map(([id]) => id);
+    const found = await listEndpointsWithWork(ctx.db, full);
+    // Each round starts with another endpoint, so that all get slots when there are too few.
+    const first = found.length === 0 ? 0 : turn++ % found.length;
+    await forEach([...found.slice(first), ...found.slice(0, first)], async ({ id, partner_id }) => {
       for (const claim of [claimResends, claimDeliveries]) {
-        const free = freeSlots(endpoint);
-        if (free > 0 && !isStopped) (await claim(ctx.db, endpoint, free)).forEach(start);
+        const free = freeSlots(id, partner_id);
+        if (free > 0 && !isStopped) (await claim(ctx.db, id, free)).forEach(start);
       }
-    }
+    });
   };
   const run = async (): Promise<void> => {
     while (isWoken && !isStopped) {
@@ -87,4 +111,10 @@ export async function startWebhookWorker(ctx: Context): Promise<WebhookWorker> {
       await Promise.all(running);
     },
   };
+}
+
+function add(counts: Map<string, number>, key: string, change: 1 | -1): void {
+  const next = (counts.get(key) ?? 0) + change;
+  if (next === 0) counts.delete(key);
+  else counts.set(key, next);
 }
