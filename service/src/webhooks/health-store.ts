@@ -5,12 +5,15 @@ import type { WebhookEndpoints } from '../db/webhook-tables.ts';
 const MAX_FAILING = sql.raw("interval '5 days'");
 const MIN_FAILURES = 20;
 
-/** Records a success. Returns whether the partner had been told of a problem. Writes at most once a second if all is well. */
+/**
+ * Records a success, unless the endpoint was disabled meanwhile. Returns whether the partner had been told of a problem.
+ * Writes at most once a second if all is well.
+ */
 export async function recordSuccess(tx: Db, id: string): Promise<boolean> {
   const { rows } = await sql<{ problem_reported: boolean }>`
     with before as (
       select id, problem_reported from webhook_endpoints
-      where id = ${id} and (failures > 0 or problem_reported or state = 'failing'
+      where id = ${id} and state <> 'disabled' and (failures > 0 or problem_reported or state = 'failing'
         or last_delivered_at is null or last_delivered_at < now() - interval '1 second')
       for update
     )

@@ -162,3 +162,23 @@ test('records every attempt while the endpoint is disabled and enabled', async (
   await idle();
   expect(node.logged()).not.toContain('recording a webhook attempt failed');
 });
+
+test('a success that arrives after the endpoint was disabled reports no recovery', async () => {
+  const id = await create();
+  const answers: (() => void)[] = [];
+  receiver.answer((_webhook, response) => void answers.push(() => response.writeHead(200).end()));
+  await append(1);
+  await until(() => answers.length).toBe(1);
+  await sql`update webhook_endpoints set state = 'disabled', disabled_reason = 'gone', problem_reported = true
+    where id = ${id}`.execute(node.ctx.db);
+  answers[0]?.();
+  await idle();
+  expect(await events(id)).toEqual([]);
+  expect(await stateOf(id)).toEqual(['disabled', 'gone']);
+  receiver.answer((_webhook, response) => void response.writeHead(200).end());
+  await call('POST', `${ENDPOINTS}/${id}/enable`, {});
+  await append(1);
+  await until(async () => (await events(id)).map(({ type }: { type: string }) => type)).toEqual([
+    'webhook_endpoint.recovered',
+  ]);
+});
