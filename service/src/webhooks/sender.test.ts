@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { createAddressRules } from './address-rules.ts';
@@ -170,5 +171,35 @@ describe('a receiver that misbehaves', () => {
     expect((await send(open(), `http://127.0.0.1:${port}/`)).error).toBe('connection_refused');
     addresses = [];
     expect((await send(open(), 'https://unknown.test/')).error).toBe('dns_error');
+  });
+
+  test('an attempt shows the address that it was sent to, none of an earlier one', async () => {
+    const port = await serve((_request, response) => response.writeHead(200, { connection: 'close' }).end());
+    const sender = open();
+    const url = `http://moving.test:${port}/`;
+    addresses = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.1'];
+    expect(await send(sender, url)).toMatchObject({ status: 200, address: '127.0.0.1' });
+    addresses = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5', '127.0.0.1'];
+    expect(await send(sender, url)).toMatchObject({ error: 'connection_refused', address: null });
+  });
+
+  test('no connection is opened after the attempt has timed out', async () => {
+    let connections = 0;
+    const port = await listen(createServer().on('connection', () => void connections++));
+    let isResolved = false;
+    const resolve = async () => {
+      await sleep(150);
+      isResolved = true;
+      return ['127.0.0.1'];
+    };
+    const sender = openWebhookSender({ allowCidrs: LOOPBACK, baseUrl: OWN, resolve, timeoutMs: 50 });
+    opened.sender.push(sender);
+    expect(await send(sender, `http://slow.test:${port}/`)).toMatchObject({
+      error: 'timeout',
+      address: null,
+    });
+    await expect.poll(() => isResolved, { interval: 10 }).toBe(true);
+    await sleep(50);
+    expect(connections).toBe(0);
   });
 });

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { Agent, buildConnector, request } from 'undici';
 import { realTime } from '../clock.ts';
@@ -9,6 +10,10 @@ import { createUrlRules, DestinationRefused, type UrlRules } from './url-rules.t
 const TIMEOUT_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 10_000;
+/** How many addresses of a host are tried. */
+const MAX_ADDRESSES = 4;
+/** Where undici tells which socket carries a request. */
+const SENT_CHANNEL = 'undici:client:sendHeaders';
 const MAX_READ_BYTES = 64 * 1024;
 const MAX_KEPT_BYTES = 1024;
 
@@ -26,7 +31,7 @@ export type SendResult = {
   durationMs: number;
   status: number | null;
   error: SendError | null;
-  /** The address that was connected to. */
+  /** The address that the request was sent to; null if no connection was made. */
   address: string | null;
   /** The first KiB of the response. */
   response: string | null;
@@ -50,22 +55,29 @@ export function openWebhookSender({
   timeoutMs = TIMEOUT_MS,
 }: Options): WebhookSender {
   const rules = createUrlRules(createAddressRules(allowCidrs), baseUrl, resolve);
-  const addresses = new Map<string, string>();
+  const stopping = new AbortController();
   const agent = new Agent({
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    connect: guardedConnector(rules, (origin, address) => addresses.set(origin, address)),
+    connect: guardedConnector(rules, timeoutMs, stopping.signal),
   });
-  const stopping = new AbortController();
+  /** The address that each body was sent to. A body identifies its attempt. */
+  const addresses = new WeakMap<object, string>();
+  const onSent = (message: unknown): void => {
+    const { request: sent, socket } = message as { request: { body: unknown }; socket: Socket };
+    if (Buffer.isBuffer(sent.body)) addresses.set(sent.body, socket.remoteAddress ?? '');
+  };
+  subscribe(SENT_CHANNEL, onSent);
   return {
     checkUrl: rules.check,
-    send: async (url, headers, body) => {
+    send: async (url, headers, text) => {
+      const body = Buffer.from(text);
       const startedAt = performance.now();
       const finish = (result: Partial<SendResult>): SendResult => ({
         ...{ status: null, error: null, response: null, retryAfterSeconds: null },
         ...result,
         durationMs: Math.round(performance.now() - startedAt),
-        address: result.error === 'address_refused' ? null : (addresses.get(new URL(url).origin) ?? null),
+        address: addresses.get(body) ?? null,
       });
       const timeout = AbortSignal.timeout(timeoutMs);
       try {
@@ -83,17 +95,19 @@ export function openWebhookSender({
     close: async () => {
       stopping.abort();
       await agent.destroy();
+      unsubscribe(SENT_CHANNEL, onSent);
     },
   };
 }
 
 /**
  * Connects only to addresses that were checked in the same step. A check in the `lookup` option would miss addresses in
- * the URL, which are never looked up.
+ * the URL, which are never looked up. Tries no further address once the attempt has ended.
  */
 function guardedConnector(
   rules: UrlRules,
-  onConnect: (origin: string, address: string) => void,
+  timeoutMs: number,
+  stopping: AbortSignal,
 ): buildConnector.connector {
   const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
   const connectTo = (options: buildConnector.Options) =>
@@ -102,13 +116,13 @@ function guardedConnector(
     });
   const connectAny = async (options: buildConnector.Options): Promise<Socket> => {
     const { protocol, hostname, port } = options;
+    const ended = AbortSignal.any([AbortSignal.timeout(timeoutMs), stopping]);
     const found = await rules.permittedAddresses({ protocol, hostname, port: port ?? '' });
     let failure: unknown;
-    for (const address of found) {
+    for (const address of found.slice(0, MAX_ADDRESSES)) {
+      ended.throwIfAborted();
       try {
-        const socket = await connectTo({ ...options, hostname: address });
-        onConnect(new URL(`${protocol}//${options.host ?? hostname}`).origin, address);
-        return socket;
+        return await connectTo({ ...options, hostname: address });
       } catch (error) {
         failure = error;
       }
