@@ -38,7 +38,7 @@ const COLUMNS = sql`e.id, e.position, e.sequence, e.partner_id, e.user_id, e.typ
 /** Whose events a caller reads: all of the partner, or those about one user. */
 export type Audience = { partnerId: string; userId: string | null };
 
-function heardBy({ partnerId, userId }: Audience): RawBuilder<unknown> {
+function visibleTo({ partnerId, userId }: Audience): RawBuilder<unknown> {
   const own = userId === null ? sql`` : sql`and e.user_id = ${userId}`;
   return sql`e.sequence is not null and e.partner_id = ${partnerId} ${own}`;
 }
@@ -82,7 +82,7 @@ export async function listEvents(
       ? sql``
       : sql`and e.sequence ${sql.raw(isOlder ? '<' : '>')} ${from.sequence}::bigint`;
   const { rows } = await sql<EventRow>`
-    select ${COLUMNS} from events e where ${heardBy(audience)} ${sql.join(conditions, sql` `)} ${beyond}
+    select ${COLUMNS} from events e where ${visibleTo(audience)} ${sql.join(conditions, sql` `)} ${beyond}
     order by e.sequence ${sql.raw(isOlder ? 'desc' : 'asc')} limit ${from.limit}`.execute(db);
   return rows;
 }
@@ -96,7 +96,7 @@ export async function readEventsAfter(
   userId: string | null = null,
 ): Promise<EventRow[]> {
   const { rows } = await sql<EventRow>`
-    select ${COLUMNS} from events e where ${heardBy({ partnerId, userId })} and e.position > ${position}
+    select ${COLUMNS} from events e where ${visibleTo({ partnerId, userId })} and e.position > ${position}
     order by e.position limit ${limit}`.execute(db);
   return rows;
 }
@@ -123,13 +123,13 @@ export async function readLastPosition(db: Db): Promise<bigint> {
 
 export async function findEvent(db: Db, audience: Audience, id: string): Promise<EventRow | null> {
   const { rows } = await sql<EventRow>`
-    select ${COLUMNS} from events e where e.id = ${id} and ${heardBy(audience)}`.execute(db);
+    select ${COLUMNS} from events e where e.id = ${id} and ${visibleTo(audience)}`.execute(db);
   return rows[0] ?? null;
 }
 
 export async function findOldestEvent(db: Db, audience: Audience): Promise<string | null> {
   const { rows } = await sql<{ id: string }>`
-    select e.id from events e where ${heardBy(audience)} order by e.sequence limit 1`.execute(db);
+    select e.id from events e where ${visibleTo(audience)} order by e.sequence limit 1`.execute(db);
   return rows[0]?.id ?? null;
 }
 

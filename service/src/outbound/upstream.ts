@@ -75,7 +75,7 @@ export function openUpstream({ name, url, timeoutMs, registry }: UpstreamOptions
       if (failure.kind === 'rate_limited') circuit.pause(failure.retryAfterSeconds * 1000);
       else if (failure.kind === 'invalid_response') circuit.succeed();
       else circuit.fail();
-      count(OUTCOMES[failure.kind]);
+      count(failure.kind);
       throw failure;
     }
   }
@@ -144,15 +144,9 @@ export function parseBody<S extends TSchema>(upstream: string, schema: S, body: 
   throw invalidResponse(upstream, 'unexpected response shape');
 }
 
-/** Label values of the outcome metric, which dashboards refer to. */
-const OUTCOMES: Record<UpstreamFailureKind, string> = {
-  not_sent: 'refused',
-  no_response: 'silent',
-  rate_limited: 'limited',
-  invalid_response: 'nonsense',
-};
+type Outcome = 'answered' | UpstreamFailureKind;
 
-function outcomeCounter(registry: Registry | undefined, upstream: string): (outcome: string) => void {
+function outcomeCounter(registry: Registry | undefined, upstream: string): (outcome: Outcome) => void {
   if (registry === undefined) return () => {};
   const name = 'causeway_upstream_requests_total';
   const known = registry.getSingleMetric(name) as Counter | undefined;

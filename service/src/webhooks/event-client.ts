@@ -47,8 +47,8 @@ export function createEventClient({ baseUrl, clientId, clientSecret }: ClientCre
       if (reply.ok) return reply;
       token = null;
       const problem = `${reply.status} ${await reply.text()}`;
-      // The place to go on from is gone or unknown; reconnecting does not help.
-      if (reply.status === 410 || reply.status === 422) throw new UsageError(`cannot go on: ${problem}`);
+      // The event to resume from is gone or unknown; reconnecting does not help.
+      if (reply.status === 410 || reply.status === 422) throw new UsageError(`cannot resume: ${problem}`);
       if (reply.status !== 401 || isRetry) throw new Error(problem);
     }
   };

@@ -19,7 +19,7 @@ export const LISTEN_HELP: CommandHelp = {
     'listen --forward URL [--service URL] [--client-id ID --client-secret-file FILE] [--replay DURATION]',
   ],
   description:
-    "Receives a partner's events over the event stream and posts each one to a local URL, signed like a webhook, so that a receiver can be developed without a public address. It remembers where it stopped, in CAUSEWAY_DATA, and goes on from there. Without credentials it uses the partner of a sandbox.",
+    "Receives a partner's events over the event stream and posts each one to a local URL, signed like a webhook, so that a receiver can be developed without a public address. It remembers where it stopped, in CAUSEWAY_DATA, and resumes there. Without credentials it uses the partner of a sandbox.",
   options: {
     '--forward URL': 'Where to post the events, such as http://localhost:3000/hooks.',
     '--service URL': 'The address of the service. Default: http://127.0.0.1:8080.',
@@ -122,7 +122,8 @@ async function readCredentials(
   );
   if (reply === null)
     throw new UsageError(`${baseUrl} does not answer; set --service to the address of the service`);
-  if (!reply.ok) throw new UsageError('the service is no sandbox; set --client-id and --client-secret-file');
+  if (!reply.ok)
+    throw new UsageError('the service is not a sandbox; set --client-id and --client-secret-file');
   const { partner } = (await reply.json()) as { partner: { client_id: string; client_secret: string } };
   return { baseUrl, clientId: partner.client_id, clientSecret: partner.client_secret };
 }
