@@ -10,15 +10,18 @@ export type IncludedRow = {
   remit_hash: Buffer | null;
 };
 
-/** Returns the users and the transactions: the mined attempt, else the latest one that was sent. */
+/** The hashes of a participation's operator transactions: of the mined attempt or, before that, of the latest one. */
+export const TRANSACTION_HASHES = sql`${hashOf('p.commit_id')} as commit_hash, ${hashOf('p.remit_id')} as remit_hash`;
+
+function hashOf(id: 'p.commit_id' | 'p.remit_id') {
+  return sql`(select coalesce(t.mined_hash, (select a.hash from operator_attempts a where a.transaction_id = t.id
+    order by a.inserted_at desc limit 1)) from operator_transactions t where t.id = ${sql.ref(id)})`;
+}
+
+/** Returns the users and the transactions of participations. */
 export async function listIncluded(db: Db, ids: readonly string[]): Promise<IncludedRow[]> {
-  const hashOf = (column: 'commit_id' | 'remit_id') => sql`coalesce(
-    (select t.mined_hash from operator_transactions t where t.id = p.${sql.raw(column)}),
-    (select a.hash from operator_attempts a where a.transaction_id = p.${sql.raw(column)}
-      order by a.inserted_at desc limit 1))`;
   const { rows } = await sql<IncludedRow>`
-    select p.id, p.user_id, p.chain, p.approval_hash, ${hashOf('commit_id')} as commit_hash,
-      ${hashOf('remit_id')} as remit_hash
+    select p.id, p.user_id, p.chain, p.approval_hash, ${TRANSACTION_HASHES}
     from participations p where p.id = any(${ids}::uuid[])`.execute(db);
   return rows;
 }

@@ -3,6 +3,7 @@ import { showHash } from '../chain/address.ts';
 import type { Db } from '../db/pool.ts';
 import type { Filter } from '../http/filters.ts';
 import type { Keyset } from '../http/paging.ts';
+import { TRANSACTION_HASHES } from './include-store.ts';
 import { listParticipations } from './list-store.ts';
 import { type FilterField, readSelection } from './selection.ts';
 
@@ -35,15 +36,9 @@ type StoredReport = Omit<ReportRow, 'approval_hash' | 'commit_hash' | 'remit_has
   remit_hash: Buffer | null;
 };
 
-/** The mined hash or, before that, the hash of the attempt with the highest fee. */
-const transactionHash = (id: ReturnType<typeof sql.ref>) =>
-  sql`(select coalesce(t.mined_hash, (select a.hash from operator_attempts a where a.transaction_id = t.id
-    order by a.max_fee desc limit 1)) from operator_transactions t where t.id = ${id})`;
-
 const REPORT_COLUMNS = sql`p.id, p.inserted_at, p.updated_at, p.status, p.reason, r.name as partner, p.user_id, o.slug as offer,
   n.slug as option, p.amount, p.asset_code, p.asset_digits, p.chain, p.wallet_address,
-  p.approval_hash, ${transactionHash(sql.ref('p.commit_id'))} as commit_hash,
-  ${transactionHash(sql.ref('p.remit_id'))} as remit_hash`;
+  p.approval_hash, ${TRANSACTION_HASHES}`;
 
 const REPORT_TABLES = sql`participations p join partners r on r.id = p.partner_id join offers o on o.id = p.offer_id
   join offer_options n on n.id = p.offer_option_id`;
