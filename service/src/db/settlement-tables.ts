@@ -51,6 +51,7 @@ export interface OperatorKeys {
   next_nonce: bigint | null;
   seen_nonce: Generated<bigint | null>;
   first_height: Generated<bigint | null>;
+  alive_height: Generated<bigint | null>;
   epoch: bigint;
   node: number;
   lease_until: string;

@@ -1,24 +1,52 @@
 import { readAccounts, readEpoch } from '../chain/solana/reads.ts';
 import { Blocked } from './blocked.ts';
-import { claimFirstHeight } from './lease-store.ts';
+import { type Lease, withLease } from './lease.ts';
+import { extendKeyUse, readFirstHeight, startKeyUse } from './lease-store.ts';
 import type { SolanaAccount } from './solana-account.ts';
 
 /** Longer than a signed transaction can live. */
 const EXPIRY_BLOCKS = 300n;
+/**
+ * How long a key may be out of use without having to wait again. Another key waits longer than this before it signs, so it
+ * cannot have signed in between, whatever this database still knows of it.
+ */
+const GRACE_BLOCKS = 150n;
+const HEARTBEAT_INTERVAL_MS = 15_000;
+
+/** `at`: when the key was last recorded as in use, by `performance.now()`. */
+export type Heartbeat = { at: number | null };
+
+/** Records, every few rounds, that the key is in use, so that it does not have to wait before it signs again. */
+export async function keepKeyAlive(
+  { db, chain, signer }: SolanaAccount,
+  lease: Lease,
+  heartbeat: Heartbeat,
+): Promise<void> {
+  if (signer === null) return;
+  if (heartbeat.at !== null && performance.now() - heartbeat.at < HEARTBEAT_INTERVAL_MS) return;
+  const { height } = await readEpoch(chain);
+  await withLease(db, lease, (tx) => extendKeyUse(tx, lease, height, GRACE_BLOCKS));
+  heartbeat.at = performance.now();
+}
 
 /**
  * Throws `Blocked` until everything that other keys of the same funds may have signed has expired. Receipts differ by key, so
- * a key that takes over must not send while a transaction of its predecessor can still land. A key without lamports cannot
- * have sent anything.
+ * a key that takes over, for the first time or again, must not send while a transaction of its predecessor can still land. A
+ * key without lamports cannot have sent anything.
  */
-export async function assertKeyStarted(account: SolanaAccount, signers: readonly string[]): Promise<void> {
-  const { db, chain, key } = account;
+export async function assertKeyStarted(
+  { db, chain, key }: SolanaAccount,
+  lease: Lease,
+  signers: readonly string[],
+): Promise<void> {
   const { height } = await readEpoch(chain);
-  const first = await claimFirstHeight(db, key, async () => {
+  if (!(await withLease(db, lease, (tx) => extendKeyUse(tx, key, height, GRACE_BLOCKS)))) {
     const others = signers.filter((signer) => signer !== key.address);
     const accounts = await readAccounts(chain, others, { commitment: 'finalized' });
-    return accounts.some((other) => other !== null) ? height + EXPIRY_BLOCKS : height;
-  });
+    const wait = accounts.some((other) => other !== null) ? EXPIRY_BLOCKS : 0n;
+    await withLease(db, lease, (tx) => startKeyUse(tx, key, height, height + wait));
+  }
+  const first = (await readFirstHeight(db, key, EXPIRY_BLOCKS)) ?? height;
   if (height < first)
     throw new Blocked(
       'role_missing',

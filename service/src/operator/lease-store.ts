@@ -123,18 +123,46 @@ export async function listOperatorAddresses(db: Db): Promise<Hex[]> {
   return rows.map(({ address }) => address);
 }
 
-/** Returns the block height from which a key may sign. Stores the result of `choose` the first time. */
-export async function claimFirstHeight(
-  db: Db,
+/** Records that a key is in use at `height`. Returns false, and records nothing, if it last was more than `grace` blocks ago. */
+export async function extendKeyUse(
+  tx: Db,
   { chain, address }: KeyId,
-  choose: () => Promise<bigint>,
-): Promise<bigint> {
-  const { rows } = await sql<{ first_height: bigint | null }>`
-    select first_height from operator_keys where chain = ${chain} and address = ${address}`.execute(db);
-  const known = rows[0]?.first_height ?? null;
-  if (known !== null) return known;
-  const chosen = await choose();
-  await sql`update operator_keys set first_height = coalesce(first_height, ${chosen})
-    where chain = ${chain} and address = ${address}`.execute(db);
-  return chosen;
+  height: bigint,
+  grace: bigint,
+): Promise<boolean> {
+  const { rows } = await sql`
+    update operator_keys set alive_height = greatest(alive_height, ${height})
+    where chain = ${chain} and address = ${address} and alive_height >= ${height - grace} returning true`.execute(
+    tx,
+  );
+  return rows.length > 0;
+}
+
+/** Records that a key is in use from `height` on, and from which height it may sign. */
+export async function startKeyUse(
+  tx: Db,
+  { chain, address }: KeyId,
+  height: bigint,
+  firstHeight: bigint,
+): Promise<void> {
+  await sql`
+    update operator_keys set alive_height = ${height}, first_height = ${firstHeight}
+    where chain = ${chain} and address = ${address}`.execute(tx);
+}
+
+/**
+ * Returns the block height from which a key may sign: not while a key that was started later may have transactions in
+ * progress, which takes `expiry` blocks after its last use.
+ */
+export async function readFirstHeight(
+  tx: Db,
+  { chain, address }: KeyId,
+  expiry: bigint,
+): Promise<bigint | null> {
+  const { rows } = await sql<{ height: bigint | null }>`
+    select greatest(k.first_height, (
+      select max(o.alive_height) + ${expiry}::bigint from operator_keys o
+      where o.chain = k.chain and o.address <> k.address and o.first_height > k.first_height)) as height
+    from operator_keys k where k.chain = ${chain} and k.address = ${address}`.execute(tx);
+  return rows[0]?.height ?? null;
 }

@@ -14,13 +14,14 @@ import {
   resolveInstruction,
   type WireInstruction,
 } from '../chain/solana/wire-transaction.ts';
+import { Blocked } from './blocked.ts';
 import type { ReceiptPlan } from './receipt-message.ts';
 import { feeOf } from './receipt-transaction.ts';
 
 /** The operator's key was asked to sign something that the service never signs. */
-export class SigningRefused extends Error {
+export class SigningRefused extends Blocked {
   constructor(reason: string) {
-    super(`refused to sign: ${reason}`);
+    super('signer_policy', `refused to sign: ${reason}`);
     this.name = 'SigningRefused';
   }
 }

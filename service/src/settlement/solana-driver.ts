@@ -1,11 +1,14 @@
 import type { SolanaChain } from '../chain/solana/client.ts';
 import { providerViews } from '../chain/solana/client.ts';
 import type { Context } from '../context.ts';
+import { type Heartbeat, keepKeyAlive } from '../operator/key-start.ts';
 import { followReceipts, type ReceiptTimings } from '../operator/receipt-follow.ts';
 import type { SolanaSigner } from '../operator/solana-signer.ts';
 import { solanaApprovalReader } from '../participations/solana-approval.ts';
 import type { AlertGauges } from './alerts.ts';
+import { MAX_COMMIT_ROWS } from './commit.ts';
 import type { SettlementDriver } from './driver.ts';
+import { MAX_REFUND_ROWS } from './refund.ts';
 import { isCommitExcluded } from './solana-exclusion.ts';
 import { skipLanded } from './solana-landed.ts';
 import { createReceiptHandlers } from './solana-outcome.ts';
@@ -31,9 +34,9 @@ export function createSolanaWorker(
   gauges: AlertGauges,
   timings: ReceiptTimings = RECEIPT_TIMINGS,
 ): SolanaWorker {
-  return createWorker(ctx, chain.name, gauges, (worker) => {
+  const key = { chain: chain.name, address };
+  return createWorker(ctx, key, gauges, (worker) => {
     const { db, log, clock, random, config } = ctx;
-    const key = { chain: chain.name, address };
     const reportCappedPrice = (message: string) =>
       worker.alerts.raise('fee_cap', message, CAPPED_PRICE_ALERT_SECONDS);
     const maxPrice = config.solanaMaxPrice;
@@ -48,20 +51,25 @@ export function createSolanaWorker(
 function createSolanaDriver(parts: SolanaParts, watch: WatchState): SettlementDriver {
   const { account } = parts;
   const handlers = createReceiptHandlers(parts);
+  const heartbeat: Heartbeat = { at: null };
   return {
     key: account.key,
     blockTimeSeconds: account.chain.facts.blockTimeSeconds,
     watchIntervalMs: WATCH_INTERVAL_MS,
     maxUnmined: MAX_UNMINED_TRANSACTIONS,
+    transactionsPerStep: Math.max(MAX_COMMIT_ROWS, MAX_REFUND_ROWS),
     reader: () => solanaApprovalReader(account.chain),
     readers: () => providerViews(account.chain).map(solanaApprovalReader),
     // Slots are shorter than a round, so there is nothing to gain from waiting for the next one.
     head: () => null,
-    reset: () => {},
+    reset: () => {
+      heartbeat.at = null;
+    },
     follow: async (lease) => {
-      const progress = await followReceipts(account, lease, parts.timings, handlers);
-      await watchFunds(parts, watch);
-      return progress;
+      // Another attempt must not be signed for what a foreign transaction names, so these are looked for first.
+      if (account.signer !== null) await watchFunds(parts, watch);
+      await keepKeyAlive(account, lease, heartbeat);
+      return followReceipts(account, lease, parts.timings, handlers);
     },
     // Allow-lists exist on EVM chains only.
     revokeNext: async () => 0,

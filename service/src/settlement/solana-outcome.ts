@@ -1,5 +1,7 @@
 import { providerViews } from '../chain/solana/client.ts';
+import type { Db } from '../db/pool.ts';
 import type { ReceiptHandlers } from '../operator/receipt-follow.ts';
+import { SigningRefused } from '../operator/receipt-policy.ts';
 import { renewReceipt } from '../operator/receipt-sender.ts';
 import { changeStatus } from '../participations/status.ts';
 import { freezeSanctioned } from '../screening/freeze.ts';
@@ -31,8 +33,15 @@ export function createReceiptHandlers(parts: SolanaParts): ReceiptHandlers {
       const { id, kind } = transaction;
       if (account.signer === null) return;
       const [row] = await freezeSanctioned(ctx, await listRowsOf(ctx.db, kind, id));
-      if (row === undefined) return;
-      await renewReceipt(account, lease, transaction, orderOf(kind, row), (tx) => maySign(ctx, tx, kind, id));
+      // What a foreign transaction names may be settled by it already, under the receipt of another key.
+      if (row === undefined || parts.isForeign(row.id)) return;
+      const mayStore = (tx: Db) => maySign(ctx, tx, kind, id);
+      try {
+        await renewReceipt(account, lease, transaction, orderOf(kind, row), mayStore);
+      } catch (error) {
+        if (!(error instanceof SigningRefused)) throw error;
+        parts.alerts.raise(error.reason, error.message);
+      }
     },
     isReliable: async ({ id, kind }, verdict, judge) => {
       const rows = await listRowsOf(ctx.db, kind, id);

@@ -2,6 +2,7 @@ import { readAccounts } from '../chain/solana/reads.ts';
 import { readTokenAccount, type TokenAccount } from '../chain/solana/token-accounts.ts';
 import { Blocked } from '../operator/blocked.ts';
 import { assertKeyStarted } from '../operator/key-start.ts';
+import { SigningRefused } from '../operator/receipt-policy.ts';
 import { assertReceiptsFunded, SimulationFailed, sendReceipt } from '../operator/receipt-sender.ts';
 import { submitRows } from './commit.ts';
 import { postpone } from './postpone.ts';
@@ -26,7 +27,7 @@ export async function sendCommits(parts: SolanaParts, rows: readonly SettlementR
 async function assertMaySend(parts: SolanaParts, rows: readonly SettlementRow[]): Promise<void> {
   const funds = [...new Set(rows.map(({ fund }) => fund))];
   const signers = await Promise.all(funds.map(async (fund) => (await readFund(parts, fund)).signers));
-  await assertKeyStarted(parts.account, signers.flat());
+  await assertKeyStarted(parts.account, parts.lease(), signers.flat());
   await assertReceiptsFunded(parts.account, rows.length);
 }
 
@@ -105,7 +106,7 @@ function findVaultBlock(
   };
 }
 
-/** Sends one row. Postpones it if the transaction would fail: the next step reads its accounts again. */
+/** Sends one row. Postpones it if the transaction would fail or must not be signed: the next step reads its accounts again. */
 async function sendRow(
   parts: SolanaParts,
   kind: 'commit' | 'remit',
@@ -123,6 +124,7 @@ async function sendRow(
     const isSent = await sendReceipt(account, lease(), orderOf(kind, row), apply);
     if (!isSent) await postponeRows(ctx.db, [row.id], FAILING_ROW_DELAY_SECONDS);
   } catch (error) {
+    if (error instanceof SigningRefused) return postpone(parts, [row], FAILING_ROW_DELAY_SECONDS, error);
     if (!(error instanceof SimulationFailed)) throw error;
     const message = `a ${kind} for participation ${row.id} would fail: ${JSON.stringify(error.error)}`;
     await postpone(parts, [row], FAILING_ROW_DELAY_SECONDS, { reason: 'reverts', message });
