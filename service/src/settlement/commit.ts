@@ -5,7 +5,7 @@ import { changeStatus } from '../participations/status.ts';
 import { freezeSanctioned } from '../screening/freeze.ts';
 import { keepFunded } from './check-funds.ts';
 import { postponeIfFundBlocked } from './postpone.ts';
-import { screenRows, unlessEligibilityChanged } from './screen.ts';
+import { assertNotStopped, screenRows, unlessEligibilityChanged } from './screen.ts';
 import { listExpired, listPending, type SettlementRow } from './store.ts';
 import type { SettlementWorker, WorkerParts } from './worker.ts';
 
@@ -69,6 +69,7 @@ export async function submitRows(
   rows: readonly SettlementRow[],
 ): Promise<void> {
   await lockCommits(ctx, tx, rows);
+  await assertNotStopped(tx, rows);
   const moved = await changeStatus(ctx, tx, {
     ids: rows.map(({ id }) => id),
     from: ['pending'],

@@ -3,11 +3,11 @@ import { lockRefunds } from '../eligibility/commit.ts';
 import { changeStatus } from '../participations/status.ts';
 import { freezeSanctioned } from '../screening/freeze.ts';
 import { postponeIfFundBlocked } from './postpone.ts';
-import { screenRows, unlessEligibilityChanged } from './screen.ts';
+import { assertNotStopped, screenRows, unlessEligibilityChanged } from './screen.ts';
 import { assignRefund, listToRemit, type SettlementRow } from './store.ts';
 import type { SettlementWorker, WorkerParts } from './worker.ts';
 
-const MAX_REFUND_ROWS = 50;
+export const MAX_REFUND_ROWS = 50;
 
 /** Sends the oldest refunds of one fund, option and token. Returns how many rows changed, or 0 if none is due. */
 export async function remitNext(worker: SettlementWorker): Promise<number> {
@@ -31,6 +31,7 @@ export async function submitRefunds(
   rows: readonly SettlementRow[],
 ): Promise<void> {
   await lockRefunds(ctx, tx, rows);
+  await assertNotStopped(tx, rows);
   const ids = rows.map((row) => row.id);
   if ((await assignRefund(tx, transactionId, ids)) !== rows.length)
     throw new Error('the status of a refund changed concurrently');

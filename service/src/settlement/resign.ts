@@ -6,8 +6,8 @@ import { isSanctioned } from '../wallets/sanctions.ts';
 import { listOwnersOf } from './store.ts';
 
 /**
- * Returns whether a transaction may be signed again: not for a row under a hold or a sanction. Keeps holds waiting until
- * the database transaction ends.
+ * Returns whether a transaction may be signed again: not for a frozen row, nor for one under a hold or a sanction. Keeps
+ * holds and freezes waiting until the database transaction ends.
  */
 export async function maySign(
   { sanctions }: Pick<Context, 'sanctions'>,
@@ -21,5 +21,8 @@ export async function maySign(
     tx,
     rows.map(({ userId }) => userId),
   );
-  return held.length === 0 && rows.every(({ wallet }) => !isSanctioned({ sanctions }, wallet));
+  return (
+    held.length === 0 &&
+    rows.every(({ wallet, isFrozen }) => !isFrozen && !isSanctioned({ sanctions }, wallet))
+  );
 }

@@ -1,3 +1,4 @@
+import type { Db } from '../db/pool.ts';
 import {
   type CommitDecision,
   decideCommits,
@@ -6,7 +7,7 @@ import {
 } from '../eligibility/commit.ts';
 import { freezeRows } from '../participations/freeze.ts';
 import { changeStatus } from '../participations/status.ts';
-import { postponeRows, type SettlementRow } from './store.ts';
+import { lockStopped, postponeRows, type SettlementRow } from './store.ts';
 import type { WorkerParts } from './worker.ts';
 
 const UNREADABLE_ROW_DELAY_SECONDS = 15;
@@ -43,6 +44,15 @@ export async function screenRows(
     }),
   );
   return rows.filter((_, i) => decisions[i]?.to === 'send');
+}
+
+/**
+ * Throws `EligibilityChanged` if a row was frozen or paused while its transaction was signed. Keeps freezes and pauses
+ * waiting until the transaction that stores the signed bytes ends.
+ */
+export async function assertNotStopped(tx: Db, rows: readonly SettlementRow[]): Promise<void> {
+  const ids = rows.map(({ id }) => id);
+  if (await lockStopped(tx, ids)) throw new EligibilityChanged();
 }
 
 /** Runs `send`. If eligibility changed meanwhile, nothing was sent, and the next step decides about the rows again. */

@@ -93,6 +93,19 @@ describe('a fee bump', () => {
     expect((await rowOf(id)).status).toBe('completed');
   });
 
+  test('of a row that an operator has frozen is not signed', async () => {
+    const worker = bumping();
+    const id = await stuckCommit(worker, 5);
+    await sql`update participations set frozen_reason = 'hold' where id = ${id}`.execute(sale.app.ctx.db);
+    await worker.round();
+    await mineAndSettle(worker, 70);
+    expect(await rowOf(id)).toMatchObject({ status: 'pending', frozen_reason: 'hold', commit_id: null });
+    await sql`update participations set frozen_reason = null where id = ${id}`.execute(sale.app.ctx.db);
+    await worker.settle();
+    await worker.settle();
+    expect((await rowOf(id)).status).toBe('completed');
+  });
+
   test('counts once if the original is mined instead of the empty transfer', async () => {
     const worker = bumping();
     const id = await stuckCommit(worker, 3);

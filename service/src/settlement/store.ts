@@ -107,6 +107,18 @@ export async function hasPrepared(db: Db, chain: string): Promise<boolean> {
 const IS_NOT_PAUSED = sql`not exists (
   select from settlement_pauses s where s.subject in ('*', p.chain, p.offer_id::text))`;
 
+/**
+ * Locks the rows and returns whether any of them is frozen or paused. Keeps new pauses waiting until the transaction ends,
+ * so that nothing is stored for a paused subject once its pause is confirmed.
+ */
+export async function lockStopped(tx: Db, ids: readonly string[]): Promise<boolean> {
+  await sql`lock table settlement_pauses in share mode`.execute(tx);
+  const { rows } = await sql<{ is_stopped: boolean }>`
+    select p.frozen_reason is not null or not (${IS_NOT_PAUSED}) as is_stopped
+    from participations p where p.id = any(${ids}::uuid[]) order by p.id for update`.execute(tx);
+  return rows.some(({ is_stopped }) => is_stopped);
+}
+
 /** Returns the oldest due pending rows of the fund whose first row has waited longest. */
 export async function listPending(db: Db, chain: string, limit: number): Promise<SettlementRow[]> {
   const isDue = sql`p.chain = ${chain} and p.status = 'pending' and p.check_at <= now() and p.frozen_reason is null
@@ -204,17 +216,18 @@ export async function listRowsOf(
   return rows.map(toSettlementRow);
 }
 
-/** Returns the users and wallets of a transaction's rows, without locking them. */
+export type RowOwner = { userId: string; wallet: string; isFrozen: boolean };
+
+/** Returns the users and wallets of a transaction's rows. Keeps freezes waiting until the database transaction ends. */
 export async function listOwnersOf(
-  db: Db,
+  tx: Db,
   kind: 'commit' | 'remit',
   transactionId: string,
-): Promise<{ userId: string; wallet: string }[]> {
+): Promise<RowOwner[]> {
   const id = kind === 'commit' ? sql`commit_id` : sql`remit_id`;
-  const { rows } = await sql<{ userId: string; wallet: string }>`
-    select user_id as "userId", wallet_address as wallet from participations where ${id} = ${transactionId}`.execute(
-    db,
-  );
+  const { rows } = await sql<RowOwner>`
+    select user_id as "userId", wallet_address as wallet, frozen_reason is not null as "isFrozen"
+    from participations where ${id} = ${transactionId} order by id for share`.execute(tx);
   return rows;
 }
 
@@ -280,15 +293,4 @@ export async function unassignRefund(
     update participations set remit_id = null, remit_row = null where id = any(${ids}::uuid[])
     returning id, committed`.execute(tx);
   return rows;
-}
-
-/** Counts the rows that still need a transaction. One subquery per status, because each status has its own index. */
-export async function countUnsettled(db: Db, chain: string): Promise<number> {
-  const { rows } = await sql<{ count: bigint }>`
-    select (select count(*) from participations where chain = ${chain} and status = 'pending')
-      + (select count(*) from participations where chain = ${chain} and status = 'prepared')
-      + (select count(*) from participations where chain = ${chain} and status = 'remit_submitted') as count`.execute(
-    db,
-  );
-  return Number(rows[0]?.count ?? 0n);
 }
