@@ -1,8 +1,9 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Log } from '../log.ts';
+import type { KeyId } from '../operator/account.ts';
 import type { BlockedReason } from '../operator/blocked.ts';
 
-/** Reports why settlement on one chain is blocked: as metrics and, once per change, in the log. */
+/** Reports why settlement with one key on one chain is blocked: as metrics and, once per change, in the log. */
 export type Alerts = {
   /** Raises an alert until the end of the round, or for `seconds`. */
   raise(reason: BlockedReason, message: string, seconds?: number): void;
@@ -12,7 +13,10 @@ export type Alerts = {
   clear(): void;
 };
 
-export type AlertGauges = { waiting: Gauge };
+export type AlertGauges = {
+  /** Publishes how many participations wait. A chain with several keys shows the highest number. */
+  set(key: KeyId, reason: BlockedReason, waiting: number): void;
+};
 
 const REASONS: readonly BlockedReason[] = [
   'operator_out_of_gas',
@@ -41,10 +45,18 @@ export function createAlertGauges(registry: Registry): AlertGauges {
     labelNames: ['chain', 'reason'],
     registers: [registry],
   });
-  return { waiting };
+  const values = new Map<string, Map<string, number>>();
+  return {
+    set: ({ chain, address }, reason, count) => {
+      const byAddress = values.get(`${chain} ${reason}`) ?? new Map<string, number>();
+      values.set(`${chain} ${reason}`, byAddress.set(address, count));
+      waiting.set({ chain, reason }, Math.max(...byAddress.values()));
+    },
+  };
 }
 
-export function createAlerts(gauges: AlertGauges, log: Log, chain: string): Alerts {
+export function createAlerts(gauges: AlertGauges, log: Log, key: KeyId): Alerts {
+  const { chain } = key;
   const raised = new Map<BlockedReason, { message: string; until: number }>();
   let previous = new Set<BlockedReason>();
   return {
@@ -53,13 +65,13 @@ export function createAlerts(gauges: AlertGauges, log: Log, chain: string): Aler
     clear: () => {
       raised.clear();
       previous.clear();
-      for (const reason of REASONS) gauges.waiting.set({ chain, reason }, 0);
+      for (const reason of REASONS) gauges.set(key, reason, 0);
     },
     report: async (countUnsettled) => {
       const waiting = raised.size === 0 ? 0 : Math.max(1, await countUnsettled());
       for (const reason of REASONS) {
         const alert = raised.get(reason);
-        gauges.waiting.set({ chain, reason }, alert === undefined ? 0 : waiting);
+        gauges.set(key, reason, alert === undefined ? 0 : waiting);
         if (alert !== undefined && !previous.has(reason))
           log.error({ chain, reason }, `settlement blocked: ${alert.message}`);
         if (alert === undefined && previous.has(reason)) log.info({ chain, reason }, 'settlement unblocked');

@@ -13,6 +13,8 @@ export type SettlementDriver = {
   watchIntervalMs: number;
   /** Maximum number of transactions that wait to be mined at once. Confirming ones cost nothing and do not count. */
   maxUnmined: number;
+  /** Maximum number of transactions that one step of commits or refunds sends. */
+  transactionsPerStep: number;
   /** Reads approvals and funds from any node. */
   reader(): ApprovalReader;
   /** Returns one reader per independent provider. */

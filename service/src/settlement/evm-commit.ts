@@ -6,7 +6,6 @@ import type { OperatorCall } from '../operator/transaction.ts';
 import { submitRows } from './commit.ts';
 import { estimateGas, withGasMargin } from './estimate.ts';
 import { type EvmParts, type EvmRow, toEvmRows } from './evm-parts.ts';
-import { keepUncommitted } from './fund-ids.ts';
 import { postpone } from './postpone.ts';
 import { failRefused } from './refused-transfer.ts';
 import type { SettlementRow } from './store.ts';
@@ -19,7 +18,7 @@ const REVERTING_ROW_DELAY_SECONDS = 60;
 /** Commits as many of the rows as one transaction can. Returns how many rows changed. */
 export async function sendCommit(worker: EvmParts, rows: readonly SettlementRow[]): Promise<number> {
   const { ctx, account, lease } = worker;
-  const plan = await planCommit(worker, await keepUncommitted(worker, toEvmRows(rows)));
+  const plan = await planCommit(worker, toEvmRows(rows));
   if (plan === null) return rows.length;
   await sendCall(account, lease(), plan.call, (tx, id) => submitRows(ctx, tx, id, plan.rows));
   return plan.rows.length;

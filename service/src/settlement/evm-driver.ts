@@ -27,7 +27,8 @@ export function createEvmWorker(
   gauges: AlertGauges,
   timings: FollowTimings,
 ): EvmWorker {
-  return createWorker(ctx, chain.name, gauges, (worker) => {
+  const key = { chain: chain.name, address: signer.address };
+  return createWorker(ctx, key, gauges, (worker) => {
     const { db, log, clock, random } = ctx;
     const account = { db, log, clock, random, chain, signer, ...feeLimits(ctx.config, chain.name) };
     const parts: EvmParts = {
@@ -48,6 +49,7 @@ function createEvmDriver(parts: EvmParts): SettlementDriver {
     blockTimeSeconds: account.chain.facts.blockTimeSeconds,
     watchIntervalMs: WATCH_INTERVAL_MS,
     maxUnmined: MAX_UNMINED_TRANSACTIONS,
+    transactionsPerStep: 1,
     reader: () => evmApprovalReader(account.chain),
     readers: () => account.chain.rpc.providers().map((rpc) => evmApprovalReader({ ...account.chain, rpc })),
     head: () => state.head?.hash ?? null,

@@ -40,6 +40,27 @@ describe('metrics', () => {
     expect([await open(), await backlog('submitted')]).toEqual([0, undefined]);
   });
 
+  test('of one scrape share one read of the backlog', async () => {
+    let queries = 0;
+    const db = sale.app.ctx.db.withPlugin({
+      transformQuery: ({ node }) => {
+        queries++;
+        return node;
+      },
+      transformResult: async ({ result }) => result,
+    });
+    const registry = new Registry();
+    registerSettlementGauges({ db, metrics: { ...sale.app.ctx.metrics, registry } }, []);
+    await sale.participate(sale.buyer(0), 2n * UNIT);
+    queries = 0;
+    const text = await registry.metrics();
+    expect(text).toMatch(/settlement_backlog\{[^}]*status="pending"[^}]*\} 1/);
+    expect(text).toMatch(/settlement_oldest_seconds\{[^}]*status="pending"/);
+    // The open transactions, the backlog and the pauses.
+    expect(queries).toBe(3);
+    await saleWorker(sale).settle();
+  });
+
   test('of a node that has lost the lease show no alerts', async () => {
     await stopFund(sale, 2n);
     await sale.participate(sale.buyer(2), 2n * UNIT);

@@ -1,7 +1,8 @@
 import { Gauge } from 'prom-client';
 import type { Context } from '../context.ts';
 import { countOpenTransactions } from '../operator/status.ts';
-import { listBacklog, listPauses } from './pause-store.ts';
+import { type Backlog, listBacklog } from './backlog-store.ts';
+import { listPauses } from './pause-store.ts';
 
 type Parts = Pick<Context, 'db' | 'metrics'>;
 type Sample = { labels: Record<string, string>; value: number };
@@ -11,6 +12,14 @@ type Sample = { labels: Record<string, string>; value: number };
  * a lease, is blocked or has no operator key at all.
  */
 export function registerSettlementGauges(ctx: Parts, chains: readonly string[]): void {
+  // The metrics of one scrape share one read.
+  let reading: Promise<Backlog[]> | null = null;
+  const readBacklog = (): Promise<Backlog[]> => {
+    reading ??= listBacklog(ctx.db).finally(() => {
+      reading = null;
+    });
+    return reading;
+  };
   const none = chains.map((chain) => ({ labels: { chain }, value: 0 }));
   register(
     ctx,
@@ -28,7 +37,7 @@ export function registerSettlementGauges(ctx: Parts, chains: readonly string[]):
     'Participations that settlement has yet to finish.',
     ['chain', 'status'],
     async () =>
-      (await listBacklog(ctx.db)).map(({ chain, status, count }) => ({
+      (await readBacklog()).map(({ chain, status, count }) => ({
         labels: { chain, status },
         value: count,
       })),
@@ -39,7 +48,7 @@ export function registerSettlementGauges(ctx: Parts, chains: readonly string[]):
     'Seconds since the last change of the oldest participation that settlement has yet to finish.',
     ['chain', 'status'],
     async () =>
-      (await listBacklog(ctx.db)).map(({ chain, status, oldest_seconds }) => ({
+      (await readBacklog()).map(({ chain, status, oldest_seconds }) => ({
         labels: { chain, status },
         value: oldest_seconds,
       })),

@@ -41,21 +41,3 @@ export async function listPauses(db: Db): Promise<Pause[]> {
   );
   return rows;
 }
-
-export type Backlog = {
-  chain: string;
-  status: string;
-  count: number;
-  oldest_seconds: number;
-  frozen: number;
-};
-
-/** Counts the rows that settlement has yet to finish, with the age of the oldest, per chain and status. */
-export async function listBacklog(db: Db): Promise<Backlog[]> {
-  const { rows } = await sql<Backlog>`
-    select chain, status, count(*)::int as count, count(frozen_reason)::int as frozen,
-      extract(epoch from now() - min(updated_at))::int as oldest_seconds
-    from participations where status in ('prepared', 'pending', 'submitted', 'remit_submitted')
-    group by chain, status order by chain, status`.execute(db);
-  return rows;
-}

@@ -5,7 +5,12 @@ import type { WorkerParts } from './worker.ts';
 const BLOCKED_FUND_DELAY_SECONDS = 5;
 /** An alert outlasts the delay of its rows, so that it does not flicker between two tries. */
 const ALERT_OVERLAP_SECONDS = 5;
-const FUND_REASONS: ReadonlySet<BlockedReason> = new Set(['fund_stopped', 'role_missing', 'vault_frozen']);
+const FUND_REASONS: ReadonlySet<BlockedReason> = new Set([
+  'fund_stopped',
+  'role_missing',
+  'vault_frozen',
+  'signer_policy',
+]);
 
 /** Postpones the rows and keeps an alert raised for at least as long. */
 export async function postpone(
@@ -23,8 +28,8 @@ export async function postpone(
 }
 
 /**
- * Runs `send`. If the fund is stopped, its vault is frozen, or the operator has lost its role in it, postpones the rows, so
- * that they do not delay those of other funds.
+ * Runs `send`. If the fund is stopped, its vault is frozen, the operator has lost its role in it, or the policy of the key
+ * does not list it, postpones the rows, so that they do not delay those of other funds.
  */
 export async function postponeIfFundBlocked(
   worker: WorkerParts,

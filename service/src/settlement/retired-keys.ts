@@ -1,14 +1,11 @@
-import { Registry } from 'prom-client';
 import { ConfigError } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { FollowTimings } from '../operator/follow.ts';
 import { openOperatorKey } from '../operator/key.ts';
-import { LeaseLost, takeLease } from '../operator/lease.ts';
 import type { Signer } from '../operator/signer.ts';
 import { listUnfinishedKeys } from '../operator/status.ts';
-import { createAlertGauges } from './alerts.ts';
+import type { AlertGauges } from './alerts.ts';
 import { createEvmWorker } from './evm-driver.ts';
-import type { Round } from './round.ts';
 import { createSolanaWorker } from './solana-driver.ts';
 import type { SettlementWorker } from './worker.ts';
 
@@ -19,14 +16,13 @@ import type { SettlementWorker } from './worker.ts';
 export async function listRetiredWorkers(
   ctx: Context,
   current: Signer,
+  gauges: AlertGauges,
   timings: FollowTimings,
 ): Promise<SettlementWorker[]> {
   const keys = await Promise.all(
     ctx.config.retiredKeys.map((key) => openOperatorKey(key, ctx.clock, ctx.metrics.registry)),
   );
   const workers: SettlementWorker[] = [];
-  // The alert metrics describe the current key.
-  const gauges = createAlertGauges(new Registry());
   for (const { chain, address, count } of await listUnfinishedKeys(ctx.db)) {
     const evm = ctx.chains.all().find(({ name }) => name === chain);
     if (address === current.address || evm === undefined) continue;
@@ -44,29 +40,13 @@ export async function listRetiredWorkers(
  * Returns a worker per cluster and replaced Solana key that has open transactions. Stored bytes can be resent and judged
  * without the key; those that expire are released to the current key, which looks for their receipts first.
  */
-export async function listRetiredSolanaWorkers(ctx: Context): Promise<SettlementWorker[]> {
-  const gauges = createAlertGauges(new Registry());
+export async function listRetiredSolanaWorkers(
+  ctx: Context,
+  gauges: AlertGauges,
+): Promise<SettlementWorker[]> {
   return (await listUnfinishedKeys(ctx.db)).flatMap(({ chain: name, address }) => {
     const chain = ctx.chains.allSolana().find((each) => each.name === name);
     if (chain === undefined || address === ctx.solanaOperator?.address) return [];
     return [createSolanaWorker(ctx, chain, { address, signer: null }, gauges)];
   });
-}
-
-/** Advances the transactions of a replaced key by one step, and sends nothing new from it. */
-export async function followRetired(worker: SettlementWorker): Promise<Round> {
-  const { ctx, driver } = worker;
-  const lease = await takeLease(ctx.db, { ...driver.key, node: ctx.node });
-  worker.setLease(lease);
-  if (lease === null) {
-    driver.reset();
-    return 'away';
-  }
-  try {
-    const { unmined, confirming } = await driver.follow(lease);
-    return unmined + confirming > 0 ? 'watching' : 'idle';
-  } catch (error) {
-    if (error instanceof LeaseLost) return 'away';
-    throw error;
-  }
 }

@@ -3,8 +3,9 @@ import type { Config } from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { runCommand } from '../operations/run-command.ts';
+import { listBacklog } from './backlog-store.ts';
 import { findSubject, pauseSettlement, resumeSettlement } from './pause.ts';
-import { listBacklog, listPauses } from './pause-store.ts';
+import { listPauses } from './pause-store.ts';
 
 export const SETTLEMENT_HELP: CommandHelp = {
   usage: [

@@ -4,12 +4,12 @@ import type { FollowTimings } from '../operator/follow.ts';
 import type { ReceiptTimings } from '../operator/receipt-follow.ts';
 import { SETTLEMENT_CHANNEL } from '../participations/wake.ts';
 import { type AlertGauges, createAlertGauges, createAlerts } from './alerts.ts';
+import { countUnsettled } from './backlog-store.ts';
 import { createEvmWorker } from './evm-driver.ts';
 import { registerSettlementGauges } from './gauges.ts';
-import { followRetired, listRetiredSolanaWorkers, listRetiredWorkers } from './retired-keys.ts';
-import { type Round, runRound } from './round.ts';
+import { listRetiredSolanaWorkers, listRetiredWorkers } from './retired-keys.ts';
+import { followRetired, type Round, runRound } from './round.ts';
 import { createSolanaWorker, RECEIPT_TIMINGS } from './solana-driver.ts';
-import { countUnsettled } from './store.ts';
 import type { SettlementWorker } from './worker.ts';
 
 export type Settlement = { stop(): Promise<void> };
@@ -46,14 +46,22 @@ export async function startSettlement(
   ctx.listener.onRestored(() => {
     for (const loop of loops) loop.wake();
   });
-  const unserved = chains.filter((name) => !loops.some(({ chain }) => chain === name));
-  const stopReports = await reportMissingKeys(ctx, gauges, unserved);
+  const stopReports = await reportMissingKeys(ctx, gauges, listUnserved(ctx));
   return {
     stop: async () => {
       await stopReports();
       await Promise.all(loops.map((loop) => loop.stop()));
     },
   };
+}
+
+/** Returns the chains without an operator key. A replaced key sends nothing new, so its worker does not count. */
+function listUnserved({ chains, operator, solanaOperator }: Context): string[] {
+  const unserved = [
+    ...(operator === null ? chains.all() : []),
+    ...(solanaOperator === null ? chains.allSolana() : []),
+  ];
+  return unserved.map(({ name }) => name);
 }
 
 /** Raises an alert for chains without an operator key: participations would be accepted and never settled. */
@@ -63,7 +71,9 @@ async function reportMissingKeys(
   chains: readonly string[],
 ): Promise<() => Promise<void>> {
   if (chains.length === 0) return async () => undefined;
-  const alerts = new Map(chains.map((chain) => [chain, createAlerts(gauges, ctx.log, chain)]));
+  const alerts = new Map(
+    chains.map((chain) => [chain, createAlerts(gauges, ctx.log, { chain, address: '' })]),
+  );
   const report = async () => {
     for (const [chain, each] of alerts) {
       const count = await countUnsettled(ctx.db, chain);
@@ -79,7 +89,7 @@ async function reportMissingKeys(
 async function startEvm(ctx: Context, gauges: AlertGauges, timings: FollowTimings) {
   const signer = ctx.operator;
   if (signer === null) return [];
-  const retired = await listRetiredWorkers(ctx, signer, timings);
+  const retired = await listRetiredWorkers(ctx, signer, gauges, timings);
   const workers = ctx.chains.all().map((chain) => createEvmWorker(ctx, chain, signer, gauges, timings));
   return [
     ...workers.map((worker) => startLoop(worker, runRound)),
@@ -89,7 +99,7 @@ async function startEvm(ctx: Context, gauges: AlertGauges, timings: FollowTiming
 
 async function startSolana(ctx: Context, gauges: AlertGauges, timings: ReceiptTimings) {
   const signer = ctx.solanaOperator;
-  const retired = await listRetiredSolanaWorkers(ctx);
+  const retired = await listRetiredSolanaWorkers(ctx, gauges);
   const { address } = signer ?? { address: null };
   const workers = ctx.chains
     .allSolana()

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import type { KeyId } from '../operator/account.ts';
 import { type Lease, LeaseLost, releaseLease } from '../operator/lease.ts';
 import { type AlertGauges, type Alerts, createAlerts } from './alerts.ts';
 import type { SettlementDriver } from './driver.ts';
@@ -23,14 +24,14 @@ export type SettlementWorker = WorkerParts & {
 
 export function createWorker<D extends { driver: SettlementDriver }>(
   ctx: Context,
-  chain: string,
+  key: KeyId,
   gauges: AlertGauges,
   createDriver: (parts: WorkerParts) => D,
 ): SettlementWorker & D {
   let current: Lease | null = null;
   const parts = {
     ctx,
-    alerts: createAlerts(gauges, ctx.log, chain),
+    alerts: createAlerts(gauges, ctx.log, key),
     lease: () => {
       if (current === null) throw new LeaseLost();
       return current;
