@@ -16,7 +16,8 @@ import { createWorker, type SettlementWorker } from './worker.ts';
 
 export type EvmWorker = SettlementWorker & EvmParts;
 
-const MAX_UNMINED_TRANSACTIONS = 8;
+/** Nodes keep at least this many pending transactions of one account by default. */
+const MAX_UNMINED_TRANSACTIONS = 16;
 const WATCH_INTERVAL_MS = 250;
 
 /** Creates the worker that settles on an EVM chain with the key of `signer`. */
