@@ -46,8 +46,9 @@ export async function seedParticipations(ctx: Context, clientId: string, rows: n
     'status !=': filter('status', '!=', 'completed'),
     'user_email ==': filter('user_email', '==', 'user291@bench.test'),
   };
-  // The last page starts after the 21st row from the end.
-  return { partnerId, queries, deepest: deepest.slice(20, 41).reverse() };
+  // One page and one row more, so that `readPage` returns a cursor. It points to the 21st row from the end; the last 20
+  // rows follow it.
+  return { partnerId, queries, deepest: deepest.slice(19, 40).reverse() };
 }
 
 const uuid = (expression: string) =>

@@ -12,7 +12,7 @@ export type VerifyWebhookOptions = {
   secret: string | readonly string[];
   /** How far the timestamp may be from now. Default: 300. */
   toleranceSeconds?: number | undefined;
-  /** Whether an event with this id was handled before, to refuse it a second time. */
+  /** Returns whether an event with this id was already handled; if so, `verifyWebhook` throws `WebhookError` (`replayed`). */
   isKnown?: ((id: string) => boolean | Promise<boolean>) | undefined;
 };
 

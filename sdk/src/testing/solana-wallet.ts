@@ -90,7 +90,7 @@ export function readSolanaApproval(
   const KEY_BYTES = 32;
   const keys = message[3] ?? 0;
   const key = (index = 0) => encodeBase58(message.slice(4 + KEY_BYTES * index, 4 + KEY_BYTES * (index + 1)));
-  // Behind the keys and the blockhash stands one instruction with four accounts and ten bytes of data.
+  // The keys and the blockhash are followed by one instruction with four accounts and ten bytes of data.
   const start = 4 + KEY_BYTES * (keys + 1);
   const [count, , accounts, , mint, spender, , length, tag] = message.slice(start, start + 9);
   if (count !== 1 || accounts !== 4 || length !== 10 || tag !== APPROVE_CHECKED) return null;

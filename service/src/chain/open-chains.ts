@@ -18,7 +18,7 @@ export type Chains = {
 export type ChainsOptions = {
   /** The RPC URLs of each chain in order of preference. */
   urls: Partial<Record<ChainName, readonly string[]>>;
-  /** Time for one call including retries. Default: 4,000. */
+  /** Time limit for one call, including retries. Default: 4,000. */
   timeoutMs?: number;
   /** See `createReader`. Default: an eighth of the block time, at most 500 ms. */
   freshnessMs?: number | null;

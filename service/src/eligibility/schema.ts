@@ -21,7 +21,11 @@ export const CheckNext = Closed(
     path: Nullable(Type.String()),
     body: Nullable(Type.Object({}, { additionalProperties: true })),
   },
-  { title: 'CheckNext', description: 'The call that lets the user resolve the check; null for `contact`.' },
+  {
+    title: 'CheckNext',
+    description:
+      'The call that lets the user resolve the check. For `contact`, `method`, `path` and `body` are null.',
+  },
 );
 export type CheckNext = Static<typeof CheckNext>;
 

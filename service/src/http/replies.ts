@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import type { Caller } from './access.ts';
 import type { Taken } from './rate-limits.ts';
 
-/** Returns the headers of every API reply: it is no page, must not be framed, and its type must not be sniffed. */
+/** Returns the headers of every API reply: it is not an HTML page, must not be framed, and its type must not be sniffed. */
 export function securityHeaders(baseUrl: string): Record<string, string> {
   const headers = {
     'x-content-type-options': 'nosniff',

@@ -97,7 +97,7 @@ function invalidClient(): ApiError {
   );
 }
 
-/** Keeps an attacker from sorting through a list of stolen tokens. */
+/** Keeps an attacker from testing a list of stolen tokens. */
 function limitAnonymous(ctx: Context, network: string): null | Promise<null> {
   const limited = enforceLimit(ctx, 'introspection', network);
   return limited instanceof Promise ? limited.then(() => null) : null;

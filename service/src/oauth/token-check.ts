@@ -19,7 +19,7 @@ export type VerifiedToken = {
 export async function verifyToken(pool: pg.Pool, hash: Buffer): Promise<VerifiedToken | null> {
   const row = await findActiveToken(pool, hash);
   if (row === undefined) return null;
-  // A token never has more than its client, whose scopes may have been reduced since.
+  // A token never has scopes that its client lacks: the client may have lost some since the token was issued.
   const scopes = row.scope.split(' ').filter((scope) => row.client_scopes.includes(scope));
   return {
     caller: newCaller({

@@ -5,7 +5,7 @@ import type { IndicativeQuote, Order, Venue } from './provider.ts';
 export type CachedVenue = Omit<Venue, 'quote' | 'decimals'> & {
   quote(order: Order): IndicativeQuote | Promise<IndicativeQuote>;
   decimals(symbol: string): number | Promise<number>;
-  /** Empties the cache, after the market was changed on purpose. */
+  /** Empties the cache. For the sandbox and tests, after they change the simulated venue. */
   clear(): void;
 };
 

@@ -49,7 +49,7 @@ export async function checkAllowed(ctx: Context): Promise<void> {
     await Promise.all(
       due.map((row) =>
         check(ctx, row, leaseUntil).catch((err: unknown) =>
-          ctx.log.warn({ err, verification_id: row.id }, 'check of an allowed wallet failed'),
+          ctx.log.warn({ err, verification_id: row.id }, 'could not check an allowed wallet'),
         ),
       ),
     );
@@ -60,7 +60,8 @@ export async function checkAllowed(ctx: Context): Promise<void> {
 async function check(ctx: Context, row: Verification, leaseUntil: string): Promise<void> {
   const standing = await readStanding(ctx, row);
   if (standing === 'lost') return revoke(ctx, row);
-  // Unused, the permission of an ended proof expires within minutes: anyone could make the operator pay to void it.
+  // An unused permission is left alone when its proof ends: it expires within minutes, and voiding it would let anyone make
+  // the operator pay for a transaction.
   if (standing === 'unproven' && row.state === 'allowed') return revokeUnproven(ctx, row);
   await setNextCheck(ctx.db, row.id, { leaseUntil, next: iso(ctx.clock.now() + NEXT_CHECK_MS[standing]) });
 }
@@ -95,10 +96,10 @@ function iso(time: number): string {
 export function startAllowedCheck(ctx: Context): () => Promise<void> {
   const open = new Gauge({
     name: 'causeway_allow_list_revocations',
-    help: 'Wallets of users who lost eligibility that the chain has not revoked yet.',
+    help: 'Allow-list revocations that the chain has not confirmed yet.',
     registers: [ctx.metrics.registry],
   });
-  return startInterval(ctx, CHECK_INTERVAL_MS, 'check of allowed wallets failed', async () => {
+  return startInterval(ctx, CHECK_INTERVAL_MS, 'could not check allowed wallets', async () => {
     await checkAllowed(ctx);
     open.set(await countOpen(ctx.db));
   });

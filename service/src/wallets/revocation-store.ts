@@ -59,7 +59,7 @@ export async function markDone(tx: Db, transactionId: string): Promise<Entry | u
   return rows[0];
 }
 
-/** Returns the revocation of a transaction that had no effect to the queue. */
+/** Puts a revocation back into the queue after its transaction had no effect. */
 export async function release(tx: Db, transactionId: string, seconds: number): Promise<void> {
   await sql`update allow_revocations set state = 'waiting', transaction_id = null,
       send_at = now() + make_interval(secs => ${seconds})
@@ -73,7 +73,7 @@ export async function countOpen(db: Db): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** Reopens a revocation that a reorganisation undid, unless a later one of the same entry is open. */
+/** Reopens a revocation that a reorganisation undid, unless a later one for the same entry is open. */
 export async function reopen(tx: Db, transactionId: string): Promise<void> {
   await sql`update allow_revocations r set state = 'sent' where r.transaction_id = ${transactionId} and r.state = 'done'
     and not exists (select from allow_revocations o where o.chain = r.chain and o.contract = r.contract

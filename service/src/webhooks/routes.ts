@@ -93,7 +93,7 @@ export const webhookRoutes = [
     operationId: 'rotateWebhookSecret',
     summary: 'Replace the signing secret',
     description:
-      'Until the grace period ends, deliveries carry a signature with each secret. With `grace_hours` 0 the previous secret ends at once.',
+      'Until the grace period ends, deliveries are signed with both secrets. With `grace_hours` 0, the previous secret stops working at once.',
     params: Params,
     body: SecretRotation,
     reply: WebhookEndpoint,

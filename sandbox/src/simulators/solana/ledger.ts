@@ -25,7 +25,7 @@ export type Landed = Execution & {
   /** The block's time in seconds. */
   time: number;
   transaction: WireTransaction;
-  /** Static keys, then those from lookup tables: writable ones first. */
+  /** Static keys, then the writable and then the read-only keys from lookup tables. */
   keys: Uint8Array[];
   loaded: LoadedKeys;
   fee: bigint;

@@ -75,7 +75,7 @@ function createRpc(parts: RpcParts): Rpc {
     }
   }
 
-  /** The RPC retry: every failed attempt goes to the next best endpoint until the time limit. */
+  /** The RPC retry: every failed attempt goes to the next best endpoint until the time or attempt limit. */
   async function tryEndpoints(calls: RpcCall[], accept?: Accept): Promise<RpcReply[]> {
     const deadline = performance.now() + timeoutMs;
     const tries = new Map<Endpoint, number>();

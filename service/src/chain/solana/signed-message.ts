@@ -21,7 +21,7 @@ export async function isSignedMessage(address: string, text: string, signature: 
   return false;
 }
 
-/** Decodes hexadecimal, base58 or base64, with or without padding. The lengths of 64 bytes differ, so none is ambiguous. */
+/** Decodes hexadecimal, base58 or base64, with or without padding. A 64-byte signature has a different length in each encoding, so none is ambiguous. */
 function decodeSignature(signature: string): Uint8Array | null {
   const hex = signature.replace(/^0x/, '');
   if (hex.length === 2 * SIGNATURE_BYTES) return /^[0-9a-fA-F]+$/.test(hex) ? Buffer.from(hex, 'hex') : null;
