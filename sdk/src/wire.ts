@@ -45,7 +45,7 @@ export type Check = {
   next: CheckNext | null;
 };
 
-/** The call that lets the user resolve the check; null for `contact`. */
+/** The call that lets the user resolve the check. For `contact`, `method`, `path` and `body` are null. */
 export type CheckNext = {
   type: 'identity' | 'document' | 'wallet_proof' | 'bind_wallet' | 'allow_wallet' | 'contact';
   method: string | null;

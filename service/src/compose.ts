@@ -111,6 +111,7 @@ export async function buildContext({
     metrics,
     eventsAppended: createSignal(),
     requestId: null,
+    requestPartnerId: null,
     identity,
     documents,
     chains,

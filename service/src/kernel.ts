@@ -40,4 +40,6 @@ export type Kernel = {
   eventsAppended: Signal;
   /** The id of the API request that is being handled. Null outside of requests and for public routes. */
   requestId: string | null;
+  /** The partner that sent this request. Events of other partners do not name the request. */
+  requestPartnerId: string | null;
 };

@@ -61,10 +61,11 @@ test('keys are separate per user and partner', async () => {
   expect(await count('apart')).toBe(3);
 });
 
-test('replays a refusal', async () => {
+test('replays a refusal with its message', async () => {
   expect((await post('k4', 'refused')).json().code).toBe('offer_ended');
   const again = await post('k4', 'refused');
-  expect([again.json().code, again.headers['idempotent-replayed']]).toEqual(['offer_ended', 'true']);
+  expect(again.json()).toMatchObject({ code: 'offer_ended', message: 'Ended yesterday.' });
+  expect(again.headers['idempotent-replayed']).toBe('true');
 });
 
 test('a key can be retried after an upstream outage', async () => {

@@ -64,7 +64,28 @@ test('a lost database answers 503 unavailable with Retry-After, and the reply na
     expect(reply.headers['retry-after']).toMatch(/^\d+$/);
     expect(reply.body).not.toMatch(/postgres|database|terminat/i);
   }
+  for (const { accept, ...request } of OAUTH_REQUESTS) {
+    const reply = await app.app.inject({ ...request, headers: { ...request.headers, accept } });
+    expect([request.url, reply.statusCode]).toEqual([request.url, 503]);
+    expect(reply.headers['retry-after']).toMatch(/^\d+$/);
+    expect(reply.headers['x-request-id']).toBeTruthy();
+    expect(reply.body).not.toMatch(/postgres|terminat/i);
+    if (accept !== 'text/html')
+      expect(reply.json()).toMatchObject({ error: 'temporarily_unavailable', code: 'unavailable' });
+  }
 });
+
+const AUTHORIZE =
+  '/oauth/authorize?response_type=code&client_id=another-one&redirect_uri=https://app.partner.test/callback';
+const OAUTH_REQUESTS = [
+  {
+    ...{ method: 'POST', url: '/oauth/token', accept: '*/*' },
+    headers: { authorization: `Basic ${Buffer.from('unknown-client:secret').toString('base64')}` },
+    payload: { grant_type: 'client_credentials' },
+  },
+  { method: 'GET', url: AUTHORIZE, accept: 'application/json', headers: {} },
+  { method: 'GET', url: AUTHORIZE, accept: 'text/html', headers: {} },
+] as const;
 
 test('log lines name the process, its version and the error code, and probes write none', async () => {
   const node = await testApp();

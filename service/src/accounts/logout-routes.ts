@@ -34,7 +34,14 @@ export function addLogoutRoutes(app: FastifyInstance, ctx: Context): void {
       reply
         .headers(pageHeaders())
         .code(303)
-        .header('location', `${PATH}?${new URLSearchParams(request.body as Record<string, string>)}`)
+        .header('location', `${PATH}?${new URLSearchParams(textMembers(request.body))}`)
         .send(),
+  );
+}
+
+/** Returns the members that are text; the page judges them. */
+function textMembers(body: unknown): [string, string][] {
+  return Object.entries(body ?? {}).filter(
+    (member): member is [string, string] => typeof member[1] === 'string',
   );
 }

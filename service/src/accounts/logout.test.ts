@@ -162,3 +162,9 @@ test('a posted request continues as GET, so that browsers send the cookie', asyn
   });
   expect([reply.statusCode, reply.headers.location]).toEqual([303, `/oauth/logout?${payload}`]);
 });
+
+test('a posted request with members that are not text is treated like one without them', async () => {
+  const post = (payload: object) => node.app.inject({ method: 'POST', url: '/oauth/logout', payload });
+  for (const payload of [[1], { state: 1 }, { state: ['a'] }])
+    expect((await post(payload)).headers.location).toBe('/oauth/logout?');
+});

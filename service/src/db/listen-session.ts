@@ -2,9 +2,9 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 
 export interface SessionOptions {
-  /** Default: 500. */
+  /** Default: 250. */
   pingIntervalMs?: number;
-  /** Default: 1,000. */
+  /** Default: 700. Together less than a second, the time in which a revocation takes effect. */
   pingTimeoutMs?: number;
   /** A statement that runs on every new connection, such as taking a session-level lock. */
   opening?: string;
@@ -23,7 +23,7 @@ export async function openSession(
   options: SessionOptions,
   onNotification: (channel: string, payload: string) => void,
 ): Promise<ListenSession> {
-  const { pingIntervalMs = 500, pingTimeoutMs = 1000 } = options;
+  const { pingIntervalMs = 250, pingTimeoutMs = 700 } = options;
   // Our own socket, so that we can destroy it: a graceful close would wait forever for a dead peer.
   const socket = new Socket();
   const client = new pg.Client({

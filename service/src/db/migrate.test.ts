@@ -112,6 +112,28 @@ test.each([
   await expect(migrate(open.pool, await folderOf(files))).rejects.toThrow(message);
 });
 
+test('a busy table delays the migration, not the queries of other nodes', async () => {
+  await open.pool.query('create table things (id int)');
+  const folder = await folderOf({ '0001_add.sql': 'alter table things add column name text' });
+  const reader = await open.pool.connect();
+  await reader.query('begin; select from things');
+  let isMigrated = false;
+  const migrated = migrate(open.pool, folder).then(() => {
+    isMigrated = true;
+  });
+  const waits = async () =>
+    (await open.pool.query('select 1 from pg_locks where not granted and mode = $1', ['AccessExclusiveLock']))
+      .rowCount;
+  await expect.poll(waits, { timeout: 20_000 }).toBe(1);
+  // Queues behind the migration, which gives up its place.
+  await open.pool.query('select from things');
+  expect(isMigrated).toBe(false);
+  await reader.query('commit');
+  reader.release();
+  await migrated;
+  expect((await open.pool.query('select name from things')).rowCount).toBe(0);
+});
+
 test('is not subject to the statement timeout', async () => {
   const slow = await folderOf({ '0001_slow.sql': 'select pg_sleep(0.4)' });
   const strict = openPool(database.url, { statementTimeoutMs: 100 });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 
@@ -11,6 +12,11 @@ const TRANSACTION_STATEMENT =
   /^\s*(begin(\s+(work|transaction|isolation|read)\b[^;]{0,40})?|(start\s+transaction|commit|rollback)\b[^;]{0,40})\s*;/im;
 // Must never change: nodes of different versions must use the same lock.
 const LOCK_KEY = '5127403916458021';
+
+const LOCK_TIMEOUT_MS = 2_000;
+const LOCK_PAUSE_MS = 1_000;
+const LOCK_ATTEMPTS = 100;
+const LOCK_NOT_AVAILABLE = '55P03';
 
 interface Migration {
   name: string;
@@ -33,8 +39,9 @@ export async function migrate(pool: pg.Pool, folder: string = MIGRATIONS_FOLDER)
       `create table if not exists schema_migrations (
         name text primary key, sha256 text not null, applied_at timestamptz not null default clock_timestamp())`,
     );
+    await client.query(`set lock_timeout = '${LOCK_TIMEOUT_MS}ms'`);
     const pending = findPending(migrations, await readApplied(client));
-    for (const migration of pending) await applyMigration(client, migration);
+    for (const migration of pending) await applyWithPatience(client, migration);
     return pending.map(({ name }) => name);
   } catch (error) {
     broken = error instanceof Error ? error : new Error(String(error));
@@ -106,6 +113,22 @@ function findPending(migrations: Migration[], applied: Map<string, string>): Mig
       throw new Error(`${name} comes before ${last}, which is already applied. Give it a higher number.`);
     return known === undefined;
   });
+}
+
+/**
+ * Tries again if a table is in use. Waiting for its lock without a limit would stop all other queries of the table, which
+ * queue behind ours.
+ */
+async function applyWithPatience(client: pg.PoolClient, migration: Migration): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await applyMigration(client, migration);
+    } catch (error) {
+      const { cause } = error as { cause?: { code?: unknown } };
+      if (cause?.code !== LOCK_NOT_AVAILABLE || attempt === LOCK_ATTEMPTS) throw error;
+    }
+    await sleep(LOCK_PAUSE_MS);
+  }
 }
 
 async function applyMigration(client: pg.PoolClient, { name, sha256, sql }: Migration): Promise<void> {

@@ -97,11 +97,16 @@ test('prepares a statement once per connection', async () => {
   await one.close();
 });
 
-test('limits the number of prepared statements per connection', async () => {
+test('limits the prepared statements of a connection, and never stops preparing', async () => {
   const one = openPool(database.url, { max: 1 });
-  for (let i = 0; i < 1100; i++) await sql.raw(`select ${i}`).execute(one.db);
-  const { rows } = await one.pool.query('select count(*)::int as n from pg_prepared_statements');
-  expect(rows).toEqual([{ n: 1000 }]);
+  const prepared = async () =>
+    (await one.pool.query<{ n: number }>('select count(*)::int as n from pg_prepared_statements')).rows[0]?.n;
+  for (let i = 0; i < 1000; i++) await sql.raw(`select ${i}`).execute(one.db);
+  expect(await prepared()).toBe(1000);
+  for (let i = 1000; i < 1100; i++) await sql.raw(`select ${i}`).execute(one.db);
+  expect(await prepared()).toBe(99);
+  await sql.raw(`select ${'1 + '.repeat(3000)}1`).execute(one.db);
+  expect(await prepared()).toBe(99);
   await one.close();
 });
 

@@ -2,21 +2,26 @@ import { createHash } from 'node:crypto';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
 
-// Queries with varying text, such as inlined lists, must not fill the server's memory with plans.
+// Queries with varying text, such as filters, must not fill the server's memory with plans.
 const MAX_NAMED_STATEMENTS = 1_000;
+// Longer texts are bulk statements, whose text differs with the number of rows.
+const MAX_NAMED_LENGTH = 8_000;
+
+/** When all names are in use, they are given anew, and connections with old ones are closed after their current use. */
+type Statements = { names: Map<string, string>; generation: number };
 
 /**
  * Wraps the pool for Kysely: every distinct statement gets a name, so that each connection prepares it once. A connection
  * in an unreliable state is closed instead of returned to the pool.
  */
 export function nameStatements(pool: pg.Pool): PostgresPool {
-  const names = new Map<string, string>();
+  const statements: Statements = { names: new Map(), generation: 0 };
   // Kysely recognizes a connection by identity.
   const wrapped = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   return {
     async connect() {
       const client = await pool.connect();
-      const known = wrapped.get(client) ?? wrapClient(client, names);
+      const known = wrapped.get(client) ?? wrapClient(client, statements);
       wrapped.set(client, known);
       return known;
     },
@@ -24,10 +29,11 @@ export function nameStatements(pool: pg.Pool): PostgresPool {
   };
 }
 
-function wrapClient(client: pg.PoolClient, names: Map<string, string>): PostgresPoolClient {
+function wrapClient(client: pg.PoolClient, statements: Statements): PostgresPoolClient {
   let isBroken = false;
+  const { generation } = statements;
   async function query(text: string, values: readonly unknown[]) {
-    const name = nameStatement(names, text);
+    const name = nameStatement(statements, text);
     try {
       return await client.query(name ? { name, text, values: [...values] } : { text, values: [...values] });
     } catch (error) {
@@ -38,17 +44,21 @@ function wrapClient(client: pg.PoolClient, names: Map<string, string>): Postgres
   return {
     // The other overload is for cursors, which we do not use.
     query: query as unknown as PostgresPoolClient['query'],
-    release: () => client.release(isBroken),
+    release: () => client.release(isBroken || generation !== statements.generation),
   };
 }
 
-function nameStatement(names: Map<string, string>, text: string): string | undefined {
-  const known = names.get(text);
+function nameStatement(statements: Statements, text: string): string | undefined {
+  const known = statements.names.get(text);
   if (known) return known;
-  if (names.size >= MAX_NAMED_STATEMENTS || !/^\s*(select|insert|update|delete|merge|with)\b/i.test(text))
+  if (text.length > MAX_NAMED_LENGTH || !/^\s*(select|insert|update|delete|merge|with)\b/i.test(text))
     return undefined;
+  if (statements.names.size >= MAX_NAMED_STATEMENTS) {
+    statements.names = new Map();
+    statements.generation++;
+  }
   const name = createHash('sha256').update(text).digest('hex').slice(0, 32);
-  names.set(text, name);
+  statements.names.set(text, name);
   return name;
 }
 

@@ -23,7 +23,7 @@ export type NewEvent = {
 
 /** Commands append events too; they have no request, and the running nodes find their events by polling. */
 export type EventSource = Pick<Kernel, 'clock' | 'random'> &
-  Partial<Pick<Kernel, 'eventsAppended' | 'requestId'>>;
+  Partial<Pick<Kernel, 'eventsAppended' | 'requestId' | 'requestPartnerId'>>;
 
 /** Appends an event to the log in the transaction of the change it reports. Returns its id. */
 export async function appendEvent(source: EventSource, tx: Db, event: NewEvent): Promise<string> {
@@ -49,7 +49,7 @@ export async function appendEvents(
     data: JSON.stringify(data),
     changes: changes === undefined ? null : JSON.stringify(changes),
     related: related === undefined ? null : JSON.stringify(related),
-    request_id: source.requestId ?? null,
+    request_id: (source.requestPartnerId === partnerId && source.requestId) || null,
     inserted_at: toTimestamp(source.clock.micros()),
   }));
   await insertEvents(tx, rows);

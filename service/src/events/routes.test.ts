@@ -59,7 +59,7 @@ describe('the list', () => {
           related: { object: 'participation', id: '1', path: '/p/1' },
         }),
       ],
-      { ...app.ctx, requestId: 'request-1' },
+      { ...app.ctx, requestId: 'request-1', requestPartnerId: about(1).partnerId },
     );
     const [event] = await list('');
     expect(event).toEqual({
@@ -75,6 +75,11 @@ describe('the list', () => {
       related: { object: 'participation', id: '1', path: '/p/1' },
     });
     expect((await get(`/v1/events/${event?.id}`)).body).toEqual(event);
+  });
+
+  test('does not name the request of another partner', async () => {
+    await append([about(1)], { ...app.ctx, requestId: 'r', requestPartnerId: partnerOf('partner-two') });
+    expect((await list('')).map(({ request_id }) => request_id)).toEqual([null]);
   });
 
   test('is newest first with cursors both ways, and forward from an event, oldest first', async () => {
@@ -175,6 +180,7 @@ describe('an event about a user', () => {
     await append([about(1, { partnerId: partnerOf('partner-three'), userId, type, changes: {} })], {
       ...app.ctx,
       requestId: 'r',
+      requestPartnerId: partnerOf('partner-three'),
     });
     const [hidden] = await list('', token);
     expect(hidden).toEqual(redacted(hidden));

@@ -35,9 +35,10 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
   const serialize = route.cache === 'etag' || route.keepsText ? textCache() : undefined;
   const handle = (input: Input): unknown => {
     const { id, caller, headers } = input.request;
-    const isKeyed = method === 'POST' && caller !== null && headers['idempotency-key'] !== undefined;
-    if (isKeyed) return handleOnce({ ...ctx, requestId: id }, route, caller, input);
-    return route.handle(writesEvents ? { ...ctx, requestId: id } : ctx, caller, input);
+    if (!writesEvents || caller === null) return route.handle(ctx, caller, input);
+    const requestCtx = { ...ctx, requestId: id, requestPartnerId: caller.partnerId };
+    const isKeyed = method === 'POST' && headers['idempotency-key'] !== undefined;
+    return isKeyed ? handleOnce(requestCtx, route, caller, input) : route.handle(requestCtx, caller, input);
   };
   app.route({
     method,

@@ -39,7 +39,6 @@ export const OAuthFailure = Closed(
 const FRAMEWORK_CODES: Record<string, ErrorCode> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
-  FST_ERR_HANDLER_TIMEOUT: 'upstream_unavailable',
 };
 
 /** Converts anything thrown to the error the caller sees; unknown errors become `internal_error`. */
@@ -47,10 +46,7 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
   const known = FRAMEWORK_CODES[String(code)];
-  if (known !== undefined) {
-    const headers = known === 'upstream_unavailable' ? { 'retry-after': '5' } : {};
-    return new ApiError(known, {}, { cause: error, headers });
-  }
+  if (known !== undefined) return new ApiError(known, {}, { cause: error });
   if (isDatabaseUnavailable(error))
     return new ApiError('unavailable', {}, { cause: error, headers: { 'retry-after': '2' } });
   const isClientFault = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500;

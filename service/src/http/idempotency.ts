@@ -7,7 +7,8 @@ import type { Caller } from './access.ts';
 import * as store from './idempotency-store.ts';
 
 type Request = { method: string; path: string; key: string; body: unknown };
-type Stored = { reply: unknown } | { code: ErrorCode; details: ErrorDetails };
+/** Outcomes of version 0.1 have no message. */
+type Stored = { reply: unknown } | { code: ErrorCode; details: ErrorDetails; message?: string };
 type Outcome = { reply: unknown; replayed: boolean };
 
 export function readIdempotencyKey(header: string | string[] | undefined): string {
@@ -79,12 +80,17 @@ async function saveOutcome(ctx: Context, db: Db, claim: store.Claim, outcome: St
 /** Stores a refusal like any reply. After a server error the key is released, so that the caller may retry. */
 async function keepOrRelease(ctx: Context, claim: store.Claim, error: unknown): Promise<void> {
   if (error instanceof ApiError && error.status < 500 && error.code !== 'rate_limited')
-    await saveOutcome(ctx, ctx.db, claim, { code: error.code, details: error.details });
+    await saveOutcome(ctx, ctx.db, claim, {
+      ...{ code: error.code, details: error.details, message: error.message },
+    });
   else await store.deleteClaim(ctx.db, claim);
 }
 
 function replay(stored: Stored): unknown {
   if ('code' in stored)
-    throw new ApiError(stored.code, stored.details, { headers: { 'idempotent-replayed': 'true' } });
+    throw new ApiError(stored.code, stored.details, {
+      ...(stored.message !== undefined && { message: stored.message }),
+      headers: { 'idempotent-replayed': 'true' },
+    });
   return stored.reply;
 }

@@ -8,23 +8,25 @@ const MAX_CHECK_INTERVAL_MS = 1_000;
  * slow requests itself. Connections are sampled, because listeners on every reply would cost more than most handlers.
  */
 export function closeSlowReaders(server: Server, timeoutMs: number): void {
-  /** When the oldest unread bytes of each connection were first seen. */
-  const unreadSince = new Map<Socket, number>();
+  /** How many bytes each connection with unread ones had read, and when it read the last of them. */
+  const stalled = new Map<Socket, { read: number; since: number }>();
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.once('close', () => {
       sockets.delete(socket);
-      unreadSince.delete(socket);
+      stalled.delete(socket);
     });
   });
   const timer = setInterval(
     () => {
       const now = performance.now();
       for (const socket of sockets) {
-        if (socket.writableLength === 0) unreadSince.delete(socket);
-        else if (!unreadSince.has(socket)) unreadSince.set(socket, now);
-        else if (now - Number(unreadSince.get(socket)) >= timeoutMs) socket.resetAndDestroy();
+        const read = socket.bytesWritten - socket.writableLength;
+        const known = stalled.get(socket);
+        if (socket.writableLength === 0) stalled.delete(socket);
+        else if (known?.read !== read) stalled.set(socket, { read, since: now });
+        else if (now - known.since >= timeoutMs) socket.resetAndDestroy();
       }
     },
     Math.min(MAX_CHECK_INTERVAL_MS, timeoutMs / 4),

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kernel } from '../kernel.ts';
 
+const STOP_TIMEOUT_MS = 2_000;
+
 /** The outcome of one step: a row was processed, nothing was due, or the worker should pause for some milliseconds. */
 export type Step = 'worked' | 'idle' | { pause: number };
 
@@ -26,9 +28,13 @@ export async function startQueueWorker(
   let running: Promise<void> | null = null;
   let isWoken = false;
 
+  // A lane that fails ends alone; the others finish their rows, and the next wake starts all of them again.
   const runLane = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const step = await work.step();
+      const step = await work.step().catch((err: unknown): Step => {
+        ctx.log.warn({ err, worker: work.name }, 'queue worker failed');
+        return 'idle';
+      });
       if (step === 'idle') return;
       if (step !== 'worked') await sleep(step.pause, undefined, { signal: stopping.signal }).catch(() => {});
     }
@@ -36,9 +42,7 @@ export async function startQueueWorker(
   const run = async (): Promise<void> => {
     while (isWoken && !stopping.signal.aborted) {
       isWoken = false;
-      await Promise.all(Array.from({ length: work.concurrency }, runLane)).catch((err: unknown) =>
-        ctx.log.warn({ err, worker: work.name }, 'queue worker failed'),
-      );
+      await Promise.all(Array.from({ length: work.concurrency }, runLane));
     }
   };
   const wake = (): void => {
@@ -58,7 +62,8 @@ export async function startQueueWorker(
     stop: async () => {
       stopping.abort();
       clearInterval(timer);
-      await running;
+      // A step may wait for a slow provider. What it has claimed becomes due again, as after a crash.
+      await Promise.race([running, sleep(STOP_TIMEOUT_MS, undefined, { ref: false })]);
     },
   };
 }

@@ -1,6 +1,7 @@
 import type Koa from 'koa';
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
+import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import type { Kernel } from '../kernel.ts';
 import type { ExtraMetadata } from './client.ts';
@@ -15,18 +16,37 @@ export function adaptReplies(ctx: Dependencies, provider: Provider, hooks: OAuth
   return async (koa: Koa.Context, next: Koa.Next): Promise<void> => {
     const { id, origin } = requestFacts(koa.req);
     koa.set({ ...ctx.securityHeaders, 'x-request-id': id });
-    if (koa.path === '/oauth/authorize') {
-      const scope = await defaultScope(provider, koa.query);
-      if (scope !== undefined) koa.query = { ...koa.query, scope };
+    try {
+      await prepareAuthorize(provider, koa, hooks);
+      await next();
+    } catch (error) {
+      provider.emit('server_error', koa as unknown as KoaContextWithOIDC, error as Error);
+      koa.status = 500;
+      koa.body = { error: 'server_error' };
     }
-    if (koa.path.startsWith('/oauth/authorize') && hooks.signedInUser !== null)
-      await syncSession(provider, koa, hooks.signedInUser);
-    await next();
+    if (koa.status >= 500 && isDatabaseUnavailable(koa.state['failure'])) answerUnavailable(koa);
     if (koa.path.startsWith('/.well-known/')) completeDiscovery(koa, ctx.baseUrl);
     if (koa.path === '/oauth/revoke') completeRevocation(koa);
     if (koa.status >= 400) completeError(koa, id);
     setCors(koa, origin);
   };
+}
+
+async function prepareAuthorize(provider: Provider, koa: Koa.Context, hooks: OAuthHooks): Promise<void> {
+  if (koa.path === '/oauth/authorize') {
+    const scope = await defaultScope(provider, koa.query);
+    if (scope !== undefined) koa.query = { ...koa.query, scope };
+  }
+  if (koa.path.startsWith('/oauth/authorize') && hooks.signedInUser !== null)
+    await syncSession(provider, koa, hooks.signedInUser);
+}
+
+/** Keeps a page that oidc-provider has rendered for a browser. */
+function answerUnavailable(koa: Koa.Context): void {
+  const isPage = typeof koa.body === 'string';
+  koa.status = 503;
+  koa.set('retry-after', '2');
+  if (!isPage) koa.body = { error: 'temporarily_unavailable', error_description: ERRORS.unavailable[1] };
 }
 
 /** Ends oidc-provider's session if this browser has signed out of the hosted pages or switched accounts. */
@@ -86,6 +106,7 @@ function errorCode(status: number): ErrorCode {
   if (status === 401) return 'unauthorized';
   if (status === 403) return 'insufficient_scope';
   if (status === 429) return 'rate_limited';
+  if (status === 503) return 'unavailable';
   return status >= 500 ? 'internal_error' : 'malformed_request';
 }
 

@@ -100,7 +100,10 @@ async function buildProvider(ctx: Dependencies, hooks: OAuthHooks): Promise<Prov
   provider.registerGrantType('client_credentials', partnerTokenGrant(provider), ['scope']);
   authenticateByHash(ctx, provider);
   allowLocalhost(provider);
-  provider.on('server_error', (_koa, err) => ctx.log.error({ err }, 'authorization server failed'));
+  provider.on('server_error', (koa, err) => {
+    koa.state['failure'] = err;
+    ctx.log.error({ err }, 'authorization server failed');
+  });
   (provider as EventEmitter).on('error', (err: unknown) =>
     ctx.log.error({ err }, 'authorization server failed'),
   );

@@ -127,6 +127,7 @@ test('statuses go from not_started to completed, in one map for all options', as
     })
     .execute();
   expect(new Set(Object.values(await statuses(token)))).toEqual(new Set(['completed']));
+  await world.ctx.db.deleteFrom('wallet_proofs').where('user_id', '=', userId).execute();
   expect(await refusalFor(userId, 'all')).toMatchObject({ code: 'wallet_not_proven' });
 
   const before = world.clock.now();

@@ -103,7 +103,7 @@ export const thingRoutes = [
     limit: 'documents',
     reply: Thing,
     handle: async (ctx, _caller, { body }) => {
-      if (body.name === 'refused') throw new ApiError('offer_ended');
+      if (body.name === 'refused') throw new ApiError('offer_ended', {}, { message: 'Ended yesterday.' });
       if (body.name === 'outage') throw new ApiError('upstream_unavailable', { upstream: 'venue' });
       gate.entered();
       await gate.hold;
