@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FORMATS } from '../src/http/wire.ts';
 import { type TestApp, testApp } from './support/app.ts';
 import { createThings, gate, insertThing, thingRoutes } from './support/things.ts';
 
@@ -62,6 +63,42 @@ describe('cursors', () => {
   });
 });
 
+describe('numbers in a query', () => {
+  test.each(['1e1', '%205', '5%20', '+5', '0x5', '5.0', '5.', '٥', 'Infinity', 'true', ''])(
+    'limit=%s is not an integer in digits',
+    async (limit) => {
+      const reply = await get(`/v1/things?limit=${limit}`);
+      expect([reply.statusCode, reply.json().code]).toEqual([422, 'validation_failed']);
+      expect(reply.json().errors.limit).toEqual(['must be integer']);
+    },
+  );
+
+  test.each(['0', '-1', '101', '999999999999999'])('limit=%s is out of range', async (limit) => {
+    const reply = await get(`/v1/things?limit=${limit}`);
+    expect([reply.statusCode, Object.keys(reply.json().errors)]).toEqual([422, ['limit']]);
+  });
+
+  test('a repeated limit is refused', async () => {
+    expect((await get('/v1/things?limit=1&limit=2')).json().code).toBe('validation_failed');
+  });
+});
+
+describe('date-times', () => {
+  test.each([
+    ...['1', '2026', '2026-01-02', '2026-01-02T03:04:05', 'January 2, 2026', '2026-02-30T00:00:00Z'],
+    ...['2026-13-01T00:00:00Z', '2026-01-02T03:04:05.1234567890Z', '2026-01-02T03:04:05+1'],
+  ])('%s is no date-time', (text) => {
+    expect(FORMATS['date-time']?.test(text)).toBe(false);
+  });
+
+  test.each(['2026-01-02T03:04Z', '2026-01-02T03:04:05.678901Z', '2024-02-29T23:59:59+02:00'])(
+    '%s is one',
+    (text) => {
+      expect(FORMATS['date-time']?.test(text)).toBe(true);
+    },
+  );
+});
+
 describe('paths', () => {
   test('a trailing slash is accepted, with a query too', async () => {
     expect((await get('/v1/things/')).statusCode).toBe(200);
@@ -92,8 +129,14 @@ describe('paths', () => {
 
   test('the token endpoint accepts a trailing slash', async () => {
     const reply = await one.app.inject({ method: 'POST', url: '/oauth/token/', payload: {} });
-    expect([reply.statusCode, reply.json().error]).toEqual([400, 'invalid_request']);
+    expect([reply.statusCode, reply.json().error]).toEqual([401, 'invalid_client']);
   });
+});
+
+test.each(['null', '[]', '"x"', '7', 'false'])('the body %s is not an object', async (payload) => {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const reply = await one.app.inject({ method: 'POST', url: '/v1/things', payload, headers });
+  expect([reply.statusCode, reply.json().errors]).toEqual([422, { body: ['must be object'] }]);
 });
 
 describe('sizes and encodings', () => {

@@ -56,7 +56,7 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
     onSend: finish(ctx, route),
     handler: (request, reply) => {
       const { caller } = request;
-      const body = request.body ?? (rawBody ? EMPTY_BODY : {});
+      const body = request.body === undefined ? (rawBody ? EMPTY_BODY : {}) : request.body;
       checkBody?.(body, request.isForm);
       const input = { params: request.params, query: request.query, body, request, reply };
       const result = caller === null ? handle(input) : ctx.budgets.run(caller.partnerId, handle, input);

@@ -17,7 +17,7 @@ import {
 } from './failure.ts';
 import { parseQuery } from './query-string.ts';
 import { acceptsHtml, setCorsHeaders, setPreflightHeaders, VARY } from './replies.ts';
-import { refuseRequest } from './request-checks.ts';
+import { MAX_URL_LENGTH, refuseRequest } from './request-checks.ts';
 import { requestRecorder } from './request-log.ts';
 import type { Access, Route } from './route.ts';
 import { closeSlowReaders } from './slow-readers.ts';
@@ -68,7 +68,11 @@ export async function buildServer(
       const sent = headers['x-request-id'];
       return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID();
     },
-    routerOptions: { querystringParser: parseQuery, maxParamLength: 256, ignoreTrailingSlash: true },
+    routerOptions: {
+      querystringParser: parseQuery,
+      maxParamLength: MAX_URL_LENGTH,
+      ignoreTrailingSlash: true,
+    },
     // Node answers a missing Host without a body; `refuseRequest` does it with the error object.
     http: {
       requireHostHeader: false,
@@ -130,7 +134,7 @@ function answerRawRequests(ctx: Context, app: FastifyInstance): void {
 
 /** Collects the methods of each path, and throws for routes that do not declare who may call them. */
 function collectMethods(app: FastifyInstance) {
-  const router = findMyWay({ maxParamLength: 256, ignoreTrailingSlash: true });
+  const router = findMyWay({ maxParamLength: MAX_URL_LENGTH, ignoreTrailingSlash: true });
   app.addHook('onRoute', ({ method, url, config }) => {
     if (config?.access === undefined)
       throw new Error(`route ${method} ${url} does not declare who may call it`);

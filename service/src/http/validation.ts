@@ -6,8 +6,8 @@ import type { TSchema } from 'typebox';
 import { ApiError } from '../errors.ts';
 import { FORMATS } from './wire.ts';
 
-/** JSON is validated as typed. Queries, paths and forms are text, so numbers and booleans are coerced. */
-const validators = { json: newValidator(false), text: newValidator(true) };
+/** Requests and provider data are validated as typed. Files are written by hand, so `1` may stand for "1". */
+const validators = { typed: newValidator(false), file: newValidator(true) };
 
 function newValidator(coerceTypes: boolean): Ajv2020 {
   // TypeBox builds the schemas and the compiler checks them; validating them again would take a fifth of the startup.
@@ -24,28 +24,53 @@ function newValidator(coerceTypes: boolean): Ajv2020 {
 }
 
 /** Compiles the schema on first use, because most routes are not called in the first seconds, if ever. */
-function lazily(ajv: Ajv2020, schema: TSchema): (data: unknown) => ErrorObject[] | null {
+function lazily(schema: TSchema): (data: unknown) => ErrorObject[] | null {
   let validate: ReturnType<Ajv2020['compile']> | undefined;
   return (data) => {
-    validate ??= ajv.compile(schema);
+    validate ??= validators.typed.compile(schema);
     return validate(data) ? null : (validate.errors ?? []);
+  };
+}
+
+type Text = Record<string, unknown>;
+
+/**
+ * Returns a function that replaces the text of numbers and booleans in a query or form. Only plain digits are a number:
+ * JavaScript also reads ` 5`, `1e1` and `0x5` as one.
+ */
+function textReader(schema: TSchema): (text: Text) => void {
+  const properties = Object.entries(
+    (schema as { properties?: Record<string, { type?: unknown }> }).properties ?? {},
+  );
+  const namesOf = (type: string) => properties.filter(([, each]) => each.type === type).map(([name]) => name);
+  const [integers, booleans] = [namesOf('integer'), namesOf('boolean')];
+  return (text) => {
+    for (const name of integers) {
+      const value = text[name];
+      if (typeof value === 'string' && /^-?[0-9]{1,15}$/.test(value)) text[name] = Number(value);
+    }
+    for (const name of booleans) {
+      if (text[name] === 'true' || text[name] === 'false') text[name] = text[name] === 'true';
+    }
   };
 }
 
 /** Validates queries and paths. Bodies are checked by `bodyCheck`, which no unusual content type can bypass. */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema }) => {
-  const problems = lazily(validators.text, schema);
+  const [problems, readText] = [lazily(schema), textReader(schema)];
   return (data) => {
+    readText(data);
     const found = problems(data);
     return found === null ? { value: data } : { error: toApiError(found) };
   };
 };
 
-/** Returns a function that throws unless the body matches; form values are coerced to the schema's types. */
+/** Returns a function that throws unless the body matches; form values get the schema's types. */
 export function bodyCheck(schema: TSchema): (body: unknown, isForm: boolean) => void {
-  const [json, text] = [lazily(validators.json, schema), lazily(validators.text, schema)];
+  const [problems, readText] = [lazily(schema), textReader(schema)];
   return (body, isForm) => {
-    const found = (isForm ? text : json)(body);
+    if (isForm) readText(body as Text);
+    const found = problems(body);
     if (found !== null) throw toApiError(found);
   };
 }
@@ -98,7 +123,7 @@ export type Problem = { path: string; message: string };
  * in defaults.
  */
 export function findProblems(schema: TSchema, data: unknown): Problem[] {
-  const validate = validators.text.compile(schema);
+  const validate = validators.file.compile(schema);
   if (validate(data)) return [];
   return (validate.errors ?? [])
     .filter(({ keyword }) => keyword !== 'if')
@@ -110,5 +135,5 @@ export function findProblems(schema: TSchema, data: unknown): Problem[] {
 
 /** Whether external data, such as a provider's response or a file, matches its schema. */
 export function isValid(schema: TSchema, data: unknown): boolean {
-  return validators.json.validate(schema, data);
+  return validators.typed.validate(schema, data);
 }

@@ -43,8 +43,8 @@ export const FORMATS: Record<string, { test: (value: string) => boolean; descrip
     description: 'must be 0x and 64 hexadecimal digits',
   },
   'date-time': {
-    test: (value) => !Number.isNaN(Date.parse(value)),
-    description: 'must be an ISO 8601 date-time',
+    test: isDateTime,
+    description: 'must be an ISO 8601 date-time with a time zone, such as 2026-01-02T03:04:05Z',
   },
   uri: { test: (value) => URL.canParse(value), description: 'must be an absolute URI' },
   email: {
@@ -56,6 +56,17 @@ export const FORMATS: Record<string, { test: (value: string) => boolean; descrip
 
 function isUint256(value: string): boolean {
   return /^(0|[1-9][0-9]{0,77})$/.test(value) && BigInt(value) <= MAX_UINT256;
+}
+
+/** `Date.parse` alone also accepts `1`, dates in prose and 30 February. */
+function isDateTime(value: string): boolean {
+  const match =
+    /^([0-9]{4}-[0-9]{2}-[0-9]{2})T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2})$/.exec(
+      value,
+    );
+  if (match === null || Number.isNaN(Date.parse(value))) return false;
+  const day = match[1] ?? '';
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
 
 export const Chain = Type.Enum([...CHAINS], { title: 'Chain' });

@@ -126,6 +126,7 @@ describe('GET /v1/offers/{id}', () => {
   test.each([
     ['an unknown id', '01890000-0000-7000-8000-00000000ffff'],
     ['a malformed id', 'NOT%20an%20id'],
+    ['an overlong id', 'x'.repeat(300)],
     ['an unknown slug', 'no-such-offer'],
   ])('returns 404 for %s', async (_what, id) => {
     expect((await get(`/v1/offers/${id}`)).json().code).toBe('not_found');
