@@ -86,11 +86,11 @@ async function openInteraction({ oauth }: Context, { request }: PageRequest): Pr
 }
 
 /** Whether the app asked for a fresh sign-in and this session is older than the request. */
-function needsFreshSignIn({ prompt, iat }: Interaction, { signed_in_at }: Session): boolean {
+function needsFreshSignIn({ prompt, params }: Interaction, { signed_in_at }: Session): boolean {
   const isRequested =
     prompt.name === 'login' &&
     prompt.reasons.some((reason) => reason === 'login_prompt' || reason === 'max_age');
-  return isRequested && Date.parse(signed_in_at) / 1000 < iat;
+  return isRequested && Date.parse(signed_in_at) < Number(params.requested_at);
 }
 
 function loginHint({ params }: Interaction): string | undefined {

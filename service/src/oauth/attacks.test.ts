@@ -51,6 +51,28 @@ const introspect = async (token: string, credentials: Record<string, string> = {
 const refresh = (refresh_token: string, as = client) =>
   postToken(node.app, as, { grant_type: 'refresh_token', refresh_token, redirect_uri: undefined });
 
+describe('authorization requests', () => {
+  test.each(['token', 'id_token', 'code token', 'code id_token token', 'none', 'nonsense'])(
+    'the response type %s is reported where a client of the code flow looks',
+    async (response_type) => {
+      const { callback } = await authorize({ response_type });
+      expect(Object.fromEntries(callback?.searchParams ?? [])).toMatchObject({
+        error: 'unsupported_response_type',
+        state: 'test-state',
+        iss: node.ctx.baseUrl,
+      });
+      expect(callback?.hash).toBe('');
+    },
+  );
+
+  test('only unknown scopes are an error, beside known ones they are ignored', async () => {
+    const { callback } = await authorize({ scope: 'profile nonsense' });
+    expect(callback?.searchParams.get('error')).toBe('invalid_scope');
+    const { exchange } = await signIn({ scope: 'openid profile' });
+    expect((await exchange()).json().scope).toBe('openid');
+  });
+});
+
 describe('PKCE', () => {
   test.each([
     ['no challenge', { code_challenge: undefined, code_challenge_method: undefined }],

@@ -53,7 +53,8 @@ export function configure(ctx: Dependencies, keys: JWK[]): Configuration {
     loadExistingGrant: (koa) => loadConsent(ctx.db, koa),
     issueRefreshToken: async (_koa, client) => client.grantTypeAllowed('refresh_token'),
     rotateRefreshToken: shouldRotate,
-    extraParams: { offline: checkScopes },
+    // `requested_at` is set by the middleware, whatever the client sends.
+    extraParams: { offline: checkScopes, requested_at: null },
     // `setCors` in the middleware decides; oidc-provider must not reject requests on top of it.
     clientBasedCORS: () => true,
     cookies: {

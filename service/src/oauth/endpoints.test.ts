@@ -177,9 +177,9 @@ describe('every error has the API error object and the members of RFC 6749', () 
     [
       'no client credentials',
       () => post('/oauth/token', { grant_type: 'client_credentials' }),
-      400,
-      'malformed_request',
-      'invalid_request',
+      401,
+      'unauthorized',
+      'invalid_client',
     ],
     [
       'an unknown grant type',
@@ -247,9 +247,9 @@ describe('every error has the API error object and the members of RFC 6749', () 
     [
       'revocation without credentials',
       () => post('/oauth/revoke', { token: 'x' }),
-      400,
-      'malformed_request',
-      'invalid_request',
+      401,
+      'unauthorized',
+      'invalid_client',
     ],
     [
       'revocation with a wrong secret',

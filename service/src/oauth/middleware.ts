@@ -1,6 +1,7 @@
 import type Koa from 'koa';
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
+import { realTime } from '../clock.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import type { Kernel } from '../kernel.ts';
@@ -33,10 +34,7 @@ export function adaptReplies(ctx: Dependencies, provider: Provider, hooks: OAuth
 }
 
 async function prepareAuthorize(provider: Provider, koa: Koa.Context, hooks: OAuthHooks): Promise<void> {
-  if (koa.path === '/oauth/authorize') {
-    const scope = await defaultScope(provider, koa.query);
-    if (scope !== undefined) koa.query = { ...koa.query, scope };
-  }
+  if (koa.path === '/oauth/authorize') koa.query = await completeQuery(provider, koa.query);
   if (koa.path.startsWith('/oauth/authorize') && hooks.signedInUser !== null)
     await syncSession(provider, koa, hooks.signedInUser);
 }
@@ -47,6 +45,21 @@ function answerUnavailable(koa: Koa.Context): void {
   koa.status = 503;
   koa.set('retry-after', '2');
   if (!isPage) koa.body = { error: 'temporarily_unavailable', error_description: ERRORS.unavailable[1] };
+}
+
+/**
+ * Fills in the default scope and the exact time of the request. oidc-provider would report a type of the implicit or
+ * hybrid flow in the fragment, where a client of the code flow does not look for errors.
+ */
+async function completeQuery(provider: Provider, query: Koa.Context['query']): Promise<Koa.Context['query']> {
+  const scope = await defaultScope(provider, query);
+  const isFragment = typeof query.response_type === 'string' && query.response_type.includes('token');
+  return {
+    ...query,
+    ...(scope !== undefined && { scope }),
+    ...(isFragment && { response_type: 'unsupported' }),
+    requested_at: String(realTime()),
+  };
 }
 
 /** Ends oidc-provider's session if this browser has signed out of the hosted pages or switched accounts. */
@@ -83,9 +96,18 @@ function completeRevocation(koa: Koa.Context): void {
 
 type OAuthError = { error?: string; error_description?: string };
 
+/** Missing client authentication is `invalid_client` (RFC 6749 §5.2); oidc-provider calls it `invalid_request`. */
+function completeClientError(koa: Koa.Context): void {
+  const body = koa.body as OAuthError | null;
+  if (body?.error_description !== 'no client authentication mechanism provided') return;
+  koa.status = 401;
+  koa.body = { ...body, error: 'invalid_client' };
+}
+
 /** Adds the API's error object to the members of RFC 6749. */
 function completeError(koa: Koa.Context, id: string): void {
   koa.set('cache-control', 'no-store');
+  completeClientError(koa);
   if (koa.status === 401 && !koa.response.get('www-authenticate')) {
     koa.set('www-authenticate', `${koa.path === '/oauth/userinfo' ? 'Bearer' : 'Basic'} realm="causeway"`);
   }

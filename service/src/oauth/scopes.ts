@@ -1,7 +1,7 @@
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC, TokenEndpointGrantContext } from 'oidc-provider';
 import { InvalidScope } from 'oidc-provider/lib/helpers/errors.js';
-import { isUserScope, PARTNER_SCOPES } from '../http/access.ts';
+import { isUserScope, PARTNER_SCOPES, SCOPES } from '../http/access.ts';
 
 /** Returns all scopes of the client that a user can grant if the request names none; undefined if it names some. */
 export async function defaultScope(
@@ -15,8 +15,8 @@ export async function defaultScope(
 }
 
 /**
- * Refuses the scope that no user can grant, and restores `offline_access`, which oidc-provider drops unless the request has `prompt=consent` (OpenID Connect Core
- * 1.0 §11). Our consent page names the scope, so every user has consented to it. Runs as the check of a made-up
+ * Refuses scopes that no user can grant, and restores `offline_access`, which oidc-provider drops unless the request has
+ * `prompt=consent` (OpenID Connect Core 1.0 §11). Our consent page names the scope, so every user has consented to it. Runs as the check of a made-up
  * parameter: the only hook after oidc-provider has filtered the scopes.
  */
 export function checkScopes(ctx: KoaContextWithOIDC): void {
@@ -24,6 +24,9 @@ export function checkScopes(ctx: KoaContextWithOIDC): void {
   const requested = String(ctx.query.scope ?? '').split(' ');
   if (requested.includes('webhooks:write'))
     throw new InvalidScope('this scope cannot be granted by a user', 'webhooks:write');
+  // Unknown scopes are ignored (RFC 6749 §3.3), unless nothing else is requested.
+  if (requested.some(Boolean) && !requested.some((scope) => scope in SCOPES))
+    throw new InvalidScope('requested scope is unknown', requested.join(' '));
   if (params === undefined || !requested.includes('offline_access')) return;
   if (!client?.scope?.split(' ').includes('offline_access'))
     throw new InvalidScope('requested scope is not allowed', 'offline_access');
