@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestApp, testApp } from './support/app.ts';
 import { allow } from './support/browser.ts';
-import { installPackages } from './support/packages.ts';
+import { installDebianPackages, installPackages } from './support/packages.ts';
 import { makeClient, makeUser } from './support/tokens.ts';
 
 const PACKAGES = [
@@ -41,6 +41,7 @@ const ORIGIN = 'http://localhost:9998';
 const PATHS = ['/callback', '/auth/callback/causeway', '/api/auth/oauth2/callback/causeway'];
 
 let node: TestApp;
+let settings: string;
 let results: Record<string, { token?: string; error?: string }>;
 
 beforeAll(async () => {
@@ -53,15 +54,15 @@ beforeAll(async () => {
   );
   const folder = await installPackages('oauth-clients', PACKAGES);
   await cp(fileURLToPath(new URL('./foreign', import.meta.url)), folder, { recursive: true });
-  const settings = {
+  settings = JSON.stringify({
     issuer: node.ctx.baseUrl,
     clientId,
     clientSecret: secret,
     redirectUri: uris[0],
     origin: ORIGIN,
-  };
+  });
   const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'run-oauth-clients.mjs')], {
-    env: { PATH: process.env.PATH, SETTINGS: JSON.stringify(settings) },
+    env: { PATH: process.env.PATH, SETTINGS: settings },
     timeout: 120_000,
   });
   results = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
@@ -75,9 +76,26 @@ test('no client is left out', () => {
 test.each(NAMES)('%s signs a user in, and its token works', async (name) => {
   const { token, error } = results[name] ?? {};
   expect(error).toBeUndefined();
-  const reply = await node.app.inject({
-    url: '/v1/offers',
-    headers: { authorization: `Bearer ${token}` },
-  });
-  expect(reply.statusCode).toBe(200);
+  await expectToWork(token);
 });
+
+test(
+  'authlib signs a user in, and its token works',
+  async ({ skip }) => {
+    const problem = installDebianPackages(['python3-authlib', 'python3-requests']);
+    if (problem !== null) return skip(problem);
+    const script = fileURLToPath(new URL('./foreign/authlib_client.py', import.meta.url));
+    // The packages are those of Debian's own Python, which another one may hide in the PATH.
+    const { stdout } = await promisify(execFile)('/usr/bin/python3', [script], {
+      env: { SETTINGS: settings, AUTHLIB_INSECURE_TRANSPORT: '1' },
+      timeout: 60_000,
+    });
+    await expectToWork(JSON.parse(stdout).token);
+  },
+  10 * 60_000,
+);
+
+async function expectToWork(token: string | undefined): Promise<void> {
+  const headers = { authorization: `Bearer ${token}` };
+  expect((await node.app.inject({ url: '/v1/offers', headers })).statusCode).toBe(200);
+}

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
@@ -32,4 +32,22 @@ export async function installPackages(name: string, packages: readonly string[])
   });
   await rename(draft, folder).catch(() => rm(draft, { recursive: true, force: true }));
   return folder;
+}
+
+/** Installs packages of Debian. Returns why that is impossible here, or null when they are installed. */
+export function installDebianPackages(packages: readonly string[]): string | null {
+  const isInstalled = () => spawnSync('/usr/bin/dpkg', ['-s', ...packages]).status === 0;
+  if (isInstalled()) return null;
+  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get'))
+    return `needs ${packages.join(', ')}: run as root on Debian, or install them`;
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  for (const args of [['update'], ['install', '-y', '--no-install-recommends', ...packages]]) {
+    const { status, stderr } = spawnSync('apt-get', args, {
+      env,
+      encoding: 'utf8',
+      timeout: INSTALL_TIMEOUT_MS,
+    });
+    if (status !== 0) return `apt-get ${args.join(' ')} failed: ${stderr}`;
+  }
+  return isInstalled() ? null : `apt-get did not install ${packages.join(', ')}`;
 }
