@@ -81,13 +81,18 @@ async function checkOnChain(
       warn: (message: string) => console.error(`Warning: ${message}`),
     };
     const problems = (await Promise.all(changed.map((file) => checkContracts(parts, file)))).flat();
-    const needsOperator = changed.some(
-      ({ type, contracts }) =>
-        type !== 'fund::swap' && contracts.some(({ chain }) => chainFacts(chain).protocol === 'ethereum'),
-    );
-    if (needsOperator && addresses.operator === null)
+    const needsOperator = (protocol: string) =>
+      changed.some(
+        ({ type, contracts }) =>
+          type !== 'fund::swap' && contracts.some(({ chain }) => chainFacts(chain).protocol === protocol),
+      );
+    if (addresses.operator === null && needsOperator('ethereum'))
       problems.push(
         'operator: its roles cannot be checked; set OPERATOR_KEY, or pass --operator ADDRESS (the nodes log it at start)',
+      );
+    if (addresses.solanaOperator === null && needsOperator('solana'))
+      problems.push(
+        'operator: whether the fund lets it sign cannot be checked; set SOLANA_OPERATOR_KEY, or start a node with it first',
       );
     if (problems.length > 0)
       throw new OfferRefusedError([

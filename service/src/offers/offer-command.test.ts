@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { type TestApp, testApp } from '../../test/support/app.ts';
 import { saleFile } from '../../test/support/offers.ts';
+import { solanaSaleFile } from '../../test/support/solana-sale.ts';
 import { makeClient } from '../../test/support/tokens.ts';
 import type { Config } from '../config.ts';
 import { UsageError } from '../operations/command.ts';
@@ -29,14 +30,18 @@ afterEach(() => {
 });
 
 /** What the command printed and said, and its exit code. */
-async function run(...args: string[]) {
+function run(...args: string[]) {
+  return runWith(config, ...args);
+}
+
+async function runWith(settings: Config, ...args: string[]) {
   const out: string[] = [];
   const said: string[] = [];
   process.exitCode = undefined;
   vi.spyOn(console, 'log').mockImplementation((text: string) => void out.push(text));
   vi.spyOn(console, 'error').mockImplementation((text: string) => void said.push(text));
   vi.spyOn(process.stdout, 'write').mockImplementation((text) => out.push(String(text)) > 0);
-  await runOffer(config, args);
+  await runOffer(settings, args);
   vi.restoreAllMocks();
   return { out: out.join('\n'), said: said.join('\n'), code: Number(process.exitCode ?? 0) };
 }
@@ -66,6 +71,18 @@ test('apply checks the contracts by default', async () => {
   const { code, said } = await run('apply', path, '--yes');
   expect([code, said]).toEqual([2, expect.stringContaining('RPC_URL_ETHEREUM_SEPOLIA is not set')]);
   expect(await readOfferBySlug(one.ctx.db, 'unchecked')).toBeNull();
+});
+
+test('apply names the missing node and the unknown operator of a deployment on Solana', async () => {
+  const path = write('solana.yaml', { ...solanaSaleFile(), slug: 'on-solana', open_to_anyone: true });
+  const node = 'contracts.solana_devnet: cannot be checked: RPC_URL_SOLANA_DEVNET is not set';
+  const operator = 'operator: whether the fund lets it sign cannot be checked; set SOLANA_OPERATOR_KEY';
+  const sandbox = await run('apply', path, '--yes');
+  expect([sandbox.code, sandbox.said]).toEqual([2, expect.stringContaining(node)]);
+  expect(sandbox.said).not.toContain(operator);
+  const production = await runWith({ ...config, profile: 'production' }, 'apply', path, '--yes');
+  expect([production.code, production.said]).toEqual([2, expect.stringContaining(operator)]);
+  expect(await readOfferBySlug(one.ctx.db, 'on-solana')).toBeNull();
 });
 
 test('an invalid file changes nothing and is reported with its line', async () => {

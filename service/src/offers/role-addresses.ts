@@ -1,27 +1,39 @@
 import type { Hex } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
+import { hexToBytes } from 'viem/utils';
 import type { Context } from '../context.ts';
 import { UsageError } from '../operations/command.ts';
 import { openOperatorKey } from '../operator/key.ts';
 import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
-import { openSolanaSigner } from '../operator/solana-signer.ts';
+import { localSolanaSigner, openSolanaSigner } from '../operator/solana-signer.ts';
 import { listOperators } from '../operator/status.ts';
 
 /**
- * Finds the addresses whose roles contracts must know. Needs no private key: without OPERATOR_KEY, the operator is the one
- * that the nodes of this database use.
+ * Finds the addresses whose roles contracts must know. Needs no private key: without OPERATOR_KEY or
+ * SOLANA_OPERATOR_KEY, the operator is the one that the nodes of this database use.
  */
 export async function findKeyAddresses(
   ctx: Pick<Context, 'db' | 'clock' | 'config'>,
   operator: string | undefined,
 ): Promise<{ operator: Hex | null; supplier: Hex | null; solanaOperator: string | null }> {
-  const { profile, supplierKey, solanaKey } = ctx.config;
+  const { profile, supplierKey } = ctx.config;
   const key = supplierKey ?? (profile === 'sandbox' ? deriveSandboxKey('supplier') : null);
   return {
     operator: await findOperator(ctx, operator),
     supplier: key === null ? null : privateKeyToAddress(key),
-    solanaOperator: solanaKey && (await openSolanaSigner(solanaKey, ctx.clock)).address,
+    solanaOperator: await findSolanaOperator(ctx),
   };
+}
+
+async function findSolanaOperator({
+  db,
+  clock,
+  config: { profile, solanaKey },
+}: Pick<Context, 'db' | 'clock' | 'config'>): Promise<string | null> {
+  if (solanaKey !== null) return (await openSolanaSigner(solanaKey, clock)).address;
+  const [latest] = (await listOperators(db)).solana;
+  if (latest !== undefined || profile !== 'sandbox') return latest ?? null;
+  return localSolanaSigner(hexToBytes(deriveSandboxKey('solana operator'))).address;
 }
 
 async function findOperator(
@@ -34,7 +46,7 @@ async function findOperator(
     return named as Hex;
   }
   if (config.operatorKey !== null) return (await openOperatorKey(config.operatorKey, clock)).address;
-  const known = await listOperators(db);
+  const { ethereum: known } = await listOperators(db);
   if (known.length === 1) return known[0] ?? null;
   if (known.length > 1)
     throw new UsageError(

@@ -1,5 +1,4 @@
 import { sql } from 'kysely';
-import type { Hex } from 'viem';
 import { nodeIsAlive } from '../db/node.ts';
 import type { Db } from '../db/pool.ts';
 import type { KeyId } from './account.ts';
@@ -115,11 +114,9 @@ export async function findNextNonce(db: Db, { chain, address }: KeyId): Promise<
 }
 
 /** Lists the addresses that nodes have settled with on EVM chains, the most recent first. */
-export async function listOperatorAddresses(db: Db): Promise<Hex[]> {
-  const { rows } = await sql<{ address: Hex }>`
-    select address from operator_keys where address like '0x%' group by address order by max(lease_until) desc, address`.execute(
-    db,
-  );
+export async function listOperatorAddresses(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ address: string }>`
+    select address from operator_keys group by address order by max(lease_until) desc, address`.execute(db);
   return rows.map(({ address }) => address);
 }
 

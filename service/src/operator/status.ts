@@ -62,7 +62,9 @@ export function listUnfinishedKeys(db: Db): Promise<(KeyId & { count: number })[
   return countUnfinished(db);
 }
 
-/** Lists the operators that the nodes of this database have used, the most recent first. */
-export function listOperators(db: Db): Promise<Hex[]> {
-  return listOperatorAddresses(db);
+/** Lists the operators that the nodes of this database have used, by protocol, the most recent first. */
+export async function listOperators(db: Db): Promise<{ ethereum: Hex[]; solana: string[] }> {
+  const addresses = await listOperatorAddresses(db);
+  const isEvm = (address: string): address is Hex => address.startsWith('0x');
+  return { ethereum: addresses.filter(isEvm), solana: addresses.filter((address) => !isEvm(address)) };
 }
