@@ -102,8 +102,25 @@ describe('the trading status', () => {
     expect((await status('symbol=AAPLon&side=sell')).body.gross_max_notional_value).toBe('200000');
   });
 
-  test('has null limits if nothing can be traded', async () => {
+  test('of a closed market keeps the limits of an order, but has none on outstanding orders', async () => {
     world.venue.state.session = 'closed';
+    expect((await status('symbol=AAPLon&side=buy')).body).toEqual({
+      object: 'tokenized_swap_trading_status',
+      side: 'buy',
+      tradable: false,
+      gross_max_notional_value: '201000',
+      gross_max_tokens: expect.stringMatching(/^\d+(\.\d{1,18})?$/),
+      gross_max_active_notional_value: null,
+    });
+    world.venue.state.session = 'offhours';
+    world.app.ctx.venue.clear();
+    expect((await status('symbol=AAPLon&side=sell')).body).toMatchObject({
+      ...{ tradable: false, gross_max_notional_value: '200000', gross_max_active_notional_value: null },
+    });
+  });
+
+  test('has null limits if nothing can be traded', async () => {
+    world.venue.state.session = 'paused';
     expect((await status('symbol=AAPLon&side=buy')).body).toEqual({
       object: 'tokenized_swap_trading_status',
       side: 'buy',

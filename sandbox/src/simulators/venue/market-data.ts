@@ -25,12 +25,13 @@ export function createMarketData(market: Market, { chainId, deployment }: VenueC
       (maxNotional === 0n
         ? new VenueError(400, remaining === 0 ? 'MAX_ATTESTATIONS' : 'MAX_LIMIT_REACHED')
         : null);
+    const isReported = reason === null || reason.code === 'MARKET_CLOSED';
     return {
       timestamp: now(),
       symbol: asset.symbol,
       side,
-      maxTokens: formatScaled(reason === null ? maxTokens : 0n),
-      maxNotionalValue: formatScaled(reason === null ? maxNotional : 0n),
+      maxTokens: formatScaled(isReported ? maxTokens : 0n),
+      maxNotionalValue: formatScaled(isReported ? maxNotional : 0n),
       remainingAttestations: String(remaining),
       isAssetTradingOpen: reason === null,
       ...(reason !== null && { reason: { code: reason.code, message: reason.message } }),

@@ -108,9 +108,12 @@ export function createMarket(
       };
     },
     limits: ({ symbol }, price) => {
-      const { status, session } = market.now();
-      if (status === 'paused' || status === 'closed') return { maxTokens: 0n, maxNotional: 0n, remaining: 0 };
-      const { maxActiveNotional, maxAttestationCount } = market.sessionLimit(symbol, status);
+      const { status, session, moment } = market.now();
+      if (status === 'paused') return { maxTokens: 0n, maxNotional: 0n, remaining: 0 };
+      // A closed market still reports the limits of the next session.
+      const isOpen = status !== 'closed' && sessionsOf(symbol).includes(status);
+      const limited = isOpen ? status : (moment?.next.name ?? 'regular');
+      const { maxActiveNotional, maxAttestationCount } = market.sessionLimit(symbol, limited);
       const live = state.live.filter((each) => each.symbol === symbol);
       const active = live.reduce((sum, { notional }) => sum + BigInt(notional), 0n);
       const executed = state.executed
