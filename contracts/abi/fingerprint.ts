@@ -1,1 +1,1 @@
-export const fingerprint = '27d4070cb0d4092ea4e717e4894ee2a13d6799f53609c354ff94b676bbc05c1e';
+export const fingerprint = 'a368676e33eef1c8a8cdd4837d6e3e6c61f6e008ed0c30fb396f6172d8b98067';

@@ -11,12 +11,31 @@ contract RebasingToken {
     mapping(address account => uint256) public sharesOf;
     mapping(address account => mapping(address spender => uint256)) public allowance;
 
+    event Approval(address indexed owner, address indexed spender, uint256 amount);
+    event Transfer(address indexed from, address indexed to, uint256 amount);
+
     function mint(address to, uint256 shares) external {
         sharesOf[to] += shares;
     }
 
     function rebase(uint256 factor) external {
         pool = factor;
+    }
+
+    function approve(address spender, uint256 amount) external returns (bool) {
+        allowance[msg.sender][spender] = amount;
+        emit Approval(msg.sender, spender, amount);
+        return true;
+    }
+
+    /// @dev Moves whole shares, so that the receiver may get less than was asked.
+    function transferFrom(address from, address to, uint256 amount) external returns (bool) {
+        allowance[from][msg.sender] -= amount;
+        uint256 shares = amount / pool;
+        sharesOf[from] -= shares;
+        sharesOf[to] += shares;
+        emit Transfer(from, to, shares * pool);
+        return true;
     }
 
     function balanceOf(address account) external view returns (uint256) {

@@ -1,8 +1,9 @@
 import { hostileToken } from '@causeway/contracts/abi/test/hostile-token.ts';
+import { rebasingToken } from '@causeway/contracts/abi/test/rebasing-token.ts';
 import { trustingFund } from '@causeway/contracts/abi/test/trusting-fund.ts';
 import { roles } from '@causeway/sandbox/seed/keys.ts';
 import type { Hex } from 'viem';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { grantRoles } from '../../test/support/fund-v2.ts';
 import { saleWorker, UNIT } from '../../test/support/sale.ts';
 import { blockedCount, useSale } from '../../test/support/settlement.ts';
@@ -21,11 +22,16 @@ const write = (functionName: 'mint' | 'treat', args: readonly [Hex, bigint]) =>
     ...{ address: token, abi: hostileToken.abi, functionName, args, gas: 200_000n },
   } as never);
 
-beforeAll(async () => {
-  token = await sale.chain.create(hostileToken, []);
-  for (const { address } of sale.buyers) await write('mint', [address, 1_000n * UNIT]);
+/** Makes a token the funding token of the offer, which `offer apply` would refuse. */
+async function fundBy(address: Hex): Promise<void> {
+  token = address;
   const tokens = 'update offer_funding_tokens set address = $1 where asset_id = $2';
-  await sale.app.ctx.pool.query(tokens, [token, 'usd-coin']);
+  await sale.app.ctx.pool.query(tokens, [address, 'usd-coin']);
+}
+
+beforeAll(async () => {
+  await fundBy(await sale.chain.create(hostileToken, []));
+  for (const { address } of sale.buyers) await write('mint', [address, 1_000n * UNIT]);
 });
 
 async function participate(index: number, amount: bigint): Promise<string> {
@@ -61,4 +67,40 @@ test('a token that charges a fee completes its row with a reason, and raises an 
   expect(await sale.reasonOf(charged)).toBe('transfer_differs: 99000000 instead of 100000000');
   expect(await sale.reasonOf(exact)).toBeNull();
   expect(await blockedCount(sale, 'transfer_differs')).toBeGreaterThan(0);
+});
+
+describe('a rebasing token', () => {
+  const rebase = (factor: bigint) =>
+    sale.chain.owner.writeContract({
+      ...{ address: token, abi: rebasingToken.abi, functionName: 'rebase', args: [factor] },
+    });
+  const readBalance = async (index: number) => {
+    const owner = sale.buyer(index).address;
+    const query = new URLSearchParams({ token_address: token, owner, chain: 'ethereum_sepolia' });
+    return (await sale.person.call('GET', `/v1/token/balance?${query}`)).body.balance;
+  };
+  beforeAll(async () => {
+    await fundBy(await sale.chain.create(rebasingToken, undefined));
+    await write('mint', [sale.buyer(0).address, 5n * UNIT]);
+    await write('mint', [sale.buyer(1).address, 500n * UNIT]);
+    await rebase(3n);
+  });
+
+  test('fails only the row whose balance has shrunk below its amount', async () => {
+    const [poorer, rich] = [await participate(0, 10n * UNIT), await participate(1, 10n * UNIT)];
+    expect(await readBalance(0)).toBe('15000000');
+    await rebase(1n);
+    await expect.poll(() => readBalance(0)).toBe('5000000');
+    await saleWorker(sale).settle();
+    expect([await sale.statusOf(poorer), await sale.statusOf(rich)]).toEqual(['failed', 'completed']);
+    expect(await sale.reasonOf(poorer)).toBe('insufficient_balance');
+  });
+
+  test('that moves less than the amount completes the row with a reason', async () => {
+    await rebase(3n);
+    const rounded = await participate(1, 10n * UNIT);
+    await saleWorker(sale).settle();
+    expect(await sale.statusOf(rounded)).toBe('completed');
+    expect(await sale.reasonOf(rounded)).toBe('transfer_differs: 9999999 instead of 10000000');
+  });
 });
