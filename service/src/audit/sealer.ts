@@ -25,9 +25,15 @@ export async function sealAuditLog(
   { db, sealing }: Parts,
   checkpointIntervalS = CHECKPOINT_INTERVAL_S,
 ): Promise<void> {
-  while (await store.hasUnsealedEntries(db)) await db.transaction().execute(sealBatch);
-  const keys = createCheckpointKeys(sealing);
-  await db.transaction().execute((tx) => addCheckpoint(tx, keys, checkpointIntervalS));
+  for (;;) {
+    const { hasUnsealed, needsCheckpoint } = await store.findSealingWork(db, checkpointIntervalS);
+    if (!hasUnsealed && needsCheckpoint)
+      await db
+        .transaction()
+        .execute((tx) => addCheckpoint(tx, createCheckpointKeys(sealing), checkpointIntervalS));
+    if (!hasUnsealed) return;
+    await db.transaction().execute(sealBatch);
+  }
 }
 
 /** Chains the next committed entries. One that commits late gets a later position. */

@@ -10,9 +10,20 @@ export async function lockSealing(tx: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('audit sealing', 0))`.execute(tx);
 }
 
-export async function hasUnsealedEntries(db: Db): Promise<boolean> {
-  const { rows } = await sql`select from audit_entries where position is null limit 1`.execute(db);
-  return rows.length > 0;
+/** Returns what is to be sealed and signed. An idle sealer asks nothing else. */
+export async function findSealingWork(
+  db: Db,
+  checkpointIntervalS: number,
+): Promise<{ hasUnsealed: boolean; needsCheckpoint: boolean }> {
+  const { rows } = await sql<{ has_unsealed: boolean; needs_checkpoint: boolean }>`
+    select exists (select from audit_entries where position is null) as has_unsealed,
+      exists (select from audit_entries where position > coalesce(newest.size, 0))
+        and coalesce(extract(epoch from now() - newest.at) >= ${checkpointIntervalS}, true) as needs_checkpoint
+    from (select) as always
+      left join (select size, at from audit_checkpoints order by size desc limit 1) as newest on true`.execute(
+    db,
+  );
+  return { hasUnsealed: rows[0]?.has_unsealed ?? false, needsCheckpoint: rows[0]?.needs_checkpoint ?? false };
 }
 
 export async function listUnsealedEntries(
@@ -65,8 +76,9 @@ export async function findLastCheckpoint(
   return rows[0];
 }
 
-export async function listCheckpoints(db: Db): Promise<Checkpoint[]> {
-  const { rows } = await sql<Checkpoint>`select size, note from audit_checkpoints order by size`.execute(db);
+export async function listCheckpoints(db: Db, after: bigint, limit: number): Promise<Checkpoint[]> {
+  const { rows } = await sql<Checkpoint>`select size, note from audit_checkpoints
+    where size > ${after} order by size limit ${limit}`.execute(db);
   return rows;
 }
 

@@ -1,10 +1,12 @@
 import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
 import { EMPTY_CHAIN, hashChain, hashEntry } from './chain.ts';
-import { type Checkpoint, openCheckpoint } from './checkpoint.ts';
+import { type Checkpoint, type CheckpointKeys, openCheckpoint } from './checkpoint.ts';
 import { loadCheckpointKeys } from './former-keys.ts';
 import { listCheckpoints, listSealedEntries, type SealedEntry } from './store.ts';
 
 const BATCH_SIZE = 2_000;
+const UNSIGNED = 'a checkpoint is not signed by this installation';
 
 export type Verification = { entries: bigint; checkpoints: number; problem: string | null };
 
@@ -18,51 +20,72 @@ export async function verifyAuditLog(
   kept: readonly string[] = [],
 ): Promise<Verification> {
   const { db } = ctx;
-  const keys = await loadCheckpointKeys(ctx);
-  const notes = [...(await listCheckpoints(db)).map(({ note }) => note), ...kept];
-  const signed: Checkpoint[] = [];
-  for (const note of notes) {
-    const checkpoint = openCheckpoint(keys, note);
-    if (checkpoint === null)
-      return {
-        entries: 0n,
-        checkpoints: notes.length,
-        problem: 'a checkpoint is not signed by this installation',
-      };
-    signed.push(checkpoint);
-  }
-  signed.sort((a, b) => (a.size < b.size ? -1 : 1));
-  const result = (entries: bigint, problem: string | null) => ({
-    entries,
-    checkpoints: notes.length,
-    problem,
-  });
+  const checkpoints = readCheckpoints(db, await loadCheckpointKeys(ctx), kept);
+  let next = await checkpoints.next();
+  let count = 0;
+  const advance = async () => {
+    next = await checkpoints.next();
+    count++;
+  };
+  const result = (entries: bigint, problem: string | null) => ({ entries, checkpoints: count, problem });
 
   let position = 0n;
   let chain: Buffer = EMPTY_CHAIN;
-  for (;;) {
+  for (let isMore = true; isMore; ) {
     const batch = await listSealedEntries(db, position, BATCH_SIZE);
     for (const entry of batch) {
       const problem = findProblem(entry, position, chain);
       if (problem !== null) return result(position, problem);
       position = entry.position;
       chain = entry.chain_hash;
-      const wrong = signed.find(({ size, chainHash }) => size === position && !chainHash.equals(chain));
-      if (wrong !== undefined)
-        return result(
-          position,
-          `the first ${position} entries were rewritten: they differ from a signed checkpoint`,
-        );
+      for (; !next.done && (next.value === null || next.value.size <= position); await advance()) {
+        if (next.value === null) return result(position, UNSIGNED);
+        if (next.value.size === position && !next.value.chainHash.equals(chain))
+          return result(
+            position,
+            `the first ${position} entries were rewritten: they differ from a signed checkpoint`,
+          );
+      }
     }
-    if (batch.length < BATCH_SIZE) break;
+    isMore = batch.length === BATCH_SIZE;
   }
-  const newest = signed.at(-1);
-  if (newest !== undefined && newest.size > position)
+  let newest = 0n;
+  for (; !next.done; await advance()) {
+    if (next.value === null) return result(position, UNSIGNED);
+    newest = next.value.size;
+  }
+  if (newest > position)
     return result(
       position,
-      `entry ${position + 1n} is missing: a checkpoint was signed for ${newest.size} entries`,
+      `entry ${position + 1n} is missing: a checkpoint was signed for ${newest} entries`,
     );
   return result(position, null);
+}
+
+/** Yields the checkpoints of the database and the kept ones by size, and null for one without a valid signature. */
+async function* readCheckpoints(
+  db: Db,
+  keys: CheckpointKeys,
+  kept: readonly string[],
+): AsyncGenerator<Checkpoint | null, undefined> {
+  const outside: Checkpoint[] = [];
+  for (const note of kept) {
+    const checkpoint = openCheckpoint(keys, note);
+    if (checkpoint === null) yield null;
+    else outside.push(checkpoint);
+  }
+  outside.sort((a, b) => (a.size < b.size ? -1 : 1));
+  for (let after = -1n, isMore = true; isMore; ) {
+    const rows = await listCheckpoints(db, after, BATCH_SIZE);
+    for (const { size, note } of rows) {
+      while (outside[0] !== undefined && outside[0].size <= size) yield outside.shift() ?? null;
+      const checkpoint = openCheckpoint(keys, note);
+      yield checkpoint?.size === size ? checkpoint : null;
+    }
+    after = rows.at(-1)?.size ?? after;
+    isMore = rows.length === BATCH_SIZE;
+  }
+  yield* outside;
 }
 
 function findProblem(entry: SealedEntry, before: bigint, chain: Buffer): string | null {
