@@ -6,6 +6,7 @@ import { partnerOf, USER } from '../../test/support/tokens.ts';
 import { SCOPES } from '../http/access.ts';
 import { setScopes } from '../partners/partner.ts';
 import { appendEvents, placeEvents } from './event.ts';
+import { createEventStreams } from './streams.ts';
 
 const PARTNER = partnerOf('partner-one');
 const OTHER_USER = '01890000-0000-7000-8000-0000000000bb';
@@ -226,6 +227,45 @@ describe('the event stream', () => {
     await node.close();
     await stream.ended();
     expect(stream.frames.at(-1)).toEqual({ event: 'end', data: '{"reason":"shutting_down"}' });
+  });
+
+  test('says that it ends when past events cannot be read', async () => {
+    const rename = (from: string, to: string) =>
+      sql.raw(`alter function ${from}(uuid, uuid, text) rename to ${to}`).execute(app.ctx.db);
+    await rename('event_visible', 'event_hidden');
+    try {
+      const stream = await open(partner);
+      await stream.ended();
+      expect(stream.frames.at(-1)).toEqual({ event: 'end', data: '{"reason":"unavailable"}' });
+    } finally {
+      await rename('event_hidden', 'event_visible');
+    }
+  });
+
+  test('checks at most 8 tokens at once however many streams there are, each once at a time', async () => {
+    const verified = await app.ctx.guard.inspect(partner);
+    if (!verified) throw new Error('the token is not valid');
+    const running: string[] = [];
+    let most = 0;
+    const hold = new AbortController();
+    const inspect = async (token: string) => {
+      expect(running).not.toContain(token);
+      running.push(token);
+      most = Math.max(most, running.length);
+      await sleep(60_000, undefined, { signal: hold.signal }).catch(() => undefined);
+      running.splice(running.indexOf(token), 1);
+      return verified;
+    };
+    const streams = await createEventStreams({ ...app.ctx, guard: { inspect } });
+    for (let n = 0; n < 20; n++)
+      (
+        await streams.open({ ...verified.caller, key: `caller ${n}` }, `token ${n}`, async () => null)
+      ).resume();
+    await expect.poll(() => most, { interval: 20 }).toBeGreaterThan(0);
+    await sleep(700);
+    expect(most).toBe(8);
+    hold.abort();
+    streams.close();
   });
 
   test('opens no stream for HEAD and logs one line per stream', async () => {

@@ -30,7 +30,7 @@ type Stream = {
   drained: (() => void) | null;
 };
 
-type EndReason = 'token_expired' | 'slow_reader' | 'shutting_down';
+type EndReason = 'token_expired' | 'slow_reader' | 'shutting_down' | 'unavailable';
 
 const MAX_STREAMS_PER_CALLER = 10;
 const MAX_UNREAD_BYTES = 1_048_576;
@@ -39,6 +39,8 @@ const BATCH_SIZE = 1_000;
 const RETRY_MS = 2_000;
 const POLL_INTERVAL_MS = 250;
 const TOKEN_CHECK_INTERVAL_MS = 500;
+/** Each check is a query while the connection for notifications is lost. */
+const MAX_TOKEN_CHECKS = 8;
 const HEARTBEAT_INTERVAL_MS = 15_000;
 const DRAIN_TIMEOUT_MS = 30_000;
 /** How long a reader that was too slow, or any reader at shutdown, may take to read the rest. */
@@ -66,13 +68,12 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
     stream.readable.push(null);
     setTimeout(() => stream.readable.destroy(), LAST_READ_MS).unref();
   };
-  const send = ({ readable }: Stream, row: EventRow): void => {
-    readable.push(`id: ${row.id}\ndata: ${JSON.stringify(renderEvent(row))}\n\n`);
-  };
-  const sendLive = (stream: Stream, rows: readonly EventRow[]): void => {
-    for (const row of rows) {
+  const sendLive = (stream: Stream, frames: readonly Frame[]): void => {
+    const { userId } = stream.caller;
+    for (const { row, text } of frames) {
+      if (row.position <= stream.position || (userId !== null && row.user_id !== userId)) continue;
       if (!streams.has(stream)) return;
-      send(stream, row);
+      stream.readable.push(text);
       if (stream.readable.readableLength > MAX_UNREAD_BYTES) end(stream, 'slow_reader');
     }
   };
@@ -89,14 +90,11 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
     const partnerIds = [...new Set([...streams].map(({ caller }) => caller.partnerId))];
     const rows = await readEventsBetween(ctx.db, partnerIds, { after, upTo }, BATCH_SIZE);
     const reached = rows.length < BATCH_SIZE ? upTo : (rows.at(-1)?.position ?? upTo);
+    const frames = new Map<string, Frame[]>(partnerIds.map((id) => [id, []]));
+    for (const row of rows) frames.get(row.partner_id)?.push({ row, text: toFrame(row) });
     for (const stream of streams) {
       if (!stream.isLive) continue;
-      const { partnerId, userId } = stream.caller;
-      const isWanted = (row: EventRow) =>
-        row.position > stream.position &&
-        row.partner_id === partnerId &&
-        (userId === null || row.user_id === userId);
-      sendLive(stream, rows.filter(isWanted));
+      sendLive(stream, frames.get(stream.caller.partnerId) ?? []);
       stream.position = reached;
     }
     tail = reached;
@@ -127,7 +125,7 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
       for (const row of rows) {
         if (stream.readable.readableLength >= stream.readable.readableHighWaterMark) await drain(stream);
         if (!streams.has(stream)) return;
-        send(stream, row);
+        stream.readable.push(toFrame(row));
         stream.position = row.position;
       }
       // The shared reader has already decided whose events it reads, so a stream joins only between its reads.
@@ -156,16 +154,28 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
   };
 
   const checkToken = async (stream: Stream): Promise<void> => {
-    // After a failed read the token is unknown, and the next check decides.
-    const verified = await Promise.resolve(ctx.guard.inspect(stream.token)).catch(() => undefined);
-    if (verified === undefined) return;
-    if (verified?.caller.scopes.has('events:read') !== true) end(stream, 'token_expired');
+    try {
+      const verified = await ctx.guard.inspect(stream.token);
+      if (verified?.caller.scopes.has('events:read') !== true) end(stream, 'token_expired');
+    } catch {
+      // The token is unknown after a failed read, and the next check decides.
+    }
+  };
+  let isChecking = false;
+  const checkTokens = async (): Promise<void> => {
+    if (isChecking) return;
+    isChecking = true;
+    const unchecked = [...streams];
+    const checkNext = async (): Promise<void> => {
+      for (let stream = unchecked.pop(); stream !== undefined; stream = unchecked.pop())
+        await checkToken(stream);
+    };
+    await Promise.all(Array.from({ length: MAX_TOKEN_CHECKS }, checkNext));
+    isChecking = false;
   };
   const timers = [
     setInterval(() => streams.size > 0 && wake(), POLL_INTERVAL_MS),
-    setInterval(() => {
-      for (const stream of streams) void checkToken(stream);
-    }, TOKEN_CHECK_INTERVAL_MS),
+    setInterval(checkTokens, TOKEN_CHECK_INTERVAL_MS),
     setInterval(() => {
       for (const { readable } of streams) readable.push(': heartbeat\n\n');
     }, HEARTBEAT_INTERVAL_MS),
@@ -197,7 +207,7 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
         stream.readable.push(`retry: ${RETRY_MS}\n\n`);
         catchUp(stream).catch((err: unknown) => {
           ctx.log.warn({ err }, 'reading past events failed');
-          stream.readable.destroy();
+          end(stream, 'unavailable');
         });
         return stream.readable;
       } catch (error) {
@@ -211,6 +221,13 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
       for (const stream of streams) end(stream, 'shutting_down');
     },
   };
+}
+
+/** An event as the streams of its partner send it. */
+type Frame = { row: EventRow; text: string };
+
+function toFrame(row: EventRow): string {
+  return `id: ${row.id}\ndata: ${JSON.stringify(renderEvent(row))}\n\n`;
 }
 
 function newStream(caller: Caller, token: string, position: bigint): Stream {
