@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import type { Caller } from '../http/access.ts';
 import { type Filter, readFilters } from '../http/filters.ts';
@@ -25,12 +26,11 @@ const DEFAULT_LIMIT = 20;
 export async function readEvents(ctx: Context, caller: Caller, query: EventQuery, raw: Query) {
   const filters = readFilters(raw, EVENT_FILTERS);
   const wanted = filters.map(toEventFilter);
-  await placeEvents(ctx.db);
   if (query.after) return readForward(ctx, caller, wanted, query);
   const list = `events ${caller.partnerId} ${caller.userId} ${JSON.stringify(filters)}`;
   const page = await readPage(ctx.sealing, list, query, async ({ direction, position, limit }) => {
     const from = { direction, sequence: position?.inserted_at ?? null, limit };
-    const rows = await listEvents(ctx.db, caller, wanted, from);
+    const rows = await listCommitted(ctx.db, caller, wanted, from);
     // The list is ordered by sequence, so the cursor holds the sequence where other lists have the time.
     return rows.map((row) => ({ id: row.id, inserted_at: String(row.sequence), row }));
   });
@@ -48,7 +48,7 @@ async function readForward(
     throw invalidField('after', 'cannot be combined with starting_after or starting_before');
   const { sequence } = await findStart(ctx, caller, after);
   const from = { direction: 'newer' as const, sequence: String(sequence), limit };
-  const rows = await listEvents(ctx.db, caller, filters, from);
+  const rows = await listCommitted(ctx.db, caller, filters, from);
   return { object: 'list', data: rows.map(renderEvent) };
 }
 
@@ -58,7 +58,7 @@ export async function findStart(
   audience: Audience,
   id: string,
 ): Promise<EventRow> {
-  const found = isId(id) ? await findEvent(db, audience, id) : null;
+  const found = isId(id) ? await findCommitted(db, audience, id) : null;
   if (found !== null) return found;
   if (isId(id) && (await isExpiredEvent(db, audience, id)))
     throw new ApiError('events_expired', { oldest: await findOldestEvent(db, audience) });
@@ -67,10 +67,25 @@ export async function findStart(
 
 export async function readEvent(ctx: Context, caller: Caller, id: string): Promise<Event> {
   if (!isId(id)) throw new ApiError('not_found');
-  await placeEvents(ctx.db);
-  const row = await findEvent(ctx.db, caller, id);
+  const row = await findCommitted(ctx.db, caller, id);
   if (row === null) throw new ApiError('not_found');
   return renderEvent(row);
+}
+
+/** Lists events, of which those without a place get one first. Usually there are none, and one statement is enough. */
+async function listCommitted(...[db, ...query]: Parameters<typeof listEvents>): Promise<EventRow[]> {
+  const { rows, hasUnplaced } = await listEvents(db, ...query);
+  if (!hasUnplaced) return rows;
+  await placeEvents(db);
+  return (await listEvents(db, ...query)).rows;
+}
+
+/** Finds an event, which gets its place first if it has none. */
+async function findCommitted(db: Db, audience: Audience, id: string): Promise<EventRow | null> {
+  const found = await findEvent(db, audience, id);
+  if (found !== null) return found;
+  await placeEvents(db);
+  return findEvent(db, audience, id);
 }
 
 function toEventFilter({ field, op, values }: Filter<(typeof EVENT_FILTERS)[number]>): EventFilter {

@@ -1,7 +1,9 @@
 import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
+import { EVENT_VISIBLE } from '../db/event-visible.ts';
 import type { Db } from '../db/pool.ts';
 import type { Events } from '../db/settlement-tables.ts';
+import { isId } from '../http/ids.ts';
 
 /** The channel on which `place_events` notifies every node, once per batch. */
 export const EVENTS_CHANNEL = 'events';
@@ -31,9 +33,8 @@ export type EventRow = Omit<Selectable<Events>, 'written' | 'position' | 'sequen
   visible: boolean;
 };
 
-const VISIBLE = sql`event_visible(e.partner_id, e.user_id, e.type)`;
 const COLUMNS = sql`e.id, e.position, e.sequence, e.partner_id, e.user_id, e.type, e.data, e.changes, e.related,
-  e.request_id, e.inserted_at, ${VISIBLE} as visible`;
+  e.request_id, e.inserted_at, ${EVENT_VISIBLE} as visible`;
 
 /** Whose events a caller reads: all of the partner, or those about one user. */
 export type Audience = { partnerId: string; userId: string | null };
@@ -60,13 +61,22 @@ export type EventFilter = {
 };
 
 function matching({ field, isExcluding, values }: EventFilter): RawBuilder<unknown> {
-  const column = { type: sql`e.type`, user_id: sql`e.user_id::text`, subject_id: sql`e.data ->> 'id'` }[
-    field
-  ];
-  const redacted = field === 'type' && values.includes('redacted') ? sql`or not ${VISIBLE}` : sql``;
-  const matches = sql`((${column} = any(${values}) and ${VISIBLE}) ${redacted})`;
+  // Compared as ids, which are indexed; other texts match no user.
+  const equals = {
+    type: sql`e.type = any(${values})`,
+    user_id: sql`e.user_id = any(${values.filter(isId)}::uuid[])`,
+    subject_id: sql`e.data ->> 'id' = any(${values})`,
+  }[field];
+  const redacted = field === 'type' && values.includes('redacted') ? sql`or not ${EVENT_VISIBLE}` : sql``;
+  const matches = sql`((${equals} and ${EVENT_VISIBLE}) ${redacted})`;
   return isExcluding ? sql`${matches} is not true` : matches;
 }
+
+export type EventList = {
+  rows: EventRow[];
+  /** Whether there were committed events without a place, which the rows lack. */
+  hasUnplaced: boolean;
+};
 
 /** Reads placed events in order, from `sequence` on in the given direction. */
 export async function listEvents(
@@ -74,20 +84,30 @@ export async function listEvents(
   audience: Audience,
   filters: readonly EventFilter[],
   from: { direction: 'older' | 'newer'; sequence: string | null; limit: number },
-): Promise<EventRow[]> {
+): Promise<EventList> {
   const isOlder = from.direction === 'older';
+  const order = sql.raw(isOlder ? 'desc' : 'asc');
   const conditions = filters.map((filter) => sql`and ${matching(filter)}`);
   const beyond =
     from.sequence === null
       ? sql``
       : sql`and e.sequence ${sql.raw(isOlder ? '<' : '>')} ${from.sequence}::bigint`;
-  const { rows } = await sql<EventRow>`
-    select ${COLUMNS} from events e where ${visibleTo(audience)} ${sql.join(conditions, sql` `)} ${beyond}
-    order by e.sequence ${sql.raw(isOlder ? 'desc' : 'asc')} limit ${from.limit}`.execute(db);
-  return rows;
+  // One row without an event if none is found.
+  const { rows } = await sql<EventRow & { id: string | null; has_unplaced: boolean }>`
+    select found.*, unplaced.found as has_unplaced
+    from (select exists (select from events where position is null) as found) as unplaced
+    left join (
+      select ${COLUMNS} from events e where ${visibleTo(audience)} ${sql.join(conditions, sql` `)} ${beyond}
+      order by e.sequence ${order} limit ${from.limit}
+    ) as found on true
+    order by found.sequence ${order}`.execute(db);
+  return { rows: rows.filter(({ id }) => id !== null), hasUnplaced: rows[0]?.has_unplaced ?? false };
 }
 
-/** Reads the events of one partner after a position, oldest first. Webhook deliveries and streams read on with it. */
+/**
+ * Reads the events of one partner after a position, oldest first. Streams read past events with it. The order of the
+ * sequence is that of the positions, and the index by user has the sequence.
+ */
 export async function readEventsAfter(
   db: Db,
   partnerId: string,
@@ -96,8 +116,10 @@ export async function readEventsAfter(
   userId: string | null = null,
 ): Promise<EventRow[]> {
   const { rows } = await sql<EventRow>`
-    select ${COLUMNS} from events e where ${visibleTo({ partnerId, userId })} and e.position > ${position}
-    order by e.position limit ${limit}`.execute(db);
+    select ${COLUMNS} from events e where ${visibleTo({ partnerId, userId })} and e.sequence > coalesce((
+      select s.sequence from events s where s.partner_id = ${partnerId} and s.position <= ${position}
+      order by s.position desc limit 1), 0)
+    order by e.sequence limit ${limit}`.execute(db);
   return rows;
 }
 

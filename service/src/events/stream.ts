@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Context } from '../context.ts';
 import { bearerToken, type Caller } from '../http/access.ts';
-import { placeEvents } from './event.ts';
 import { findStart } from './log.ts';
 
 /** Opens a stream of the caller's events after `Last-Event-ID` or `after`, or of those to come. */
@@ -17,7 +16,6 @@ export async function openStream(
   const after = (typeof header === 'string' && header !== '' ? header : query.after) ?? '';
   return ctx.streams.open(caller, bearerToken(headers.authorization), async () => {
     if (after === '') return null;
-    await placeEvents(ctx.db);
     return (await findStart(ctx, caller, after)).position;
   });
 }
