@@ -1,9 +1,10 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
+import { EVENT_VISIBLE } from '../db/event-visible.ts';
 import type { Db } from '../db/pool.ts';
 import type { WebhookAttempts, WebhookDeliveries } from '../db/webhook-tables.ts';
+import { isId } from '../http/ids.ts';
 import type { Keyset } from '../http/paging.ts';
-import { VISIBLE } from './delivery-store.ts';
 
 type Attempt = Omit<Selectable<WebhookAttempts>, 'delivery_id'>;
 
@@ -14,53 +15,64 @@ export type DeliveryRow = Pick<
 
 const ATTEMPT = sql`a.id, a.kind, a.at, a.duration_ms, a.status, a.error, a.address, a.response`;
 const DELIVERY = sql`d.id, d.endpoint_id, d.event_id, d.state, d.attempts, d.next_attempt_at, d.inserted_at,
-  case when ${VISIBLE} then e.type else 'redacted' end as type`;
+  case when ${EVENT_VISIBLE} then e.type else 'redacted' end as type, a.id as attempt_id, a.kind, a.at, a.duration_ms,
+  a.status, a.error, a.address, a.response`;
+/** The partner's deliveries whose events still exist. */
+const DELIVERIES = sql`webhook_deliveries d join events e on e.id = d.event_id
+  join webhook_endpoints w on w.id = d.endpoint_id and w.deleted_at is null`;
+const LAST_ATTEMPT = sql`left join lateral (select ${ATTEMPT} from webhook_attempts a where a.delivery_id = d.id
+  order by a.at desc, a.id desc limit 1) as a on true`;
+
+type JoinedRow = Omit<DeliveryRow, 'last_attempt'> & Omit<Attempt, 'id'> & { attempt_id: string | null };
+
+function toDelivery(row: JoinedRow): DeliveryRow {
+  const { attempt_id: id, kind, at, duration_ms, status, error, address, response, ...delivery } = row;
+  const attempt = { kind, at, duration_ms, status, error, address, response };
+  return { ...delivery, last_attempt: id === null ? null : { id, ...attempt } };
+}
 
 export type DeliveryFilter = { field: 'state' | 'event_id'; isExcluding: boolean; values: readonly string[] };
 
-/** Lists the deliveries of an endpoint whose events still exist. */
+/** Lists the deliveries of the partner's endpoint; none if the partner has no such endpoint. */
 export async function listDeliveries(
   db: Db,
-  endpointId: string,
+  { partnerId, endpointId }: { partnerId: string; endpointId: string },
   filters: readonly DeliveryFilter[],
   keyset: Keyset,
 ): Promise<DeliveryRow[]> {
   const conditions = filters.map(({ field, isExcluding, values }) => {
-    const matches = sql`d.${sql.ref(field)}::text = any(${values})`;
+    // Compared as ids, which are indexed; other texts match no event.
+    const matches =
+      field === 'event_id'
+        ? sql`d.event_id = any(${values.filter(isId)}::uuid[])`
+        : sql`d.state = any(${values})`;
     return isExcluding ? sql`and not ${matches}` : sql`and ${matches}`;
   });
-  const { rows } = await sql<Omit<DeliveryRow, 'last_attempt'>>`
-    select ${DELIVERY} from webhook_deliveries d join events e on e.id = d.event_id
-    where d.endpoint_id = ${endpointId} ${sql.join(conditions, sql` `)}
+  const { rows } = await sql<JoinedRow>`
+    select ${DELIVERY} from ${DELIVERIES} ${LAST_ATTEMPT}
+    where d.endpoint_id = ${endpointId} and w.partner_id = ${partnerId} ${sql.join(conditions, sql` `)}
       ${beyond(sql`(d.inserted_at, d.id)`, keyset)} ${ordered(sql`d.inserted_at`, sql`d.id`, keyset)}`.execute(
     db,
   );
-  return withLastAttempts(db, rows);
+  return rows.map(toDelivery);
 }
 
 export async function findDelivery(db: Db, partnerId: string, id: string): Promise<DeliveryRow | undefined> {
-  const { rows } = await sql<Omit<DeliveryRow, 'last_attempt'>>`
-    select ${DELIVERY} from webhook_deliveries d join events e on e.id = d.event_id
-      join webhook_endpoints w on w.id = d.endpoint_id
-    where d.id = ${id} and w.partner_id = ${partnerId} and w.deleted_at is null`.execute(db);
-  return (await withLastAttempts(db, rows))[0];
+  const { rows } = await sql<JoinedRow>`
+    select ${DELIVERY} from ${DELIVERIES} ${LAST_ATTEMPT}
+    where d.id = ${id} and w.partner_id = ${partnerId}`.execute(db);
+  return rows.map(toDelivery)[0];
 }
 
-async function withLastAttempts(
+/** Lists the attempts of the partner's delivery; none if the partner has no such delivery. */
+export async function listAttempts(
   db: Db,
-  rows: readonly Omit<DeliveryRow, 'last_attempt'>[],
-): Promise<DeliveryRow[]> {
-  const { rows: attempts } = await sql<Attempt & { delivery_id: string }>`
-    select distinct on (a.delivery_id) a.delivery_id, ${ATTEMPT} from webhook_attempts a
-    where a.delivery_id = any(${rows.map(({ id }) => id)}::uuid[])
-    order by a.delivery_id, a.at desc, a.id desc`.execute(db);
-  const byDelivery = new Map(attempts.map(({ delivery_id, ...attempt }) => [delivery_id, attempt]));
-  return rows.map((row) => ({ ...row, last_attempt: byDelivery.get(row.id) ?? null }));
-}
-
-export async function listAttempts(db: Db, deliveryId: string, keyset: Keyset): Promise<Attempt[]> {
-  const { rows } = await sql<Attempt>`select ${ATTEMPT} from webhook_attempts a
-    where a.delivery_id = ${deliveryId} ${beyond(sql`(a.at, a.id)`, keyset)}
+  { partnerId, deliveryId }: { partnerId: string; deliveryId: string },
+  keyset: Keyset,
+): Promise<Attempt[]> {
+  const { rows } =
+    await sql<Attempt>`select ${ATTEMPT} from ${DELIVERIES} join webhook_attempts a on a.delivery_id = d.id
+    where d.id = ${deliveryId} and w.partner_id = ${partnerId} ${beyond(sql`(a.at, a.id)`, keyset)}
     ${ordered(sql`a.at`, sql`a.id`, keyset)}`.execute(db);
   return rows;
 }

@@ -23,11 +23,13 @@ export async function listDeliveries(
 ) {
   const filters = readFilters(raw, FILTERS);
   const wanted = filters.map(({ field, op, values }) => ({ field, isExcluding: op === '!=', values }));
-  await readEndpoint(ctx, caller, id);
-  const list = `webhook deliveries ${caller.partnerId} ${id} ${JSON.stringify(filters)}`;
+  if (!isId(id)) throw new ApiError('not_found');
+  const { partnerId } = caller;
+  const list = `webhook deliveries ${partnerId} ${id} ${JSON.stringify(filters)}`;
   const page = await readPage(ctx.sealing, list, query, (keyset) =>
-    store.listDeliveries(ctx.db, id, wanted, keyset),
+    store.listDeliveries(ctx.db, { partnerId, endpointId: id }, wanted, keyset),
   );
+  if (page.data.length === 0) await readEndpoint(ctx, caller, id);
   return { ...page, data: page.data.map(toWire) };
 }
 
@@ -45,11 +47,12 @@ export async function listAttempts(
   id: string,
   query: PageQuery,
 ) {
-  await findDelivery(ctx.db, partnerId, id);
+  if (!isId(id)) throw new ApiError('not_found');
   const page = await readPage(ctx.sealing, `webhook attempts ${partnerId} ${id}`, query, async (keyset) => {
-    const attempts = await store.listAttempts(ctx.db, id, keyset);
+    const attempts = await store.listAttempts(ctx.db, { partnerId, deliveryId: id }, keyset);
     return attempts.map((attempt) => ({ id: attempt.id, inserted_at: attempt.at, attempt }));
   });
+  if (page.data.length === 0) await findDelivery(ctx.db, partnerId, id);
   return { ...page, data: page.data.map(({ attempt }) => toAttempt(attempt)) };
 }
 

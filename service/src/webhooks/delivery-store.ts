@@ -1,11 +1,11 @@
 import { type Insertable, sql } from 'kysely';
+import { EVENT_VISIBLE } from '../db/event-visible.ts';
 import type { Db } from '../db/pool.ts';
 import type { WebhookAttempts, WebhookDeliveries } from '../db/webhook-tables.ts';
 import type { EventRow } from '../events/store.ts';
 
 const LEASE = sql.raw("interval '60 seconds'");
 const RETRY_PERIOD = sql.raw("interval '24 hours'");
-export const VISIBLE = sql`event_visible(e.partner_id, e.user_id, e.type)`;
 
 /** Deliveries about one resource of one user leave one after another. A test does not wait for an earlier one. */
 export const SUBJECT = sql`case when e.data ->> 'id' is not null and e.type <> 'webhook.test' then concat(e.user_id, ' ', e.data ->> 'id') end`;
@@ -13,8 +13,8 @@ export const SUBJECT = sql`case when e.data ->> 'id' is not null and e.type <> '
 /** Whether the endpoint `w` receives the event `e`. A redacted event does not reveal its type by where it is sent. */
 export const WANTED = sql`(
   '*' = any(w.types)
-  or (${VISIBLE} and (e.type = any(w.types) or split_part(e.type, '.', 1) || '.*' = any(w.types)))
-  or (not ${VISIBLE} and 'redacted' = any(w.types))
+  or (${EVENT_VISIBLE} and (e.type = any(w.types) or split_part(e.type, '.', 1) || '.*' = any(w.types)))
+  or (not ${EVENT_VISIBLE} and 'redacted' = any(w.types))
   or (e.type = 'webhook.test' and e.data ->> 'id' = w.id::text)
 )`;
 
@@ -71,6 +71,10 @@ export async function moveCursor(tx: Db, endpointId: string, cursor: bigint): Pr
 
 const IS_DUE = sql`d.next_attempt_at <= now() and (d.lease_until is null or d.lease_until <= now())`;
 
+/** Pending deliveries are either started or waiting, and have an index for each. */
+const IS_STARTED = sql`d.state = 'pending' and (d.step > 0 or d.lease_until is not null)`;
+const IS_WAITING = sql`d.state = 'pending' and d.step <= 0 and d.lease_until is null`;
+
 const IS_RESEND_DUE = sql`d.resend_requested and (d.resend_lease_until is null or d.resend_lease_until <= now())`;
 
 /** Returns the endpoints with due deliveries, except `busy` ones. */
@@ -81,7 +85,8 @@ export async function listEndpointsWithWork(
   const { rows } = await sql<{ id: string; partner_id: string }>`
     select w.id, w.partner_id from webhook_endpoints w join partners p on p.id = w.partner_id
     where w.state <> 'disabled' and p.disabled_at is null and w.id <> all(${busy}::uuid[]) and (
-      exists (select from webhook_deliveries d where d.endpoint_id = w.id and d.state = 'pending' and ${IS_DUE})
+      exists (select from webhook_deliveries d where d.endpoint_id = w.id and ${IS_WAITING} and ${IS_DUE})
+      or exists (select from webhook_deliveries d where d.endpoint_id = w.id and ${IS_STARTED} and ${IS_DUE})
       or exists (select from webhook_deliveries d where d.endpoint_id = w.id and ${IS_RESEND_DUE}))
     order by w.id`.execute(db);
   return rows;
@@ -104,11 +109,10 @@ export type ClaimedDelivery = EventRow & {
 const CLAIMED = sql`d.id as delivery_id, d.endpoint_id, d.attempts, d.step, d.resend_lease_until, w.url, w.sealed_secret,
   case when w.previous_secret_until > now() then w.previous_sealed_secret end as previous_sealed_secret,
   e.id, e.position, e.sequence, e.partner_id, e.user_id, e.type, e.data, e.changes, e.related, e.request_id,
-  e.inserted_at, ${VISIBLE} as visible`;
+  e.inserted_at, ${EVENT_VISIBLE} as visible`;
 
-/** How many waiting deliveries a claim looks at. Asking each of a deep queue for earlier ones would be quadratic. */
+/** How many deliveries a claim looks at, so that its cost does not grow with the queue. */
 const MAX_LOOKAHEAD = 1_000;
-const IS_STARTED = sql`(d.step > 0 or d.lease_until is not null)`;
 
 /**
  * Claims due deliveries of an endpoint for one attempt each, oldest first: those that were started before, and the first of
@@ -118,12 +122,14 @@ const IS_STARTED = sql`(d.step > 0 or d.lease_until is not null)`;
 export async function claimDeliveries(db: Db, endpointId: string, limit: number): Promise<ClaimedDelivery[]> {
   const { rows } = await sql<ClaimedDelivery>`
     with started as materialized (
-      select d.id, d.subject from webhook_deliveries d
-      where d.endpoint_id = ${endpointId} and d.state = 'pending' and ${IS_STARTED}
+      select d.id from webhook_deliveries d
+      where d.endpoint_id = ${endpointId} and ${IS_STARTED} and ${IS_DUE}
+      order by d.next_attempt_at limit ${MAX_LOOKAHEAD}
     ), waiting as materialized (
       select d.id, d.sequence, coalesce(d.subject, d.id::text) as subject from webhook_deliveries d
-      where d.endpoint_id = ${endpointId} and d.state = 'pending' and not ${IS_STARTED}
-        and not exists (select from started where started.subject = d.subject)
+      where d.endpoint_id = ${endpointId} and ${IS_WAITING} and not exists (
+        select from webhook_deliveries s where s.endpoint_id = ${endpointId} and s.subject = d.subject
+          and s.state = 'pending' and (s.step > 0 or s.lease_until is not null))
       order by d.sequence limit ${MAX_LOOKAHEAD}
     ), heads as (
       select distinct on (subject) id from waiting order by subject, sequence
