@@ -1,6 +1,8 @@
 import type { Context } from '../context.ts';
 import { type FactsOfUser, readAllFacts } from '../requirements/all-facts.ts';
-import { decideRules, type Rules } from './decide-rules.ts';
+import { countryPolicy } from '../requirements/country-policy.ts';
+import { requirementStatus } from '../requirements/status.ts';
+import type { Rules } from './decide-rules.ts';
 
 /**
  * An option before and after a change; null where it does not exist. The ids of its requirements are their keys, and
@@ -63,14 +65,20 @@ function add(gains: Gains, was: boolean, is: boolean): void {
   if (was && !is) gains.lost++;
 }
 
-/** Returns the keys of the rules that the user fails, and the codes of general checks such as a hold. */
+/**
+ * Returns the keys of the rules that the user fails, and the codes of the general checks. A check of `decide` passes
+ * exactly if the status is `completed`; composing its message for a million users would take most of the time.
+ */
 function failedRules(
   option: Rules,
   { isHeld, facts }: FactsOfUser,
   config: Context['config'],
   now: number,
 ): Set<string> {
-  const findings = decideRules(option, { facts, isHeld, isSanctioned: false }, config, now);
-  const failed = findings.filter(({ check }) => check.status !== 'passed');
-  return new Set(failed.map(({ check }) => check.requirement_id ?? check.code));
+  const failed = new Set<string>();
+  if (isHeld) failed.add('account');
+  if (countryPolicy(facts, config) !== 'passed') failed.add('country_policy');
+  for (const requirement of option.requirements)
+    if (requirementStatus(requirement, option, facts, now) !== 'completed') failed.add(requirement.id);
+  return failed;
 }
