@@ -6,6 +6,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { holdUser } from '../src/accounts/hold.ts';
 import { releaseHold } from '../src/eligibility/account.ts';
+import type { Eligibility } from '../src/eligibility/schema.ts';
 import type { Offer } from '../src/offers/catalogue.ts';
 import { deriveSandboxKey } from '../src/operator/sandbox-keys.ts';
 import { alertRestricted } from '../src/tokenized/restricted-orders.ts';
@@ -243,10 +244,22 @@ describe('a gate', () => {
       const answer = await gate.call(key);
       if (gate.mustRefuse.split(' ').includes(names.fault)) expect(answer.body.code).toBe(fault.code);
       else expect(answer).toMatchObject({ status: 200 });
+      const invested = { participation: sale, order: stock }[names.gate];
+      if (invested !== undefined) await expectDryRun(invested, answer);
     } finally {
       await fault.undo?.();
     }
   });
+
+  /** The dry run says what the gate has decided, check by check. */
+  async function expectDryRun({ id }: Offer, { status, body }: Answer): Promise<void> {
+    const query = `chain=${wallet.chain}&wallet_address=${wallet.address}`;
+    const shown = await world.user.call('GET', `/v1/offers/${id}/eligibility?${query}`);
+    const { eligible, options } = shown.body as unknown as Eligibility;
+    expect(eligible).toBe(status === 200);
+    const failed = options[0]?.checks.filter((check) => check.status !== 'passed');
+    expect(failed).toEqual((body.errors as { checks?: unknown } | undefined)?.checks ?? []);
+  }
 
   test.each(Object.keys(GATES))('%s accepts a user without any fault', async (name) => {
     expect(await GATES[name]?.call(`cell-${count++}`)).toMatchObject({ status: 200 });

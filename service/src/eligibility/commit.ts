@@ -131,6 +131,6 @@ async function meetsRules(
   if (option === undefined) return false;
   const facts = await readFactsIn(ctx, tx, userId, [option.id]);
   if (facts === null) return false;
-  const standing = { facts, isHeld: false, isSanctioned: false };
+  const standing = { facts, isHeld: false, isSanctioned: false, isProven: true };
   return failuresOf('commit', decideRules(option, standing, ctx.config, ctx.clock.now())).length === 0;
 }

@@ -7,12 +7,12 @@ import type { Finding } from './requirement-check.ts';
 /** The rules of an option. */
 export type Rules = Pick<OfferOption, 'id' | 'accreditation_days' | 'requirements'>;
 
-type Standing = { facts: UserFacts; isHeld: boolean; isSanctioned: boolean };
+type Standing = { facts: UserFacts; isHeld: boolean; isSanctioned: boolean; isProven: boolean };
 
 /** Decides what the database alone knows about the user. The time of the offer, the supply and the chain count as passed. */
 export function decideRules(
   option: Rules,
-  { facts, isHeld, isSanctioned }: Standing,
+  { facts, isHeld, isSanctioned, isProven }: Standing,
   policy: CountryPolicy,
   now: number,
 ): Finding[] {
@@ -20,6 +20,6 @@ export function decideRules(
     ...{ now, option, user: facts, isHeld, isSanctioned, wallet: null, remainingSupply: null },
     offer: { id: '', opens: -Infinity, ends: Infinity },
     countryPolicy: countryPolicy(facts, policy),
-    ...{ proof: 'proven', allowList: 'none' },
+    ...{ proof: isProven ? 'proven' : 'not_proven', allowList: 'none' },
   });
 }

@@ -50,7 +50,10 @@ function decideCountry({ countryPolicy }: Situation): Check {
   };
 }
 
-function decideWindow({ offer, now }: Situation): Check {
+export function decideWindow({
+  offer,
+  now,
+}: Pick<Situation, 'now'> & { offer: Pick<Situation['offer'], 'opens' | 'ends'> }): Check {
   switch (offerState(offer, now)) {
     case 'open':
       return checkOf('offer_window', 'passed', 'The offer is open.');

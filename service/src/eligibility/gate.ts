@@ -6,7 +6,7 @@ import type { UserCaller } from '../http/access.ts';
 import type { Offer } from '../offers/catalogue.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
 import { lockFacts } from '../requirements/facts.ts';
-import { lockProof } from '../wallets/proof.ts';
+import { lockProofsOfAll } from '../wallets/proof.ts';
 import { lockAccount } from './account.ts';
 import { decide } from './decide.ts';
 import { decideRules } from './decide-rules.ts';
@@ -45,11 +45,13 @@ export async function lockEligible(
   { options, wallet }: Pick<GateInput, 'options' | 'wallet'>,
 ): Promise<void> {
   await lockAccount(tx, userId);
-  await lockProof(tx, { user_id: userId, partner_id: partnerId, wallet_address: wallet });
+  const isProven = await lockProofsOfAll(tx, [
+    { user_id: userId, partner_id: partnerId, wallet_address: wallet },
+  ]);
   const ids = options.map(({ id }) => id);
   const facts = await lockFacts(ctx, tx, userId, ids);
   if (facts === null) throw new ApiError('unauthorized');
-  const standing = { facts, isHeld: false, isSanctioned: ctx.sanctions.has(wallet) };
+  const standing = { facts, isHeld: false, isSanctioned: ctx.sanctions.has(wallet), isProven };
   const findings = options.flatMap((option) => decideRules(option, standing, ctx.config, ctx.clock.now()));
   const refusal = refusalOf(purpose, findings);
   if (refusal !== null) throw refusal;

@@ -4,8 +4,9 @@ import { type TestApp, testApp } from '../../test/support/app.ts';
 import { ADDRESS, makeOffer, saleFile, tokenizedFile } from '../../test/support/offers.ts';
 import { partnerOf } from '../../test/support/tokens.ts';
 import { testClock } from '../clock.ts';
+import { assertOpen } from '../eligibility/window.ts';
 import { newCaller } from '../http/access.ts';
-import { assertOpen, contractOn, findOffer, findOfferBySymbol, findOption, offerState } from './offer.ts';
+import { contractOn, findOffer, findOfferBySymbol, findOption, offerState } from './offer.ts';
 
 let one: TestApp;
 beforeAll(async () => {

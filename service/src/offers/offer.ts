@@ -109,15 +109,9 @@ export function offerState({ opens, ends }: Pick<Offer, 'opens' | 'ends'>, now: 
   return now < opens ? 'upcoming' : 'open';
 }
 
-export function assertOpen(offer: Offer, clock: Clock): void {
-  const state = offerState(offer, clock.now());
-  if (state === 'ended') throw new ApiError('offer_ended');
-  if (state === 'upcoming') throw new ApiError('offer_not_started');
-}
-
 /**
- * Locks the offer against changes until the transaction ends, and throws unless it is still open. The catalogue that
- * `assertOpen` reads may be a moment old.
+ * Locks the offer against changes until the transaction ends, and throws unless it is still open. The catalogue may be a
+ * moment old.
  */
 export async function lockOpenOffer(tx: Db, offerId: string, clock: Clock): Promise<void> {
   const window = await lockOfferWindow(tx, offerId);

@@ -5,18 +5,12 @@ import type { Db } from '../db/pool.ts';
 import { decideFor, lockEligible } from '../eligibility/gate.ts';
 import { refusalOf } from '../eligibility/refusal.ts';
 import type { Finding } from '../eligibility/requirement-check.ts';
+import { assertOpen } from '../eligibility/window.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { newId } from '../http/ids.ts';
 import { FORMATS, toTimestamp } from '../http/wire.ts';
-import {
-  assertOpen,
-  assertReadable,
-  contractOn,
-  findOffer,
-  findOption,
-  lockOpenOffer,
-} from '../offers/offer.ts';
+import { assertReadable, contractOn, findOffer, findOption, lockOpenOffer } from '../offers/offer.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
 import { openFundingChain } from './funding-chain.ts';
 import { judgeApproval } from './judge-approval.ts';

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import type { Hex } from 'viem';
 import type { EvmChain } from '../chain/evm/client.ts';
 import type { Context } from '../context.ts';
+import { assertOpen } from '../eligibility/window.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import type { Offer } from '../offers/catalogue.ts';
-import { assertOpen, assertReadable, evmContractOn, findOfferBySymbol } from '../offers/offer.ts';
+import { assertReadable, evmContractOn, findOfferBySymbol } from '../offers/offer.ts';
 import type { EvmContract } from '../offers/stored-offer.ts';
 import type { NewTransaction } from './schema.ts';
 

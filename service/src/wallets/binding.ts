@@ -3,13 +3,14 @@ import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { lockAccount } from '../eligibility/account.ts';
 import { assertEligible } from '../eligibility/gate.ts';
+import { assertNotEnded } from '../eligibility/window.ts';
 import { ApiError } from '../errors.ts';
 import { appendEvent } from '../events/event.ts';
 import type { UserCaller } from '../http/access.ts';
 import { isId, newId } from '../http/ids.ts';
 import { readPage } from '../http/paging.ts';
 import { toTimestamp } from '../http/wire.ts';
-import { findOffer, findOption, offerState } from '../offers/offer.ts';
+import { findOffer, findOption } from '../offers/offer.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
 import { reportStatuses } from '../requirements/report.ts';
 import { bindingEvent } from './binding-event.ts';
@@ -40,7 +41,7 @@ export async function connectWallet(
   const address = readAddress(input.chain, input.wallet_address);
   const offer = await findOffer(ctx, caller, offerId);
   const option = findOption(offer, input.offer_option_id);
-  if (offerState(offer, ctx.clock.now()) === 'ended') throw new ApiError('offer_ended');
+  assertNotEnded(offer, ctx.clock);
   await assertEligible(ctx, caller, 'bind', {
     offer,
     options: [option],
@@ -49,7 +50,7 @@ export async function connectWallet(
   });
   await proveOwnership(ctx, caller, { chain: input.chain, address, signature: input.signature });
   return ctx.commitReply(async (tx) => {
-    assertNotEnded(ctx, await lockBindings(tx, offer.id, option.id, caller.userId));
+    assertNotEnded(await lockWindow(tx, offer.id, option.id, caller.userId), ctx.clock);
     await lockAccount(tx, caller.userId);
     // Another user may have proven the wallet since this one did.
     const { userId: user_id, partnerId: partner_id } = caller;
@@ -128,7 +129,7 @@ export async function removeWallet(
   const found = isId(id) ? await findBinding(ctx.db, offer.id, caller.userId, id) : undefined;
   if (found === undefined) throw new ApiError('not_found');
   return ctx.commitReply(async (tx) => {
-    assertNotEnded(ctx, await lockBindings(tx, offer.id, found.option_id, caller.userId));
+    assertNotEnded(await lockWindow(tx, offer.id, found.option_id, caller.userId), ctx.clock);
     await lockAccount(tx, caller.userId);
     const removed = await deleteBinding(tx, id);
     if (removed === undefined) throw new ApiError('not_found');
@@ -140,8 +141,10 @@ export async function removeWallet(
   });
 }
 
-function assertNotEnded({ clock }: Context, endsAt: string | null): void {
-  if (endsAt !== null && clock.now() >= Date.parse(endsAt)) throw new ApiError('offer_ended');
+/** Locks the user's bindings of the option, and returns until when they can change. */
+async function lockWindow(tx: Db, offerId: string, optionId: string, userId: string) {
+  const endsAt = await lockBindings(tx, offerId, optionId, userId);
+  return { opens: -Infinity, ends: endsAt === null ? Infinity : Date.parse(endsAt) };
 }
 
 function toOptionAddress({ id, address, option_id, protocol, inserted_at }: BoundAddress): OptionAddress {
