@@ -196,6 +196,24 @@ test('a final rejection that arrives while a token is created refuses the token'
   expect([reply.statusCode, reply.json().code]).toEqual([409, 'kyc_final_rejection']);
 });
 
+test('a final rejection that arrives right after a reset is not cleared by it', async () => {
+  const { token, userId } = await newUser();
+  await world.review(userId, { level_name, answer: 'RED', reject_type: 'RETRY' });
+  await world.advance(1);
+  const { identity } = world.ctx;
+  const { resetApplicant } = identity;
+  identity.resetApplicant = async (id) => {
+    const isReset = await resetApplicant(id);
+    await world.review(userId, { level_name, answer: 'RED', reject_type: 'FINAL' });
+    return isReset;
+  };
+  const reply = await createToken(token, { level_name, reset: true }).finally(() => {
+    identity.resetApplicant = resetApplicant;
+  });
+  expect([reply.statusCode, reply.json().code]).toEqual([409, 'kyc_final_rejection']);
+  expect(await reviews(userId)).toMatchObject([{ level_name, reject_type: 'FINAL' }]);
+});
+
 test('resetting one level never clears another', async () => {
   for (const current of LEVELS)
     for (const level_name of LEVELS) {

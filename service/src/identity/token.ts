@@ -75,6 +75,8 @@ async function recordReset(ctx: Context, userId: string, levelName: Level): Prom
   const review = { levelName, status: 'init', answer: null, rejectType: null, reviewedAt: null } as const;
   await ctx.db.transaction().execute(async (tx) => {
     if ((await lockApplicant(tx, userId)) === undefined) return;
+    // One that arrived since the reset is newer, and must not be overwritten.
+    await assertNotFinallyRejected(tx, userId);
     await saveReview(tx, userId, review, asOf);
     await reportStatuses(ctx, tx, userId);
   });
