@@ -254,7 +254,9 @@ export async function setFrozen(db: Db, ids: readonly string[], reason: 'hold' |
 /** Returns whether the user has participations that money may still move for. */
 export async function hasUnsettled(db: Db, userId: string): Promise<boolean> {
   const { rows } = await sql`select from participations where user_id = ${userId}
-    and status in ('prepared', 'pending', 'submitted', 'remit_submitted') limit 1`.execute(db);
+    and status in ('prepared', 'pending', 'submitted', 'remit_submitted', 'remit_failed') limit 1`.execute(
+    db,
+  );
   return rows.length > 0;
 }
 

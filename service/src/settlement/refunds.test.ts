@@ -11,7 +11,9 @@ import {
   sendForeignTransaction,
   useSale,
 } from '../../test/support/settlement.ts';
+import { USER } from '../../test/support/tokens.ts';
 import { requestRemit } from '../participations/remit.ts';
+import { eraseUser } from '../pii/erasure.ts';
 import { adoptNonce } from './adopt.ts';
 
 const sale = useSale();
@@ -92,6 +94,8 @@ test('a refund fails if the fund cannot pay, and can be requested again', async 
   await settle();
   expect(await sale.statusOf(id)).toBe('remit_failed');
   expect(await sale.reasonOf(id)).toContain('RemitFailed');
+  // The refund is still owed.
+  await expect(eraseUser(sale.app.ctx, USER)).rejects.toMatchObject({ code: 'validation_failed' });
   await sale.buyer(0).approve(1n);
   await sale.chain.owner.writeContract({
     ...{ address: sale.usdc, abi: token.abi, functionName: 'transfer', gas: 200_000n },

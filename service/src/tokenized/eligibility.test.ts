@@ -8,6 +8,7 @@ import { evmWallet, proveWallets } from '../../test/support/wallets.ts';
 import { holdUser } from '../accounts/hold.ts';
 import { releaseHold } from '../eligibility/account.ts';
 import { ApiError } from '../errors.ts';
+import { eraseUser } from '../pii/erasure.ts';
 import { alertRestricted } from './restricted-orders.ts';
 
 let world: TokenizedWorld;
@@ -181,6 +182,14 @@ describe('calldata', () => {
       await setAllowList(null);
     },
   );
+
+  test('that is live keeps its user from being erased', async () => {
+    expect((await order('not-erased')).status).toBe(200);
+    await expect(eraseUser(world.app.ctx, USER)).rejects.toMatchObject({
+      code: 'validation_failed',
+      details: { user: [expect.stringContaining('live orders')] },
+    });
+  });
 
   test('that cannot be handled does not keep the others from being reported', async () => {
     const { ctx } = world.app;
