@@ -109,6 +109,23 @@ describe('GET /v1/offers/{offer_id}/eligibility', () => {
   });
 });
 
+test('the dry run reads the database in one round trip', async () => {
+  await read();
+  const { pool } = app.ctx;
+  const { query } = pool;
+  let [queries, connections] = [0, 0];
+  pool.query = ((...args: never[]) => {
+    queries++;
+    return Reflect.apply(query, pool, args);
+  }) as typeof query;
+  const count = () => void connections++;
+  pool.on('acquire', count);
+  await read();
+  pool.query = query;
+  pool.off('acquire', count);
+  expect([queries, connections]).toEqual([1, 1]);
+});
+
 describe('an account on hold', () => {
   const reason = 'suspected of a secret thing';
   const held = userId(50);
