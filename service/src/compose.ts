@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { type Decision, recordRefusal } from './audit/entry.ts';
 import { openChains } from './chain/open-chains.ts';
 import { createSignatures } from './chain/signatures.ts';
 import { readEpoch } from './chain/solana/reads.ts';
@@ -72,7 +73,7 @@ export async function buildContext({
   random = randomBytes,
 }: ContextOptions): Promise<ComposedContext> {
   const warn = (message: string) => log.warn(message);
-  const { pool, db } = openPool(databaseUrl, { max: config.databasePool, log: warn });
+  const { pool, db, tagged } = openPool(databaseUrl, { max: config.databasePool, log: warn });
   const deadlines = createDeadlines();
   const node = randomBytes(4).readInt32BE() & 0x7fffffff;
   const listener = await openListener(config.databaseListenUrl ?? databaseUrl, warn, {
@@ -100,6 +101,7 @@ export async function buildContext({
     openPiiFacts: createFactsOpener(sealing),
     pool,
     db,
+    taggedDb: tagged,
     listener,
     node,
     limiter: limits.limiter,
@@ -143,6 +145,7 @@ export async function buildContext({
       log,
     ),
     assertMayWrite: (userId: string) => assertNotHeld({ db }, userId),
+    recordRefusal: (refusal: Decision) => recordRefusal({ db, log }, refusal),
     commitReply: <T>(work: (tx: Db) => Promise<T>) => db.transaction().execute(work),
   };
   let sanctions: Sanctions | undefined;

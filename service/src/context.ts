@@ -1,3 +1,4 @@
+import type { Decision } from './audit/entry.ts';
 import type { Chains } from './chain/open-chains.ts';
 import type { Signatures } from './chain/signatures.ts';
 import type { Db } from './db/pool.ts';
@@ -39,6 +40,8 @@ export type Context = Kernel & {
   readiness: Readiness;
   /** Throws `account_restricted` if the user is on hold. Every write of a user passes it. */
   assertMayWrite(userId: string): Promise<void>;
+  /** Writes to the audit log that a caller was refused. Does not wait, and never rejects. */
+  recordRefusal(refusal: Decision): void;
   /**
    * Runs the transaction whose result becomes the reply. With an idempotency key the reply is stored in the same
    * transaction, so every POST must use this for its last write.

@@ -3,6 +3,7 @@ import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Listener } from './db/listen.ts';
 import type { Db } from './db/pool.ts';
+import type { TransactionTags } from './db/tagged-transactions.ts';
 import type { Deadlines } from './http/deadline.ts';
 import type { Random } from './http/ids.ts';
 import type { Overload } from './http/overload.ts';
@@ -25,6 +26,8 @@ export type Kernel = {
   sealing: Sealing;
   pool: pg.Pool;
   db: Db;
+  /** Returns the same database with transactions that tell the audit log who causes them. */
+  taggedDb(tags: TransactionTags): Db;
   listener: Listener;
   /** The id of this process among the nodes that share the database. */
   node: number;

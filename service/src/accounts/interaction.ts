@@ -1,3 +1,4 @@
+import { recordDecision } from '../audit/entry.ts';
 import type { Context } from '../context.ts';
 import type { Interaction } from '../oauth/server.ts';
 import { consentPage } from '../pages/consent-page.ts';
@@ -66,6 +67,11 @@ export async function decideInteraction(
     interaction.session?.accountId === session.user.id;
   if (!isSameUser || (decision !== 'allow' && decision !== 'deny'))
     return { redirect: interactionPath(interaction.uid) };
+  await recordDecision(ctx.db, {
+    ...{ actor: { object: 'user', id: session.user.id }, requestId: ctx.requestId },
+    ...{ action: decision === 'deny' ? 'consent.denied' : 'consent.allowed', reason: null },
+    subject: { object: 'client', id: String(interaction.params.client_id) },
+  });
   const result =
     decision === 'deny'
       ? { error: 'access_denied', error_description: 'the user denied access' }

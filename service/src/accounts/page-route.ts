@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
+import { forRequest } from '../http/for-request.ts';
 import { pluginHooks } from '../http/request-log.ts';
 import { type PageSources, pageHeaders } from '../pages/headers.ts';
 import { type Page, renderPage } from '../pages/layout.ts';
@@ -52,7 +53,11 @@ export function addPageRoute(
       const query = request.query as Record<string, unknown>;
       const form = method === 'POST' ? readForm(request.body, fields) : {};
       if (method === 'POST') checkCsrf(ctx, request, browser, form.csrf);
-      return sendResponse(ctx, reply, await handle(ctx, browser, { query, form, request }));
+      return sendResponse(
+        ctx,
+        reply,
+        await handle(forRequest(ctx, { id: request.id }), browser, { query, form, request }),
+      );
     },
   });
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
+import { forRequest } from '../http/for-request.ts';
 import { pluginHooks } from '../http/request-log.ts';
 import { Closed } from '../http/wire.ts';
 import { pageHeaders } from '../pages/headers.ts';
@@ -21,7 +22,7 @@ const CredentialRequest = Closed({
 });
 
 type Body = { csrf: string; next?: string; response?: unknown };
-type Handle = (browser: Browser, body: Body, reply: FastifyReply) => Promise<object>;
+type Handle = (ctx: Context, browser: Browser, body: Body, reply: FastifyReply) => Promise<object>;
 
 /** Registers the calls of `passkeys.js`: the options and the result of each WebAuthn ceremony. */
 export function addPasskeyRoutes(app: FastifyInstance, ctx: Context): void {
@@ -35,17 +36,17 @@ export function addPasskeyRoutes(app: FastifyInstance, ctx: Context): void {
       handler: (request, reply) => handleCall(ctx, request, reply, handle),
     });
 
-  post('/passkeys/sign-in/options', OptionsRequest, ({ cookie }) => signInOptions(ctx, cookie));
-  post('/passkeys/sign-in', CredentialRequest, async (browser, { response, next }, reply) => {
+  post('/passkeys/sign-in/options', OptionsRequest, (ctx, { cookie }) => signInOptions(ctx, cookie));
+  post('/passkeys/sign-in', CredentialRequest, async (ctx, browser, { response, next }, reply) => {
     const newCookie = await signInWithPasskey(ctx, browser, response);
     if (newCookie === null) throw new ApiError('passkey_refused');
     setCookie(ctx, reply, newCookie);
     return { location: parseReturnPath(next) ?? '/account' };
   });
-  post('/account/passkeys/options', OptionsRequest, ({ cookie, session }) =>
+  post('/account/passkeys/options', OptionsRequest, (ctx, { cookie, session }) =>
     addPasskeyOptions(ctx, cookie, requireRecentUser(session)),
   );
-  post('/account/passkeys', CredentialRequest, async ({ cookie, session }, { response }) => {
+  post('/account/passkeys', CredentialRequest, async (ctx, { cookie, session }, { response }) => {
     if (!(await addPasskey(ctx, cookie, requireRecentUser(session), response)))
       throw new ApiError('passkey_refused');
     return { location: '/account?notice=passkey_added' };
@@ -63,7 +64,7 @@ async function handleCall(
   const browser = await identifyBrowser(ctx, request, reply);
   const body = request.body as Body;
   checkCsrf(ctx, request, browser, body.csrf);
-  return handle(browser, body, reply);
+  return handle(forRequest(ctx, { id: request.id }), browser, body, reply);
 }
 
 /** A browser left signed in must not be enough to add a way to sign in. */

@@ -56,6 +56,7 @@ describe('the audit log', () => {
     expect(found.find(({ action }) => action === 'user.held')).toEqual({
       ...{ object: 'audit_entry', at: expect.stringMatching(/\.\d{6}Z$/), action: 'user.held' },
       ...{ actor: { object: 'service', id: null }, subject: { object: 'user', id: USER }, request_id: null },
+      reason: null,
       detail_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
     expect(JSON.stringify(found)).not.toMatch(/Ada|@|rolled back/);

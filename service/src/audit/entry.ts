@@ -1,5 +1,8 @@
 import type { Db } from '../db/pool.ts';
-import { insertCommandEntry, insertFailedSignIn } from './store.ts';
+import type { Kernel } from '../kernel.ts';
+import { type Decision, insertCommandEntry, insertDecisionEntry, insertFailedSignIn } from './store.ts';
+
+export type { Decision } from './store.ts';
 
 /** Records that a command runs. Triggers of the database record everything that changes a row; see the migrations. */
 export async function recordCommand(db: Db, name: string): Promise<void> {
@@ -8,5 +11,18 @@ export async function recordCommand(db: Db, name: string): Promise<void> {
 
 /** Records a sign-in with a wrong password or passkey. The user is null if the account is unknown. */
 export async function recordFailedSignIn(db: Db, userId: string | null): Promise<void> {
-  await insertFailedSignIn(db, userId);
+  // In a transaction, which names the request.
+  await db.transaction().execute((tx) => insertFailedSignIn(tx, userId));
+}
+
+/** Records a decision that no trigger sees, because it changes nothing or its writer does not know the request. */
+export async function recordDecision(db: Db, decision: Decision): Promise<void> {
+  await insertDecisionEntry(db, decision);
+}
+
+/** Like `recordDecision`, beside a request that does not wait for it. */
+export function recordRefusal({ db, log }: Pick<Kernel, 'db' | 'log'>, decision: Decision): void {
+  recordDecision(db, decision).catch((err: unknown) =>
+    log.warn({ err, request_id: decision.requestId }, 'recording a refusal failed'),
+  );
 }

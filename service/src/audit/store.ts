@@ -103,3 +103,24 @@ export async function insertFailedSignIn(db: Db, userId: string | null): Promise
     db,
   );
 }
+
+type Named = { object: string; id: string | null };
+
+export type Decision = {
+  actor: Named;
+  /** For example `access.refused`. */
+  action: string;
+  subject: Named;
+  /** A code. */
+  reason: string | null;
+  requestId: string | null;
+};
+
+export async function insertDecisionEntry(
+  db: Db,
+  { actor, action, subject, reason, requestId }: Decision,
+): Promise<void> {
+  await sql`with request as materialized (select set_config('causeway.request_id', ${requestId ?? ''}, true))
+    select audit(${action}, audit_object(${actor.object}, ${actor.id}), audit_object(${subject.object}, ${subject.id}), null,
+      ${reason}) from request`.execute(db);
+}

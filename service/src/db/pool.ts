@@ -4,6 +4,7 @@ import { columnTypes } from './column-types.ts';
 import { followPrimary, openHosts, retryOnOtherHosts } from './hosts.ts';
 import { nameStatements } from './statements.ts';
 import type { Database } from './tables.ts';
+import { type TransactionTags, tagTransactions } from './tagged-transactions.ts';
 
 export interface PoolOptions {
   /** Maximum number of connections. Default: 10. */
@@ -24,6 +25,8 @@ export interface OpenPool {
   /** For hand-written statements; LISTEN needs `listen.ts`. */
   pool: pg.Pool;
   db: Db;
+  /** Returns the same database with transactions that carry the tags. */
+  tagged(tags: TransactionTags): Db;
   close(): Promise<void>;
 }
 
@@ -50,11 +53,13 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
   pool.on('error', (error) => options.log?.(`database connection lost: ${error.message}`));
   // The same for a connection lost between two statements of a transaction; the next statement reports the error.
   pool.on('connect', (client) => void client.on('error', () => undefined));
-  const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool: nameStatements(pool) }) });
+  const dialect = new PostgresDialect({ pool: nameStatements(pool) });
+  const db = new Kysely<Database>({ dialect });
   let closing: Promise<void> | undefined;
   return {
     pool,
     db,
+    tagged: (tags) => new Kysely<Database>({ dialect: tagTransactions(dialect, tags) }),
     close() {
       closing ??= pool.end();
       return closing;

@@ -65,5 +65,10 @@ export async function assertEligible(
   input: GateInput,
 ): Promise<void> {
   const refusal = refusalOf(purpose, await decideFor(ctx, user, purpose, input));
-  if (refusal !== null) throw refusal;
+  if (refusal === null) return;
+  ctx.recordRefusal({
+    ...{ actor: { object: 'user', id: user.userId }, action: 'eligibility.refused', reason: refusal.code },
+    ...{ subject: { object: 'offer', id: input.offer.id }, requestId: ctx.requestId },
+  });
+  throw refusal;
 }

@@ -101,3 +101,8 @@ export function authorize(caller: Caller, who: 'partner' | 'user', scope: Scope)
     );
   }
 }
+
+/** Names the caller in the audit log. */
+export function actorOf({ clientId, userId }: Caller): { object: string; id: string } {
+  return userId === null ? { object: 'client', id: clientId } : { object: 'user', id: userId };
+}

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { authorize, bearerToken, type Caller, unauthorized } from './access.ts';
+import { forRequest } from './for-request.ts';
 import { readIdempotencyKey, runOnce } from './idempotency.ts';
 import type { Taken } from './rate-limits.ts';
 import {
@@ -30,13 +31,13 @@ type Next = (error?: Error) => void;
  */
 export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void {
   const { method, path, access, forms, rawBody } = route;
-  const writesEvents = method !== 'GET' && access.who !== 'public';
+  const isAudited = (method !== 'GET' || route.isAudited === true) && access.who !== 'public';
   const checkBody = route.body === undefined ? undefined : bodyCheck(route.body);
   const serialize = route.cache === 'etag' || route.keepsText ? textCache() : undefined;
   const handle = (input: Input): unknown => {
-    const { id, caller, headers } = input.request;
-    if (!writesEvents || caller === null) return route.handle(ctx, caller, input);
-    const requestCtx = { ...ctx, requestId: id, requestPartnerId: caller.partnerId };
+    const { caller, headers } = input.request;
+    if (!isAudited || caller === null) return route.handle(ctx, caller, input);
+    const requestCtx = forRequest(ctx, input.request);
     const isKeyed = method === 'POST' && headers['idempotency-key'] !== undefined;
     return isKeyed ? handleOnce(requestCtx, route, caller, input) : route.handle(requestCtx, caller, input);
   };

@@ -50,6 +50,8 @@ type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R e
   cache?: 'etag';
   /** Caches the serialized text in the same way, but the reply stays `no-store` for callers. */
   keepsText?: true;
+  /** For a read that writes to the audit log: the entry names the request and the caller. */
+  isAudited?: true;
   /** Throws if the stored reply must not be returned again, for replies that give a right away. */
   recheck?(ctx: Context, caller: C, input: Input<P, Q, B>, reply: Static<R>): Promise<void>;
   handle(ctx: Context, caller: C, input: Input<P, Q, B>): Promise<Static<R>> | Static<R>;

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import findMyWay from 'find-my-way';
 import type { Context } from '../context.ts';
-import { ApiError } from '../errors.ts';
-import type { Caller } from './access.ts';
+import { ApiError, type ErrorCode } from '../errors.ts';
+import { actorOf, type Caller } from './access.ts';
 import { addRoute } from './add-route.ts';
 import { readBodies } from './bodies.ts';
 import {
@@ -177,6 +177,13 @@ function replyToUnknown(
   );
 }
 
+/** Decisions about what a caller may do, which the audit log keeps. */
+const ACCESS_REFUSALS: ReadonlySet<ErrorCode> = new Set([
+  'insufficient_scope',
+  'user_token_required',
+  'account_restricted',
+]);
+
 function fail(ctx: Context, thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const isOAuth = request.url.startsWith('/oauth/');
   const error = isOAuth ? toOAuthError(toApiError(thrown)) : toApiError(thrown);
@@ -189,6 +196,12 @@ function fail(ctx: Context, thrown: unknown, request: FastifyRequest, reply: Fas
       'request failed',
     );
   }
+  const { caller } = request;
+  if (caller != null && ACCESS_REFUSALS.has(error.code))
+    ctx.recordRefusal({
+      ...{ actor: actorOf(caller), action: 'access.refused', reason: error.code, requestId: request.id },
+      subject: { object: 'route', id: `${request.method} ${request.routeOptions.url}` },
+    });
   // A request that fails before routing has no caller.
   setCorsHeaders(ctx, request.caller ?? null, request, reply);
   reply

@@ -46,7 +46,8 @@ export async function readPii(ctx: Context, caller: UserCaller): Promise<UserPii
     action: 'read' as const,
     fields: SHOWN_FIELDS,
   };
-  const found = await readSealedPii(ctx.db, entry);
+  // In a transaction, which tells the audit log of the request.
+  const found = await ctx.db.transaction().execute((tx) => readSealedPii(tx, entry));
   if (found === undefined) throw new ApiError('not_found');
   const data = found.sealed === null ? NO_DATA : openPii(ctx.sealing, caller.userId, found.sealed);
   const { street, city, state, postal_code, country } = data;

@@ -11,6 +11,7 @@ export const piiRoutes = [
     description:
       'Returns the data that the identity provider verified; unknown fields are null. Every read is recorded.',
     reply: UserPii,
+    isAudited: true,
     errors: ['not_found'],
     handle: (ctx, caller) => readPii(ctx, caller),
   }),
