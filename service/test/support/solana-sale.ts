@@ -10,6 +10,7 @@ import { parseTransaction } from '@causeway/sandbox/simulators/solana/wire-trans
 import { base58 } from '@scure/base';
 import { afterAll, beforeAll } from 'vitest';
 import { associatedAccount, keyOf, SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/addresses.ts';
+import type { SolanaChain } from '../../src/chain/solana/client.ts';
 import { readTokenAccount, type TokenAccount } from '../../src/chain/solana/token-accounts.ts';
 import type { Config } from '../../src/config.ts';
 import { ed25519Key } from '../../src/ed25519-key.ts';
@@ -41,7 +42,12 @@ export type SolanaKey = { address: string; sign(message: Uint8Array): Buffer };
 
 /** A wallet derived from a name. */
 export function solanaKey(name: string): SolanaKey {
-  return keyOfSeed(createHash('sha256').update(`solana buyer ${name}`).digest());
+  return keyOfSeed(seedOf(name));
+}
+
+/** The private seed of the wallet with this name. */
+export function seedOf(name: string): Buffer {
+  return createHash('sha256').update(`solana buyer ${name}`).digest();
 }
 
 export function keyOfSeed(seed: Uint8Array): SolanaKey {
@@ -226,7 +232,12 @@ export function setTokenAccount(
   chain.svm.setAccount(keyOf(account), accountOf(TOKEN_PROGRAM, 2_039_280n, data));
 }
 
-type WorkerChange = { timings?: Partial<ReceiptTimings>; node?: number; signer?: SolanaSigner };
+type WorkerChange = {
+  timings?: Partial<ReceiptTimings>;
+  node?: number;
+  signer?: SolanaSigner;
+  chain?: SolanaChain;
+};
 
 /** Creates a settlement worker whose rounds the test runs itself. */
 export function solanaWorker({ app }: Pick<SolanaSale, 'app'>, change: WorkerChange = {}) {
@@ -234,7 +245,7 @@ export function solanaWorker({ app }: Pick<SolanaSale, 'app'>, change: WorkerCha
   const own = change.signer ?? localSolanaSigner(solanaRoles.operator.seed);
   const worker = createSolanaWorker(
     { ...ctx, node: change.node ?? ctx.node },
-    ctx.chains.solana('solana_devnet'),
+    change.chain ?? ctx.chains.solana('solana_devnet'),
     { address: own.address, signer: own },
     gaugesOf(app),
     { ...RECEIPT_TIMINGS, ...change.timings },
