@@ -15,6 +15,7 @@ import {
 } from '../../test/support/solana-instructions.ts';
 import {
   FUND,
+  keyOfSeed,
   setTokenAccount,
   solanaKey,
   solanaWorker,
@@ -22,7 +23,7 @@ import {
   useSolanaSale,
   VAULT,
 } from '../../test/support/solana-sale.ts';
-import { proveWallets } from '../../test/support/wallets.ts';
+import { person, proveWallets, userId } from '../../test/support/wallets.ts';
 import { associatedAccount, keyOf } from '../chain/solana/addresses.ts';
 import { APPROVAL_TTL_MS } from '../settlement/prepared.ts';
 
@@ -145,6 +146,20 @@ describe('an approval is refused', () => {
     expect((await refusalOf(buyer, hash, AMOUNT - 1n)).code).toBe('approval_already_used');
   });
 
+  test('if another user has used it, also with the same wallet', async () => {
+    const buyer = await sale.buyer('two users');
+    const hash = sale.approve(buyer, AMOUNT);
+    expect((await sale.post(buyer, AMOUNT, hash)).status).toBe(200);
+    const other = await person(sale.app, { userId: userId(7) });
+    await proveWallets(sale.app.ctx, [buyer.address], { userId: userId(7) });
+    const { status, body } = await other.call(
+      'POST',
+      '/v1/participations',
+      sale.request(buyer, AMOUNT, hash),
+    );
+    expect({ status, code: body.code }).toEqual({ status: 409, code: 'approval_already_used' });
+  });
+
   test('if the signature or the address is not exactly what the chain uses', async () => {
     const buyer = await sale.buyer('exact');
     const hash = sale.approve(buyer, AMOUNT);
@@ -158,11 +173,14 @@ describe('an approval is refused', () => {
     expect(status === 200 ? body.status : body.code).toMatch(/prepared|validation_failed/);
   });
 
-  test('if the wallet owns the vault, or is the fund or the operator', async () => {
+  test('if the wallet owns the vault, is the fund or the operator, or approves the vault', async () => {
     const addresses = [solanaRoles.vaultOwner.address, FUND, solanaRoles.operator.address];
     await proveWallets(sale.app.ctx, addresses);
-    const hash = sale.approve(await sale.buyer('anybody'), AMOUNT);
-    for (const address of addresses) {
+    const hashes = [
+      sale.approve(await sale.buyer('anybody'), AMOUNT),
+      sale.approve(keyOfSeed(solanaRoles.vaultOwner.seed), 1_000_000n * UNIT, { source: VAULT }),
+    ];
+    for (const [address, hash] of addresses.flatMap((each) => hashes.map((hash) => [each, hash] as const))) {
       const { body } = await sale.post({ address }, AMOUNT, hash);
       expect(body).toMatchObject({
         code: 'validation_failed',

@@ -109,7 +109,7 @@ async function disturb(
   }
   if (random.chance(0.1)) setFaults('lost_histories', { hasHistory: false });
   if (random.chance(0.1)) setFaults('lags', { slotsBehind: 1 + random.integer(60) });
-  if (random.chance(0.1)) setFaults('hidden_accounts', { hidesAccounts: true });
+  if (random.chance(0.1)) setFaults('hidden_accounts', { hidesTokenAccounts: true });
   if (random.chance(0.05)) setFaults('missing_inner_instructions', { recordsInner: false });
   if (random.chance(0.08)) {
     chain.setSlotMs(0);

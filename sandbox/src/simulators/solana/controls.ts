@@ -35,7 +35,7 @@ const SetNode = Type.Object({
   slotsBehind: Type.Optional(Type.Integer({ minimum: 0, maximum: 250 })),
   hasHistory: Type.Optional(Type.Boolean()),
   recordsInner: Type.Optional(Type.Boolean()),
-  hidesAccounts: Type.Optional(Type.Boolean()),
+  hidesTokenAccounts: Type.Optional(Type.Boolean()),
   sending: Type.Optional(
     Type.Union([
       Type.Enum(['now', 'lost']),

@@ -2,6 +2,7 @@ import { RpcError } from '../rpc-error.ts';
 import type { Slots, SolanaChain } from './chain.ts';
 import type { Landed } from './ledger.ts';
 import { type Commitment, type Config, readCommitment, readOptionalInteger } from './params.ts';
+import { isSameKey, TOKEN_PROGRAM } from './programs.ts';
 import type { AccountState } from './svm.ts';
 
 /** How a node differs from a perfect one. Tests and controls change these while it runs. */
@@ -11,8 +12,8 @@ export type NodeFaults = {
   hasHistory: boolean;
   /** Whether it records inner instructions. */
   recordsInner: boolean;
-  /** Whether it answers null for accounts that exist. */
-  hidesAccounts: boolean;
+  /** Whether it answers null for accounts of the token program that exist. */
+  hidesTokenAccounts: boolean;
   /** What happens to transactions that it acknowledges. */
   sending: 'now' | 'lost' | { lateBySlots: number };
 };
@@ -21,7 +22,7 @@ export const NO_FAULTS: NodeFaults = {
   slotsBehind: 0,
   hasHistory: true,
   recordsInner: true,
-  hidesAccounts: false,
+  hidesTokenAccounts: false,
   sending: 'now',
 };
 
@@ -68,7 +69,10 @@ export function createNode(chain: SolanaChain, faults: NodeFaults = { ...NO_FAUL
     return {
       slot,
       context: { slot, apiVersion: API_VERSION },
-      account: (key) => (faults.hidesAccounts ? null : ledger.account(key, slot)),
+      account: (key) => {
+        const state = ledger.account(key, slot);
+        return faults.hidesTokenAccounts && state && isSameKey(state.owner, TOKEN_PROGRAM) ? null : state;
+      },
     };
   };
   return {

@@ -396,6 +396,17 @@ describe('limits', () => {
     expect(large.status).toBe(413);
   });
 
+  test('a transaction that needs more compute units than its limit fails, and costs its fee', async () => {
+    const payer = await newWallet();
+    const programAddress = address('ComputeBudget111111111111111111111111111111');
+    const limit = { programAddress, data: Uint8Array.of(2, 1, 0, 0, 0) };
+    const { wire, signature } = await sign(payer, [limit, transfer(payer, mint, 1n)]);
+    expect((await send(wire).catch((error) => error)).context).toMatchObject({ __code: -32_002 });
+    await send(wire, { skipPreflight: true });
+    expect((await status(signature))?.err).not.toBeNull();
+    expect(await lamports(payer.address, 'processed')).toBe(10n * SOL - 5_000n);
+  });
+
   test('a wrong signature is refused', async () => {
     const payer = await newWallet();
     const { wire } = await sign(payer, [transfer(payer, payer.address, 1n)]);

@@ -92,6 +92,12 @@ export function transferChecked(transfer: TokenTransfer): Instruction {
   return instruction(TOKEN_PROGRAM, accounts, [Uint8Array.of(12), u64(amount), Uint8Array.of(decimals)]);
 }
 
+/** Closes an empty token account. Its lamports go to the owner. */
+export function closeAccount(account: string, owner: string): Instruction {
+  const accounts = [writable(keyOf(account)), writable(keyOf(owner)), signer(keyOf(owner), false)];
+  return instruction(TOKEN_PROGRAM, accounts, [Uint8Array.of(9)]);
+}
+
 /** Creates the associated account of a wallet, unless it exists. */
 export function createAssociatedAccount(
   payer: string,

@@ -1,0 +1,261 @@
+import type { Instruction } from '@causeway/contracts/encodings/solana-message.ts';
+import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
+import { NO_FAULTS } from '@causeway/sandbox/simulators/solana/node.ts';
+import { parseTransaction } from '@causeway/sandbox/simulators/solana/wire-transaction.ts';
+import { base58 } from '@scure/base';
+import { afterEach, describe, expect, test } from 'vitest';
+import {
+  approveChecked,
+  freezeOrThaw,
+  MINT,
+  revoke,
+  setOwner,
+} from '../../test/support/solana-instructions.ts';
+import {
+  EXPIRY_SLOTS,
+  FINALITY_SLOTS,
+  FUND,
+  faucetKey,
+  type SolanaKey,
+  setTokenAccount,
+  signTransaction,
+  solanaKey,
+  solanaWorker,
+  UNIT,
+  useSolanaSale,
+  VAULT,
+} from '../../test/support/solana-sale.ts';
+import { associatedAccount, keyOf, receiptAddress } from '../chain/solana/addresses.ts';
+import type { SolanaChain } from '../chain/solana/client.ts';
+import {
+  closeAccount,
+  createAssociatedAccount,
+  transferChecked,
+  transferLamports,
+} from '../chain/solana/instructions.ts';
+import { requestRemit } from '../participations/remit.ts';
+import { APPROVAL_TTL_MS } from './prepared.ts';
+
+const sale = useSolanaSale({ nodes: 2 });
+const OPERATOR = solanaRoles.operator.address;
+const AMOUNT = 11n * UNIT;
+
+afterEach(() => {
+  for (const node of sale.solana.nodes) Object.assign(node.faults, NO_FAULTS);
+});
+
+const setFaults = (faults: object) => {
+  for (const node of sale.solana.nodes) Object.assign(node.faults, faults);
+};
+const settle = () => solanaWorker(sale).settle();
+const lamportsOf = (address: string) => sale.solana.chain.svm.balance(keyOf(address));
+
+async function complete(): Promise<void> {
+  await settle();
+  sale.mine(FINALITY_SLOTS + 1);
+  await settle();
+}
+
+describe('an approval that a rollback takes', () => {
+  const approveUnconfirmed = (buyer: SolanaKey) => {
+    const source = associatedAccount(buyer.address, MINT);
+    return sale.land(buyer, [approveChecked(source, MINT, FUND, buyer.address, AMOUNT)]);
+  };
+
+  test('while it is only processed leaves the row prepared until it fails, and nothing is pulled', async () => {
+    const buyer = await sale.buyer('processed');
+    const before = sale.balanceOf(VAULT);
+    const id = String((await sale.post(buyer, AMOUNT, approveUnconfirmed(buyer))).body.id);
+    sale.solana.chain.rollBack(1, 'drop');
+    sale.mine(3);
+    await settle();
+    expect(await sale.statusOf(id)).toBe('prepared');
+    sale.app.clock.set(sale.app.clock.now() + APPROVAL_TTL_MS + 1_000);
+    await settle();
+    expect(await sale.reasonOf(id)).toBe('approval_not_mined');
+    expect(sale.balanceOf(VAULT)).toBe(before);
+  });
+
+  test('after it was accepted returns the row to prepared, and another block brings it back', async () => {
+    const buyer = await sale.buyer('vanished');
+    const { chain } = sale.solana;
+    const source = associatedAccount(buyer.address, MINT);
+    const approval = approveChecked(source, MINT, FUND, buyer.address, AMOUNT);
+    // Its blockhash survives the rollback.
+    const raw = signTransaction(chain.timeline.blockhash(chain.slots().confirmed - 3), buyer, [approval]);
+    chain.submit(parseTransaction(raw));
+    sale.mine(1);
+    const hash = base58.encode(raw.subarray(1, 65));
+    const { body } = await sale.post(buyer, AMOUNT, hash);
+    expect(body.status).toBe('pending');
+    sale.solana.chain.rollBack(2, 'return');
+    await settle();
+    expect(await sale.statusOf(String(body.id))).toBe('prepared');
+    sale.mine(3);
+    await complete();
+    expect(await sale.statusOf(String(body.id))).toBe('completed');
+  });
+});
+
+type Change = { name: string; payer?: SolanaKey; build: (owner: string, source: string) => Instruction[] };
+
+/** Sends everything to a stranger. */
+function spend(owner: string, source: string): Instruction {
+  const stranger = associatedAccount(solanaKey('stranger').address, MINT);
+  setTokenAccount(sale.solana, stranger, solanaKey('stranger').address, 0n);
+  const transfer = { source, mint: MINT, destination: stranger, authority: owner, decimals: 6, signers: [] };
+  return transferChecked({ ...transfer, amount: 1_000n * UNIT });
+}
+
+const CHANGES: Change[] = [
+  { name: 'revoked', build: (owner, source) => [revoke(source, owner)] },
+  { name: 'spent', build: (owner, source) => [spend(owner, source)] },
+  { name: 'frozen', payer: faucetKey, build: (_, source) => [freezeOrThaw(10, source)] },
+  { name: 'closed', build: (owner, source) => [spend(owner, source), closeAccount(source, owner)] },
+  {
+    name: 'closed and created again',
+    build: (owner, source) => [
+      spend(owner, source),
+      closeAccount(source, owner),
+      createAssociatedAccount(owner, source, owner, MINT),
+    ],
+  },
+  { name: 're-owned', build: (owner, source) => [setOwner(source, owner, solanaKey('stranger').address)] },
+];
+
+test.each(CHANGES)(
+  'an account that is $name between approval and pull fails the row after expiry, and costs a fee only',
+  async ({ name, payer, build }) => {
+    const buyer = await sale.buyer(`changed ${name}`);
+    const id = await sale.participate(buyer, AMOUNT);
+    const [vault, operator] = [sale.balanceOf(VAULT), lamportsOf(OPERATOR)];
+    setFaults({ sending: { lateBySlots: 3 } });
+    await settle();
+    sale.land(payer ?? buyer, build(buyer.address, associatedAccount(buyer.address, MINT)));
+    sale.mine(10);
+    const cost = operator - lamportsOf(OPERATOR);
+    expect(cost).toBeGreaterThanOrEqual(5_000n);
+    expect(cost).toBeLessThan(1_000_000n);
+    await settle();
+    expect(await sale.statusOf(id)).toBe('submitted');
+    sale.mine(EXPIRY_SLOTS);
+    await settle();
+    expect(await sale.statusOf(id)).toBe('failed');
+    expect(sale.balanceOf(VAULT)).toBe(vault);
+    expect(sale.tokenAccount(receiptAddress(OPERATOR, id, 'commit'))).toBeNull();
+  },
+);
+
+/** Returns the chain as a process sees it that dies at its nth call of a node. */
+function crashingChain(calls: number): SolanaChain {
+  let left = calls;
+  const crash =
+    <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      if (--left < 0) throw new Error('the process died');
+      return call(...args);
+    };
+  const chain = sale.app.ctx.chains.solana('solana_devnet');
+  const { rpc } = chain;
+  return {
+    ...chain,
+    rpc: {
+      ...rpc,
+      request: crash(rpc.request),
+      requestAll: crash(rpc.requestAll),
+      batch: crash(rpc.batch),
+    },
+  };
+}
+
+test('a process that dies at any call of a node commits once', async () => {
+  const buyer = await sale.buyer('dying');
+  const before = sale.balanceOf(VAULT);
+  const { body } = await sale.post(buyer, AMOUNT, sale.approve(buyer, 900n * UNIT));
+  const id = String(body.id);
+  for (let calls = 0; (await sale.statusOf(id)) !== 'completed'; calls++) {
+    if (calls > 60) throw new Error('the row does not complete');
+    await solanaWorker(sale, { chain: crashingChain(calls), timings: { resendSeconds: -1 } })
+      .round()
+      .catch(() => undefined);
+    sale.mine(2);
+  }
+  expect(sale.balanceOf(VAULT) - before).toBe(AMOUNT);
+});
+
+test('lamports at the address of a receipt are not taken for one', async () => {
+  const buyer = await sale.buyer('fooled');
+  const id = await sale.participate(buyer, AMOUNT);
+  setFaults({ sending: 'lost' });
+  await settle();
+  sale.land(buyer, [transferLamports(buyer.address, receiptAddress(OPERATOR, id, 'commit'), 2_039_280n)]);
+  sale.mine(FINALITY_SLOTS + 1);
+  await settle();
+  expect(await sale.statusOf(id)).toBe('submitted');
+  setFaults({ sending: 'now' });
+  await solanaWorker(sale, { timings: { resendSeconds: -1 } }).round();
+  await complete();
+  expect(await sale.statusOf(id)).toBe('completed');
+});
+
+test('a node that denies accounts ends no row that two providers must agree on', async () => {
+  const { config } = sale.app.ctx;
+  config.settlementQuorumUsd = 0;
+  const buyer = await sale.buyer('denied');
+  const before = sale.balanceOf(VAULT);
+  const id = await sale.participate(buyer, AMOUNT);
+  await settle();
+  const [liar] = sale.solana.nodes;
+  Object.assign(liar?.faults ?? {}, { hidesTokenAccounts: true });
+  for (let i = 0; i < 3; i++) {
+    sale.mine(EXPIRY_SLOTS);
+    await settle().catch(() => undefined);
+    expect(['submitted', 'pending']).toContain(await sale.statusOf(id));
+  }
+  Object.assign(liar?.faults ?? {}, NO_FAULTS);
+  await complete();
+  expect(await sale.statusOf(id)).toBe('completed');
+  expect(sale.balanceOf(VAULT) - before).toBe(AMOUNT);
+  config.settlementQuorumUsd = 1_000;
+});
+
+test('a refund cannot be asked for before the commit is final', async () => {
+  const buyer = await sale.buyer('early refund');
+  const id = await sale.participate(buyer, AMOUNT);
+  await settle();
+  sale.mine(2);
+  await expect(requestRemit(sale.app.ctx, id)).rejects.toMatchObject({ code: 'validation_failed' });
+  await complete();
+  await requestRemit(sale.app.ctx, id);
+  await complete();
+  expect(await sale.statusOf(id)).toBe('remitted');
+});
+
+/** Returns the chain with nodes that ask for this many times the rent. */
+function expensiveChain(factor: number): SolanaChain {
+  const chain = sale.app.ctx.chains.solana('solana_devnet');
+  const { rpc } = chain;
+  const batch: typeof rpc.batch = async (calls, accept) => {
+    const replies = await rpc.batch(calls, accept);
+    if (calls[0]?.method !== 'getMinimumBalanceForRentExemption') return replies;
+    return replies.map((reply) =>
+      'error' in reply ? reply : { ...reply, result: Number(reply.result) * factor },
+    );
+  };
+  return { ...chain, rpc: { ...rpc, batch } };
+}
+
+test.each([
+  [1_000_000, 'operator_out_of_gas'],
+  [100, 'signer_policy'],
+])('a rent that is raised %d times makes rows wait with the reason %s', async (factor, reason) => {
+  const buyer = await sale.buyer(`rent ${factor}`);
+  const id = await sale.participate(buyer, AMOUNT);
+  await solanaWorker(sale, { chain: expensiveChain(factor) }).settle();
+  expect(await sale.statusOf(id)).toBe('pending');
+  expect(await sale.app.ctx.metrics.render()).toMatch(
+    new RegExp(`settlement_waiting\\{[^}]*reason="${reason}"[^}]*\\} [1-9]`),
+  );
+  await complete();
+  expect(await sale.statusOf(id)).toBe('completed');
+});
