@@ -1,4 +1,4 @@
-import { createHash, createHmac, createPrivateKey, createPublicKey } from 'node:crypto';
+import { createHash, createHmac, createPublicKey, sign } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { REQUEST_TYPES, separatorOf, swapDomain } from '@causeway/contracts/encodings/tokenized-order.ts';
@@ -9,14 +9,18 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { bytesToHex, hexToBytes, toHex } from 'viem/utils';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { realClock } from '../clock.ts';
+import { ed25519Key } from '../ed25519-key.ts';
 import { createLog } from '../log.ts';
 import { signAwsRequest } from './aws-signature.ts';
 import { openKmsSigner, readDerSignature } from './kms.ts';
 import { localSigner, type Signer } from './signer.ts';
+import { localSolanaSigner, openSolanaSigner } from './solana-signer.ts';
 
 const PRIVATE_KEY: Hex = `0x${'4c'.repeat(32)}`;
 const account = privateKeyToAccount(PRIVATE_KEY);
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+const ED25519_SEED = Buffer.alloc(32, 7);
+const { privateKey: ED25519_KEY } = ed25519Key(ED25519_SEED);
 const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'the secret', sessionToken: 'session' };
 
 const transaction = {
@@ -67,6 +71,12 @@ function startKms() {
       if (input.KeyId !== 'alias/operator') return reject(400, 'NotFoundException');
       if (action === 'TrentService.GetPublicKey')
         return response.end(JSON.stringify({ PublicKey: spki(state.curve).toString('base64') }));
+      if (state.curve === 'ed25519') {
+        if (input.MessageType !== 'RAW' || input.SigningAlgorithm !== 'ED25519_SHA_512')
+          return reject(400, 'ValidationException');
+        const text = Buffer.from(state.signsWrongHash ? 'something else' : input.Message, 'base64');
+        return response.end(JSON.stringify({ Signature: sign(null, text, ED25519_KEY).toString('base64') }));
+      }
       if (input.MessageType !== 'DIGEST' || input.SigningAlgorithm !== 'ECDSA_SHA_256')
         return reject(400, 'ValidationException');
       const digest = Buffer.from(input.Message, 'base64');
@@ -95,15 +105,7 @@ function isAuthorized(headers: Record<string, string>, body: string): boolean {
 }
 
 function spki(curve: string): Buffer {
-  if (curve !== 'secp256k1') {
-    const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex');
-    const key = createPrivateKey({
-      key: Buffer.concat([pkcs8, Buffer.alloc(32, 7)]),
-      format: 'der',
-      type: 'pkcs8',
-    });
-    return createPublicKey(key).export({ format: 'der', type: 'spki' });
-  }
+  if (curve !== 'secp256k1') return createPublicKey(ED25519_KEY).export({ format: 'der', type: 'spki' });
   return Buffer.concat([
     Buffer.from('3056301006072a8648ce3d020106052b8104000a034200', 'hex'),
     hexToBytes(account.publicKey),
@@ -205,6 +207,48 @@ describe('the KMS key', () => {
     const signer = await openKms();
     kms.signsWrongHash = true;
     await expect(signer.signMessage('text')).rejects.toMatchObject({ code: 'upstream_error' });
+  });
+});
+
+describe('the Ed25519 KMS key', () => {
+  const message = Buffer.from('the message of a transaction');
+  const allow = () => undefined;
+  const open = (changes: object = {}) => {
+    kms.curve = 'ed25519';
+    const key = { keyId: 'alias/operator', region: 'eu-central-1', endpoint, credentials, ...changes };
+    return openSolanaSigner({ kind: 'kms', key }, realClock());
+  };
+
+  test('signs the same as the key itself', async () => {
+    const signer = await open();
+    const local = localSolanaSigner(ED25519_SEED);
+    expect(signer.address).toBe(local.address);
+    expect(await signer.signTransaction(message, allow)).toEqual(await local.signTransaction(message, allow));
+  });
+
+  test('is not asked to sign what the policy refuses', async () => {
+    const signer = await open();
+    const refuse = () => {
+      throw new Error('refused');
+    };
+    await expect(signer.signTransaction(message, refuse)).rejects.toThrow('refused');
+    expect(kms.seen.filter((action) => action.endsWith('Sign'))).toEqual([]);
+  });
+
+  test('is retried after a KMS failure, and a signature of another message is rejected', async () => {
+    const signer = await open();
+    kms.failures = 2;
+    expect((await signer.signTransaction(message, allow)).length).toBe(1 + 64 + message.length);
+    kms.signsWrongHash = true;
+    await expect(signer.signTransaction(message, allow)).rejects.toMatchObject({ code: 'upstream_error' });
+  });
+
+  test('does not open with wrong credentials or on another curve', async () => {
+    const wrong = { ...credentials, secretAccessKey: 'another' };
+    await expect(open({ credentials: wrong })).rejects.toMatchObject({ code: 'upstream_error' });
+    const opening = open();
+    kms.curve = 'secp256k1';
+    await expect(opening).rejects.toThrow('Ed25519');
   });
 });
 
