@@ -1,5 +1,6 @@
 import type { Level } from '../identity/provider.ts';
 import {
+  REQUIREMENT_TYPES,
   type Requirement,
   type RequirementStatus,
   type RequirementType,
@@ -31,46 +32,75 @@ const LEVELS: Partial<Record<RequirementType, Level>> = {
   jurisdiction: 'Sorting_KYC_Level',
 };
 
-const NAMES: Record<RequirementType, string> = {
+const NAMES: Partial<Record<RequirementType, string>> = {
   identity_verification: 'identity check',
   kyc_approved: 'identity verification',
   accreditation: 'accreditation',
-  external_wallet: 'wallet',
-  whitelisted_wallet: 'wallet',
   document: 'tax form',
-  jurisdiction: 'country of residence',
 };
+
+type Messages = Record<Status | 'update', string>;
+
+/** Composed once: the dry run of an offer has dozens of checks. */
+const MESSAGES = Object.fromEntries(REQUIREMENT_TYPES.map((type) => [type, messagesOf(type)])) as Record<
+  RequirementType,
+  Messages
+>;
+
+function messagesOf(type: RequirementType): Messages {
+  if (type === 'jurisdiction')
+    return {
+      completed: 'Your country of residence is accepted.',
+      rejected: 'This option is not available in your country of residence.',
+      action_needed: 'Confirm your country of residence.',
+      update: 'Confirm your country of residence.',
+      not_started: 'Confirm your country of residence.',
+      in_progress: 'Your country of residence is being reviewed.',
+    };
+  if (WALLET_KINDS.has(type)) {
+    const missing = 'Connect a wallet to this option.';
+    const completed = 'A wallet is connected.';
+    return {
+      ...{ completed, rejected: missing, action_needed: missing },
+      ...{ update: missing, not_started: missing, in_progress: missing },
+    };
+  }
+  const name = NAMES[type];
+  return {
+    completed: `Your ${name} is complete.`,
+    in_progress: `Your ${name} is in progress.`,
+    rejected: `Your ${name} was not accepted.`,
+    not_started: `Complete your ${name}.`,
+    action_needed: `Renew your ${name}.`,
+    update: `Update your data to renew your ${name}.`,
+  };
+}
 
 export function decideRequirement(requirement: Requirement, situation: Situation): Finding {
   const { option, user, now, wallet } = situation;
   const computed = requirementStatus(requirement, option, user, now);
   const status = typeof computed === 'string' ? computed : computed.status;
   const isWalletKind = WALLET_KINDS.has(requirement.type);
-  const base = {
-    object: 'check' as const,
-    code: requirement.type,
-    requirement_id: requirement.id,
-    until: null,
-  };
   if (status === 'completed' && isWalletKind && wallet !== null && !wallet.isBound) {
     const message = 'This wallet is not connected to this option.';
-    const next = bindNext(situation);
-    return {
-      check: { ...base, status: 'action_needed', message, next },
-      requirement: status,
-      isOtherWallet: true,
-    };
+    const check = checkOf(requirement, 'action_needed', message, bindNext(situation));
+    return { check, requirement: status, isOtherWallet: true };
   }
   const outcome = isDeclined(requirement, situation, status) ? 'action_needed' : toOutcome(status);
-  return {
-    check: {
-      ...base,
-      status: outcome,
-      message: messageOf(requirement.type, status, computed),
-      next: nextOf(requirement, situation, outcome, computed),
-    },
-    requirement: status,
-  };
+  const messages = MESSAGES[requirement.type];
+  const isUpdate = typeof computed !== 'string' && computed.action === 'update_pii_data';
+  const message = isUpdate ? messages.update : messages[status];
+  const next = nextOf(requirement, situation, outcome, computed);
+  return { check: checkOf(requirement, outcome, message, next), requirement: status };
+}
+
+function checkOf(
+  { type, id }: Requirement,
+  status: Check['status'],
+  message: string,
+  next: CheckNext | null,
+): Check {
+  return { object: 'check', code: type, requirement_id: id, status, message, until: null, next };
 }
 
 function toOutcome(status: Status): Check['status'] {
@@ -115,31 +145,4 @@ function bindNext({ offer, option, wallet }: Situation): CheckNext {
     ...(wallet !== null && wallet.chain !== null && { chain: wallet.chain }),
   };
   return { type: 'bind_wallet', method: 'POST', path: `/v1/offers/${offer.id}/addresses`, body };
-}
-
-function messageOf(type: RequirementType, status: Status, computed: RequirementStatus): string {
-  const name = NAMES[type];
-  const action = typeof computed === 'string' ? undefined : computed.action;
-  if (type === 'jurisdiction')
-    return {
-      completed: 'Your country of residence is accepted.',
-      rejected: 'This option is not available in your country of residence.',
-      action_needed: 'Confirm your country of residence.',
-      not_started: 'Confirm your country of residence.',
-      in_progress: 'Your country of residence is being reviewed.',
-    }[status];
-  if (WALLET_KINDS.has(type))
-    return status === 'completed' ? 'A wallet is connected.' : 'Connect a wallet to this option.';
-  switch (status) {
-    case 'completed':
-      return `Your ${name} is complete.`;
-    case 'in_progress':
-      return `Your ${name} is in progress.`;
-    case 'rejected':
-      return `Your ${name} was not accepted.`;
-    case 'not_started':
-      return `Complete your ${name}.`;
-    case 'action_needed':
-      return action === 'update_pii_data' ? `Update your data to renew your ${name}.` : `Renew your ${name}.`;
-  }
 }
