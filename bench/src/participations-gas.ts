@@ -20,6 +20,7 @@ import { benchContext } from './context.ts';
 
 const UNIT = 1_000_000n;
 const SINGLE_COMMITS = 50;
+const WALLETS_PER_BLOCK = 100;
 
 /** The message to the parent process, which then ends this one. CPU includes that of the simulated chain. */
 export type GasFigures = {
@@ -71,15 +72,14 @@ async function measureGas(
     ...{ chain: 'ethereum_sepolia', wallet_address: address, fund_address: fund, token_address: usdc },
     ...{ approval_hash: Buffer.from(hexToBytes(hash)), prepared_at: now, inserted_at: now, updated_at: now },
   }));
-  for (let i = 0; i < count; i += 500)
-    await ctx.db
-      .insertInto('participations')
-      .values(rows.slice(i, i + 500))
-      .execute();
-  await proveWallets(
-    ctx,
-    rows.map((row) => row.wallet_address),
-  );
+  for (let i = 0; i < count; i += 500) {
+    const chunk = rows.slice(i, i + 500);
+    await ctx.db.insertInto('participations').values(chunk).execute();
+    await proveWallets(
+      ctx,
+      chunk.map((row) => row.wallet_address),
+    );
+  }
   chain.chain.setBlockInterval(blockMs);
   const start = performance.now();
   const cpuStart = process.cpuUsage();
@@ -106,27 +106,38 @@ async function measureGas(
 
 type ApprovedWallet = { address: Hex; hash: Hex };
 
+/** Pays wallets and lets them approve, a hundred per block: a block per transaction would take longer than the benchmark. */
 async function approveAll(chain: TestChain, fund: Hex, usdc: Hex, count: number): Promise<ApprovedWallet[]> {
   const transport = custom(chain.chain);
   const deployer = createWalletClient({ account: roles.deployer, chain: sepolia, transport });
   const approved: ApprovedWallet[] = [];
   const fees = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 0n };
   let nonce = await chain.direct.getTransactionCount({ address: roles.deployer.address });
-  for (let i = 0; i < count; i++) {
-    const account = privateKeyToAccount(keccak256(toHex(`bench wallet ${i}`)));
-    const mint = encodeFunctionData({ abi: token.abi, functionName: 'mint', args: [account.address, UNIT] });
-    for (const payment of [
-      { to: account.address, value: 10n ** 18n, gas: 21_000n },
-      { to: usdc, data: mint, gas: 100_000n },
-    ])
-      await deployer.sendTransaction({ ...payment, ...fees, nonce: nonce++ });
-    const data = encodeFunctionData({ abi: token.abi, functionName: 'approve', args: [fund, UNIT] });
-    const raw = await account.signTransaction({
-      ...{ type: 'eip1559', chainId: sepolia.id, nonce: 0, to: usdc, data, gas: 100_000n, ...fees },
-    });
-    await chain.chain.request({ method: 'eth_sendRawTransaction', params: [raw] });
-    approved.push({ address: account.address.toLowerCase() as Hex, hash: keccak256(raw) });
+  chain.chain.setBlockInterval(1e8);
+  for (let i = 0; i < count; i += WALLETS_PER_BLOCK) {
+    const accounts = Array.from({ length: Math.min(WALLETS_PER_BLOCK, count - i) }, (_, j) =>
+      privateKeyToAccount(keccak256(toHex(`bench wallet ${i + j}`))),
+    );
+    for (const { address } of accounts) {
+      const mint = encodeFunctionData({ abi: token.abi, functionName: 'mint', args: [address, UNIT] });
+      for (const payment of [
+        { to: address, value: 10n ** 18n, gas: 21_000n },
+        { to: usdc, data: mint, gas: 100_000n },
+      ])
+        await deployer.sendTransaction({ ...payment, ...fees, nonce: nonce++ });
+    }
+    await chain.chain.mine(1);
+    for (const account of accounts) {
+      const data = encodeFunctionData({ abi: token.abi, functionName: 'approve', args: [fund, UNIT] });
+      const raw = await account.signTransaction({
+        ...{ type: 'eip1559', chainId: sepolia.id, nonce: 0, to: usdc, data, gas: 100_000n, ...fees },
+      });
+      await chain.chain.request({ method: 'eth_sendRawTransaction', params: [raw] });
+      approved.push({ address: account.address.toLowerCase() as Hex, hash: keccak256(raw) });
+    }
+    await chain.chain.mine(1);
   }
+  chain.chain.setBlockInterval(0);
   return approved;
 }
 
