@@ -39,15 +39,37 @@ export async function bundle() {
       `the build is missing and cannot be written to ${bundles} (${error.code}); run npm run build where the folder is writable`,
     );
   }
-  const { build } = await import('esbuild');
-  await build({
-    absWorkingDir: root,
-    entryPoints: {
+  await build(
+    {
       main: 'service/src/main.ts',
       simulators: 'sandbox/src/simulators/main.ts',
       demo: 'demo/server/main.ts',
     },
-    outdir: draft,
+    draft,
+  );
+  removeOld();
+  try {
+    renameSync(draft, folder);
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true });
+    // Another process built the same sources first.
+    if (!existsSync(folder)) throw error;
+  }
+  return folder;
+}
+
+/** Bundles one file into a folder of its own, for tests that start its process often. Returns the bundle's path. */
+export async function bundleFile(file) {
+  const folder = join(bundles, `file-${process.pid}`);
+  await build({ file }, folder);
+  return join(folder, 'file.js');
+}
+
+async function build(entryPoints, outdir) {
+  const { build } = await import('esbuild');
+  await build({
+    absWorkingDir: root,
+    ...{ entryPoints, outdir },
     bundle: true,
     splitting: true,
     format: 'esm',
@@ -62,15 +84,6 @@ export async function bundle() {
     },
     plugins: [{ name: 'causeway', setup: configureBuild }],
   });
-  removeOld();
-  try {
-    renameSync(draft, folder);
-  } catch (error) {
-    rmSync(draft, { recursive: true, force: true });
-    // Another process built the same sources first.
-    if (!existsSync(folder)) throw error;
-  }
-  return folder;
 }
 
 function configureBuild(build) {

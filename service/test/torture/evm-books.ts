@@ -1,4 +1,5 @@
 import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
+import { token } from '@causeway/contracts/abi/token.ts';
 import { roles } from '@causeway/sandbox/seed/keys.ts';
 import { sql } from 'kysely';
 import type { Hex } from 'viem';
@@ -23,6 +24,7 @@ export async function checkEvmBooks(
 ): Promise<string[]> {
   return [
     ...(await checkTotals(books, rows, wallets)),
+    ...(await checkBalance(books, rows)),
     ...(await checkNonces(books)),
     ...(await checkReport(books)),
   ];
@@ -78,6 +80,17 @@ async function checkTotals(
     );
   await compare('all', [usdc], rows);
   return problems;
+}
+
+/** Checks that the fund holds what was committed and not refunded: a token that moves less must not be taken at its word. */
+async function checkBalance({ chain, fund, usdc }: Books, rows: readonly Row[]): Promise<string[]> {
+  const args = [fund] as const;
+  const balance = await chain.direct.readContract({
+    ...{ address: usdc, abi: token.abi, functionName: 'balanceOf', args },
+  });
+  const held = rows.filter(({ status }) => status !== 'remitted' && COMMITTED_STATUSES.has(status));
+  const expected = sumAmounts(held);
+  return balance === expected ? [] : [`the fund holds ${balance}, the database has ${expected}`];
 }
 
 /** Returns a wallet's events and participations for every amount whose counts differ between chain and database. */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { hostileToken } from '@causeway/contracts/abi/test/hostile-token.ts';
 import { token } from '@causeway/contracts/abi/token.ts';
 import { roles } from '@causeway/sandbox/seed/keys.ts';
 import { nextNonce, transact } from '@causeway/sandbox/simulators/chains/transact.ts';
@@ -29,9 +30,14 @@ export async function startEvm(generation: FundGeneration): Promise<TortureChain
   const chain = await startTestChain();
   const rpcs = [await chain.addNode(), await chain.addNode()];
   const fund = generation === 2 ? await makeFundV2(chain) : chain.deployment.sale_funds.open;
-  const usdc = chain.deployment.tokens.find(({ asset_id }) => asset_id === 'usd-coin')?.address ?? '0x';
+  // Investors pay with a token that charges fees or burns all gas at times.
+  const usdc = await chain.create(hostileToken, []);
+  const tokens = chain.deployment.tokens.map((each) =>
+    each.asset_id === 'usd-coin' ? { ...each, address: usdc } : each,
+  );
   const approvals: Hex[] = [];
   let mayLackApprovals = false;
+  const wallets: Hex[] = [];
   const send = (raw: Hex) => chain.chain.request({ method: 'eth_sendRawTransaction', params: [raw] });
   return {
     name: NAME,
@@ -40,18 +46,28 @@ export async function startEvm(generation: FundGeneration): Promise<TortureChain
       RPC_URL_ETHEREUM_SEPOLIA: rpcs.map(({ url }, i) => `${url}#provider=node-${i}`).join(','),
       OPERATOR_KEY: deriveSandboxKey('operator'),
     },
-    offerFile: saleOfferFile(chain.deployment, fund),
+    offerFile: saleOfferFile({ ...chain.deployment, tokens }, fund),
     rpcs,
     createWallet: async (index) => {
       const wallet = createWallet(index, { usdc, fund }, async (raw) => {
         approvals.push(raw);
         await send(raw);
       });
+      wallets.push(wallet.address as Hex);
       await payInvestor(chain, usdc, wallet.address as Hex);
       return wallet;
     },
     disturb: async (random, later) => {
       const done = await disturb(chain, random, later);
+      if (random.chance(0.2)) {
+        // The issuer is not ours, so nothing waits for its transaction, and a reorganisation may drop it.
+        const args = [random.pick(wallets), random.pick([0n, 0n, 1n, 2n])] as const;
+        const data = encodeFunctionData({ abi: hostileToken.abi, functionName: 'treat', args });
+        await chain.owner
+          .sendTransaction({ to: usdc, data, gas: 100_000n, maxFeePerGas: 1_000n * GWEI } as never)
+          .catch(() => undefined);
+        done.push('hostile_treatments');
+      }
       mayLackApprovals ||= done.includes('reorganisations');
       return done;
     },
@@ -93,15 +109,15 @@ function createWallet(
   };
 }
 
-/** Sends ether and USDC to an investor, and mines enough blocks that no reorganisation undoes it. */
+/** Sends ether and the token to an investor, and mines enough blocks that no reorganisation undoes it. */
 async function payInvestor(chain: TestChain, usdc: Hex, address: Hex): Promise<void> {
   const data = encodeFunctionData({ abi: token.abi, functionName: 'mint', args: [address, 10n ** 15n] });
-  for (const payment of [
-    { to: address, value: 10n ** 19n },
-    { to: usdc, data },
+  for (const { from, ...payment } of [
+    { from: roles.deployer, to: address, value: 10n ** 19n },
+    { from: roles.owner, to: usdc, data },
   ]) {
-    const nonce = await nextNonce(chain.chain, roles.deployer.address);
-    await transact(chain.chain, roles.deployer, { ...payment, chainId: CHAIN_ID, nonce });
+    const nonce = await nextNonce(chain.chain, from.address);
+    await transact(chain.chain, from, { ...payment, chainId: CHAIN_ID, nonce });
   }
   await chain.chain.mine(8);
 }

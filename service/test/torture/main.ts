@@ -127,7 +127,7 @@ async function settleAll(environment: Environment): Promise<void> {
   while (performance.now() < until) {
     await chain.calm();
     await chain.attend(built.ctx).catch(() => undefined);
-    await sleep(500);
+    await sleep(200);
     if ((await countUnfinished(environment).catch(() => -1)) === 0) return;
   }
   console.error('some participations did not settle in time');

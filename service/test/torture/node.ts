@@ -11,6 +11,9 @@ import { MAX_REORGANISATION_DEPTH } from './random-choices.ts';
 /** Deeper than any reorganisation in this test, as on main nets. */
 const REFUND_DEPTH = MAX_REORGANISATION_DEPTH + 1;
 
+/** Short, so that several processes in a row get to replace a transaction that a fee spike outbid. */
+const TIMINGS = { ...FOLLOW_TIMINGS, resendSeconds: 2, bumpSeconds: 5 };
+
 /** In proportion to the slots of this test, which are shorter than on the public networks. */
 const RECEIPT_TIMINGS = { resendSeconds: 0.5, renewSeconds: 3 };
 
@@ -32,7 +35,7 @@ process.once('message', async () => {
       log,
     });
     const app = await buildServer(ctx, participationRoutes);
-    await startSettlement({ ...ctx, chains: withRefundDepth(ctx.chains) }, FOLLOW_TIMINGS, RECEIPT_TIMINGS);
+    await startSettlement({ ...ctx, chains: withRefundDepth(ctx.chains) }, TIMINGS, RECEIPT_TIMINGS);
     process.send?.({ url: await app.listen({ host: '127.0.0.1', port: 0 }) });
   } catch {
     // The database was killed while this process started. The parent starts another process.

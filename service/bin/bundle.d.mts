@@ -1,0 +1,2 @@
+export function bundle(): Promise<string>;
+export function bundleFile(file: string): Promise<string>;
