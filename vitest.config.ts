@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { SlowestFirst } from './service/test/setup/order.ts';
 import { summaryReporter } from './service/test/setup/summary.ts';
 
 export default defineConfig({
@@ -9,6 +10,10 @@ export default defineConfig({
     reporters: ['default', summaryReporter()],
     pool: 'forks',
     maxWorkers: 2,
+    // Loading the service takes two seconds, so the files of a worker share its modules. No module has state of its own,
+    // and a test file must close what it opens and restore what it replaces.
+    isolate: false,
+    sequence: { sequencer: SlowestFirst },
     // Tests of processes and timeouts can fail once on a busy machine; the reporter prints which ones were retried.
     retry: process.env.CI ? 1 : 0,
     testTimeout: 60_000,

@@ -10,6 +10,7 @@ const SCREENS = [
   '/participations',
   '/wallets',
 ];
+const LOADING = '[aria-busy="true"], .cw-skeleton, [aria-label="Loading"]';
 const BROKEN = {
   type: 'api_error',
   code: 'internal_error',
@@ -43,11 +44,11 @@ export function screenStateTests(app: () => TestApp): void {
         await page.getByText('Own a share of a working harbour').waitFor();
         expect(await layoutShift(page)).toBeLessThan(0.05);
         await user.signIn(app(), page, await user.newUser(app()));
-        // An open stream of events would keep the network busy for ever.
-        await page.route('**/v1/events/stream*', (route) => route.abort());
         for (const [index, path] of [...SCREENS, ...SCREENS].entries()) {
           await page.setViewportSize(index < SCREENS.length ? DESKTOP : PHONE);
-          await page.goto(app().url + path, { waitUntil: 'networkidle' });
+          await page.goto(app().url + path);
+          await page.getByRole('heading').first().waitFor();
+          await expect.poll(() => page.locator(LOADING).count()).toBe(0);
           expect([path, (await layoutShift(page)) < 0.05]).toEqual([path, true]);
         }
       }));

@@ -60,7 +60,9 @@ beforeAll(async () => {
     WALLET_KEY: sandbox.overview.wallets[0]?.private_key,
   });
 }, 180_000);
+const { ...environment } = process.env;
 afterAll(async () => {
+  process.env = environment;
   await sandbox?.stop();
   if (folder !== undefined) await rm(folder, { recursive: true, force: true });
 });

@@ -291,6 +291,7 @@ describe('the account page', () => {
   });
 });
 
+/** `SCREENSHOTS=yes` saves every page to `artifacts/pages/`. */
 describe('page screenshots', () => {
   const folder = new URL('../../artifacts/pages/', import.meta.url).pathname;
   const VIEWS = [
@@ -308,8 +309,12 @@ describe('page screenshots', () => {
       const page = await context.newPage();
       context.setDefaultTimeout(10_000);
       const email = `${name}@user.test`;
+      const save = async (shown: Page, pageName: string) => {
+        if (process.env.SCREENSHOTS === undefined) return;
+        await shown.screenshot({ path: `${folder}${pageName}-${name}.png`, fullPage: true });
+      };
       const capture = async (pageName: string) => {
-        await page.screenshot({ path: `${folder}${pageName}-${name}.png`, fullPage: true });
+        await save(page, pageName);
         const width = await page.evaluate('document.documentElement.scrollWidth');
         expect(width, `${pageName} is wider than the screen`).toBeLessThanOrEqual(viewport.width);
         const unlabelled = await page
@@ -341,7 +346,7 @@ describe('page screenshots', () => {
         await otherPage.setViewportSize(viewport);
         await otherPage.emulateMedia({ colorScheme });
         await otherPage.goto(link);
-        await otherPage.screenshot({ path: `${folder}6-confirm-elsewhere-${name}.png`, fullPage: true });
+        await save(otherPage, '6-confirm-elsewhere');
       });
       await page.goto(link);
       await capture('6-confirm');
