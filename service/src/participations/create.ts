@@ -81,7 +81,7 @@ export async function createParticipation(
   await chain.assertAcceptable(wallet, amount);
   if (refusal !== null) throw refusal;
   assertSupply(findings, offer.funding_assets[0]?.fractional_digits ?? 0, amount, asset.fractional_digits);
-  await assertApprovalUnused(ctx, request, hash);
+  if (await isApprovalUsed(ctx, request, hash)) return findRecorded(ctx, request, hash);
 
   const required = {
     ...{ user: wallet, fund: contract.address, token: token.address },
@@ -156,10 +156,20 @@ async function findExisting(
   return same === undefined ? null : showParticipation(same);
 }
 
-async function assertApprovalUnused({ db }: Context, request: RequestColumns, hash: Buffer): Promise<void> {
+async function isApprovalUsed({ db }: Context, request: RequestColumns, hash: Buffer): Promise<boolean> {
   const rows = await listByApproval(db, request.chain, hash);
-  const isUsed = rows.some((row) => row.holds_approval && row.wallet_address === request.wallet_address);
-  if (isUsed) throw new ApiError('approval_already_used');
+  return rows.some((row) => row.holds_approval && row.wallet_address === request.wallet_address);
+}
+
+/** Returns the participation of an equal request that was recorded meanwhile. Throws if another one has the approval. */
+async function findRecorded(
+  parts: Pick<Context, 'db'>,
+  request: RequestColumns,
+  hash: Buffer,
+): Promise<Participation> {
+  const existing = await findExisting(parts, request, hash);
+  if (existing === null) throw new ApiError('approval_already_used');
+  return existing;
 }
 
 async function recordParticipation(
@@ -174,9 +184,7 @@ async function recordParticipation(
     await lockEligible(ctx, tx, caller, 'participate', { options: [option], wallet: row.wallet_address });
     await assertCapacity(tx, option, row);
     if (await insertParticipation(ctx, tx, row)) return showParticipation(row);
-    const existing = await findExisting({ db: tx }, request, row.approval_hash);
-    if (existing === null) throw new ApiError('approval_already_used');
-    return existing;
+    return findRecorded({ db: tx }, request, row.approval_hash);
   });
 }
 
