@@ -4,6 +4,11 @@ export type Clock = {
   now(): number;
   /** Microseconds since the epoch; strictly increasing within a process, so that rows sort in insertion order. */
   micros(): number;
+  /**
+   * The time for lifetimes that the database keeps. Null stands for the database's own clock: nodes share it, so a jump of
+   * one node's clock ends nothing.
+   */
+  lifetime(): string | null;
 };
 
 export type TestClock = Clock & { advance(seconds: number): void; set(milliseconds: number): void };
@@ -17,7 +22,7 @@ export function realTime(): number {
 const MAX_DRIFT_MS = 5;
 
 export function realClock(): Clock {
-  return { now: realTime, micros: strictlyIncreasing(preciseTime()).micros };
+  return { now: realTime, micros: strictlyIncreasing(preciseTime()), lifetime: () => null };
 }
 
 /** Returns the system's time with real microseconds, which `Date` lacks, from the monotonic clock. */
@@ -33,28 +38,26 @@ function preciseTime(): () => number {
 /** Returns a clock that stands still until it is moved. */
 export function testClock(start: number): TestClock {
   let now = start;
-  let clock = strictlyIncreasing(() => now);
+  let micros = strictlyIncreasing(() => now);
   return {
     now: () => now,
-    micros: () => clock.micros(),
+    micros: () => micros(),
+    lifetime: () => new Date(now).toISOString(),
     advance: (seconds) => {
       now += seconds * 1000;
     },
     set: (milliseconds) => {
       now = milliseconds;
       // After moving back, microseconds must restart from the new time.
-      clock = strictlyIncreasing(() => now);
+      micros = strictlyIncreasing(() => now);
     },
   };
 }
 
-function strictlyIncreasing(now: () => number): Clock {
+function strictlyIncreasing(now: () => number): () => number {
   let last = 0;
-  return {
-    now,
-    micros: () => {
-      last = Math.max(last + 1, Math.floor(now() * 1000));
-      return last;
-    },
+  return () => {
+    last = Math.max(last + 1, Math.floor(now() * 1000));
+    return last;
   };
 }

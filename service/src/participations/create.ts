@@ -102,7 +102,6 @@ export async function createParticipation(
     token_address: token.address,
     vault_address: contract.vault,
     approval_hash: hash,
-    prepared_at: now,
     inserted_at: now,
     updated_at: now,
   });

@@ -1,6 +1,5 @@
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
-import { toTimestamp } from '../http/wire.ts';
 import { findOptionSupply } from '../offers/offer.ts';
 import { changeStatus } from './status.ts';
 import {
@@ -47,10 +46,9 @@ async function resume(
   ids: readonly string[],
   reason: 'hold' | 'sanctions',
 ): Promise<void> {
-  const now = toTimestamp(ctx.clock.micros());
   for (const row of await listFrozen(tx, ids, reason)) {
     const isSoldOut = row.status === 'pending' && !(await isSupplied(tx, row));
-    await unfreezeRow(tx, row.id, now);
+    await unfreezeRow(tx, row.id, ctx.clock);
     if (isSoldOut)
       await changeStatus(ctx, tx, { ids: [row.id], from: ['pending'], to: 'failed', reason: 'sold_out' });
   }

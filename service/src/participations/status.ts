@@ -16,7 +16,7 @@ export async function insertParticipation(
   tx: Db,
   row: NewParticipation,
 ): Promise<boolean> {
-  if (!(await insertRow(tx, row))) return false;
+  if (!(await insertRow(tx, row, parts.clock))) return false;
   await appendEvents(parts, tx, [eventOf(row)]);
   await wakeSettlement(tx, row.chain);
   return true;

@@ -1,4 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { Clock } from '../clock.ts';
+import { lifetimeNow } from '../db/lifetime.ts';
 import type { Db } from '../db/pool.ts';
 import type { ParticipationStatus, Participations } from '../db/settlement-tables.ts';
 
@@ -44,13 +46,14 @@ export type NewParticipation = Omit<
   | 'remit_row'
   | 'frozen_reason'
   | 'resumed_at'
+  | 'prepared_at'
 >;
 
 /** Returns false if the approval is already used. */
-export async function insertRow(tx: Db, row: NewParticipation): Promise<boolean> {
+export async function insertRow(tx: Db, row: NewParticipation, clock: Clock): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto('participations')
-    .values(row)
+    .values({ ...row, prepared_at: lifetimeNow(clock) })
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
   return numInsertedOrUpdatedRows === 1n;
@@ -100,7 +103,8 @@ export type StatusChange = {
   reason?: string | null;
   /** Assigns the rows to an operator transaction, or detaches them from theirs (null). */
   commitId?: string | null;
-  preparedAt?: string;
+  /** Restarts the lifetime of the approvals by this clock. */
+  preparedBy?: Clock;
 };
 
 /** Updates the rows that have one of the statuses `from`. Returns them in the order of `ids`. */
@@ -118,12 +122,12 @@ export async function updateStatus(tx: Db, change: StatusChange, now: string): P
   return rows.toSorted((a, b) => Number(a.row - b.row));
 }
 
-function assignments({ commitId, preparedAt }: StatusChange): RawBuilder<unknown> {
+function assignments({ commitId, preparedBy }: StatusChange): RawBuilder<unknown> {
   const commit =
     commitId === null
       ? sql`, commit_id = null, commit_row = null`
       : sql`, commit_id = ${commitId}, commit_row = n.row - 1`;
-  return sql`${commitId === undefined ? sql`` : commit} ${preparedAt === undefined ? sql`` : sql`, prepared_at = ${preparedAt}`}`;
+  return sql`${commitId === undefined ? sql`` : commit} ${preparedBy === undefined ? sql`` : sql`, prepared_at = ${lifetimeNow(preparedBy)}`}`;
 }
 
 /** The columns that go into an event. */
@@ -218,8 +222,8 @@ export async function listHeldIds(tx: Db, userId: string): Promise<string[]> {
 }
 
 /** Removes the reason from a row and makes it due. */
-export async function unfreezeRow(tx: Db, id: string, now: string): Promise<void> {
-  await sql`update participations set frozen_reason = null, check_at = now(), resumed_at = ${now}
+export async function unfreezeRow(tx: Db, id: string, clock: Clock): Promise<void> {
+  await sql`update participations set frozen_reason = null, check_at = now(), resumed_at = ${lifetimeNow(clock)}
     where id = ${id}`.execute(tx);
 }
 

@@ -1,6 +1,5 @@
 import type { Db } from '../db/pool.ts';
 import { lockCommits } from '../eligibility/commit.ts';
-import { toTimestamp } from '../http/wire.ts';
 import { changeStatus } from '../participations/status.ts';
 import { freezeSanctioned } from '../screening/freeze.ts';
 import { keepFunded } from './check-funds.ts';
@@ -31,7 +30,7 @@ export async function commitNext(worker: SettlementWorker): Promise<number> {
 
 /** Fails rows that have waited too long to be what the user still wants. Returns how many. */
 async function expirePending({ ctx, driver }: SettlementWorker): Promise<number> {
-  const limits = { now: toTimestamp(ctx.clock.micros()), defaultHours: ctx.config.pendingTtlHours };
+  const limits = { clock: ctx.clock, defaultHours: ctx.config.pendingTtlHours };
   const listed = await listExpired(ctx.db, driver.key.chain, limits, MAX_EXPIRED_ROWS);
   const ids: string[] = [];
   // A database that was restored may not know that it committed some of them.
@@ -53,10 +52,8 @@ async function returnUnapproved(
   const isUndone = (i: number) => findings[i]?.state === 'unmined' || findings[i]?.state === 'unconfirmed';
   const undone = rows.filter((_, i) => isUndone(i)).map(({ id }) => id);
   if (undone.length > 0) {
-    const preparedAt = toTimestamp(ctx.clock.micros());
-    await ctx.db
-      .transaction()
-      .execute((tx) => changeStatus(ctx, tx, { ids: undone, from: ['pending'], to: 'prepared', preparedAt }));
+    const change = { from: ['pending'], to: 'prepared', preparedBy: ctx.clock } as const;
+    await ctx.db.transaction().execute((tx) => changeStatus(ctx, tx, { ids: undone, ...change }));
   }
   return { approved: rows.filter((_, i) => !isUndone(i)), height };
 }

@@ -71,12 +71,17 @@ async function applyFinding(
  * Returns why the row must fail, or null while it may still succeed. The approval times out only once the time of the
  * chain is past the deadline, because a stalled node may not have seen it.
  */
-function failureReason({ clock }: Context, { preparedAt }: SettlementRow, finding: Finding): string | null {
+function failureReason(
+  { clock }: Context,
+  { preparedAt, readAt }: SettlementRow,
+  finding: Finding,
+): string | null {
   if (finding.state === 'short') return finding.shortage.code;
   if (finding.state === 'wrong') return finding.isConfirmed ? `approval_invalid: ${finding.reason}` : null;
   if (finding.state !== 'unmined') return null;
   const deadline = Date.parse(preparedAt) + APPROVAL_TTL_MS;
-  return Math.min(clock.now(), finding.chainTime) > deadline ? 'approval_not_mined' : null;
+  const now = Date.parse(clock.lifetime() ?? readAt);
+  return Math.min(now, finding.chainTime) > deadline ? 'approval_not_mined' : null;
 }
 
 async function fail(ctx: Context, { id }: SettlementRow, reason: string): Promise<boolean> {

@@ -1,6 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Hex } from 'viem';
 import { showHash } from '../chain/address.ts';
+import type { Clock } from '../clock.ts';
+import { lifetimeNow } from '../db/lifetime.ts';
 import type { Db } from '../db/pool.ts';
 import type { ParticipationStatus } from '../db/settlement-tables.ts';
 
@@ -21,6 +23,8 @@ export type SettlementRow = {
   vault: string | null;
   decimals: number;
   preparedAt: string;
+  /** The time of the database when the row was read. */
+  readAt: string;
   userId: string;
   partnerId: string;
   offerId: string;
@@ -41,6 +45,7 @@ export type StoredRow = {
   approval_hash: Buffer;
   asset_digits: number;
   prepared_at: string;
+  read_at: string;
   user_id: string;
   partner_id: string;
   offer_id: string;
@@ -49,7 +54,7 @@ export type StoredRow = {
 };
 
 export const SETTLEMENT_COLUMNS = sql`p.id, p.status, p.fund_address, p.wallet_address, p.offer_option_id, p.token_address, p.amount,
-  p.approval_hash, p.asset_digits, p.prepared_at, p.user_id, p.partner_id, p.offer_id, p.chain,
+  p.approval_hash, p.asset_digits, p.prepared_at, now() as read_at, p.user_id, p.partner_id, p.offer_id, p.chain,
   p.source_address, p.vault_address,
   (select id from installation_ids) as installation_id`;
 
@@ -68,6 +73,7 @@ export function toSettlementRow(row: StoredRow): SettlementRow {
     vault: row.vault_address,
     decimals: row.asset_digits,
     preparedAt: row.prepared_at,
+    readAt: row.read_at,
     userId: row.user_id,
     partnerId: row.partner_id,
     offerId: row.offer_id,
@@ -132,20 +138,20 @@ export async function listPending(db: Db, chain: string, limit: number): Promise
 }
 
 /**
- * Returns pending rows that were created, and resumed after a freeze, longer ago than their offer allows. Frozen rows wait
+ * Returns pending rows that were prepared, and resumed after a freeze, longer ago than their offer allows. Frozen rows wait
  * for an operator and do not expire.
  */
 export async function listExpired(
   db: Db,
   chain: string,
-  { now, defaultHours }: { now: string; defaultHours: number },
+  { clock, defaultHours }: { clock: Clock; defaultHours: number },
   limit: number,
 ): Promise<SettlementRow[]> {
   const { rows } = await sql<StoredRow>`
     select ${SETTLEMENT_COLUMNS} from participations p join offers o on o.id = p.offer_id
     where p.chain = ${chain} and p.status = 'pending' and p.frozen_reason is null
-      and greatest(p.inserted_at, p.resumed_at)
-        < ${now}::timestamptz - make_interval(hours => coalesce(o.pending_hours, ${defaultHours}::int))
+      and greatest(p.prepared_at, p.resumed_at)
+        < ${lifetimeNow(clock)} - make_interval(hours => coalesce(o.pending_hours, ${defaultHours}::int))
     order by p.inserted_at, p.id limit ${limit}`.execute(db);
   return rows.map(toSettlementRow);
 }
@@ -267,11 +273,8 @@ export async function listWithoutOpenRefund(tx: Db, ids: readonly string[]): Pro
 
 /** Returns `committed` of every row of a refund transaction. */
 export async function listCommittedFlags(db: Db, transactionId: string): Promise<(boolean | null)[]> {
-  const rows = await db
-    .selectFrom('participations')
-    .select('committed')
-    .where('remit_id', '=', transactionId)
-    .execute();
+  const { rows } = await sql<{ committed: boolean | null }>`
+    select committed from participations where remit_id = ${transactionId}`.execute(db);
   return rows.map(({ committed }) => committed);
 }
 
