@@ -1,11 +1,11 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { appendEvents } from '../src/events/event.ts';
 import { TEST_SECRET } from './setup/secret.ts';
 import { type TestApp, testApp } from './support/app.ts';
+import { bundleNode, type NodeProgram } from './support/forked-node.ts';
 import { partnerOf } from './support/tokens.ts';
 import type { WebhookNodeSettings } from './support/webhook-node.ts';
 import { callAs, type Receiver, startReceiver } from './support/webhooks.ts';
@@ -13,25 +13,24 @@ import { callAs, type Receiver, startReceiver } from './support/webhooks.ts';
 /** `WEBHOOK_KILLS=500` runs the full proof. */
 const KILLS = Number(process.env.WEBHOOK_KILLS ?? 4);
 const EVENTS_PER_KILL = 40;
-const ENTRY = fileURLToPath(new URL('./support/webhook-node.ts', import.meta.url));
 const TIMEOUT_MS = 60_000 + KILLS * 10_000;
 
 let app: TestApp;
 let receiver: Receiver;
+let program: NodeProgram;
 beforeAll(async () => {
+  program = await bundleNode('webhook-node');
   app = await testApp({ config: { webhookAllowCidrs: ['127.0.0.0/8'] } });
   receiver = await startReceiver();
 });
 afterAll(async () => {
+  await program.remove();
   await receiver.close();
   await app.close();
 });
 
 async function startNode(): Promise<ChildProcess> {
-  const child = fork(ENTRY, [], {
-    execArgv: ['--import', 'tsx'],
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
+  const child = program.start();
   const settings: WebhookNodeSettings = {
     env: { CAUSEWAY_SECRET: TEST_SECRET.toString('base64'), WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' },
     databaseUrl: String(app.ctx.pool.options.connectionString),

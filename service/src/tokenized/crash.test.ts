@@ -1,16 +1,14 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TEST_SECRET } from '../../test/setup/secret.ts';
 import { testApp } from '../../test/support/app.ts';
+import { bundleNode, type NodeProgram } from '../../test/support/forked-node.ts';
 import { MARKET_OPEN, startTokenizedWorld, type TokenizedWorld } from '../../test/support/venue.ts';
 import { evmWallet, person, proveWallets } from '../../test/support/wallets.ts';
 import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
-
-const ENTRY = fileURLToPath(new URL('../../test/support/tokenized-node.ts', import.meta.url));
 
 /** A proxy that runs a hook before or after the requests that match. */
 type Proxy = { url: string; server: Server; matches: Matches; before(): unknown; after(): unknown };
@@ -54,9 +52,11 @@ let world: TokenizedWorld;
 let venueProxy: Proxy;
 let rpcProxy: Proxy;
 let token: string;
+let program: NodeProgram;
 const children: ChildProcess[] = [];
 
 beforeAll(async () => {
+  program = await bundleNode('tokenized-node');
   world = await startTokenizedWorld();
   world.venue.state.session = 'regular';
   venueProxy = await startProxy(world.venue.url, (path) => path === '/v1/attestations');
@@ -68,6 +68,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
+  await program.remove();
   for (const { server } of [venueProxy, rpcProxy]) {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
@@ -83,10 +84,7 @@ const order = (key: string) =>
   world.user.call('POST', '/v1/tokenized/swap/transaction', body(), { 'idempotency-key': key });
 
 async function startNode(): Promise<{ child: ChildProcess; url: string }> {
-  const child = fork(ENTRY, {
-    execArgv: 'typescript' in process.features && process.features.typescript ? [] : ['--import', 'tsx'],
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
+  const child = program.start();
   children.push(child);
   child.send({
     env: {
