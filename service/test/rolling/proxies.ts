@@ -1,0 +1,121 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A reverse proxy in front of nodes on these ports of the loopback address. */
+type Proxy = {
+  command: string;
+  package: string;
+  args(file: string): string[];
+  config(folder: string, port: number, nodes: readonly number[]): string;
+};
+
+export const PROXIES: Record<'nginx' | 'HAProxy', Proxy> = {
+  nginx: {
+    command: '/usr/sbin/nginx',
+    package: 'nginx-light',
+    args: (file) => ['-e', 'stderr', '-c', file],
+    config: (folder, port, nodes) => `
+daemon off;
+${process.getuid?.() === 0 ? 'user root;' : ''}
+worker_processes 1;
+pid ${folder}/nginx.pid;
+error_log stderr crit;
+events {}
+http {
+  access_log off;
+  ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};`).join('\n  ')}
+  upstream causeway {
+    ${nodes.map((node) => `server 127.0.0.1:${node} max_fails=1 fail_timeout=1s;`).join('\n    ')}
+  }
+  server {
+    listen 127.0.0.1:${port};
+    location / {
+      proxy_pass http://causeway;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_set_header Host $http_host;
+      proxy_set_header X-Forwarded-For $remote_addr;
+      proxy_set_header X-Forwarded-Proto https;
+      proxy_connect_timeout 1s;
+    }
+  }
+}
+`,
+  },
+  HAProxy: {
+    command: '/usr/sbin/haproxy',
+    package: 'haproxy',
+    args: (file) => ['-db', '-f', file],
+    config: (_folder, port, nodes) => `
+defaults
+  mode http
+  timeout connect 1s
+  timeout client 30s
+  timeout server 30s
+  retries 3
+  option redispatch 1
+  option forwardfor
+frontend public
+  bind 127.0.0.1:${port}
+  http-request set-header X-Forwarded-Proto https
+  default_backend causeway
+backend causeway
+  option httpchk GET /health/ready
+  http-check expect status 200
+  default-server check inter 200ms fall 1 rise 1
+  ${nodes.map((node, i) => `server node${i} 127.0.0.1:${node}`).join('\n  ')}
+`,
+  },
+};
+
+/** Installs the proxies from Debian's packages. Returns why that is impossible, or null. */
+export function installProxies(): string | null {
+  const missing = Object.values(PROXIES).filter(({ command }) => !existsSync(command));
+  if (missing.length === 0) return null;
+  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get'))
+    return `${missing.map(({ command }) => command).join(' and ')} missing, and only root on Debian can install them`;
+  const packages = missing.map((proxy) => proxy.package);
+  // The services that come with the packages are not started.
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
+  for (const args of [['update'], ['install', '-y', '--no-install-recommends', ...packages]]) {
+    const { status, stderr } = spawnSync('apt-get', args, { env, encoding: 'utf8', timeout: 5 * 60_000 });
+    if (status !== 0) return `apt-get ${args.join(' ')} failed: ${stderr.trim()}`;
+  }
+  return null;
+}
+
+/** Starts a proxy and waits until it forwards requests. */
+export async function startProxy(
+  name: keyof typeof PROXIES,
+  folder: string,
+  port: number,
+  nodes: readonly number[],
+): Promise<{ url: string; stop(): Promise<void> }> {
+  const proxy = PROXIES[name];
+  const file = join(folder, `${name}.conf`);
+  writeFileSync(file, proxy.config(folder, port, nodes));
+  const child: ChildProcess = spawn(proxy.command, proxy.args(file), {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  const url = `http://127.0.0.1:${port}`;
+  for (let attempt = 0; ; attempt++) {
+    const isReady = await fetch(`${url}/health`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (isReady) break;
+    if (attempt === 100 || child.exitCode !== null) throw new Error(`${name} does not forward requests`);
+    await sleep(50);
+  }
+  return {
+    url,
+    stop: async () => {
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
