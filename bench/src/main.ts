@@ -14,6 +14,8 @@ const BENCHMARKS: Record<string, (options: Options) => Promise<Result>> = {
   participations: async (options) => (await import('./participations.ts')).run(options),
   settlement: async (options) => (await import('./settlement.ts')).run(options),
   tokenized: async () => (await import('./tokenized.ts')).run(),
+  overload: async () => (await import('./overload.ts')).run(),
+  mixed: async () => (await import('./mixed.ts')).run(),
 };
 
 const { values, positionals } = parseArgs({ options: { rows: { type: 'string' } }, allowPositionals: true });
