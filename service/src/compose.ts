@@ -16,6 +16,7 @@ import { unconfiguredDocuments } from './documents/unconfigured.ts';
 import { assertNotHeld } from './eligibility/account.ts';
 import { createEventStreams, type EventStreams } from './events/streams.ts';
 import { createDeadlines } from './http/deadline.ts';
+import { limitFailures } from './http/failed-authentication.ts';
 import type { Random } from './http/ids.ts';
 import { watchOverload } from './http/overload.ts';
 import { createPartnerBudgets } from './http/partner-budgets.ts';
@@ -105,6 +106,7 @@ export async function buildContext({
     listener,
     node,
     limiter: limits.limiter,
+    failedAuthentication: limitFailures(config.limits.failed_authentication),
     passwordQueue: createBoundedQueue({ concurrency: 2, maxWaiting: 50 }),
     deadlines,
     overload,

@@ -5,6 +5,7 @@ import type { Listener } from './db/listen.ts';
 import type { Db } from './db/pool.ts';
 import type { TransactionTags } from './db/tagged-transactions.ts';
 import type { Deadlines } from './http/deadline.ts';
+import type { FailedAuthentication } from './http/failed-authentication.ts';
 import type { Random } from './http/ids.ts';
 import type { Overload } from './http/overload.ts';
 import type { PartnerBudgets } from './http/partner-budgets.ts';
@@ -32,6 +33,7 @@ export type Kernel = {
   /** The id of this process among the nodes that share the database. */
   node: number;
   limiter: Limiter;
+  failedAuthentication: FailedAuthentication;
   /** Hashing a password takes a thread and 19 MiB, so only a few run at a time. */
   passwordQueue: BoundedQueue;
   deadlines: Deadlines;

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,7 +12,10 @@ let port: number;
 beforeAll(async () => {
   app = await testApp({
     listen: true,
-    config: { requestTimeoutSeconds: 1, limits: { ...testConfig().limits, authorize: 3 } },
+    config: {
+      requestTimeoutSeconds: 1,
+      limits: { ...testConfig().limits, authorize: 3, failed_authentication: 3 },
+    },
     plugins: [
       () => (server) =>
         void server.get('/large', { config: { access: { who: 'public' } } }, async () => LARGE),
@@ -125,4 +129,38 @@ test('sign-ins of partners are limited per address', async () => {
   expect([refused.statusCode, refused.json().code]).toEqual([429, 'rate_limited']);
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
   expect((await authorize('198.51.100.2')).statusCode).toBe(400);
+});
+
+describe('a network that keeps presenting unknown secrets', () => {
+  const unknown = () => randomBytes(32).toString('base64url');
+  const read = (remoteAddress: string, token: string) =>
+    app.app.inject({ url: '/v1/offers', remoteAddress, headers: { authorization: `Bearer ${token}` } });
+  const post = (remoteAddress: string, url: string, members: Record<string, string>) =>
+    app.app.inject({
+      ...{ method: 'POST', url, remoteAddress },
+      payload: { client_id: unknown(), client_secret: unknown(), ...members },
+    });
+
+  test.each([
+    ['tokens', (network: string) => read(network, unknown())],
+    [
+      'secrets at the token endpoint',
+      (network: string) => post(network, '/oauth/token', { grant_type: 'client_credentials' }),
+    ],
+    [
+      'secrets at introspection',
+      (network: string) => post(network, '/oauth/introspect', { token: unknown() }),
+    ],
+  ])('is refused before the database is read: %s', async (name, attempt) => {
+    const network = `203.0.113.${name.length}`;
+    const cached = await app.tokenFor();
+    expect((await read(network, cached)).statusCode).toBe(200);
+    for (let i = 0; i < 3; i++) expect((await attempt(network)).statusCode).toBe(401);
+    const refused = await attempt(network);
+    expect([refused.statusCode, refused.json().code]).toEqual([429, 'rate_limited']);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await read(network, cached)).statusCode).toBe(200);
+    expect((await attempt('203.0.113.99')).statusCode).toBe(401);
+    expect((await app.app.inject({ url: '/oauth/jwks', remoteAddress: network })).statusCode).toBe(200);
+  });
 });

@@ -67,6 +67,7 @@ export type UserCaller = Caller & { userId: string };
 export type Guard = {
   /** Returns the caller of an access token, synchronously if it is cached; null if the token is invalid. */
   check(token: string): Caller | null | Promise<Caller | null>;
+  isCached(token: string): boolean;
   /** Whether any partner has registered this origin; preflights carry no token. */
   knowsOrigin(origin: string): boolean;
 };

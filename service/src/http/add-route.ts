@@ -5,6 +5,7 @@ import { ApiError } from '../errors.ts';
 import { authorize, bearerToken, type Caller, unauthorized } from './access.ts';
 import { forRequest } from './for-request.ts';
 import { readIdempotencyKey, runOnce } from './idempotency.ts';
+import { clientNetwork } from './network.ts';
 import type { Taken } from './rate-limits.ts';
 import {
   CACHE_CONTROL,
@@ -133,9 +134,16 @@ function admitCaller(
   request: FastifyRequest,
   reply: FastifyReply,
 ): undefined | Promise<void> {
-  const caller = ctx.guard.check(bearerToken(request.headers.authorization));
+  const { failedAuthentication, guard } = ctx;
+  const token = bearerToken(request.headers.authorization);
+  if (failedAuthentication.refusesAny() && !guard.isCached(token))
+    failedAuthentication.assertMayTry(clientNetwork(request));
+  const caller = guard.check(token);
   if (caller instanceof Promise)
-    return caller.then((found) => limitCaller(ctx, route, access, found, request, reply));
+    return caller.then((found) => {
+      if (found === null) failedAuthentication.count(clientNetwork(request));
+      return limitCaller(ctx, route, access, found, request, reply);
+    });
   return limitCaller(ctx, route, access, caller, request, reply);
 }
 

@@ -67,6 +67,7 @@ export async function createGuard(ctx: Dependencies, maxTokens = MAX_TOKENS): Pr
   return {
     applyNotification,
     inspect,
+    isCached: (token) => tokens.get(token) !== undefined,
     check: (token): Caller | null | Promise<Caller | null> => {
       const verified = inspect(token);
       if (verified instanceof Promise) return verified.then((token) => token?.caller ?? null);

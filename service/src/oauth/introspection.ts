@@ -19,7 +19,8 @@ export function introspectToken(
   { body, authorization, network }: IntrospectRequest,
 ): Introspection | Promise<Introspection> {
   const credentials = readCredentials(body, authorization);
-  const client = credentials === null ? limitAnonymous(ctx, network) : authenticate(ctx, credentials);
+  const client =
+    credentials === null ? limitAnonymous(ctx, network) : authenticate(ctx, credentials, network);
   const introspect = (clientId: string | null): Introspection | Promise<Introspection> => {
     const found = ctx.guard.inspect(body.token);
     return found instanceof Promise
@@ -77,11 +78,17 @@ function decodePart(text: string): string {
 }
 
 /** Returns the id of the authenticated client, or throws `unauthorized`. */
-function authenticate({ guard }: Context, { id, secret }: Credentials): string | Promise<string> {
+function authenticate(
+  { guard, failedAuthentication }: Context,
+  { id, secret }: Credentials,
+  network: string,
+): string | Promise<string> {
   const verify = (client: RegisteredClient | undefined): string => {
-    if (client === undefined || !matchesSecret(secret, client.secret_hashes)) throw invalidClient();
-    return client.client_id;
+    if (client !== undefined && matchesSecret(secret, client.secret_hashes)) return client.client_id;
+    failedAuthentication.count(network);
+    throw invalidClient();
   };
+  failedAuthentication.assertMayTry(network);
   const found = guard.client(id);
   return found instanceof Promise ? found.then(verify) : verify(found);
 }

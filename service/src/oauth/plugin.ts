@@ -18,6 +18,8 @@ const ENDPOINTS = [
   ['GET', '/.well-known/oauth-authorization-server'],
 ] as const;
 
+const READS_SECRETS: ReadonlySet<string> = new Set(['/oauth/token', '/oauth/revoke', '/oauth/userinfo']);
+
 /** Registers oidc-provider's endpoints. It writes the replies itself. */
 export function oauthPlugin(ctx: Context) {
   return (app: FastifyInstance): void => {
@@ -29,9 +31,11 @@ export function oauthPlugin(ctx: Context) {
         config: { access: { who: 'public' }, forms: true },
         onResponse: (request, reply, done) => {
           record(request, reply.raw.statusCode);
+          if (reply.raw.statusCode === 401) ctx.failedAuthentication.count(clientNetwork(request));
           done();
         },
         handler: async (request, reply) => {
+          if (READS_SECRETS.has(path)) ctx.failedAuthentication.assertMayTry(clientNetwork(request));
           if (path === '/oauth/authorize') await enforceLimit(ctx, 'authorize', clientNetwork(request));
           forward(ctx, request, reply);
         },

@@ -1,0 +1,42 @@
+import { ApiError } from '../errors.ts';
+import { memoryLimiter, WINDOW_MS } from './rate-limits.ts';
+
+/**
+ * Limits how often a network may present tokens and client secrets that no cache knows: each costs a read of the database.
+ * Counts failures alone, in this process, because counting elsewhere would cost as much as what it prevents.
+ */
+export type FailedAuthentication = {
+  count(network: string): void;
+  /** Whether any network is refused at the moment, which is cheaper to ask than which. */
+  refusesAny(): boolean;
+  /** Throws `rate_limited` if the network has failed too often within a minute. */
+  assertMayTry(network: string): void;
+};
+
+const MAX_REFUSED = 10_000;
+
+export function limitFailures(perMinute: number, now = () => performance.now()): FailedAuthentication {
+  const limiter = memoryLimiter(now);
+  const refusedUntil = new Map<string, number>();
+  return {
+    count: (network) => {
+      const taken = limiter.take(network, perMinute);
+      if (taken instanceof Promise || taken.remaining > 0) return;
+      if (refusedUntil.size >= MAX_REFUSED) refusedUntil.clear();
+      refusedUntil.set(network, now() + Math.min(taken.resetSeconds * 1000, WINDOW_MS));
+    },
+    refusesAny: () => refusedUntil.size > 0,
+    assertMayTry: (network) => {
+      const remainingMs = (refusedUntil.get(network) ?? 0) - now();
+      if (remainingMs <= 0) {
+        refusedUntil.delete(network);
+        return;
+      }
+      throw new ApiError(
+        'rate_limited',
+        {},
+        { headers: { 'retry-after': String(Math.ceil(remainingMs / 1000)) } },
+      );
+    },
+  };
+}
