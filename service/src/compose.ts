@@ -9,7 +9,7 @@ import type { Context } from './context.ts';
 import { claimSecrets } from './db/installation.ts';
 import { assertListening, openListener } from './db/listen.ts';
 import { nodeLockStatement } from './db/node.ts';
-import { type Db, openPool, pingDatabase } from './db/pool.ts';
+import { type Db, type OpenPool, openPool, pingDatabase } from './db/pool.ts';
 import { createSessionCheck } from './db/session-check.ts';
 import { openDocuseal } from './documents/docuseal.ts';
 import { unconfiguredDocuments } from './documents/unconfigured.ts';
@@ -33,6 +33,7 @@ import { createCatalogue } from './offers/catalogue.ts';
 import { createReadiness } from './operations/readiness.ts';
 import { openOperatorKey } from './operator/key.ts';
 import { openSolanaSigner } from './operator/solana-signer.ts';
+import { createCallQueue, inLane } from './outbound/in-lane.ts';
 import { createFactsOpener } from './pii/sealed-data.ts';
 import { openSanctions } from './screening/list.ts';
 import { createSealing } from './sealing.ts';
@@ -74,7 +75,8 @@ export async function buildContext({
   random = randomBytes,
 }: ContextOptions): Promise<ComposedContext> {
   const warn = (message: string) => log.warn(message);
-  const { pool, db, tagged } = openPool(databaseUrl, { max: config.databasePool, log: warn });
+  const database = openPool(databaseUrl, { max: config.databasePool, log: warn });
+  const { pool, db, tagged } = database;
   const deadlines = createDeadlines();
   const node = randomBytes(4).readInt32BE() & 0x7fffffff;
   const listener = await openListener(config.databaseListenUrl ?? databaseUrl, warn, {
@@ -84,7 +86,7 @@ export async function buildContext({
   const sealing = createSealing(config.secrets, random);
   const limits = await openLimiter(config, db, warn);
   const metrics = createMetrics();
-  const overload = watchOverload(pool, config, metrics.registry);
+  const overload = watchOverload(database, config, metrics.registry);
   const identity =
     config.identity === null ? unconfiguredIdentity() : openSumsub(config.identity, metrics.registry);
   const documents =
@@ -92,6 +94,7 @@ export async function buildContext({
   const chains = openChains({ urls: config.rpcUrls, freshnessMs: config.rpcFreshnessMs, now: clock.now });
   const openVenue = () =>
     config.venue === null ? unconfiguredVenue() : openOndo(config.venue, metrics.registry);
+  const venue = cacheVenue(openVenue(), clock);
   const base = {
     config,
     baseUrl,
@@ -121,7 +124,7 @@ export async function buildContext({
     chains,
     signatures: createSignatures(chains),
     supplier: permissionSupplier(config.supplierKey, clock),
-    venue: cacheVenue(openVenue(), clock),
+    venue,
     webhooks: openWebhookSender({ allowCidrs: config.webhookAllowCidrs ?? [], baseUrl }),
     readiness: createReadiness(
       new Map([
@@ -161,7 +164,7 @@ export async function buildContext({
     await Promise.all([identity.close(), documents.close()]);
     await listener.close();
     await chains.close();
-    await base.venue.close();
+    await venue.close();
     await base.webhooks.close();
     await pool.end();
   };
@@ -183,10 +186,51 @@ export async function buildContext({
       streams,
       oauth: await createOAuth({ ...base, guard }),
       offers: await createCatalogue(base),
+      forPartner: (partnerId) => partnerContext(partnerId),
     };
+    const partnerContext = sharePartners(ctx, database.laneOf);
     return { ctx, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+const MAX_PARTNER_CONTEXTS = 1_000;
+
+/** Gives each partner its lane to the database and to the providers. Copying the context per request would be slow. */
+function sharePartners(ctx: Context, laneOf: OpenPool['laneOf']): Context['forPartner'] {
+  const { identity, documents, venue } = ctx;
+  const queues = {
+    identity: createCallQueue('identity'),
+    documents: createCallQueue('documents'),
+    venue: createCallQueue('venue'),
+  };
+  const contexts = new Map<string, Context>();
+  const createContext = (lane: string): Context => {
+    const { db, tagged } = laneOf(lane);
+    return {
+      ...ctx,
+      db,
+      taggedDb: tagged,
+      commitReply: (work) => db.transaction().execute(work),
+      identity: inLane(
+        identity,
+        ['createToken', 'findApplicant', 'resetApplicant', 'moveToLevel'],
+        queues.identity,
+        lane,
+      ),
+      documents: inLane(documents, ['create', 'find', 'read', 'resend', 'archive'], queues.documents, lane),
+      // Other calls of the venue are cached.
+      venue: inLane(venue, ['attest', 'tradingLimits'], queues.venue, lane),
+    };
+  };
+  return (partnerId) => {
+    const known = contexts.get(partnerId);
+    if (known !== undefined) return known;
+    if (contexts.size >= MAX_PARTNER_CONTEXTS) contexts.clear();
+    const created = createContext(partnerId);
+    contexts.set(partnerId, created);
+    return created;
+  };
 }

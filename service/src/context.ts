@@ -47,4 +47,6 @@ export type Context = Kernel & {
    * transaction, so every POST must use this for its last write.
    */
   commitReply<T>(work: (tx: Db) => Promise<T>): Promise<T>;
+  /** Returns the context for requests of a partner: at the database and the providers, partners take turns. */
+  forPartner(partnerId: string): Context;
 };

@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
+import { createFairQueue } from '../jobs/fair-queue.ts';
 import { columnTypes } from './column-types.ts';
 import { followPrimary, openHosts, retryOnOtherHosts } from './hosts.ts';
 import { nameStatements } from './statements.ts';
@@ -21,24 +22,32 @@ export interface PoolOptions {
 /** The database or a transaction. */
 export type Db = Kysely<Database>;
 
+export type Lane = Pick<OpenPool, 'db' | 'tagged'>;
+
 export interface OpenPool {
   /** For hand-written statements; LISTEN needs `listen.ts`. */
   pool: pg.Pool;
   db: Db;
   /** Returns the same database with transactions that carry the tags. */
   tagged(tags: TransactionTags): Db;
+  /** Returns the database for one partner. Partners take turns when all connections are in use. */
+  laneOf(partnerId: string): Lane;
+  /** How many wait for a connection. */
+  waiting(): number;
   close(): Promise<void>;
 }
 
 export function openPool(url: string, options: PoolOptions = {}): OpenPool {
   const statementTimeout = options.statementTimeoutMs ?? 10_000;
+  const connectionTimeout = options.connectionTimeoutMs ?? 5_000;
+  const max = options.max ?? 10;
   const hosts = openHosts(url);
   const pool = new pg.Pool({
     connectionString: url,
     ...followPrimary(hosts),
-    max: options.max ?? 10,
+    max,
     application_name: options.applicationName ?? 'causeway',
-    connectionTimeoutMillis: options.connectionTimeoutMs ?? 5_000,
+    connectionTimeoutMillis: connectionTimeout,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     statement_timeout: statementTimeout,
@@ -53,13 +62,26 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
   pool.on('error', (error) => options.log?.(`database connection lost: ${error.message}`));
   // The same for a connection lost between two statements of a transaction; the next statement reports the error.
   pool.on('connect', (client) => void client.on('error', () => undefined));
-  const dialect = new PostgresDialect({ pool: nameStatements(pool) });
-  const db = new Kysely<Database>({ dialect });
+  const queue = createFairQueue({
+    concurrency: max,
+    maxWaitMs: connectionTimeout,
+    timeout: () => new Error('timeout exceeded when trying to connect'),
+  });
+  const connections = nameStatements(pool, queue);
+  const laneOf = (partnerId: string): Lane => {
+    const dialect = new PostgresDialect({ pool: connections(partnerId) });
+    return {
+      db: new Kysely<Database>({ dialect }),
+      tagged: (tags) => new Kysely<Database>({ dialect: tagTransactions(dialect, tags) }),
+    };
+  };
   let closing: Promise<void> | undefined;
   return {
     pool,
-    db,
-    tagged: (tags) => new Kysely<Database>({ dialect: tagTransactions(dialect, tags) }),
+    // The node's own work is one more lane.
+    ...laneOf(''),
+    laneOf,
+    waiting: () => pool.waitingCount + queue.waiting(),
     close() {
       closing ??= pool.end();
       return closing;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
+import type { FairQueue } from '../jobs/fair-queue.ts';
 
 // Queries with varying text, such as filters, must not fill the server's memory with plans.
 const MAX_NAMED_STATEMENTS = 1_000;
@@ -12,24 +13,31 @@ type Statements = { names: Map<string, string>; generation: number };
 
 /**
  * Wraps the pool for Kysely: every distinct statement gets a name, so that each connection prepares it once. A connection
- * in an unreliable state is closed instead of returned to the pool.
+ * in an unreliable state is closed instead of returned to the pool. Each lane waits for connections in its own line.
  */
-export function nameStatements(pool: pg.Pool): PostgresPool {
+export function nameStatements(pool: pg.Pool, queue: FairQueue): (lane: string) => PostgresPool {
   const statements: Statements = { names: new Map(), generation: 0 };
   // Kysely recognizes a connection by identity.
-  const wrapped = new WeakMap<pg.PoolClient, PostgresPoolClient>();
-  return {
-    async connect() {
+  const wrapped = new WeakMap<pg.PoolClient, NamingClient>();
+  const connect = async (lane: string) => {
+    const leave = await queue.take(lane);
+    try {
       const client = await pool.connect();
       const known = wrapped.get(client) ?? wrapClient(client, statements);
       wrapped.set(client, known);
+      known.leave = leave;
       return known;
-    },
-    end: () => pool.end(),
+    } catch (error) {
+      leave();
+      throw error;
+    }
   };
+  return (lane) => ({ connect: () => connect(lane), end: () => pool.end() });
 }
 
-function wrapClient(client: pg.PoolClient, statements: Statements): PostgresPoolClient {
+type NamingClient = PostgresPoolClient & { leave(): void };
+
+function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient {
   let isBroken = false;
   const { generation } = statements;
   async function query(text: string, values: readonly unknown[]) {
@@ -41,11 +49,17 @@ function wrapClient(client: pg.PoolClient, statements: Statements): PostgresPool
       throw error;
     }
   }
-  return {
+  const wrapper: NamingClient = {
     // The other overload is for cursors, which we do not use.
     query: query as unknown as PostgresPoolClient['query'],
-    release: () => client.release(isBroken || generation !== statements.generation),
+    leave: () => undefined,
+    release: () => {
+      const { leave } = wrapper;
+      client.release(isBroken || generation !== statements.generation);
+      leave();
+    },
   };
+  return wrapper;
 }
 
 function nameStatement(statements: Statements, text: string): string | undefined {

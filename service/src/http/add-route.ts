@@ -37,8 +37,10 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
   const serialize = route.cache === 'etag' || route.keepsText ? textCache() : undefined;
   const handle = (input: Input): unknown => {
     const { caller, headers } = input.request;
-    if (!isAudited || caller === null) return route.handle(ctx, caller, input);
-    const requestCtx = forRequest(ctx, input.request);
+    if (caller === null) return route.handle(ctx, caller, input);
+    const own = ctx.forPartner(caller.partnerId);
+    if (!isAudited) return route.handle(own, caller, input);
+    const requestCtx = forRequest(own, input.request);
     const isKeyed = method === 'POST' && headers['idempotency-key'] !== undefined;
     return isKeyed ? handleOnce(requestCtx, route, caller, input) : route.handle(requestCtx, caller, input);
   };

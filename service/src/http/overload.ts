@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type pg from 'pg';
 import { Counter, type Registry } from 'prom-client';
+import type { OpenPool } from '../db/pool.ts';
 
 /** Tells when this node cannot answer in time, so that requests are refused before they cost anything. */
 export type Overload = {
@@ -21,7 +21,11 @@ const NANOSECONDS_PER_MS = 1e6;
  * connections are handed out, so a long queue that moves fast does not count. `maxEventLoopLagMs` limits the mean delay of
  * the event loop during several samples in a row; a single long task does not count either.
  */
-export function watchOverload(pool: pg.Pool, limits: Limits, registry: Registry): Overload {
+export function watchOverload(
+  { pool, waiting }: Pick<OpenPool, 'pool' | 'waiting'>,
+  limits: Limits,
+  registry: Registry,
+): Overload {
   const shed = new Counter({
     name: 'causeway_http_requests_shed_total',
     help: 'Requests refused because this node was saturated.',
@@ -36,7 +40,7 @@ export function watchOverload(pool: pg.Pool, limits: Limits, registry: Registry)
   let isSaturated = false;
   let laggingSamples = 0;
   const timer = setInterval(() => {
-    const expectedWaitMs = (pool.waitingCount / Math.max(acquired, 1)) * SAMPLE_INTERVAL_MS;
+    const expectedWaitMs = (waiting() / Math.max(acquired, 1)) * SAMPLE_INTERVAL_MS;
     const lagMs = delay.mean / NANOSECONDS_PER_MS;
     laggingSamples = lagMs > limits.maxEventLoopLagMs ? laggingSamples + 1 : 0;
     isSaturated = expectedWaitMs > limits.maxPoolWaitMs || laggingSamples >= MAX_LAGGING_SAMPLES;

@@ -65,3 +65,26 @@ test('a partner with stuck requests does not slow down another', async () => {
   gate.hold = Promise.resolve();
   gate.entered = () => {};
 });
+
+test('a partner that waits for the database does not delay the statement of another', async () => {
+  const small = await testApp({ routes: thingRoutes, config: { databasePool: 2 } });
+  try {
+    await createThings(small.ctx);
+    const [greedy, other] = await Promise.all([
+      small.tokenFor({ clientId: 'greedy' }),
+      small.tokenFor({ clientId: 'other' }),
+    ]);
+    const list = (token: string) =>
+      small.app.inject({ url: '/v1/things', headers: { authorization: `Bearer ${token}` } });
+    await Promise.all([list(greedy), list(other)]);
+    const waiting = Array.from({ length: 80 }, () => list(greedy));
+    let statements = 0;
+    small.ctx.pool.on('acquire', () => void statements++);
+    expect((await list(other)).statusCode).toBe(200);
+    expect(statements).toBeLessThan(20);
+    expect((await Promise.all(waiting)).map((reply) => reply.statusCode)).toEqual(Array(80).fill(200));
+    expect(statements).toBeGreaterThanOrEqual(79);
+  } finally {
+    await small.close();
+  }
+});

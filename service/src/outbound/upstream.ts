@@ -47,7 +47,7 @@ export type UpstreamOptions = {
   registry?: Registry;
 };
 
-const MAX_CONNECTIONS = 32;
+export const MAX_CONNECTIONS = 32;
 const MAX_RESPONSE_BYTES = 2 * 1_048_576;
 
 export function openUpstream({ name, url, timeoutMs, registry }: UpstreamOptions): Upstream {

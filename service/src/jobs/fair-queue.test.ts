@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { createFairQueue } from './fair-queue.ts';
+
+const newQueue = (concurrency: number, maxWaitMs = 10_000) =>
+  createFairQueue({ concurrency, maxWaitMs, timeout: () => new Error('too long') });
+
+test('a lane with a thousand waiting delays another by one turn', async () => {
+  const queue = newQueue(2);
+  const order: string[] = [];
+  const run = async (lane: string) => {
+    const leave = await queue.take(lane);
+    order.push(lane);
+    await Promise.resolve();
+    leave();
+  };
+  const greedy = Array.from({ length: 1_000 }, () => run('greedy'));
+  expect(queue.waiting()).toBe(998);
+  await Promise.all([run('other'), run('third')]);
+  expect(order.indexOf('other')).toBeLessThanOrEqual(3);
+  expect(order.indexOf('third')).toBeLessThanOrEqual(4);
+  await Promise.all(greedy);
+  expect([order.length, queue.waiting()]).toEqual([1_002, 0]);
+});
+
+test('never runs more than its slots, and a slot given back twice counts once', async () => {
+  const queue = newQueue(3);
+  let running = 0;
+  let most = 0;
+  await Promise.all(
+    Array.from({ length: 50 }, async (_, i) => {
+      const leave = await queue.take(`lane ${i % 4}`);
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve, i % 3));
+      running--;
+      leave();
+      leave();
+    }),
+  );
+  expect(most).toBe(3);
+});
+
+test('a wait that lasts too long fails and leaves its place', async () => {
+  const queue = newQueue(1, 5);
+  const leave = await queue.take('a');
+  await expect(queue.take('b')).rejects.toThrow('too long');
+  expect(queue.waiting()).toBe(0);
+  leave();
+  (await queue.take('b'))();
+});

@@ -1,0 +1,79 @@
+/**
+ * Shares a limited number of slots between lanes. Work starts at once while a slot is free; otherwise the lanes with
+ * waiting work take turns, so a lane with thousands waiting delays another one by a single turn.
+ */
+export type FairQueue = {
+  /** Resolves to a function that gives the slot back. Rejects with `timeout()` if no slot was free in time. */
+  take(lane: string): Promise<() => void>;
+  waiting(): number;
+};
+
+type Waiting = { start(): void };
+
+export function createFairQueue({
+  concurrency,
+  maxWaitMs,
+  timeout,
+}: {
+  concurrency: number;
+  maxWaitMs: number;
+  timeout: () => Error;
+}): FairQueue {
+  let running = 0;
+  let waitingCount = 0;
+  /** Lanes with waiting work, in the order of their turns. */
+  const lanes = new Map<string, Set<Waiting>>();
+
+  const leave = (lane: string, waiting: Set<Waiting>, one: Waiting) => {
+    waiting.delete(one);
+    waitingCount--;
+    if (waiting.size === 0) lanes.delete(lane);
+  };
+  const startNext = () => {
+    const [turn] = lanes;
+    const [first] = turn?.[1] ?? [];
+    if (turn === undefined || first === undefined) {
+      running--;
+      return;
+    }
+    const [lane, waiting] = turn;
+    // Its next turn comes after those of all others.
+    lanes.delete(lane);
+    lanes.set(lane, waiting);
+    leave(lane, waiting, first);
+    first.start();
+  };
+  const releaseOnce = () => {
+    let isReleased = false;
+    return () => {
+      if (isReleased) return;
+      isReleased = true;
+      startNext();
+    };
+  };
+  return {
+    waiting: () => waitingCount,
+    take: (lane) => {
+      if (running < concurrency) {
+        running++;
+        return Promise.resolve(releaseOnce());
+      }
+      const waiting = lanes.get(lane) ?? new Set();
+      lanes.set(lane, waiting);
+      waitingCount++;
+      return new Promise((resolve, reject) => {
+        const one = {
+          start: () => {
+            clearTimeout(timer);
+            resolve(releaseOnce());
+          },
+        };
+        const timer = setTimeout(() => {
+          leave(lane, waiting, one);
+          reject(timeout());
+        }, maxWaitMs);
+        waiting.add(one);
+      });
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import { createFairQueue, type FairQueue } from '../jobs/fair-queue.ts';
+import { UpstreamFailure, upstreamError } from './failure.ts';
+import { MAX_CONNECTIONS } from './upstream.ts';
+
+/** How long a call may wait for its turn at a provider. */
+const MAX_WAIT_MS = 8_000;
+
+/** Returns the queue in which partners wait for the provider called `name`. */
+export function createCallQueue(name: string): FairQueue {
+  return createFairQueue({
+    concurrency: MAX_CONNECTIONS,
+    maxWaitMs: MAX_WAIT_MS,
+    timeout: () => upstreamError(name, new UpstreamFailure('not_sent', 'too many calls')),
+  });
+}
+
+type Call = (...args: unknown[]) => Promise<unknown>;
+
+/** Returns a copy of the provider whose `calls` wait in the lane of a partner. */
+export function inLane<P extends object>(
+  provider: P,
+  calls: readonly (keyof P)[],
+  queue: FairQueue,
+  lane: string,
+): P {
+  const own = { ...provider };
+  for (const name of calls) {
+    const inTurn = async (...args: unknown[]) => {
+      const leave = await queue.take(lane);
+      try {
+        return await (provider[name] as Call)(...args);
+      } finally {
+        leave();
+      }
+    };
+    own[name] = inTurn as P[keyof P];
+  }
+  return own;
+}
