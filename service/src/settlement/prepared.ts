@@ -8,6 +8,7 @@ import {
   freeApproval,
   hasPrepared,
   makePreparedDue,
+  postponeRows,
   type SettlementRow,
   setSource,
   takePrepared,
@@ -19,6 +20,7 @@ export const APPROVAL_TTL_MS = 30 * 60_000;
 
 const BATCH_ROWS = 50;
 const HEADLESS_INTERVAL_SECONDS = 0.5;
+const SHORT_ROW_DELAY_SECONDS = 5;
 
 /**
  * Checks the approvals of prepared rows that are due: once per new head, and new rows at once. Returns how many rows changed,
@@ -58,7 +60,10 @@ async function applyFinding(
   // The allowance is also gone after a commit that this database does not know of, for example after a restore.
   if (finding.state === 'short') {
     if ((await driver.skipCommitted([row])).length === 0) return true;
-    if (!(await driver.isCommitExcluded(row))) return false;
+    if (!(await driver.isCommitExcluded(row))) {
+      await postponeRows(ctx.db, [row.id], SHORT_ROW_DELAY_SECONDS);
+      return false;
+    }
   }
   const judge = async (reader: ApprovalReader): Promise<string> => {
     const [own] = await inspectApprovals(reader, [row]);

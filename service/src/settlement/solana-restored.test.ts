@@ -1,10 +1,11 @@
 import { NO_FAULTS } from '@causeway/sandbox/simulators/solana/node.ts';
 import { afterEach, expect, test } from 'vitest';
-import { MINT, revoke } from '../../test/support/solana-instructions.ts';
+import { approveChecked, MINT, revoke } from '../../test/support/solana-instructions.ts';
 import {
   backUpRow,
   EXPIRY_SLOTS,
   FINALITY_SLOTS,
+  FUND,
   solanaWorker,
   UNIT,
   useSolanaSale,
@@ -73,6 +74,22 @@ test('a restored row that is short fails once nothing that was signed before can
   await worker.settle();
   expect(await sale.statusOf(id)).toBe('failed');
   expect(await sale.reasonOf(id)).toBe('insufficient_allowance');
+});
+
+test('a prepared row that is short waits as well before it fails', async () => {
+  const buyer = await sale.buyer('prepared short');
+  const source = associatedAccount(buyer.address, MINT);
+  const hash = sale.land(buyer, [approveChecked(source, MINT, FUND, buyer.address, 20n * UNIT)]);
+  const { body } = await sale.post(buyer, 20n * UNIT, hash);
+  expect(body.status).toBe('prepared');
+  sale.land(buyer, [revoke(source, buyer.address)]);
+  sale.mine(2);
+  const worker = solanaWorker(sale);
+  await worker.settle();
+  expect(await sale.statusOf(String(body.id))).toBe('prepared');
+  sale.mine(2 * EXPIRY_SLOTS);
+  await worker.settle();
+  expect(await sale.reasonOf(String(body.id))).toBe('insufficient_allowance');
 });
 
 test('a restored row that has waited too long completes if it was committed', async () => {
