@@ -103,6 +103,8 @@ export type Config = {
   operatorDailyLimit: bigint;
   /** Maximum price per compute unit on Solana, in millionths of a lamport. */
   solanaMaxPrice: bigint;
+  /** How long receipts on Solana are kept. */
+  solanaReceiptDays: number;
   /** How long a participation may wait for its commit. */
   pendingTtlHours: number;
   /** A verdict that ends a larger participation needs two RPC providers, where the chain has them. */
@@ -204,6 +206,7 @@ function readConfig(env: Environment, source: Source): Config {
     operatorMaxTip: BigInt(read('OPERATOR_MAX_TIP_GWEI') ?? 0) * 1_000_000_000n,
     operatorDailyLimit: BigInt(read('OPERATOR_DAILY_LIMIT_MILLIETHER') ?? 0) * 10n ** 15n,
     solanaMaxPrice: BigInt(read('SOLANA_MAX_PRIORITY_FEE') ?? 0),
+    solanaReceiptDays: read('SOLANA_RECEIPT_DAYS'),
     pendingTtlHours: read('PENDING_TTL_HOURS'),
     settlementQuorumUsd: read('SETTLEMENT_QUORUM_USD'),
     operatorMaxFee: BigInt(read('OPERATOR_MAX_FEE_GWEI') ?? 0) * 1_000_000_000n,

@@ -49,6 +49,11 @@ export const SETTLEMENT = {
     'The maximum price per compute unit that the operator pays on Solana, in millionths of a lamport. A commit uses about 2,000 units, a refund 20,000. While the market asks for more, the operator pays this price, which may delay settlement, and raises the alert `fee_cap`.',
     { default: '1000000' },
   ),
+  SOLANA_RECEIPT_DAYS: setting(
+    integer(7, 3_650),
+    'How many days `causeway solana close` keeps the receipts of settled participations. Must exceed the age of every backup that could be restored: without its receipt, a restored participation would be settled again.',
+    { default: '30' },
+  ),
   PENDING_TTL_HOURS: setting(
     integer(1, 8_760),
     'A participation that was not committed this many hours after its creation fails, because the user may no longer want it.',

@@ -70,6 +70,7 @@ export interface OperatorTransactions {
   gas: bigint;
   /** The account whose existence proves that the transaction succeeded, on chains where transactions have no nonces. */
   receipt: Generated<string | null>;
+  receipt_closed_at: Generated<string | null>;
   state: Generated<'open' | 'settled' | 'final' | 'displaced'>;
   mined_hash: Generated<Buffer | null>;
   block_number: Generated<bigint | null>;

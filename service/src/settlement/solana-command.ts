@@ -15,19 +15,24 @@ import { type Config, ConfigError } from '../config.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { runCommand } from '../operations/run-command.ts';
 import { adoptForeignTransactions } from '../operator/foreign-transactions.ts';
+import { closeReceipts } from '../operator/receipt-close.ts';
 import { openSolanaSigner, type SolanaSigner } from '../operator/solana-signer.ts';
+import { compareVaults } from './solana-vaults.ts';
 
 export const SOLANA_HELP: CommandHelp = {
   usage: [
     'solana fund create SLUG --standby ADDRESS [--chain solana_mainnet|solana_devnet]',
     'solana adopt CHAIN',
+    'solana close CHAIN',
+    'solana vaults CHAIN',
   ],
   description:
-    "fund create creates the fund account of an offer on Solana and prints its address, the `address` in the offer file: a multisig account of which the operator or a standby key alone can sign. Its signers never change, so keep the standby key offline and safe. The operator's key pays the rent. Running the command again prints the same address. adopt lets settlement continue after transactions at the funds that this service did not send (the alert foreign_transaction): find out first who signed them.",
+    "fund create creates the fund account of an offer on Solana and prints its address, the `address` in the offer file: a multisig account of which the operator or a standby key alone can sign. Its signers never change, so keep the standby key offline and safe. The operator's key pays the rent. Running the command again prints the same address. adopt lets settlement continue after transactions at the funds that this service did not send (the alert foreign_transaction): find out first who signed them. close closes the receipts of participations that were settled more than SOLANA_RECEIPT_DAYS days ago and returns their rent to the operator; restore no backup older than that afterwards. vaults compares the balance of every vault with what participations have paid, and prints what its owner moved besides.",
   examples: {
     'solana fund create harbour-quarter --standby 9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin':
       'Create the fund of an offer on the main net',
     'solana adopt solana_mainnet': 'Continue after the standby key was used by hand',
+    'solana close solana_mainnet': 'Get the rent of old receipts back',
   },
 };
 
@@ -40,36 +45,72 @@ export async function runSolana(config: Config, args: string[]): Promise<void> {
     allowPositionals: true,
   });
   const [noun, verb, slug, ...more] = positionals;
-  if (noun === 'adopt') return runAdopt(config, verb, slug);
+  const onChain = ON_CHAIN[noun ?? ''];
+  if (onChain !== undefined) {
+    if (slug !== undefined || !SOLANA_CHAIN_NAMES.some((name) => name === verb))
+      throw new UsageError(`solana ${noun} requires one of ${SOLANA_CHAIN_NAMES.join(', ')}`);
+    return onChain(config, verb ?? '');
+  }
   if (noun !== 'fund' || verb !== 'create' || slug === undefined || more.length > 0)
-    throw new UsageError('solana requires one of the commands fund create SLUG and adopt CHAIN');
+    throw new UsageError(
+      'solana requires one of the commands fund create SLUG, adopt, close and vaults CHAIN',
+    );
   const { standby } = values;
   if (standby === undefined || decodeBase58(standby, 32) === null)
     throw new UsageError('solana fund create requires --standby, the address of a second key in base58');
   if (!SOLANA_CHAIN_NAMES.some((name) => name === values.chain))
     throw new UsageError(`--chain must be one of ${SOLANA_CHAIN_NAMES.join(', ')}`);
-  if (config.solanaKey === null)
+  const signer = await openSigner(config);
+  if (standby === signer.address)
+    throw new UsageError('--standby must be another key than that of the operator');
+  await withChain(config, values.chain, async (chain) =>
+    console.log(await createFund(chain, signer, slug, standby)),
+  );
+}
+
+const ON_CHAIN: Readonly<Record<string, (config: Config, chain: string) => Promise<void>>> = {
+  adopt: (config, chain) =>
+    runCommand(config, async ({ db }) => {
+      const count = await adoptForeignTransactions(db, chain);
+      console.log(`Adopted ${count} transaction${count === 1 ? '' : 's'}.`);
+    }),
+  close: async (config, name) => {
+    const signer = await openSigner(config);
+    await withChain(config, name, (chain) =>
+      runCommand(config, async ({ db }) => {
+        const { closed, kept } = await closeReceipts({ db, chain, signer }, config.solanaReceiptDays);
+        console.log(`Closed ${closed} receipts. Kept ${kept} that hold tokens or belong to another key.`);
+      }),
+    );
+  },
+  vaults: (config, name) =>
+    withChain(config, name, (chain) =>
+      runCommand(config, async ({ db }) => {
+        for (const { vault, balance, settled, moved } of await compareVaults(db, chain))
+          console.log(`${vault}: balance ${balance}, settled ${settled}, moved by others ${moved}`);
+      }),
+    ),
+};
+
+async function openSigner({ solanaKey }: Config): Promise<SolanaSigner> {
+  if (solanaKey === null)
     throw new ConfigError([
       'SOLANA_OPERATOR_KEY: is required by solana; set SOLANA_OPERATOR_KEY, SOLANA_OPERATOR_KEY_FILE or SOLANA_OPERATOR_KMS_KEY',
     ]);
-  const signer = await openSolanaSigner(config.solanaKey, realClock());
-  if (standby === signer.address)
-    throw new UsageError('--standby must be another key than that of the operator');
-  const chains = openChains({ urls: config.rpcUrls });
+  return openSolanaSigner(solanaKey, realClock());
+}
+
+async function withChain(
+  { rpcUrls }: Config,
+  name: string,
+  work: (chain: SolanaChain) => Promise<void>,
+): Promise<void> {
+  const chains = openChains({ urls: rpcUrls });
   try {
-    console.log(await createFund(chains.solana(values.chain), signer, slug, standby));
+    await work(chains.solana(name));
   } finally {
     await chains.close();
   }
-}
-
-async function runAdopt(config: Config, chain: string | undefined, more: string | undefined): Promise<void> {
-  if (more !== undefined || !SOLANA_CHAIN_NAMES.some((name) => name === chain))
-    throw new UsageError(`solana adopt requires one of ${SOLANA_CHAIN_NAMES.join(', ')}`);
-  await runCommand(config, async ({ db }) => {
-    const count = await adoptForeignTransactions(db, chain ?? '');
-    console.log(`Adopted ${count} transaction${count === 1 ? '' : 's'}.`);
-  });
 }
 
 /** Creates the fund account unless it exists. Returns its address once it is final. */

@@ -12,10 +12,12 @@ import {
   solanaWorker,
   UNIT,
   useSolanaSale,
+  VAULT,
 } from '../../test/support/solana-sale.ts';
 import { associatedAccount, keyOf } from '../chain/solana/addresses.ts';
 import { memo, transferChecked, transferLamports } from '../chain/solana/instructions.ts';
 import { adoptForeignTransactions, listForeignTransactions } from '../operator/foreign-transactions.ts';
+import { compareVaults } from './solana-vaults.ts';
 
 const sale = useSolanaSale();
 const CHAIN = 'solana_devnet';
@@ -95,4 +97,24 @@ test('a transfer of a fund within a batch is reported', async () => {
   expect(sale.solana.chain.ledger.find(signature)?.err).toBeNull();
   await solanaWorker(sale).settle();
   expect(await listForeign()).toMatchObject([{ signature }]);
+});
+
+test('the vaults are compared with what participations paid, and what the owner moved is told', async () => {
+  const { db, chains } = sale.app.ctx;
+  const compare = async () => (await compareVaults(db, chains.solana(CHAIN)))[0]?.moved ?? 0n;
+  const before = await compare();
+  await sale.participate(await sale.buyer('vault'), 8n * UNIT);
+  await solanaWorker(sale).settle();
+  sale.mine(FINALITY_SLOTS + 1);
+  await solanaWorker(sale).settle();
+  expect(await compare()).toBe(before);
+  const owner = keyOfSeed(solanaRoles.vaultOwner.seed);
+  const cold = solanaKey('cold').address;
+  setTokenAccount(sale.solana, cold, owner.address, 0n);
+  const transfer = { source: VAULT, mint: MINT, destination: cold, amount: 3n * UNIT, decimals: 6 };
+  sale.land(owner, [transferChecked({ ...transfer, authority: owner.address, signers: [owner.address] })]);
+  sale.mine(FINALITY_SLOTS + 1);
+  expect(await compare()).toBe(before - 3n * UNIT);
+  await solanaWorker(sale).round();
+  expect(sale.app.logged()).toContain('the vault holds another amount than participations paid');
 });

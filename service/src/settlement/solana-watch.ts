@@ -4,9 +4,11 @@ import { listForeignTransactions } from '../operator/foreign-transactions.ts';
 import { type Backlog, createBacklog, watchSigner } from '../operator/watch-signers.ts';
 import { listFunds } from './reconcile-store.ts';
 import type { SolanaParts } from './solana-parts.ts';
+import { compareVaults } from './solana-vaults.ts';
 
 export type WatchState = {
   checkedAt: number | null;
+  vaultsComparedAt: number | null;
   /** Participations that wait because a foreign transaction names them. */
   foreignIds: ReadonlySet<string>;
   /** By signer. */
@@ -15,9 +17,10 @@ export type WatchState = {
 
 const WATCH_INTERVAL_MS = 60_000;
 const ALERT_SECONDS = 90;
+const VAULTS_INTERVAL_MS = 24 * 3_600_000;
 
 export function createWatchState(): WatchState {
-  return { checkedAt: null, foreignIds: new Set(), backlogs: new Map() };
+  return { checkedAt: null, vaultsComparedAt: null, foreignIds: new Set(), backlogs: new Map() };
 }
 
 /**
@@ -33,6 +36,7 @@ export async function watchFunds(parts: SolanaParts, state: WatchState): Promise
     return true;
   });
   if (isDone) state.checkedAt = performance.now();
+  await reportVaults(parts, state);
   const foreign = await listForeignTransactions(ctx.db, chain.name);
   state.foreignIds = new Set(foreign.flatMap(({ participationId }) => participationId ?? []));
   const [first] = foreign;
@@ -54,4 +58,21 @@ async function watchSigners({ ctx, account }: SolanaParts, { backlogs }: WatchSt
     if (!(await watchSigner(account, signer, funds, backlog))) isDone = false;
   }
   return isDone;
+}
+
+/** Logs once a day what was moved from and to the vaults besides commits and refunds, so that operators can explain it. */
+async function reportVaults({ ctx, account: { chain } }: SolanaParts, state: WatchState): Promise<void> {
+  const now = performance.now();
+  if (state.vaultsComparedAt !== null && now - state.vaultsComparedAt < VAULTS_INTERVAL_MS) return;
+  state.vaultsComparedAt = now;
+  try {
+    for (const { vault, balance, settled, moved } of await compareVaults(ctx.db, chain)) {
+      const amounts = { balance: String(balance), settled: String(settled), moved: String(moved) };
+      const fields = { chain: chain.name, vault, ...amounts };
+      if (moved === 0n) ctx.log.info(fields, 'the vault holds what participations paid');
+      else ctx.log.warn(fields, 'the vault holds another amount than participations paid');
+    }
+  } catch (err) {
+    ctx.log.warn({ err, chain: chain.name }, 'cannot compare the vaults');
+  }
 }

@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { encodeMessage, encodeTransaction } from '@causeway/contracts/encodings/solana-message.ts';
+import { keyOf, TOKEN_PROGRAM } from '../chain/solana/addresses.ts';
+import type { SolanaChain } from '../chain/solana/client.ts';
+import { closeAccount } from '../chain/solana/instructions.ts';
+import { readAccounts, readBlockhash, readEpoch } from '../chain/solana/reads.ts';
+import { sendTransaction } from '../chain/solana/send.ts';
+import { readTokenAccount } from '../chain/solana/token-accounts.ts';
+import { parseTransaction, resolveInstruction } from '../chain/solana/wire-transaction.ts';
+import type { Db } from '../db/pool.ts';
+import { type ClosableReceipt, listClosable, markReceiptsClosed } from './receipt-close-store.ts';
+import { SigningRefused } from './receipt-policy.ts';
+import type { SolanaSigner } from './solana-signer.ts';
+
+export type CloseParts = { db: Db; chain: SolanaChain; signer: SolanaSigner };
+
+/** What fits into a transaction. */
+const BATCH_RECEIPTS = 27;
+const POLL_INTERVAL_MS = 1_000;
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+const CLOSE_ACCOUNT = 9;
+
+/**
+ * Closes the receipts of this key that are older than `days` days, and returns their rent to it. A receipt is what stops a
+ * database restored from an older backup from paying again, so `days` must exceed the age of every backup that could be
+ * restored. Returns how many were closed, and how many had to be kept.
+ */
+export async function closeReceipts(
+  parts: CloseParts,
+  days: number,
+): Promise<{ closed: number; kept: number }> {
+  const { db, chain, signer } = parts;
+  const totals = { closed: 0, kept: 0 };
+  for (let after = FIRST_ID; ; ) {
+    const { height } = await readEpoch(chain);
+    const key = { chain: chain.name, address: signer.address };
+    const batch = await listClosable(db, key, { days, height, after, limit: BATCH_RECEIPTS });
+    const last = batch.at(-1);
+    if (last === undefined) return totals;
+    after = last.id;
+    const kept = await closeBatch(parts, batch);
+    totals.kept += kept;
+    totals.closed += batch.length - kept;
+  }
+}
+
+/** Returns how many receipts cannot be closed: those of other keys, and those that somebody sent tokens to. */
+async function closeBatch(parts: CloseParts, batch: readonly ClosableReceipt[]): Promise<number> {
+  const { db, chain, signer } = parts;
+  for (let lastValidHeight: bigint | null = null; ; await sleep(POLL_INTERVAL_MS)) {
+    const { slot, height } = await readEpoch(chain);
+    const receipts = batch.map(({ receipt }) => receipt);
+    const accounts = await readAccounts(chain, receipts, { commitment: 'finalized', minSlot: slot });
+    const tokens = accounts.map(readTokenAccount);
+    const open = batch.filter((_, i) => tokens[i]?.owner === signer.address && tokens[i]?.amount === 0n);
+    const kept = batch.filter((each, i) => accounts[i] != null && !open.includes(each));
+    const gone = batch.filter((each) => !open.includes(each) && !kept.includes(each));
+    await markReceiptsClosed(
+      db,
+      gone.map(({ id }) => id),
+    );
+    if (open.length === 0) return kept.length;
+    if (lastValidHeight === null || height > lastValidHeight)
+      lastValidHeight = await sendClose(
+        parts,
+        open.map(({ receipt }) => receipt),
+      );
+  }
+}
+
+/** Returns the last block height at which the transaction can land. */
+async function sendClose({ chain, signer }: CloseParts, receipts: readonly string[]): Promise<bigint> {
+  const { hash, lastValidHeight } = await readBlockhash(chain);
+  const instructions = receipts.map((receipt) => closeAccount(receipt, signer.address));
+  const message = encodeMessage({ feePayer: keyOf(signer.address), blockhash: keyOf(hash), instructions });
+  const raw = await signer.signTransaction(message, (bytes) =>
+    assertCloseAllowed(signer.address, receipts, bytes),
+  );
+  await sendTransaction(chain, raw);
+  return lastValidHeight;
+}
+
+/** Throws `SigningRefused` unless the message only closes these receipts and pays their rent to the operator. */
+export function assertCloseAllowed(operator: string, receipts: readonly string[], message: Uint8Array): void {
+  const { keys, signers, instructions } = parseTransaction(encodeTransaction(message, []));
+  const isAllowed =
+    signers.length === 1 &&
+    signers[0] === operator &&
+    instructions.length === receipts.length &&
+    instructions.every((each, i) => {
+      const { program, accounts, data } = resolveInstruction(keys, each);
+      const [receipt, destination, owner] = accounts;
+      const isClose = program === TOKEN_PROGRAM && data.length === 1 && data[0] === CLOSE_ACCOUNT;
+      return isClose && receipt === receipts[i] && destination === operator && owner === operator;
+    });
+  if (!isAllowed) throw new SigningRefused('the message does more than close receipts');
+}

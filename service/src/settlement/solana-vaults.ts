@@ -1,0 +1,19 @@
+import type { SolanaChain } from '../chain/solana/client.ts';
+import { readAccounts } from '../chain/solana/reads.ts';
+import { readTokenAccount } from '../chain/solana/token-accounts.ts';
+import type { Db } from '../db/pool.ts';
+import { listVaults } from './vault-store.ts';
+
+/** `settled`: what participations have paid in and not got back. `moved`: what its owner, or a thief, has moved besides. */
+export type VaultBalance = { vault: string; balance: bigint; settled: bigint; moved: bigint };
+
+/** Compares the finalized balance of every vault with the database. Differences are told and never corrected. */
+export async function compareVaults(db: Db, chain: SolanaChain): Promise<VaultBalance[]> {
+  const vaults = await listVaults(db, chain.name);
+  const addresses = vaults.map(({ vault }) => vault);
+  const accounts = await readAccounts(chain, addresses, { commitment: 'finalized' });
+  return vaults.map(({ vault, settled }, i) => {
+    const balance = readTokenAccount(accounts[i] ?? null)?.amount ?? 0n;
+    return { vault, balance, settled, moved: balance - settled };
+  });
+}
