@@ -1,0 +1,21 @@
+import { startTarget } from './load.ts';
+import type { Options, Result } from './result.ts';
+import type { SolanaFigures } from './solana-settlement.ts';
+
+const ROWS = 1_000;
+
+/** Verifies and settles participations on Solana with slots of 400 ms that are final after 31. */
+export async function run({ rows = ROWS }: Options): Promise<Result> {
+  const { target, stop } = await startTarget<SolanaFigures>('./solana-settlement.ts', [String(rows)]);
+  await stop();
+  return {
+    name: `settlement of ${rows} participations on Solana`,
+    figures: { ...target },
+    bars: [
+      { label: 'approvals verified per CPU second', value: target.verifiedPerCpuSecond, min: 200 },
+      { label: 'participations settled per CPU second', value: target.settledPerCpuSecond, min: 50 },
+      { label: 'participations settled per second, end to end', value: target.settledPerSecond, min: 10 },
+      { label: 'RPC calls per settled participation', value: target.rpcCallsPerRow, max: 12 },
+    ],
+  };
+}
