@@ -10,18 +10,36 @@ export const HELD: Check = {
   next: CONTACT,
 };
 
+/** Created once: most checks of most users pass. */
+const PASSED = {
+  account: checkOf('account', 'passed', 'Your account is in good standing.'),
+  sanctions: checkOf('sanctions', 'passed', 'Your wallet can be used.'),
+  country_policy: checkOf('country_policy', 'passed', 'Your country is served.'),
+  offer_window: checkOf('offer_window', 'passed', 'The offer is open.'),
+  wallet_proof: checkOf('wallet_proof', 'passed', 'You have proven that you own the wallet.'),
+  supply: checkOf('supply', 'passed', 'Supply is left.'),
+  allow_list: checkOf('allow_list', 'passed', 'Your wallet is on the allow-list.'),
+} as const;
+
 /**
  * Decides every check of one option from the situation. Pure: the dry run and all gates call it, and differ only in which
  * checks they use (`purpose.ts`).
  */
 export function decide(situation: Situation): Finding[] {
-  const { option } = situation;
-  return [
-    ...[decideAccount, decideSanctions, decideCountry].map((check) => check(situation)),
-    ...option.requirements.map((requirement) => decideRequirement(requirement, situation)),
-    ...[decideWindow, decideProof, decideSupply].map((check) => check(situation)),
-    ...(situation.allowList === 'none' ? [] : [decideAllowList(situation)]),
-  ].map((finding) => ('check' in finding ? finding : { check: finding }));
+  const findings: Finding[] = [
+    { check: decideAccount(situation) },
+    { check: decideSanctions(situation) },
+    { check: decideCountry(situation) },
+  ];
+  for (const requirement of situation.option.requirements)
+    findings.push(decideRequirement(requirement, situation));
+  findings.push(
+    { check: decideWindow(situation) },
+    { check: decideProof(situation) },
+    decideSupply(situation),
+  );
+  if (situation.allowList !== 'none') findings.push({ check: decideAllowList(situation) });
+  return findings;
 }
 
 function checkOf(code: CheckCode, status: Check['status'], message: string): Check {
@@ -29,16 +47,16 @@ function checkOf(code: CheckCode, status: Check['status'], message: string): Che
 }
 
 function decideAccount({ isHeld }: Situation): Check {
-  return isHeld ? HELD : checkOf('account', 'passed', 'Your account is in good standing.');
+  return isHeld ? HELD : PASSED.account;
 }
 
 function decideSanctions({ isSanctioned }: Situation): Check {
-  if (!isSanctioned) return checkOf('sanctions', 'passed', 'Your wallet can be used.');
+  if (!isSanctioned) return PASSED.sanctions;
   return { ...checkOf('sanctions', 'rejected', 'This wallet cannot be used.'), next: CONTACT };
 }
 
 function decideCountry({ countryPolicy }: Situation): Check {
-  if (countryPolicy === 'passed') return checkOf('country_policy', 'passed', 'Your country is served.');
+  if (countryPolicy === 'passed') return PASSED.country_policy;
   if (countryPolicy === 'rejected')
     return { ...checkOf('country_policy', 'rejected', 'We do not serve your country.'), next: CONTACT };
   if (countryPolicy === 'waiting')
@@ -56,7 +74,7 @@ export function decideWindow({
 }: Pick<Situation, 'now'> & { offer: Pick<Situation['offer'], 'opens' | 'ends'> }): Check {
   switch (offerState(offer, now)) {
     case 'open':
-      return checkOf('offer_window', 'passed', 'The offer is open.');
+      return PASSED.offer_window;
     case 'ended':
       return checkOf('offer_window', 'rejected', 'The offer has ended.');
     case 'upcoming': {
@@ -71,8 +89,7 @@ function dayOf(time: number): string {
 }
 
 function decideProof({ proof, wallet }: Situation): Check {
-  if (proof === 'proven')
-    return checkOf('wallet_proof', 'passed', 'You have proven that you own the wallet.');
+  if (proof === 'proven') return PASSED.wallet_proof;
   if (proof === 'unreachable') return unreachable('wallet_proof');
   const body =
     wallet === null
@@ -89,16 +106,13 @@ function decideProof({ proof, wallet }: Situation): Check {
 }
 
 function decideSupply({ remainingSupply: remaining }: Situation): Finding {
-  if (remaining === null) return { check: checkOf('supply', 'passed', 'Supply is left.') };
-  const check =
-    remaining > 0n
-      ? checkOf('supply', 'passed', 'Supply is left.')
-      : checkOf('supply', 'rejected', 'This option is sold out.');
+  if (remaining === null) return { check: PASSED.supply };
+  const check = remaining > 0n ? PASSED.supply : checkOf('supply', 'rejected', 'This option is sold out.');
   return { check, remaining };
 }
 
 function decideAllowList({ allowList, offer, wallet }: Situation): Check {
-  if (allowList === 'allowed') return checkOf('allow_list', 'passed', 'Your wallet is on the allow-list.');
+  if (allowList === 'allowed') return PASSED.allow_list;
   if (allowList === 'unreachable') return unreachable('allow_list');
   if (allowList === 'issuer')
     return {
