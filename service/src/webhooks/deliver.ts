@@ -7,7 +7,7 @@ import { toTimestamp } from '../http/wire.ts';
 import {
   type ClaimedDelivery,
   finishResend,
-  insertAttempt,
+  insertAttempts,
   insertDeliveries,
   markDelivered,
   moveCursor,
@@ -16,11 +16,12 @@ import {
   releaseDelivery,
 } from './delivery-store.ts';
 import { SECRET_PURPOSE } from './endpoint.ts';
-import { noteFailure, noteSuccess } from './health.ts';
+import { noteFailure } from './health.ts';
 import { countFailure } from './health-store.ts';
 import { retryDelayMs } from './retry-schedule.ts';
 import type { SendResult } from './sender.ts';
 import { signatureHeaders } from './signature.ts';
+import type { Success } from './success-batches.ts';
 
 const BATCH_SIZE = 500;
 
@@ -43,7 +44,11 @@ export async function createDeliveries(ctx: Context, endpointId: string): Promis
 }
 
 /** Makes one attempt and records its outcome. */
-export async function deliver(ctx: Context, delivery: ClaimedDelivery): Promise<void> {
+export async function deliver(
+  ctx: Context,
+  delivery: ClaimedDelivery,
+  recordSuccess: (success: Success) => Promise<void>,
+): Promise<void> {
   const { id, endpoint_id, sealed_secret, previous_sealed_secret, url } = delivery;
   // The same event gives the same bytes on every attempt.
   const body = JSON.stringify(renderEvent(delivery));
@@ -59,12 +64,13 @@ export async function deliver(ctx: Context, delivery: ClaimedDelivery): Promise<
   };
   const result = await ctx.webhooks.send(url, headers, body);
   if (result.error === 'stopped') await releaseDelivery(ctx.db, delivery);
-  else await recordAttempt(ctx, delivery, at, result);
+  else await recordAttempt(ctx, delivery, recordSuccess, at, result);
 }
 
 async function recordAttempt(
   ctx: Context,
   delivery: ClaimedDelivery,
+  recordSuccess: (success: Success) => Promise<void>,
   at: number,
   { durationMs, retryAfterSeconds, ...result }: SendResult,
 ): Promise<void> {
@@ -74,17 +80,15 @@ async function recordAttempt(
     ...{ id: newId(ctx.clock, ctx.random), delivery_id: delivery.delivery_id, kind: delivery.kind },
     ...{ at: toTimestamp(Math.floor(at) * 1000), duration_ms: durationMs, ...result },
   };
+  if (isSuccess && delivery.kind === 'scheduled') return recordSuccess({ delivery, attempt });
   await ctx.db.transaction().execute(async (tx) => {
     // A resend does not count towards the endpoint's health, so that partners can experiment. Otherwise the endpoint is
     // locked before the delivery, as everywhere.
     if (delivery.kind === 'resend') {
       await finishResend(tx, delivery);
-      if (isSuccess) await markDelivered(tx, delivery.delivery_id);
-    } else if (isSuccess) {
-      await noteSuccess(ctx, tx, delivery);
-      await markDelivered(tx, delivery.delivery_id);
+      if (isSuccess) await markDelivered(tx, [delivery.delivery_id]);
     } else await recordFailure(ctx, tx, delivery, status, retryAfterSeconds);
-    await insertAttempt(tx, attempt);
+    await insertAttempts(tx, [attempt]);
   });
 }
 

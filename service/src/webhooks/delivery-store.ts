@@ -160,13 +160,22 @@ export async function claimResends(db: Db, endpointId: string, limit: number): P
   return rows;
 }
 
-export async function insertAttempt(tx: Db, attempt: Insertable<WebhookAttempts>): Promise<void> {
-  await tx.insertInto('webhook_attempts').values(attempt).execute();
+export async function insertAttempts(
+  tx: Db,
+  attempts: readonly Insertable<WebhookAttempts>[],
+): Promise<void> {
+  // One parameter, so that batches of all sizes are one statement.
+  await sql`insert into webhook_attempts (id, delivery_id, kind, at, duration_ms, status, error, address, response)
+    select id, delivery_id, kind, at, duration_ms, status, error, address, response
+    from json_populate_recordset(null::webhook_attempts, ${JSON.stringify(attempts)}::json)`.execute(tx);
 }
 
-export async function markDelivered(tx: Db, id: string): Promise<void> {
-  await sql`update webhook_deliveries set state = 'delivered', next_attempt_at = null, lease_until = null
-    where id = ${id}`.execute(tx);
+export async function markDelivered(tx: Db, ids: readonly string[]): Promise<void> {
+  await sql`with locked as materialized (
+      select id from webhook_deliveries where id = any(${ids}::uuid[]) order by id for update
+    )
+    update webhook_deliveries d set state = 'delivered', next_attempt_at = null, lease_until = null
+    from locked where d.id = locked.id`.execute(tx);
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   listEndpointsBehind,
   listEndpointsWithWork,
 } from './delivery-store.ts';
+import { createSuccessBatches } from './success-batches.ts';
 
 const POLL_INTERVAL_MS = 500;
 const MAX_PER_ENDPOINT = 8;
@@ -29,6 +30,7 @@ export async function startWebhookWorker(ctx: Context): Promise<WebhookWorker> {
   const running = new Set<Promise<void>>();
   const perEndpoint = new Map<string, number>();
   const perPartner = new Map<string, number>();
+  const recordSuccess = createSuccessBatches(ctx);
   let turn = 0;
   let round: Promise<void> | null = null;
   let isWoken = false;
@@ -38,7 +40,7 @@ export async function startWebhookWorker(ctx: Context): Promise<WebhookWorker> {
     const { endpoint_id: endpoint, partner_id: partner, delivery_id } = delivery;
     add(perEndpoint, endpoint, 1);
     add(perPartner, partner, 1);
-    const attempt = deliver(ctx, delivery)
+    const attempt = deliver(ctx, delivery, recordSuccess)
       .catch((err: unknown) => ctx.log.warn({ err, delivery_id }, 'recording a webhook attempt failed'))
       .finally(() => {
         running.delete(attempt);
