@@ -128,6 +128,17 @@ export type Event = {
   } | undefined;
 };
 
+export type EventProof = {
+  object: 'event_proof';
+  event_id: string;
+  /** The event as webhooks deliver it; its hash is the leaf. */
+  leaf: string;
+  /** The key that verifies the checkpoint (C2SP signed-note). Keep it: it does not change with the event. */
+  key: string;
+  /** A C2SP `tlog-proof`: the inclusion proof of the leaf at `sequence` minus one, and a signed checkpoint. */
+  proof: string;
+};
+
 export type Events = {
   object: 'list';
   data: Array<Event>;
@@ -1044,6 +1055,10 @@ export type Operations = {
   /** Get an event. */
   getEvent: {
     reply: Event;
+  };
+  /** Get a proof of an event. */
+  getEventProof: {
+    reply: EventProof;
   };
   /** Create a webhook endpoint. */
   createWebhookEndpoint: {

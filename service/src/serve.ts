@@ -13,6 +13,7 @@ import { openPool } from './db/pool.ts';
 import { assertSessions } from './db/session-check.ts';
 import { startDocumentReconciler } from './documents/reconcile.ts';
 import { startSequencer } from './events/sequencer.ts';
+import { startEventTrees } from './events/tree.ts';
 import { prepareDrain } from './http/drain.ts';
 import { freePort } from './http/free-port.ts';
 import { listenOrExplain } from './http/listen-failure.ts';
@@ -123,6 +124,7 @@ async function start(
   running.push((await startIdentityReconciler(ctx)).stop);
   running.push((await startDocumentReconciler(ctx)).stop);
   running.push(startSequencer(ctx));
+  running.push(startEventTrees(ctx));
   running.push(startStatusReports(ctx));
   running.push(startAuditSealer(ctx));
   running.push(startOfferReports(ctx));

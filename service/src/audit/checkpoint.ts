@@ -13,12 +13,12 @@ const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 const ED25519 = 1;
 
-/** `formerKeys` are the public keys of removed secrets. */
+/** `formerKeys` are the public keys of removed secrets; `origin` names the log in its notes. */
 export function createCheckpointKeys(
   sealing: Pick<Sealing, 'tags'>,
   formerKeys: readonly Buffer[] = [],
+  origin = 'causeway/audit',
 ): CheckpointKeys {
-  const origin = 'causeway/audit';
   const listed = sealing.tags('audit checkpoint', 'ed25519').map((seed) => signingKey(origin, seed));
   const [newest] = listed;
   if (newest === undefined) throw new Error('at least one secret is required');

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { toTimestamp } from '../http/wire.ts';
 import { expireEvents, forgetExpiredEvents } from './store.ts';
+import { extendTrees } from './tree.ts';
 
 const DAY_MS = 86_400_000;
 /** How long the ids of deleted events are kept: until then, resuming from one is 410; later it is unknown. */
@@ -13,6 +14,7 @@ export async function deleteExpiredEvents({
   config,
 }: Pick<Context, 'db' | 'clock' | 'config'>): Promise<void> {
   const before = toTimestamp((Math.floor(clock.now()) - config.eventsRetentionDays * DAY_MS) * 1000);
+  await extendTrees({ db });
   while (await expireEvents(db, before));
   await forgetExpiredEvents(db, EXPIRED_IDS_RETENTION);
 }

@@ -1,0 +1,69 @@
+import { sql } from 'kysely';
+import type { Db } from '../db/pool.ts';
+import type { TreeNode } from './merkle.ts';
+import type { EventRow } from './store.ts';
+
+/** Locks the tree of the partner until the transaction ends and returns its size. */
+export async function lockTree(tx: Db, partnerId: string): Promise<number> {
+  await sql`insert into event_trees values (${partnerId}, 0) on conflict do nothing`.execute(tx);
+  const { rows } = await sql<{ size: bigint }>`
+    select size from event_trees where partner_id = ${partnerId} for update`.execute(tx);
+  return Number(rows[0]?.size ?? 0n);
+}
+
+/** Reads placed events from a sequence number on, whoever may read them. */
+export async function readLoggedEvents(
+  tx: Db,
+  partnerId: string,
+  { after, limit }: { after: number; limit: number },
+): Promise<EventRow[]> {
+  const { rows } = await sql<EventRow>`
+    select e.id, e.position, e.sequence, e.partner_id, e.user_id, e.type, e.data, e.changes, e.related, e.request_id,
+      e.inserted_at, true as visible
+    from events e where e.partner_id = ${partnerId} and e.sequence > ${after} order by e.sequence limit ${limit}`.execute(
+    tx,
+  );
+  return rows;
+}
+
+export async function readNodes(
+  db: Db,
+  partnerId: string,
+  wanted: readonly Pick<TreeNode, 'level' | 'index'>[],
+): Promise<TreeNode[]> {
+  const { rows } = await sql<{ level: number; index: bigint; hash: Buffer }>`
+    select n.level, n.index, n.hash from event_tree_nodes n
+      join unnest(${wanted.map(({ level }) => level)}::smallint[], ${wanted.map(({ index }) => index)}::bigint[])
+        as w (level, index) on n.level = w.level and n.index = w.index
+    where n.partner_id = ${partnerId}`.execute(db);
+  return rows.map(({ level, index, hash }) => ({ level, index: Number(index), hash }));
+}
+
+export async function insertNodes(
+  tx: Db,
+  partnerId: string,
+  nodes: readonly TreeNode[],
+  size: number,
+): Promise<void> {
+  await sql`insert into event_tree_nodes (partner_id, level, index, hash)
+    select ${partnerId}::uuid, level, index, hash from unnest(${nodes.map(({ level }) => level)}::smallint[],
+      ${nodes.map(({ index }) => index)}::bigint[], ${nodes.map(({ hash }) => hash)}::bytea[]) as n (level, index, hash)`.execute(
+    tx,
+  );
+  await sql`update event_trees set size = ${size} where partner_id = ${partnerId}`.execute(tx);
+}
+
+export async function readTreeSize(db: Db, partnerId: string): Promise<number> {
+  const { rows } = await sql<{
+    size: bigint;
+  }>`select size from event_trees where partner_id = ${partnerId}`.execute(db);
+  return Number(rows[0]?.size ?? 0n);
+}
+
+/** Returns the partners with events that their tree lacks. */
+export async function listPartnersToHash(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ partner_id: string }>`
+    select s.partner_id from partner_sequences s left join event_trees t on t.partner_id = s.partner_id
+    where s.last > coalesce(t.size, 0)`.execute(db);
+  return rows.map(({ partner_id }) => partner_id);
+}
