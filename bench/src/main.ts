@@ -14,6 +14,7 @@ const BENCHMARKS: Record<string, (options: Options) => Promise<Result>> = {
   participations: async (options) => (await import('./participations.ts')).run(options),
   settlement: async (options) => (await import('./settlement.ts')).run(options),
   solana: async (options) => (await import('./solana.ts')).run(options),
+  events: async (options) => (await import('./events.ts')).run(options),
   tokenized: async () => (await import('./tokenized.ts')).run(),
   overload: async () => (await import('./overload.ts')).run(),
   mixed: async () => (await import('./mixed.ts')).run(),

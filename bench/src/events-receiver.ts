@@ -1,0 +1,12 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** Answers webhooks at once, and never answers those to `/hang`. */
+const server = createServer((request, response) => {
+  request.resume();
+  if (request.url !== '/hang') response.writeHead(204).end();
+});
+server.listen(0, '127.0.0.1', () => {
+  const { port } = server.address() as AddressInfo;
+  process.send?.({ url: `http://127.0.0.1:${port}` });
+});
