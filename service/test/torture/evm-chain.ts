@@ -24,6 +24,8 @@ import { MAX_REORGANISATION_DEPTH, type RandomChoices } from './random-choices.t
 const NAME = 'ethereum_sepolia';
 const CHAIN_ID = 11_155_111;
 const GWEI = 1_000_000_000n;
+/** How the token treats the last two investors at first, so that every run meets both kinds of hostility. */
+const FIRST_TREATMENTS: Record<number, bigint> = { 4: 1n, 5: 2n };
 
 /** Starts an embedded EVM chain with a fund of this generation. */
 export async function startEvm(generation: FundGeneration): Promise<TortureChain> {
@@ -55,17 +57,13 @@ export async function startEvm(generation: FundGeneration): Promise<TortureChain
       });
       wallets.push(wallet.address as Hex);
       await payInvestor(chain, usdc, wallet.address as Hex);
+      await treat(chain, usdc, wallet.address as Hex, FIRST_TREATMENTS[index] ?? 0n);
       return wallet;
     },
     disturb: async (random, later) => {
       const done = await disturb(chain, random, later);
       if (random.chance(0.2)) {
-        // The issuer is not ours, so nothing waits for its transaction, and a reorganisation may drop it.
-        const args = [random.pick(wallets), random.pick([0n, 0n, 1n, 2n])] as const;
-        const data = encodeFunctionData({ abi: hostileToken.abi, functionName: 'treat', args });
-        await chain.owner
-          .sendTransaction({ to: usdc, data, gas: 100_000n, maxFeePerGas: 1_000n * GWEI } as never)
-          .catch(() => undefined);
+        await treat(chain, usdc, random.pick(wallets), random.pick([0n, 0n, 1n, 2n]));
         done.push('hostile_treatments');
       }
       mayLackApprovals ||= done.includes('reorganisations');
@@ -107,6 +105,16 @@ function createWallet(
       return keccak256(raw);
     },
   };
+}
+
+/**
+ * Makes the token behave (0), charge a fee (1) or burn all gas (2) for a wallet. The issuer is not ours: nothing waits for its
+ * transaction, and a reorganisation may drop it.
+ */
+async function treat({ owner }: TestChain, hostile: Hex, wallet: Hex, kind: bigint): Promise<void> {
+  const data = encodeFunctionData({ abi: hostileToken.abi, functionName: 'treat', args: [wallet, kind] });
+  const call = { to: hostile, data, gas: 100_000n, maxFeePerGas: 1_000n * GWEI };
+  await owner.sendTransaction(call as never).catch(() => undefined);
 }
 
 /** Sends ether and the token to an investor, and mines enough blocks that no reorganisation undoes it. */
