@@ -103,6 +103,7 @@ describe('the delivery log', () => {
     const next = await list(endpoint, `limit=2&starting_after=${page.starting_after}`);
     expect(next.data.map(({ id }: { id: string }) => id)).toEqual(delivered.slice(1));
     expect((await list(endpoint, `${FILTER('state')}pending`)).data).toHaveLength(1);
+    expect((await list(endpoint, `${FILTER('event_id')}nonsense`)).data).toEqual([]);
     expect((await list(endpoint, `${FILTER('url')}x`)).code).toBe('validation_failed');
   });
 
