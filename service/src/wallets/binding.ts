@@ -10,7 +10,7 @@ import type { UserCaller } from '../http/access.ts';
 import { isId, newId } from '../http/ids.ts';
 import { readPage } from '../http/paging.ts';
 import { toTimestamp } from '../http/wire.ts';
-import { findOffer, findOption } from '../offers/offer.ts';
+import { findOffer, findOption, offerState } from '../offers/offer.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
 import { reportStatuses } from '../requirements/report.ts';
 import { bindingEvent } from './binding-event.ts';
@@ -126,6 +126,8 @@ export async function removeWallet(
   id: string,
 ): Promise<OptionAddress> {
   const offer = await findOffer(ctx, caller, offerId);
+  // Nothing can be removed from an offer that has ended, so the answer does not depend on the id.
+  if (offerState(offer, ctx.clock.now()) === 'ended') throw new ApiError('offer_ended');
   const found = isId(id) ? await findBinding(ctx.db, offer.id, caller.userId, id) : undefined;
   if (found === undefined) throw new ApiError('not_found');
   return ctx.commitReply(async (tx) => {
