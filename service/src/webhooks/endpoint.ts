@@ -7,6 +7,7 @@ import { isId, newId } from '../http/ids.ts';
 import { type PageQuery, readPage } from '../http/paging.ts';
 import { toTimestamp } from '../http/wire.ts';
 import * as store from './endpoint-store.ts';
+import { assertKnownTypes } from './event-types.ts';
 import type { Enabling, EndpointChange, NewEndpoint, WebhookEndpoint } from './schema.ts';
 import { newWebhookSecret } from './signature.ts';
 
@@ -28,6 +29,7 @@ export async function createEndpoint(
   { partnerId }: PartnerCaller,
   { url, types, description = null }: NewEndpoint,
 ): Promise<WebhookEndpoint> {
+  assertKnownTypes(types);
   await ctx.webhooks.checkUrl(url);
   const id = newId(ctx.clock, ctx.random);
   const { secret, sealed } = createSecret(ctx, id);
@@ -63,6 +65,7 @@ export async function changeEndpoint(
   id: string,
   change: EndpointChange,
 ): Promise<WebhookEndpoint> {
+  assertKnownTypes(change.types ?? []);
   if (change.url !== undefined) {
     await readRow(ctx.db, partnerId, id);
     await ctx.webhooks.checkUrl(change.url);

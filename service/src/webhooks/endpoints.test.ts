@@ -86,7 +86,10 @@ describe('webhook endpoints', () => {
     ['types', []],
     ['types', ['participation']],
     ['types', ['*.*']],
-    ['types', ['a.b', 'a.b']],
+    ['types', ['wallet.bound', 'wallet.bound']],
+    ['types', ['wallet.bond']],
+    ['types', ['wallets.*']],
+    ['types', ['constructor.*']],
     ['url', 'nonsense'],
   ])('invalid %s %j is rejected', async (field, value) => {
     const { status, json } = await call('POST', ENDPOINTS, {
@@ -94,6 +97,16 @@ describe('webhook endpoints', () => {
       [field]: value,
     });
     expect([status, json.code]).toEqual([422, 'validation_failed']);
+  });
+
+  test('a change to an unknown type is rejected', async () => {
+    const { json } = await call('POST', ENDPOINTS, { url: URL_INSIDE, types: ['wallet.bound', 'webhook.*'] });
+    const changed = await call('PATCH', `${ENDPOINTS}/${json.id}`, { types: ['wallet.bond'] });
+    expect([changed.status, changed.json.errors]).toEqual([
+      422,
+      { types: ['wallet.bond is not an event type'] },
+    ]);
+    await call('DELETE', `${ENDPOINTS}/${json.id}`);
   });
 
   test('rotation keeps the previous secret for the grace period and allows one at a time', async () => {
