@@ -108,6 +108,22 @@ describe('paths', () => {
     expect((await get('/v1/things//')).statusCode).toBe(404);
   });
 
+  test.each([
+    ['PATCH', '/v1/things', 405, 'method_not_allowed'],
+    ['POST', '/oauth/authorize', 405, 'method_not_allowed'],
+    ['POST', '/v1/nothing', 404, 'not_found'],
+  ] as const)('%s %s is answered before its body is read', async (method, url, status, code) => {
+    for (const [type, payload] of [
+      ['application/json', '{'],
+      ['text/xml', '<x/>'],
+      ['application/x-www-form-urlencoded', 'a=1'],
+      ['application/json', JSON.stringify('x'.repeat(70_000))],
+    ] as const) {
+      const reply = await one.app.inject({ method, url, payload, headers: { 'content-type': type } });
+      expect([reply.statusCode, reply.json().code]).toEqual([status, code]);
+    }
+  });
+
   test('the path with and without the slash is the same request to an idempotency key', async () => {
     const post = (url: string) =>
       one.app.inject({

@@ -88,12 +88,6 @@ export async function buildServer(
   });
   answerRawRequests(ctx, app);
   closeSlowReaders(app.server, requestTimeout);
-  app.addHook('onRequest', (request, _reply, done) => {
-    request.startedAt = performance.now();
-    if (ctx.overload.isSaturated()) shedRequest(ctx, request);
-    refuseRequest(request);
-    done();
-  });
   const methods = collectMethods(app);
   app
     .decorateRequest('caller', null)
@@ -103,7 +97,12 @@ export async function buildServer(
   app.setValidatorCompiler(compileValidator).setSerializerCompiler(compileSerializer);
   app.setErrorHandler((error, request, reply) => fail(ctx, error, request, reply));
   const recordUnknown = requestRecorder(ctx, '-', '-');
-  app.setNotFoundHandler((request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
+    request.startedAt = performance.now();
+    if (ctx.overload.isSaturated()) shedRequest(ctx, request);
+    refuseRequest(request);
+    if (!request.is404) return done();
+    // Before the body is read: its type and size do not matter to a path or method that does not exist.
     if (!isBrowser(request) || methods(request.url).length > 0 || !showUnknown(request, reply))
       replyToUnknown(ctx, methods, request, reply);
     recordUnknown(request, reply.statusCode);
