@@ -112,14 +112,14 @@ async function measureCommits(context: Context): Promise<number> {
   return ratios.toSorted((a, b) => a - b)[2] ?? 0;
 }
 
-const deliveredCount = async ({ db }: Context) => {
+async function countDelivered({ db }: Context): Promise<number> {
   const { rows: found } = await sql<{ n: bigint }>`select count(*) as n from webhook_deliveries
     where state = 'delivered'`.execute(db);
   return Number(found[0]?.n);
-};
+}
 
 async function waitForDeliveries(context: Context, count: number): Promise<void> {
-  while ((await deliveredCount(context)) < count) await sleep(50);
+  while ((await countDelivered(context)) < count) await sleep(50);
 }
 
 /** Appends events of all partners at full speed and waits until all are delivered. */
