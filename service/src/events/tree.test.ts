@@ -39,8 +39,8 @@ describe('GET /v1/events/{id}/proof', () => {
         const { json } = await get(`/v1/events/${id}/proof`);
         key ||= json.key;
         expect(json).toMatchObject({ object: 'event_proof', event_id: id, key });
-        const expected = { sequence: n + 1, size: ids.length };
-        expect(verifyEventProof({ event: json.leaf, proof: json.proof, key })).toEqual(expected);
+        const verified = verifyEventProof({ event: json.leaf, proof: json.proof, key });
+        expect(verified?.sequence).toBe(n + 1);
       }
     }
     const [event] = (await get('/v1/events?limit=1')).json.data;
