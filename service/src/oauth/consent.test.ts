@@ -88,7 +88,11 @@ describe('consent', () => {
     expect(page).toContain('Connect and disconnect your wallets');
     expect(page).not.toContain('See the offers in this app');
     await allow(visitor, page, verifier);
-    expect((await consents()).slice(before.length)).toEqual(['consent.reused', 'consent.given']);
+    expect((await consents()).slice(before.length)).toEqual([
+      'consent.reused',
+      'consent.allowed',
+      'consent.given',
+    ]);
   });
 
   test('lapses when the redirect URIs of the app change, in every browser', async () => {
