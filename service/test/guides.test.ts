@@ -18,7 +18,7 @@ const SANDBOX_GUIDES = [
   'docs/offers.md',
   'docs/python.md',
 ];
-/** Starts the sandbox itself. */
+/** A guide that starts the sandbox itself. */
 const TESTING_GUIDE = 'docs/testing.md';
 const GUIDES = [...SANDBOX_GUIDES, TESTING_GUIDE];
 
@@ -89,7 +89,11 @@ describe('a guide', () => {
     const skipped = blocks.flatMap(({ noRun }) => noRun ?? []);
     expect(skipped.filter((reason) => reason.length < 20)).toEqual([]);
     expect(text.match(/<!--/g)?.length ?? 0).toBe(blocks.flatMap(({ comments }) => comments).length);
-    expect(text.match(/^```\w+/gm)?.filter((fence) => !/^```(sh|ts|yaml|python)$/.test(fence))).toEqual([]);
+    expect(text.match(/^```\w+/gm)?.filter((fence) => !/^```(sh|ts|js|yaml|python)$/.test(fence))).toEqual(
+      [],
+    );
+    // The webhook receivers, which a test of their own runs.
+    expect(blocks.filter(({ language, noRun }) => language === 'js' && noRun === undefined)).toEqual([]);
     expect(text.match(/^ {4}(curl|npx|npm|node|causeway) .*/gm)).toBeNull();
   });
 
