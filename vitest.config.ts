@@ -10,7 +10,7 @@ export default defineConfig({
     reporters: ['default', summaryReporter()],
     pool: 'forks',
     maxWorkers: 2,
-    // Loading the service takes two seconds, so the files of a worker share its modules. No module has state of its own,
+    // Loading the service takes two seconds, so the files of a worker share its modules. No module has its own state,
     // and a test file must close what it opens and restore what it replaces.
     isolate: false,
     sequence: { sequencer: SlowestFirst },

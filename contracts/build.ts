@@ -109,7 +109,7 @@ function kebab(name: string): string {
   return name.replace(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase();
 }
 
-/** Lists the files under `abi/` that differ from the compiled modules, are missing or are left over. */
+/** Lists the files under `abi/` that differ from the compiled modules, are missing, or no longer have a source. */
 export function findStale(modules: Map<string, string>): string[] {
   const present = new Map(
     listPresent().map((path) => [path, readFileSync(join(packageFolder, 'abi', path), 'utf8')]),

@@ -117,7 +117,7 @@ function entryOf(path) {
   return { import: kind('esm'), require: kind('cjs') };
 }
 
-/** Returns the stylesheets that `file` imports as one. */
+/** Returns the stylesheets that `file` imports, concatenated. */
 async function inlineImports(file) {
   const paths = [...(await readFile(file, 'utf8')).matchAll(/@import "(.+)";/g)].map(([, path]) => path);
   return (await Promise.all(paths.map((path) => readFile(join(dirname(file), path), 'utf8')))).join('\n');

@@ -15,7 +15,7 @@ import { createPartner } from '@causeway/service/partners/partner.ts';
 
 export type Bench = { ctx: Context; token: string; clientId: string; clientSecret: string };
 
-/** Builds a real context on its own embedded database, logging to a file. Everything ends with the process. */
+/** Builds a real context on its own embedded database, logging to a file. Nothing outlives the process. */
 export async function benchContext(settings: Partial<Config> = {}): Promise<Bench> {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-'));
   const database = await startEmbedded({ dataDir, log: () => {} });

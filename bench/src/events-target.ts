@@ -12,7 +12,7 @@ import { sql } from 'kysely';
 import { benchContext } from './context.ts';
 import { startTarget } from './load.ts';
 
-/** The message to the parent process, which then ends this one. */
+/** Sent to the parent process, which then stops this process. */
 export type EventFigures = {
   deliveredPerSecond: number;
   firstAttemptP99Ms: number;
@@ -96,7 +96,7 @@ async function measureCommits(context: Context): Promise<number> {
   };
   const change = (appends: NewEvent[]) =>
     context.db.transaction().execute(async (tx) => {
-      // What a change does besides its event: a locked read and two writes.
+      // Stands for a typical change, apart from its event: a locked read and two writes.
       await sql`insert into bench_changes (note) values ('change')`.execute(tx);
       await sql`select from bench_changes where id = 1 for key share`.execute(tx);
       await sql`insert into bench_changes (note) values ('change')`.execute(tx);
@@ -122,7 +122,7 @@ async function waitForDeliveries(context: Context, count: number): Promise<void>
   while ((await countDelivered(context)) < count) await sleep(50);
 }
 
-/** Appends events of all partners at full speed and waits until all are delivered. */
+/** Appends events for all partners at full speed and waits until all are delivered. */
 async function measureDeliveries(context: Context): Promise<number> {
   const { rows: appended } = await sql<{ n: bigint }>`select count(*) as n from events`.execute(context.db);
   const earlier = Number(appended[0]?.n);

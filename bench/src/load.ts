@@ -9,7 +9,7 @@ export type Target = {
   headers?: Record<string, string>;
   method?: 'GET' | 'POST';
   body?: string;
-  /** Requested in turn instead of the path of the URL. */
+  /** Paths to request in turn, instead of the URL's own path. */
   paths?: string[];
 };
 
@@ -44,7 +44,7 @@ export async function load({ paths, ...target }: Target, seconds: number, connec
   return { requestsPerSecond: result.requests.average, p99: result.latency.p99 };
 }
 
-/** Measures the targets in alternating rounds, so that load on the machine affects all alike. Returns the medians. */
+/** Measures the targets in alternating rounds, so that machine load affects them equally. Returns the medians. */
 export async function compare<Name extends string>(
   targets: Record<Name, Target>,
   { rounds = 5, seconds = 4 } = {},

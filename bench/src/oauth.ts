@@ -2,7 +2,7 @@ import { compare, startTarget, type Target } from './load.ts';
 import type { OurTargets } from './oauth-ours.ts';
 import type { Result } from './result.ts';
 
-/** Compares introspection with the library's, and measures the cost of the bearer guard for a GET. */
+/** Compares our token introspection with the library's, and measures the cost of the bearer guard for a GET. */
 export async function run(): Promise<Result> {
   const library = await startTarget<Target>('./oauth-library.ts');
   const ours = await startTarget<OurTargets>('./oauth-ours.ts');

@@ -3,7 +3,7 @@ import { apiRoutes } from '@causeway/service/routes.ts';
 import { benchContext } from './context.ts';
 
 /** Serves the whole API. `/cpu` returns the processor time that the process has used, in microseconds. */
-// The limits of production: a sandbox queues instead of refusing.
+// Uses the production limits, because a sandbox queues requests instead of rejecting them.
 const { ctx, token } = await benchContext({ maxEventLoopLagMs: 200, maxPoolWaitMs: 1_000 });
 const app = await buildServer(ctx, apiRoutes, [
   (scope) =>

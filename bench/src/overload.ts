@@ -4,7 +4,7 @@ import { timedLoad } from './timed-load.ts';
 
 const CONNECTIONS = 64;
 
-/** Measures what is left of the throughput and latency at four times the load that saturates the node. */
+/** Measures throughput and latency at four times the load that saturates the node, relative to the peak. */
 export async function run(): Promise<Result> {
   const { target, stop } = await startTarget('./overload-target.ts');
   try {

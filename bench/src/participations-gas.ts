@@ -22,7 +22,7 @@ const UNIT = 1_000_000n;
 const SINGLE_COMMITS = 50;
 const WALLETS_PER_BLOCK = 100;
 
-/** The message to the parent process, which then ends this one. CPU includes that of the simulated chain. */
+/** Sent to the parent process, which then stops this process. CPU time includes the simulated chain. */
 export type GasFigures = {
   single: number;
   batched: number;
@@ -106,7 +106,7 @@ async function measureGas(
 
 type ApprovedWallet = { address: Hex; hash: Hex };
 
-/** Pays wallets and lets them approve, a hundred per block: a block per transaction would take longer than the benchmark. */
+/** Funds wallets and has them approve, a hundred per block: one transaction per block would take too long. */
 async function approveAll(chain: TestChain, fund: Hex, usdc: Hex, count: number): Promise<ApprovedWallet[]> {
   const transport = custom(chain.chain);
   const deployer = createWalletClient({ account: roles.deployer, chain: sepolia, transport });

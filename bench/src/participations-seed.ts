@@ -46,8 +46,8 @@ export async function seedParticipations(ctx: Context, clientId: string, rows: n
     'status !=': filter('status', '!=', 'completed'),
     'user_email ==': filter('user_email', '==', 'user291@bench.test'),
   };
-  // One page and one row more, so that `readPage` returns a cursor. It points to the 21st row from the end; the last 20
-  // rows follow it.
+  // One page plus one row, so that `readPage` returns a cursor. The cursor points to the 21st row from the end, so the
+  // last 20 rows follow it.
   return { partnerId, queries, deepest: deepest.slice(19, 40).reverse() };
 }
 

@@ -11,8 +11,8 @@ type Ready = {
 const SETTLED_COUNT = 1_000;
 
 /**
- * Compares the list of 1,000,000 rows (`--rows` changes the number) with a bare route that runs the same statements, the
- * last page with the first, and the gas of batched settlement with one commit per participation.
+ * Compares the list of participations (1,000,000 rows, or `--rows`) with a bare route that runs the same statements,
+ * its last page with its first, and the gas of batched settlement with that of one commit per participation.
  */
 export async function run({ rows = 1_000_000 }: Options): Promise<Result> {
   const { target, stop } = await startTarget('./participations-target.ts', [String(rows)]);
@@ -64,7 +64,7 @@ async function measureGas(): Promise<GasFigures> {
   return target as unknown as GasFigures;
 }
 
-/** Measures both pages alternately, so that load on the machine affects both alike. Returns the medians. */
+/** Measures both pages alternately, so that machine load affects them equally. Returns the medians. */
 async function latencies(
   pages: Ready['pages'],
   headers: Record<string, string>,

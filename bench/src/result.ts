@@ -1,4 +1,4 @@
-/** A measured value and the limit it must meet; `goal` is informative. */
+/** A measured value and the limit it must meet; `goal` is informational. */
 export type Bar = { label: string; value: number; goal?: number } & ({ min: number } | { max: number });
 
 /** The outcome of one benchmark. `figures` are printed and stored unchanged. */

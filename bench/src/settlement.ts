@@ -3,15 +3,15 @@ import type { GasFigures } from './participations-gas.ts';
 import type { Options, Result } from './result.ts';
 
 const ROWS = 10_000;
-/** The timing of Ethereum: a block every 12 s, and 32 blocks until one is safe. */
+/** Ethereum's timing: a block every 12 s, and 32 blocks until a block is safe. */
 const BLOCK_MS = 12_000;
 const CONFIRMATIONS = 32;
-/** Rows of the fund with ids, whose gas does not depend on the timing of blocks. */
+/** Rows to measure on the second-generation fund (with ids), whose gas does not depend on block timing. */
 const GAS_ROWS = 500;
 
 /**
- * Settles participations of new users under the timing of Ethereum, and compares the gas of batches with single commits for
- * both generations of funds.
+ * Settles participations of new users with Ethereum's timing, and compares the gas of batches with that of single
+ * commits for both generations of funds.
  */
 export async function run({ rows = ROWS }: Options): Promise<Result> {
   const timed = await measure(rows, 1, BLOCK_MS, CONFIRMATIONS);

@@ -17,7 +17,7 @@ import { benchContext } from './context.ts';
 import { startTarget } from './load.ts';
 import type { ApprovedWallet } from './solana-chain.ts';
 
-/** The message to the parent process, which then ends this one. CPU is that of the service alone. */
+/** Sent to the parent process, which then stops this process. CPU time covers the service only. */
 export type SolanaFigures = {
   verifiedPerCpuSecond: number;
   settledPerCpuSecond: number;
@@ -28,7 +28,7 @@ export type SolanaFigures = {
   rentLamportsPerRow: number;
 };
 
-/** Approvals that one check of prepared rows judges at once. */
+/** The number of approvals inspected in one batch. */
 const BATCH_ROWS = 50;
 
 async function measure(url: string, approvals: readonly ApprovedWallet[]): Promise<SolanaFigures> {

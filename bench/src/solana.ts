@@ -4,7 +4,7 @@ import type { SolanaFigures } from './solana-settlement.ts';
 
 const ROWS = 1_000;
 
-/** Verifies and settles participations on Solana with slots of 400 ms that are final after 31. */
+/** Verifies and settles participations on Solana, with 400 ms slots that become final after 31 slots. */
 export async function run({ rows = ROWS }: Options): Promise<Result> {
   const { target, stop } = await startTarget<SolanaFigures>('./solana-settlement.ts', [String(rows)]);
   await stop();

@@ -4,8 +4,8 @@ import type { Target } from './load.ts';
 export type TimedLoad = { acceptedPerSecond: number; refusedPerSecond: number; acceptedP99: number };
 
 /**
- * Sends requests and measures accepted and refused ones (429 and 503) apart. `rate` limits the requests per second of all
- * connections together; without it they send as fast as replies arrive.
+ * Sends requests and measures accepted and rejected ones (429 and 503) separately. `rate` limits the requests per
+ * second across all connections; without it, each connection sends as fast as replies arrive.
  */
 export async function timedLoad(
   { paths = [], ...target }: Target,

@@ -14,7 +14,7 @@ export type Measured = { url: string; headers: Record<string, string>; statsUrl:
 export type TransactionCost = { mean: number; p50: number; p95: number; atOnce: number; idle: number };
 
 const WALLETS = 20;
-/** Thousands of transactions, because the JIT optimizes code that runs once per transaction late. */
+/** Thousands of transactions, because the JIT is slow to optimize code that runs only once per transaction. */
 const WARM_UP_ROUNDS = 280;
 const COUNTED_ROUNDS = 20;
 const CHAIN = 'ethereum_sepolia';
@@ -24,7 +24,7 @@ const AMOUNT = '10050000';
 const abi = parseAbi(['function approve(address spender, uint256 amount)']);
 
 /**
- * Measures transactions after a warm-up, each with another wallet. Every round starts on a new block and after the
+ * Measures transactions after a warm-up, each from a different wallet. Every round starts on a new block and after the
  * previous attestations have expired, so that no chain or venue response is cached. The cost of an idle process is
  * subtracted.
  */
@@ -108,7 +108,7 @@ export type Stats = {
   /** CPU milliseconds of the process, user and system, and the time of measurement. */
   cpu: number;
   at: number;
-  /** CPU milliseconds of each transaction since the last call, from the end of the previous one to its own. */
+  /** CPU milliseconds of each transaction since the last call, measured from the end of the previous transaction. */
   orders: number[];
   served: number;
   venue: number;

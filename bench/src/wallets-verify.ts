@@ -5,7 +5,7 @@ import { createSignatures } from '@causeway/service/chain/signatures.ts';
 import { type Hex, hashMessage, verifyMessage } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
-/** Measures signature verification in a separate process: alternating rounds of viem and ours, many at once. */
+/** Measures signature verification in a separate process: alternates rounds of viem and ours, checking concurrently. */
 const ROUNDS = 5;
 const ROUND_MS = 2_000;
 const CONCURRENCY = 64;

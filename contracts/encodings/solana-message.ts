@@ -46,12 +46,12 @@ export function encodeMessage({ feePayer, blockhash, instructions }: MessagePart
   ]);
 }
 
-/** Encodes a transaction. Signatures stand in the order of the message's signers, the fee payer first. */
+/** Encodes a transaction. Signatures are in the order of the message's signers, fee payer first. */
 export function encodeTransaction(message: Uint8Array, signatures: readonly Uint8Array[]) {
   return concat([encodeLength(signatures.length), ...signatures, message]);
 }
 
-/** Encodes a length as compact-u16: seven bits a byte, the lowest first. */
+/** Encodes a length as compact-u16: seven bits per byte, least significant first. */
 export function encodeLength(length: number): Uint8Array {
   const bytes: number[] = [];
   let rest = length;

@@ -1,6 +1,6 @@
 import { parseAbi } from 'viem/utils';
 
-/** The entries of the tokenized swap contract that the service and the SDK use. */
+/** The ABI entries of the tokenized swap contract that the service and the SDK use. */
 export const tokenizedSwapAbi = parseAbi([
   'struct Quote { uint256 chainId; uint256 attestationId; bytes32 userId; address asset; uint256 price; uint256 quantity; uint256 expiration; uint8 side; bytes32 additionalData; }',
   'function swap(Quote quote, bytes venueSignature, address token, uint256 amount, bytes operatorSignature) returns (uint256)',
@@ -14,7 +14,7 @@ export const tokenizedSwapAbi = parseAbi([
   'event Swapped(address indexed user, address indexed input, address indexed output, uint256 attestationId, uint8 side, uint256 inputAmount, uint256 fee, uint256 outputAmount)',
 ]);
 
-/** The entries of the venue's manager contract that verify a quote. */
+/** The ABI entries of the venue's manager contract that are needed to verify a quote. */
 export const venueManagerAbi = parseAbi([
   'function executedAttestationIds(uint256 attestationId) view returns (bool)',
   'function getDomainSeparator() view returns (bytes32)',

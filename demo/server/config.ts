@@ -34,7 +34,10 @@ async function readConfig(settings: DemoSettings): Promise<PageConfig> {
   return { ...common, docs_url, identity_flow_url, chains, sandbox_user };
 }
 
-/** Returns the Content-Security-Policy: own scripts and styles; connections to this app, Causeway and the chains. */
+/**
+ * Returns the Content-Security-Policy. It allows this app's own assets, the identity provider, and connections to this
+ * app, Causeway and the chains.
+ */
 export function policyFor({ baseUrl }: DemoSettings, config: PageConfig | null): string {
   const identity = config?.identity_flow_url;
   const frames =

@@ -35,7 +35,7 @@ export function failureTests(app: () => TestApp): void {
         await user.expectRequirement(page, 'jurisdiction', 'rejected');
         await page.getByText("This offer isn't available where you live").waitFor();
         await page.getByText("You can't invest in this option.").waitFor();
-        // Nothing is offered that would be refused.
+        // The page offers no action that the service would reject.
         expect(await page.getByRole('link', { name: 'Invest', exact: true }).count()).toBe(0);
         expect(await page.locator('.cw-checklist').getByRole('button').count()).toBe(0);
         await page.goto(`${app().url}/offers/harbour-quarter/invest?option=accredited`);
@@ -123,7 +123,7 @@ export function failureTests(app: () => TestApp): void {
           .getByRole('heading', { name: /Send this transaction/ })
           .waitFor();
         await page.getByText('This price has expired.').waitFor({ timeout: 90_000, state: 'attached' });
-        // Block timestamps have whole seconds, and on a busy machine they lag behind the clock.
+        // Block timestamps are in whole seconds, and on a busy machine they lag behind the clock.
         await page.waitForTimeout(6_000);
         await user.approve(page, /Send this transaction/);
         await page.getByRole('alert').filter({ hasText: 'expired' }).first().waitFor();

@@ -9,7 +9,7 @@ import * as user from './user-actions.ts';
 let app: TestApp;
 beforeAll(async () => {
   app = await startTestApp();
-  // Keeps the market open whenever the tests run.
+  // Keeps the market open regardless of when the tests run.
   await app.post('/sandbox/venue', { session: 'regular' });
 }, 240_000);
 afterAll(() => app?.close());

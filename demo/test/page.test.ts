@@ -36,7 +36,7 @@ describe('the built page', () => {
     const first = new Set([String(entry), ...preloaded].flatMap((path) => [...withImports(path)]));
     expect(first.size).toBeGreaterThan(0);
     expect(gzippedSize(first)).toBeLessThan(200_000);
-    // Code that only investing needs loads later.
+    // Code needed only for investing is loaded later.
     expect([...first].filter((path) => /secp256k1|test-wallet|invest/.test(path))).toEqual([]);
   });
 

@@ -19,7 +19,7 @@ const BROKEN = {
   event_id: 'test-reference',
 };
 
-/** Returns the layout shift since the page opened, without shifts caused by user input. */
+/** Returns the layout shift since the page opened, excluding shifts caused by user input. */
 const layoutShift = (page: Page) =>
   page.evaluate(
     () =>

@@ -1,6 +1,6 @@
 import type { ErrorBody, ErrorCode } from './wire.ts';
 
-/** Codes of failures on the client's side, without an error object from the service. */
+/** Codes of client-side failures, for which there is no error object from the service. */
 export type LocalCode = 'network_error' | 'timeout' | 'unexpected_reply' | 'not_signed_in';
 
 /** Known codes are listed for autocompletion; a newer service may send others. */
@@ -17,8 +17,8 @@ type ErrorFields = {
 };
 
 /**
- * A failed API call. Branch on `code`, and quote `eventId` in bug reports. `errors` has messages per field or details of
- * the code. The error never contains the request, so it is safe to log.
+ * A failed API call. Branch on `code`, and quote `eventId` in bug reports. `errors` has messages per field, or
+ * details specific to the code. The error never contains the request, so it is safe to log.
  *
  * @example
  * ```ts
@@ -73,7 +73,7 @@ export function isCausewayError(error: unknown, code?: CausewayErrorCode): error
   return is && (code === undefined || (error as CausewayError).code === code);
 }
 
-/** Builds the error of an HTTP response: from the API's error object, or `unexpected_reply` if the body is none. */
+/** Builds the error for an HTTP response: from the API's error object, or `unexpected_reply` if the body has none. */
 export function errorOfReply(
   status: number,
   body: unknown,

@@ -8,9 +8,9 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 let server: Server;
 let baseUrl: string;
-/** One answer per connection of the stream; the last is repeated. */
+/** One reply per stream connection; the last is repeated. */
 let answers: Answer[];
-/** What the list answers, newest first. */
+/** The reply of the list endpoint, newest first. */
 let listed: string[];
 let opened: { last: string | undefined; token: string | undefined }[];
 

@@ -8,7 +8,7 @@ export type EventStreamOptions = {
   after?: string | undefined;
   /** Ends the stream. */
   signal?: AbortSignal | undefined;
-  /** Called each time everything that happened before has been received. */
+  /** Called each time the stream has caught up with all past events. */
   onCaughtUp?: (() => void) | undefined;
 };
 
@@ -16,17 +16,17 @@ type Frame = { id?: string; event?: string; data?: string };
 
 /** The service sends a heartbeat every 15 s, so a connection that is silent for longer is dead. */
 const SILENCE_TIMEOUT_MS = 45_000;
-/** How many events can happen before the first is known, between two connections. */
+/** The maximum number of past events to read after connecting, if no event id is known yet. */
 const MAX_FIRST_EVENTS = 100;
 const RECONNECT_MS = 250;
 const INITIAL_BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 30_000;
-/** Client errors that a new connection may not meet again. */
+/** Client errors (4xx) that may not recur on a new connection. */
 const RETRYABLE_STATUSES = new Set([408, 425, 429]);
 
 /**
- * Returns a function that streams events and reconnects where it was interrupted. It throws only errors that reconnecting
- * cannot solve, such as `events_expired`.
+ * Returns a function that streams events and, after an interruption, reconnects and resumes. It throws only errors that
+ * reconnecting cannot solve, such as `events_expired`.
  */
 export function createEventStream(options: CausewayOptions, readNewest: (limit: number) => Promise<Event[]>) {
   return async function* stream({
@@ -39,7 +39,7 @@ export function createEventStream(options: CausewayOptions, readNewest: (limit: 
     /** Whether a new token was requested since the last frame. */
     let hasRefreshed = false;
     let failures = 0;
-    // Without a known event, a reconnect would miss what happens before it.
+    // Without a known event id, a reconnect would miss the events that happened before it.
     if (last === undefined) last = (await readNewest(1))[0]?.id;
     while (!signal?.aborted) {
       const connection = new AbortController();

@@ -7,7 +7,7 @@ import type { Event } from './wire.ts';
 export type EventFilter = Filter<'type' | 'user_id' | 'subject_id'>;
 
 export type EventQuery = PageQuery & {
-  /** The id of an event: lists what came after it, oldest first. */
+  /** An event id; lists the events after it, oldest first. */
   after?: string | undefined;
   filters?: readonly EventFilter[] | undefined;
 };
@@ -15,10 +15,10 @@ export type EventQuery = PageQuery & {
 type ForwardQuery = Omit<EventQuery, 'filters'>;
 
 export type Events = {
-  /** Lists events newest first, or with `after` forward from an event. Iterating reads on to the end of the log. */
+  /** Lists events newest first or, with `after`, oldest first from there. Iterating continues to the end of the log. */
   list(query?: EventQuery, options?: RequestOptions): Pages<Event>;
   get(id: string, options?: RequestOptions): Promise<Event>;
-  /** Streams events as they happen, in the order of the list. It reconnects by itself and misses none. */
+  /** Streams events as they happen, oldest first. Reconnects automatically and misses none. */
   stream(options?: EventStreamOptions): AsyncGenerator<Event, void>;
 };
 

@@ -1,4 +1,4 @@
-/** One page of a list, newest first. The cursor towards an end of the list is absent on the page at that end. */
+/** One page of a list, newest first. The first and the last page lack the cursor that would point beyond the list. */
 export type Page<Item> = {
   object: 'list';
   data: Item[];
@@ -12,7 +12,7 @@ export type PageQuery = {
   starting_before?: string | undefined;
 };
 
-/** Await it for one page, iterate it for all items from there on, or iterate `pages()` for all pages. */
+/** Await it for one page, iterate it for all items from that page on, or iterate `pages()` for the pages themselves. */
 export type Pages<Item> = Promise<Page<Item>> & AsyncIterable<Item> & { pages(): AsyncIterable<Page<Item>> };
 
 /** Requests the first page immediately and each further page when the caller reaches it. */

@@ -13,9 +13,12 @@ export type TokenizedOrder = Operations['encodeTokenizedSwap']['body'];
 export type Tokenized = {
   /** Returns an indicative price. Free to poll. */
   quote(query: QuoteQuery, options?: RequestOptions): Promise<TokenizedSwapQuote>;
-  /** Returns whether the asset can be traded now, and up to which amount. Free to poll. */
+  /** Returns whether the asset can be traded now, and its maximum order size. Free to poll. */
   tradingStatus(query: TradingStatusQuery, options?: RequestOptions): Promise<TokenizedSwapTradingStatus>;
-  /** Orders calldata. Call it once per user confirmation: each call uses an attestation, and the calldata expires. */
+  /**
+   * Orders a swap and returns its calldata. Call it once per user confirmation: each call uses an attestation, and the
+   * calldata expires.
+   */
   transaction(body: TokenizedOrder, options?: RequestOptions): Promise<TokenizedSwapTransaction>;
 };
 

@@ -161,7 +161,7 @@ describe('the documentation', () => {
     }
     expect(failed).toEqual([]);
     expect(errors?.mock.calls).toEqual([]);
-    // Functions of examples may use only the parameter names that are available here.
+    // Example functions may only have parameters that this test has arguments for.
     expect(skipped).toEqual([]);
     expect(called.length).toBeGreaterThan(5);
   }, 120_000);

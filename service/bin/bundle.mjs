@@ -5,8 +5,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /**
  * Packages that are not bundled: they have native parts, load files beside their code, or are rarely needed. Everything
- * else is bundled into a few files once per state of the sources, because loading thousands of files through a
- * TypeScript loader would dominate the startup time.
+ * else is bundled into a few files whenever the sources change, because loading thousands of files through a TypeScript
+ * loader would dominate the startup time.
  */
 const EXTERNAL =
   /^(@node-rs\/argon2|@nomicfoundation\/edr|litesvm|@redis\/client|tiny-secp256k1|esbuild|pg-native|@scalar\/.*|pino-pretty|vite)($|\/)/;
@@ -58,7 +58,7 @@ export async function bundle() {
   return folder;
 }
 
-/** Bundles one file into a folder of its own, for tests that start its process often. Returns the bundle's path. */
+/** Bundles one file into a separate folder, for tests that start its process often. Returns the bundle's path. */
 export async function bundleFile(file) {
   const folder = join(bundles, `file-${process.pid}`);
   await build({ file }, folder);

@@ -5,8 +5,8 @@ export type Clock = {
   /** Microseconds since the epoch; strictly increasing within a process, so that rows sort in insertion order. */
   micros(): number;
   /**
-   * The time for lifetimes that the database keeps. Null stands for the database's own clock: nodes share it, so a jump of
-   * one node's clock ends nothing.
+   * The time for lifetimes stored in the database. Null means the database's own clock: all nodes share it, so a jump
+   * of one node's clock expires nothing.
    */
   lifetime(): string | null;
 };
@@ -18,7 +18,7 @@ export function realTime(): number {
   return Date.now();
 }
 
-/** How far the monotonic clock may drift from the system's before it is set again. */
+/** How far the monotonic clock may drift from the system's before it is resynchronized. */
 const MAX_DRIFT_MS = 5;
 
 export function realClock(): Clock {

@@ -221,7 +221,7 @@ function sharePartners(ctx: Context, laneOf: OpenPool['laneOf']): Context['forPa
         lane,
       ),
       documents: inLane(documents, ['create', 'find', 'read', 'resend', 'archive'], queues.documents, lane),
-      // Other calls of the venue are cached.
+      // Other calls to the venue are cached.
       venue: inLane(venue, ['attest', 'tradingLimits'], queues.venue, lane),
     };
   };

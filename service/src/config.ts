@@ -40,7 +40,7 @@ export type Config = {
   dataDir: string;
   /** Null = the embedded PostgreSQL. */
   databaseUrl: string | null;
-  /** Where sessions work, if `databaseUrl` leads through a pooler. Null = `databaseUrl`. */
+  /** A URL that bypasses the pooler, if `databaseUrl` goes through one, so that sessions work. Null = `databaseUrl`. */
   databaseListenUrl: string | null;
   databasePool: number;
   eventsRetentionDays: number;
@@ -61,7 +61,7 @@ export type Config = {
   /** The absolute lifetime of a user's consent to a partner app. */
   grantDays: number;
   mailFrom: string;
-  /** Networks of the proxies whose `X-Forwarded-For` counts. */
+  /** Networks of the proxies whose `X-Forwarded-For` is trusted. */
   trustProxy: string[];
   /** Private networks that webhooks may be sent to. Null = loopback in the sandbox, none in production. */
   webhookAllowCidrs: string[] | null;
@@ -77,9 +77,9 @@ export type Config = {
   rpcFreshnessMs: number | null;
   /** Null = no sanctions list. */
   sanctionsFile: string | null;
-  /** Residents of these countries and regions are accepted by no offer. */
+  /** No offer accepts residents of these countries and regions. */
   blockedCountries: Area[];
-  /** Whether a user who moved from a rejected to an accepted country waits for an operator. */
+  /** Whether a user who moved from a rejected to an accepted country must wait for an operator to review the change. */
   countryChangePolicy: 'flag' | 'review';
   /** Signs allow-list permissions. Null = no wallet can be allowed. */
   supplierKey: Hex | null;
@@ -87,7 +87,7 @@ export type Config = {
   operatorKey: OperatorKey | null;
   /** Commits and refunds participations on Solana. Null = this process settles nothing there. */
   solanaKey: OperatorKey | null;
-  /** Replaced operator keys whose transactions are still followed. */
+  /** Replaced operator keys whose transactions are still tracked. */
   retiredKeys: OperatorKey[];
   /** Null = tokenized swaps are unavailable. */
   venue: VenueSettings | null;
@@ -107,7 +107,7 @@ export type Config = {
   solanaReceiptDays: number;
   /** How long a participation may wait for its commit. */
   pendingTtlHours: number;
-  /** A verdict that ends a larger participation needs two RPC providers, where the chain has them. */
+  /** Ending a participation larger than this requires two RPC providers to agree, if the chain has two. */
   settlementQuorumUsd: number;
   /** Notes about the environment that do not prevent a start. */
   warnings: string[];
@@ -122,7 +122,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads the configuration of a node. Throws `ConfigError`. This file alone accesses the environment. */
+/** Reads the configuration of a node. Throws `ConfigError`. Only this file accesses the environment. */
 export function loadConfig(env: Environment = process.env): Config {
   const source = openSource(env, env.CAUSEWAY_PROFILE === 'production', 'node');
   const { problems, isProduction } = source;

@@ -38,15 +38,15 @@ export type Context = Kernel & {
   streams: EventStreams;
   webhooks: WebhookSender;
   readiness: Readiness;
-  /** Throws `account_restricted` if the user is on hold. Every write of a user passes it. */
+  /** Throws `account_restricted` if the user is on hold. Every write by a user goes through it. */
   assertMayWrite(userId: string): Promise<void>;
-  /** Writes to the audit log that a caller was refused. Does not wait, and never rejects. */
+  /** Records in the audit log that a caller was refused. Returns immediately and never throws. */
   recordRefusal(refusal: Decision): void;
   /**
    * Runs the transaction whose result becomes the reply. With an idempotency key the reply is stored in the same
    * transaction, so every POST must use this for its last write.
    */
   commitReply<T>(work: (tx: Db) => Promise<T>): Promise<T>;
-  /** Returns the context for requests of a partner: at the database and the providers, partners take turns. */
+  /** Returns the context for a partner's requests. Partners take turns at using the database and the providers. */
   forPartner(partnerId: string): Context;
 };

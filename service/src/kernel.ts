@@ -16,7 +16,10 @@ import type { Metrics } from './metrics.ts';
 import type { Sealing } from './sealing.ts';
 import type { Signal } from './signal.ts';
 
-/** The part of `Context` that features are built from. It knows no feature, so a feature's own type can depend on it. */
+/**
+ * The part of `Context` that features are built from. It does not depend on any feature, so a feature's own type can
+ * depend on it.
+ */
 export type Kernel = {
   config: Config;
   /** The public base URL, without a trailing slash. */
@@ -27,7 +30,7 @@ export type Kernel = {
   sealing: Sealing;
   pool: pg.Pool;
   db: Db;
-  /** Returns the same database with transactions that tell the audit log who causes them. */
+  /** Returns the same database, but its transactions record in the audit log who caused them. */
   taggedDb(tags: TransactionTags): Db;
   listener: Listener;
   /** The id of this process among the nodes that share the database. */

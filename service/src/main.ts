@@ -169,7 +169,7 @@ function isUsageError(error: unknown): error is Error {
   return error instanceof UsageError || code?.startsWith('ERR_PARSE_ARGS') === true;
 }
 
-/** The settings of a command, with its name for the audit log: words and ids, and no values of options. */
+/** Returns the settings of a command. The audit log names the command by its words and ids, without option values. */
 function commandConfig(): Config {
   const isPlain = (arg: string, index: number) => index < 2 || /^(--?[a-z-]+|[0-9a-f-]{36})$/.test(arg);
   const shown = argv.map((arg, index) => (isPlain(arg, index) ? arg : '…'));

@@ -11,7 +11,7 @@ import type { Random } from './http/ids.ts';
 
 /**
  * Authenticated encryption (AES-256-GCM) and tags (HMAC-SHA-256) with keys derived per purpose from the configured
- * secret. The newest secret is used for writing; older listed ones can still be read.
+ * secret. The newest secret seals new data; data sealed with an older listed secret can still be opened.
  */
 export type Sealing = {
   /** The prefix of everything sealed with the newest secret. */
@@ -48,7 +48,7 @@ export function createSealing(secrets: readonly Buffer[], random: Random): Seali
     return key;
   };
   const keyId = (secret: Buffer) => derive(secret, 'key id').subarray(0, KEY_ID_BYTES);
-  // Paging computes a tag per page; importing the key each time would take half of that.
+  // Paging computes a tag per page; importing the key each time would take half of the time.
   const tagKeys = new Map<string, KeyObject>();
   const tagKey = (secret: Buffer, purpose: string): KeyObject => {
     const name = `${secrets.indexOf(secret)}:${purpose}`;

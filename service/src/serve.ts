@@ -201,7 +201,7 @@ async function startDatabase(
   return database.url;
 }
 
-/** Applies migrations, but leaves a database of the other profile alone. */
+/** Applies migrations, but does not touch a database that belongs to the other profile. */
 async function prepareDatabase(
   databaseUrl: string,
   { profile }: Config,

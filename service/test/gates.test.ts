@@ -174,7 +174,7 @@ const RULES =
   'country_policy identity_verification kyc_approved accreditation final_rejection deactivation document jurisdiction';
 const post = (path: string, body: object, key: string) =>
   world.user.call('POST', path, body, { 'idempotency-key': key });
-/** The challenge of the last request with this key is still open if it was refused. */
+/** Signatures by idempotency key: if the last request with the key was refused, its challenge is still open. */
 const signatures = new Map<string, string>();
 async function sign(key: string): Promise<string> {
   const signature = signatures.get(key) ?? String(await wallet.sign(await world.user.challenge(wallet)));
@@ -312,10 +312,13 @@ describe('a commit', () => {
   });
 });
 
-/** The fault arrives while the request runs: it was before and the request is refused, or after and nothing comes of it. */
+/**
+ * The fault arrives while the request runs. If it arrives first, the request is refused; otherwise the reply has no
+ * effect.
+ */
 describe('a race', () => {
   const settle = () => saleWorker({ app: world.app }).settle();
-  /** Checks that what a gate gave away before the fault has no effect after it. */
+  /** Checks that whatever a gate issued before the fault has no effect after it. */
   const HARMLESS: Record<string, (answer: Answer, fault: string) => Promise<void>> = {
     'allow-wallet': async ({ body }) => {
       await checkAllowed(world.app.ctx);

@@ -19,7 +19,7 @@ const PACKAGES = [
   'typescript@5.9.3',
 ];
 
-/** Each generator, and a journey with its client, in which the union of requirements must narrow by its type. */
+/** Each generator with a journey that uses its client. The union of requirements must narrow by its type. */
 const GENERATORS = {
   'openapi-fetch': {
     command: ['openapi-typescript', 'openapi.json', '-o', 'openapi-fetch/schema.ts'],

@@ -134,7 +134,7 @@ test('the secret is rotated on a running cluster without a failed request or a l
   expect(rounds).toBeGreaterThan(3);
 });
 
-/** A client that uses what one reply gave it in the next request, which another node answers. */
+/** Acts as a client that uses values from one reply in the next request, which another node answers. */
 async function sendRound(
   inject: (options: InjectOptions) => Promise<LightMyRequestResponse>,
   authorization: string,

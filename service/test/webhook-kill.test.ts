@@ -55,7 +55,7 @@ test(
       sent.push(...(await appendEvents(app.ctx, app.ctx.db, events)));
       const before = receiver.received.length;
       const node = await startNode();
-      // Killed at another moment each time: while it places, creates deliveries or sends.
+      // Kills the node at a different moment each time: while it sequences events, creates deliveries or sends them.
       const wanted = before + ((kill * 13) % EVENTS_PER_KILL);
       await expect
         .poll(() => receiver.received.length, { timeout: 20_000, interval: 2 })

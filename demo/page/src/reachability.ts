@@ -3,7 +3,7 @@ import { createStore, useStore } from './store.ts';
 
 export type Reachability = {
   isReachable: boolean;
-  /** How often the service has come back. */
+  /** How many times the service has become reachable again. */
   recoveries: number;
 };
 
@@ -24,7 +24,7 @@ export function watchService(baseUrl: string): void {
   addEventListener('offline', () => void checkUntilReachable());
 }
 
-/** Checks the service's health after a call without a response; the page itself may have aborted the call. */
+/** Checks the service's health after a call that got no response, because the page itself may have aborted the call. */
 export function reportCall({ status }: Call): void {
   if (status === 0) void checkUntilReachable();
   else if (!store.get().isReachable) markReachable();

@@ -9,7 +9,7 @@ export const ChainParams = Type.Object({ chain: Type.String() });
 
 type Height = { height: number };
 
-/** What the controls can do with an embedded chain, whatever its protocol. */
+/** The operations that the controls perform on an embedded chain of any protocol. */
 export type ChainControl = {
   chain: EmbeddedChainName | typeof SOLANA_CHAIN;
   faucet(input: {
@@ -48,7 +48,7 @@ export function embeddedChains({ call }: Pick<SimulatorControl, 'call'>): ChainC
   ];
 }
 
-/** Throws `chain_not_supported` if the chain does not run embedded. */
+/** Throws `chain_not_supported` if the chain is not an embedded one. */
 export function requireEmbeddedChain(chains: readonly ChainControl[], name: string): ChainControl {
   const found = chains.find(({ chain }) => chain === name);
   if (found === undefined)

@@ -9,7 +9,7 @@ export type ControlGroup = {
   overview?: () => Record<string, unknown> | Promise<Record<string, unknown>>;
   routes?: Route[];
   faults?: FaultTargets;
-  /** Serve responses that are not JSON. */
+  /** For responses that are not JSON. */
   plugins?: Plugin[];
   /** Lines of the block printed when the service is ready. */
   readyLines?: string[];

@@ -12,7 +12,7 @@ const body = Closed({ reason: Type.Optional(Type.String({ minLength: 1, maxLengt
 const reply = Closed({ object: ObjectName('user'), id: Type.String(), on_hold: Type.Boolean() });
 const DEFAULT_REASON = 'sandbox control';
 
-/** What `causeway user hold` and `causeway user release` do. */
+/** The equivalents of `causeway user hold` and `causeway user release`. */
 export const holdControls: ControlGroup = {
   routes: [
     publicRoute({

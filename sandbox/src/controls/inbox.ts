@@ -15,7 +15,7 @@ const Received = Closed({
   body: Type.String(),
 });
 
-/** Webhook receivers for tests, which answer in the mode that is set. */
+/** Webhook receivers for tests, which respond according to their current mode. */
 export function inboxControls(inboxes: Inboxes): ControlGroup {
   const require = (id: string): Inbox => {
     const inbox = inboxes.find(id);
@@ -39,7 +39,7 @@ export function inboxControls(inboxes: Inboxes): ControlGroup {
         method: 'GET',
         path: '/sandbox/inbox/:id',
         operationId: 'readInbox',
-        summary: 'Lists what a webhook receiver received, oldest first',
+        summary: 'Lists the requests that a webhook receiver received, oldest first',
         params,
         reply: Closed({ ...Summary, requests: Type.Array(Received) }),
         errors: ['not_found'],

@@ -1,6 +1,6 @@
 import type { Db } from '@causeway/service/db/pool.ts';
 
-/** Returns whether a notice waits for its mail, or the outbox holds mail whose first delivery attempt is not over. */
+/** Returns true if a notice has no mail yet, or the outbox holds mail whose first delivery attempt has not finished. */
 export async function hasQueuedMail(db: Db): Promise<boolean> {
   const notices = db.selectFrom('notices').select('id').where('handled_at', 'is', null).limit(1);
   if ((await notices.execute()).length > 0) return true;

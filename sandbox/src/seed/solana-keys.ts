@@ -35,7 +35,7 @@ export function solanaKey(label: SandboxKeyLabel): SolanaKey {
 
 /** The accounts with a role on the embedded Solana chain. */
 export const solanaRoles = {
-  /** Pays lamports and mints test dollars. */
+  /** Sends lamports and mints test dollars. */
   faucet: solanaKey('solana faucet'),
   operator: solanaKey('solana operator'),
   /** The fund's second signer. */

@@ -6,7 +6,7 @@ import { isSecret, readBody, sendJson } from './http.ts';
 
 const MAX_BODY_BYTES = 1_048_576;
 
-/** An error of a control, with a code of the service's API. The service passes it on to its caller. */
+/** An error thrown by a control, with an error code of the service's API. The service passes it on to its caller. */
 export class ControlError extends Error {
   readonly code: string;
   readonly details: Record<string, unknown>;

@@ -12,7 +12,7 @@ export type InboxRequest = { at: string; headers: IncomingHttpHeaders; body: str
 
 export type Inbox = { id: string; url: string; mode: InboxMode; requests: InboxRequest[] };
 
-/** Webhook receivers on a listener of their own. They survive restarts. */
+/** Webhook receivers with their own listener. They survive restarts. */
 export type Inboxes = {
   create(id: string): Inbox;
   find(id: string): Inbox | undefined;

@@ -9,9 +9,9 @@ const POLL_INTERVAL_MS = 50;
 const PROBE_TIMEOUT_MS = 2_000;
 
 /**
- * Keeps two processes from using one data folder, and returns a function that releases the lock. The holder counts as
- * alive while its control server responds; a process id would not do, because ids are reused after a reboot. Waits for
- * a predecessor whose parent was killed, which takes a moment to notice and exit.
+ * Keeps two processes from using the same data folder, and returns a function that releases the lock. The holder counts
+ * as alive while its control server responds; a process id is not enough, because ids are reused after a reboot. Waits
+ * for a predecessor whose parent was killed, because it takes a moment to notice and exit.
  */
 export async function takeLock(path: string, { url, instance }: LockHolder): Promise<() => Promise<void>> {
   const deadline = performance.now() + LOCK_TIMEOUT_MS;

@@ -29,7 +29,7 @@ const FOLDERS: Partial<Record<string, string>> = { documents: 'signing' };
 /** The parent's first message. */
 export type SimulatorsInit = { folder: string; secret: string; clock: ClockSetting };
 
-/** The reply, once every simulator listens. */
+/** The reply, sent once every simulator is listening. */
 export type SimulatorsReady = {
   control: string;
   simulators: { [Name in keyof Simulators]: Awaited<ReturnType<Simulators[Name]>>['ready'] };

@@ -1,4 +1,4 @@
-/** Faults that hit the next request that is not a GET, once. */
+/** Faults that apply once, to the next request that is not a GET. */
 export const ONE_SHOT_FAULTS = ['none', 'silent_after_effect', 'error_500', 'conflict'] as const;
 export type OneShotFault = (typeof ONE_SHOT_FAULTS)[number];
 

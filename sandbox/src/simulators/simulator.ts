@@ -2,7 +2,7 @@ import type { SimulatorClock } from './clock.ts';
 import type { Control } from './control.ts';
 import type { Listen } from './ports.ts';
 
-/** What each simulator is started with. */
+/** The arguments that each simulator is started with. */
 export type SimulatorEnvironment = {
   /** Holds this simulator's state. */
   folder: string;

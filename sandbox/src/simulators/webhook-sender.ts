@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How deliveries go wrong, to test how the service copes. */
+/** How webhooks are delivered. Every mode except `normal` simulates a delivery problem. */
 export const DELIVERY_MODES = ['normal', 'duplicate', 'reorder', 'corrupt', 'drop'] as const;
 export type DeliveryMode = (typeof DELIVERY_MODES)[number];
 
@@ -22,7 +22,7 @@ type Options = {
   timeoutMs: number;
 };
 
-/** Retry delays are divided by this: ten minutes of the provider take a second. */
+/** Retry delays are divided by this: ten minutes of the provider's time take one second. */
 const TIME_SCALE = 600;
 
 export function createWebhookSender({ headers, retryDelays, accepts, timeoutMs }: Options): WebhookSender {

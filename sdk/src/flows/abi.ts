@@ -3,7 +3,7 @@ import { parseAbi } from 'viem/utils';
 
 // Fragments instead of the compiled ABIs, which would multiply the bundle size. A test compares them with contracts/abi.
 
-/** Without a return value: USDT returns none. */
+/** Declared without a return value, because USDT returns none. */
 export const approveAbi = /* @__PURE__ */ parseAbi(['function approve(address spender, uint256 amount)']);
 
 export const permitAbi = /* @__PURE__ */ parseAbi([

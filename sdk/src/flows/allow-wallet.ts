@@ -119,8 +119,8 @@ async function waitUntilAllowed(session: Session, swap: Hex, transactionHash: He
 const TOKEN_CALLS = /^0x(095ea7b3|a9059cbb|23b872dd|39509351|a22cb465|d505accf)/i;
 
 /**
- * Checks that the call cannot move money: it is `allow` for this wallet on the published allow-list, or a call of a
- * supplier that the host trusts, other than those that spend tokens.
+ * Checks that the call cannot move money: it is either `allow` for this wallet on the published allow-list, or a call
+ * to a supplier contract that the host trusts, unless it is one of `TOKEN_CALLS`.
  */
 function checkPermission(
   { to, data }: AllowWalletTransaction,

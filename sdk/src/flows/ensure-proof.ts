@@ -2,7 +2,7 @@ import { isCausewayError } from '../error.ts';
 import { requestChallenge, signEvmMessage } from './proof.ts';
 import type { Session, WalletSession } from './session.ts';
 
-/** Has the owner of an EVM wallet prove it, like `ensureWalletProven`. */
+/** Has the owner of an EVM wallet prove ownership, like `ensureWalletProven`. */
 export function ensureProven(
   session: Session,
   offerId: string,
@@ -15,8 +15,8 @@ export function ensureProven(
 }
 
 /**
- * Has the owner prove the wallet if the service does not know it as the user's yet, which every investment requires. Calls
- * `onProving` before the wallet is asked to sign. Sends no transaction.
+ * Has the owner prove ownership of the wallet, which every investment requires, unless the service already knows that
+ * it is the user's. Calls `onProving` before the wallet is asked to sign. Sends no transaction.
  */
 export async function ensureWalletProven(
   session: WalletSession,
@@ -31,12 +31,12 @@ export async function ensureWalletProven(
   const signature = await sign(message);
   const proof = { chain, offer_option_id: optionId, signature, wallet_address: address };
   await causeway.wallets.bind(offerId, proof, { signal }).catch((error: unknown) => {
-    // The signature has proven the wallet, although the option has no room for another one.
+    // The signature has proven ownership, even though the option has no room for another wallet.
     if (!isCausewayError(error, 'max_wallets_reached')) throw error;
   });
 }
 
-/** Returns true if the token's scope does not permit the question: the service checks again. */
+/** Also returns true if the token's scope does not permit this check, because the service checks again later. */
 async function isProven(
   { causeway, chain, address, signal }: WalletSession,
   offerId: string,

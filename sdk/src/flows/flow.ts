@@ -75,9 +75,9 @@ export type TrustedContracts = Partial<
   Record<
     Chain,
     {
-      /** The funds and swap contracts. If given, no other contract gets an approval or a call. */
+      /** The funds and swap contracts. If given, flows approve and call no other contract. */
       contracts?: readonly string[] | undefined;
-      /** The address of each funding token, by asset id. If given, an asset has no other. */
+      /** The address of each funding token, by asset id. If given, no other address is accepted for that asset. */
       tokens?: Readonly<Record<string, string>> | undefined;
       /** Other targets of allow-wallet transactions, for offers whose allow-list belongs to another supplier. */
       suppliers?: readonly string[] | undefined;
@@ -116,11 +116,11 @@ export type FlowOptions<Phase extends string> = {
   /** @deprecated Use `pollIntervalMs`. */
   pollEvery?: number | undefined;
   /**
-   * Nodes per chain. On EVM chains, the wallet adds a chain with them that it does not know; without them, it fails with
-   * `wrong_chain`. On Solana, the flow reads the chain through them, because wallets do not.
+   * RPC URLs per chain. On EVM chains, the wallet uses them to add a chain that it does not know; without them, the
+   * flow fails with `wrong_chain`. On Solana, the flow reads the chain through them, because wallets do not.
    */
   rpcUrls?: Partial<Record<Chain, readonly string[]>> | undefined;
-  /** The contracts to trust, if the service itself is not enough. */
+  /** The contracts to trust, if you do not want to rely on the service alone. */
   trusted?: TrustedContracts | undefined;
 };
 

@@ -22,7 +22,7 @@ export function findDeployment(
   };
 }
 
-/** Returns the token that pays with an asset. Throws `asset_not_accepted` if the contract takes others only. */
+/** Returns the funding token for an asset. Throws `asset_not_accepted` if the contract does not accept the asset. */
 export function assertAccepted(
   offer: OfferDetails,
   { chain, funding_tokens }: OfferContract,

@@ -7,7 +7,7 @@ import type { Receipt, RpcTransaction } from './rpc.ts';
 import { isOnChain, readNode, type Session, wrongChain } from './session.ts';
 import { messageOf } from './wallet-error.ts';
 
-/** How long a node may not know a transaction that was just sent. */
+/** How long a node may take to learn of a transaction that was just sent. */
 const PROPAGATION_TIMEOUT_MS = 60_000;
 /** How many polls in a row may fail. */
 const MAX_FAILURES = 5;
@@ -45,7 +45,7 @@ export async function waitForReceipt(
 
 type Watched = { hash: Hex; transaction: RpcTransaction | null; isOnChain: boolean };
 
-/** Returns null if nothing is mined yet, or if the wallet is on another chain and could only report about that one. */
+/** Returns null if nothing is mined yet, or if the wallet is on another chain and cannot read the right one. */
 async function poll(session: Session, watched: Watched): Promise<Receipt | null> {
   watched.isOnChain = await isOnChain(session);
   if (!watched.isOnChain) return null;
@@ -103,7 +103,7 @@ async function findRevertReason(
   return UNKNOWN_REASON;
 }
 
-/** Adds the hash to whatever ended the wait, because the transaction may still be mined. */
+/** Adds the hash to the error that ended the wait, because the transaction may still be mined. */
 function withHash(error: unknown, transactionHash: Hex, signal: AbortSignal | undefined): FlowFailure {
   if (error instanceof FlowFailure) return error;
   const info = { cause: error, transactionHash };

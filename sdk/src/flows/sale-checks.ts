@@ -7,7 +7,7 @@ import { FlowFailure } from './flow.ts';
 import { compareToDecimal } from './money.ts';
 import type { WalletSession } from './session.ts';
 
-/** Runs the service's checks before the user pays for an approval that would lead nowhere. */
+/** Runs the service's checks before the user pays for an approval that the service would then reject. */
 export async function assertEligible(
   session: WalletSession,
   offer: OfferDetails,
@@ -43,7 +43,7 @@ async function assertRequirements(session: WalletSession, offerId: string, optio
   await ignoreMissingScope(assertBound(session, offerId, optionId, requirements));
 }
 
-/** Has the same shape as the service's own error, so that callers handle one. */
+/** Has the same shape as the service's own error, so that callers need to handle only one. */
 function requirementsNotMet(errors: Record<string, unknown>): FlowFailure {
   const message = 'The user has not completed all requirements of the option.';
   const cause = new CausewayError({ code: 'requirements_not_met', status: 0, message, errors });

@@ -9,7 +9,7 @@ import type { RpcTransaction } from './rpc.ts';
 import type { EvmWallet } from './wallet.ts';
 import { hasCode } from './wallet-error.ts';
 
-/** What every flow with a wallet knows, whatever the wallet's protocol. */
+/** The state that every wallet flow shares, regardless of the protocol. */
 export type WalletSession = {
   causeway: Causeway;
   /** EVM addresses are in lower case. */

@@ -22,7 +22,7 @@ export type SolanaSession = WalletSession & { wallet: SolanaWallet; chain: Solan
 const APPROVE_CHECKED = 13;
 const SIGNATURE_BYTES = 64;
 const FEE_LAMPORTS = 5_000;
-/** Wallets may replace the blockhash when they sign, which prolongs the transaction's life by at most as much again. */
+/** Wallets may replace the blockhash when they sign, which extends the transaction's lifetime by at most this much. */
 const BLOCKHASH_LIFE_BLOCKS = 150;
 
 /** Finds the wallet's account that can pay. Throws `insufficient_balance` if none can, or if the fee is not covered. */
@@ -74,7 +74,7 @@ function encodeApproval(
     ...[1, 0, 3, keys.length],
     ...keys.flatMap((key) => [...key]),
     ...blockhash,
-    // One instruction of the fifth account: source, mint, delegate, owner; ten bytes of data.
+    // One instruction, run by the fifth account: source, mint, delegate, owner; ten bytes of data.
     ...[1, 4, 4, 1, 2, 3, 0, 10],
     ...[APPROVE_CHECKED, ...new Uint8Array(units.buffer), decimals],
   );

@@ -14,7 +14,7 @@ export type SolanaTokenAccount = {
   delegatedAmount: bigint;
 };
 
-/** Calls the chain's nodes in turn until one answers. Throws what the node throws. */
+/** Calls the chain's nodes in turn until one responds. Throws if that node rejects the call, or if none responds. */
 export async function callSolana(
   { rpcUrls, signal }: Pick<WalletSession, 'rpcUrls' | 'signal'>,
   method: string,

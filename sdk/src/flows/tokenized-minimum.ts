@@ -12,7 +12,7 @@ type Limits = {
   quoted?: string | bigint | undefined;
 };
 
-/** Throws unless the input limits how little the user may receive. */
+/** Throws `invalid_input` unless the input sets a minimum to receive or a maximum slippage. */
 export function assertLimitsSlippage({ minReceive, maxSlippageBps, quoted }: Limits): void {
   if (minReceive !== undefined) parseSmallestUnits(minReceive, 'minReceive');
   if (quoted !== undefined) parseSmallestUnits(quoted, 'quoted');
@@ -21,7 +21,7 @@ export function assertLimitsSlippage({ minReceive, maxSlippageBps, quoted }: Lim
     throw new FlowFailure('invalid_input', 'minReceive or maxSlippageBps is required.');
 }
 
-/** Returns a function from an order to the fewest tokens to accept for it. */
+/** Returns a function that computes the minimum amount of tokens to accept for an order. */
 export async function readMinimum(
   session: Session,
   symbol: string,

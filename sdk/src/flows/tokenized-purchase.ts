@@ -132,7 +132,7 @@ function assertReceives({ receive_output_amount: receive }: TokenizedSwapTransac
     );
 }
 
-/** The order may expire while the owner decides; wallets then fail with errors of their own. */
+/** The order may expire while the owner decides; wallets then fail with their own errors. */
 async function sendOrder(session: Session, call: Call, order: TokenizedSwapTransaction): Promise<Hex> {
   try {
     return await sendTransaction(session, call);

@@ -31,7 +31,7 @@ function notTrusted(chain: Chain, address: string): FlowFailure {
   );
 }
 
-/** Returns what the calldata verifier compares the order with. */
+/** Returns the trusted contracts that the calldata verifier checks the order against. */
 export function pinsOf(trusted: TrustedContracts | undefined, chain: EvmChain) {
   const { contracts, venueManagers } = trusted?.[chain] ?? {};
   return {

@@ -27,7 +27,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Object && 'message' in error ? String(error.message) : String(error);
 }
 
-/** EIP-1193 disconnected (4900, 4901), and rate limits of JSON-RPC (-32005) and HTTP (429). */
+/** Codes for a disconnected EIP-1193 provider (4900, 4901) and for rate limits of JSON-RPC (-32005) and HTTP (429). */
 const OUTAGE_CODES = [4900, 4901, -32005, 429];
 
 /** Returns true if the wallet or its node is unavailable, which says nothing about the call itself. */

@@ -9,7 +9,7 @@ export type Eip1193Provider = {
 /** An EVM account and the provider that signs for it and reads its chain. */
 export type EvmWallet = { protocol: 'ethereum'; address: Hex; provider: Eip1193Provider };
 
-/** A Solana account. Investing on Solana takes one of the two functions that sign transactions. */
+/** A Solana account. Investing on Solana requires one of the two functions that sign transactions. */
 export type SolanaWallet = {
   protocol: 'solana';
   /** Base58. */
@@ -18,7 +18,7 @@ export type SolanaWallet = {
   signMessage(message: Uint8Array): Promise<Uint8Array>;
   /** Signs and sends a transaction in the wire format, and returns the 64 bytes of its signature. */
   signAndSendTransaction?(transaction: Uint8Array, chain: SolanaChain): Promise<Uint8Array>;
-  /** Signs a transaction in the wire format and returns it. Used by wallets that do not send. */
+  /** Signs a transaction in the wire format and returns it. For wallets that cannot send transactions. */
   signTransaction?(transaction: Uint8Array, chain: SolanaChain): Promise<Uint8Array>;
 };
 

@@ -4,7 +4,7 @@ import { sleep } from '../sleep.ts';
 import type { QuoteQuery } from '../tokenized.ts';
 import type { TokenizedSwapQuote } from '../wire.ts';
 
-/** The result of one poll: a quote, or an error that a later poll may not have. `at` is when it arrived (`Date.now()`). */
+/** The result of one poll: a quote, or an error that may be temporary. `at` is when it arrived (`Date.now()`). */
 export type WatchedQuote =
   | { at: number; quote: TokenizedSwapQuote; error: null }
   | { at: number; quote: null; error: CausewayError };
@@ -20,7 +20,7 @@ export type WatchOptions = {
 
 const DEFAULT_INTERVAL_MS = 2_000;
 const MIN_INTERVAL_MS = 500;
-/** Errors that every later poll would have too. */
+/** Permanent errors, which every later poll would return too. */
 const PERMANENT_ERRORS = new Set([
   'unauthorized',
   'insufficient_scope',

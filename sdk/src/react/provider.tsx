@@ -20,7 +20,7 @@ export type CausewayProviderProps = {
   initial?: Preloaded | undefined;
   /** Where sign-in starts. Default: `/causeway/sign-in`. */
   signInUrl?: string | undefined;
-  /** Where users get help when nothing they can do lets them invest, such as `mailto:help@example.com`. */
+  /** Where users who cannot resolve a blocker themselves get help, such as `mailto:help@example.com`. */
   supportUrl?: string | undefined;
   /** RPC URLs to add to a wallet that does not know a chain yet, and to read Solana through. */
   rpcUrls?: RpcUrls | undefined;

@@ -17,13 +17,13 @@ export type ToNodeOptions = {
    * right for `createHandler` and for apps whose body parser has already consumed them.
    */
   maxBodyBytes?: number | undefined;
-  /** Receives errors of the handler if there is no `next` to pass them to. */
+  /** Receives errors from the handler if there is no `next` to pass them to. */
   onError?: ((error: unknown) => void) | undefined;
 };
 
 /**
- * Adapts a handler to `node:http` and Express. A handler of `createHandler` passes requests for other paths to `next`, or
- * answers them with 404 if there is no `next`; any other function answers every request.
+ * Adapts a handler to `node:http` and Express. A handler from `createHandler` passes requests for other paths to
+ * `next`, or answers them with 404 if there is no `next`; any other function answers every request.
  *
  * @example
  * ```ts

@@ -62,7 +62,7 @@ export async function handleCallback(
   }
 }
 
-/** Failures that point at a wrong configuration, an outage or an attack rather than at the user. */
+/** Failures that indicate a misconfiguration, an outage or an attack rather than a user mistake. */
 const NEEDS_ATTENTION: ReadonlySet<SignInErrorCode> = new Set([
   'refused',
   'unavailable',

@@ -3,7 +3,7 @@
  * - `access_denied`: the user declined.
  * - `state_mismatch`: this browser did not start the sign-in, or has already finished it.
  * - `expired`: the sign-in took too long.
- * - `issuer_mismatch`: the response came from another server than `baseUrl` or `issuer`.
+ * - `issuer_mismatch`: the response came from a server other than `baseUrl` or `issuer`.
  * - `not_signed_in`: there is no session, or it has expired.
  * - `session_too_large`: the session does not fit into a cookie.
  * - `refused`: the service rejected the request; see `cause`.
@@ -83,7 +83,7 @@ export function isSignInError(error: unknown, code?: SignInErrorCode): error is 
   return is && (code === undefined || (error as SignInError).code === code);
 }
 
-/** Maps the `error` parameter of a callback to a known code, so that nobody can put text of their own on the page. */
+/** Maps the `error` parameter of a callback to a known code, so that nobody can inject text into the page. */
 export function toSignInErrorCode(error: string): SignInErrorCode {
   switch (error) {
     case 'access_denied':

@@ -39,7 +39,7 @@ export type SignIn = {
   authorizeUrl(options?: AuthorizeOptions): { url: string; pending: Pending };
   /** Exchanges the callback URL for a session. Repeated deliveries of the same callback share one exchange. */
   exchange(callback: string | URL | URLSearchParams, pending: Pending | undefined): Promise<Session>;
-  /** Returns the session with a token that does not expire soon. Save the session if it is not the one given. */
+  /** Returns the session with a token that does not expire soon. Save it if it differs from the one passed in. */
   fresh(session: Session): Promise<Session>;
   /** Renews the session even if its token has not expired. Use it after the service rejected the token. */
   refresh(session: Session): Promise<Session>;

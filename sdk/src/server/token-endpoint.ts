@@ -39,7 +39,7 @@ export async function revokeToken(client: ClientCredentials, token: string): Pro
   await post(client, '/oauth/revoke', { token });
 }
 
-/** Posts a form. Throws `SignInError` with the service's error as its cause; nothing that was sent is in it. */
+/** Posts a form. Throws `SignInError` with the service's error as its cause, without any request data. */
 async function post(
   client: ClientCredentials,
   path: string,

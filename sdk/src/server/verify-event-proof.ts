@@ -2,11 +2,11 @@ import { createHash, createPublicKey, verify } from 'node:crypto';
 import type { Event } from '../wire.ts';
 
 export type VerifyEventProofOptions = {
-  /** The event: the body of a webhook, or an event of the API. */
+  /** The event: the body of a webhook, or an event from the API. */
   event: string | Event;
-  /** `proof` of `GET /v1/events/{id}/proof`. */
+  /** The `proof` returned by `GET /v1/events/{id}/proof`. */
   proof: string;
-  /** The verifier key of the log (`causeway/events/…+…+…`), kept from an earlier reply. */
+  /** The verifier key of the log (`causeway/events/…+…+…`), saved from an earlier response. */
   key: string;
 };
 
@@ -18,11 +18,12 @@ export type VerifiedEventProof = {
 };
 
 const HEADER = 'c2sp.org/tlog-proof@v1';
-/** DER of an Ed25519 public key without its 32 bytes (RFC 8410). */
+/** The DER prefix of an Ed25519 public key, which the 32 key bytes follow (RFC 8410). */
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 
 /**
- * Verifies offline that an event is in the log whose key this is. Returns null if the proof is not valid for the event.
+ * Verifies offline that an event is in the log of the verifier key. Returns null if the proof is not valid for the
+ * event.
  *
  * @example
  * ```ts no-run
@@ -52,7 +53,7 @@ export function verifyEventProof({ event, proof, key }: VerifyEventProofOptions)
 function openCheckpoint(note: string, key: string): { size: number; root: Buffer } | null {
   const [, text = '', origin = '', size = '', root = '', lines = ''] =
     /^(([^\n]+)\n(\d{1,15})\n([A-Za-z0-9+/]{43}=)\n)\n((?:— \S+ \S+\n)+)$/.exec(note) ?? [];
-  // The base64 of a key can contain `+`, so only the first two separate.
+  // The base64 of a key can contain `+`, so only the first two are separators.
   const [, name = '', encoded = ''] = /^([^+]+)\+[0-9a-f]{8}\+(.+)$/.exec(key) ?? [];
   const raw = Buffer.from(encoded, 'base64');
   if (origin === '' || name !== origin || raw.length !== 33 || raw[0] !== 1) return null;

@@ -5,10 +5,10 @@ import { WebhookError } from './webhook-error.ts';
 type HeaderSource = Headers | Record<string, string | readonly string[] | undefined>;
 
 export type VerifyWebhookOptions = {
-  /** The body exactly as received. A body that was parsed and written again has other bytes. */
+  /** The body exactly as received. Parsing and re-serializing the body changes its bytes. */
   body: string | Uint8Array;
   headers: HeaderSource;
-  /** The endpoint's secret (`whsec_…`), or several while one replaces another. */
+  /** The endpoint's secret (`whsec_…`), or several during a rotation. */
   secret: string | readonly string[];
   /** How far the timestamp may be from now. Default: 300. */
   toleranceSeconds?: number | undefined;
@@ -55,7 +55,7 @@ export async function verifyWebhook(options: VerifyWebhookOptions): Promise<Even
     throw new WebhookError('headers_missing');
   const content = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body);
   const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), content]);
-  // The signature first, so that an attacker learns nothing about clocks and known ids.
+  // Check the signature first, so that an attacker learns nothing about the clock or known ids.
   if (!keys.some((key) => isSigned(key, signed, signatures))) throw new WebhookError('signature_invalid');
   if (Math.abs(Date.now() / 1000 - Number(timestamp)) > toleranceSeconds)
     throw new WebhookError('timestamp_expired');

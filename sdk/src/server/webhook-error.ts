@@ -4,7 +4,7 @@
  * - `signature_invalid`: no signature matches. The usual causes are a body that was parsed before it was verified, the
  *   secret of another endpoint, and a secret that was replaced.
  * - `timestamp_expired`: it was sent too long ago, or a clock is wrong.
- * - `replayed`: `isKnown` knows its id.
+ * - `replayed`: `isKnown` returned true for its id.
  */
 export type WebhookErrorCode = 'headers_missing' | 'signature_invalid' | 'timestamp_expired' | 'replayed';
 

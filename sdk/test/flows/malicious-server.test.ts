@@ -21,7 +21,7 @@ const AMOUNT = 100_500_000n;
 let sandbox: Sandbox;
 let causeway: Awaited<ReturnType<Sandbox['newUser']>>;
 let wallet: TestWallet;
-/** The methods that the wallet was asked for. */
+/** The methods that were called on the wallet. */
 const calls: string[] = [];
 let trusted: TrustedContracts;
 let sale: OfferDetails;
@@ -116,7 +116,7 @@ describe('a malicious service that changes an order', () => {
       return next(call);
     });
     const error = await failureOf(buyTokenized(client, order, options()));
-    // The approval of the trusted contract for exactly the amount is all that was sent.
+    // The wallet sent one transaction: the approval of exactly the amount for the trusted contract.
     expect(sent).toEqual([sandbox.tokenOf('usd-coin').toLowerCase()]);
     return error;
   };

@@ -127,7 +127,7 @@ export async function failureOf(flow: Promise<unknown>): Promise<FlowError> {
   throw outcome;
 }
 
-/** Rejects a method, as its owner would. */
+/** Rejects calls of a method, as the wallet's owner would. */
 export const rejects =
   (method: string): Interceptor =>
   (call, next) =>

@@ -69,7 +69,7 @@ const approve = (wallet: TestWallet, token: Hex, amount: bigint) =>
     ],
   });
 
-/** Sends an approval and aborts the flow, as a page that is closed. */
+/** Sends an approval and aborts the flow, as closing the page would. */
 async function crashAfterApproval(client: Client, wallet: TestWallet, amount = AMOUNT): Promise<Hex> {
   const controller = new AbortController();
   let hash: Hex = '0x';
@@ -278,7 +278,7 @@ describe('a wallet during a purchase', () => {
     let switched = 0;
     wallet.intercept(async (call, next) => {
       const result = await next(call);
-      // Right after the simulation, when an owner might do it.
+      // Switches the chain right after the simulation, as an owner might.
       if (call.method === 'eth_call' && switched === 0) {
         switched++;
         await next({

@@ -105,7 +105,7 @@ export async function verifyIdentity(page: Page, type: string): Promise<void> {
   await row(page, type).getByRole('button').click();
   const flow = page.frameLocator('iframe[title="Identity verification"]');
   await flow.getByRole('button', { name: 'Send' }).click();
-  // Once the last requirement is met, the dialog goes with the checklist, possibly before it says that it is done.
+  // Once the last requirement is met, the dialog disappears with the checklist, possibly before it reports completion.
   const frame = page.locator('iframe[title="Identity verification"]');
   const done = flow.getByRole('heading', { name: 'Done' });
   await Promise.race([done.waitFor(), frame.waitFor({ state: 'detached' })]);

@@ -6,7 +6,7 @@ const CODE_LENGTH = 8;
 
 /**
  * Returns the short code by which a user recognises the account in a wallet's signing prompt. It is a keyed hash of the
- * user id, so it tells nothing about the person. It changes when another secret becomes the newest.
+ * user id, so it reveals nothing about the person. It changes when the newest secret changes.
  */
 export function accountCode({ sealing }: { sealing: Pick<Sealing, 'tag'> }, userId: string): string {
   let bits = sealing.tag('account code', userId).readBigUInt64BE();

@@ -8,7 +8,10 @@ import { csrfToken } from './csrf.ts';
 import { readSession, type Session } from './sessions.ts';
 import type { Source } from './throttle.ts';
 
-/** The browser behind a request. Every browser has a random cookie; a row in the database makes it signed in. */
+/**
+ * The browser behind a request. Every browser has a random cookie; a session row in the database means that it is
+ * signed in.
+ */
 export type Browser = {
   cookie: string;
   session: Session | null;

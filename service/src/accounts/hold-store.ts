@@ -57,14 +57,14 @@ export async function isErasedUser(db: Db, userId: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Like `isHeldUser`; a hold waits until the transaction ends, other readers do not. */
+/** Like `isHeldUser`, but makes a new hold wait until the transaction ends; other readers do not wait. */
 export async function shareHeldUser(tx: Db, userId: string): Promise<boolean> {
   const { rows } = await sql<{ is_held: boolean }>`
     select held_at is not null as is_held from users where id = ${userId} for share`.execute(tx);
   return rows[0]?.is_held ?? false;
 }
 
-/** Locks the users until the transaction ends, so that no hold comes in between, and returns those on hold. */
+/** Locks the users until the transaction ends, so that no new hold can be placed, and returns those on hold. */
 export async function lockHeldUsers(tx: Db, userIds: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string; is_held: boolean }>`
     select id, held_at is not null as is_held from users where id = any(${userIds}::uuid[])

@@ -61,7 +61,7 @@ export function isHeld({ db }: Pick<Parts, 'db'>, userId: string): Promise<boole
   return isHeldUser(db, userId);
 }
 
-/** Like `isHeld`; keeps holds waiting until the transaction ends, but not other requests of the user. */
+/** Like `isHeld`, but makes new holds wait until the transaction ends; the user's other requests do not wait. */
 export function shareHeld(tx: Db, userId: string): Promise<boolean> {
   return shareHeldUser(tx, userId);
 }

@@ -10,11 +10,11 @@ import { addPageRoute, sendPage } from './page-route.ts';
 
 const PATH = '/oauth/logout';
 
-/** The end-session endpoint. Failures are pages for browsers and the error object for other clients. */
+/** The end-session endpoint. On failure, browsers get a page and other clients the error object. */
 export function addLogoutRoutes(app: FastifyInstance, ctx: Context): void {
   app.setErrorHandler((thrown, request, reply) => {
     const error = toApiError(thrown);
-    // The server's own handler answers with the error object and logs what must be logged.
+    // The server's default error handler logs the error and replies with the error object.
     if (!acceptsHtml(request) || error.status >= 500) throw thrown;
     reply.headers(error.headers);
     return sendPage(reply, errorPage(error, request.id), error.status);
@@ -39,7 +39,7 @@ export function addLogoutRoutes(app: FastifyInstance, ctx: Context): void {
   );
 }
 
-/** Returns the members that are text; the page judges them. */
+/** Returns the members that are strings; the page validates them. */
 function textMembers(body: unknown): [string, string][] {
   return Object.entries(body ?? {}).filter(
     (member): member is [string, string] => typeof member[1] === 'string',

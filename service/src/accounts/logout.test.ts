@@ -66,7 +66,7 @@ test('an ID token of the signed-in user ends the session at once and returns wit
   );
   expect([reply.statusCode, reply.headers.location]).toEqual([303, `${GOODBYE}?state=a+b%26c`]);
   expect(await isSignedIn(visitor)).toBe(false);
-  // The old cookie is worthless, not only replaced in this browser.
+  // The old cookie is invalid on the server, not just replaced in this browser.
   visitor.setCookie(String(cookie));
   expect(await isSignedIn(visitor)).toBe(false);
 });

@@ -7,7 +7,7 @@ import type { Browser } from './browser.ts';
 import type { PageRequest, PageResponse } from './page-route.ts';
 import { endSession } from './sessions.ts';
 
-/** An app's request to sign the user out, with everything in it checked. */
+/** An app's validated request to sign the user out. */
 type Logout = {
   client: RegisteredClient | null;
   /** Registered for the client. */

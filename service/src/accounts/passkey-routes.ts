@@ -67,7 +67,7 @@ async function handleCall(
   return handle(forRequest(ctx, { id: request.id }), browser, body, reply);
 }
 
-/** A browser left signed in must not be enough to add a way to sign in. */
+/** Throws unless the user signed in recently: a browser that was left signed in must not be enough to add a passkey. */
 function requireRecentUser(session: Browser['session']): User {
   if (session === null) throw new ApiError('unauthorized');
   if (!session.isRecent) throw new ApiError('recent_sign_in_required');

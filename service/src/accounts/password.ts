@@ -36,7 +36,7 @@ export function needsRehash(passwordHash: string): boolean {
   return !passwordHash.startsWith(CURRENT_PREFIX);
 }
 
-/** Returns what is wrong with a new password, as text for the form, or null. */
+/** Returns an error message for the form if a new password is not acceptable, otherwise null. */
 export function findPasswordProblem(password: string, email: string): string | null {
   const length = [...password].length;
   if (length < MIN_LENGTH) return `Use at least ${MIN_LENGTH} characters.`;

@@ -21,8 +21,8 @@ export type FormProblems = Partial<Record<'email' | 'password' | 'kind', string>
 export const INVALID_EMAIL = 'Enter a valid email address, such as name@example.com.';
 
 /**
- * Sends a confirmation mail, or returns what is wrong with the input. Known and unknown addresses cost the same
- * work, one password hash and one mail, so that only the owner of the mailbox can tell them apart.
+ * Sends a confirmation mail, or returns the validation errors. Known and unknown addresses cost the same work, one
+ * password hash and one mail, so that only the owner of the mailbox can tell them apart.
  */
 export async function startRegistration(
   ctx: Context,

@@ -9,7 +9,7 @@ export type SignInMethod = 'password' | 'passkey';
 export type Session = { user: User; method: SignInMethod; signed_in_at: string; isRecent: boolean };
 
 const SESSION_TTL = '12 hours';
-/** How long after a sign-in the ways to sign in may be changed. */
+/** How long after a sign-in the user may change sign-in methods. */
 const RECENT = '5 minutes';
 
 export async function insertSession(

@@ -8,8 +8,8 @@ export type WindowCount = { count: number; remainingSeconds: number };
 const SOURCE_TTL = '90 days';
 
 /**
- * Counts under the first of the keys in its current window, or starts a new window. The result includes what nodes with
- * an older secret have counted under the other keys.
+ * Increments the counter of the first key in its current window, or starts a new window. The result includes the counts
+ * that nodes with an older secret keep under the other keys.
  */
 export async function countInWindow(
   db: Db,

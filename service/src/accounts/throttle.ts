@@ -19,9 +19,9 @@ export async function throttleNetwork(ctx: Context, request: FastifyRequest): Pr
 }
 
 /**
- * Counts a password attempt, whether or not the account exists. Throws `rate_limited` if there were too many. Browsers and
- * networks that have signed in to the account before are counted apart from strangers, who could lock them out otherwise.
- * The caller calls `succeed` and `rememberSource` once the password proves right.
+ * Counts a password attempt, whether or not the account exists. Throws `rate_limited` if there were too many. Browsers
+ * and networks that have signed in to the account before are counted separately from strangers, who could otherwise
+ * lock them out. The caller calls `succeed` and `rememberSource` once the password is verified.
  */
 export async function throttleAttempt(
   ctx: Context,
@@ -38,8 +38,8 @@ export async function throttleAttempt(
 }
 
 /**
- * Lets later attempts of this browser and network count apart from those of strangers. Returns whether the browser was
- * unknown, and its hash.
+ * Makes later attempts from this browser and network count separately from those of strangers. Returns whether the
+ * browser was unknown, and its hash.
  */
 export async function rememberSource(
   ctx: Context,

@@ -8,7 +8,7 @@ type SigningKey = VerificationKey & { privateKey: KeyObject };
 
 export type Checkpoint = { size: bigint; chainHash: Buffer };
 
-/** DER of an Ed25519 private key and of a public key, without their 32 bytes (RFC 8410). */
+/** The DER prefixes of an Ed25519 private and public key, which the 32 key bytes follow (RFC 8410). */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 const ED25519 = 1;
@@ -57,7 +57,7 @@ export function signCheckpoint({ origin, newest }: CheckpointKeys, { size, chain
   return `${text}\n— ${origin} ${signature.toString('base64')}\n`;
 }
 
-/** Returns what a note says, or null if none of the keys signed it. */
+/** Returns the checkpoint in a note, or null if none of the keys signed it. */
 export function openCheckpoint({ origin, all }: CheckpointKeys, note: string): Checkpoint | null {
   const [, text = '', size = '', hash = '', line = ''] =
     /^([^\n]+\n(\d{1,18})\n([A-Za-z0-9+/=]{44})\n)\n((?:— \S+ \S+\n)+)$/.exec(note) ?? [];

@@ -4,14 +4,14 @@ import { type Decision, insertCommandEntry, insertDecisionEntry, insertFailedSig
 
 export type { Decision } from './store.ts';
 
-/** Records that a command runs. Triggers of the database record everything that changes a row; see the migrations. */
+/** Records that a command runs. Database triggers record every change of a row; see the migrations. */
 export async function recordCommand(db: Db, name: string): Promise<void> {
   await insertCommandEntry(db, name);
 }
 
 /** Records a sign-in with a wrong password or passkey. The user is null if the account is unknown. */
 export async function recordFailedSignIn(db: Db, userId: string | null): Promise<void> {
-  // In a transaction, which names the request.
+  // The transaction's tags name the request.
   await db.transaction().execute((tx) => insertFailedSignIn(tx, userId));
 }
 
@@ -20,7 +20,7 @@ export async function recordDecision(db: Db, decision: Decision): Promise<void> 
   await insertDecisionEntry(db, decision);
 }
 
-/** Like `recordDecision`, beside a request that does not wait for it. */
+/** Like `recordDecision`, but runs in the background, so that the request does not wait for it. */
 export function recordRefusal({ db, log }: Pick<Kernel, 'db' | 'log'>, decision: Decision): void {
   recordDecision(db, decision).catch((err: unknown) =>
     log.warn({ err, request_id: decision.requestId }, 'recording a refusal failed'),

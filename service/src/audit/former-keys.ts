@@ -19,7 +19,7 @@ export async function loadCheckpointKeys({ db, sealing }: Parts): Promise<Checkp
   );
 }
 
-/** Keeps the public keys of all older secrets under a tag of the newest, so that those secrets can be removed. */
+/** Stores the public keys of all older secrets with a tag by the newest, so that those secrets can be removed. */
 export async function keepCheckpointKeys({ db, sealing }: Parts): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const { newest, all } = await loadCheckpointKeys({ db: tx, sealing });

@@ -11,8 +11,8 @@ export async function lockSealing(tx: Db): Promise<void> {
 }
 
 /**
- * Returns what is to be sealed and signed. An idle sealer asks nothing else. The maximum is one step in the index; an
- * `exists` of a greater position would be planned as a scan of the table.
+ * Returns what needs sealing and signing. An idle sealer runs no other query. Reading the maximum takes one index
+ * lookup; PostgreSQL would plan an `exists` for a greater position as a table scan.
  */
 export async function findSealingWork(
   db: Db,

@@ -14,8 +14,8 @@ export type ChainFacts = {
    */
   refundDepth: number;
   /**
-   * Whether the node's `safe` and `finalized` blocks replace both depths, which then serve nodes without these tags. Test
-   * chains use depths alone: embedded chains mine on demand only.
+   * Whether the node's `safe` and `finalized` blocks replace both depths, which then apply only to nodes without these
+   * tags. Test chains use depths alone: embedded chains mine on demand only.
    */
   finalityTags: boolean;
   explorer: string;

@@ -164,7 +164,7 @@ function set(bytes: Uint8Array, at: number, value: number): Uint8Array {
   return changed;
 }
 
-/** (r, n − s, other v): the other signature that the same key can be said to have made. */
+/** (r, n − s, other v): the other signature that verifies for the same key and message. */
 function malleate(signature: Uint8Array): Uint8Array {
   const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
   const s = order - BigInt(bytesToHex(signature.subarray(32, 64)));

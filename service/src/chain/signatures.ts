@@ -17,7 +17,7 @@ export type Signed = {
   signature: string;
 };
 
-/** A plain key signs for its address on every chain of its protocol, a contract only on the chain that was asked. */
+/** A plain key signs for its address on every chain of its protocol, a contract only on the chain that was queried. */
 export type SignerKind = 'key' | 'contract';
 
 export type Signatures = {

@@ -73,7 +73,7 @@ export const providerUrl = url(['https:'], ['http:']);
 /** Comma-separated values, trimmed; empty ones are dropped. */
 export const list: Parser<string[]> = { expects: 'a comma-separated list', parse: splitList };
 
-/** A country, or regions of it by ISO 3166-2 code without the country. */
+/** A country, or some of its regions, given as ISO 3166-2 codes without the country prefix. */
 export type Area = { country_iso_2: string; regions?: string[] };
 
 export const areas: Parser<Area[]> = {

@@ -5,7 +5,7 @@ export type IdentitySettings = {
   url: string;
   appToken: string;
   secret: string;
-  /** A webhook may be signed with any of these, so that one can be replaced. */
+  /** A webhook may be signed with any of these, so that secrets can be rotated. */
   webhookSecrets: readonly string[];
 };
 
@@ -61,7 +61,7 @@ export function readDocumentSettings(source: Source): DocumentSettings | null {
   };
 }
 
-/** Returns null if no venue is configured; the service then refuses to start with offers of tokenized swaps. */
+/** Returns null if no venue is configured; the service then refuses to start if there are tokenized swap offers. */
 export function readVenueSettings({ read, problems }: Source): VenueSettings | null {
   const url = read('ONDO_URL');
   const apiKey = read('ONDO_API_KEY');
@@ -69,7 +69,7 @@ export function readVenueSettings({ read, problems }: Source): VenueSettings | n
   return apiKey === null ? null : { url: url ?? 'https://api.gm.ondo.finance', apiKey };
 }
 
-/** Reads a setting that is required whenever `other` is set. In production `read` reports it already. */
+/** Reads a setting that is required whenever `other` is set. In production, `read` already reports its absence. */
 function readRequired<N extends SettingName>(source: Source, name: N, other: SettingName) {
   const before = source.problems.length;
   const value = source.read(name);

@@ -4,7 +4,7 @@ import type { Parser } from './parsers.ts';
 export type Setting<T = unknown> = Parser<T> & {
   /** Markdown, a sentence or two. */
   description: string;
-  /** The value if the variable is unset or empty, as text, per profile. */
+  /** The default per profile, as text, used if the variable is unset or empty. */
   sandbox?: string;
   production?: string;
   /** Replaces the default in the documentation, for behaviour that no text can express. */

@@ -5,9 +5,9 @@ import type { Database } from './tables.ts';
 const BATCH_SIZE = 5_000;
 
 /**
- * Deletes the rows of `table` that match `condition` and returns their number. Each batch is a short transaction of its
- * own, so a large backlog neither hits the statement timeout nor holds locks for long. Rows locked by another node are
- * skipped. `condition` must be covered by an index.
+ * Deletes the rows of `table` that match `condition` and returns their number. Each batch is a separate short
+ * transaction, so a large backlog neither hits the statement timeout nor holds locks for long. Rows locked by another
+ * node are skipped. `condition` must be covered by an index.
  */
 export async function deleteInBatches(
   db: Db,

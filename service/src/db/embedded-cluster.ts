@@ -101,7 +101,7 @@ async function runInitdb(cluster: Cluster): Promise<void> {
   }
 }
 
-/** Removes what a killed first start left behind. */
+/** Removes incomplete clusters left behind by a first start that was killed. */
 async function removeDrafts(dir: string): Promise<void> {
   const parent = join(dir, '..');
   for (const name of await readdir(parent)) {

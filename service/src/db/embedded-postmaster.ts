@@ -102,9 +102,9 @@ async function stopServer(pid: number, clusterDir: string): Promise<void> {
 }
 
 /**
- * Replaces the unrelated pid in the lock files by ours: PostgreSQL refuses to start while that pid is alive, whatever
- * program it is, but ignores its own parent's. The rest of the file is kept, because it tells the new server which shared
- * memory to check for surviving processes.
+ * Replaces the unrelated pid in the lock files with ours: PostgreSQL refuses to start while that pid is alive, whatever
+ * program it is, but ignores its own parent's. The rest of the file is kept, because it tells the new server which
+ * shared memory to check for surviving processes.
  */
 async function takeOverLocks(clusterDir: string, unrelatedPid: number): Promise<void> {
   for (const name of ['postmaster.pid', `${SOCKET_NAME}.lock`]) {
@@ -122,7 +122,7 @@ async function takeOverLocks(clusterDir: string, unrelatedPid: number): Promise<
   }
 }
 
-/** Ends the child processes of a killed server. They exit by themselves, but one in a long query does so late. */
+/** Ends the child processes of a killed server. They exit by themselves, but a long query delays that. */
 export async function endOrphans(clusterDir: string): Promise<void> {
   if (process.platform !== 'linux') return;
   for (const entry of await readdir('/proc')) {

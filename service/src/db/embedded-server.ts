@@ -14,7 +14,7 @@ export interface Server {
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: '',
   port: '5432',
-  // Relative to the data folder, so that a long path is no problem for the server.
+  // Relative to the data folder, so that the length of its path does not matter to the server.
   unix_socket_directories: '.',
   unix_socket_permissions: '0700',
   cluster_name: 'causeway',
@@ -65,7 +65,7 @@ async function rotateLog(path: string): Promise<number> {
 
 async function spawnServer(cluster: Cluster, logPath: string) {
   const args = ['-D', ownFolder(cluster)];
-  // They identify this process to others that want the folder, and the folder in the output of `ps`; see findHolder.
+  // The markers identify this process to others that want the folder, and the folder in `ps` output; see findHolder.
   const markers = { 'causeway.owner': String(process.pid), 'causeway.data': cluster.dir };
   for (const [name, value] of Object.entries({ ...markers, ...SETTINGS, ...cluster.settings }))
     args.push('-c', `${name}=${value}`);
@@ -75,7 +75,7 @@ async function spawnServer(cluster: Cluster, logPath: string) {
       cwd: cluster.dir,
       env: serverEnvironment(),
       stdio: ['ignore', logFile.fd, logFile.fd],
-      // Its own session: Ctrl-C in the terminal is for us, and the server must run until we have drained.
+      // Its own session keeps Ctrl-C in the terminal from stopping the server before we have drained.
       detached: true,
       ...cluster.user,
     });
@@ -103,11 +103,11 @@ function guardServer(child: ChildProcess, exited: Promise<void>, cluster: Cluste
     detached: true,
     ...cluster.user,
   });
-  // If it cannot start, the next start of the service stops a server that was left behind.
+  // If the guard cannot start, the next start of the service stops a server that was left behind.
   guard.on('error', () => undefined);
   guard.stdin?.on('error', () => undefined);
   guard.unref();
-  // Released as soon as the server exits, so that it never signals a process that reuses the pid.
+  // Release the guard as soon as the server exits, so that it never signals a process that reuses the pid.
   void exited.then(() => guard.stdin?.end('gone\n'));
   return guard;
 }

@@ -77,8 +77,8 @@ async function startServer(cluster: Cluster, log: (message: string) => void): Pr
     await releaseCluster(cluster.dir, log);
     const result = await launchServer(cluster, log);
     if ('server' in result) return result.server;
-    // Another process is starting the server, which the next attempt reports, or processes of a killed server still
-    // hold its shared memory and are about to exit.
+    // Either another process is starting the server, which the next attempt will report, or processes of a killed
+    // server still hold its shared memory and are about to exit.
     const isHeld = /lock file "[^"]*" (already exists|is empty)|pre-existing shared memory/.test(
       result.failure,
     );

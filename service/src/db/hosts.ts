@@ -63,7 +63,7 @@ export function followPrimary(hosts: Hosts): Pick<pg.PoolConfig, 'Client'> {
 
 type PoolCallback = (error?: Error, client?: pg.PoolClient, release?: (error?: Error) => void) => void;
 
-/** Lets a request that meets a failed host try the others before it fails. */
+/** Makes a connection attempt that hits a failed host try the other hosts before it fails. */
 export function retryOnOtherHosts(pool: pg.Pool, hosts: Hosts): void {
   if (hosts.count === 1) return;
   const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;

@@ -32,7 +32,7 @@ async function readProfile(pool: pg.Pool): Promise<Profile | undefined> {
   return rows[0]?.profile;
 }
 
-/** Returns the profile of a database that was used without recording it, which only the sandbox seeds can tell. */
+/** Returns the profile of a database that was used without recording it, inferred from the sandbox seeds. */
 async function deriveProfile(pool: pg.Pool): Promise<Profile | undefined> {
   if (!(await tableExists(pool, 'offers'))) return undefined;
   const { rows } = await pool.query<{ used: boolean; seeded: boolean }>(
@@ -54,7 +54,7 @@ async function tableExists(pool: pg.Pool, table: string): Promise<boolean> {
 
 /**
  * Records that this node seals with its newest secret. Throws `ConfigError` if the database holds data that none of the
- * configured secrets opens.
+ * configured secrets can open.
  */
 export async function claimSecrets(db: Db, sealing: Sealing): Promise<void> {
   await db.transaction().execute(async (tx) => {

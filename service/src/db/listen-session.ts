@@ -4,7 +4,7 @@ import pg from 'pg';
 export interface SessionOptions {
   /** Default: 250. */
   pingIntervalMs?: number;
-  /** Default: 700. Together less than a second, the time in which a revocation takes effect. */
+  /** Default: 700. The sum of both stays below one second, the time within which a revocation must take effect. */
   pingTimeoutMs?: number;
   /** A statement that runs on every new connection, such as taking a session-level lock. */
   opening?: string;

@@ -119,7 +119,7 @@ function callSafely(handler: () => void, log: (message: string) => void): void {
   }
 }
 
-/** Throws if notifications do not arrive for now. */
+/** Throws if notifications currently cannot arrive. */
 export function assertListening(listener: Listener): void {
   if (!listener.isConnected()) throw new Error('the notification connection is lost');
 }

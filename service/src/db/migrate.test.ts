@@ -125,7 +125,7 @@ test('a busy table delays the migration, not the queries of other nodes', async 
     (await open.pool.query('select 1 from pg_locks where not granted and mode = $1', ['AccessExclusiveLock']))
       .rowCount;
   await expect.poll(waits, { timeout: 20_000 }).toBe(1);
-  // Queues behind the migration, which gives up its place.
+  // This query queues behind the migration until the migration gives up its lock attempt.
   await open.pool.query('select from things');
   expect(isMigrated).toBe(false);
   await reader.query('commit');

@@ -32,7 +32,7 @@ export interface OpenPool {
   tagged(tags: TransactionTags): Db;
   /** Returns the database for one partner. Partners take turns when all connections are in use. */
   laneOf(partnerId: string): Lane;
-  /** How many wait for a connection. */
+  /** The number of callers waiting for a connection. */
   waiting(): number;
   close(): Promise<void>;
 }
@@ -60,7 +60,7 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
   retryOnOtherHosts(pool, hosts);
   // Without this listener, losing an idle connection would end the process. The pool replaces the connection.
   pool.on('error', (error) => options.log?.(`database connection lost: ${error.message}`));
-  // The same for a connection lost between two statements of a transaction; the next statement reports the error.
+  // Likewise for a connection lost between two statements of a transaction; the next statement reports the error.
   pool.on('connect', (client) => void client.on('error', () => undefined));
   const queue = createFairQueue({
     concurrency: max,
@@ -78,7 +78,7 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
   let closing: Promise<void> | undefined;
   return {
     pool,
-    // The node's own work is one more lane.
+    // The node's own work has a separate lane.
     ...laneOf(''),
     laneOf,
     waiting: () => pool.waitingCount + queue.waiting(),
@@ -89,7 +89,7 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
   };
 }
 
-/** Sets what `column-types.ts` relies on, whatever the defaults of the server or the role. */
+/** Applies the settings that `column-types.ts` relies on, regardless of the defaults of the server or the role. */
 async function prepareSession(client: pg.ClientBase): Promise<void> {
   await client.query(`set timezone = 'UTC'; set datestyle = 'ISO'`);
 }

@@ -1,4 +1,4 @@
-/** What partners were last told of computed states; see `tables.ts`. */
+/** The tables of computed states last reported to partners; see `tables.ts`. */
 export interface ReportedTables {
   reported_statuses: ReportedStatuses;
   status_checks: StatusChecks;
@@ -15,7 +15,7 @@ export interface ReportedStatuses {
 
 export interface StatusChecks {
   user_id: string;
-  /** `-infinity` after a change of a fact. */
+  /** `-infinity` after a fact has changed, so that the check is due immediately. */
   due_at: string;
 }
 

@@ -52,7 +52,10 @@ export async function assertSessions(databaseUrl: string, listenUrl: string): Pr
   }
 }
 
-/** While one client is in a transaction, such a pooler runs the other's statement on a connection that lacks it. */
+/**
+ * While one client is in a transaction, such a pooler runs the other client's prepared statement on a connection that
+ * lacks it.
+ */
 async function assertPreparedStatements(pool: pg.Pool): Promise<void> {
   const [one, two] = await Promise.all([pool.connect(), pool.connect()]);
   try {

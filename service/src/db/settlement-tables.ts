@@ -23,7 +23,7 @@ export interface Events {
   /** Read as an object, written as JSON text. */
   data: ColumnType<Record<string, unknown>, string, string>;
   inserted_at: string;
-  /** The number of the event among those of the partner; assigned with `position`. */
+  /** The event's sequence number within its partner; assigned with `position`. */
   sequence: Generated<bigint | null>;
   request_id: string | null;
   changes: ColumnType<Record<string, unknown> | null, string | null, never>;
@@ -66,7 +66,7 @@ export interface OperatorTransactions {
   kind: 'commit' | 'remit' | 'fill' | 'revoke';
   target: string;
   data: Buffer;
-  /** A limit of gas, or of compute units. */
+  /** The limit in gas or in compute units. */
   gas: bigint;
   /** The account whose existence proves that the transaction succeeded, on chains where transactions have no nonces. */
   receipt: Generated<string | null>;

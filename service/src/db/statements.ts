@@ -8,12 +8,16 @@ const MAX_NAMED_STATEMENTS = 1_000;
 // Longer texts are bulk statements, whose text differs with the number of rows.
 const MAX_NAMED_LENGTH = 8_000;
 
-/** When all names are in use, they are given anew, and connections with old ones are closed after their current use. */
+/**
+ * When all names are in use, a new generation starts, and connections of the old one are closed after their current
+ * use.
+ */
 type Statements = { names: Map<string, string>; generation: number };
 
 /**
- * Wraps the pool for Kysely: every distinct statement gets a name, so that each connection prepares it once. A connection
- * in an unreliable state is closed instead of returned to the pool. Each lane waits for connections in its own line.
+ * Wraps the pool for Kysely: every distinct statement gets a name, so that each connection prepares it once. A
+ * connection in an unreliable state is closed instead of returned to the pool. Each lane waits for connections in its
+ * own queue.
  */
 export function nameStatements(pool: pg.Pool, queue: FairQueue): (lane: string) => PostgresPool {
   const statements: Statements = { names: new Map(), generation: 0 };

@@ -4,8 +4,8 @@ import { CompiledQuery, type Dialect, type Driver } from 'kysely';
 export type TransactionTags = { requestId: string; actor: { object: string; id: string } | null };
 
 /**
- * Returns the dialect with transactions that carry the tags as settings, which triggers read. They travel with `begin`, so a
- * tagged transaction costs no further round trip.
+ * Returns the dialect with transactions that carry the tags as settings, which triggers read. They are sent with
+ * `begin`, so a tagged transaction costs no further round trip.
  */
 export function tagTransactions(dialect: Dialect, { requestId, actor }: TransactionTags): Dialect {
   const begin = [

@@ -11,7 +11,7 @@ const TIMEOUT_MS = 10_000;
 
 const Time = Type.Optional(Type.Union([Type.String(), Type.Null()]));
 
-/** Lists only the fields that we use: responses repeat the values of the form, which must not spread. */
+/** Lists only the fields that we use: responses repeat the values of the form, which must not go any further. */
 const Submitter = Type.Object({
   id: Type.Integer({ minimum: 1 }),
   submission_id: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -99,7 +99,7 @@ function expectSuccess(reply: UpstreamReply, operation: string): UpstreamReply {
   throw invalidResponse(UPSTREAM, `${operation}: HTTP ${reply.status}`);
 }
 
-/** Returns whether our template configuration is at fault, and not the submitted values. */
+/** Returns whether our template configuration is at fault rather than the submitted values. */
 function isAboutTemplate({ body }: UpstreamReply): boolean {
   return /^template/i.test(parseBody(UPSTREAM, Refusal, body).error);
 }

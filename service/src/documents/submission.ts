@@ -92,7 +92,7 @@ async function create(
     if (failure?.kind === 'not_sent' || failure?.kind === 'rate_limited')
       await withdrawSubmission(ctx.db, row.id);
     if (failure?.kind !== 'no_response' && failure?.kind !== 'invalid_response') throw error;
-    // The email may have been sent. If that cannot be determined now, the reconciler will.
+    // The email may have been sent. If that cannot be determined now, the reconciler finds out later.
     const found = await ctx.documents.find(row.id).catch(() => null);
     if (found !== null) return found;
     // After a timeout the provider may still be working, so nobody retries; otherwise the next request looks up first.

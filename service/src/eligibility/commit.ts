@@ -10,7 +10,7 @@ import { decideRules } from './decide-rules.ts';
 import { decideFor } from './gate.ts';
 import { failuresOf, refusalOf } from './refusal.ts';
 
-/** What a commit or refund needs to know about a participation. */
+/** The facts about a participation that a commit or refund needs. */
 export type CommitRow = {
   id: string;
   userId: string;
@@ -77,7 +77,7 @@ export async function decideRefunds(ctx: Context, rows: readonly CommitRow[]): P
   });
 }
 
-/** Something that stops the transaction arrived between the decision and the signed transaction. */
+/** Thrown if eligibility was lost between the decision and the signing of the transaction. */
 export class EligibilityChanged extends Error {
   constructor() {
     super('the eligibility of a participation changed while its transaction was signed');
@@ -86,8 +86,8 @@ export class EligibilityChanged extends Error {
 }
 
 /**
- * Throws `EligibilityChanged` unless the rows may still be sent, and keeps holds, answers of the identity provider and
- * other users' proofs waiting until the transaction that stores the signed bytes ends.
+ * Throws `EligibilityChanged` unless the rows may still be sent, and makes new holds, identity provider updates and
+ * other users' proofs wait until the transaction that stores the signed bytes ends.
  */
 export async function lockCommits(ctx: Context, tx: Db, rows: readonly CommitRow[]): Promise<void> {
   await lockRefunds(ctx, tx, rows);

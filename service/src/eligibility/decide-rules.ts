@@ -9,7 +9,10 @@ export type Rules = Pick<OfferOption, 'id' | 'accreditation_days' | 'requirement
 
 type Standing = { facts: UserFacts; isHeld: boolean; isSanctioned: boolean; isProven: boolean };
 
-/** Decides what the database alone knows about the user. The time of the offer, the supply and the chain count as passed. */
+/**
+ * Decides the checks that need only the database. The checks of the offer's dates, the supply and the chain count as
+ * passed.
+ */
 export function decideRules(
   option: Rules,
   { facts, isHeld, isSanctioned, isProven }: Standing,

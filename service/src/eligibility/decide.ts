@@ -4,7 +4,7 @@ import { CONTACT, decideRequirement, type Finding } from './requirement-check.ts
 import type { Check, CheckCode } from './schema.ts';
 import type { Situation } from './situation.ts';
 
-/** The check of an account on hold. It never says why. */
+/** The check of an account on hold. It never reveals the reason. */
 export const HELD: Check = {
   ...checkOf('account', 'rejected', 'Your account is restricted. Contact support.'),
   next: CONTACT,

@@ -34,8 +34,9 @@ export async function decideFor(
 }
 
 /**
- * Repeats the checks that the database decides (hold, sanction, requirements, proof) in the transaction that takes effect:
- * what was lost while the chain answered is refused, and what is lost from now on waits until the transaction ends.
+ * Repeats the checks that the database decides (hold, sanction, requirements, proof) in the transaction that stores the
+ * result: it refuses if eligibility was lost during the chain reads, and makes later changes wait until the transaction
+ * ends.
  */
 export async function lockEligible(
   ctx: Pick<Context, 'sanctions' | 'clock' | 'config' | 'openPiiFacts'>,

@@ -20,7 +20,7 @@ export type Target = { wallet: string | null; chain: ChainName | null };
 
 type User = Pick<UserCaller, 'userId' | 'partnerId'>;
 
-/** What reading a situation needs; a command can provide it too. */
+/** The dependencies of reading a situation, which a command can provide too. */
 export type SituationContext = Pick<
   Context,
   'pool' | 'clock' | 'config' | 'chains' | 'signatures' | 'openPiiFacts'
@@ -30,8 +30,8 @@ const READ_SITUATION = situationStatement(FACTS_TEXT);
 const MAX_WALLETS_ON_CHAIN = 20;
 
 /**
- * Reads what decides about the options: the database in one round trip, and the chain only for the checks in `needed`.
- * A chain that does not answer is part of the situation, not an error.
+ * Reads the facts that decide about the options: those in the database in one round trip, and the chain only for the
+ * checks in `needed`. A chain that does not answer is part of the situation, not an error.
  */
 export async function readSituations(
   ctx: SituationContext,

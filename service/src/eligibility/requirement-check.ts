@@ -16,13 +16,13 @@ type Status = Exclude<RequirementStatus, object>;
 export type Finding = {
   check: Check;
   requirement?: Status;
-  /** Set if the requirement is completed, but by another wallet than the named one. */
+  /** Set if the requirement is completed, but by a wallet other than the named one. */
   isOtherWallet?: true;
   /** What is left of a capped supply, in the smallest unit of the offer's first funding asset. */
   remaining?: bigint;
 };
 
-/** Nothing that the user can call resolves the check. */
+/** No call that the user can make resolves the check. */
 export const CONTACT: CheckNext = { type: 'contact', method: null, path: null, body: null };
 
 const LEVELS: Partial<Record<RequirementType, Level>> = {

@@ -9,7 +9,7 @@ export type ProofRow = [
   signature: string | null,
 ];
 
-/** The columns beside those of the requirement facts. */
+/** The columns in addition to those of the requirement facts. */
 export type SituationRow = {
   is_held: boolean;
   proofs: ProofRow[] | null;
@@ -18,8 +18,8 @@ export type SituationRow = {
 };
 
 /**
- * A hand-written prepared statement: everything that the database knows about a user and an offer in one round trip.
- * `factsText` reads the facts of requirements.
+ * A hand-written prepared statement that reads everything the database knows about a user and an offer in one round
+ * trip. `factsText` is the SQL that reads the facts of requirements.
  */
 export const situationStatement = (factsText: string) => ({
   name: 'eligibility_situation',
@@ -37,7 +37,7 @@ export type SituationKey = {
   userId: string;
   partnerId: string;
   optionIds: readonly string[];
-  /** Null reads the proofs of all wallets. */
+  /** The wallet whose proofs are read; null reads those of all wallets. */
   wallet: string | null;
   /** The options whose supply is capped. */
   cappedIds: readonly string[];

@@ -52,7 +52,10 @@ async function readForward(
   return { object: 'list', data: rows.map(renderEvent) };
 }
 
-/** Returns the event to read on from. Throws `events_expired`, which names the oldest remaining event, if it has been deleted. */
+/**
+ * Returns the event after which to continue reading. If that event has been deleted, throws `events_expired` with the
+ * oldest remaining event.
+ */
 export async function findStart(
   { db }: Pick<Context, 'db'>,
   audience: Audience,
@@ -72,7 +75,10 @@ export async function readEvent(ctx: Context, caller: Caller, id: string): Promi
   return renderEvent(row);
 }
 
-/** Lists events, of which those without a place get one first. Usually there are none, and one statement is enough. */
+/**
+ * Lists events. If any committed event has no position yet, assigns positions and lists again; usually one statement is
+ * enough.
+ */
 async function listCommitted(...[db, ...query]: Parameters<typeof listEvents>): Promise<EventRow[]> {
   const { rows, hasUnplaced } = await listEvents(db, ...query);
   if (!hasUnplaced) return rows;
@@ -80,7 +86,7 @@ async function listCommitted(...[db, ...query]: Parameters<typeof listEvents>): 
   return (await listEvents(db, ...query)).rows;
 }
 
-/** Finds an event, which gets its place first if it has none. */
+/** Finds an event. If it is not found, assigns positions to newly committed events and looks again. */
 async function findCommitted(db: Db, audience: Audience, id: string): Promise<EventRow | null> {
   const found = await findEvent(db, audience, id);
   if (found !== null) return found;

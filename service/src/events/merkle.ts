@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A node of level `n` covers the 2^n leaves from `index` * 2^n on. */
+/** A node at level `n` covers 2^n leaves, starting at `index` * 2^n. */
 export type TreeNode = { level: number; index: number; hash: Buffer };
 export type NodeOf = (level: number, index: number) => Buffer;
 

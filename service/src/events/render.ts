@@ -1,7 +1,9 @@
 import type { Event } from './schema.ts';
 import type { EventRow } from './store.ts';
 
-/** Renders an event for its partner. An event that the partner may not read keeps its place and says nothing else. */
+/**
+ * Renders an event for its partner. An event that the partner may not read keeps its place in the log but is redacted.
+ */
 export function renderEvent(row: EventRow): Event {
   const place = {
     object: 'event' as const,

@@ -1,14 +1,16 @@
 import type { Kernel } from '../kernel.ts';
 import { placeEvents } from './event.ts';
 
-/** How often a node looks for events of other nodes and of commands. */
+/** How often a node looks for events from other nodes and from commands. */
 const POLL_INTERVAL_MS = 250;
-/** When to look after this node appended events: their transaction commits a few milliseconds later. */
+/**
+ * Delays after which to look for events that this node appended: their transaction commits a few milliseconds later.
+ */
 const LOOK_AFTER_MS = [3, 15, 50];
 
 /**
- * Places events soon after their commit. Any number of nodes may run it: the database lets one place at a time. Returns a
- * function that stops it and waits for the current run.
+ * Assigns positions to events soon after their commit. Any number of nodes may run it: the database lets only one
+ * assign positions at a time. Returns a function that stops it and waits for the current run.
  */
 export function startSequencer(
   ctx: Pick<Kernel, 'db' | 'log' | 'eventsAppended'>,

@@ -36,7 +36,7 @@ export type EventRow = Omit<Selectable<Events>, 'written' | 'position' | 'sequen
 const COLUMNS = sql`e.id, e.position, e.sequence, e.partner_id, e.user_id, e.type, e.data, e.changes, e.related,
   e.request_id, e.inserted_at, ${EVENT_VISIBLE} as visible`;
 
-/** Whose events a caller reads: all of the partner, or those about one user. */
+/** Which events a caller may read: all of the partner's, or only those about one user. */
 export type Audience = { partnerId: string; userId: string | null };
 
 function visibleTo({ partnerId, userId }: Audience): RawBuilder<unknown> {
@@ -61,7 +61,7 @@ export type EventFilter = {
 };
 
 function matching({ field, isExcluding, values }: EventFilter): RawBuilder<unknown> {
-  // Compared as ids, which are indexed; other texts match no user.
+  // Compares as ids, which are indexed. Text that is not an id matches no user.
   const equals = {
     type: sql`e.type = any(${values})`,
     user_id: sql`e.user_id = any(${values.filter(isId)}::uuid[])`,
@@ -74,7 +74,7 @@ function matching({ field, isExcluding, values }: EventFilter): RawBuilder<unkno
 
 export type EventList = {
   rows: EventRow[];
-  /** Whether there were committed events without a place, which the rows lack. */
+  /** Whether there were committed events without a position. `rows` does not include them. */
   hasUnplaced: boolean;
 };
 
@@ -92,7 +92,7 @@ export async function listEvents(
     from.sequence === null
       ? sql``
       : sql`and e.sequence ${sql.raw(isOlder ? '<' : '>')} ${from.sequence}::bigint`;
-  // One row without an event if none is found.
+  // The left join returns one row without an event if no event matches.
   const { rows } = await sql<EventRow & { id: string | null; has_unplaced: boolean }>`
     select found.*, unplaced.found as has_unplaced
     from (select exists (select from events where position is null) as found) as unplaced
@@ -105,8 +105,8 @@ export async function listEvents(
 }
 
 /**
- * Reads the events of one partner after a position, oldest first. Streams read past events with it. The order of the
- * sequence is that of the positions, and the index by user has the sequence.
+ * Reads the events of one partner after a position, oldest first. Streams use it to read past events. It orders by
+ * sequence, which gives the same order as the position and is part of the index by user.
  */
 export async function readEventsAfter(
   db: Db,

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { bearerToken, type Caller } from '../http/access.ts';
 import { findStart } from './log.ts';
 
-/** Opens a stream of the caller's events after `Last-Event-ID` or `after`, or of those to come. */
+/** Opens a stream of the caller's events after `Last-Event-ID` or `after`; without either, only of new events. */
 export async function openStream(
   ctx: Context,
   caller: Caller,

@@ -25,7 +25,7 @@ type Stream = {
   token: string;
   readable: Readable;
   position: bigint;
-  /** False while the stream reads past events by itself. */
+  /** False while the stream is still reading past events on its own. */
   isLive: boolean;
   drained: (() => void) | null;
 };
@@ -39,11 +39,11 @@ const BATCH_SIZE = 1_000;
 const RETRY_MS = 2_000;
 const POLL_INTERVAL_MS = 250;
 const TOKEN_CHECK_INTERVAL_MS = 500;
-/** Each check is a query while the connection for notifications is lost. */
+/** Bounds concurrent checks: each is a query while the connection for notifications is lost. */
 const MAX_TOKEN_CHECKS = 8;
 const HEARTBEAT_INTERVAL_MS = 15_000;
 const DRAIN_TIMEOUT_MS = 30_000;
-/** How long a reader that was too slow, or any reader at shutdown, may take to read the rest. */
+/** How long a client may take to read the remaining data after its stream has ended. */
 const LAST_READ_MS = 5_000;
 
 type Dependencies = Pick<Kernel, 'db' | 'log' | 'listener'> & { guard: Pick<TokenGuard, 'inspect'> };
@@ -128,7 +128,7 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
         stream.readable.push(toFrame(row));
         stream.position = row.position;
       }
-      // The shared reader has already decided whose events it reads, so a stream joins only between its reads.
+      // The shared reader fixes the partners it reads for at the start of a read, so a stream joins only between reads.
       if (rows.length === 0 && reading !== null) await reading;
       else if (rows.length === 0 && reached !== null && reached === tail && streams.has(stream)) {
         if (reached > stream.position) stream.position = reached;
@@ -158,7 +158,7 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
       const verified = await ctx.guard.inspect(stream.token);
       if (verified?.caller.scopes.has('events:read') !== true) end(stream, 'token_expired');
     } catch {
-      // The token is unknown after a failed read, and the next check decides.
+      // A failed read says nothing about the token; the next check decides.
     }
   };
   let isChecking = false;

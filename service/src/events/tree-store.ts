@@ -11,7 +11,7 @@ export async function lockTree(tx: Db, partnerId: string): Promise<number> {
   return Number(rows[0]?.size ?? 0n);
 }
 
-/** Reads placed events from a sequence number on, whoever may read them. */
+/** Reads placed events from a sequence number on, regardless of who may read them. */
 export async function readLoggedEvents(
   tx: Db,
   partnerId: string,

@@ -70,7 +70,7 @@ function nodeMap(nodes: readonly { level: number; index: number; hash: Buffer }[
   };
 }
 
-/** Returns a proof that the event was logged, in the format of C2SP `tlog-proof`. It needs no connection to be verified. */
+/** Returns a proof that the event was logged, in the C2SP `tlog-proof` format. It can be verified offline. */
 export async function proveEvent(ctx: Context, caller: Caller, id: string): Promise<EventProof> {
   if (!isId(id)) throw new ApiError('not_found');
   await placeEvents(ctx.db);

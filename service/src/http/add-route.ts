@@ -181,7 +181,10 @@ function authorizeCaller({ who, scope }: Guarded, caller: Caller, taken: Taken, 
   authorize(caller, who, scope);
 }
 
-/** Counts the request against the caller's general limit and the route's own. Reports the exceeded one, else the route's. */
+/**
+ * Counts the request against the caller's general limit and the route's own limit. Returns the state of the exceeded
+ * limit, or else that of the route's.
+ */
 function takeLimits({ limiter, config }: Context, { key }: Caller, { limit }: Route): Taken | Promise<Taken> {
   const general = limiter.take(key, config.limits.api);
   if (limit === undefined) return general;
@@ -191,7 +194,7 @@ function takeLimits({ limiter, config }: Context, { key }: Caller, { limit }: Ro
   return Promise.all([ofRoute, general]).then(([route, all]) => (all.allowed ? route : all));
 }
 
-/** Sets the ETag, logs and measures the request when the reply is sent, which needs no listeners on the socket. */
+/** Sets the ETag, and logs and measures the request when the reply is sent, so no socket listeners are needed. */
 function finish(ctx: Context, route: Route) {
   const record = requestRecorder(ctx, route.method, route.path);
   const hasEtag = route.cache === 'etag';
@@ -234,6 +237,6 @@ function answerEtag(
   const ifNoneMatch = request.headers['if-none-match'];
   if (ifNoneMatch === undefined || !matchesEtag(ifNoneMatch, etag)) return payload;
   reply.code(304).removeHeader('content-type');
-  // Fastify computes the content length of a HEAD reply, and cannot do so for null.
+  // Fastify computes the content length of a HEAD reply, which fails for null.
   return request.method === 'HEAD' ? '' : null;
 }

@@ -10,7 +10,7 @@ export function createDeadlines(timeoutMs = 30_000, checkIntervalMs = 500): Dead
   const timer = setInterval(() => {
     const oldest = performance.now() - timeoutMs;
     for (const entry of running) {
-      // The set is ordered by arrival, so the first request in time ends the search.
+      // The set is ordered by arrival, so the search stops at the first request that is still within its time limit.
       if (entry.since > oldest) break;
       running.delete(entry);
       entry.reject(

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
-/** How long the node keeps serving after readiness turned red, so that load balancers can notice. */
+/** How long the node keeps serving after it reports that it is not ready, so that load balancers notice. */
 const ANNOUNCE_MS = 1_000;
 /** How long open requests may take to finish after that. */
 const FINISH_MS = 1_500;
 const CHECK_INTERVAL_MS = 20;
 
 /**
- * Returns a function that stops a server without losing requests. Replies sent meanwhile close their connection, so that
- * clients open the next one elsewhere. Then connections without a request, such as silent ones, are cut at once, and the
- * others after `FINISH_MS`.
+ * Returns a function that stops a server without losing requests. While it drains, every reply closes its connection,
+ * so that clients reconnect to another node. It then waits until no request is open, for at most `FINISH_MS`, and
+ * closes all remaining connections.
  */
 export function prepareDrain(app: FastifyInstance, turnReadinessRed: () => void): () => Promise<void> {
   let openRequests = 0;

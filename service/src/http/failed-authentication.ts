@@ -2,12 +2,12 @@ import { ApiError } from '../errors.ts';
 import { memoryLimiter, WINDOW_MS } from './rate-limits.ts';
 
 /**
- * Limits how often a network may present tokens and client secrets that no cache knows: each costs a read of the database.
- * Counts failures alone, in this process, because counting elsewhere would cost as much as what it prevents.
+ * Limits how often a network may present tokens and client secrets that are not cached, because each costs a database
+ * read. Counts only failures, and only in this process: a shared counter would cost as much as the reads it prevents.
  */
 export type FailedAuthentication = {
   count(network: string): void;
-  /** Whether any network is refused at the moment, which is cheaper to ask than which. */
+  /** Whether any network is currently refused. Cheaper than checking a particular network. */
   refusesAny(): boolean;
   /** Throws `rate_limited` if the network has failed too often within a minute. */
   assertMayTry(network: string): void;

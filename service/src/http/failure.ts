@@ -76,12 +76,12 @@ const OAUTH_ERRORS: Partial<Record<ErrorCode, string>> = {
   internal_error: 'server_error',
 };
 
-/** OAuth knows 400 alone for invalid parameters (RFC 6749 §5.2). */
+/** Maps validation errors to 400, the only status that OAuth has for invalid parameters (RFC 6749 §5.2). */
 export function toOAuthError(error: ApiError): ApiError {
   return error.code === 'validation_failed' ? new ApiError('malformed_request', error.details) : error;
 }
 
-/** Returns the members that OAuth clients expect beside the error object (RFC 6749 §5.2). */
+/** Returns the members that OAuth clients expect in addition to the error object (RFC 6749 §5.2). */
 export function oauthMembers(error: ApiError) {
   return { error: OAUTH_ERRORS[error.code] ?? 'invalid_request', error_description: error.message };
 }

@@ -10,8 +10,8 @@ const KEY_TTL = '24 hours';
 export type Claim = { id: Buffer; node: number };
 
 /**
- * Claims a key and returns true, or returns false if another request holds it. Expired keys can be claimed again, and
- * so can unfinished ones whose node is gone or whose lease has expired. The first of the tags is stored.
+ * Claims a key and returns true, or returns false if another request holds it. Expired keys can be claimed again, as
+ * can unfinished ones whose node is gone or whose lease has expired. Stores the first tag.
  */
 export async function insertClaim(
   db: Db,

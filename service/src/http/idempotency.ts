@@ -17,9 +17,9 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
 }
 
 /**
- * Runs `handle` once for all requests with this key; the others get its reply, or 409 while it runs. The reply is stored
- * in the transaction of its effect (`ctx.commitReply`): a crash after the effect replays the right reply, and a crash
- * before it leaves nothing behind.
+ * Runs `handle` once for all requests with this key; the others get its reply, or 409 while it runs. The reply is
+ * stored in the same transaction as the effect (`ctx.commitReply`): after a crash, a retry gets the stored reply if the
+ * effect was committed, and otherwise starts from scratch.
  */
 export async function runOnce(
   ctx: Context,
@@ -53,8 +53,8 @@ export async function runOnce(
 }
 
 /**
- * Returns null if this request now owns the key, or the stored outcome of the first request. A node with another newest
- * secret may have tagged the first request.
+ * Returns null if this request now owns the key, or the stored outcome of the first request. Compares all tags, because
+ * the node that tagged the first request may have had a different newest secret.
  */
 async function claimKey(
   ctx: Context,

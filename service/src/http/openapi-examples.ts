@@ -15,7 +15,7 @@ type Schema = {
   additionalProperties?: boolean | Schema;
 };
 
-/** Example values by the name of the member, where the schema has none: one coherent story through the reference. */
+/** Example values by member name, for schemas without an example. They tell one coherent story across the reference. */
 const BY_NAME: Record<string, unknown> = {
   id: '019a0b1c-2d3e-7f40-8a5b-6c7d8e9f0a1b',
   offer_id: '019a0b1c-2d3e-7f40-8a5b-000000000001',
@@ -116,7 +116,7 @@ const BY_FORMAT: Record<string, unknown> = {
   'transaction-hash': `0x${'4e'.repeat(32)}`,
 };
 
-/** Returns a realistic example of a schema of the document, which `schemas` has the named parts of. */
+/** Returns a realistic example of a schema. `schemas` contains the named components that it refers to. */
 export function exampleOf(schema: unknown, schemas: Record<string, unknown>, name = ''): unknown {
   const known = schema as Schema;
   if (known.$ref !== undefined) return exampleOf(schemas[known.$ref.split('/').at(-1) ?? ''], schemas, name);
@@ -135,7 +135,7 @@ export function exampleOf(schema: unknown, schemas: Record<string, unknown>, nam
   return type === 'boolean' ? true : type === 'null' ? null : 'example';
 }
 
-/** A member's name can mean different things: an example must have the type and format. */
+/** Returns whether the example has the schema's type and format: the same member name can mean different things. */
 function fits(value: unknown, { type, format }: Schema): boolean {
   const types = [type].flat();
   if (value === null) return types.includes('null');

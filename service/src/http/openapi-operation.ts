@@ -17,7 +17,7 @@ import type { Access, Route } from './route.ts';
 
 type Json = Record<string, unknown>;
 
-/** An operation that no declared route serves: the parts of the authorization server. */
+/** An operation without a declared route, such as those of the authorization server. */
 export type ExtraOperation = {
   method: 'get' | 'post';
   path: string;
@@ -80,7 +80,10 @@ export function routeOperation(route: Route, components: Components): Json {
   };
 }
 
-/** Which tokens may call: client credentials cannot hold the scopes of users, and `webhooks:write` is not a user's. */
+/**
+ * Returns which tokens may call a route: client credentials cannot hold user scopes, and users cannot grant
+ * `webhooks:write`.
+ */
 function tokensOf(who: 'partner' | 'user', scope: Scope): ('userToken' | 'partnerToken')[] {
   if (who === 'user' || !PARTNER_SCOPES.includes(scope)) return ['userToken'];
   return scope === 'webhooks:write' ? ['partnerToken'] : ['userToken', 'partnerToken'];

@@ -34,7 +34,7 @@ export function collectComponents(): Components {
   };
 }
 
-/** The empty object stays closed: having no members is what it says. */
+/** Allows additional members in a reply. An empty object stays closed, because its point is to have no members. */
 function openUp(schema: Json): Json {
   const { additionalProperties, ...rest } = schema;
   const isEmpty = Object.keys((schema.properties ?? {}) as Json).length === 0;

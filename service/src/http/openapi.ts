@@ -6,7 +6,7 @@ import type { Route } from './route.ts';
 
 type Json = Record<string, unknown>;
 
-/** A named part of the reference with an introduction. The first group whose paths match has the operation. */
+/** A named section of the reference with an introduction. An operation belongs to the first group whose paths match. */
 export type ApiGroup = { name: string; description: string; paths: RegExp };
 
 export type ApiDescription = {

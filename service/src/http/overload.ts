@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, type Registry } from 'prom-client';
 import type { OpenPool } from '../db/pool.ts';
 
-/** Tells when this node cannot answer in time, so that requests are refused before they cost anything. */
+/** Reports whether this node is too busy to answer in time, so that requests are refused before they cost anything. */
 export type Overload = {
   isSaturated(): boolean;
   /** Counts a refused request. */
@@ -17,9 +17,9 @@ const MAX_LAGGING_SAMPLES = 3;
 const NANOSECONDS_PER_MS = 1e6;
 
 /**
- * Samples the event loop and the pool's queue. The expected wait is the length of the queue divided by the rate at which
- * connections are handed out, so a long queue that moves fast does not count. `maxEventLoopLagMs` limits the mean delay of
- * the event loop during several samples in a row; a single long task does not count either.
+ * Samples the event loop and the pool's queue. The expected wait is the length of the queue divided by the rate at
+ * which connections are handed out, so a long queue that moves fast is not an overload. `maxEventLoopLagMs` limits the
+ * mean event loop delay over several consecutive samples, so a single long task is not an overload either.
  */
 export function watchOverload(
   { pool, waiting }: Pick<OpenPool, 'pool' | 'waiting'>,

@@ -50,7 +50,7 @@ export function createPartnerBudgets({
       if (budget.running < concurrency) return start(partnerId, budget, work, input);
       if (budget.waiting.length >= maxWaiting)
         throw new ApiError('rate_limited', {}, { headers: { 'retry-after': '1' } });
-      // Always a promise, because only the end of one wakes the next in line.
+      // Wraps the work in a promise, because the next request in line is started only when a promise settles.
       return new Promise<void>((resolve) => budget.waiting.push(resolve)).then(() =>
         start(partnerId, budget, async () => work(input), undefined),
       );

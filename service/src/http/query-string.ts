@@ -1,9 +1,9 @@
 import { decodeUtf8 } from './strict-json.ts';
 
-/** More pairs than any request of ours needs; the router parses the query before anything else is checked. */
+/** More pairs than any of our routes needs. The router parses the query before anything else is checked. */
 const MAX_PAIRS = 200;
 
-/** Marks a query that cannot be decoded. The router's parser must not throw; `refuseRequest` does it later. */
+/** Marks a query that cannot be decoded. The router's parser must not throw; `refuseRequest` throws later. */
 export const MALFORMED = Symbol('malformed');
 
 export type Query = Record<string, string | string[]> & { [MALFORMED]?: true };

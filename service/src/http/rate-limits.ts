@@ -12,9 +12,9 @@ export const WINDOW_MS = 60_000;
 type Window = { count: number; end: number };
 
 /**
- * Counts in this process, in two generations of keys: the older one is dropped as a whole every minute, when all of its
- * windows have ended, or earlier if the newer one has `maxKeys`. `now` is monotonic real time, independent of the
- * application clock.
+ * Counts in this process, in two generations of keys. The older generation is dropped as a whole every minute, when all
+ * of its windows have ended, or earlier if the newer one reaches `maxKeys`. `now` is monotonic real time, independent
+ * of the application clock.
  */
 export function memoryLimiter(now: () => number = () => performance.now(), maxKeys = 100_000): Limiter {
   let current = new Map<string, Window>();

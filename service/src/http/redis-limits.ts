@@ -7,8 +7,8 @@ const PAUSE_MS = 1_000;
 const MAX_RECONNECT_DELAY_MS = 2_000;
 
 /**
- * Counts in Redis, for several nodes behind one address. Every request is counted in memory too: while Redis does not
- * answer, that count decides, so limits never open.
+ * Counts in Redis, for several nodes behind one address. Every request is also counted in memory: while Redis does not
+ * answer, that count applies, so requests are never unlimited.
  */
 export function openRedisLimiter(
   url: string,
@@ -38,7 +38,7 @@ export function openRedisLimiter(
     if (!client.isReady || performance.now() < pausedUntil) return local;
     try {
       const name = `causeway:limit:${key}`;
-      // The key expires one minute after the first request that it counts.
+      // The key expires one minute after its first counted request.
       const counted = client
         .multi()
         .set(name, 0, { condition: 'NX', expiration: { type: 'PX', value: WINDOW_MS } })

@@ -4,7 +4,9 @@ import type { Context } from '../context.ts';
 import type { Caller } from './access.ts';
 import type { Taken } from './rate-limits.ts';
 
-/** Returns the headers of every API reply: it is not an HTML page, must not be framed, and its type must not be sniffed. */
+/**
+ * Returns the security headers of every API reply: it loads no content, cannot be framed, and its type is not sniffed.
+ */
 export function securityHeaders(baseUrl: string): Record<string, string> {
   const headers = {
     'x-content-type-options': 'nosniff',
@@ -24,7 +26,7 @@ export const STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store, no-transform',
   'x-accel-buffering': 'no',
-  // An idle connection left by an ended stream would delay the stop of the node.
+  // An idle connection left behind by an ended stream would delay the node's shutdown.
   connection: 'close',
 } as const;
 

@@ -19,7 +19,7 @@ export function refuseRequest(request: FastifyRequest): void {
     throw new ApiError('malformed_request', {}, { message: 'The query could not be parsed.' });
 }
 
-/** Counts on the raw headers, because Node keeps only the first Host in `headers`. */
+/** Counts the Host headers in the raw headers, because Node keeps only the first one in `headers`. */
 function countHosts(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -33,8 +33,8 @@ type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R e
   rawBody?: true;
   reply: R;
   /**
-   * Serializes with `JSON.stringify`, for a reply with alternatives, which the schema's serializer would try one by one.
-   * Undeclared members are not removed, so a test must check that the handler returns exactly the schema.
+   * Serializes with `JSON.stringify`. For replies with alternatives, which the schema's serializer would try one by
+   * one. Undeclared members are not removed, so a test must check that the handler returns exactly the schema.
    */
   plainReply?: true;
   /** Replies with server-sent events: `handle` returns the stream of their text, which ends with the connection. */
@@ -52,7 +52,7 @@ type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R e
   keepsText?: true;
   /** For a read that writes to the audit log: the entry names the request and the caller. */
   isAudited?: true;
-  /** Throws if the stored reply must not be returned again, for replies that give a right away. */
+  /** Throws if the stored reply must not be returned again. For replies that grant a permission. */
   recheck?(ctx: Context, caller: C, input: Input<P, Q, B>, reply: Static<R>): Promise<void>;
   handle(ctx: Context, caller: C, input: Input<P, Q, B>): Promise<Static<R>> | Static<R>;
 };

@@ -73,7 +73,7 @@ export async function buildServer(
       maxParamLength: MAX_URL_LENGTH,
       ignoreTrailingSlash: true,
     },
-    // Node answers a missing Host without a body; `refuseRequest` does it with the error object.
+    // Node answers a missing Host without a body; `refuseRequest` answers with the error object instead.
     http: {
       requireHostHeader: false,
       requestTimeout,
@@ -102,7 +102,7 @@ export async function buildServer(
     if (ctx.overload.isSaturated()) shedRequest(ctx, request);
     refuseRequest(request);
     if (!request.is404) return done();
-    // Before the body is read: its type and size do not matter to a path or method that does not exist.
+    // Replies before the body is read: its type and size do not matter if the path or method does not exist.
     if (!isBrowser(request) || methods(request.url).length > 0 || !showUnknown(request, reply))
       replyToUnknown(ctx, methods, request, reply);
     recordUnknown(request, reply.statusCode);
@@ -115,7 +115,10 @@ export async function buildServer(
   return app;
 }
 
-/** Refuses a request before it costs anything. Probes are answered: a busy node that looks dead would be restarted. */
+/**
+ * Refuses a request before it costs anything. Health probes are still answered: a busy node that looks dead would be
+ * restarted.
+ */
 function shedRequest({ overload }: Context, { url }: FastifyRequest): void {
   if (url.startsWith('/health')) return;
   overload.countShed();
@@ -176,7 +179,7 @@ function replyToUnknown(
   );
 }
 
-/** Decisions about what a caller may do, which the audit log keeps. */
+/** Access decisions that are recorded in the audit log. */
 const ACCESS_REFUSALS: ReadonlySet<ErrorCode> = new Set([
   'insufficient_scope',
   'user_token_required',

@@ -4,11 +4,12 @@ import type { Socket } from 'node:net';
 const MAX_CHECK_INTERVAL_MS = 1_000;
 
 /**
- * Closes connections whose client does not read: what the operating system cannot buffer stays in our memory. Node limits
- * slow requests itself. Connections are sampled, because listeners on every reply would cost more than most handlers.
+ * Closes connections whose client does not read: data that the operating system cannot buffer stays in our memory. Node
+ * itself limits slow requests. Connections are sampled, because listeners on every reply would cost more than most
+ * handlers.
  */
 export function closeSlowReaders(server: Server, timeoutMs: number): void {
-  /** How many bytes each connection with unread ones had read, and when it read the last of them. */
+  /** For each connection with unread data: how many bytes its client has read, and since when that has not changed. */
   const stalled = new Map<Socket, { read: number; since: number }>();
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {

@@ -6,11 +6,15 @@ import type { TSchema } from 'typebox';
 import { ApiError } from '../errors.ts';
 import { FORMATS } from './wire.ts';
 
-/** Requests and provider data are validated as typed. Files are written by hand, so `1` may stand for "1". */
+/**
+ * `typed` does not coerce: requests and provider data must have the right types. `file` is for files written by hand,
+ * in which `1` may stand for "1".
+ */
 const validators = { typed: newValidator(false), file: newValidator(true) };
 
 function newValidator(coerceTypes: boolean): Ajv2020 {
-  // TypeBox builds the schemas and the compiler checks them; validating them again would take a fifth of the startup.
+  // TypeBox builds the schemas and the compiler checks them; validating them again would take a fifth of the startup
+  // time.
   const ajv = new Ajv2020({
     validateSchema: false,
     allErrors: true,
@@ -35,8 +39,8 @@ function lazily(schema: TSchema): (data: unknown) => ErrorObject[] | null {
 type Text = Record<string, unknown>;
 
 /**
- * Returns a function that replaces the text of numbers and booleans in a query or form. Only plain digits are a number:
- * JavaScript also reads ` 5`, `1e1` and `0x5` as one.
+ * Returns a function that converts text to numbers and booleans in a query or form. Only plain digits count as a
+ * number, although JavaScript also accepts ` 5`, `1e1` and `0x5`.
  */
 function textReader(schema: TSchema): (text: Text) => void {
   const properties = Object.entries(

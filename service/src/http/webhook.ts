@@ -3,7 +3,7 @@ import { ApiError } from '../errors.ts';
 import { isValid } from './validation.ts';
 import { Closed, ObjectName } from './wire.ts';
 
-/** What the webhooks that providers call have in common. */
+/** The headers of a webhook request from a provider. */
 export type WebhookHeaders = Record<string, string | string[] | undefined>;
 
 export const WebhookReceipt = Closed({ object: ObjectName('webhook_receipt') }, { title: 'WebhookReceipt' });

@@ -1,7 +1,7 @@
 import type { Db } from '../db/pool.ts';
 import { endApplicant } from './store.ts';
 
-/** Stops reading the applicant from the provider. Keeps its reviews, which the law requires, and says so in `kept`. */
+/** Stops reading the applicant from the provider. Keeps the reviews, as the law requires, and lists them in `kept`. */
 export async function eraseUser(
   tx: Db,
   userId: string,

@@ -9,7 +9,7 @@ export const IDENTITY_CHANNEL = 'identity_applicants';
 /** Longer than any read can take, so that only one worker reads an applicant at a time. */
 const LEASE = '60 seconds';
 
-/** In place of the person's hash until the applicant has been read. */
+/** Stored instead of the person's hash until the applicant has been read. */
 const UNKNOWN_PERSON = Buffer.alloc(0);
 
 export type ApplicantRow = { user_id: string; applicant_id: string | null; kind: UserKind };
@@ -59,8 +59,8 @@ export async function expectApplicant(db: Db, userId: string): Promise<void> {
 }
 
 /**
- * Stores the review of one level as of `asOf`, unless a newer one is stored. The person of a new approval is unknown until
- * `savePerson`.
+ * Stores the review of one level as of `asOf`, unless a newer one is stored. A new approval has no known person until
+ * `savePerson` is called.
  */
 export async function saveReview(db: Db, userId: string, review: Review, asOf: string): Promise<void> {
   const { levelName, status, answer, rejectType, reviewedAt } = review;
@@ -83,8 +83,8 @@ export async function saveReview(db: Db, userId: string, review: Review, asOf: s
 }
 
 /**
- * Stores whom the level's approval was given to. Approvals of other levels that no person was recorded for (version 0.1)
- * were given to `former`.
+ * Stores the person to whom the level's approval was given. Approvals of other levels without a recorded person (from
+ * version 0.1) are assigned to `former`.
  */
 export async function savePerson(
   db: Db,
@@ -124,7 +124,7 @@ export async function setActive(db: Db, userId: string, isActive: boolean, asOf:
 
 export type DueApplicant = { user_id: string; attempts: number };
 
-/** Claims one due row. Becoming due again during the claim is not lost. */
+/** Claims one due row. If the row becomes due again during the claim, it is checked again afterwards. */
 export async function claimDueApplicant(
   db: Db,
   userId: string | null = null,
@@ -150,7 +150,7 @@ export async function postponeCheck(db: Db, userId: string, seconds: number): Pr
     where user_id = ${userId}`.execute(db);
 }
 
-/** Makes every open or never checked applicant due, after downtime. */
+/** Makes every applicant that is open or was never checked due. Called after downtime. */
 export async function markOpenCasesDue(db: Db): Promise<void> {
   await sql`update identity_applicants a set due_at = now() where due_at > now() and lease_until is null
     and (checked_at is null or exists (select from identity_reviews r where r.user_id = a.user_id

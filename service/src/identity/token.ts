@@ -12,7 +12,7 @@ import { expectApplicant, isFinallyRejected, lockApplicant, markDue, saveReview 
 
 /**
  * Creates a token for the identity provider's flow. With `reset` the level starts over. Throws `kyc_final_rejection` if
- * the user is finally rejected on any level, and `kyc_in_review` if a review stands against the reset.
+ * the user is finally rejected on any level, and `kyc_in_review` if a review in progress prevents the reset.
  */
 export async function createKycToken(
   ctx: Context,
@@ -37,8 +37,9 @@ async function assertNotFinallyRejected(db: Db, userId: string): Promise<void> {
 }
 
 /**
- * Reads the state from the provider and not from our records, so that a review in progress is never reset. The provider
- * resets the applicant's current level, so the applicant moves to the wanted level first: other levels keep their answers.
+ * Reads the state from the provider rather than from our records, so that a review in progress is never reset. The
+ * provider resets the applicant's current level, so the applicant is moved to the requested level first; other levels
+ * keep their answers.
  */
 async function resetLevel(ctx: Context, userId: string, level: Level): Promise<void> {
   const applicant = await ctx.identity.findApplicant(userId);
@@ -75,7 +76,7 @@ async function recordReset(ctx: Context, userId: string, levelName: Level): Prom
   const review = { levelName, status: 'init', answer: null, rejectType: null, reviewedAt: null } as const;
   await ctx.db.transaction().execute(async (tx) => {
     if ((await lockApplicant(tx, userId)) === undefined) return;
-    // One that arrived since the reset is newer, and must not be overwritten.
+    // A final rejection that arrived since the reset is newer and must not be overwritten.
     await assertNotFinallyRejected(tx, userId);
     await saveReview(tx, userId, review, asOf);
     await reportStatuses(ctx, tx, userId);

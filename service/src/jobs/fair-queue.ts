@@ -37,7 +37,7 @@ export function createFairQueue({
       return;
     }
     const [lane, waiting] = turn;
-    // Its next turn comes after those of all others.
+    // Moves the lane to the end of the order, so that all others get their turn first.
     lanes.delete(lane);
     lanes.set(lane, waiting);
     leave(lane, waiting, first);

@@ -19,7 +19,7 @@ export type QueueWork = {
 
 export type QueueWorker = { wake(): void; stop(): Promise<void> };
 
-/** Processes the due rows of a table: when notified, at start, after a lost connection, and at the interval. */
+/** Processes the due rows of a table: at start, when notified, after a lost connection, and at a fixed interval. */
 export async function startQueueWorker(
   ctx: Pick<Kernel, 'log' | 'listener'>,
   work: QueueWork,
@@ -28,7 +28,7 @@ export async function startQueueWorker(
   let running: Promise<void> | null = null;
   let isWoken = false;
 
-  // A lane that fails ends alone; the others finish their rows, and the next wake starts all of them again.
+  // If one lane fails, the others still finish their rows, and the next wake restarts all lanes.
   const runLane = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       const step = await work.step().catch((err: unknown): Step => {
@@ -62,7 +62,7 @@ export async function startQueueWorker(
     stop: async () => {
       stopping.abort();
       clearInterval(timer);
-      // A step may wait for a slow provider. What it has claimed becomes due again, as after a crash.
+      // A step may be waiting for a slow provider. The row it has claimed becomes due again, as after a crash.
       await Promise.race([running, sleep(STOP_TIMEOUT_MS, undefined, { ref: false })]);
     },
   };

@@ -1,4 +1,4 @@
-/** A mail; links are spelled out in the text. `html` shows the same as `text`. */
+/** A mail. Links are spelled out in the text; `html` and `text` have the same content. */
 export type Mail = {
   to: string;
   subject: string;

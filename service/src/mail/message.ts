@@ -8,7 +8,7 @@ import type { Mail } from './mail.ts';
 const CATALOGUES: Record<Locale, Catalogue> = { en, de };
 
 export type MessageOptions = {
-  /** A link that turns off mails of this kind; without it the mail cannot be turned off. */
+  /** A link that turns off mails of this kind. Absent if they cannot be turned off. */
   unsubscribeUrl?: string;
 };
 

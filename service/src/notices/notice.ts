@@ -2,11 +2,14 @@ import type { Db } from '../db/pool.ts';
 import type { MessageName } from '../mail/catalogue.ts';
 import { deleteNoticesOf, insertNotice } from './store.ts';
 
-/** What a user can turn off. Mails about security and about money that moved have no topic: they are always sent. */
+/**
+ * The topics of mails that a user can turn off. Mails about security and about money that has moved have no topic: they
+ * are always sent.
+ */
 export const TOPICS = ['verification', 'acceptance', 'forms', 'reminders'] as const;
 export type Topic = (typeof TOPICS)[number];
 
-/** The changes that users get a mail about. Most are written by triggers; see the migration. */
+/** The kinds of notices that become mails, with their topics. Triggers write most notices; see the migration. */
 export const NOTICE_TOPICS = {
   signed_in: null,
   participation_completed: null,
@@ -23,7 +26,7 @@ export const NOTICE_TOPICS = {
 } as const satisfies Partial<Record<MessageName, Topic | null>>;
 export type NoticeKind = keyof typeof NOTICE_TOPICS;
 
-/** Writes a notice in the transaction of the change. An occurrence that has one already gets no second. */
+/** Writes a notice in the transaction of the change, at most one per occurrence. */
 export async function writeNotice(
   tx: Db,
   userId: string,
@@ -34,7 +37,7 @@ export async function writeNotice(
   await insertNotice(tx, { user_id: userId, kind, occurrence, data: JSON.stringify(data) });
 }
 
-/** Deletes what is known of mails to the user. */
+/** Deletes the user's notices and mail preferences. */
 export async function eraseNotices(tx: Db, userId: string): Promise<void> {
   await deleteNoticesOf(tx, userId);
 }

@@ -7,10 +7,10 @@ import { insertAccreditationReminders, insertFormReminders, insertLinkReminders 
 const INTERVAL_MS = 30_000;
 const DAY_MS = 86_400_000;
 const EXPIRY_NOTICE_MS = 14 * DAY_MS;
-/** Links to sign live for days only. */
+/** Signing links are only valid for days. */
 const LINK_NOTICE_MS = 2 * DAY_MS;
 
-/** Reminds users of what expires soon. Any number of nodes may run it. */
+/** Reminds users of things that expire soon. Any number of nodes may run it. */
 export function startReminders(ctx: Context): () => Promise<void> {
   return startInterval(ctx, INTERVAL_MS, 'writing reminders failed', () => writeReminders(ctx));
 }
@@ -20,7 +20,7 @@ export async function writeReminders({ db, clock }: Pick<Context, 'db' | 'clock'
   const at = (time: number) => toTimestamp(Math.floor(time) * 1000);
   await insertAccreditationReminders(db, at(now), at(now + EXPIRY_NOTICE_MS));
   await insertLinkReminders(db, at(now), at(now + LINK_NOTICE_MS));
-  // A form ends with a calendar year, so those of one year expire together.
+  // A form expires at the end of a calendar year, so all forms signed in one year expire together.
   const signedInYear = new Date(now).getUTCFullYear() - 3;
   const end = validUntil(Date.UTC(signedInYear, 0, 1));
   if (end - now <= EXPIRY_NOTICE_MS) await insertFormReminders(db, signedInYear, end - DAY_MS);

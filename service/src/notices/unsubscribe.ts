@@ -17,7 +17,7 @@ export function unsubscribeUrl(
   return `${baseUrl}/unsubscribe?token=${userId}.${topic}.${tag}`;
 }
 
-/** Returns what the token of such a link is about, or null if we did not make it. */
+/** Returns the user and topic of an unsubscribe token, or null if we did not issue it. */
 export function readUnsubscribeToken(
   { sealing }: Pick<Context, 'sealing'>,
   token: string,

@@ -27,7 +27,7 @@ export async function upsertArtifact(db: Db, artifact: NewArtifact): Promise<voi
   );
 }
 
-/** Reads an artifact. It counts as consumed only once `leewaySeconds` have passed since it was. */
+/** Reads an artifact. A consumed artifact counts as consumed only after `leewaySeconds` have passed. */
 export async function findArtifact(
   db: Db,
   kind: string,

@@ -18,14 +18,14 @@ export async function findClient(db: Db, clientId: string): Promise<RegisteredCl
 /** A redirect to any port and path of localhost. Only the sandbox registers it: it is not a URI, so no command accepts it. */
 export const LOCALHOST_PATTERN = 'http://localhost:*';
 
-/** Returns whether the URI is on localhost, for clients with the pattern. All other URIs must match exactly. */
+/** Returns whether the URI is on localhost. Only clients with the pattern may use such URIs without an exact match. */
 export function isLocalhost(uri: string): boolean {
   if (!URL.canParse(uri)) return false;
   const { protocol, hostname, username, password, hash } = new URL(uri);
   return protocol === 'http:' && hostname === 'localhost' && username + password + hash === '';
 }
 
-/** Returns whether the browser may go to this URI after it signed out at the client's request. */
+/** Returns whether the client may send the browser to this URI after sign-out. */
 export function isPostLogoutRedirect(
   { post_logout_redirect_uris: registered }: Pick<RegisteredClient, 'post_logout_redirect_uris'>,
   uri: string,
@@ -36,7 +36,7 @@ export function isPostLogoutRedirect(
   );
 }
 
-/** Client metadata of our own that oidc-provider carries on its `Client`. */
+/** Our additional client metadata, which oidc-provider carries on its `Client`. */
 export const EXTRA_METADATA = ['origins', 'secret_hashes', 'any_localhost'] as const;
 
 export type ExtraMetadata = { origins: string[]; secret_hashes: string[]; any_localhost: boolean };

@@ -53,9 +53,9 @@ export function configure(ctx: Dependencies, keys: JWK[]): Configuration {
     loadExistingGrant: (koa) => loadConsent(ctx.db, koa),
     issueRefreshToken: async (_koa, client) => client.grantTypeAllowed('refresh_token'),
     rotateRefreshToken: shouldRotate,
-    // `requested_at` is set by the middleware, whatever the client sends.
+    // The middleware sets `requested_at` and overwrites any value from the client.
     extraParams: { offline: checkScopes, requested_at: null },
-    // `setCors` in the middleware decides; oidc-provider must not reject requests on top of it.
+    // `setCors` in the middleware decides; oidc-provider must not reject additional requests.
     clientBasedCORS: () => true,
     cookies: {
       keys: ctx.sealing.tags('oauth cookies', 'keys').map((key) => key.toString('base64url')),

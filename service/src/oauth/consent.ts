@@ -22,8 +22,9 @@ export async function grantConsent(
 type Grant = InstanceType<Provider['Grant']>;
 
 /**
- * Returns the consent that covers a sign-in: the one just given, that of this browser's session, or a copy of the newest
- * one of the user. A copy ends when its original does, and the theft of a token revokes the grant of one browser only.
+ * Returns the consent that covers a sign-in: the one just given, the one of this browser's session, or a copy of the
+ * user's newest one. A copy expires with its original. Each browser has its own grant, so that a stolen token revokes
+ * only the grant of one browser.
  */
 export async function loadConsent(db: Db, { oidc }: KoaContextWithOIDC): Promise<Grant | undefined> {
   const { provider, session, client, result } = oidc;

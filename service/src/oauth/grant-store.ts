@@ -27,7 +27,7 @@ export async function upsertGrant(db: Db, { id, clientId, userId, payload, exp }
       consented_redirect_uris = excluded.consented_redirect_uris, consented_at = now()`.execute(db);
 }
 
-/** Returns the grant without the scopes that its client has lost since. */
+/** Returns the grant without the scopes that its client no longer has. */
 export async function findGrant(db: Db, id: string): Promise<AdapterPayload | undefined> {
   const { rows } = await sql<{ payload: AdapterPayload; lost: string[] }>`
     select g.payload, array(select r.scope from oauth_removed_scopes r
@@ -68,7 +68,9 @@ export async function copyGrant(db: Db, id: string): Promise<string> {
   return copyId;
 }
 
-/** Returns whether the client's redirect URIs are no longer those that the user agreed to. Unknown for grants of 0.1. */
+/**
+ * Returns whether the client's redirect URIs have changed since the user consented. Unknown for grants of version 0.1.
+ */
 export async function hasLapsed(db: Db, id: string): Promise<boolean> {
   const { rows } = await sql`
     select from oauth_grants g join oauth_clients c on c.client_id = g.client_id
@@ -116,8 +118,8 @@ export async function listEmailGrants(
 }
 
 /**
- * Merges the grants of each app, without the scopes that it has lost since: a user who allowed an app in several browsers
- * has one grant per browser.
+ * Lists the user's apps and merges the grants of each, without the scopes that the app no longer has: a user who
+ * allowed an app in several browsers has one grant per browser.
  */
 export async function listConnectedApps(db: Db, userId: string): Promise<ConnectedApp[]> {
   const { rows } = await sql<ConnectedApp>`
@@ -138,7 +140,7 @@ export async function listConnectedApps(db: Db, userId: string): Promise<Connect
  */
 export async function deleteUnusedGrants(db: Db, retention: string): Promise<void> {
   await deleteInBatches(db, 'oauth_grants', sql`revoked_at < now() - ${retention}::interval`);
-  // Ids are random, so runs that each start somewhere else reach every grant in time.
+  // Ids are random, so runs that each start at a random id eventually reach every grant.
   let after: string | null = randomBytes(6).toString('base64url');
   let ends = 0;
   for (let page = 0; page < UNUSED_PAGES && ends < 2; page++) {
@@ -147,7 +149,9 @@ export async function deleteUnusedGrants(db: Db, retention: string): Promise<voi
   }
 }
 
-/** Deletes the unused ones among the next grants after an id, and returns the last id; null at the end of the table. */
+/**
+ * Deletes the unused grants on the page after an id. Returns the last id of the page, or null at the end of the table.
+ */
 async function deleteUnusedPage(db: Db, after: string): Promise<string | null> {
   const { rows } = await sql<{ last: string | null }>`
     with page as (

@@ -26,7 +26,7 @@ const issue = (clientId = 'partner-one') =>
 /** Makes the other node cache the token. */
 async function warmCache(token: string): Promise<void> {
   expect(await otherNode.ctx.guard.check(token)).not.toBeNull();
-  // A notification about another token may keep the first read out of the cache.
+  // A notification about another token may prevent the first read from being cached.
   await expect
     .poll(
       async () =>

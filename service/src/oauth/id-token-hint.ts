@@ -3,9 +3,8 @@ import type Provider from 'oidc-provider';
 export type IdTokenHint = { clientId: string; userId: string };
 
 /**
- * Verifies an ID token as a hint about the user who is signing out. The signature, issuer and client must be right; an
- * expired token is accepted, because apps keep the token of a session that outlives it (OpenID Connect RP-Initiated
- * Logout 1.0 §4).
+ * Verifies an ID token as a hint about the user who is signing out. The signature, issuer and client must be valid. An
+ * expired token is accepted, because a session can outlive its ID token (OpenID Connect RP-Initiated Logout 1.0 §4).
  */
 export async function verifyIdTokenHint(provider: Provider, idToken: string): Promise<IdTokenHint | null> {
   const clientId = audienceOf(idToken);
@@ -19,7 +18,7 @@ export async function verifyIdTokenHint(provider: Provider, idToken: string): Pr
   }
 }
 
-/** Reads the client from a token that is not verified yet: which client it is for decides how it is verified. */
+/** Reads the client from a token that is not verified yet, because the client determines how to verify it. */
 function audienceOf(idToken: string): string | null {
   try {
     const { aud } = JSON.parse(Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString()) ?? {};

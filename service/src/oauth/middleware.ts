@@ -12,7 +12,7 @@ import { defaultScope } from './scopes.ts';
 
 type Dependencies = Pick<Kernel, 'baseUrl' | 'securityHeaders'>;
 
-/** Wraps oidc-provider: fills in what it expects of requests and completes its replies to match the API contract. */
+/** Wraps oidc-provider: adds what it expects in requests and completes its replies to match the API contract. */
 export function adaptReplies(ctx: Dependencies, provider: Provider, hooks: OAuthHooks) {
   return async (koa: Koa.Context, next: Koa.Next): Promise<void> => {
     const { id, origin } = requestFacts(koa.req);
@@ -39,7 +39,7 @@ async function prepareAuthorize(provider: Provider, koa: Koa.Context, hooks: OAu
     await syncSession(provider, koa, hooks.signedInUser);
 }
 
-/** Keeps a page that oidc-provider has rendered for a browser. */
+/** Replies 503. Keeps the body if oidc-provider has rendered a page for a browser. */
 function answerUnavailable(koa: Koa.Context): void {
   const isPage = typeof koa.body === 'string';
   koa.status = 503;
@@ -48,8 +48,8 @@ function answerUnavailable(koa: Koa.Context): void {
 }
 
 /**
- * Fills in the default scope and the exact time of the request. oidc-provider would report a type of the implicit or
- * hybrid flow in the fragment, where a client of the code flow does not look for errors.
+ * Adds the default scope and the exact time of the request. Replaces response types of the implicit and hybrid flows:
+ * oidc-provider would report them as an error in the fragment, where clients of the code flow do not look.
  */
 async function completeQuery(provider: Provider, query: Koa.Context['query']): Promise<Koa.Context['query']> {
   const scope = await defaultScope(provider, query);

@@ -42,7 +42,7 @@ export function oidcRequest(request: FastifyRequest, baseUrl: string, form?: str
   copy.method = raw.method ?? 'GET';
   copy.url = (raw.url ?? '/').replace(/\/(?=\?|$)/, '');
   copy.httpVersion = raw.httpVersion;
-  // Otherwise Node takes the end of this copy for an aborted request and closes the client's socket.
+  // Otherwise Node treats the end of this copy as an aborted request and closes the client's socket.
   copy.complete = true;
   copy[FACTS] = { id: request.id, origin: raw.headers.origin };
   return copy;

@@ -11,7 +11,7 @@ import { deleteToken } from './token-store.ts';
  */
 export type Revoker = { db: Db; notify(message: string): void };
 
-/** One row decides for every token of the grant, including those being issued: each token check joins it. */
+/** Revokes a grant with all of its tokens, including those being issued: every token check joins the grant's row. */
 export async function revokeGrant({ db, notify }: Revoker, id: string): Promise<void> {
   await grants.revokeGrant(db, id);
   notify(`grant ${id}`);

@@ -6,7 +6,10 @@ import { keepOwnerKeys } from '../wallets/owner-hashes.ts';
 import { resealEndpointSecrets } from '../webhooks/reseal.ts';
 import { resealSigningKeys } from './keys.ts';
 
-/** Seals everything that outlives a day with the newest secret, so that the others can be removed. Returns what it sealed. */
+/**
+ * Reseals all data that is kept for more than a day with the newest secret, so that the others can be removed. Returns
+ * what it resealed.
+ */
 export async function rotateSecrets(ctx: CommandContext) {
   const personal_data = await rotatePii(ctx);
   const signing_keys = await resealSigningKeys(ctx);

@@ -3,7 +3,7 @@ import type { KoaContextWithOIDC, TokenEndpointGrantContext } from 'oidc-provide
 import { InvalidScope } from 'oidc-provider/lib/helpers/errors.js';
 import { isUserScope, PARTNER_SCOPES, SCOPES } from '../http/access.ts';
 
-/** Returns all scopes of the client that a user can grant if the request names none; undefined if it names some. */
+/** If the request names no scopes, returns all scopes of the client that a user can grant; otherwise undefined. */
 export async function defaultScope(
   provider: Provider,
   query: Record<string, unknown>,
@@ -15,9 +15,10 @@ export async function defaultScope(
 }
 
 /**
- * Refuses scopes that no user can grant, and restores `offline_access`, which oidc-provider drops unless the request has
- * `prompt=consent` (OpenID Connect Core 1.0 §11). Our consent page names the scope, so every user has consented to it. Runs as the check of a made-up
- * parameter: the only hook after oidc-provider has filtered the scopes.
+ * Refuses scopes that no user can grant, and restores `offline_access`, which oidc-provider drops unless the request
+ * has `prompt=consent` (OpenID Connect Core 1.0 §11). Our consent page names the scope, so every user has consented to
+ * it. Runs as the check of a made-up parameter, because that is the only hook after oidc-provider has filtered the
+ * scopes.
  */
 export function checkScopes(ctx: KoaContextWithOIDC): void {
   const { params, client } = ctx.oidc;

@@ -37,7 +37,9 @@ export type OAuth = {
   /** Returns the claims about a user for an ID token. */
   accountClaims(userId: string): Promise<AccountClaims>;
   findClient(clientId: string): Promise<RegisteredClient | undefined>;
-  /** Returns whom an ID token that we issued is about and for; null if we did not issue it. It may have expired. */
+  /**
+   * Returns the user and the client of an ID token that we issued, even if it has expired; null if we did not issue it.
+   */
   verifyIdTokenHint(idToken: string): Promise<IdTokenHint | null>;
   /** Lists the apps that the user has connected. */
   listGrants(userId: string): Promise<ConnectedApp[]>;

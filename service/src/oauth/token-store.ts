@@ -56,7 +56,7 @@ export type ActiveToken = {
   grant_id: string | null;
   email: string | null;
   scope: string;
-  /** The scopes that the client is registered for, without interruption since the token was issued. */
+  /** The scopes that the client has had without interruption since the token was issued. */
   client_scopes: string[];
   /** Unix time. */
   iat: number;

@@ -24,7 +24,10 @@ export function findUnidentifiedOptions({ slug, open_to_anyone, options }: Offer
     );
 }
 
-/** Refuses an allow-list that offers with different requirements share: admission by one is admission by all. */
+/**
+ * Refuses an allow-list shared by offers with different requirements: a wallet admitted by one offer is admitted by
+ * all.
+ */
 export function findAllowListConflicts(offer: StoredOffer, others: readonly StoredOffer[]): string[] {
   const rules = admissionRules(offer.options);
   return others
@@ -37,8 +40,8 @@ export function findAllowListConflicts(offer: StoredOffer, others: readonly Stor
 }
 
 /**
- * Returns a text that is equal for options that admit the same users to an allow-list, which does not depend on the wallet
- * requirements.
+ * Returns a key that is equal for options that admit the same users to an allow-list. Wallet requirements do not affect
+ * it.
  */
 export function admissionRules(options: readonly Option[]): string {
   return stableJson([...new Set(options.map(rulesOf))].sort());

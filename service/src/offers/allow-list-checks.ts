@@ -4,7 +4,10 @@ import { contractCall } from '../chain/evm/contract-call.ts';
 import { optionalView } from '../chain/evm/optional-view.ts';
 import type { Check, CheckTarget } from './check-target.ts';
 
-/** The checks of an allow-list: that it is one, and that it takes the permissions that the supplier signs. */
+/**
+ * Returns the checks of an allow-list: that the contract is one, and that it accepts permissions signed by the
+ * supplier.
+ */
 export function allowListChecks({ contract, chain, supplier }: CheckTarget): Check[] {
   const list = contract.allow_list;
   if (list === null) return [];
@@ -12,7 +15,7 @@ export function allowListChecks({ contract, chain, supplier }: CheckTarget): Che
   const run = async () => {
     if (await reader.read(contractCall(list, allowListAbi, 'authorized', [zeroAddress])))
       return 'the contract allows every wallet, so there is no allow-list';
-    // A list that the issuer keeps takes no permissions: wallets are added by the issuer's own process.
+    // A list maintained by the issuer accepts no permissions: the issuer adds wallets in its own process.
     if (!(await acceptsPermissions(chain, list))) return null;
     const domain = await optionalView(reader.read(contractCall(list, allowListAbi, 'eip712Domain', [])));
     if (domain === undefined)

@@ -40,7 +40,9 @@ export class OfferRefusedError extends Error {
   }
 }
 
-/** Returns the changes that applying the files would make. Runs and rolls back, so database constraints apply too. */
+/**
+ * Returns the changes that applying the files would make. Makes them and rolls back, so database constraints apply too.
+ */
 export async function planOffers(
   ctx: Parts,
   files: readonly OfferFile[],
@@ -89,7 +91,7 @@ async function changeOffers(
       throw new OfferRefusedError([`${file.slug}: more than one file has this slug`]);
     plans.push(await changeOffer(ctx, tx, file, files, sharedAssets));
   }
-  // Once all files are written: they may change offers that share an allow-list together.
+  // Runs after all files are written, because they may together change offers that share an allow-list.
   for (const plan of plans) {
     const offer = plan.changes.length === 0 ? null : await readOfferBySlug(tx, plan.slug);
     if (offer !== null)

@@ -4,7 +4,7 @@ import type { Chains } from '../chain/open-chains.ts';
 import type { OfferFile } from './file-schema.ts';
 import type { ViewedContract } from './views.ts';
 
-/** The inputs of the checks beside the file. Without an operator or `supplier`, their checks are skipped. */
+/** The inputs of the checks, apart from the file. Checks of an operator or `supplier` that is not given are skipped. */
 export type CheckParts = {
   chains: Pick<Chains, 'evm' | 'solana'>;
   digits: ReadonlyMap<string, number>;
@@ -14,7 +14,7 @@ export type CheckParts = {
   supplier: Hex | null;
   /** The address that settles on Solana. */
   solanaOperator: string | null;
-  /** Receives what is not wrong, but probably not intended. */
+  /** Called for things that are not errors but probably not intended. */
   warn?(message: string): void;
 };
 
@@ -29,5 +29,5 @@ export type CheckTarget = CheckParts & {
 };
 type FundingToken = { asset: string; address: Hex };
 
-/** `run` returns what is wrong, or null. `path` is relative to the contract. */
+/** `run` returns a description of the problem, or null. `path` is relative to the contract. */
 export type Check = { path: string; run: () => Promise<string | null> };

@@ -37,7 +37,7 @@ export async function checkContracts(parts: CheckParts, file: OfferFile): Promis
   return found.flat();
 }
 
-/** Checks the interface first: the other checks would only repeat what it lacks. */
+/** Checks the interface first: if functions are missing, the other checks would only report the same problem again. */
 async function checkContract(target: CheckTarget): Promise<string[]> {
   const { file, contract, chain } = target;
   const views = requiredViews(file.type, contract);

@@ -11,21 +11,21 @@ import { describeFailure, readViews, requiredViews } from './views.ts';
 
 const WATCH_INTERVAL_MS = 30_000;
 
-/** 1 for every contract of a served offer that cannot be read. */
+/** 1 for every unreadable contract of a served offer. */
 export type UnreadableGauge = Gauge<'offer' | 'chain'>;
 
 export function createUnreadableGauge({ metrics }: Pick<Context, 'metrics'>): UnreadableGauge {
   return new Gauge({
     name: 'causeway_offer_contract_unreadable',
-    help: 'Contracts of offers that cannot be read, so that nobody can invest through them.',
+    help: 'Offer contracts that cannot be read. Nobody can invest through them meanwhile.',
     labelNames: ['offer', 'chain'],
     registers: [metrics.registry],
   });
 }
 
 /**
- * Disables the contracts of served offers that cannot be read, and enables them again. An outage of the node changes
- * nothing: calls report it themselves. Safe to run on any number of nodes.
+ * Disables contracts of served offers while they cannot be read. An outage of the node changes nothing: calls report it
+ * themselves. Safe to run on any number of nodes.
  */
 export async function watchContracts(ctx: Context, gauge: UnreadableGauge): Promise<void> {
   const served = await listServedOffers(ctx);
@@ -64,7 +64,7 @@ async function findProblem(
   deployment: OfferContract,
 ): Promise<ContractProblem | null | 'unreachable'> {
   try {
-    // Throws on other protocols, whose funds settlement watches.
+    // Throws on other protocols; settlement watches their funds.
     const chain = ctx.chains.evm(deployment.chain);
     const contract = deployment as EvmContract;
     const [failure] = await readViews(chain, requiredViews(type, contract));

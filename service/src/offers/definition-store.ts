@@ -16,7 +16,7 @@ export async function lockOffers(tx: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('offers', 0))`.execute(tx);
 }
 
-/** Keeps participations of the offer waiting until the transaction ends. They lock the same row with `for share`. */
+/** Makes new participations in the offer wait until the transaction ends. They lock the same row with `for share`. */
 export async function lockOffer(tx: Db, offerId: string): Promise<void> {
   await sql`select from offers where id = ${offerId} for update`.execute(tx);
 }

@@ -48,7 +48,7 @@ export function definitionFromFile(file: OfferFile, partners: NamedPartner[]): O
 
 type FileContract = OfferFile['contracts'][number];
 
-/** Lower-cases EVM addresses only: base58 is case-sensitive. The rules of the file have checked the format. */
+/** Lower-cases EVM addresses only: base58 is case-sensitive. The file rules have already checked the format. */
 function normalize({ chain }: FileContract, address: string): string {
   return normalizeAddress(chain, address) ?? address;
 }

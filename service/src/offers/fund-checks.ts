@@ -6,7 +6,7 @@ import { encodeRoleProbe, readFundGeneration } from '../chain/evm/sale-fund.ts';
 import type { Check, CheckTarget } from './check-target.ts';
 import { fundAbi } from './views.ts';
 
-/** The checks of a sale fund: its kind, and the roles of the operator. */
+/** Returns the checks of a sale fund: its kind and the operator's roles. */
 export function fundChecks({ operator, contract, chain }: CheckTarget): Check[] {
   const { address, funding_tokens } = contract;
   const token = funding_tokens[0]?.address ?? zeroAddress;

@@ -5,7 +5,7 @@ import type { FileRequirement } from './file-schema.ts';
 
 type Report = (path: string, message: string) => void;
 
-/** Codes that are reserved for other uses than ISO 3166-1, and the countries that people mean by them. */
+/** Codes that ISO 3166-1 does not assign to a country, and the countries that people mean by them. */
 const USUAL_MISTAKES: Readonly<Record<string, string>> = { UK: 'GB', EL: 'GR' };
 
 /** Reports countries and regions that do not exist: nobody could pass or fail such a rule. */

@@ -29,7 +29,7 @@ afterEach(() => {
   process.exitCode = undefined;
 });
 
-/** What the command printed and said, and its exit code. */
+/** Runs the command and returns its output and exit code. */
 function run(...args: string[]) {
   return runWith(config, ...args);
 }

@@ -46,7 +46,7 @@ async function listReferences(db: Db): Promise<Reference[]> {
   return rows;
 }
 
-/** Lists the options with participations that are on their way to or from the fund. */
+/** Lists the options that have participations in progress. */
 export async function listOptionsInProgress(db: Db, optionIds: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select distinct offer_option_id as id from participations where offer_option_id = any(${optionIds}::uuid[])

@@ -5,15 +5,15 @@ import type { StoredOffer } from './stored-offer.ts';
 
 export type ReportedState = ReportedOffers['state'];
 
-/** A state of an offer that a partner has not been told yet. */
+/** A state of an offer that has not been reported to a partner yet. */
 export type UnreportedState = Pick<StoredOffer, 'id' | 'slug' | 'type' | 'starts_at' | 'ends_at'> & {
   partner_id: string;
-  /** Null if the partner has not been told of the offer. */
+  /** Null if the offer has never been reported to the partner. */
   reported: ReportedState | null;
   actual: ReportedState;
 };
 
-/** Returns the states that partners have not been told, of one offer or of all. */
+/** Returns the states of one or all offers that have not been reported to their partners. */
 export async function listUnreportedStates(
   db: Db,
   now: string,
@@ -31,7 +31,7 @@ export async function listUnreportedStates(
   return rows;
 }
 
-/** Records the state that is reported to the partner. Returns false if another node has reported it. */
+/** Records the state that is reported to the partner. Returns false if another node has already reported it. */
 export async function recordReportedState(
   tx: Db,
   { id, partner_id, reported, actual }: UnreportedState,

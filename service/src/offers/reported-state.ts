@@ -12,7 +12,7 @@ import {
 
 const INTERVAL_MS = 500;
 
-/** Reports offers that start or end by time, and published offers to partners that were added to them. */
+/** Reports offers that reach their start or end time, and published offers to partners that were added to them. */
 export function startOfferReports(ctx: Context): () => Promise<void> {
   return startInterval(ctx, INTERVAL_MS, 'reporting the states of offers failed', () => reportOffers(ctx));
 }
@@ -22,13 +22,16 @@ export async function reportOffers(ctx: Pick<Context, 'db'> & EventSource): Prom
   await ctx.db.transaction().execute((tx) => reportOfferStates(ctx, tx, null));
 }
 
-/** Appends `offer.published`, `offer.started` and `offer.ended` for changes that were not reported to the partners yet. */
+/**
+ * Appends `offer.published`, `offer.started` and `offer.ended` for changes that have not been reported to the partners
+ * yet.
+ */
 export async function reportOfferStates(source: EventSource, tx: Db, slug: string | null): Promise<void> {
   for (const state of await listUnreportedStates(tx, toTimestamp(source.clock.micros()), slug))
     if (await recordReportedState(tx, state)) await appendEvents(source, tx, eventsOf(state));
 }
 
-/** The first event about an offer that a partner gets is its publication. */
+/** A partner's first event about an offer is always `offer.published`. */
 function eventsOf(state: UnreportedState) {
   const { id, slug, type, starts_at, ends_at, partner_id, reported, actual } = state;
   const stated: ReportedState[] = reported === null ? ['published'] : [];

@@ -9,8 +9,8 @@ import { localSolanaSigner, openSolanaSigner } from '../operator/solana-signer.t
 import { listOperators } from '../operator/status.ts';
 
 /**
- * Finds the addresses whose roles contracts must know. Needs no private key: without OPERATOR_KEY or
- * SOLANA_OPERATOR_KEY, the operator is the one that the nodes of this database use.
+ * Finds the addresses to which contracts must have granted roles. Needs no private key: without OPERATOR_KEY or
+ * SOLANA_OPERATOR_KEY, it uses the operator of the nodes that share this database.
  */
 export async function findKeyAddresses(
   ctx: Pick<Context, 'db' | 'clock' | 'config'>,

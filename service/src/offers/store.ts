@@ -100,7 +100,7 @@ export async function readOptionSupply(
   return rows[0] ?? { id: optionId, price_usd: null, total_token_supply: null };
 }
 
-/** Sets a timestamp of an offer that is still null. Returns null if there is no such offer, else whether it was set. */
+/** Sets a timestamp of an offer if it is still null. Returns whether it was set, or null if there is no such offer. */
 export async function setOfferTimeOnce(
   tx: Db,
   slug: string,

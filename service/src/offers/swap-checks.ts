@@ -9,7 +9,7 @@ const whitelistAbi = parseAbi(['function inputTokens(address token) view returns
 /** Funding-token units that previews are computed for. */
 const SAMPLE = 10n ** 12n;
 
-/** The checks of a fund swap: what it pays out, and that it takes every funding token. */
+/** Returns the checks of a fund swap: what it pays out, and that it accepts every funding token. */
 export function swapChecks({ contract, chain }: CheckTarget): Check[] {
   const { address, asset_address, funding_tokens } = contract;
   const outputCheck = async () => {

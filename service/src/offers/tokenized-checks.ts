@@ -6,7 +6,7 @@ import { tokenizedAbi } from './views.ts';
 /** Funding-token units that the fee is computed for. */
 const SAMPLE = 10n ** 12n;
 
-/** The checks of a tokenized swap: its fee, EIP-712 domain and signer. */
+/** Returns the checks of a tokenized swap: its fee, EIP-712 domain and signer. */
 export function tokenizedChecks({ operator, file, contract, chain }: CheckTarget): Check[] {
   const { address, domain_name } = contract;
   const feeCheck = async () => {
@@ -21,7 +21,9 @@ export function tokenizedChecks({ operator, file, contract, chain }: CheckTarget
     domain_name === null && (await readDomainName(chain, address)) === null
       ? 'is required: the contract has no eip712Domain()'
       : null;
-  /** Not every contract names its signer. Then the simulation of each order decides. */
+  /**
+   * Some contracts do not name their signer; for those, only the simulation of each order shows whether it is right.
+   */
   const operatorCheck = async () => {
     const signer = await readOperator(chain, address);
     if (operator === null || signer === null || signer === operator.toLowerCase()) return null;

@@ -8,7 +8,7 @@ import { findApiError } from '../chain/rpc/failures.ts';
 import type { ApiError } from '../errors.ts';
 import type { OfferType } from './schema.ts';
 
-/** A function that a contract must have, and a read that shows it. */
+/** A function that a contract must have, and a call that proves it. */
 type View = { address: Hex; signature: string; call: Call<unknown> };
 
 /** The contracts of an offer on one chain, with addresses in lower case. */
@@ -34,7 +34,7 @@ export const tokenizedAbi = parseAbi([
   'function domainSeparator() view returns (bytes32)',
 ]);
 
-/** Lists the views that an offer of this type cannot do without. `docs/offers.md` lists them too. */
+/** Lists the views that an offer of this type requires. `docs/offers.md` lists them too. */
 export function requiredViews(type: OfferType, contract: ViewedContract): View[] {
   const { address, asset_address, allow_list, funding_tokens } = contract;
   const token = funding_tokens[0]?.address ?? zeroAddress;
@@ -70,7 +70,7 @@ function view(address: Hex, abi: Abi, name: string, args: readonly unknown[]): V
 
 export type ViewFailure = { address: Hex; signature: string; error: ApiError };
 
-/** Reads every view. Returns those that fail, whether because of the contract or of the node. */
+/** Reads every view. Returns those that fail, whether the contract or the node is the cause. */
 export async function readViews({ reader }: EvmChain, views: readonly View[]): Promise<ViewFailure[]> {
   const failures = await Promise.all(
     views.map(async ({ address, signature, call }) => {

@@ -6,7 +6,7 @@ export type CommandHelp = {
   description: string;
   /** Option with its placeholder, such as `--write FILE`, and its meaning. */
   options?: Readonly<Record<string, string>>;
-  /** Command lines with a comment each, without the program name. */
+  /** Example command lines without the program name, each with a comment. */
   examples: Readonly<Record<string, string>>;
 };
 

@@ -8,7 +8,7 @@ export type PartState = 'ok' | 'unavailable';
 /** What `/health/ready` reports: the state of each dependency, and whether this node can answer requests. */
 export type Readiness = {
   read(): Promise<{ isReady: boolean; parts: Record<string, PartState> }>;
-  /** Turns readiness red until the process ends, so that load balancers send no new requests to a stopping node. */
+  /** Reports this node as not ready until the process ends, so that load balancers send it no new requests. */
   drain(): void;
   /** Reports that the database refused a write because its disk is full. */
   reportFullDisk(): void;
@@ -16,12 +16,12 @@ export type Readiness = {
 
 const CACHE_TTL_MS = 1_000;
 const CHECK_TIMEOUT_MS = 2_000;
-/** How long a refused write counts, since only the next write can tell whether there is space again. */
+/** How long a refused write makes the disk count as full; only another write can tell whether there is space again. */
 const FULL_DISK_TTL_MS = 10_000;
 
 /**
- * `required` checks decide whether the node is ready. The others are only reported: a failing chain fails on every node,
- * and taking all of them out of service would also end everything that does not need the chain.
+ * `required` checks decide whether the node is ready. The others are only reported: an unavailable chain fails on every
+ * node, and taking all nodes out of service would also stop everything that does not need the chain.
  */
 export function createReadiness(
   required: ReadonlyMap<string, Check>,

@@ -12,7 +12,7 @@ import type { Kernel } from '../kernel.ts';
 import { createSealing, type Sealing, unavailableSealing } from '../sealing.ts';
 import { UsageError } from './command.ts';
 
-/** The context of a command: it works on the database beside the running nodes. */
+/** The context of a command, which works on the database alongside the running nodes. */
 export type CommandContext = Pick<Kernel, 'pool' | 'db' | 'clock' | 'random' | 'sealing'>;
 
 /** Runs `work` on the configured database, or on the embedded one, whether or not a service is running. */
@@ -52,8 +52,8 @@ async function assertMigrated(pool: pg.Pool, { databaseUrl }: Config): Promise<v
 }
 
 /**
- * Checks the secret against those that the nodes use. A command with another secret does not run; one without a usable
- * secret runs until it seals or opens something.
+ * Checks the secret against those that the nodes use. A command with an unknown secret does not run. A command with no
+ * secret, or one that no node uses yet, runs until it seals or opens something.
  */
 async function openSealing({ secrets }: Config, db: Db): Promise<Sealing> {
   const refusal = (text: string) => new ConfigError([`CAUSEWAY_SECRET: ${text}`]);

@@ -8,7 +8,9 @@ import { readNonce } from './nonces.ts';
 import { listOpen, markDisplaced } from './store.ts';
 import type { OpenTransaction } from './transaction.ts';
 
-/** The foreign transactions are not deep enough yet. The message is meant for the operator who ran the command. */
+/**
+ * The foreign transactions do not have enough confirmations yet. The message is for the operator who ran the command.
+ */
 export class NotDeepEnough extends Error {
   constructor(message: string) {
     super(message);
@@ -17,9 +19,10 @@ export class NotDeepEnough extends Error {
 }
 
 /**
- * Continues from the chain's nonce after the key was used elsewhere, and calls `release` for every transaction of ours
+ * Continues from the chain's nonce after the key was used elsewhere, and calls `release` for each of our transactions
  * whose nonce is taken, so that its work can be sent again. Returns the next nonce. Throws `NotDeepEnough` while a
- * reorganisation could still undo the foreign transaction: ours could then be mined in addition to its successor.
+ * reorganisation could still undo the foreign transaction: our transaction could then be mined as well as the one that
+ * replaces it.
  */
 export async function adoptChainNonce(
   account: OperatorAccount,
@@ -39,7 +42,10 @@ export async function adoptChainNonce(
   });
 }
 
-/** Returns the open transactions below the chain's count of which no attempt was mined. */
+/**
+ * Returns open transactions whose nonce is below the chain's transaction count although none of their attempts was
+ * mined.
+ */
 async function listDisplaced(account: OperatorAccount, count: bigint): Promise<OpenTransaction[]> {
   const displaced: OpenTransaction[] = [];
   for (const transaction of await listOpen(account.db, keyId(account))) {

@@ -8,7 +8,7 @@ export type Fees = { maxFee: bigint; priorityFee: bigint };
 /** Maximum wei per unit of gas, in total and for the block producer alone. */
 export type FeeCaps = { maxFee: bigint; maxTip: bigint };
 
-/** What the next block asks for, in wei per unit of gas. */
+/** The market price of the next block, in wei per unit of gas. */
 export type FeeMarket = { baseFee: bigint; tip: bigint };
 
 const DEFAULT_PRIORITY_FEE = 1_000_000_000n;
@@ -54,7 +54,7 @@ export function limitFees(name: string, { baseFee, tip }: FeeMarket, { maxFee, m
   return { maxFee: min(2n * baseFee + priorityFee, maxFee), priorityFee };
 }
 
-/** Returns whether the market asks for more than these fees offer, the tip up to its cap. */
+/** Returns whether the market asks for more than these fees offer. The tip counts only up to its cap. */
 export function isOutbid(
   { maxFee, priorityFee }: Fees,
   { baseFee, tip }: FeeMarket,

@@ -34,10 +34,13 @@ export type OutcomeHandlers = {
 };
 
 export type FollowState = {
-  /** The block up to which every settled transaction was found in its block. A quiet chain costs one call per round. */
+  /**
+   * The head at which every settled transaction was last found in its block. While it stays the same, a round costs one
+   * call.
+   */
   head: CheckedHead | null;
   nonces: NonceSuspicion;
-  /** The first unmined attempt, and the head at which it was first seen unmined. */
+  /** The first unmined attempt, and the block at which it was first seen unmined. */
   unmined: { hash: Hex; since: bigint } | null;
   /** The epoch of the lease in which the pending nonce was last compared. */
   checkedEpoch: bigint | null;
@@ -51,10 +54,10 @@ export type FollowTimings = ResendTimings & {
 /** A head with the blocks that are settled below it. */
 export type CheckedHead = Block & Finality;
 
-/** How deep settled transactions are watched at least, final or not. */
+/** The minimum depth to which settled transactions are watched, final or not. */
 const WATCHED_BLOCKS = 256n;
 
-/** How many transactions are in progress, without those that only wait to be deep enough for release. */
+/** How many transactions are in progress, not counting those that only wait for enough confirmations to be released. */
 export type Progress = { unmined: number; confirming: number };
 
 /** Advances every open transaction by one step and reopens settled ones that a reorganisation undid. */
@@ -128,8 +131,8 @@ async function findMined(
 }
 
 /**
- * Records the outcome once the transaction is confirmed and both its block and `head` are still on the chain. A head of
- * another branch would wrongly vouch for settled transactions that were found on this one.
+ * Records the outcome once the transaction is confirmed and both its block and `head` are still on the chain. A head on
+ * another branch would wrongly confirm settled transactions that were found on this one.
  */
 async function settle(
   account: OperatorAccount,
@@ -182,8 +185,9 @@ async function readRevert(
 }
 
 /**
- * Reopens settled transactions whose block is no longer on the chain. A block that still is vouches for all blocks below
- * it, so the highest is checked first, and usually no other. A missing block only means that the node lags behind.
+ * Reopens settled transactions whose block is no longer on the chain. If a block is still on the chain, so are all
+ * blocks below it, so the highest is checked first and usually no other. A missing block only means that the node lags
+ * behind.
  */
 async function reopenReorganised(
   account: OperatorAccount,

@@ -8,7 +8,7 @@ export function listForeignTransactions(db: Db, chain: string): Promise<ForeignT
   return listForeign(db, chain);
 }
 
-/** Lets the participations that foreign transactions name continue. Returns how many transactions were adopted. */
+/** Unblocks the participations that foreign transactions refer to. Returns how many transactions were adopted. */
 export function adoptForeignTransactions(db: Db, chain: string): Promise<number> {
   return markAdopted(db, chain);
 }

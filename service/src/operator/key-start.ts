@@ -7,8 +7,8 @@ import type { SolanaAccount } from './solana-account.ts';
 /** Longer than a signed transaction can live. */
 const EXPIRY_BLOCKS = 300n;
 /**
- * How long a key may be out of use without having to wait again. Another key waits longer than this before it signs, so it
- * cannot have signed in between, whatever this database still knows of it.
+ * How long a key may be unused before it has to wait again. Any other key waits longer than this before it signs, so
+ * none can have signed in the meantime, even if this database has no record of it.
  */
 const GRACE_BLOCKS = 150n;
 const HEARTBEAT_INTERVAL_MS = 15_000;
@@ -30,9 +30,9 @@ export async function keepKeyAlive(
 }
 
 /**
- * Throws `Blocked` until everything that other keys of the same funds may have signed has expired. Receipts differ by key, so
- * a key that takes over, for the first time or again, must not send while a transaction of its predecessor can still land. A
- * key without lamports cannot have sent anything.
+ * Throws `Blocked` until every transaction that other keys of the same funds may have signed has expired. Each key has
+ * its own receipts, so a key that takes over, for the first time or again, must not send while a transaction of its
+ * predecessor can still land. A key without lamports cannot have sent anything.
  */
 export async function assertKeyStarted(
   { db, chain, key }: SolanaAccount,

@@ -68,8 +68,8 @@ export async function raiseSeenNonce(tx: Db, { chain, address }: KeyId, count: b
 }
 
 /**
- * Takes the lease from its holder, raises the next nonce to at least `nonce` and forgets higher counts. Returns null for
- * an unknown key.
+ * Takes the lease from its holder, raises the next nonce to at least `nonce` and discards higher reported counts.
+ * Returns null for an unknown key.
  */
 export async function revokeLease(tx: Db, { chain, address }: KeyId, nonce: bigint): Promise<bigint | null> {
   const { rows } = await sql<{ next_nonce: bigint }>`
@@ -120,7 +120,10 @@ export async function listOperatorAddresses(db: Db): Promise<string[]> {
   return rows.map(({ address }) => address);
 }
 
-/** Records that a key is in use at `height`. Returns false, and records nothing, if it last was more than `grace` blocks ago. */
+/**
+ * Records that a key is in use at `height`. If its last use was more than `grace` blocks ago, records nothing and
+ * returns false.
+ */
 export async function extendKeyUse(
   tx: Db,
   { chain, address }: KeyId,
@@ -135,7 +138,7 @@ export async function extendKeyUse(
   return rows.length > 0;
 }
 
-/** Records that a key is in use from `height` on, and from which height it may sign. */
+/** Records that a key is in use from `height` on and may sign from `firstHeight` on. */
 export async function startKeyUse(
   tx: Db,
   { chain, address }: KeyId,
@@ -148,8 +151,8 @@ export async function startKeyUse(
 }
 
 /**
- * Returns the block height from which a key may sign: not while a key that was started later may have transactions in
- * progress, which takes `expiry` blocks after its last use.
+ * Returns the block height from which a key may sign. It must not sign while a key that was started later may have
+ * transactions in progress, that is, until `expiry` blocks after that key's last use.
  */
 export async function readFirstHeight(
   tx: Db,

@@ -7,7 +7,7 @@ import { broadcast, emptyCall, signCall } from './sender.ts';
 import { findByNonce, insertTransaction, markDisplaced, markOpen } from './store.ts';
 import type { OpenTransaction } from './transaction.ts';
 
-/** `since`: when the nonces first looked wrong, by `performance.now()`; null while they look right. */
+/** `since`: the `performance.now()` at which the nonces first looked wrong; null while they look right. */
 export type NonceSuspicion = { since: number | null };
 
 /**

@@ -10,7 +10,10 @@ export type SignerTargets = ReadonlyMap<number, ReadonlySet<Hex>> | null;
 
 const batchSelectors: Hex[] = ['0xa524133b', '0xdc5d54f0', '0xfe5de983', '0x3cd1cdfa'];
 
-/** The functions that settlement calls: commits and refunds, single and in batches, of both generations, and revocations. */
+/**
+ * The functions that settlement calls: commits and refunds (single and batched, of both contract generations) and
+ * revocations.
+ */
 const SELECTORS: ReadonlySet<Hex> = new Set([
   ...([1, 2] as const).flatMap((generation) =>
     (['commit', 'remit'] as const).map((role) => slice(encodeRoleProbe(role, zeroAddress, generation), 0, 4)),
@@ -20,8 +23,9 @@ const SELECTORS: ReadonlySet<Hex> = new Set([
 ]);
 
 /**
- * Returns a signer that signs only transactions within the policy, whatever the rest of the service asks for: no value, only
- * functions of settlement, only the listed contracts, or an empty transfer to the key itself. Throws `Blocked` otherwise.
+ * Returns a signer that signs only transactions within the policy, whatever the rest of the service requests: calls of
+ * settlement functions on the listed contracts, without value, or an empty transfer to the key itself. Throws `Blocked`
+ * otherwise.
  */
 export function withPolicy(signer: Signer, targets: SignerTargets): Signer {
   const { address, signRequest, signMessage } = signer;

@@ -14,18 +14,21 @@ export type ResendTimings = {
   resendSeconds: number;
   /** Seconds after which an unmined transaction is replaced by one with higher fees. */
   bumpSeconds: number;
-  /** Blocks that must pass without it before it is replaced: while the chain stands still, higher fees change nothing. */
+  /**
+   * Blocks that must pass without the transaction before it is replaced: while the chain stalls, higher fees do not
+   * help.
+   */
   bumpBlocks: bigint;
 };
 
-/** Whether the state that an unmined transaction relies on is on the chain, unknown for now, or gone. */
+/** Whether the state that an unmined transaction relies on is on the chain (`met`), currently unknown, or gone. */
 export type PrerequisiteState = 'met' | 'unknown' | 'gone';
 
 /**
  * Sends an unmined transaction again, and replaces it with higher fees if it stays unmined. Only the first one in nonce
- * order is replaced, since the others wait for it. A transaction whose prerequisite is gone is replaced by an empty
- * transfer, because its nonce must still be used; while the prerequisite is unknown it is not sent. The same happens to a
- * transaction that `mayResign` refuses to sign again.
+ * order is replaced, since the others wait for it. A transaction whose prerequisite is gone, or which `mayResign`
+ * refuses to sign again, is replaced by an empty transfer, because its nonce must still be used. While the prerequisite
+ * is unknown, nothing is sent.
  */
 export async function rebroadcast(
   account: OperatorAccount,
@@ -55,7 +58,7 @@ export async function rebroadcast(
     await cancel(account, lease, transaction);
 }
 
-/** Replaces the transaction by an empty transfer, which uses its nonce. */
+/** Replaces the transaction with an empty transfer, which uses up its nonce. */
 async function cancel(account: OperatorAccount, lease: Lease, transaction: OpenTransaction): Promise<void> {
   await replace(account, lease, transaction, emptyCall(account.signer), async () => true);
 }

@@ -14,7 +14,7 @@ import type { SolanaSigner } from './solana-signer.ts';
 
 export type CloseParts = { db: Db; chain: SolanaChain; signer: SolanaSigner };
 
-/** What fits into a transaction. */
+/** How many receipts fit into one transaction. */
 const BATCH_RECEIPTS = 27;
 const POLL_INTERVAL_MS = 1_000;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
@@ -44,7 +44,7 @@ export async function closeReceipts(
   }
 }
 
-/** Returns how many receipts cannot be closed: those of other keys, and those that somebody sent tokens to. */
+/** Closes a batch of receipts. Returns how many cannot be closed: those of other keys, and those that hold tokens. */
 async function closeBatch(parts: CloseParts, batch: readonly ClosableReceipt[]): Promise<number> {
   const { db, chain, signer } = parts;
   for (let lastValidHeight: bigint | null = null; ; await sleep(POLL_INTERVAL_MS)) {

@@ -10,7 +10,7 @@ import { feeOf, type ReceiptAttempt, type ReceiptTransaction } from './receipt-t
 import type { SolanaAccount } from './solana-account.ts';
 import { markDisplaced } from './store.ts';
 
-/** `landed`: the receipt is finalized. `expired`: no attempt landed, and none can any more. */
+/** `landed`: the receipt is finalized. `expired`: no attempt has landed, and none can land any more. */
 export type ReceiptVerdict = 'landed' | 'expired' | 'open';
 
 /** Callbacks through which the code that requested a transaction learns its outcome. */
@@ -32,13 +32,14 @@ export type ReceiptHandlers = {
 export type ReceiptTimings = {
   /** Seconds after which sent bytes are sent again. */
   resendSeconds: number;
-  /** Seconds without a trace of an attempt after which another is signed. */
+  /** Seconds after which another attempt is signed if no node has seen any. */
   renewSeconds: number;
 };
 
 /**
- * Advances every open transaction by one step. Finalized accounts alone decide: a receipt proves that an attempt landed, and
- * its absence at a height beyond every attempt proves that none ever will. Statuses only make it faster.
+ * Advances every open transaction by one step. Only finalized accounts decide: a receipt proves that an attempt landed,
+ * and its absence at a height beyond every attempt proves that none ever will. Transaction statuses never decide the
+ * outcome; they only save resends.
  */
 export async function followReceipts(
   account: SolanaAccount,
@@ -72,7 +73,7 @@ export async function followReceipts(
   return { unmined: waiting.length - confirming, confirming };
 }
 
-/** Judges transactions by one finalized height and accounts read at it or later. */
+/** Judges transactions by one finalized height and by accounts read at that height or later. */
 async function judgeReceipts(
   chain: SolanaChain,
   operator: string,
@@ -88,7 +89,10 @@ async function judgeReceipts(
   return { verdicts, slot, height };
 }
 
-/** An account that somebody only sent lamports to is no receipt: it belongs to the system program. */
+/**
+ * Returns whether the account is a receipt. An account that only received lamports belongs to the system program
+ * instead.
+ */
 export function isReceiptOf(operator: string, account: AccountInfo | null): boolean {
   return readTokenAccount(account)?.owner === operator;
 }
@@ -98,7 +102,7 @@ async function readAttemptStatuses(
   open: readonly ReceiptTransaction[],
 ): Promise<Map<string, SignatureStatus | null>> {
   const signatures = open.flatMap(({ attempts }) => attempts.map(({ signature }) => signature));
-  // Statuses decide nothing, so a node that cannot tell them stops nothing.
+  // Statuses are only hints, so a node that cannot return them must not stop the round.
   const statuses = await readStatuses(chain, signatures).catch(() => []);
   return new Map(signatures.map((signature, i) => [signature, statuses[i] ?? null]));
 }

@@ -27,7 +27,10 @@ export type ReceiptPlan = {
   destination: string;
 };
 
-/** What an attempt pays. `rent`: the lamports that keep the receipt alive. `price`: millionths of a lamport per unit. */
+/**
+ * What an attempt pays. `rent`: lamports that keep the receipt account alive. `price`: millionths of a lamport per
+ * compute unit.
+ */
 export type ReceiptFees = { rent: bigint; units: number; price: bigint };
 
 /**

@@ -26,17 +26,19 @@ export class SigningRefused extends Blocked {
   }
 }
 
-/** What the key may sign for a participation: `vault` and `fund` as the participation was accepted with. */
+/**
+ * What the key may sign for a participation. `vault` and `fund` are those with which the participation was accepted.
+ */
 export type ReceiptPolicy = { plan: ReceiptPlan; vault: string };
 
-/** In lamports. Constants, because nodes tell the rent, the units and the price, and nodes can lie. */
+/** In lamports. Constants, because rent, units and price are reported by nodes, and nodes can lie. */
 const MAX_RENT = 10_000_000n;
 const MAX_FEE = 50_000_000n;
 
 /**
- * Throws `SigningRefused` unless the message is exactly the settlement of the plan. It reads the bytes that are signed,
- * independently of the code that built them: tokens may go only to the vault or to the wallet's own associated account, and
- * a bounded number of lamports only to the receipt, which belongs to the operator, and to fees.
+ * Throws `SigningRefused` unless the message is exactly the settlement of the plan. It reads the bytes to be signed,
+ * independently of the code that built them. Tokens may go only to the vault or to the wallet's own associated account.
+ * A bounded number of lamports may go only to the receipt, which belongs to the operator, and to fees.
  */
 export function assertReceiptAllowed(operator: string, policy: ReceiptPolicy, message: Uint8Array): void {
   const { plan, vault } = policy;

@@ -38,9 +38,10 @@ export class SimulationFailed extends Error {
 export type ReceiptOrder = { plan: ReceiptPlan; vault: string };
 
 /**
- * Simulates and signs the settlement, stores it together with what `apply` writes, and only then sends it. A crash before
- * the commit leaves nothing behind; after it, `followReceipts` on the node that holds the lease sends the stored bytes.
- * Returns false if the receipt's transaction is open already or has landed. Throws `SimulationFailed`.
+ * Simulates and signs the settlement, stores it together with what `apply` writes, and only then sends it. A crash
+ * before the commit leaves nothing behind; after a crash that follows the commit, `followReceipts` on the node that
+ * holds the lease sends the stored bytes. Returns false if the receipt's transaction is already open or has landed.
+ * Throws `SimulationFailed`.
  */
 export async function sendReceipt(
   account: SolanaAccount,
@@ -124,8 +125,9 @@ function readReceiptRent({ chain }: SolanaAccount): Promise<bigint> {
 }
 
 /**
- * Returns what most recent transactions that write the vault paid, at most the cap. The accounts of users are not asked about,
- * because their owners could raise the price there, and a price above the cap stops nothing for the same reason.
+ * Returns the price that most recent transactions writing to the vault paid, limited to the cap. Ignores the users'
+ * accounts, because their owners could raise the price there. For the same reason, a price above the cap does not block
+ * settlement.
  */
 async function proposePrice(account: SolanaAccount, vault: string): Promise<bigint> {
   const { chain, maxPrice } = account;
@@ -138,7 +140,7 @@ async function proposePrice(account: SolanaAccount, vault: string): Promise<bigi
   return maxPrice;
 }
 
-/** Throws `Blocked` unless the key can pay the fees and the rent of `count` receipts, and of as many refund accounts. */
+/** Throws `Blocked` unless the key can pay the fees and the rent for `count` receipts and as many refund accounts. */
 export async function assertReceiptsFunded(account: SolanaAccount, count: number): Promise<void> {
   const { chain, key, maxPrice } = account;
   const [balance, rent, minimum] = await Promise.all([

@@ -7,8 +7,9 @@ import type { NewAttempt, ReceiptTransaction } from './receipt-transaction.ts';
 type NewTransaction = Pick<ReceiptTransaction, 'id' | 'kind' | 'receipt' | 'units'> & { fund: string };
 
 /**
- * Stores a transaction with its first attempt. One whose attempts all expired is opened again under its old id, which is
- * returned. Returns null if the transaction is open or has landed: nothing must be sent then.
+ * Stores a transaction with its first attempt and returns its id. A transaction whose attempts have all expired is
+ * reopened under its old id. Returns null if the transaction is open or has landed; the caller must not send anything
+ * then.
  */
 export async function openReceiptTransaction(
   tx: Db,

@@ -24,7 +24,7 @@ export type ReceiptTransaction = {
 };
 
 export type NewAttempt = Pick<ReceiptAttempt, 'signature' | 'raw' | 'lastValidHeight' | 'price'> & {
-  /** The lamports that it costs at most. */
+  /** The maximum cost in lamports. */
   fee: bigint;
 };
 

@@ -84,12 +84,12 @@ async function assertFunded({ chain, signer }: OperatorAccount, wei: bigint): Pr
     );
 }
 
-/** Why nodes have not taken a transaction. */
+/** Why no node has accepted a transaction. */
 export type Refusal = { rejection: Rejection; message: string };
 
 /**
- * Sends stored bytes to every endpoint; safe to repeat. Returns null once a node has them, or else why none has, which the
- * next round handles. Only insufficient funds is reported immediately, by throwing `Blocked`.
+ * Sends stored bytes to every endpoint; safe to repeat. Returns null once a node has accepted them, or else the reason
+ * why none has, which the next round handles. Only insufficient funds is reported immediately, by throwing `Blocked`.
  */
 export async function broadcast({ chain, db, log }: OperatorAccount, raw: Hex): Promise<Refusal | null> {
   const hash = keccak256(raw);

@@ -18,6 +18,6 @@ export type SolanaAccount = {
   signer: SolanaSigner | null;
   /** Maximum price per compute unit, in millionths of a lamport. */
   maxPrice: bigint;
-  /** Tells operators that the market asks for more than `maxPrice`, which is what transactions pay meanwhile. */
+  /** Tells operators that the market price exceeds `maxPrice`. Transactions pay `maxPrice` in the meantime. */
   reportCappedPrice(message: string): void;
 };

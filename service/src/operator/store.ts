@@ -14,7 +14,10 @@ import type {
 
 const toBytes = (hex: Hex) => Buffer.from(hexToBytes(hex));
 
-/** Stores a transaction with its first attempt. The caller holds the lease and, unless it fills a gap, has the nonce. */
+/**
+ * Stores a transaction with its first attempt. The caller must hold the lease and, unless it fills a gap, have reserved
+ * the nonce.
+ */
 export async function insertTransaction(
   tx: Db,
   { chain, address }: KeyId,
@@ -115,7 +118,10 @@ export async function listOpen(db: Db, { chain, address }: KeyId): Promise<OpenT
   }));
 }
 
-/** Returns what the key has spent on gas in 24 hours; an upper bound for transactions that are not mined. */
+/**
+ * Returns what the key has spent on gas in the last 24 hours. Transactions that are not mined count with their maximum
+ * cost.
+ */
 export async function sumSpent(db: Db, { chain, address }: KeyId): Promise<bigint> {
   const { rows } = await sql<{ wei: string }>`
     select coalesce(sum(coalesce(t.fee_paid, t.gas * (
@@ -149,7 +155,10 @@ export async function countUnfinished(db: Db): Promise<(KeyId & { count: number 
   return rows;
 }
 
-/** Records where an open transaction was mined; returns false if it is no longer open. `final` ones are not watched. */
+/**
+ * Records where an open transaction was mined. Returns false if it is no longer open. `final` transactions are not
+ * watched.
+ */
 export async function markSettled(
   tx: Db,
   id: string,
@@ -226,7 +235,7 @@ export async function finalizeBelow(db: Db, { chain, address }: KeyId, blockNumb
     .execute();
 }
 
-/** Returns our transaction with this nonce, a displaced one only if there is no other; null if we never used it. */
+/** Returns our transaction with this nonce, or null if we never used it. Prefers one that was not displaced. */
 export async function findByNonce(
   db: Db,
   { chain, address }: KeyId,

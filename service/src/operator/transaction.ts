@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import type { OperatorTransactions } from '../db/settlement-tables.ts';
 
-/** `fill` uses up a nonce; the other kinds mean something only to the code that requests them. */
+/** `fill` uses up a nonce; the other kinds have a meaning only for the code that requests them. */
 export type TransactionKind = OperatorTransactions['kind'];
 
 /** A contract call that the operator signs. */

@@ -6,15 +6,18 @@ import { listOwnSignatures } from './receipt-store.ts';
 import type { SolanaAccount } from './solana-account.ts';
 import { findLastSeen, insertForeign, setLastSeen } from './watch-store.ts';
 
-/** Transactions of a signer that are still to be looked at, newest first. `isWhole`: all of them have been listed. */
+/** Transactions of a signer that have not been checked yet, newest first. `isWhole`: all of them have been listed. */
 export type Backlog = { entries: SignatureEntry[]; isWhole: boolean; tries: number };
 
 const PAGE = 1_000;
 /** Bounds what a round reads: anybody can mention a signer in many transactions. */
 const MAX_READS = 20;
-/** How often a transaction that no node can show is asked for before it is reported. */
+/** How many times a transaction that no node can return is requested before it is reported. */
 const MAX_TRIES = 10;
-/** Where the instructions that take tokens from an account name their authority: transfer, burn and their checked forms. */
+/**
+ * The position of the authority among the accounts of each instruction that takes tokens from an account: transfer,
+ * burn and their checked forms.
+ */
 const AUTHORITY_POSITIONS: Readonly<Record<number, number>> = { 3: 2, 8: 2, 12: 3, 15: 2 };
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 
@@ -23,9 +26,10 @@ export function createBacklog(): Backlog {
 }
 
 /**
- * Records finalized transactions of `signer` that move tokens by authority of one of the funds and that this service did not
- * send. Absence proves nothing: receipts are what prevents a second payment, this only tells operators about others. Each
- * call does a bounded part, oldest transactions first, and keeps the rest in `backlog`. Returns whether nothing is left.
+ * Records finalized transactions of `signer` that move tokens by authority of one of the funds and that this service
+ * did not send. Finding none proves nothing: receipts prevent a second payment, and this only tells operators about
+ * foreign ones. Each call checks a bounded number of transactions, oldest first, and keeps the rest in `backlog`.
+ * Returns whether nothing is left.
  */
 export async function watchSigner(
   account: SolanaAccount,
@@ -67,7 +71,7 @@ async function listMore({ db, chain }: SolanaAccount, signer: string, backlog: B
   backlog.isWhole = page.length < PAGE;
 }
 
-/** `unread`: no node has the transaction now. `unknown`: it cannot be understood, so it may have used a fund. */
+/** `unread`: no node has the transaction now. `unknown`: it cannot be parsed, so it may have used a fund. */
 async function judgeUse(
   { chain }: SolanaAccount,
   { signature }: SignatureEntry,
@@ -85,7 +89,7 @@ async function judgeUse(
   }
 }
 
-/** The token program ignores further accounts, so that a fund among them means nothing unless it is the authority. */
+/** The token program ignores additional accounts, so a fund among them matters only if it is the authority. */
 function usesFund({ data, accounts }: TokenInstruction, signer: string, funds: readonly string[]): boolean {
   const position = AUTHORITY_POSITIONS[data[0] ?? 0];
   if (position === undefined) return false;

@@ -43,7 +43,7 @@ export async function listForeign(
   }));
 }
 
-/** Returns how many were adopted. */
+/** Marks the foreign transactions as adopted. Returns how many there were. */
 export async function markAdopted(db: Db, chain: string): Promise<number> {
   const { numAffectedRows } = await sql`
     update foreign_transactions set adopted_at = now() where chain = ${chain} and adopted_at is null`.execute(

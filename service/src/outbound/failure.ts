@@ -66,7 +66,7 @@ export function failureOfError(error: unknown): UpstreamFailure {
   return new UpstreamFailure('no_response', message, { cause: error, timedOut });
 }
 
-/** Returns the failure that a response status stands for, or undefined if the response should be read. */
+/** Returns the failure that a response status indicates, or undefined if the response should be read. */
 export function failureOfStatus(status: number, headers: IncomingHttpHeaders): UpstreamFailure | undefined {
   if (status === 429) {
     const retryAfterSeconds = Number(headers['retry-after']) || 1;

@@ -36,7 +36,7 @@ export type UpstreamRequest = {
   isRepeatable?: boolean;
 };
 
-/** Any JSON or empty response, whatever its status; 429, 502, 503 and 504 are failures instead. */
+/** A JSON or empty response with any status, except 429, 502, 503 and 504, which are failures. */
 export type UpstreamReply = { status: number; headers: Record<string, string>; body: unknown };
 
 export type UpstreamOptions = {

@@ -6,7 +6,7 @@ export type DocsLink = { href: string; name: string };
 
 type DocsPage = {
   title: string;
-  /** The links of the navigation; the one whose address is `current` is marked. */
+  /** The navigation links. The link whose address is `current` is highlighted. */
   nav: readonly DocsLink[];
   current: string;
   body: Html;

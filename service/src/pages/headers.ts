@@ -1,4 +1,4 @@
-/** What a page uses from other origins. */
+/** The resources that a page uses from other origins. */
 export type PageSources = {
   /** URIs that a form's response may redirect to. Browsers apply `form-action` to redirects too. */
   formTargets?: readonly string[];

@@ -4,15 +4,15 @@ import { type FundsReader, inspectFunds, type RequiredFunds, type Shortage } fro
 /** The approval that a participation requires: `user` lets `fund` take `amount` of `token`. */
 export type RequiredApproval = RequiredFunds & { approvalHash: string };
 
-/** The first property that no approval in the transaction has right. */
+/** The first property that is wrong in every approval of the transaction. */
 export type ApprovalFault = 'reverted' | 'no_approval' | 'token' | 'owner' | 'spender' | 'amount';
 
 /** The state of an approval transaction on the chain. */
 export type Finding =
-  /** `chainTime`: of the block up to which it is missing, in milliseconds since the epoch. */
+  /** `chainTime`: the time of the latest block in which it was not found, in milliseconds since the epoch. */
   | { state: 'unmined'; chainTime: number }
   | { state: 'unconfirmed' }
-  /** A reorganisation can still change this unless it is confirmed. */
+  /** Unless `isConfirmed` is set, a reorganisation can still change this. */
   | { state: 'wrong'; reason: ApprovalFault; isConfirmed: boolean }
   | { state: 'short'; shortage: Shortage }
   /** The token contract does not behave like a token. New requests are rejected; existing participations wait. */
@@ -22,9 +22,9 @@ export type Finding =
 
 /** Reads approvals and funds from the nodes of one chain. */
 export type ApprovalReader = FundsReader & {
-  /** Judges the transactions alone. Returns the block height at which they were read, too. */
+  /** Judges only the transactions. Also returns the block height at which they were read. */
   inspectReceipts(required: readonly RequiredApproval[]): Promise<{ findings: Finding[]; height: bigint }>;
-  /** Returns which of these receipt accounts exist, on chains whose transactions leave one. */
+  /** Returns which of these receipt accounts exist, on chains whose transactions create one. */
   listLanded(receipts: readonly string[]): Promise<Set<string>>;
 };
 

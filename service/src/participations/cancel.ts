@@ -10,7 +10,10 @@ import { wakeSettlement } from './wake.ts';
 
 type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 
-/** Fails a participation of which nothing was signed yet. Throws if money may have moved: it can only be refunded. */
+/**
+ * Fails a participation for which nothing has been signed yet. Throws if money may have moved: then it can only be
+ * refunded.
+ */
 export async function cancelParticipation(ctx: Parts, id: string): Promise<Participation> {
   if (!isId(id)) throw new ApiError('not_found');
   return ctx.db.transaction().execute(async (tx) => {

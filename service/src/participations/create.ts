@@ -108,8 +108,9 @@ export async function createParticipation(
 }
 
 /**
- * Checks the formats of the chain's protocol. Base58 is case-sensitive, so only EVM values change to lower case. Returns the
- * error of a value that is wrong on Solana: an offer that is not deployed there gets `chain_not_supported` instead.
+ * Validates the formats of the chain's protocol. Base58 is case-sensitive, so only EVM values are lower-cased. Returns
+ * errors in Solana values instead of throwing them: an offer that is not deployed there must throw
+ * `chain_not_supported` first.
  */
 function parseFields(input: NewParticipation): { wallet: string; hash: Buffer } | ApiError {
   const { chain, amount } = input;
@@ -131,7 +132,10 @@ function parseFields(input: NewParticipation): { wallet: string; hash: Buffer } 
   throw error;
 }
 
-/** Throws `sold_out` if less is left than the amount. `assertCapacity` decides, but only after the approval is checked. */
+/**
+ * Throws `sold_out` if less than the amount is left. This is an early check; `assertCapacity` decides after the
+ * approval is checked.
+ */
 function assertSupply(
   findings: readonly Finding[],
   firstDigits: number,
@@ -160,7 +164,10 @@ async function isApprovalUsed({ db }: Context, request: RequestColumns, hash: Bu
   return rows.some((row) => row.holds_approval && row.wallet_address === request.wallet_address);
 }
 
-/** Returns the participation of an equal request that was recorded meanwhile. Throws if another one has the approval. */
+/**
+ * Returns the participation that an identical request has created in the meantime. Throws if a different request used
+ * the approval.
+ */
 async function findRecorded(
   parts: Pick<Context, 'db'>,
   request: RequestColumns,
@@ -188,8 +195,8 @@ async function recordParticipation(
 }
 
 /**
- * Throws `sold_out` if the amount exceeds the supply, which a `pending` row reserves under a lock, and
- * `too_many_prepared`, which is exact because the account is locked.
+ * Throws `sold_out` if the amount exceeds the remaining supply, or `too_many_prepared`. Both are exact: the supply and
+ * the account are locked.
  */
 async function assertCapacity(tx: Db, option: OfferOption, row: NewRow): Promise<void> {
   const remaining = await lockRemainingSupply(tx, option, row.asset_digits);

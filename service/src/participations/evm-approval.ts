@@ -75,7 +75,7 @@ function findFault(receipt: Receipt, { token, user, fund, amount }: RequiredAppr
 
 /**
  * Reads allowance and balance at the block at which the receipts were read. A node that lags behind that block would
- * return the values from before the approval and fail a participation that lacks nothing.
+ * return the values from before the approval, and the participation would wrongly fail.
  */
 async function readFunds(
   chain: EvmChain,
@@ -100,7 +100,7 @@ async function readFunds(
   });
 }
 
-/** Returns null if the node does not know. Returns an error if the token reverts or is not a contract. */
+/** Returns null if the node cannot tell. Returns an error if the token reverts or is not a contract. */
 function readAmount({ token }: RequiredFunds, reply: RpcReply | undefined): bigint | ApiError | null {
   if (reply === undefined) return null;
   if ('error' in reply) {

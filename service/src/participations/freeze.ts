@@ -24,7 +24,7 @@ export function freezeParticipations(tx: Db, wallets: readonly string[]): Promis
   return freezeByWallet(tx, wallets, 'sanctions');
 }
 
-/** Stops sending anything for these participations until an operator decides. Only operators see the reason. */
+/** Blocks all transactions for these participations until an operator decides. Only operators see the reason. */
 export function freezeRows(db: Db, ids: readonly string[], reason: 'hold' | 'sanctions'): Promise<void> {
   return setFrozen(db, ids, reason);
 }
@@ -39,7 +39,10 @@ export async function resumeHeld(ctx: Parts, tx: Db, userId: string): Promise<vo
   await resume(ctx, tx, await listHeldIds(tx, userId), 'hold');
 }
 
-/** The supply of a frozen pending row has lapsed: it is reserved again, or the row fails as sold out. */
+/**
+ * Unfreezes participations. A frozen `pending` row has lost its reserved supply: it is reserved again, or the row fails
+ * as sold out.
+ */
 async function resume(
   ctx: Parts,
   tx: Db,

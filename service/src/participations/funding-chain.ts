@@ -11,7 +11,7 @@ import type { ApprovalReader } from './approval.ts';
 import { evmApprovalReader } from './evm-approval.ts';
 import { solanaApprovalReader } from './solana-approval.ts';
 
-/** What the creation of a participation asks of the chain that it is paid on. */
+/** What creating a participation needs from the chain on which it is paid. */
 export type FundingChain = {
   reader: ApprovalReader;
   /** Throws `validation_failed` if the fund cannot take this amount from this wallet. */
@@ -37,7 +37,10 @@ export function openFundingChain(ctx: Context, contract: OfferContract): Funding
   };
 }
 
-/** A commit from the vault's own wallet would move nothing, and transfers of an account to itself use up no allowance. */
+/**
+ * Refuses the fund's own wallets. A commit from the vault's owner would move nothing, and transfers from an account to
+ * itself use up no allowance.
+ */
 async function assertOutsideWallet(
   { solanaOperator }: Context,
   chain: SolanaChain,

@@ -26,8 +26,8 @@ export async function judgeApproval(
 }
 
 /**
- * Throws `insufficient_allowance` unless the account's one approval covers its earlier participations too. On Solana a new
- * approval replaces the previous one, so they would take what this one was approved for.
+ * Throws `insufficient_allowance` unless the approval also covers the account's earlier participations. On Solana a new
+ * approval replaces the previous one, so earlier participations would use up what was approved for this one.
  */
 async function assertCoversAll(
   { db }: Context,

@@ -119,7 +119,10 @@ function usersByEmail({ bind, partner, sources }: Draft, emails: string[]): stri
   return `select id from users where ${matching} and has_granted(users.id, ${partner}, 'email')`;
 }
 
-/** In the indexes by offer and by option the status comes next. An option implies its offer, so one column is enough. */
+/**
+ * Filters by offer or option. In both indexes the status is the next column. An option implies its offer, so one column
+ * is enough.
+ */
 function narrowOffers(draft: Draft, { offers, options, statuses }: Selection): void {
   if (isRestricted(options)) narrowOptions(draft, options, offers);
   else if (offers.only !== null) narrowTo(draft, 'offer_id', offers.only);
@@ -129,7 +132,7 @@ function narrowOffers(draft: Draft, { offers, options, statuses }: Selection): v
   narrowTo(draft, 'status', statuses.only ?? STATUSES.filter((status) => !statuses.not.includes(status)));
 }
 
-/** Restricts to the wanted options whose offer is wanted too. */
+/** Restricts the list to the selected options whose offer is selected too. */
 function narrowOptions(draft: Draft, options: Choice, offers: Choice): void {
   const { bind } = draft;
   if (!isRestricted(offers)) {

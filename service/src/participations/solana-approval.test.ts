@@ -168,7 +168,8 @@ describe('an approval is refused', () => {
     expect((await refusalOf(buyer, 'x'.repeat(88))).code).toBe('validation_failed');
     expect((await refusalOf({ address: `1${buyer.address}` }, hash)).code).toBe('validation_failed');
     expect((await refusalOf({ address: `0x${'ab'.repeat(20)}` }, hash)).code).toBe('validation_failed');
-    // Another case is another signature: it is either no signature, or one that nobody made.
+    // Base58 is case-sensitive: with another case, the text is either not a signature or the signature of no
+    // transaction.
     const { status, body } = await sale.post(buyer, AMOUNT, swapped);
     expect(status === 200 ? body.status : body.code).toMatch(/prepared|validation_failed/);
   });

@@ -23,7 +23,7 @@ export function solanaApprovalReader(chain: SolanaChain): ApprovalReader {
   };
 }
 
-/** A finding, and the slot up to which it was read; 0 if the transaction is unknown. */
+/** A finding and the slot at which it was read; the slot is 0 if the transaction is unknown. */
 type Judged = { finding: Finding; slot: bigint };
 
 async function inspectReceipts(
@@ -42,7 +42,10 @@ async function inspectReceipts(
   return { findings, height };
 }
 
-/** Judges approvals that were found good before, by their status alone. Null proves nothing, so those are read again. */
+/**
+ * Judges approvals that were good before by their status alone. A missing status proves nothing, so those transactions
+ * are read again.
+ */
 async function judgeKnown(
   chain: SolanaChain,
   required: readonly RequiredApproval[],
@@ -80,7 +83,10 @@ async function judgeTransaction(chain: SolanaChain, required: RequiredApproval):
   return { finding, slot: transaction.slot };
 }
 
-/** Returns the last approval that fits, which is the one in force, or what no approval has right. */
+/**
+ * Returns the last approval that matches, which is the one in force, or the first property that is wrong in all of
+ * them.
+ */
 function findApproval(
   { isFailed, instructions }: ExecutedTransaction,
   { token, user, fund, amount }: RequiredApproval,
@@ -139,7 +145,10 @@ async function readSources(
   }
 }
 
-/** An account that is closed, frozen, of another owner or token, or delegated to somebody else allows nothing. */
+/**
+ * Reads allowance and balance. A closed or frozen account, or one with another owner, token or delegate, allows
+ * nothing.
+ */
 async function readFunds(
   chain: SolanaChain,
   required: readonly RequiredFunds[],

@@ -96,12 +96,12 @@ export async function lockParticipation(tx: Db, id: string): Promise<Participati
 }
 
 export type StatusChange = {
-  /** The order of the events and, with `commitId`, of the rows in the transaction. */
+  /** Determines the order of the events and, with `commitId`, of the rows in the transaction. */
   ids: readonly string[];
   from: readonly ParticipationStatus[];
   to: ParticipationStatus;
   reason?: string | null;
-  /** Assigns the rows to an operator transaction, or detaches them from theirs (null). */
+  /** Assigns the rows to an operator transaction; null detaches them from their current one. */
   commitId?: string | null;
   /** Restarts the lifetime of the approvals by this clock. */
   preparedBy?: Clock;
@@ -232,7 +232,7 @@ export async function lockOption(tx: Db, optionId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`supply ${optionId}`}, 0))`.execute(tx);
 }
 
-/** Returns what participations have reserved of an option, per price and digits. A trigger counts it. */
+/** Returns how much of an option participations have reserved, per price and digits. A trigger keeps the totals. */
 export async function listReserved(
   db: Db,
   optionId: string,
@@ -255,7 +255,7 @@ export async function setFrozen(db: Db, ids: readonly string[], reason: 'hold' |
   await sql`update participations set frozen_reason = ${reason} where id = any(${ids}::uuid[])`.execute(db);
 }
 
-/** Returns whether the user has participations that money may still move for. */
+/** Returns whether the user has participations for which money may still move. */
 export async function hasUnsettled(db: Db, userId: string): Promise<boolean> {
   const { rows } = await sql`select from participations where user_id = ${userId}
     and status in ('prepared', 'pending', 'submitted', 'remit_submitted', 'remit_failed') limit 1`.execute(
@@ -264,7 +264,10 @@ export async function hasUnsettled(db: Db, userId: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Returns what participations will still take from a token account, with the receipts of commits in progress. */
+/**
+ * Returns the amounts that participations will still take from a token account, with the receipts of commits in
+ * progress.
+ */
 export async function listUnsettledOfSource(
   db: Db,
   chain: string,

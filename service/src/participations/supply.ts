@@ -29,7 +29,7 @@ export function remainingSupply(
       price.value * 10n ** BigInt(paid.scale),
       paid.value * 10n ** BigInt(price.scale),
     ];
-    // What the tokens bought at an earlier price cost now, rounded up.
+    // Subtracts the current price of tokens that were bought at an earlier price, rounded up.
     left -= (usd * numerator + denominator - 1n) / denominator;
   }
   return left <= 0n ? 0n : left / 10n ** BigInt(scale - digits);

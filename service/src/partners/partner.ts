@@ -11,7 +11,7 @@ type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 export type NewPartner = {
   name: string;
   redirectUris: readonly string[];
-  /** Where the app may send browsers after sign-out. */
+  /** URIs to which the app may redirect browsers after sign-out. */
   postLogoutRedirectUris?: readonly string[];
   /** Default: all scopes. */
   scopes?: readonly string[];
@@ -51,7 +51,7 @@ export async function createPartner(ctx: Parts, input: NewPartner): Promise<Cred
   return { partner_id: partner.id, client_id: client.client_id, client_secret: secret };
 }
 
-/** Replaces the secret. The previous one works for `graceSeconds` more, older ones stop working. */
+/** Replaces the secret. The previous one stays valid for `graceSeconds`; older ones stop working. */
 export async function rotateSecret(ctx: Parts, clientId: string, graceSeconds: number): Promise<string> {
   const secret = newClientSecret(ctx);
   await store.replaceSecret(ctx.db, clientId, hashSecret(secret), graceSeconds);
@@ -74,7 +74,7 @@ export async function setOrigins(ctx: Parts, clientId: string, origins: readonly
   await store.updatePartner(ctx.db, clientId, { origins: origins.map(checkOrigin) });
 }
 
-/** Sets where the service writes to about problems of the integration, such as a failing webhook endpoint. */
+/** Sets the email address to which the service reports integration problems, such as a failing webhook endpoint. */
 export async function setContact(ctx: Parts, clientId: string, email: string): Promise<void> {
   await store.updatePartner(ctx.db, clientId, { contactEmail: checkEmail(email) });
 }

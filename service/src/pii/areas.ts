@@ -8,8 +8,8 @@ export type Area = { country_iso_2: string; regions?: readonly string[] };
 type Place = { country: string; region: string | null };
 
 /**
- * Returns whether an address is in one of the areas. `unknown` if its region decides and is missing or not recognised.
- * A US territory is both a country and a region of the United States.
+ * Returns whether an address is in one of the areas. Returns `unknown` if the answer depends on a region that is
+ * missing or not recognised. A US territory is both a country and a region of the United States.
  */
 export function isInAreas(
   areas: readonly Area[],
@@ -35,7 +35,7 @@ function isPlaceIn(areas: readonly Area[], { country, region }: Place): boolean 
   if (region === null) return 'unknown';
   const around = withParents(region);
   if (listed.some((code) => code !== null && around.includes(code))) return true;
-  // A listed part of the address's region, or a listed region that nobody can recognise, may contain the address.
+  // The address may be in a listed part of its region, or in a listed region that was not recognised.
   return listed.some((code) => code === null || withParents(code).includes(region)) ? 'unknown' : false;
 }
 

@@ -23,7 +23,7 @@ export async function listOpenChanges(db: Db): Promise<OpenChange[]> {
   return rows;
 }
 
-/** Returns how many changes were open. */
+/** Approves the open changes of the user. Returns how many there were. */
 export async function approveChanges(db: Db, userId: string, now: string): Promise<number> {
   const { rows } = await sql`update country_changes set approved_at = ${now}
     where user_id = ${userId} and approved_at is null returning 1`.execute(db);

@@ -88,7 +88,7 @@ function isUnitedStates({ country, nationality, tax_residence, identity_countrie
   );
 }
 
-/** Returns the fields whose values differ. A field that the stored version did not have yet has not changed. */
+/** Returns the fields whose values differ. A field that did not exist in the stored version counts as unchanged. */
 export function changedFields(before: PersonalData, after: PersonalData): string[] {
   return PII_FIELDS.filter((field) => field in before && before[field] !== after[field]);
 }

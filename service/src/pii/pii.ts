@@ -28,7 +28,7 @@ import {
   upsertPii,
 } from './store.ts';
 
-/** The other fields are for eligibility rules only. */
+/** Fields that the API does not return, because only eligibility rules use them. */
 const HIDDEN_FIELDS: readonly string[] = [
   'first_name',
   'last_name',
@@ -46,7 +46,7 @@ export async function readPii(ctx: Context, caller: UserCaller): Promise<UserPii
     action: 'read' as const,
     fields: SHOWN_FIELDS,
   };
-  // In a transaction, which tells the audit log of the request.
+  // Runs in a transaction, because only transactions carry the request id for the audit log.
   const found = await ctx.db.transaction().execute((tx) => readSealedPii(tx, entry));
   if (found === undefined) throw new ApiError('not_found');
   const data = found.sealed === null ? NO_DATA : openPii(ctx.sealing, caller.userId, found.sealed);
@@ -62,7 +62,7 @@ export async function readPii(ctx: Context, caller: UserCaller): Promise<UserPii
   };
 }
 
-/** Hashes of the person that the data is about, and of the one to whom approvals of version 0.1 were given. */
+/** Hashes of the person the data is about, and of the person whom approvals of version 0.1 were given to. */
 export type Persons = { current: string; former: string };
 
 export type SavedData = { persons: Persons; move: Move | null };
@@ -109,7 +109,7 @@ export async function savePersonalData(
   return { persons, move };
 }
 
-/** Keeps each place once, as of the last time that the user left it. */
+/** Keeps each place once, with the last time that the user left it. */
 function withPlace(places: readonly FormerPlace[], move: Move | null): FormerPlace[] {
   if (move === null) return [...places];
   const keyOf = ({ country, region }: FormerPlace) => placeKey(country, region);

@@ -1,6 +1,6 @@
 /**
- * Names of regions beside those of ISO 3166-2: English names, former names, abbreviations and transliterations. A code with a
- * country in front is a region of that country: occupied regions of Ukraine are found under Russia too.
+ * Names of regions in addition to those in ISO 3166-2: English names, former names, abbreviations and transliterations.
+ * A code prefixed with a country is a region of that country: occupied regions of Ukraine are found under Russia too.
  */
 export const REGION_SPELLINGS: Readonly<Record<string, string>> = {
   US: `NY NYC|NY New York City|NY City of New York|NY Brooklyn|NY Manhattan|NY Queens|NY Bronx|NY Staten Island|

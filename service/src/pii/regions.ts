@@ -10,7 +10,7 @@ const ENTRIES = new Map<string, Entry[]>();
 const PARENTS = new Map<string, string>();
 readRegions();
 
-/** Folded names and codes of one country's regions. A key that two regions share leads to null. */
+/** Folded names and codes of one country's regions. A key that two regions share maps to null. */
 type Index = { exact: ReadonlyMap<string, string>; stripped: ReadonlyMap<string, string | null> };
 const INDEXES = new Map<string, Index>();
 
@@ -19,7 +19,7 @@ const FOUND = new Map<string, string | null>();
 const MAX_FOUND = 10_000;
 const MAX_CACHED_LENGTH = 100;
 
-/** Words that say what kind of region it is, in the languages of addresses. */
+/** Words that name a kind of region, in the languages that addresses use. */
 const KINDS = new Set(
   `state province region oblast oblasti obl kray krai republic respublika autonomous avtonomna avtonomnaya city misto gorod
   municipality prefecture canton kanton territory emirate governorate county department departamento provincia estado

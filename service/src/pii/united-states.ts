@@ -4,7 +4,7 @@ import { foldKey, foldText } from './fold.ts';
 /** The United States with its territories, as tax rules and Regulation S define it. */
 export const UNITED_STATES: ReadonlySet<string> = new Set(['US', 'PR', 'GU', 'VI', 'AS', 'MP', 'UM']);
 
-/** Spellings that name the United States or a territory, also as part of a longer text (`New York, USA`). */
+/** Spellings that name the United States or a territory, including as part of a longer text (`New York, USA`). */
 const PHRASES = [
   'United States',
   'USA',

@@ -29,7 +29,7 @@ export async function readFactsIn(
   return row === undefined ? null : toFacts(ctx, userId, row);
 }
 
-/** Like `readFactsIn`; new answers of the identity provider wait until the transaction ends. */
+/** Like `readFactsIn`, but blocks new answers from the identity provider until the transaction ends. */
 export async function lockFacts(
   ctx: FactsContext,
   tx: Db,
@@ -65,7 +65,7 @@ export function toFacts(ctx: FactsContext, userId: string, row: FactsRow): UserF
   return { kind, isActive, isBeingRead, reviews, documents, wallets, pii };
 }
 
-/** Former places count only where changes of country wait for an operator. */
+/** Former places count only if operators must review changes of country. */
 function withPolicy({ config }: Pick<Context, 'config'>, facts: PiiFacts): PiiFacts {
   return config.countryChangePolicy === 'review' ? facts : { ...facts, formerPlaces: [] };
 }

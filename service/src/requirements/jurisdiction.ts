@@ -3,8 +3,8 @@ import { isInAreas } from '../pii/areas.ts';
 import type { JurisdictionDetails } from './schema.ts';
 
 /**
- * Returns whether an address passes the filter. `unknown` if the country is missing, or if its region decides and is
- * missing or not recognised.
+ * Returns whether an address passes the filter. Returns `unknown` if the country is missing, or if the answer depends
+ * on a region that is missing or not recognised.
  */
 export function checkJurisdiction(
   { filter_type, filters }: Static<typeof JurisdictionDetails>,

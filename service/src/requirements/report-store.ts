@@ -3,8 +3,8 @@ import type { Db } from '../db/pool.ts';
 import type { ReportedStatuses } from '../db/reported-tables.ts';
 
 /**
- * Serialises the reports about a user until the transaction ends. Later statements see what the transactions before have
- * committed, so the last report is about all facts.
+ * Serialises the reports about a user until the transaction ends. Later statements see everything that earlier
+ * transactions committed, so the last report covers all facts.
  */
 export async function lockReports(tx: Db, userId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('requirement reports'), hashtext(${userId}))`.execute(tx);
@@ -42,7 +42,7 @@ export async function lockDueCheck(tx: Db, userId: string, now: string): Promise
   return rows.length === 1;
 }
 
-/** Plans the next check; null if time changes nothing. */
+/** Schedules the next check. A null `dueAt` means that no status will change with time alone. */
 export async function planCheck(tx: Db, userId: string, dueAt: string | null): Promise<void> {
   await (dueAt === null
     ? sql`delete from status_checks where user_id = ${userId}`

@@ -11,7 +11,10 @@ const INTERVAL_MS = 250;
 const BATCH_SIZE = 100;
 const DAY_MS = 86_400_000;
 
-/** Reports statuses that time has changed, and changes that no request reported. Any number of nodes may run it. */
+/**
+ * Reports statuses that changed with the passage of time, and changes that no request reported. Any number of nodes may
+ * run it.
+ */
 export function startStatusReports(ctx: Context): () => Promise<void> {
   return startInterval(ctx, INTERVAL_MS, 'reporting statuses failed', () => reportDueStatuses(ctx));
 }
@@ -24,13 +27,13 @@ export async function reportDueStatuses(ctx: Context): Promise<void> {
   }
 }
 
-/** Returns false if the offers are not cached, as while notifications are lost: then the check stays due. */
+/** Returns false if the offers are not cached, for example while notifications are lost; the check then stays due. */
 async function checkUser(ctx: Context, userId: string): Promise<boolean> {
   // Fills the cache of offers, which the report reads inside its transaction.
   for (const partnerId of await listEventReaders(ctx.db, userId, STATUS_CHANGED))
     await ctx.offers.of(partnerId);
   return ctx.db.transaction().execute(async (tx) => {
-    // In the order of `reportStatuses` and the trigger.
+    // Takes the locks in the same order as `reportStatuses` and the trigger.
     await lockReports(tx, userId);
     if (!(await lockDueCheck(tx, userId, toTimestamp(ctx.clock.micros())))) return true;
     const report = await reportUser(ctx, tx, userId);
@@ -41,7 +44,10 @@ async function checkUser(ctx: Context, userId: string): Promise<boolean> {
   });
 }
 
-/** Returns when time changes a status next, in epoch milliseconds: an accreditation, a form or its link gets too old. */
+/**
+ * Returns when a status will next change with time, in epoch milliseconds: when an accreditation, a form or its link
+ * expires.
+ */
 function nextLapse({ facts, options }: NonNullable<Report>, now: number): number {
   if (facts === null) return Infinity;
   const reviewedAt = facts.reviews.AccreditationIndividual_FullVerification?.reviewedAt ?? null;

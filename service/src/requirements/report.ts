@@ -13,16 +13,17 @@ export const STATUS_CHANGED = 'requirement.status_changed';
 
 export type ReportedOption = { partnerId: string; offer: Offer; option: OfferOption };
 
-/** What a report was about; null if it was left to the worker. */
+/** The facts and options that a report covered; null if the report was left to the worker. */
 export type Report = { facts: UserFacts | null; options: ReportedOption[] } | null;
 
 /**
- * Appends `requirement.status_changed` for every status of the users that differs from what a partner was last told. Call it
- * last in the transaction that changed the facts. The worker repeats it after the commit, so a call that cannot read an
- * offer from the cache reports nothing: a second connection inside a transaction could exhaust the pool.
+ * Appends `requirement.status_changed` for every status of the users that differs from what a partner was last told.
+ * Call it last in the transaction that changed the facts. If an offer is not cached, the call reports nothing and
+ * leaves the report to the worker, which repeats it after the commit: a second connection inside a transaction could
+ * exhaust the pool.
  */
 export async function reportStatuses(ctx: Context, tx: Db, ...userIds: readonly string[]): Promise<void> {
-  // In one order, so that two transactions about the same users do not deadlock.
+  // Sorted, so that two transactions about the same users do not deadlock.
   for (const userId of [...new Set(userIds)].sort()) await reportUser(ctx, tx, userId);
 }
 

@@ -64,7 +64,7 @@ export async function readFactsRowIn(
   return rows[0] as FactsRow | undefined;
 }
 
-/** Keeps writers of identity answers and personal data waiting until the transaction ends: they lock these rows too. */
+/** Blocks writers of identity answers and personal data until the transaction ends: they lock these rows too. */
 export async function lockApplicants(tx: Db, userIds: readonly string[]): Promise<void> {
   await tx.executeQuery(
     CompiledQuery.raw(

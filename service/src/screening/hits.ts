@@ -9,7 +9,10 @@ import { clearHits, type Finding, insertHits, readAcceptedList } from './store.t
 
 type Parts = Pick<Context, 'clock' | 'random' | 'log'>;
 
-/** Records what a screening found, in the transaction that froze it. Returns the findings that had no open hit. */
+/**
+ * Records the findings of a screening, in the transaction that freezes the affected participations. Returns the
+ * findings that had no open hit.
+ */
 export async function recordHits(
   { clock, random }: Parts,
   tx: Db,

@@ -39,7 +39,7 @@ export function findListProblem(previous: AddressList | null, next: AddressList)
     : null;
 }
 
-/** Identifies a list whatever the order and the comments of its file. */
+/** Identifies a list regardless of the order and the comments in its file. */
 export function hashList(list: AddressList): string {
   return createHash('sha256')
     .update([...list].sort().join('\n'))

@@ -13,8 +13,9 @@ type Parts = Pick<Kernel, 'db' | 'log' | 'clock' | 'listener' | 'metrics'>;
 
 /**
  * Loads the sanctions list and reloads it when the file changes or an operator accepts it. A file that is unreadable,
- * empty, or has lost more than a fifth of its entries is refused: the previous list stays, from the database after a
- * restart, and `causeway_sanctions_list_stale` is 1. Throws if there is no list at all: the service must not run without it.
+ * empty, or has lost more than a fifth of its entries is refused: the previous list stays in use (after a restart, it
+ * is read from the database), and `causeway_sanctions_list_stale` is 1. Throws if there is no list at all: the service
+ * must not run without it.
  */
 export async function openSanctions(
   file: string | null,
@@ -56,7 +57,7 @@ export async function openSanctions(
   };
 }
 
-/** Returns the list that the nodes use, for commands, which run beside them. */
+/** Returns the list that the nodes use, for commands, which run outside the nodes. */
 export async function readAcceptedSanctions(db: Kernel['db']): Promise<Pick<Sanctions, 'has'>> {
   const accepted = await readAcceptedList(db);
   return { has: (address) => accepted?.addresses.has(toListed(address)) ?? false };
@@ -73,7 +74,7 @@ function withoutList(): Sanctions {
   };
 }
 
-/** Returns the list of the file or, if that has lost too many entries, the accepted list. An empty file never starts. */
+/** Returns the list in the file or, if it has lost too many entries, the accepted list. Throws if the file is empty. */
 async function openFirst(parts: Parts, file: string, stale: Gauge): Promise<AddressList> {
   const accepted = (await readAcceptedList(parts.db))?.addresses ?? null;
   const next = parseSanctions(await readFile(file, 'utf8'));

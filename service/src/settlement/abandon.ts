@@ -11,7 +11,7 @@ type Parts = Pick<Context, 'clock' | 'random'>;
 /** The stored reason of a row whose commit lost its nonce to another transaction. */
 const COMMIT_DISPLACED = 'commit_displaced';
 
-/** Gives up what a transaction was to do whose nonce another one has used, so that it is sent again. */
+/** Abandons a transaction whose nonce another one has used, so that its work is sent again. */
 export async function abandonTransaction(
   parts: Parts,
   tx: Db,
@@ -23,7 +23,9 @@ export async function abandonTransaction(
   await (kind === 'commit' ? abandonCommit : abandonRefund)(parts, tx, rows);
 }
 
-/** Returns submitted rows to `pending`. Rows that were to be refunded already are not committed again. */
+/**
+ * Returns submitted rows to `pending`. Fails rows that were already due for a refund instead of committing them again.
+ */
 async function abandonCommit(parts: Parts, tx: Db, rows: readonly SettlementRow[]): Promise<void> {
   const ids = rows.map(({ id }) => id);
   await changeStatus(parts, tx, { ids, from: ['submitted'], to: 'pending', commitId: null });

@@ -7,7 +7,10 @@ import { planReconcile } from './reconcile-plan.ts';
 
 type Parts = Pick<Context, 'clock' | 'random'>;
 
-/** The funds have events that the rows do not show. The message is meant for the operator who ran the command. */
+/**
+ * Thrown if the funds have events that the rows do not record. The message is meant for the operator who ran the
+ * command.
+ */
 export class NotReconciled extends Error {
   constructor(chain: string) {
     super(

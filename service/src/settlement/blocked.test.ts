@@ -54,7 +54,8 @@ describe('rows stay pending and an alert is raised', () => {
     await expect.poll(status, { timeout: 10_000 }).toBe('completed');
   });
 
-  // The next two tests change the chain behind its journal or behind our nonces. No reorganisation may follow.
+  // The next two tests change the chain without going through its journal or our nonces, so no reorganisation may
+  // follow.
   test('while the operator has no gas', async () => {
     const { round, settle } = saleWorker(sale);
     const address = roles.operator.address;

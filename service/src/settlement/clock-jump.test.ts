@@ -6,7 +6,7 @@ import { useSale } from '../../test/support/settlement.ts';
 const sale = useSale();
 const DAY_SECONDS = 24 * 3600;
 
-/** Makes the lifetimes follow the database, as on a node with a real clock. */
+/** Makes lifetimes depend on the clock of the database, as on a node with a real clock. */
 const useDatabaseClock = () => Object.assign(sale.app.clock, { lifetime: () => null });
 
 test('a node whose clock jumps ahead or back ends no participation', async () => {

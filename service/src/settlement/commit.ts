@@ -28,12 +28,12 @@ export async function commitNext(worker: SettlementWorker): Promise<number> {
   );
 }
 
-/** Fails rows that have waited too long to be what the user still wants. Returns how many. */
+/** Fails rows that have waited so long that the user may no longer want them. Returns how many. */
 async function expirePending({ ctx, driver }: SettlementWorker): Promise<number> {
   const limits = { clock: ctx.clock, defaultHours: ctx.config.pendingTtlHours };
   const listed = await listExpired(ctx.db, driver.key.chain, limits, MAX_EXPIRED_ROWS);
   const ids: string[] = [];
-  // A database that was restored may not know that it committed some of them.
+  // A restored database may not know that it committed some of them.
   for (const fund of new Set(listed.map((row) => row.fund)))
     ids.push(...(await driver.skipCommitted(listed.filter((row) => row.fund === fund))).map(({ id }) => id));
   if (ids.length === 0) return 0;
@@ -42,7 +42,10 @@ async function expirePending({ ctx, driver }: SettlementWorker): Promise<number>
     .execute((tx) => changeStatus(ctx, tx, { ids, from: ['pending'], to: 'failed', reason: 'expired' }));
 }
 
-/** Returns rows to `prepared` if their approval left the chain. Returns the others, and the block they were judged at. */
+/**
+ * Returns rows to `prepared` if their approval left the chain. Returns the others, and the block at which they were
+ * checked.
+ */
 async function returnUnapproved(
   { ctx, driver }: SettlementWorker,
   rows: SettlementRow[],

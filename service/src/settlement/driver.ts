@@ -4,12 +4,15 @@ import type { Lease } from '../operator/lease.ts';
 import type { ApprovalReader } from '../participations/approval.ts';
 import type { RefundableBlocks, SettlementRow } from './store.ts';
 
-/** What settlement asks of a chain. The statuses of participations and their gates are the same on every chain. */
+/**
+ * The operations that settlement needs from a chain. The statuses of participations and their gates are the same on
+ * every chain.
+ */
 export type SettlementDriver = {
   /** The chain and the operator's address on it. */
   key: KeyId;
   blockTimeSeconds: number;
-  /** How often open transactions are looked at, in milliseconds. */
+  /** How often open transactions are checked, in milliseconds. */
   watchIntervalMs: number;
   /** Maximum number of transactions that wait to be mined at once. Confirming ones cost nothing and do not count. */
   maxUnmined: number;
@@ -21,7 +24,7 @@ export type SettlementDriver = {
   readers(): ApprovalReader[];
   /** Identifies the newest block that `follow` has seen, or null if it has seen none. */
   head(): string | null;
-  /** Forgets what it knows about the chain, because another node holds the lease. */
+  /** Discards the cached state of the chain, because another node holds the lease. */
   reset(): void;
   /** Advances every open transaction by one step. */
   follow(lease: Lease): Promise<Progress>;
@@ -29,7 +32,9 @@ export type SettlementDriver = {
   revokeNext(): Promise<number>;
   /** Returns the rows that the chain has not committed yet, and completes the others. */
   skipCommitted(rows: SettlementRow[]): Promise<SettlementRow[]>;
-  /** Returns whether nothing that was signed so far can still commit the row, even if this database has forgotten it. */
+  /**
+   * Returns whether no transaction signed so far can still commit the row, including any that this database has lost.
+   */
   isCommitExcluded(row: SettlementRow): Promise<boolean>;
   /** Commits rows of one fund that passed all checks. Returns how many rows changed. */
   sendCommits(rows: SettlementRow[]): Promise<number>;

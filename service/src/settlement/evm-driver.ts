@@ -60,9 +60,9 @@ function createEvmDriver(parts: EvmParts): SettlementDriver {
     },
     follow: (lease) => followTransactions(account, lease, state, parts.timings, handlers),
     revokeNext: () => revokeNext(parts),
-    // In funds without ids, a lost commit is known by its nonce alone, which blocks the key.
+    // In funds without ids, only the nonce of a lost commit reveals it, and that nonce blocks the key.
     skipCommitted: (rows) => keepUncommitted(parts, toEvmRows(rows)),
-    // A forgotten commit blocks the key by its nonce.
+    // Always true: a commit that this database has lost blocks the key, because its nonce is used.
     isCommitExcluded: async () => true,
     sendCommits: (rows) => sendCommit(parts, rows),
     // Depths count from the head that this round has checked: a later reorganisation may have replaced a commit.

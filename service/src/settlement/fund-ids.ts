@@ -23,7 +23,7 @@ export function keepUnrefunded(parts: Parts, rows: EvmRow[]): Promise<EvmRow[]> 
   return keepUnknown(parts, 'isRemitted', rows);
 }
 
-/** Returns whether rows that a transaction did not settle were settled by no other transaction either. */
+/** Returns whether no other transaction has settled the rows that a transaction left unsettled. */
 export async function areUnknownToFund(
   parts: Parts,
   kind: 'commit' | 'remit',

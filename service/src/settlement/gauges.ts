@@ -8,8 +8,8 @@ type Parts = Pick<Context, 'db' | 'metrics'>;
 type Sample = { labels: Record<string, string>; value: number };
 
 /**
- * Registers metrics that are read from the database when they are scraped. So every node reports the same, whether it holds
- * a lease, is blocked or has no operator key at all.
+ * Registers metrics that are read from the database when they are scraped. Every node therefore reports the same
+ * values, whether it holds a lease, is blocked or has no operator key at all.
  */
 export function registerSettlementGauges(ctx: Parts, chains: readonly string[]): void {
   // The metrics of one scrape share one read.
@@ -73,7 +73,7 @@ function register(
   new Gauge({
     ...{ name, help, labelNames, registers: [metrics.registry] },
     async collect() {
-      // Without the database there are no values, which is better than old ones.
+      // Reports no values while the database is unavailable, because stale ones would mislead.
       const samples = await read().catch(() => []);
       this.reset();
       for (const { labels, value } of samples) this.set(labels, value);

@@ -38,7 +38,7 @@ async function participate(index: number, amount: bigint): Promise<string> {
   const buyer = sale.buyer(index);
   const hash = await buyer.approve(amount, { token });
   const request = sale.request(buyer, amount, hash);
-  // The nodes hear of the change of the offer by a notification.
+  // The nodes learn of the changed offer through a notification.
   await expect
     .poll(async () => (await sale.person.call('POST', '/v1/participations', request)).body.status)
     .toBe('pending');

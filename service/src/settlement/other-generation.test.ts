@@ -10,7 +10,7 @@ import type { Offer } from '../offers/catalogue.ts';
 
 const sale = useSale();
 
-/** A fund that nobody here wrote: the rows of a batch share all gas. */
+/** A third-party fund: the rows of a batch share all gas. */
 let fund: Hex;
 let offer: Offer;
 beforeAll(async () => {

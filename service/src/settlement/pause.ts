@@ -41,7 +41,7 @@ export async function pauseOffers(
       log.error({ offer_id: subject }, `settlement of an offer paused: ${message}`);
 }
 
-/** Returns what a pause is stored under. Throws `not_found` for an unknown name. */
+/** Returns the key that a pause is stored under. Throws `not_found` for an unknown name. */
 export async function findSubject(db: Context['db'], chainOrSlug: string | null): Promise<string> {
   if (chainOrSlug === null) return EVERYTHING;
   if (chainOrSlug in CHAIN_FACTS) return chainOrSlug;

@@ -3,7 +3,7 @@ import { postponeRows, type SettlementRow } from './store.ts';
 import type { WorkerParts } from './worker.ts';
 
 const BLOCKED_FUND_DELAY_SECONDS = 5;
-/** An alert outlasts the delay of its rows, so that it does not flicker between two tries. */
+/** An alert outlasts the delay of its rows, so that it does not flicker between two attempts. */
 const ALERT_OVERLAP_SECONDS = 5;
 const FUND_REASONS: ReadonlySet<BlockedReason> = new Set([
   'fund_stopped',

@@ -32,7 +32,7 @@ export async function checkPrepared(worker: SettlementWorker): Promise<{ waiting
   const head = driver.head();
   if (head !== prepared.head) await makePreparedDue(ctx.db, chain);
   prepared.head = head;
-  // Without a new head the approval may still appear: the last check may have read a node that lags.
+  // The approval may appear even without a new head, because the last check may have read a lagging node.
   const seconds =
     head === null ? Math.min(HEADLESS_INTERVAL_SECONDS, driver.blockTimeSeconds) : driver.blockTimeSeconds;
   const rows = await takePrepared(ctx.db, chain, BATCH_ROWS, seconds);
@@ -73,8 +73,8 @@ async function applyFinding(
 }
 
 /**
- * Returns why the row must fail, or null while it may still succeed. The approval times out only once the time of the
- * chain is past the deadline, because a stalled node may not have seen it.
+ * Returns why the row must fail, or null while it may still succeed. The approval times out only once the chain's own
+ * time is past the deadline, because a stalled node may not have seen the approval.
  */
 function failureReason(
   { clock }: Context,

@@ -13,7 +13,9 @@ export type Match = {
 type Books = {
   events: readonly MinedFundEvent[];
   known: readonly KnownTransaction[];
-  /** The rows of every wallet in the events, and all that record transactions in the compared blocks, oldest first. */
+  /**
+   * The rows of every wallet in the events, and all rows that record transactions in the compared blocks, oldest first.
+   */
   rows: readonly BookedRow[];
   signers: readonly Hex[];
   transactions: ReadonlyMap<Hex, MinedTransaction>;
@@ -27,7 +29,10 @@ type FundEventKey = Pick<MinedFundEvent, 'fund' | 'user' | 'option' | 'token' | 
 const UNCOMMITTED = new Set(['prepared', 'pending', 'failed', 'submitted']);
 const REFUNDABLE = new Set(['completed', 'remit_submitted', 'remit_failed']);
 
-/** Finds the row of every event, and the event of every row. Rows are used once, oldest first, and never invented. */
+/**
+ * Finds the row of every event, and the event of every row. Matches each row at most once, oldest first, and never
+ * creates rows.
+ */
 export function matchEvents(books: Books): Match {
   const match: Match = { adopted: [], differences: [] };
   const knownByHash = new Map(
@@ -81,7 +86,9 @@ export function matchEvents(books: Books): Match {
   return match;
 }
 
-/** Returns a difference for every row that records a commit or refund in the compared blocks which the chain lacks. */
+/**
+ * Returns a difference for every row that records, in the compared blocks, a commit or refund that is not on the chain.
+ */
 function findUnproven(
   { rows, from, to }: Books,
   taken: Record<Kind, ReadonlySet<string>>,
@@ -105,7 +112,7 @@ function isRecorded(row: BookedRow, kind: Kind): boolean {
   return kind === 'commit' ? row.committed === true : row.status === 'remitted';
 }
 
-/** Groups rows by everything that the event of any fund says. */
+/** Groups rows by the fields that the events of every fund contain. */
 function groupRows(rows: readonly BookedRow[]): Map<string, BookedRow[]> {
   const groups = new Map<string, BookedRow[]>();
   for (const row of rows) {
@@ -127,7 +134,7 @@ function findProblem({ signers }: Books, event: MinedFundEvent, found?: MinedTra
   return found.to === event.fund ? null : 'not a direct call of the fund';
 }
 
-/** A row with another transaction that may still be mined is no candidate, unless the lost one took its nonce. */
+/** A row is not a candidate if another transaction for it may still be mined, unless the lost one took its nonce. */
 function isCandidate(row: BookedRow, kind: Kind, { nonce }: MinedTransaction, adopted: Set<string>): boolean {
   if (kind === 'commit')
     return (

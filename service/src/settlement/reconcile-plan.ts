@@ -86,7 +86,7 @@ export async function planReconcile(db: Db, chain: EvmChain, fromBlock?: bigint)
   };
 }
 
-/** Displaced transactions were given up, so an attempt of one that was mined after all counts as lost. */
+/** Displaced transactions were abandoned, so an attempt that was mined after all counts as a lost transaction. */
 function isBooked(known: readonly KnownTransaction[], hash: Hex): boolean {
   return known.some((each) => each.hash === hash && each.state !== 'displaced');
 }

@@ -6,7 +6,7 @@ import type { Db } from '../db/pool.ts';
 import type { EvmRow } from './evm-parts.ts';
 import { SETTLEMENT_COLUMNS, type StoredRow, toSettlementRow } from './store.ts';
 
-/** A row with what the database knows of its transactions; null if it has none. */
+/** A row with what the database knows about its transactions. Fields of a missing transaction are null. */
 export type BookedRow = EvmRow & {
   committed: boolean | null;
   commitId: string | null;
@@ -70,7 +70,7 @@ export async function listBooked(
 
 export type KnownTransaction = { id: string; hash: Hex; state: string };
 
-/** Returns our transactions of which one of these hashes is an attempt. */
+/** Returns our transactions that have one of these hashes among their attempts. */
 export async function listKnown(db: Db, chain: string, hashes: readonly Hex[]): Promise<KnownTransaction[]> {
   const bytes = hashes.map((hash) => Buffer.from(hexToBytes(hash)));
   const { rows } = await sql<{ id: string; hash: Buffer; state: string }>`

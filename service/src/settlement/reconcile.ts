@@ -12,7 +12,7 @@ import { markCommitted } from './store.ts';
 
 type Parts = Pick<Context, 'db' | 'log' | 'clock' | 'random'>;
 
-/** The rows changed after the plan was made. Nothing was written. */
+/** Thrown if the rows changed after the plan was made. Nothing was written. */
 export class PlanOutdated extends Error {
   constructor() {
     super('participations changed while the plan was made; run the command again');

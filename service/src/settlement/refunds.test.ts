@@ -163,7 +163,7 @@ describe('a refund whose commit is undone by a reorganisation', () => {
     await requestRemit(sale.app.ctx, ids[1]);
     await settleOver(4);
     expect(await sale.statusOf(ids[1])).toBe('remit_submitted');
-    // Until here the public bytes of the first refund could still pay it.
+    // Up to this point, the published bytes of the first refund could still pay it.
     await sale.mine(64);
     await settleOver(1);
     expect(await sale.statusOf(ids[1])).toBe('remitted');

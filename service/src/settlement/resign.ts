@@ -6,8 +6,8 @@ import { isSanctioned } from '../wallets/sanctions.ts';
 import { listOwnersOf } from './store.ts';
 
 /**
- * Returns whether a transaction may be signed again: not for a frozen row, nor for one under a hold or a sanction. Keeps
- * holds and freezes waiting until the database transaction ends.
+ * Returns whether a transaction may be signed again: not for a frozen row, nor for one under a hold or a sanction.
+ * Blocks holds and freezes until the database transaction ends.
  */
 export async function maySign(
   { sanctions }: Pick<Context, 'sanctions'>,

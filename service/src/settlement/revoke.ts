@@ -13,7 +13,7 @@ import { estimateGas, withGasMargin } from './estimate.ts';
 import type { EvmParts } from './evm-parts.ts';
 
 const BLOCKED_DELAY_SECONDS = 30;
-/** The alert outlasts the delay, so that it does not flicker between two tries. */
+/** The alert outlasts the delay, so that it does not flicker between two attempts. */
 const ALERT_OVERLAP_SECONDS = 5;
 
 /** Sends the oldest revocation of an allow-list entry. Returns how many were handled, or 0 if none is due. */

@@ -43,8 +43,8 @@ export async function followRetired(worker: SettlementWorker): Promise<Round> {
 }
 
 /**
- * Runs `work` under the lease and publishes the alerts that it raises. Returns false if another node holds the lease. What
- * blocks the work is an alert; every other error is one as well, and is thrown.
+ * Runs `work` under the lease and publishes the alerts that it raises. Returns false if another node holds the lease.
+ * `Blocked` becomes an alert; any other error does too, and is rethrown.
  */
 async function withAlerts(worker: SettlementWorker, work: (lease: Lease) => Promise<void>): Promise<boolean> {
   const { ctx, driver } = worker;

@@ -47,15 +47,15 @@ export async function screenRows(
 }
 
 /**
- * Throws `EligibilityChanged` if a row was frozen or paused while its transaction was signed. Keeps freezes and pauses
- * waiting until the transaction that stores the signed bytes ends.
+ * Throws `EligibilityChanged` if a row was frozen or paused while its transaction was signed. Blocks freezes and pauses
+ * until the transaction that stores the signed bytes ends.
  */
 export async function assertNotStopped(tx: Db, rows: readonly SettlementRow[]): Promise<void> {
   const ids = rows.map(({ id }) => id);
   if (await lockStopped(tx, ids)) throw new EligibilityChanged();
 }
 
-/** Runs `send`. If eligibility changed meanwhile, nothing was sent, and the next step decides about the rows again. */
+/** Runs `send`. If eligibility changed in the meantime, nothing was sent, and the next step checks the rows again. */
 export async function unlessEligibilityChanged(count: number, send: () => Promise<number>): Promise<number> {
   try {
     return await send();

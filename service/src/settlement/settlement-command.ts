@@ -14,9 +14,9 @@ export const SETTLEMENT_HELP: CommandHelp = {
     'settlement resume [CHAIN|OFFER] [--dry-run]',
   ],
   description:
-    'Shows and steers settlement. status prints the pauses and what is waiting per chain and status. pause stops new commits and refunds of a chain, of an offer (by its slug) or of everything; signed transactions are still followed to their end. resume ends a pause, also one that the service began because the chain and the database differ: run causeway operator reconcile first.',
+    'Shows and controls settlement. status prints the pauses and what is waiting per chain and status. pause stops new commits and refunds of a chain, of an offer (by its slug) or of everything; signed transactions are still followed to their end. resume ends a pause. If the service began the pause because the chain and the database differ, run causeway operator reconcile first.',
   options: {
-    '--message TEXT': 'Why settlement is paused, for status.',
+    '--message TEXT': 'Reason for the pause, shown by status.',
     '--dry-run': 'Only print what would change.',
   },
   examples: {

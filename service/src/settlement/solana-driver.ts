@@ -22,7 +22,7 @@ export type SolanaWorker = SettlementWorker & SolanaParts;
 export const RECEIPT_TIMINGS: ReceiptTimings = { resendSeconds: 2, renewSeconds: 20 };
 
 const MAX_UNMINED_TRANSACTIONS = 400;
-/** A round asks three questions for all transactions together; public nodes answer ten a second. */
+/** A round makes three calls for all transactions together; public nodes allow ten calls a second. */
 const WATCH_INTERVAL_MS = 1_000;
 const CAPPED_PRICE_ALERT_SECONDS = 60;
 
@@ -66,7 +66,7 @@ function createSolanaDriver(parts: SolanaParts, watch: WatchState): SettlementDr
       heartbeat.at = null;
     },
     follow: async (lease) => {
-      // Another attempt must not be signed for what a foreign transaction names, so these are looked for first.
+      // Looks for foreign transactions first: no attempt may be signed for a participation that one of them names.
       if (account.signer !== null) await watchFunds(parts, watch);
       await keepKeyAlive(account, lease, heartbeat);
       return followReceipts(account, lease, parts.timings, handlers);
@@ -76,7 +76,7 @@ function createSolanaDriver(parts: SolanaParts, watch: WatchState): SettlementDr
     skipCommitted: (rows) => skipLanded(parts, 'commit', rows),
     isCommitExcluded: (row) => isCommitExcluded(parts, row),
     sendCommits: (rows) => sendCommits(parts, rows),
-    // A transaction is recorded only once it is final, so its state decides and no block number does.
+    // A transaction is recorded only once it is final, so its state decides, not a block number.
     refundableBlocks: () => ({ committedBelow: 0n, releasedBelow: 0n }),
     sendRefunds: (rows) => sendRefunds(parts, rows),
   };

@@ -3,13 +3,13 @@ import { skipLanded } from './solana-landed.ts';
 import type { SolanaParts } from './solana-parts.ts';
 import type { SettlementRow } from './store.ts';
 
-/** How far a node may lag and is still asked, in blocks. */
+/** How many blocks a node may lag behind and still be queried. */
 const MAX_LAG_BLOCKS = 50n;
 
 /**
- * Returns whether no commit of the row has landed or can still land, signed by whomever. A database that was restored has
- * forgotten what it signed, so a row that is short fails only after everything signed until then has expired: its user could
- * approve again, and a forgotten commit would take the money of a failed row.
+ * Returns whether no commit of the row, whoever signed it, has landed or can still land. A restored database may have
+ * lost transactions that it signed, so a row that is short of funds fails only once everything signed until then has
+ * expired. Otherwise the user could approve again, and a lost commit would take money for a failed row.
  */
 export async function isCommitExcluded(parts: SolanaParts, row: SettlementRow): Promise<boolean> {
   const { account, expiries } = parts;

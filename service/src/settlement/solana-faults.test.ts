@@ -81,7 +81,7 @@ describe('an approval that a rollback takes', () => {
     const { chain } = sale.solana;
     const source = associatedAccount(buyer.address, MINT);
     const approval = approveChecked(source, MINT, FUND, buyer.address, AMOUNT);
-    // Its blockhash survives the rollback.
+    // Uses an older blockhash, which survives the rollback.
     const raw = signTransaction(chain.timeline.blockhash(chain.slots().confirmed - 3), buyer, [approval]);
     chain.submit(parseTransaction(raw));
     sale.mine(1);
@@ -146,7 +146,7 @@ test.each(CHANGES)(
   },
 );
 
-/** Returns the chain as a process sees it that dies at its nth call of a node. */
+/** Returns the chain as seen by a process that dies at its nth call to a node. */
 function crashingChain(calls: number): SolanaChain {
   let left = calls;
   const crash =

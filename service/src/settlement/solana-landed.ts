@@ -16,9 +16,9 @@ import { assignRefund, postponeRows, type SettlementRow } from './store.ts';
 const DISPUTED_ROW_DELAY_SECONDS = 15;
 
 /**
- * Returns the rows that no key of their fund has settled in this direction, and records the others as settled. Receipts are
- * looked up for every key that can sign for the fund: this database may have been restored, and the key may be new. Large
- * rows whose receipt only one provider shows are neither: they wait.
+ * Returns the rows that no key of their fund has settled in this direction, and records the others as settled. Receipts
+ * are looked up for every key that can sign for the fund: this database may have been restored, and the key may be new.
+ * Large rows whose receipt only one provider shows are neither returned nor recorded: they wait.
  */
 export async function skipLanded(
   parts: SolanaParts,

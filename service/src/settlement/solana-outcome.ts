@@ -24,7 +24,7 @@ export function createReceiptHandlers(parts: SolanaParts): ReceiptHandlers {
     // The row is judged again from the start: it fails if its funds are gone, waits if it is frozen, or is signed anew.
     release: async (tx, { id, kind, attempts }) => {
       const ids = (await listRowsOf(tx, kind, id)).map((row) => row.id);
-      // Whatever this database may have forgotten was signed earlier.
+      // Any transaction that this database has lost was signed earlier, and so expires no later than this one.
       for (const each of ids) parts.expiries.set(each, attempts.at(-1)?.lastValidHeight ?? 0n);
       if (kind === 'remit') await unassignRefund(tx, ids);
       else await changeStatus(ctx, tx, { ids, from: ['submitted'], to: 'pending', commitId: null });
@@ -33,7 +33,7 @@ export function createReceiptHandlers(parts: SolanaParts): ReceiptHandlers {
       const { id, kind } = transaction;
       if (account.signer === null) return;
       const [row] = await freezeSanctioned(ctx, await listRowsOf(ctx.db, kind, id));
-      // What a foreign transaction names may be settled by it already, under the receipt of another key.
+      // A foreign transaction that names the row may already have settled it, under the receipt of another key.
       if (row === undefined || parts.isForeign(row.id)) return;
       const mayStore = (tx: Db) => maySign(ctx, tx, kind, id);
       try {

@@ -30,7 +30,10 @@ export function orderOf(kind: 'commit' | 'remit', row: SettlementRow): ReceiptOr
   return { plan: { kind, participationId: id, fund, mint, decimals, amount, wallet, ...accounts }, vault };
 }
 
-/** Reads the keys that can move what users approve for a fund. They never change. Throws `Blocked` if it is no multisig. */
+/**
+ * Reads the keys that can move what users approve for a fund. They never change. Throws `Blocked` if the fund is not a
+ * multisig.
+ */
 function readMultisigOf({ account: { chain } }: SolanaParts, fund: string): Promise<Multisig> {
   return chain.memoize(`fund ${fund}`, async () => {
     const [info = null] = await readAccounts(chain, [fund], { commitment: 'finalized' });
@@ -41,7 +44,7 @@ function readMultisigOf({ account: { chain } }: SolanaParts, fund: string): Prom
   });
 }
 
-/** Returns the keys whose receipts may show a settlement by the fund. A fund that is unusable must not hold others back. */
+/** Returns the keys whose receipts may show a settlement by the fund. An unusable fund must not hold up the others. */
 export async function listReceiptSigners(parts: SolanaParts, fund: string): Promise<readonly string[]> {
   try {
     return (await readMultisigOf(parts, fund)).signers;

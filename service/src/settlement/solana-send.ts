@@ -15,7 +15,7 @@ const FAILING_ROW_DELAY_SECONDS = 15;
 const BLOCKED_REFUND_DELAY_SECONDS = 15;
 const FOREIGN_ROW_DELAY_SECONDS = 30;
 
-/** Commits each row in a transaction of its own: a batch would fail as a whole. Returns how many rows changed. */
+/** Commits each row in its own transaction: a batch would fail as a whole. Returns how many rows changed. */
 export async function sendCommits(parts: SolanaParts, rows: readonly SettlementRow[]): Promise<number> {
   const { ctx } = parts;
   await assertMaySend(parts, rows);

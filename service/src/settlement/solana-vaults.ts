@@ -4,10 +4,13 @@ import { readTokenAccount } from '../chain/solana/token-accounts.ts';
 import type { Db } from '../db/pool.ts';
 import { listVaults } from './vault-store.ts';
 
-/** `settled`: what participations have paid in and not got back. `moved`: what its owner, or a thief, has moved besides. */
+/**
+ * `settled`: what participations have paid in, less their refunds. `moved`: what anyone else, its owner or a thief, has
+ * moved in or out.
+ */
 export type VaultBalance = { vault: string; balance: bigint; settled: bigint; moved: bigint };
 
-/** Compares the finalized balance of every vault with the database. Differences are told and never corrected. */
+/** Compares the finalized balance of every vault with the database. Differences are reported, never corrected. */
 export async function compareVaults(db: Db, chain: SolanaChain): Promise<VaultBalance[]> {
   const vaults = await listVaults(db, chain.name);
   const addresses = vaults.map(({ vault }) => vault);

@@ -24,8 +24,8 @@ export function createWatchState(): WatchState {
 }
 
 /**
- * Looks, once a minute, for transactions of the funds' keys that this service did not send, and raises an alert. Settlement
- * does not depend on it: what cannot be read is logged, and read later.
+ * Looks, once a minute, for transactions of the funds' keys that this service did not send, and raises an alert.
+ * Settlement does not depend on it: failed reads are logged and retried later.
  */
 export async function watchFunds(parts: SolanaParts, state: WatchState): Promise<void> {
   const { ctx, account, alerts } = parts;
@@ -60,7 +60,10 @@ async function watchSigners({ ctx, account }: SolanaParts, { backlogs }: WatchSt
   return isDone;
 }
 
-/** Logs once a day what was moved from and to the vaults besides commits and refunds, so that operators can explain it. */
+/**
+ * Logs once a day how much was moved into or out of each vault other than by commits and refunds, for operators to
+ * explain.
+ */
 async function reportVaults({ ctx, account: { chain } }: SolanaParts, state: WatchState): Promise<void> {
   const now = performance.now();
   if (state.vaultsComparedAt !== null && now - state.vaultsComparedAt < VAULTS_INTERVAL_MS) return;

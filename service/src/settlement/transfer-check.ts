@@ -11,9 +11,9 @@ import type { EvmRow } from './evm-parts.ts';
 const ALERT_SECONDS = 3_600;
 
 /**
- * Compares what the token says it has moved with what the fund says it has committed. Funds of others credit the asked
- * amount, also for tokens that charge a fee. Completes rows with a difference with a reason that says so, and raises an
- * alert: the fund owes more than it holds.
+ * Compares what the token says it has moved with what the fund says it has committed. Third-party funds credit the
+ * requested amount even for tokens that charge a fee. If the amounts differ, completes the row with a reason that says
+ * so, and raises an alert: the fund owes more than it holds.
  */
 export async function noteDifferences(
   { ctx, alerts }: { ctx: Pick<Context, 'clock' | 'random' | 'log'>; alerts: Alerts },

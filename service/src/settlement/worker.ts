@@ -4,7 +4,7 @@ import { type Lease, LeaseLost, releaseLease } from '../operator/lease.ts';
 import { type AlertGauges, type Alerts, createAlerts } from './alerts.ts';
 import type { SettlementDriver } from './driver.ts';
 
-/** What a driver needs of its worker. */
+/** What a driver needs from its worker. */
 export type WorkerParts = {
   ctx: Context;
   alerts: Alerts;

@@ -13,7 +13,7 @@ import { evmWallet, type Person, person } from '../../test/support/wallets.ts';
 import type { Offer } from '../offers/catalogue.ts';
 import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
 
-/** A fund swap that nobody here wrote: another order of `status()`, and an allow-list that the issuer keeps. */
+/** A third-party fund swap: `status()` returns its values in another order, and the issuer keeps the allow-list. */
 let chain: TestChain;
 let app: TestApp;
 let user: Person;

@@ -9,7 +9,7 @@ export type CachedVenue = Omit<Venue, 'quote' | 'decimals'> & {
   clear(): void;
 };
 
-/** As long as the venue itself caches each answer. */
+/** Each TTL matches how long the venue itself caches the answer. */
 const TTL_MS = { price: 1_000, status: 1_000, session: 60_000, asset: 3_600_000 };
 const MAX_ENTRIES = 10_000;
 

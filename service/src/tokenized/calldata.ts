@@ -46,7 +46,7 @@ export async function issueCalldata(
     if (error instanceof ApiError && error.code === 'contract_reverted') await fail();
     throw error;
   });
-  // Calldata cannot be recalled, so the last look is right before it is given out.
+  // Calldata cannot be recalled, so the last check runs right before it is issued.
   await assertMayTrade(ctx, intent.caller, intent.offer, contract, wallet);
   return ctx.commitReply(async (tx) => {
     await lockMayTrade(ctx, tx, intent.caller, intent.offer, wallet);

@@ -19,7 +19,7 @@ const NAME = 'Another Generation';
 const owner = deriveSandboxKey('owner');
 const venueOwner = deriveSandboxKey('venue owner');
 
-/** A swap contract that nobody here wrote: it names no signer, indexes other arguments and reports three words. */
+/** A third-party swap contract: it names no signer, indexes other arguments and reports three words. */
 let world: TokenizedWorld;
 let swap: Hex;
 let time = MARKET_OPEN;

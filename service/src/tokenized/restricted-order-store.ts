@@ -12,7 +12,7 @@ export type RestrictedOrder = {
   restricted_reason: 'hold' | 'sanctions' | null;
 };
 
-/** Lists live calldata, oldest first, with whether its user is on hold. */
+/** Lists live calldata, oldest first, and whether its user is on hold. */
 export async function listLive(db: Db): Promise<RestrictedOrder[]> {
   const { rows } = await sql<RestrictedOrder>`
     select o.id, o.user_id, o.partner_id, o.offer_id, o.chain, o.wallet, u.held_at is not null as is_held,

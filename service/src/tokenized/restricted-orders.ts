@@ -59,7 +59,7 @@ async function isOurs({ chains, supplier, log }: Context, chain: string, contrac
   try {
     return await supplier.canAdmit({ chain: chains.evm(chain), contract: contract as Hex });
   } catch (err) {
-    log.warn({ err, chain, contract }, 'the keeper of an allow-list could not be read');
+    log.warn({ err, chain, contract }, 'could not read who keeps the allow-list');
     return true;
   }
 }

@@ -95,7 +95,9 @@ export async function findEarlier(
   return { claimed: claimed && toOrder(claimed), holding: holding && toOrder(holding) };
 }
 
-/** Takes orders without an outcome for `seconds`, the longest unchecked first. Concurrent calls get different orders. */
+/**
+ * Leases orders without an outcome for `seconds`, least recently checked first. Concurrent calls get different orders.
+ */
 export async function takeOpen(db: Db, limit: number, seconds: number): Promise<StoredOrder[]> {
   const { rows } = await sql<Row>`
     update tokenized_orders set check_at = now() + make_interval(secs => ${seconds})
@@ -106,7 +108,7 @@ export async function takeOpen(db: Db, limit: number, seconds: number): Promise<
   return rows.map(toOrder);
 }
 
-/** Ends the exclusive check of these orders. They come after all others. */
+/** Releases these orders and moves them to the end of the queue. */
 export async function releaseTaken(db: Db, ids: readonly string[]): Promise<void> {
   await sql`update tokenized_orders set check_at = now() where id = any(${ids}::uuid[])`.execute(db);
 }

@@ -140,7 +140,7 @@ async function insertNewOrder(ctx: Context, intent: Intent, { fromBlock }: Terms
     swap: contract.address,
     ...{ symbol, wallet, asset, token, claim },
     amount: gross,
-    // No attestation that is used can outlive this, so an order with an unknown outcome stays open until then.
+    // No usable attestation outlives this time, so an order with an unknown outcome stays open until then.
     expires_at: iso(ctx.clock.now() + ctx.config.attestationMaxSeconds * 1000),
     from_block: fromBlock,
   };

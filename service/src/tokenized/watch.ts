@@ -20,7 +20,7 @@ const WATCH_INTERVAL_MS = 2_000;
 const BATCH_SIZE = 500;
 /** After this time another node may check the orders of a node that stopped. */
 const LEASE_SECONDS = 30;
-/** Providers reject logs of more blocks at once. One pass reads at most `MAX_RANGES` of them per contract. */
+/** Providers reject log queries over more blocks. One pass queries at most `MAX_RANGES` ranges per contract. */
 const RANGE_BLOCKS = 2_000n;
 const MAX_RANGES = 10;
 /** Blocks that are searched again, in case a reorganisation moved an execution. */

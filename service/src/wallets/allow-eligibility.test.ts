@@ -113,7 +113,7 @@ describe('allow-wallet', () => {
     const signature = String(wallet.sign(await user.challenge(wallet)));
     const key = { 'idempotency-key': `allowed-${count++}` };
     expect(await allow(wallet, signature, key)).toEqual({ status: 200, body: {} });
-    // Nothing is given away by a replay.
+    // A replay grants nothing.
     expect(await allow(wallet, signature, key)).toEqual({ status: 200, body: {} });
     const wrong = await allow(wallet, String(fresh().sign(await user.challenge(wallet))));
     expect(wrong.body.code).toBe('challenge_invalid');

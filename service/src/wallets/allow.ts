@@ -73,7 +73,7 @@ export async function allowWallet(
 }
 
 /**
- * Answers `{}` for a wallet that the chain allows already. For an eligible user the entry is recorded, so that it is
+ * Returns `{}` for a wallet that the chain already allows. For an eligible user the entry is recorded, so that it is
  * revoked when the user loses eligibility.
  */
 async function confirmAllowed(

@@ -27,8 +27,8 @@ const LEASE_MS = 30_000;
 type Standing = 'eligible' | 'waiting' | 'unproven' | 'lost';
 
 /**
- * Time until the next check. A change of the user's facts makes a check due at once; the interval finds what changes by
- * time alone, such as the end of a tax form.
+ * Time until the next check. A change of the user's facts makes a check due at once; the interval catches changes
+ * caused by time alone, such as the expiry of a tax form.
  */
 const NEXT_CHECK_MS: Record<Standing, number> = {
   eligible: 10 * 60_000,
@@ -38,7 +38,7 @@ const NEXT_CHECK_MS: Record<Standing, number> = {
 };
 
 /**
- * Decides again about permissions and allowed wallets whose check is due, and queues the revocation of those whose user has
+ * Re-evaluates permissions and allowed wallets whose check is due, and queues the revocation of those whose user has
  * lost eligibility. Safe to run on any number of nodes.
  */
 export async function checkAllowed(ctx: Context): Promise<void> {

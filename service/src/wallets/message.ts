@@ -43,7 +43,7 @@ export function signInMessage(facts: MessageFacts, { domain, uri, statement }: S
   ].join('\n');
 }
 
-/** Returns our own sentence, the first of every challenge: it names who asks, and for which account. */
+/** Returns our own sentence, the first of every challenge: it names the requester and the account. */
 export function openingSentence({ partner, account }: Pick<MessageFacts, 'partner' | 'account'>): string {
   return `${partner} asks you to prove that you own this wallet for account ${account}.`;
 }

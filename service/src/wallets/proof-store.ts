@@ -51,7 +51,7 @@ export async function deleteProofs(
     and user_id = any(${userIds}::uuid[])`.execute(tx);
 }
 
-/** Ends the user's proofs of an address with those of the partners where no binding of it is left. */
+/** Ends the user's proofs of an address with each of these partners where no binding of the address is left. */
 export async function deleteUnboundProofs(
   tx: Db,
   userId: string,
@@ -128,7 +128,7 @@ export async function isOwnedByRestricted(
   return rows.length > 0;
 }
 
-/** Returns the user's proofs of an address with a partner. Another user's proof waits until the transaction ends. */
+/** Returns the user's proofs of an address with a partner. Blocks proofs by other users until the transaction ends. */
 export async function lockProofs(
   tx: Db,
   key: { partnerId: string; userId: string; address: string },

@@ -39,8 +39,9 @@ export type VerifiedSignature = {
 
 /**
  * Records that the user has proven the wallet with the partner. Ends the proofs and bindings that other users of the
- * partner have of it. Throws `account_restricted` if the user is on hold, `wallet_already_bound` if one of the others has
- * money on the way from it, and `wallet_restricted` if an account on hold or finally rejected has ever proven it.
+ * partner have of it. Throws `account_restricted` if the user is on hold, `wallet_already_bound` if one of the others
+ * has a payment from it in progress, and `wallet_restricted` if an account on hold or finally rejected has ever proven
+ * it.
  */
 export async function recordProof(
   ctx: Context,
@@ -106,7 +107,7 @@ export async function isProvenOn(
   return false;
 }
 
-/** Throws `wallet_not_proven` if the proof has ended. Another user's proof waits until the transaction ends. */
+/** Throws `wallet_not_proven` if the proof has ended. Blocks proofs by other users until the transaction ends. */
 export async function lockProof(
   tx: Db,
   row: { user_id: string; partner_id: string; wallet_address: string },

@@ -51,7 +51,10 @@ export async function assign(tx: Db, id: string, transactionId: string): Promise
   return numAffectedRows === 1n;
 }
 
-/** Records that the chain has confirmed the transaction. Returns the revoked entry, or undefined if it has another one. */
+/**
+ * Records that the chain has confirmed the transaction. Returns the revoked entry, or undefined if no sent revocation
+ * belongs to the transaction.
+ */
 export async function markDone(tx: Db, transactionId: string): Promise<Entry | undefined> {
   const { rows } = await sql<Entry>`
     update allow_revocations set state = 'done' where transaction_id = ${transactionId} and state = 'sent'

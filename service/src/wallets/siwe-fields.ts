@@ -10,7 +10,7 @@ const URI = /^[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+$/;
 /** The characters of an ERC-4361 statement; a line feed would allow field injection. */
 const STATEMENT = /^[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;= ]+$/;
 
-/** Where a partner's pages and apps are, as registered. */
+/** The origins and redirect URIs that a partner has registered. */
 export type PartnerPlaces = { origins: readonly string[]; redirect_uris: readonly string[] };
 
 const FIELDS = ['domain', 'uri', 'statement'] as const;

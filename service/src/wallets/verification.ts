@@ -9,7 +9,7 @@ import {
   type Verification,
 } from './verification-store.ts';
 
-/** Ends an open allow-list verification, once. A wallet that is now allowed is an event. */
+/** Ends an open allow-list verification, once. Appends an event if the wallet is now allowed. */
 export async function endVerification(
   ctx: Context,
   tx: Db,

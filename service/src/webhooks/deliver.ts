@@ -83,7 +83,7 @@ async function recordAttempt(
   if (isSuccess && delivery.kind === 'scheduled') return recordSuccess({ delivery, attempt });
   await ctx.db.transaction().execute(async (tx) => {
     // A resend does not count towards the endpoint's health, so that partners can experiment. Otherwise the endpoint is
-    // locked before the delivery, as everywhere.
+    // locked before the delivery, as everywhere else.
     if (delivery.kind === 'resend') {
       await finishResend(tx, delivery);
       if (isSuccess) await markDelivered(tx, [delivery.delivery_id]);

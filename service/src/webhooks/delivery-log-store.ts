@@ -77,7 +77,7 @@ export async function listAttempts(
   return rows;
 }
 
-/** Requests a resend. One that is requested while another is being sent follows it. */
+/** Requests a resend. A resend that is requested while another is being sent runs after it. */
 export async function requestResend(tx: Db, id: string): Promise<void> {
   await sql`update webhook_deliveries set resend_requested = true, resend_lease_until = null
     where id = ${id}`.execute(tx);

@@ -7,10 +7,13 @@ import type { EventRow } from '../events/store.ts';
 const LEASE = sql.raw("interval '60 seconds'");
 const RETRY_PERIOD = sql.raw("interval '24 hours'");
 
-/** Deliveries about one resource of one user leave one after another. A test does not wait for an earlier one. */
+/** Deliveries about one resource of one user are sent one at a time. A test event does not wait for an earlier one. */
 export const SUBJECT = sql`case when e.data ->> 'id' is not null and e.type <> 'webhook.test' then concat(e.user_id, ' ', e.data ->> 'id') end`;
 
-/** Whether the endpoint `w` receives the event `e`. A redacted event does not reveal its type by where it is sent. */
+/**
+ * Whether the endpoint `w` receives the event `e`. The type of a redacted event does not affect where it is sent, since
+ * that would reveal it.
+ */
 export const WANTED = sql`(
   '*' = any(w.types)
   or (${EVENT_VISIBLE} and (e.type = any(w.types) or split_part(e.type, '.', 1) || '.*' = any(w.types)))
@@ -71,7 +74,7 @@ export async function moveCursor(tx: Db, endpointId: string, cursor: bigint): Pr
 
 const IS_DUE = sql`d.next_attempt_at <= now() and (d.lease_until is null or d.lease_until <= now())`;
 
-/** Pending deliveries are either started or waiting, and have an index for each. */
+/** A pending delivery is either started or waiting; each state has its own index. */
 const IS_STARTED = sql`d.state = 'pending' and (d.step > 0 or d.lease_until is not null)`;
 const IS_WAITING = sql`d.state = 'pending' and d.step <= 0 and d.lease_until is null`;
 
@@ -115,9 +118,10 @@ const CLAIMED = sql`d.id as delivery_id, d.endpoint_id, d.attempts, d.step, d.re
 const MAX_LOOKAHEAD = 1_000;
 
 /**
- * Claims due deliveries of an endpoint for one attempt each, oldest first: those that were started before, and the first of
- * each subject that has none of these. So a delivery waits while another one about its subject is under way, and a subject
- * with a long queue does not hold back the others. If the process dies, the lease ends and the delivery is due again.
+ * Claims due deliveries of an endpoint for one attempt each, oldest first: those that were started before, and the
+ * first of each subject without a started one. A delivery thus waits while another about its subject is in progress,
+ * and a subject with a long queue does not hold back the others. If the process dies, the lease ends and the delivery
+ * is due again.
  */
 export async function claimDeliveries(db: Db, endpointId: string, limit: number): Promise<ClaimedDelivery[]> {
   const { rows } = await sql<ClaimedDelivery>`

@@ -11,7 +11,7 @@ import { assertKnownTypes } from './event-types.ts';
 import type { Enabling, EndpointChange, NewEndpoint, WebhookEndpoint } from './schema.ts';
 import { newWebhookSecret } from './signature.ts';
 
-/** What the functions need; the command line has no more. */
+/** The parts of the context that these functions need. The CLI provides only these. */
 export type EndpointContext = Pick<
   Context,
   'db' | 'clock' | 'random' | 'sealing' | 'commitReply' | 'webhooks'
@@ -99,7 +99,8 @@ export async function rotateEndpointSecret(
   return ctx.commitReply(async (tx) => {
     await lock(tx, partnerId, id);
     const { previous_secret_until: until } = await readRow(tx, partnerId, id);
-    // A third live secret would make every delivery carry it too; ending the grace early must be a decision.
+    // A third live secret would add another signature to every delivery, and ending the grace period early must be
+    // explicit.
     if (until !== null && graceHours > 0) throw new ApiError('secret_rotation_in_progress', { until });
     await store.replaceSecret(tx, id, sealed, graceHours);
     return { ...(await readRow(tx, partnerId, id)), secret };
@@ -125,7 +126,7 @@ export async function enableEndpoint(
   });
 }
 
-/** Appends a `webhook.test` event, which the endpoint receives whatever its types are. */
+/** Appends a `webhook.test` event, which the endpoint receives regardless of its event types. */
 export async function testEndpoint(ctx: EndpointContext, { partnerId }: PartnerCaller, id: string) {
   return ctx.commitReply(async (tx) => {
     await requireEnabled(tx, partnerId, id);

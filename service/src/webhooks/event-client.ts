@@ -5,9 +5,12 @@ import { UsageError } from '../operations/command.ts';
 export type ReceivedEvent = { id: string; type: string; timestamp: string; sequence: number };
 
 export type EventClient = {
-  /** Lists events newest first, down to the time. */
+  /** Lists the events since `time`, newest first. */
   listSince(time: number): Promise<ReceivedEvent[]>;
-  /** Yields the text of each event after `after`, or of those to come. Reconnects until the signal is aborted. */
+  /**
+   * Yields the text of each event after `after`, or of new events only if it is null. Reconnects until the signal is
+   * aborted.
+   */
   stream(after: string | null, signal: AbortSignal): AsyncGenerator<string, void>;
 };
 
@@ -18,7 +21,7 @@ const TIMEOUT_MS = 20_000;
 const SILENCE_TIMEOUT_MS = 45_000;
 const RECONNECT_MS = 1_000;
 
-/** A client of the events API for commands that run on a developer's machine, with a token of its own. */
+/** Creates a client of the events API for commands that run on a developer's machine. It requests its own token. */
 export function createEventClient({ baseUrl, clientId, clientSecret }: ClientCredentials): EventClient {
   let token: Promise<string> | null = null;
   const requestToken = async (): Promise<string> => {

@@ -1,6 +1,9 @@
 import { invalidField } from '../errors.ts';
 
-/** The event types by group. A misspelt name must not become an endpoint that never receives anything. */
+/**
+ * The event types by group. Names are checked against them, so that a misspelt one cannot create an endpoint that
+ * receives nothing.
+ */
 const EVENT_TYPES: Record<string, readonly string[]> = {
   participation: [
     ...['prepared', 'pending', 'submitted', 'completed', 'failed'],

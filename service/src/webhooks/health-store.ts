@@ -6,8 +6,8 @@ const MAX_FAILING = sql.raw("interval '5 days'");
 const MIN_FAILURES = 20;
 
 /**
- * Records a success, unless the endpoint was disabled meanwhile. Returns whether the partner had been told of a problem.
- * Writes at most once a second if all is well.
+ * Records a success, unless the endpoint was disabled meanwhile. Returns whether the partner had been notified of a
+ * problem. Writes at most once a second while the endpoint is healthy.
  */
 export async function recordSuccess(tx: Db, id: string): Promise<boolean> {
   const { rows } = await sql<{ problem_reported: boolean }>`

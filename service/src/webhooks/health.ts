@@ -14,8 +14,8 @@ export async function noteSuccess(ctx: Context, tx: Db, delivery: ClaimedDeliver
 type Failure = { isGone: boolean; isExhausted: boolean };
 
 /**
- * Reports what a failure means for the endpoint, which `countFailure` has locked. Each transition writes one mail, however many attempts fail at the same
- * time.
+ * Reports the health transition, if any, that a failure causes for the endpoint, which `countFailure` has locked. Each
+ * transition writes one mail, however many attempts fail at the same time.
  */
 export async function noteFailure(
   ctx: Context,

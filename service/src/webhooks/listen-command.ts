@@ -78,7 +78,7 @@ export async function runListen(config: Config, args: string[]): Promise<void> {
   }
 }
 
-/** Yields the events of the replayed time, then those after them. */
+/** Yields the events of the replayed period, then the events that follow. */
 async function* events(client: EventClient, after: string | null, since: number | null, signal: AbortSignal) {
   const replayed = since === null ? [] : (await client.listSince(since)).reverse();
   for (const event of replayed) yield JSON.stringify(event);

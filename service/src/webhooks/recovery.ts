@@ -12,7 +12,7 @@ const INSERT_BATCH_SIZE = 1_000;
 const LATEST_TIME = Date.parse('9999-12-31T23:59:59Z');
 const ID_TOLERANCE_MS = 10_000;
 
-/** Sends the events of a time range again that the endpoint missed. Delivered and waiting events are left alone. */
+/** Resends the events of a time range that the endpoint missed. Delivered and waiting events are left alone. */
 export async function recoverDeliveries(
   ctx: EndpointContext,
   { partnerId }: Pick<Caller, 'partnerId'>,

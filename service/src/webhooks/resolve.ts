@@ -8,7 +8,7 @@ const TIMEOUT_MS = 1_500;
 const TRIES = 2;
 
 /**
- * Resolves with c-ares, not `getaddrinfo`: that one blocks a thread of the small pool that all of Node shares, so a few
+ * Resolves with c-ares, because `getaddrinfo` blocks a thread of the small pool that all of Node shares, so a few
  * endpoints with slow name servers could stop the whole process.
  */
 export function systemResolver(): Resolve {

@@ -12,7 +12,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 10_000;
 /** How many addresses of a host are tried. */
 const MAX_ADDRESSES = 4;
-/** Where undici tells which socket carries a request. */
+/** The diagnostics channel on which undici reports which socket carries a request. */
 const SENT_CHANNEL = 'undici:client:sendHeaders';
 const MAX_READ_BYTES = 64 * 1024;
 const MAX_KEPT_BYTES = 1024;

@@ -4,7 +4,7 @@ import type { Resolve } from './resolve.ts';
 
 export type RefusalReason = 'not_https' | 'address' | 'port' | 'own_address' | 'unresolvable';
 
-/** Says that a destination breaks the rules, without the address that was found. */
+/** Thrown if a destination breaks the rules. Does not contain the resolved address. */
 export class DestinationRefused extends Error {
   readonly reason: RefusalReason;
 
@@ -24,7 +24,10 @@ export type UrlRules = {
   permittedAddresses(destination: Destination): Promise<string[]>;
 };
 
-/** The rules when a URL is saved and each time a connection is opened, because a hostname can later resolve elsewhere. */
+/**
+ * The rules that apply when a URL is saved and each time a connection is opened, because a hostname can later resolve
+ * elsewhere.
+ */
 export function createUrlRules(addresses: AddressRules, baseUrl: string, resolve: Resolve): UrlRules {
   const own = new URL(baseUrl);
 

@@ -16,7 +16,7 @@ const MAX_PER_ENDPOINT = 8;
 /** One partner cannot use all slots with endpoints that hang. */
 const MAX_PER_PARTNER = 32;
 const MAX_PER_NODE = 256;
-/** How long a stopping node waits for attempts; it ends the rest, which are made again later. */
+/** How long a stopping node waits for attempts; it aborts the rest, which are retried later. */
 const STOP_GRACE_MS = 2_000;
 
 export type WebhookWorker = { wake(): void; stop(): Promise<void> };
@@ -56,7 +56,7 @@ export async function startWebhookWorker(ctx: Context): Promise<WebhookWorker> {
       MAX_PER_PARTNER - (perPartner.get(partner) ?? 0),
       MAX_PER_NODE - running.size,
     );
-  /** Runs the work of each endpoint in turn. A failure of one does not keep the round from the others. */
+  /** Runs the work of each endpoint in turn. A failure of one does not stop the round for the others. */
   const forEach = async <E extends { id: string }>(
     endpoints: readonly E[],
     work: (endpoint: E) => Promise<void>,

@@ -6,8 +6,8 @@ export type Load = { requests: number; failures: string[] };
 const CLIENTS = 6;
 
 /**
- * Sends requests on kept connections until `stop` resolves: new tokens, which no proxy may repeat, and reads with
- * them, with the oldest token of each client among them.
+ * Sends requests on keep-alive connections until `stop` resolves: requests for new tokens, which no proxy may repeat,
+ * and reads with those tokens, including the oldest token of each client.
  */
 export async function sendLoad(
   url: string,

@@ -17,7 +17,7 @@ export function createEmptyDatabase(): Promise<TestDatabase> {
   return createDatabase('template0');
 }
 
-/** Copies a database that nobody is connected to, as a backup that is restored elsewhere. */
+/** Copies a database that nobody is connected to, like a backup that is restored elsewhere. */
 export function copyTestDatabase({ url }: TestDatabase): Promise<TestDatabase> {
   return createDatabase(new URL(url).pathname.slice(1));
 }

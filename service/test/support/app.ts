@@ -106,7 +106,7 @@ export function testConfig(): Config {
     RATE_LIMIT_API: '1000000',
     RATE_LIMIT_DOCUMENTS: '1000000',
     RATE_LIMIT_AUTHORIZE: '1000000',
-    // Test machines are busy for reasons of their own.
+    // Test machines may be busy with other work.
     MAX_EVENT_LOOP_LAG_MS: '60000',
     MAX_POOL_WAIT_MS: '60000',
   });

@@ -12,7 +12,7 @@ type Parts = Pick<Context, 'db' | 'clock' | 'sealing'>;
 export type FactsOptions = {
   userId?: string;
   country?: string;
-  /** Levels that differ from an approval; null removes the review. */
+  /** Reviews of levels that are not approved; null removes the review. Default: every level is approved. */
   reviews?: Partial<Record<TestLevel, 'RETRY' | 'FINAL' | 'pending' | null>>;
   isActive?: boolean;
   hasForm?: boolean;

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { bundleFile } from '../../bin/bundle.mjs';
 
-/** A program that a test starts as a process, as often as it likes, and kills. */
+/** A program that a test can start as a process any number of times, and kill. */
 export type NodeProgram = { start(): ChildProcess; remove(): Promise<void> };
 
 /** Bundles a program of this folder: through a TypeScript loader each start would take seconds. */

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** The address that guides are written with; a run replaces it with the address of its own sandbox. */
+/** The address that guides use; a run replaces it with the address of its own sandbox. */
 const WRITTEN_ADDRESS = 'http://127.0.0.1:8080';
 const GUIDE_TIMEOUT_MS = 240_000;
 
@@ -123,7 +123,7 @@ async function findProblems(
   });
 }
 
-/** Returns null on success. The process gets a group of its own, so that nothing it started survives it. */
+/** Returns null on success. The process gets its own group, so that nothing it started survives it. */
 function execute(command: string, args: string[], { directory, env }: GuideRun): Promise<string | null> {
   const child = spawn(command, args, {
     cwd: directory,

@@ -21,7 +21,7 @@ export async function installPackages(name: string, packages: readonly string[])
   const draft = await mkdtemp(`${folder}-draft-`);
   await writeFile(join(draft, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--legacy-peer-deps', '--prefer-offline'];
-  // The settings that `npm test` passes on are those of the repository.
+  // Removes the npm settings that `npm test` passes on, because they belong to the repository.
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([key]) => !key.toLowerCase().startsWith('npm_')),
   );

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-/** Speaks as much of Redis's protocol as the rate limits use. */
+/** Implements the part of the Redis protocol that the rate limiter uses. */
 export async function startRedis(port = 0) {
   const values = new Map<string, { count: number; end: number }>();
   const sockets = new Set<Socket>();

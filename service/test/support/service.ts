@@ -13,7 +13,7 @@ export type Service = {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 };
 
-/** Starts the service as a process group of its own on a free port, and waits until it reports that it is ready. */
+/** Starts the service in its own process group on a free port, and waits until it reports that it is ready. */
 export async function startService(
   env: Record<string, string>,
   [command, ...args]: [string, ...string[]] = [process.execPath, bin, 'serve'],
@@ -50,7 +50,7 @@ export async function startService(
   };
 }
 
-/** One command to its end; `text` is its output, or its errors when it fails. */
+/** Runs one command to completion; `text` is its output, or its errors if it fails. */
 export function runCauseway(
   args: string[],
   env: Record<string, string>,
@@ -64,7 +64,7 @@ export function runCauseway(
   );
 }
 
-/** The settings of a production node on this machine, whose providers answer nothing. */
+/** The settings of a production node on this machine, whose providers do not respond. */
 export function productionSettings(databaseUrl: string): Record<string, string> {
   return {
     CAUSEWAY_PROFILE: 'production',

@@ -32,7 +32,7 @@ const SOL = 1_000_000_000n;
 const RENT_EPOCH = 2n ** 64n - 1n;
 /** Slots after which a block is final on the test chain. */
 export const FINALITY_SLOTS = 8;
-/** Slots after which a signed transaction cannot land any more, and everybody knows. */
+/** Slots after which a signed transaction can no longer land and every node knows it. */
 export const EXPIRY_SLOTS = 151 + FINALITY_SLOTS;
 
 export const FUND = solanaDeployment.sale_fund;

@@ -21,10 +21,13 @@ export type Row = {
   last_event: string;
 };
 
-/** What the torture test asks of a chain. Investors, kills and the checks of statuses are the same on every chain. */
+/**
+ * The operations that the torture test needs from a chain. Investors, kills and the checks of statuses are the same on
+ * every chain.
+ */
 export type TortureChain = {
   name: string;
-  /** What repeats the run, besides the seed. */
+  /** The flags that, together with the seed, repeat the run. */
   flags: string;
   /** The settings of the service: the nodes and the operator's key. */
   variables: Record<string, string>;
@@ -32,7 +35,7 @@ export type TortureChain = {
   /** Two nodes of different providers. Each can fail alone. */
   rpcs: readonly { fault: Fault }[];
   createWallet(index: number): Promise<InvestorWallet>;
-  /** Disturbs the chain at random. Returns what it did; `later` gets what ends after a while. */
+  /** Disturbs the chain at random. Returns what it did. Passes disturbances that end after a while to `later`. */
   disturb(random: RandomChoices, later: (work: Promise<void>) => void): Promise<string[]>;
   /** Loses the latest transactions from the database, while no node of the service runs. Returns false if it lost none. */
   forgetTransactions(ctx: Context): Promise<boolean>;

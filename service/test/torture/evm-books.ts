@@ -120,8 +120,9 @@ async function explain({ ctx, fund }: Books, wallet: string, rows: readonly Row[
 }
 
 /**
- * Checks that no nonce was used twice, that the chain has as many transactions as the database, and that none is open. A
- * commit that a failover lost and that committed nothing leaves a gap in the database; the report finds those that did.
+ * Checks that no nonce was used twice, that the chain has as many transactions as the database, and that none is open.
+ * A commit that a failover lost and that committed nothing leaves a gap in the database; the report finds lost commits
+ * that did commit something.
  */
 async function checkNonces({ ctx, chain }: Books): Promise<string[]> {
   const { rows } = await sql<{ first: bigint; last: bigint; n: bigint; next: bigint; states: string[] }>`

@@ -129,7 +129,10 @@ async function disturb(
   return done;
 }
 
-/** Loses the latest transactions, as a failover to a lagging replica does. Nobody has to reconcile: receipts tell. */
+/**
+ * Loses the latest transactions, as a failover to a lagging replica does. No reconciliation is needed, because receipts
+ * show what was settled.
+ */
 async function forgetTransactions({ db }: Context): Promise<boolean> {
   return db.transaction().execute(async (tx) => {
     const { rows } = await sql<{ id: string }>`
@@ -151,7 +154,10 @@ async function forgetTransactions({ db }: Context): Promise<boolean> {
   });
 }
 
-/** Lets half an hour pass for approvals that do not arrive: a rollback took them, and their blockhash. */
+/**
+ * Backdates participations by half an hour if their approval cannot arrive: a rollback removed it, together with its
+ * blockhash.
+ */
 async function giveUpApprovals({ db }: Context): Promise<void> {
   await sql`update participations set prepared_at = prepared_at - interval '31 minutes'
     where status = 'prepared' and prepared_at between now() - interval '30 minutes' and now() - interval '10 seconds'`.execute(

@@ -7,7 +7,7 @@ type Email = { to: string; subject: string; text: string; links: string[]; sent_
 const POLL_INTERVAL_MS = 3_000;
 const MAX_EMAILS = 50;
 
-/** Shows the emails of the sandbox, which sends none for real. */
+/** Shows the sandbox's emails, which are never actually sent. */
 export function MailScreen() {
   const { session } = useApp();
   const { emails, isFailing } = useEmails();

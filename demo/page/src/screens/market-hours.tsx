@@ -37,7 +37,7 @@ export function MarketHours() {
   );
 }
 
-/** Market controls beside the trade, so that nobody has to wait for Monday. */
+/** Shows the market controls next to the trade form, so that nobody has to wait for the market to open. */
 export function MarketBar() {
   return (
     <aside className="faucet">

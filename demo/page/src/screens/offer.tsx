@@ -109,7 +109,7 @@ function Side({ offer, selected }: { offer: OfferDetails; selected: OfferOption 
   );
 }
 
-/** Returns whether nothing that the user does lets them invest in the option; the checklist says why. */
+/** Returns true if the user cannot become eligible for the option, whatever they do; the checklist says why. */
 function useIsRejected(offerId: string, optionId: string | undefined): boolean {
   const { data } = useEligibility(offerId);
   const option = data?.options.find(({ offer_option_id }) => offer_option_id === optionId);

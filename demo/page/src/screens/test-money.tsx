@@ -5,7 +5,7 @@ import { useApp } from '../app-context.tsx';
 import { type ChainConfig, postJson } from '../config.ts';
 
 const TOKENS_PER_REQUEST = 10_000n;
-/** One unit of each chain's own currency. */
+/** One unit of each chain's native currency. */
 const GAS = { ethereum: 10n ** 18n, solana: 10n ** 9n } as const;
 type Token = ChainConfig['tokens'][number];
 

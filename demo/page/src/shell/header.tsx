@@ -26,7 +26,7 @@ export function Header() {
   );
 }
 
-/** Sits in the header, and at the bottom of the screen on phones. */
+/** Shown in the header or, on phones, at the bottom of the screen. */
 function Navigation() {
   return (
     <nav className="navigation" aria-label="Main">

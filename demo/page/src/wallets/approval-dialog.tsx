@@ -55,7 +55,7 @@ function Prompt({ approval }: { approval: Approval }) {
               <input
                 inputMode="decimal"
                 value={text}
-                // The transaction is built already, so only approvals on EVM chains can be changed here.
+                // Solana transactions are already built, so only approvals on EVM chains can be changed here.
                 readOnly={!isEvmChain(request.chain)}
                 onChange={(event) => setText(event.target.value.trim())}
                 aria-invalid={isInvalid}

@@ -16,7 +16,7 @@ export type ReorgOptions = {
   transactions: 'return' | 'drop';
 };
 
-/** A chain that survives its process: every block is on disk before a reply can depend on it. */
+/** A chain that survives restarts: every block is on disk before a reply can depend on it. */
 export type Chain = {
   /** Handles an RPC request. A sent transaction is mined before the reply, unless blocks are mined by interval. */
   request(args: RpcRequest): Promise<unknown>;
@@ -76,7 +76,7 @@ export async function openChain(options: ChainOptions, protectedBlocks = () => 0
     return nextBlock;
   }
 
-  // Queued, so that no block is mined and no branch is switched before the node has accepted or rejected it.
+  // Queued, so that the node accepts or rejects the transaction before any block is mined or branch switched.
   async function sendTransaction(args: RpcRequest): Promise<unknown> {
     let outcome: PromiseSettledResult<unknown> | undefined;
     await runExclusively(async () => {
@@ -187,7 +187,8 @@ async function mineWhileExecutable(state: State): Promise<void> {
   }
 }
 
-// A transaction whose nonce is ahead waits for the earlier ones. A replaced one is unknown to the node and dropped.
+// A transaction with a future nonce waits for the earlier ones. A replaced one is unknown to the node, so it is
+// dropped.
 async function hasExecutable({ evm, pending }: State): Promise<boolean> {
   for (const hash of [...pending.keys()]) {
     const transaction = await evm.request({ method: 'eth_getTransactionByHash', params: [hash] });

@@ -59,7 +59,7 @@ const ASSETS = [
   { symbol: 'TSLAon', ticker: 'TSLA', name: 'Tesla (tokenized)', price: 400n * DOLLAR },
 ];
 
-/** Plans the stand-in for the venue, two assets and the swap contract. The venue accepts `stablecoins`. */
+/** Plans the simulated venue, two assets and the swap contract. The venue accepts `stablecoins`. */
 export function planVenue(planner: Planner, stablecoins: Hex[]): VenueDeployment {
   const { create, call } = planner;
   const owner = roles.venueOwner.address;

@@ -77,7 +77,7 @@ export function planDeployment({ tokenized }: EmbeddedChain): DeploymentPlan {
     swapLevel: 4,
   });
   const venue = tokenized ? planVenue(planner, [usdc, usdt]) : null;
-  // Keep these steps last: a chain of an earlier version runs only the steps that were appended.
+  // Keep these steps last: a chain created by an earlier version runs only the appended steps.
   for (const { address } of [fund_swap, older_fund_swap])
     call('owner', address, fundSwap, 'grantRoles', [roles.operator.address, REVOKE_ROLE]);
   const tokens = [
@@ -150,7 +150,7 @@ function planFundSwap(
   return { address, market, output_token: output, fee_bps: feeBps, swap_level: swapLevel };
 }
 
-/** Sends the steps not sent yet. Each sender's nonce tells how far an earlier start got. */
+/** Sends the remaining steps. Each sender's nonce shows how far a previous start got. */
 export async function deploy(chain: Chain, chainId: number, steps: PlannedStep[]): Promise<void> {
   for (const { by, ...step } of steps) {
     if (step.nonce < (await nextNonce(chain, roles[by].address))) continue;

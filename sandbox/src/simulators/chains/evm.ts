@@ -2,7 +2,7 @@ import type { Provider } from '@nomicfoundation/edr';
 import edr from '@nomicfoundation/edr';
 import type { Hex } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
-// viem's root takes a second to load, which would delay the start.
+// viem's root module takes a second to load, which would delay the start.
 import { decodeErrorResult, hexToBytes, isHex, parseAbi } from 'viem/utils';
 import { RpcError } from '../rpc-error.ts';
 
@@ -13,12 +13,15 @@ export type Evm = { request(args: RpcRequest): Promise<unknown> };
 
 export type EvmOptions = {
   chainId: number;
-  /** Accounts funded at genesis. Those with a private key can also send by `eth_sendTransaction`. */
+  /** Accounts funded at genesis. Those with a private key can also send through `eth_sendTransaction`. */
   accounts?: { address?: Hex; privateKey?: Hex; balance: bigint }[];
   /** Code present at genesis. */
   contracts?: { address: Hex; code: Hex }[];
   genesisTimestamp?: number;
-  /** False queues transactions in order of arrival until `evm_mine`, accepts nonces out of order and leaves time to the caller. */
+  /**
+   * If false, transactions queue in order of arrival until `evm_mine`, nonces may arrive out of order, and the caller
+   * sets the block time.
+   */
   automine?: boolean;
 };
 

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import { openJournal } from '../journal.ts';
 
-/** A mined block, with all that is needed to mine it again. Replay must reproduce `hash`. */
+/** A mined block, with everything needed to mine it again. Replay must reproduce `hash`. */
 export type BlockRecord = {
   block: number;
   hash: Hex;

@@ -13,8 +13,8 @@ import {
 type NewApplicant = Pick<Applicant, 'externalUserId' | 'type' | 'levelName' | 'email'>;
 
 /**
- * Changes applicants and sends the resulting webhooks. Changes take effect at once; the promises resolve when the first
- * delivery attempt is over, with whether it was accepted.
+ * Changes applicants and sends the resulting webhooks. Changes take effect immediately; each promise resolves after the
+ * first delivery attempt, with whether that attempt was accepted.
  */
 export type Applicants = {
   state: IdentityState;

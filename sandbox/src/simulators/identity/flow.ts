@@ -1,7 +1,7 @@
 import type { Applicant, ReviewStatus, Token } from './applicant.ts';
 import type { Applicants } from './applicants.ts';
 
-/** Statuses in which a reviewer is working on the applicant, who cannot change anything then. */
+/** Statuses in which a reviewer is working on the applicant and the applicant cannot change anything. */
 const UNDER_REVIEW: ReviewStatus[] = ['pending', 'queued', 'prechecked', 'onHold'];
 
 export function isUnderReview({ reviewStatus }: Applicant): boolean {

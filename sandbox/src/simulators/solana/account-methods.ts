@@ -73,7 +73,7 @@ function decimalsOf(bank: Bank, mint: Uint8Array): number | undefined {
   return readMint(bank.account(mint))?.decimals;
 }
 
-/** Renders an account in the encoding that `config` asks for, with the data slice it asks for. */
+/** Renders an account with the encoding and the data slice that `config` requests. */
 export function renderAccount(
   bank: Bank,
   account: AccountState | null,
@@ -105,7 +105,7 @@ function renderData(bank: Bank, account: AccountState, config: Config, defaultEn
         throw invalidParams(
           `Encoded binary (base 58) data should be less than ${MAX_BASE58_BYTES} bytes, please use Base64 encoding.`,
         );
-      // Without an encoding, nodes answer the bare text of their first version.
+      // Without an encoding, nodes return a bare string, the original format.
       return config.encoding === undefined ? base58.encode(data) : [base58.encode(data), 'base58'];
     default:
       throw invalidParams(`Invalid params: unsupported encoding ${String(encoding)}`);

@@ -1,2 +1,5 @@
-/** The name of the embedded Solana chain. Apart, because the service must not load the virtual machine for it. */
+/**
+ * The name of the embedded Solana chain. In its own module, so that the service can import it without loading the
+ * virtual machine.
+ */
 export const SOLANA_CHAIN = 'solana_devnet';

@@ -151,7 +151,7 @@ test('malformed transactions are refused before they reach the virtual machine',
   for (let length = 0; length < raw.length; length++)
     expect(() => parseTransaction(raw.subarray(0, length))).toThrow();
   expect(() => parseTransaction(Buffer.concat([raw, Buffer.of(0)]))).toThrow('trailing bytes');
-  // Every byte in turn gets wrong values: whatever still parses must execute or be refused, never crash the process.
+  // Corrupts one byte at a time: anything that still parses must execute or be rejected, never crash the process.
   for (let at = 0; at < raw.length; at++) {
     for (const value of [0, 1, 2, 127, 128, 255]) {
       const changed = Buffer.from(raw);

@@ -10,7 +10,7 @@ export type ChainOptions = {
   genesis: readonly { key: Uint8Array; state: AccountState }[];
   /** Slots until a block is final: about 31 on the public networks. */
   finalityLag: number;
-  /** The duration of a slot; 0 advances only by `mine`. */
+  /** The duration of a slot in milliseconds; with 0, slots advance only through `mine`. */
   slotMs: number;
   /** The time that blocks carry, in seconds. */
   now(): number;
@@ -18,19 +18,19 @@ export type ChainOptions = {
 
 export type Slots = { processed: number; confirmed: number; finalized: number };
 
-/** A chain that survives its process. Callers await `committed` before they show anybody what they read. */
+/** A chain that survives restarts. Callers must await `committed` before they expose anything they have read. */
 export type SolanaChain = {
   ledger: Ledger;
   timeline: Timeline;
   svm: Svm;
-  /** Lets the slots that are due pass, then returns the latest slot of each commitment. */
+  /** Advances through the slots that are due, then returns the latest slot at each commitment level. */
   slots(): Slots;
-  /** Executes a transaction in the current slot. A transaction that no block can contain vanishes. */
+  /** Executes a transaction in the current slot. Silently drops a transaction that no block can contain. */
   submit(transaction: WireTransaction): void;
   /** Executes a transaction after this many slots. */
   submitLater(transaction: WireTransaction, slots: number): void;
   mine(slots: number): void;
-  /** Lets slots pass without a block. */
+  /** Advances by this many slots without producing blocks. */
   skip(slots: number): void;
   /** Replaces the latest blocks. Throws `RollbackTooDeep` if it would drop a final block. */
   rollBack(depth: number, transactions: 'return' | 'drop'): void;
@@ -201,7 +201,7 @@ function isLanded(entry: ReturnType<Ledger['execute']>): entry is Landed {
   return typeof entry === 'object' && 'slot' in entry;
 }
 
-/** Throws if the journal belongs to other genesis accounts: replaying it on these would give other balances. */
+/** Throws if the journal was written with different genesis accounts: replaying it would give different balances. */
 function checkGenesis(records: Record[], { genesis }: ChainOptions, write: (record: Record) => void): void {
   const current = digestGenesis(genesis);
   const stored = records.find((record) => 'genesis' in record);
@@ -219,7 +219,7 @@ function digestGenesis(genesis: ChainOptions['genesis']): string {
   return hash.digest('hex');
 }
 
-/** Applies forks and gaps to the timeline and returns what remains on the current branch. */
+/** Applies forks and gaps to the timeline and returns the records that remain on the current branch. */
 function foldRecords(records: Record[], timeline: Timeline) {
   let landed: LandedRecord[] = [];
   let pending: PendingRecord[] = [];

@@ -19,7 +19,7 @@ export function computeFee(parts: FeeParts): bigint {
   return BigInt(parts.header.required) * LAMPORTS_PER_SIGNATURE + priority;
 }
 
-/** Reads the compute unit limit and price, in micro-lamports, that a transaction asks for. */
+/** Reads the compute unit limit and the unit price (in micro-lamports) that a transaction requests. */
 export function readBudget({ keys, instructions }: FeeParts): { units: number; price: bigint } {
   let limit: number | undefined;
   let price = 0n;

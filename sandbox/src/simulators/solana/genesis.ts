@@ -9,12 +9,12 @@ import { TOKEN_ACCOUNT_BYTES } from './token-account.ts';
 /** A token that the faucet can mint. `address` is the mint. */
 export type SolanaToken = { asset_id: string; code: string; name: string; address: string; decimals: number };
 
-/** What exists on the chain from its first slot on. */
+/** The tokens and accounts that exist from the chain's first slot on. */
 export type SolanaDeployment = {
   tokens: SolanaToken[];
-  /** The fund of the open token sale: what users approve. */
+  /** The fund of the open token sale: the delegate that users approve. */
   sale_fund: string;
-  /** The cold wallet's token account that the fund's money goes to. */
+  /** The cold wallet's token account, which receives the fund's money. */
   vault: string;
 };
 

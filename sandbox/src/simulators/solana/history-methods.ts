@@ -33,7 +33,7 @@ export const historyMethods = {
   },
 
   getTransaction: (node: Node, [value, options]: Params) => {
-    // The second parameter of old clients is the encoding.
+    // Old clients pass the encoding as the second parameter.
     const config = typeof options === 'string' ? { encoding: options } : readConfig(options);
     const commitment = readHistoryCommitment(config);
     const found = node.find(readSignature(value));

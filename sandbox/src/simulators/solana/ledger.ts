@@ -37,7 +37,7 @@ export type Landed = Execution & {
 
 export type OwnedTokenAccount = { key: Uint8Array; state: AccountState; token: TokenAccount };
 
-/** Blocks and accounts of the current branch, with the versions of accounts that recent blocks replaced. */
+/** The blocks and accounts of the current branch, and the account versions that recent blocks replaced. */
 export type Ledger = {
   account(key: Uint8Array, slot: number): AccountState | null;
   /** Executes a transaction in a slot. Returns the reason if no block can contain it. */
@@ -64,17 +64,17 @@ export type Ledger = {
 };
 
 export function createLedger(svm: Svm, timeline: Timeline): Ledger {
-  /** The content of each account that a block changed before that block, by slot. */
+  /** For each slot, the previous content of every account that its block changed. */
   const replaced = new Map<number, Map<string, AccountState | null>>();
   const landed: Landed[] = [];
   const bySignature = new Map<string, Landed>();
   const byMessage = new Map<string, number>();
   const byAddress = new Map<string, Landed[]>();
   let latestTime = 0;
-  /** Accounts that an owner has or had, by owner. */
+  /** Token accounts that each owner has or had, by owner. */
   const tokenAccounts = new Map<string, Set<string>>();
 
-  /** Returns the version that a block after `slot` replaced first, undefined if none did. */
+  /** Returns the account's version as of `slot` if a later block replaced it, otherwise undefined. */
   function replacedAfter(key: Uint8Array, slot: number): AccountState | null | undefined {
     const id = toHex(key);
     for (const [at, versions] of replaced) {
@@ -153,7 +153,7 @@ export function createLedger(svm: Svm, timeline: Timeline): Ledger {
     const preBalances = balances(before);
     const execution = svm.execute(transaction.raw);
     const after = read();
-    // A transaction that could not even pay its fee is in no block.
+    // A transaction that could not even pay its fee is not included in any block.
     if (execution.err !== null && svm.balance(keys[0] as Uint8Array) === preBalances[0]) return execution.err;
 
     const versions = replaced.get(slot) ?? new Map<string, AccountState | null>();

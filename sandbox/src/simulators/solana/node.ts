@@ -5,16 +5,16 @@ import { type Commitment, type Config, readCommitment, readOptionalInteger } fro
 import { isSameKey, TOKEN_PROGRAM } from './programs.ts';
 import type { AccountState } from './svm.ts';
 
-/** How a node differs from a perfect one. Tests and controls change these while it runs. */
+/** The faults of a simulated node. Tests and controls change them while it runs. */
 export type NodeFaults = {
   slotsBehind: number;
-  /** Whether it answers questions about old transactions. Otherwise it answers null, as a node whose storage fails. */
+  /** Whether the node finds old transactions. If not, it returns null, like a node whose storage fails. */
   hasHistory: boolean;
-  /** Whether it records inner instructions. */
+  /** Whether the node records inner instructions. */
   recordsInner: boolean;
-  /** Whether it answers null for accounts of the token program that exist. */
+  /** Whether the node returns null for existing accounts of the token program. */
   hidesTokenAccounts: boolean;
-  /** What happens to transactions that it acknowledges. */
+  /** What happens to transactions that the node acknowledges. */
   sending: 'now' | 'lost' | { lateBySlots: number };
 };
 
@@ -38,7 +38,7 @@ export type Node = {
   chain: SolanaChain;
   faults: NodeFaults;
   slots(): Slots;
-  /** Returns the bank that `commitment` and `minContextSlot` ask for. Throws -32016 if the node is not there yet. */
+  /** Returns the bank for `commitment` and `minContextSlot`. Throws -32016 if the node has not reached it yet. */
   bank(config: Config): Bank;
   bankAt(commitment: Commitment): Bank;
   /** Finds a transaction in the node's blocks. */
@@ -50,7 +50,7 @@ export type Node = {
 };
 
 export const API_VERSION = '4.0.0';
-/** A node reports itself unhealthy from this distance on. */
+/** A node that is at least this many slots behind reports itself as unhealthy. */
 const HEALTHY_SLOT_DISTANCE = 32;
 
 export function createNode(chain: SolanaChain, faults: NodeFaults = { ...NO_FAULTS }): Node {

@@ -22,7 +22,7 @@ export function readCommitment({ commitment }: Config, name = 'commitment'): Com
   return commitment as Commitment;
 }
 
-/** Reads the commitment of a method that reads history, which has no processed blocks. */
+/** Reads the commitment for a history method. History contains no blocks that are merely processed. */
 export function readHistoryCommitment(config: Config): Exclude<Commitment, 'processed'> {
   const commitment = readCommitment(config);
   if (commitment === 'processed') throw invalidParams('Method does not support commitment below `confirmed`');
@@ -61,7 +61,7 @@ export function readOptionalInteger(value: unknown, name: string): number | unde
   return value === undefined || value === null ? undefined : readInteger(value, name);
 }
 
-/** Decodes text in an encoding whose default is base58. */
+/** Decodes text in the given encoding. Default: base58. */
 export function decodeText(value: unknown, encoding: unknown): Buffer {
   if (typeof value !== 'string') throw invalidParams('Invalid params: invalid type: expected a string.');
   if (encoding === 'base64') {

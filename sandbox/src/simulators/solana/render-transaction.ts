@@ -5,7 +5,7 @@ import type { Node } from './node.ts';
 import type { InnerCall } from './svm.ts';
 import { isWritableKey, type WireTransaction } from './wire-transaction.ts';
 
-/** Renders a transaction and its metadata in the encoding asked for. */
+/** Renders a transaction and its metadata in the requested encoding. */
 export function renderTransaction(node: Node, entry: Landed, encoding: unknown) {
   const { transaction } = entry;
   const isParsed = encoding === 'jsonParsed';
@@ -49,7 +49,7 @@ function renderMessage({ version, header, keys, blockhash, instructions, lookups
   };
 }
 
-/** Parses no instruction, which nodes too do for programs that they do not know. */
+/** Leaves every instruction unparsed, as nodes do for unknown programs. */
 function renderParsedMessage({ keys, transaction, loaded }: Landed) {
   const staticKeys = transaction.keys.length;
   return {

@@ -16,7 +16,7 @@ type ResolvedKeys = {
   isWritable(index: number): boolean;
 };
 
-/** Lists all accounts of a transaction, those of its lookup tables included. */
+/** Lists all accounts of a transaction, including those from lookup tables. */
 export function resolveLookups(
   svm: Svm,
   transaction: WireTransaction,

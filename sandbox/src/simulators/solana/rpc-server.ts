@@ -9,7 +9,7 @@ import { historyMethods } from './history-methods.ts';
 import type { Node } from './node.ts';
 import { sendMethods } from './send-methods.ts';
 
-/** A node as it is reached over HTTP. `fault` is what its callers see of the network between. */
+/** A node served over HTTP. `fault` simulates a network fault between the node and its callers. */
 export type ServedNode = { node: Node; fault?: Fault };
 
 type Method = (node: Node, params: readonly unknown[]) => unknown;
@@ -18,7 +18,7 @@ const METHODS = new Map<string, Method>(
   Object.entries({ ...accountMethods, ...clusterMethods, ...historyMethods, ...sendMethods(payFromFaucet) }),
 );
 const MAX_BODY_BYTES = 50 * 1024;
-/** How far a node with the fault `stale` is behind. */
+/** How many slots a node with the fault `stale` is behind. */
 const STALE_SLOTS = 50;
 
 const CORS = {

@@ -53,7 +53,7 @@ beforeEach(() => {
   Object.assign(solana.nodes[0]?.faults ?? {}, NO_FAULTS);
 });
 
-/** Sends a call as it stands, for what the typed client does not let through. */
+/** Sends a raw call, for requests that the typed client does not allow. */
 async function call(method: string, params: unknown[] = []) {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
   const response = await fetch(url, { method: 'POST', body });

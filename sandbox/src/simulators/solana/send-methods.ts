@@ -64,7 +64,7 @@ function send({ chain, faults: { sending } }: Node, transaction: WireTransaction
   else if (sending !== 'lost') chain.submitLater(transaction, sending.lateBySlots);
 }
 
-/** Throws what a node answers to a transaction that would fail at the commitment of its preflight. */
+/** Throws a node's error if the transaction would fail at its preflight commitment. */
 function preflight(node: Node, transaction: WireTransaction, config: Config): void {
   const bank = node.bank({ ...config, commitment: config.preflightCommitment ?? config.commitment });
   node.requireHealth();

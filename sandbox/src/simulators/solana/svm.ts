@@ -28,7 +28,7 @@ export type Execution = {
   returnData: { program: Uint8Array; data: Uint8Array } | null;
 };
 
-/** The Solana virtual machine with its accounts: no blocks, no history, no checks of blockhashes. */
+/** The Solana virtual machine with its accounts: no blocks, no history, no blockhash checks. */
 export type Svm = {
   account(key: Uint8Array): AccountState | null;
   balance(key: Uint8Array): bigint;
@@ -36,7 +36,7 @@ export type Svm = {
   setTime(slot: number, seconds: number): void;
   setSlotHashes(hashes: { slot: bigint; hash: string }[]): void;
   rentExemption(bytes: number): bigint;
-  /** Executes a parsed transaction. LiteSVM aborts the process on bytes that it cannot deserialize. */
+  /** Executes a transaction that was parsed before: LiteSVM aborts the process on bytes it cannot deserialize. */
   execute(raw: Uint8Array): Execution;
   simulate(raw: Uint8Array, options: { verifySignatures: boolean }): Simulation;
 };

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 /** A blockhash can be used in the 150 blocks after its own. */
 export const MAX_BLOCKHASH_AGE = 150;
 
-/** Slots whose blockhashes, account versions and statuses a node keeps at hand. */
+/** The number of recent slots for which a node keeps blockhashes, account versions and statuses. */
 export const KEPT_SLOTS = 300;
 
 type Branch = { from: number; fork: number };

@@ -14,7 +14,7 @@ const INSTRUCTION_ERRORS =
     ' ',
   );
 
-/** Names LiteSVM's error as nodes name it. */
+/** Converts a LiteSVM error to the name that nodes report. */
 export function toTransactionError(failed: FailedTransactionMetadata): TransactionError {
   const error = failed.err();
   if (typeof error === 'number') return TRANSACTION_ERRORS[error] ?? 'SanitizeFailure';
@@ -38,7 +38,7 @@ const MESSAGES: Record<string, string> = {
   TooManyAccountLocks: 'Transaction locked too many accounts',
 };
 
-/** Words an error as a node's messages do. */
+/** Describes an error in the words of a node's error message. */
 export function describeTransactionError(error: TransactionError): string {
   if (typeof error === 'string') return MESSAGES[error] ?? error;
   const [index, detail] = (error.InstructionError ?? []) as [number, TransactionError];

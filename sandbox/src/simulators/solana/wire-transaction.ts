@@ -5,7 +5,7 @@ export type WireInstruction = { program: number; accounts: number[]; data: Buffe
 /** Accounts that a v0 message takes from a lookup table on chain. */
 export type WireLookup = { table: Buffer; writable: number[]; readonly: number[] };
 
-/** A transaction as it travels: signatures and the message they sign. */
+/** A transaction in wire format: signatures and the message they sign. */
 export type WireTransaction = {
   raw: Buffer;
   signatures: Buffer[];

@@ -44,7 +44,7 @@ type Parts = {
   store: VenueStore;
   fault: Fault;
   symbols: string[];
-  /** Posts a price to the oracle contract, which rejects quotes far from it. Null is the venue's own price. */
+  /** Posts a price to the oracle contract, which rejects quotes far from it. Null posts the venue's own price. */
   postPrice(symbol: string, price: bigint | null): Promise<void>;
 };
 

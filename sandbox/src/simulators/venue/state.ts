@@ -3,7 +3,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MarketStatus } from './calendar.ts';
 
-/** An asset's settings made through the sandbox. Null leaves the value to the venue. */
+/** Asset settings made through the sandbox. Null means the venue's own value. */
 export type AssetSetting = {
   paused: boolean;
   redeem_only: boolean;
@@ -26,7 +26,7 @@ export type VenueState = {
   api_key: string;
   /** Null follows the calendar. */
   session: MarketStatus | null;
-  /** Until the session is set: the market is open, whatever the calendar says. */
+  /** True until a control sets the session or follows the calendar. Until then, the market is always open. */
   is_default?: boolean;
   assets: Record<string, AssetSetting>;
   /** Counts all attestations ever issued. */

@@ -7,7 +7,7 @@ import { useOfferState } from '../offers/offer-state.tsx';
 import { Empty, Loading, Skeleton } from '../ui/elements.tsx';
 import { formatDateTime } from '../ui/format.ts';
 
-/** Shows its children once the offer is open and the user is eligible; until then, what is missing or stops the user. */
+/** Shows its children once the offer is open and the user is eligible; until then, shows what blocks the user. */
 export function CheckoutGate({
   offer,
   optionId,

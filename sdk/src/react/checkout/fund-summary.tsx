@@ -3,7 +3,7 @@ import { FactList } from '../ui/fact-list.tsx';
 import { formatTokenAmount } from '../ui/format.ts';
 import type { Deployment } from './use-deployment.ts';
 
-/** Returns the fewest smallest units a swap may pay out, rounded up in favour of the user. */
+/** Returns a swap's minimum payout in smallest units, rounded up in favour of the user. */
 export function minReceived({ receive_output_amount }: SwapPreview, slippageBps: number): bigint {
   const scaled = BigInt(receive_output_amount) * BigInt(10_000 - slippageBps);
   return (scaled + 9_999n) / 10_000n;

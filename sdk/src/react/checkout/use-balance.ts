@@ -22,7 +22,7 @@ export function useBalance(
   return data === undefined ? undefined : BigInt(data.balance);
 }
 
-/** Like `useBalance`, on Solana too, where the balance comes from the provider's `rpcUrls`. */
+/** Like `useBalance`, but also supports Solana, where it reads the balance through the provider's `rpcUrls`. */
 export function useSaleBalance(
   deployment: Deployment<Chain> | undefined,
   owner: string | undefined,
@@ -46,7 +46,7 @@ function useSolanaBalance(chain: Chain | undefined, mint: string | undefined, ow
     const read = async () => {
       const { listTokenAccounts } = await import('../../flows/solana-node.ts');
       const accounts = await listTokenAccounts({ rpcUrls: urls, signal }, owner, mint);
-      // One account has to pay for the whole amount.
+      // A payment cannot be split across token accounts, so only the largest balance counts.
       const largest = accounts.reduce((most, { amount }) => (amount > most ? amount : most), 0n);
       if (!signal.aborted) setBalance(largest);
     };

@@ -24,7 +24,7 @@ type Purchase = {
   slippageBps: number;
 };
 
-/** Places one order per confirmation, and reuses an order that was not sent until it expires. */
+/** Places one order per confirmation, and reuses an unsent order until it expires. */
 export function useTokenizedPurchase({ offer, deployment, wallet, onDone }: Input) {
   const causeway = useCauseway();
   const invalidate = useInvalidate();
@@ -62,7 +62,7 @@ export function useTokenizedPurchase({ offer, deployment, wallet, onDone }: Inpu
   return { run, order, buy };
 }
 
-/** Wraps the client to report the order a flow places, so that its price and expiry show while the wallet prompts. */
+/** Wraps the client to report the order a flow places, so that its price and expiry show during the wallet prompt. */
 function withOrderListener(causeway: Causeway, onOrder: (order: TokenizedSwapTransaction) => void): Causeway {
   const transaction: Causeway['tokenized']['transaction'] = async (body, options) => {
     const placed = await causeway.tokenized.transaction(body, options);

@@ -5,9 +5,9 @@ import { isPageVisible, onPageActivity } from './page-visibility.ts';
 
 type Listener = (event: Event) => void;
 
-/** Shares one event stream among all hooks: browsers allow few connections, and the service 10 streams per user. */
+/** Shares one event stream among all hooks: browsers limit connections, and the service allows 10 streams per user. */
 export type EventHub = {
-  /** Receives events while subscribed and the page is visible. Events of the hidden time follow when it is visible again. */
+  /** Receives events while subscribed and the page is visible. Missed events arrive once it is visible again. */
   subscribe(listener: Listener): () => void;
   /** Whether events arrive as they happen. */
   isLive(): boolean;
@@ -38,7 +38,8 @@ export function createEventHub(client: Causeway): EventHub {
     } catch (error) {
       if (signal.aborted) return;
       stop();
-      // Without a user or the scope there is no stream, and the hooks poll. A place that is gone is given up.
+      // Without a signed-in user or the required scope there is no stream, and the hooks poll. If the last event has
+      // expired, the stream restarts without a position.
       if (!isCausewayError(error, 'events_expired') || last === undefined) return;
       last = undefined;
       start();

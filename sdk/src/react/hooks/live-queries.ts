@@ -1,7 +1,7 @@
 import type { Resource } from '../../queries.ts';
 import type { Event } from '../../wire.ts';
 
-/** The resources that change with the events of each group. */
+/** The resources that each group of events may change. */
 const RESOURCES: Record<string, readonly Resource[]> = {
   participation: ['participation', 'participations', 'tokenBalance', 'tokenAllowance'],
   requirement: ['requirementStatuses'],
@@ -10,7 +10,7 @@ const RESOURCES: Record<string, readonly Resource[]> = {
   tokenized_swap: ['tokenBalance', 'tokenAllowance'],
   offer: ['offer', 'offers'],
 };
-/** Resources whose every change is an event, so that polling them is only a fallback. */
+/** Resources whose changes are all reported by events, so polling them is only a fallback. */
 const COVERED: readonly Resource[] = [
   'participation',
   'participations',
@@ -26,7 +26,7 @@ export function isAffected({ type }: Event, key: string): boolean {
   return isOf(RESOURCES[type.split('.')[0] ?? ''] ?? [], key);
 }
 
-/** Returns whether events tell every change of the result of a query. */
+/** Returns whether events report every change to the result of a query. */
 export function isCovered(key: string): boolean {
   return isOf(COVERED, key);
 }

@@ -27,7 +27,7 @@ export type QueryCache = {
   getState(key: string): QueryState<unknown>;
   /** Returns the state at the first render, which matches what the server rendered. */
   getInitialState(key: string): QueryState<unknown>;
-  /** Loads missing or stale data, then polls. The last subscriber to leave stops both. */
+  /** Loads missing or stale data, then polls. Both stop when the last subscriber leaves. */
   subscribe(query: Query<unknown>, pollIntervalMs: number | undefined, notify: () => void): () => void;
   refresh(query: Query<unknown>): Promise<void>;
   /** Reloads matching queries that have subscribers now, and the others on their next use. */
@@ -40,9 +40,9 @@ export type QueryCache = {
 
 export const IDLE: QueryState<never> = { data: undefined, error: undefined, isLoading: false };
 const LOADING: QueryState<never> = { data: undefined, error: undefined, isLoading: true };
-/** Younger data is not reloaded when a component mounts or the window regains focus. */
+/** Data younger than this is not reloaded when a component mounts or the window regains focus. */
 const STALE_AFTER_MS = 5_000;
-/** How often queries are polled whose changes are reported by events. */
+/** The poll interval for queries whose changes are reported by events. */
 const LIVE_POLL_INTERVAL_MS = 30_000;
 const MAX_ENTRIES = 200;
 
@@ -179,7 +179,7 @@ function pollIntervalOf({ subscribers, state }: Entry): number | undefined {
   return Math.max(Math.min(...intervals), (state.error?.retryAfter ?? 0) * 1000);
 }
 
-/** Drops unused entries, oldest first: each amount a user types creates a quote of its own. */
+/** Drops unused entries, oldest first: each amount a user types creates a separate quote entry. */
 function evictUnused(entries: Map<string, Entry>): void {
   for (const [key, { subscribers, request }] of entries) {
     if (entries.size <= MAX_ENTRIES) return;

@@ -5,7 +5,7 @@ import { useCausewayContext } from '../context.ts';
 export type UseEventsOptions = {
   /** Event types: exact names or groups such as `participation.*`. Default: all. */
   types?: readonly string[] | undefined;
-  /** `false` receives nothing. Default: true. */
+  /** Set to false to receive no events. Default: true. */
   enabled?: boolean | undefined;
 };
 

@@ -14,7 +14,7 @@ export type HookOptions = {
   pollIntervalMs?: number | undefined;
   /** @deprecated Use `pollIntervalMs`. */
   every?: number | undefined;
-  /** `false` sends no request, for example until a parameter is known. Default: true. */
+  /** Set to false to send no request, for example until a parameter is known. Default: true. */
   enabled?: boolean | undefined;
 };
 

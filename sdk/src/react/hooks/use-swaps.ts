@@ -45,7 +45,7 @@ export function useSwapOutputToken(
 }
 
 /**
- * Returns whether a swap is stopped: it is if `stopped` has the bit of `swap_level` set.
+ * Returns the stop flags of a swap, which is stopped if `stopped` has the bit of `swap_level` set.
  *
  * @example
  * ```tsx

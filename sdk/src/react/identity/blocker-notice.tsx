@@ -3,7 +3,7 @@ import { useCausewayContext } from '../context.ts';
 import { isFinal } from './blockers.ts';
 import { IdentityStep } from './identity-step.tsx';
 
-/** Says what stops the user from investing, with the way out if there is one and a contact if there is none. */
+/** Explains what stops the user from investing, with an action that resolves it or else a support contact. */
 export function BlockerNotice({ blockers, onProgress }: { blockers: readonly Check[]; onProgress(): void }) {
   const { supportUrl } = useCausewayContext();
   if (blockers.length === 0) return null;

@@ -4,8 +4,8 @@ import type { Check, Eligibility } from '../../wire.ts';
 const RESOLVED_BY_CHECKOUT: ReadonlySet<Check['code']> = new Set(['wallet_proof', 'allow_list']);
 
 /**
- * Returns the checks of an option that no step of the checklist resolves: what is rejected, first, and what concerns the
- * account or the country. An offer that opens later does not block: its requirements can be met now.
+ * Returns the checks of an option that no checklist step resolves: rejections first, then checks of the account or the
+ * country. An offer that opens later does not block, because its requirements can be met now.
  */
 export function blockersOf(eligibility: Eligibility | undefined, optionId: string): Check[] {
   const option = eligibility?.options.find(({ offer_option_id }) => offer_option_id === optionId);
@@ -20,7 +20,7 @@ function isBlocking({ code, status, requirement_id }: Check): boolean {
   return requirement_id === null && code !== 'offer_window';
 }
 
-/** Returns whether nothing that the user can do resolves the blockers. */
+/** Returns true if no action of the user can resolve the blockers. */
 export function isFinal(blockers: readonly Check[]): boolean {
   return blockers.some(({ status }) => status === 'rejected');
 }

@@ -20,8 +20,9 @@ export type RequirementsChecklistProps = {
 };
 
 /**
- * Lists the requirements of an option with their status and the next step, and what stops the user first. The user
- * completes identity checks, documents and wallets without leaving the page. Nothing is offered that would be refused.
+ * Shows what stops the user from investing, then lists the requirements of an option with their status and the next
+ * step. The user completes identity checks, documents and wallets without leaving the page. Steps that the service
+ * would refuse are not offered.
  *
  * @example
  * ```tsx
@@ -44,7 +45,7 @@ export function RequirementsChecklist({ offer, optionId, onCompleted }: Requirem
   const registersWallets =
     rows?.some(({ requirement }) => requirement.type === 'whitelisted_wallet') ?? false;
   const isBlocked = isFinal(blockers);
-  // Rejected requirements explain themselves below, so one of them is enough here.
+  // Each rejected requirement shows its reason below, so the notice needs at most one of them.
   const general = blockers.filter(({ requirement_id }) => requirement_id === null);
   const shown = general.length > 0 ? general : blockers.slice(0, 1);
   const sorted = rows?.toSorted((a, b) => rank(a) - rank(b));
@@ -73,7 +74,7 @@ export function RequirementsChecklist({ offer, optionId, onCompleted }: Requirem
   );
 }
 
-/** A rejected identity step only explains itself; other steps offer something to do. */
+/** A rejected identity step only shows its reason; other steps offer an action. */
 function isExplained({ requirement, status }: RequirementRow): boolean {
   return status.status === 'rejected' && requirement.type !== 'document';
 }
@@ -113,7 +114,7 @@ type RowProps = {
   optionId: string;
   row: RequirementRow;
   isNext: boolean;
-  /** Nothing that the user does helps, so no step is offered. */
+  /** No action of the user can resolve this, so no step is offered. */
   isBlocked: boolean;
   /** The option keeps a list of registered wallets, so a new wallet does not replace the last one. */
   registersWallets: boolean;

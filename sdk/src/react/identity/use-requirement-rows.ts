@@ -57,7 +57,7 @@ export function useRequirementRows(offerId: string, optionId: string): Requireme
     invalidate('eligibility');
     void refreshStatuses();
   }, [refreshStatuses, invalidate]);
-  // What changes a status also changes what blocks the user.
+  // A status change may also change what blocks the user.
   const states = rows?.map(({ status }) => status.status).join();
   const previousStates = useRef(states);
   useEffect(() => {

@@ -66,7 +66,7 @@ function optionFacts(option: OfferDetails['options'][number], { asset }: OfferDe
 }
 
 /**
- * Shows an offer's past and planned milestones; renders nothing without any.
+ * Shows an offer's past and planned milestones; renders nothing if there are none.
  *
  * @example
  * ```tsx
@@ -102,7 +102,7 @@ export function OfferMilestones({ offer }: OfferPartProps) {
 }
 
 /**
- * Shows an offer's questions, one answer open at a time; renders nothing without any.
+ * Shows an offer's questions, one answer open at a time; renders nothing if there are none.
  *
  * @example
  * ```tsx
@@ -132,7 +132,7 @@ export function OfferFaq({ offer }: OfferPartProps) {
 }
 
 /**
- * Shows an offer's links; renders nothing without any.
+ * Shows an offer's links; renders nothing if there are none.
  *
  * @example
  * ```tsx

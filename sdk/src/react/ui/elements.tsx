@@ -70,7 +70,7 @@ export function Loading({ what }: { what: string }) {
 }
 
 /**
- * Shows an address shortened; screen readers, the tooltip and copied text have the full one.
+ * Shows a shortened address; screen readers, the tooltip and copied text get the full one.
  *
  * @example
  * ```tsx
@@ -88,7 +88,7 @@ export function AddressText({ address }: { address: string }) {
   );
 }
 
-/** The message in place of missing content. */
+/** A message shown in place of missing content. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="cw-empty">

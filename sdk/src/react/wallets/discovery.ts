@@ -6,9 +6,9 @@ type Connectors<One extends Wallet> = readonly WalletConnector<One>[];
 type Store<One extends Wallet> = { connectors: Connectors<One>; listeners: Set<() => void> };
 
 /**
- * Returns a hook for the wallets that announce themselves in this browser. `listen` starts to listen on a page and adds what
- * it hears; of connectors with the same id, the first stays. There is one store per window, because extensions announce
- * themselves to a page only once.
+ * Returns a hook for the wallets that announce themselves in this browser. `listen` subscribes to announcements on a
+ * page and adds each connector; of those with the same id, the first is kept. There is one store per window, because
+ * extensions announce themselves to a page only once.
  */
 export function discoverWallets<One extends Wallet>(
   listen: (page: Window, add: (found: Connectors<One>) => void) => void,
@@ -41,7 +41,7 @@ export function discoverWallets<One extends Wallet>(
     );
 }
 
-/** Images of other kinds could load from anywhere. */
+/** Other image URLs could load from any server. */
 export function iconOf(icon: unknown): string | undefined {
   return typeof icon === 'string' && icon.startsWith('data:image/') ? icon : undefined;
 }

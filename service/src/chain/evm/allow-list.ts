@@ -25,8 +25,8 @@ export function encodeRevoke(wallet: Hex): Hex {
 export type Permission = { wallet: Hex; offer: Hex; deadline: bigint };
 
 /**
- * Returns whether the contract takes permissions. Others ask the issuer's own list, such as the token's, which no
- * permission changes.
+ * Returns whether the contract accepts permissions. Other contracts check the issuer's own list, such as the token's,
+ * which permissions do not change.
  */
 export function acceptsPermissions({ reader, memoize }: EvmChain, contract: Hex): Promise<boolean> {
   return memoize(`permissions ${contract}`, async () => {

@@ -10,7 +10,7 @@ export type EvmChain = {
   name: EvmChainName;
   facts: ChainFacts;
   chainId: number;
-  /** For everything but contract reads. Use `findApiError` on what it throws. */
+  /** For everything except contract reads. Pass its errors to `findApiError`. */
   client: PublicClient;
   reader: Reader;
   rpc: Rpc;
@@ -19,7 +19,7 @@ export type EvmChain = {
 };
 
 const MAX_FRESHNESS_MS = 500;
-/** How far an endpoint may lag behind the others before they are preferred. */
+/** How far an endpoint may lag behind before the others are preferred. */
 const MAX_LAG_BLOCKS = 5;
 const MIN_LAG_SECONDS = 20;
 

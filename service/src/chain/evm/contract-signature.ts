@@ -14,7 +14,10 @@ import { rpcError } from '../rpc/failures.ts';
 import type { EvmChain } from './client.ts';
 import { callNode } from './node-call.ts';
 
-/** A signature can make the node run arbitrary code. This is enough for a Safe with many owners or a Solidity passkey. */
+/**
+ * A signature can make the node run arbitrary code, so its gas is limited. The limit is enough for a Safe with many
+ * owners or for a passkey verified in Solidity.
+ */
 const VALIDATION_GAS = toHex(10_000_000n);
 const SUFFIX_BYTES = 32;
 const ERC_1271 = parseAbi(['function isValidSignature(bytes32, bytes) view returns (bytes4)']);

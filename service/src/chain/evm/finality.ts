@@ -3,18 +3,18 @@ import type { Block } from './blocks.ts';
 import type { EvmChain } from './client.ts';
 
 /**
- * The newest blocks that a reorganisation is unlikely to undo (`confirmed`) or cannot undo (`final`). What depends on a
- * transaction never being mined again waits for `released`.
+ * The newest blocks that a reorganisation is unlikely to undo (`confirmed`) or cannot undo (`final`). Anything that
+ * relies on a transaction never being mined again waits for `released`.
  */
 export type Finality = { confirmed: bigint; final: bigint; released: bigint };
 
-/** The depth of `released` by blocks alone. Also on test chains, whose other depths are 1. */
+/** The depth of `released` if only block counts decide, as on test chains, whose other depths are 1. */
 const RELEASE_BLOCKS = 64;
 
 /**
- * Reads which blocks below `head` are settled. The node's `safe` and `finalized` tags decide where the chain has them,
- * because a number of blocks says nothing about a roll-up: its blocks are settled by the chain below. A node without the
- * tags gets the depths of the chain's table.
+ * Reads which blocks below `head` are settled. The node's `safe` and `finalized` tags decide if the chain supports
+ * them, because a block count says nothing about a roll-up, whose blocks are settled by the chain below. For a node
+ * without the tags, the depths in `chains.ts` apply.
  */
 export async function readFinality(
   { rpc, facts: { confirmations, refundDepth, finalityTags } }: EvmChain,

@@ -16,7 +16,7 @@ export type MinedFundEvent = FundEvent & {
 
 type MinedLog = EventLog & { transactionHash: Hex; blockNumber: Hex; blockHash: Hex; logIndex: Hex };
 
-/** Most providers reject logs of more blocks or addresses at once. */
+/** Most providers reject log queries over more blocks or addresses. */
 const MAX_RANGE_BLOCKS = 2_000n;
 const MAX_ADDRESSES = 50;
 

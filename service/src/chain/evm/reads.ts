@@ -12,7 +12,7 @@ import { describeRevert } from './revert.ts';
 /** Reads contracts on the latest block. Throws `contract_not_found`, `contract_reverted` or an upstream error. */
 export type Reader = {
   read<T>(call: Call<T>): Promise<T>;
-  /** Bypasses the cache and reads in flight. Use it for values that the caller may just have changed. */
+  /** Bypasses the cache and does not join a read in flight. Use it for values that the caller may just have changed. */
   readNow<T>(call: Call<T>): Promise<T>;
 };
 

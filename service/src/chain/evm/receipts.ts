@@ -14,7 +14,7 @@ export type Receipt = {
   logs: EventLog[];
 };
 
-/** Returns a text that is equal for equal outcomes: block, status and events. */
+/** Returns a string that is equal for equal outcomes: block, status and events. */
 export function digestReceipt({ transactionHash, blockHash, status, logs }: Receipt): string {
   const events = logs.map(({ address, topics, data }) => [address, ...topics, data]);
   return `${transactionHash} ${JSON.stringify([blockHash, status, events]).toLowerCase()}`;

@@ -44,8 +44,8 @@ export function readMinCommit({ reader }: EvmChain, fund: Hex): Promise<bigint> 
 }
 
 /**
- * Reads the generation of a fund. A wrong answer moves no money: neither generation has the functions of the other. What
- * does not answer like a contract of the second generation counts as the first.
+ * Reads the generation of a fund. A wrong answer moves no money: neither generation has the functions of the other. A
+ * contract that does not answer like the second generation counts as the first.
  */
 export async function readFundGeneration({ reader }: EvmChain, fund: Hex): Promise<FundGeneration> {
   try {

@@ -23,7 +23,7 @@ export function isSwapOf({ topics, data }: EventLog, swap: ExecutedSwap): boolea
   const wanted = [swap.wallet, swap.input, swap.output, toHex(swap.attestationId)].map((value) =>
     pad(value).toLowerCase(),
   );
-  // Most events are of other orders; trying every placement for each of them would be slow.
+  // Most events belong to other orders; trying every placement for each of them would be slow.
   if (!wanted.every((word) => indexed.includes(word) || plain.includes(word))) return false;
   return PLACEMENTS.some((isIndexed) => {
     const topicWords = [...indexed];

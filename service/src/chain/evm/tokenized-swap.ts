@@ -57,7 +57,7 @@ export async function readSwapCount(
   return count;
 }
 
-/** Reads the key that signs orders, or null if the contract does not tell it. */
+/** Reads the key that signs orders, or null if the contract does not expose it. */
 export async function readOperator({ reader }: EvmChain, swap: Hex): Promise<Hex | null> {
   const operator = await optionalView(reader.read(contractCall(swap, tokenizedSwapAbi, 'operator', [])));
   return operator === undefined ? null : toLowerHex(operator);

@@ -18,7 +18,7 @@ import type { EventLog } from './receipts.ts';
 
 const { abi, deployedBytecode: code } = transferProbe;
 const TRANSFER_TOPIC = keccak256(toHex('Transfer(address,address,uint256)'));
-/** Ranges in which recent holders are looked up, in blocks. Busy tokens exceed a node's limit in the longer one. */
+/** How many recent blocks to search for holders. For busy tokens the longer range exceeds the node's limit. */
 const HOLDER_RANGES = [2_000n, 20n];
 const MAX_HOLDERS = 20;
 const MAX_PROBED = 10n ** 12n;
@@ -31,7 +31,7 @@ const REBASING_VIEWS = parseAbi([
 ]);
 const FEE_VIEWS = parseAbi(['function basisPointsRate() view returns (uint256)']);
 
-/** Returns why amounts of the token are not exact, or null if they are, or if nothing can be told from here. */
+/** Returns why amounts of the token are not exact, or null if they are exact or it cannot be determined. */
 export async function findInexactTransfers(chain: EvmChain, token: Hex, to: Hex): Promise<string | null> {
   const { reader } = chain;
   const views = {
@@ -50,7 +50,7 @@ export async function findInexactTransfers(chain: EvmChain, token: Hex, to: Hex)
   return `charges a fee on transfers: of ${probed.amount} sent, ${probed.received} arrive; only tokens with exact transfers can fund an offer`;
 }
 
-/** Simulates a transfer of a recent holder. Null: nobody holds the token, or the node cannot simulate it. */
+/** Simulates a transfer by a recent holder. Returns null if nobody holds the token or the node cannot simulate it. */
 async function probeTransfer(
   chain: EvmChain,
   token: Hex,

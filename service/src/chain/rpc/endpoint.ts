@@ -21,7 +21,7 @@ export type Endpoint = {
   post(calls: RpcCall[], timeoutMs: number): Promise<RpcReply[]>;
   /** Prefers other endpoints for a while, after a well-formed response that cannot be true. */
   distrust(forMs?: number): void;
-  /** Stops or resumes using it, because it serves another chain. */
+  /** Stops using it while it serves another chain, or resumes using it. */
   exclude(isExcluded: boolean): void;
   isExcluded(): boolean;
   close(): Promise<void>;

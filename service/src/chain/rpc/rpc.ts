@@ -4,14 +4,14 @@ import { type ClassifyError, type Endpoint, openEndpoint, type RpcCall, type Rpc
 import { rpcError } from './failures.ts';
 import { type EndpointHead, type HeadQuery, type SurveyOptions, surveyEndpoints } from './survey.ts';
 
-/** Checks well-formed replies. Throws `UpstreamFailure` to have another endpoint tried. */
+/** Checks well-formed replies. Throws `UpstreamFailure` if another endpoint should be tried. */
 export type Accept = (replies: RpcReply[]) => void;
 
 /** JSON-RPC to the nodes of one chain. Reads and sending signed bytes are idempotent, so every call may be retried. */
 export type Rpc = {
   /** Makes one call. Throws `NodeError` if the node rejects it, `ApiError` if no node responds. */
   request(call: { method: string; params?: unknown }): Promise<unknown>;
-  /** Sends one call to every endpoint. Returns the first result, or else throws what the first endpoint answered. */
+  /** Sends one call to every endpoint. Returns the first result, or throws the first endpoint's error if all fail. */
   requestAll(call: { method: string; params?: unknown }): Promise<unknown>;
   /** Makes several calls in one HTTP request. */
   batch(calls: RpcCall[], accept?: Accept): Promise<RpcReply[]>;
@@ -24,7 +24,7 @@ export type Rpc = {
   close(): Promise<void>;
 };
 
-/** What distinguishes the nodes of one protocol from those of others. */
+/** The protocol-specific behaviour of nodes. */
 export type Protocol = { classifyError: ClassifyError; headQuery: HeadQuery };
 
 export type RpcOptions = Partial<Omit<SurveyOptions, 'query'>> & {
@@ -75,7 +75,7 @@ function createRpc(parts: RpcParts): Rpc {
     }
   }
 
-  /** The RPC retry: every failed attempt goes to the next best endpoint until the time or attempt limit. */
+  /** Retries a failed attempt on the next best endpoint until the time or attempt limit is reached. */
   async function tryEndpoints(calls: RpcCall[], accept?: Accept): Promise<RpcReply[]> {
     const deadline = performance.now() + timeoutMs;
     const tries = new Map<Endpoint, number>();

@@ -32,8 +32,9 @@ const MAX_FUTURE_SECONDS = 60;
 
 /**
  * Asks every endpoint for its chain and head. Prefers other endpoints to those that lag behind, and stops using those
- * of another chain. Compares timestamps instead of numbers: a lying endpoint can report any number, but no later time than
- * the present, at which an honest endpoint is too. Returns the heads of the endpoints that answered.
+ * of another chain. Compares timestamps instead of numbers: a lying endpoint can report any block number, but not a
+ * time later than now, and the head of an honest endpoint is close to now too. Returns the heads of the endpoints that
+ * answered.
  */
 export async function surveyEndpoints(
   endpoints: readonly Endpoint[],

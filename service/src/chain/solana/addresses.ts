@@ -60,8 +60,8 @@ function hash(parts: readonly Uint8Array[]): Buffer {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Returns the seed of the receipt of a participation: its id in 22 characters, and the direction. One participation has one
- * receipt per direction and operator key, whatever database or node signs.
+ * Returns the seed of the receipt of a participation: its id in 22 characters, and the direction. One participation has
+ * one receipt per direction and operator key, regardless of which database or node is used.
  */
 export function receiptSeed(participationId: string, kind: 'commit' | 'remit'): string {
   if (!UUID.test(participationId)) throw new Error('a receipt needs the id of a participation');

@@ -9,7 +9,7 @@ import { parseAccount } from './wire-account.ts';
 
 export type Commitment = 'confirmed' | 'finalized';
 
-/** Nodes answer at most this many accounts per call. */
+/** Nodes return at most this many accounts per call. */
 const MAX_ACCOUNTS = 100;
 const MAX_STATUSES = 256;
 
@@ -31,7 +31,7 @@ function invalid({ name }: SolanaChain, method: string) {
 
 /**
  * Reads accounts at the slot `minSlot` or later, in the order of `addresses`; null for each that does not exist. A node
- * that has not reached the slot refuses, and another is asked.
+ * that has not reached the slot rejects the call, and another one is tried.
  */
 export async function readAccounts(
   chain: SolanaChain,
@@ -68,8 +68,8 @@ export async function readEpoch(chain: SolanaChain): Promise<{ slot: bigint; hei
 }
 
 /**
- * Returns the time of the latest confirmed block in milliseconds since the epoch. A cluster that makes blocks without
- * updating its clock account says nothing about time, which then counts as passed.
+ * Returns the time of the latest confirmed block in milliseconds since the epoch. If the cluster makes blocks without
+ * updating its clock account, returns Infinity, so that every deadline counts as passed.
  */
 export async function readChainTime(chain: SolanaChain): Promise<number> {
   const options = { commitment: 'confirmed', encoding: 'base64' };
@@ -82,7 +82,7 @@ export async function readChainTime(chain: SolanaChain): Promise<number> {
 
 export type Blockhash = { hash: string; lastValidHeight: bigint };
 
-/** Reads a confirmed blockhash. The age limit is the node's to tell: slots and their number may change. */
+/** Reads a confirmed blockhash. The node reports how long it is valid, because the limit may change. */
 export async function readBlockhash(chain: SolanaChain): Promise<Blockhash> {
   const reply = await call(chain, 'getLatestBlockhash', [{ commitment: 'confirmed' }]);
   const { blockhash, lastValidBlockHeight } =
@@ -94,7 +94,7 @@ export async function readBlockhash(chain: SolanaChain): Promise<Blockhash> {
 
 export type SignatureStatus = { slot: bigint; isConfirmed: boolean; isFailed: boolean };
 
-/** Reads the statuses of transactions, in the order of `signatures`. Null is no proof: nodes forget and storage fails. */
+/** Reads the statuses of transactions, in the order of `signatures`. Null proves nothing: nodes can lose statuses. */
 export async function readStatuses(
   chain: SolanaChain,
   signatures: readonly string[],

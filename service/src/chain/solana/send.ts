@@ -1,8 +1,8 @@
 import type { SolanaChain } from './client.ts';
 
 /**
- * Sends signed bytes to every endpoint; safe to repeat. Nodes do not check or retry: the service resends. An answer means
- * only that a node has relayed the bytes. Throws if no node took them.
+ * Sends signed bytes to every endpoint; safe to repeat. Nodes do not check or retry: the service resends. An answer
+ * means only that a node has relayed the bytes. Throws if no node accepted them.
  */
 export async function sendTransaction({ rpc }: SolanaChain, raw: Uint8Array): Promise<void> {
   const options = { encoding: 'base64', skipPreflight: true, maxRetries: 0 };

@@ -8,8 +8,8 @@ const SIGNATURE_BYTES = 64;
 const MAX_TEXT_BYTES = 0xffff;
 
 /**
- * Returns whether the key of `address` signed `text`: the text itself, as wallets sign it, or the text behind the header of
- * an off-chain message, as hardware wallets and the command line sign it.
+ * Returns whether the key of `address` signed `text`: the text itself, as wallets sign it, or the text after the header
+ * of an off-chain message, as hardware wallets and the Solana CLI sign it.
  */
 export async function isSignedMessage(address: string, text: string, signature: string): Promise<boolean> {
   const publicKey = decodeBase58(address, 32);
@@ -44,7 +44,7 @@ function* offchainMessages(publicKey: Uint8Array, text: string): Generator<Buffe
         ...[SIGNING_DOMAIN, Buffer.from([0]), domain],
         ...[Buffer.from([format, 1]), publicKey, length, body],
       ]);
-    // Solana's command line leaves out the domain and the signers.
+    // The Solana CLI omits the domain and the signers.
     yield Buffer.concat([SIGNING_DOMAIN, Buffer.from([0, format]), length, body]);
   }
 }

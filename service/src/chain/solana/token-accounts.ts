@@ -16,7 +16,7 @@ export type TokenAccount = {
 
 export type Mint = { decimals: number };
 
-/** `required` of the signers must sign. */
+/** An M-of-N multisig: `required` is the number of signers that must sign. */
 export type Multisig = { required: number; signers: string[] };
 
 export const TOKEN_ACCOUNT_BYTES = 165;
