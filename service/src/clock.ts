@@ -35,6 +35,9 @@ function preciseTime(): () => number {
   };
 }
 
+/** Real time in microseconds since the epoch, independent of the application clock. */
+export const realMicros = strictlyIncreasing(preciseTime());
+
 /** Returns a clock that stands still until it is moved. */
 export function testClock(start: number): TestClock {
   let now = start;

@@ -1,4 +1,4 @@
-import { realTime } from '../clock.ts';
+import { realMicros } from '../clock.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import { renderEvent } from '../events/render.ts';
@@ -56,11 +56,11 @@ export async function deliver(
     .filter((sealed) => sealed !== null)
     .map((sealed) => ctx.sealing.open(SECRET_PURPOSE, sealed, endpoint_id).toString());
   // Receivers compare the timestamp with their own clock, so it is real time even if the sandbox clock has moved.
-  const at = realTime();
+  const at = realMicros();
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'Causeway-Webhooks/1.0',
-    ...signatureHeaders(secrets, { id, timestampSeconds: Math.floor(at / 1000), body }),
+    ...signatureHeaders(secrets, { id, timestampSeconds: Math.floor(at / 1e6), body }),
   };
   const result = await ctx.webhooks.send(url, headers, body);
   if (result.error === 'stopped') await releaseDelivery(ctx.db, delivery);
@@ -78,7 +78,7 @@ async function recordAttempt(
   const isSuccess = status !== null && status >= 200 && status < 300;
   const attempt = {
     ...{ id: newId(ctx.clock, ctx.random), delivery_id: delivery.delivery_id, kind: delivery.kind },
-    ...{ at: toTimestamp(Math.floor(at) * 1000), duration_ms: durationMs, ...result },
+    ...{ at: toTimestamp(at), duration_ms: durationMs, ...result },
   };
   if (isSuccess && delivery.kind === 'scheduled') return recordSuccess({ delivery, attempt });
   await ctx.db.transaction().execute(async (tx) => {
