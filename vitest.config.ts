@@ -10,9 +10,6 @@ export default defineConfig({
     reporters: ['default', summaryReporter()],
     pool: 'forks',
     maxWorkers: 2,
-    // Loading the service takes two seconds, so the files of a worker share its modules. No module has its own state,
-    // and a test file must close what it opens and restore what it replaces.
-    isolate: false,
     sequence: { sequencer: SlowestFirst },
     // Tests of processes and timeouts can fail once on a busy machine; the reporter prints which ones were retried.
     retry: process.env.CI ? 1 : 0,

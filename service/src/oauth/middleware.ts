@@ -25,7 +25,7 @@ export function adaptReplies(ctx: Dependencies, provider: Provider, hooks: OAuth
       koa.status = 500;
       koa.body = { error: 'server_error' };
     }
-    if (koa.status >= 500 && isDatabaseUnavailable(koa.state['failure'])) answerUnavailable(koa);
+    if (koa.status >= 500 && isDatabaseUnavailable(koa.state.failure)) answerUnavailable(koa);
     if (koa.path.startsWith('/.well-known/')) completeDiscovery(koa, ctx.baseUrl);
     if (koa.path === '/oauth/revoke') completeRevocation(koa);
     if (koa.status >= 400) completeError(koa, id);

@@ -103,7 +103,7 @@ async function buildProvider(ctx: Dependencies, hooks: OAuthHooks): Promise<Prov
   authenticateByHash(ctx, provider);
   allowLocalhost(provider);
   provider.on('server_error', (koa, err) => {
-    koa.state['failure'] = err;
+    koa.state.failure = err;
     ctx.log.error({ err }, 'authorization server failed');
   });
   (provider as EventEmitter).on('error', (err: unknown) =>

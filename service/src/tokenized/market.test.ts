@@ -47,9 +47,9 @@ async function callAll(symbol = 'AAPLon', side = 'buy'): Promise<Outcome> {
   });
   const code = ({ status: http, body }: typeof quote) => (http === 200 ? 'ok' : String(body.code));
   const { tradable, ...shown } = status.body;
-  expect(shown['gross_max_active_notional_value'] === null).toBe(tradable === false);
+  expect(shown.gross_max_active_notional_value === null).toBe(tradable === false);
   // A closed market keeps the limits of one order; an asset that cannot be traded at all has none.
-  const ofOrder = [shown['gross_max_notional_value'], shown['gross_max_tokens']];
+  const ofOrder = [shown.gross_max_notional_value, shown.gross_max_tokens];
   if (tradable === true) expect(ofOrder).not.toContain(null);
   const until = (reply: typeof quote) => (reply.body.errors as { until?: string } | undefined)?.until;
   expect(until(quote)).toBe(code(quote) === code(transaction) ? until(transaction) : undefined);
