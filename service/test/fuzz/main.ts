@@ -113,8 +113,7 @@ try {
     const query: string[] = [];
     const headers: Record<string, string> = {};
     for (const { name, in: place, required, schema = {} } of operation.parameters) {
-      if (place === 'path')
-        path = path.replace(`{${name}}`, encodeURIComponent(text(value(schema)).slice(0, 300)));
+      if (place === 'path') path = path.replace(`{${name}}`, segment(text(value(schema)).slice(0, 300)));
       else if (required === true ? random.chance(0.95) : random.chance(0.4)) {
         const given = text(value(schema));
         if (place === 'query')
@@ -211,6 +210,11 @@ async function prepare(): Promise<{ tokens: string[]; known: string[] }> {
     /^[0-9a-f-]{36}$|^0x[0-9a-f]{40}$|^[a-z]+_[a-z]+$|^[A-Z]{2,6}on$/i.test(each),
   );
   return { tokens, known: [...new Set(ids)] };
+}
+
+/** Encodes a value of a path. An empty one or dots would name the path of another operation. */
+function segment(value: string): string {
+  return /^\.{0,2}$/.test(value) ? 'x' : encodeURIComponent(value);
 }
 
 async function json(path: string, body?: object): Promise<Record<string, unknown>> {
