@@ -48,11 +48,12 @@ test('unused grants are found among more used ones than a page holds', async () 
   await app.tokenFor({});
   await sql`insert into oauth_grants (id, client_id, user_id, payload, expires_at, inserted_at)
     select md5(i::text), 'partner-one', gen_random_uuid(), '{}', now() + interval '1 day', now() - interval '16 days'
-    from generate_series(1, 5000) i`.execute(db);
+    from generate_series(1, 5000) i on conflict do nothing`.execute(db);
   await sql`insert into oauth_artifacts (kind, hash, grant_id, payload, expires_at)
     select 'RefreshToken', sha256(id::bytea), id, '{}', now() + interval '1 day' from oauth_grants
-    where inserted_at < now() - interval '1 day' and id > '2'`.execute(db);
-  const { rows: before } = await sql`select from oauth_grants where id <= '2'`.execute(db);
+    where inserted_at < now() - interval '1 day' and id > '2' on conflict do nothing`.execute(db);
+  const { rows: before } = await sql`select from oauth_grants where id <= '2'
+    and inserted_at < now() - interval '1 day'`.execute(db);
   expect(before.length).toBeGreaterThan(100);
   await runHousekeeping(app.ctx);
   const { rows } = await sql<{ n: number }>`select count(*)::int as n from oauth_grants g
