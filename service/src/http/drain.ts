@@ -1,11 +1,19 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
 /** How long the node keeps serving after it reports that it is not ready, so that load balancers notice. */
 const ANNOUNCE_MS = 1_000;
 /** How long open requests may take to finish after that. */
 const FINISH_MS = 1_500;
+/** How long a connection may stay open without a request after that. */
+const SILENT_MS = 300;
 const CHECK_INTERVAL_MS = 20;
+
+/** How long the server tries to accept every connection that waits before it stops listening. */
+const ACCEPT_MS = 250;
+/** After this many turns of the event loop without a new connection, none waits: a turn accepts at least one. */
+const IDLE_TURNS = 2;
 
 /**
  * Returns a function that stops a server without losing requests. While it drains, every reply closes its connection,
@@ -26,11 +34,46 @@ export function prepareDrain(app: FastifyInstance, turnReadinessRed: () => void)
     turnReadinessRed();
     isDraining = true;
     await sleep(ANNOUNCE_MS);
+    await stopListening(app.server);
     const closing = app.close();
-    const end = performance.now() + FINISH_MS;
+    const start = performance.now();
+    const mayWait = async () => {
+      const waited = performance.now() - start;
+      if (waited < SILENT_MS) return (await countConnections(app.server)) > 0;
+      return waited < FINISH_MS && openRequests > 0;
+    };
     do await sleep(CHECK_INTERVAL_MS);
-    while (openRequests > 0 && performance.now() < end);
+    while (await mayWait());
     app.server.closeAllConnections();
     await closing;
   };
+}
+
+/**
+ * Stops listening once every connection is accepted. The operating system resets the ones that still wait when the
+ * socket closes, and a proxy may not repeat a request that it sent there. Requests are held back meanwhile, because
+ * handling them would delay accepting the next connection.
+ */
+async function stopListening(server: Server): Promise<void> {
+  const held: [IncomingMessage, ServerResponse][] = [];
+  const listeners = server.rawListeners('request') as ((...args: unknown[]) => void)[];
+  server.removeAllListeners('request').on('request', (...request) => held.push(request));
+  let idleTurns = 0;
+  const noticeConnection = () => {
+    idleTurns = 0;
+  };
+  server.on('connection', noticeConnection);
+  const end = performance.now() + ACCEPT_MS;
+  while (idleTurns < IDLE_TURNS && performance.now() < end) {
+    idleTurns++;
+    await nextTurn();
+  }
+  server.close();
+  server.off('connection', noticeConnection).removeAllListeners('request');
+  for (const listener of listeners) server.on('request', listener);
+  for (const request of held) server.emit('request', ...request);
+}
+
+function countConnections(server: Server): Promise<number> {
+  return new Promise((resolve) => server.getConnections((_error, count) => resolve(count ?? 0)));
 }
