@@ -1,16 +1,10 @@
 import { parseTransaction } from '@causeway/sandbox/simulators/solana/wire-transaction.ts';
 import { showHash } from '@causeway/service/chain/address.ts';
 import { associatedAccount } from '@causeway/service/chain/solana/addresses.ts';
+import { setLamports, setTokenAccount } from '../../service/test/support/solana-accounts.ts';
 import { startSolanaChain } from '../../service/test/support/solana-chain.ts';
 import { approveChecked, MINT } from '../../service/test/support/solana-instructions.ts';
-import {
-  FUND,
-  setLamports,
-  setTokenAccount,
-  signTransaction,
-  solanaKey,
-  UNIT,
-} from '../../service/test/support/solana-sale.ts';
+import { FUND, signTransaction, solanaKey, UNIT } from '../../service/test/support/solana-sale.ts';
 
 /** A wallet that has approved one dollar. */
 export type ApprovedWallet = { address: string; source: string; signature: string };

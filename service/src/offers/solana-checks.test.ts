@@ -1,11 +1,11 @@
 import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
 import { expect, test } from 'vitest';
 import { saleFile } from '../../test/support/offers.ts';
+import { setTokenAccount } from '../../test/support/solana-accounts.ts';
 import { freezeOrThaw, MINT } from '../../test/support/solana-instructions.ts';
 import {
   FUND,
   faucetKey,
-  setTokenAccount,
   solanaKey,
   solanaSaleFile,
   UNIT,

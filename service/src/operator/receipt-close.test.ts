@@ -2,10 +2,10 @@ import { encodeMessage } from '@causeway/contracts/encodings/solana-message.ts';
 import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { setTokenAccount } from '../../test/support/solana-accounts.ts';
 import {
   EXPIRY_SLOTS,
   FINALITY_SLOTS,
-  setTokenAccount,
   solanaKey,
   solanaWorker,
   UNIT,

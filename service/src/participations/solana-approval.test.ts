@@ -6,6 +6,7 @@ import {
 } from '@causeway/contracts/encodings/solana-message.ts';
 import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
 import { describe, expect, test } from 'vitest';
+import { setTokenAccount } from '../../test/support/solana-accounts.ts';
 import {
   approveChecked,
   approvePlain,
@@ -16,7 +17,6 @@ import {
 import {
   FUND,
   keyOfSeed,
-  setTokenAccount,
   solanaKey,
   solanaWorker,
   UNIT,

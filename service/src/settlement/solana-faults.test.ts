@@ -3,7 +3,8 @@ import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
 import { NO_FAULTS } from '@causeway/sandbox/simulators/solana/node.ts';
 import { parseTransaction } from '@causeway/sandbox/simulators/solana/wire-transaction.ts';
 import { base58 } from '@scure/base';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { setTokenAccount } from '../../test/support/solana-accounts.ts';
 import {
   approveChecked,
   freezeOrThaw,
@@ -17,7 +18,6 @@ import {
   FUND,
   faucetKey,
   type SolanaKey,
-  setTokenAccount,
   signTransaction,
   solanaKey,
   solanaWorker,
@@ -40,13 +40,6 @@ const sale = useSolanaSale({ nodes: 2 });
 const OPERATOR = solanaRoles.operator.address;
 const AMOUNT = 11n * UNIT;
 
-afterEach(() => {
-  for (const node of sale.solana.nodes) Object.assign(node.faults, NO_FAULTS);
-});
-
-const setFaults = (faults: object) => {
-  for (const node of sale.solana.nodes) Object.assign(node.faults, faults);
-};
 const settle = () => solanaWorker(sale).settle();
 const lamportsOf = (address: string) => sale.solana.chain.svm.balance(keyOf(address));
 
@@ -129,7 +122,7 @@ test.each(CHANGES)(
     const buyer = await sale.buyer(`changed ${name}`);
     const id = await sale.participate(buyer, AMOUNT);
     const [vault, operator] = [sale.balanceOf(VAULT), lamportsOf(OPERATOR)];
-    setFaults({ sending: { lateBySlots: 3 } });
+    sale.setFaults({ sending: { lateBySlots: 3 } });
     await settle();
     sale.land(payer ?? buyer, build(buyer.address, associatedAccount(buyer.address, MINT)));
     sale.mine(10);
@@ -186,13 +179,13 @@ test('a process that dies at any call of a node commits once', async () => {
 test('lamports at the address of a receipt are not taken for one', async () => {
   const buyer = await sale.buyer('fooled');
   const id = await sale.participate(buyer, AMOUNT);
-  setFaults({ sending: 'lost' });
+  sale.setFaults({ sending: 'lost' });
   await settle();
   sale.land(buyer, [transferLamports(buyer.address, receiptAddress(OPERATOR, id, 'commit'), 2_039_280n)]);
   sale.mine(FINALITY_SLOTS + 1);
   await settle();
   expect(await sale.statusOf(id)).toBe('submitted');
-  setFaults({ sending: 'now' });
+  sale.setFaults({ sending: 'now' });
   await solanaWorker(sale, { timings: { resendSeconds: -1 } }).round();
   await complete();
   expect(await sale.statusOf(id)).toBe('completed');
@@ -231,7 +224,7 @@ test('a refund cannot be asked for before the commit is final', async () => {
   expect(await sale.statusOf(id)).toBe('remitted');
 });
 
-/** Returns the chain with nodes that ask for this many times the rent. */
+/** Returns the chain, but its nodes report the rent multiplied by `factor`. */
 function expensiveChain(factor: number): SolanaChain {
   const chain = sale.app.ctx.chains.solana('solana_devnet');
   const { rpc } = chain;

@@ -1,23 +1,18 @@
 import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
-import { NO_FAULTS } from '@causeway/sandbox/simulators/solana/node.ts';
 import { Registry } from 'prom-client';
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { gaugesOf } from '../../test/support/sale.ts';
-import { MINT } from '../../test/support/solana-instructions.ts';
 import {
   FINALITY_SLOTS,
-  FUND,
   faucetKey,
   keyOfSeed,
-  setTokenAccount,
-  solanaKey,
   solanaWorker,
+  theft,
   UNIT,
   useSolanaSale,
   VAULT,
 } from '../../test/support/solana-sale.ts';
-import { associatedAccount } from '../chain/solana/addresses.ts';
-import { memo, transferChecked, transferLamports } from '../chain/solana/instructions.ts';
+import { memo, transferLamports } from '../chain/solana/instructions.ts';
 import { adoptForeignTransactions, listForeignTransactions } from '../operator/foreign-transactions.ts';
 import { SigningRefused } from '../operator/receipt-policy.ts';
 import { localSolanaSigner, type SolanaSigner } from '../operator/solana-signer.ts';
@@ -29,14 +24,6 @@ const sale = useSolanaSale();
 const CHAIN = 'solana_devnet';
 const operator = localSolanaSigner(solanaRoles.operator.seed);
 const standby = localSolanaSigner(solanaRoles.standby.seed);
-
-const setFaults = (faults: object) => {
-  for (const node of sale.solana.nodes) Object.assign(node.faults, faults);
-};
-afterEach(() => {
-  setFaults(NO_FAULTS);
-  for (const node of sale.solana.nodes) node.fault.set('none');
-});
 
 /** Lets as many slots pass as signed transactions need to expire, while nodes with this key are running. */
 async function waitOut(signer: SolanaSigner): Promise<void> {
@@ -76,7 +63,7 @@ describe('one row', () => {
         return operator.signTransaction(...args);
       },
     };
-    setFaults({ sending: 'lost' });
+    sale.setFaults({ sending: 'lost' });
     await solanaWorker(sale, { signer: refusing }).settle();
     expect([await sale.statusOf(refused), await sale.statusOf(signed)]).toEqual(['pending', 'submitted']);
     await solanaWorker(sale).settle();
@@ -86,7 +73,7 @@ describe('one row', () => {
     await renewing(refusing).round();
     expect([(await attemptsOf(refused)).length, (await attemptsOf(later)).length]).toEqual([1, 2]);
     expect(await sale.app.ctx.metrics.render()).toMatch(/waiting\{[^}]*reason="signer_policy"[^}]*\} [1-9]/);
-    setFaults({ sending: 'now' });
+    sale.setFaults({ sending: 'now' });
     await renewing().round();
     await complete(operator);
     expect([await sale.statusOf(refused), await sale.statusOf(signed)]).toEqual(['completed', 'completed']);
@@ -95,14 +82,10 @@ describe('one row', () => {
   test('that a foreign transaction names is not signed again', async () => {
     const buyer = await sale.buyer('foreign');
     const id = await sale.participate(buyer, 3n * UNIT);
-    setFaults({ sending: 'lost' });
+    sale.setFaults({ sending: 'lost' });
     await solanaWorker(sale).settle();
-    const thief = associatedAccount(solanaKey('thief').address, MINT);
-    setTokenAccount(sale.solana, thief, solanaKey('thief').address, 0n);
-    const source = associatedAccount(buyer.address, MINT);
-    const transfer = { source, mint: MINT, destination: thief, authority: FUND, amount: UNIT, decimals: 6 };
     const key = keyOfSeed(solanaRoles.standby.seed);
-    sale.land(buyer, [transferChecked({ ...transfer, signers: [key.address] }), memo(id)], [key]);
+    sale.land(buyer, [theft(sale, buyer.address, key.address), memo(id)], [key]);
     sale.mine(FINALITY_SLOTS + 1);
 
     // A worker of a replaced key only follows, and leaves the funds to the current one.
@@ -121,7 +104,7 @@ describe('one row', () => {
     await adoptForeignTransactions(sale.app.ctx.db, CHAIN);
     await renewing().round();
     expect(await attemptsOf(id)).toHaveLength(2);
-    setFaults({ sending: 'now' });
+    sale.setFaults({ sending: 'now' });
     sale.approve(buyer, 3n * UNIT);
     await renewing().round();
     await complete(operator);
@@ -144,7 +127,7 @@ describe('one row', () => {
 test('a cluster without a key raises an alert, even if a replaced key is still followed', async () => {
   const id = await sale.participate(await sale.buyer('no key'), 3n * UNIT);
   const { ctx } = sale.app;
-  setFaults({ sending: 'lost' });
+  sale.setFaults({ sending: 'lost' });
   await solanaWorker(sale).settle();
   await sale.participate(await sale.buyer('waits'), 3n * UNIT);
   const registry = new Registry();
@@ -162,7 +145,7 @@ test('a cluster without a key raises an alert, even if a replaced key is still f
   expect(await raised('operator_key_missing')).toBe(true);
   await settlement.stop();
   for (const node of sale.solana.nodes) node.fault.set('none');
-  setFaults({ sending: 'now' });
+  sale.setFaults({ sending: 'now' });
   // The circuit breaker lets requests through again a moment after the nodes have recovered.
   const settles = () =>
     renewing()

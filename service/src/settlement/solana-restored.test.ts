@@ -1,5 +1,4 @@
-import { NO_FAULTS } from '@causeway/sandbox/simulators/solana/node.ts';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { approveChecked, MINT, revoke } from '../../test/support/solana-instructions.ts';
 import {
   backUpRow,
@@ -16,10 +15,6 @@ import { associatedAccount } from '../chain/solana/addresses.ts';
 // A database that was restored from before a commit does not know what was sent. It must neither send it twice nor fail a
 // row whose money moves.
 const sale = useSolanaSale();
-
-afterEach(() => {
-  for (const node of sale.solana.nodes) Object.assign(node.faults, NO_FAULTS);
-});
 
 const settle = () => solanaWorker(sale).settle();
 

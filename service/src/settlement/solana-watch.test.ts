@@ -1,15 +1,15 @@
 import { readonly } from '@causeway/contracts/encodings/solana-message.ts';
 import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
-import { NO_FAULTS } from '@causeway/sandbox/simulators/solana/node.ts';
 import { afterEach, expect, test } from 'vitest';
+import { setTokenAccount } from '../../test/support/solana-accounts.ts';
 import { MINT, tokenInstruction } from '../../test/support/solana-instructions.ts';
 import {
   FINALITY_SLOTS,
   FUND,
   keyOfSeed,
-  setTokenAccount,
   solanaKey,
   solanaWorker,
+  theft,
   UNIT,
   useSolanaSale,
   VAULT,
@@ -24,20 +24,10 @@ const CHAIN = 'solana_devnet';
 const standby = keyOfSeed(solanaRoles.standby.seed);
 
 afterEach(async () => {
-  for (const node of sale.solana.nodes) Object.assign(node.faults, NO_FAULTS);
   await adoptForeignTransactions(sale.app.ctx.db, CHAIN);
 });
 
 const listForeign = () => listForeignTransactions(sale.app.ctx.db, CHAIN);
-
-/** Returns a transfer from the buyer to a thief by authority of the fund. */
-function theft(buyer: string) {
-  const thief = associatedAccount(solanaKey('thief').address, MINT);
-  setTokenAccount(sale.solana, thief, solanaKey('thief').address, 0n);
-  const source = associatedAccount(buyer, MINT);
-  const transfer = { source, mint: MINT, destination: thief, authority: FUND, amount: UNIT, decimals: 6 };
-  return transferChecked({ ...transfer, signers: [standby.address] });
-}
 
 test('transactions that cannot be read stop no round, and are looked at later', async () => {
   const buyer = await sale.buyer('unreadable');
@@ -45,7 +35,7 @@ test('transactions that cannot be read stop no round, and are looked at later', 
   const { settle } = solanaWorker(sale);
   await settle();
   sale.approve(buyer, UNIT);
-  sale.land(buyer, [theft(buyer.address)], [standby]);
+  sale.land(buyer, [theft(sale, buyer.address, standby.address)], [standby]);
   sale.mine(FINALITY_SLOTS + 1);
   for (const node of sale.solana.nodes) node.faults.recordsInner = false;
   await solanaWorker(sale).settle();
@@ -61,7 +51,7 @@ test('a round looks at a few transactions, and the next ones continue', async ()
   for (let i = 1n; i <= 25n; i++) sale.land(buyer, [transferLamports(buyer.address, standby.address, i)]);
   sale.mine(1);
   sale.approve(buyer, UNIT);
-  const signature = sale.land(buyer, [theft(buyer.address)], [standby]);
+  const signature = sale.land(buyer, [theft(sale, buyer.address, standby.address)], [standby]);
   sale.mine(FINALITY_SLOTS + 1);
   const { round } = solanaWorker(sale);
   await round();
@@ -90,7 +80,7 @@ test('a transfer that only mentions a fund and its keys is not reported', async 
 test('a transfer of a fund within a batch is reported', async () => {
   const buyer = await sale.buyer('batch');
   sale.approve(buyer, UNIT);
-  const { accounts, data } = theft(buyer.address);
+  const { accounts, data } = theft(sale, buyer.address, standby.address);
   const batch = tokenInstruction([Uint8Array.of(255, accounts.length, data.length), data], accounts);
   const signature = sale.land(buyer, [batch], [standby]);
   sale.mine(FINALITY_SLOTS + 1);
@@ -99,7 +89,7 @@ test('a transfer of a fund within a batch is reported', async () => {
   expect(await listForeign()).toMatchObject([{ signature }]);
 });
 
-test('the vaults are compared with what participations paid, and what the owner moved is told', async () => {
+test('a vault whose owner moved money is reported', async () => {
   const { db, chains } = sale.app.ctx;
   const compare = async () => (await compareVaults(db, chains.solana(CHAIN)))[0]?.moved ?? 0n;
   const before = await compare();

@@ -1,6 +1,7 @@
 import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
 import { NO_FAULTS } from '@causeway/sandbox/simulators/solana/node.ts';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { setTokenAccount } from '../../test/support/solana-accounts.ts';
 import { freezeOrThaw, MINT, revoke, setOwner } from '../../test/support/solana-instructions.ts';
 import {
   backUpRow,
@@ -9,7 +10,6 @@ import {
   FUND,
   faucetKey,
   keyOfSeed,
-  setTokenAccount,
   solanaKey,
   solanaWorker,
   UNIT,
@@ -31,17 +31,6 @@ import { requestRemit } from '../participations/remit.ts';
 
 const sale = useSolanaSale({ nodes: 2 });
 const OPERATOR = solanaRoles.operator.address;
-
-afterEach(() => {
-  for (const node of sale.solana.nodes) {
-    Object.assign(node.faults, NO_FAULTS);
-    node.fault.set('none');
-  }
-});
-
-const setFaults = (faults: object) => {
-  for (const node of sale.solana.nodes) Object.assign(node.faults, faults);
-};
 
 const receiptOf = (id: string, kind: 'commit' | 'remit' = 'commit') => receiptAddress(OPERATOR, id, kind);
 
@@ -90,13 +79,13 @@ describe('a commit', () => {
     const buyer = await sale.buyer('lost');
     const before = sale.balanceOf(VAULT);
     const id = await sale.participate(buyer, 7n * UNIT);
-    setFaults({ sending: 'lost' });
+    sale.setFaults({ sending: 'lost' });
     await solanaWorker(sale).settle();
     expect(sale.balanceOf(VAULT)).toBe(before);
-    setFaults({ sending: { lateBySlots: 20 } });
+    sale.setFaults({ sending: { lateBySlots: 20 } });
     await solanaWorker(sale, { timings: { renewSeconds: -1 } }).round();
     await solanaWorker(sale, { timings: { resendSeconds: -1 } }).round();
-    setFaults({ sending: 'now' });
+    sale.setFaults({ sending: 'now' });
     await solanaWorker(sale, { timings: { renewSeconds: -1 } }).round();
     sale.mine(40);
     await complete();
@@ -157,7 +146,7 @@ describe('a commit', () => {
     const id = await sale.participate(buyer, 12n * UNIT);
     sale.approve(buyer, 900n * UNIT);
     await solanaWorker(sale).settle();
-    setFaults({ hasHistory: false });
+    sale.setFaults({ hasHistory: false });
     for (let i = 0; i < 3; i++) await solanaWorker(sale, { timings: { renewSeconds: -1 } }).round();
     sale.mine(FINALITY_SLOTS + 1);
     await solanaWorker(sale).settle();
@@ -220,7 +209,7 @@ describe('keys', () => {
     const buyer = await sale.buyer('held');
     const before = sale.balanceOf(VAULT);
     const id = await sale.participate(buyer, 4n * UNIT);
-    setFaults({ sending: 'lost' });
+    sale.setFaults({ sending: 'lost' });
     await solanaWorker(sale).settle();
     const { db } = sale.app.ctx;
     const row = await db
@@ -233,7 +222,7 @@ describe('keys', () => {
       .set({ held_at: '2026-01-01T00:00:00Z' })
       .where('id', '=', row.user_id)
       .execute();
-    setFaults({ sending: 'now' });
+    sale.setFaults({ sending: 'now' });
     await solanaWorker(sale, { timings: { renewSeconds: -1 } }).round();
     expect(sale.balanceOf(VAULT)).toBe(before);
     await db.updateTable('users').set({ held_at: null }).where('id', '=', row.user_id).execute();

@@ -6,12 +6,14 @@ import {
 } from '@causeway/contracts/encodings/solana-message.ts';
 import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
 import { solanaDeployment } from '@causeway/sandbox/simulators/solana/genesis.ts';
+import { NO_FAULTS, type NodeFaults } from '@causeway/sandbox/simulators/solana/node.ts';
 import { parseTransaction } from '@causeway/sandbox/simulators/solana/wire-transaction.ts';
 import { base58 } from '@scure/base';
-import { afterAll, beforeAll } from 'vitest';
-import { associatedAccount, keyOf, SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/addresses.ts';
+import { afterAll, afterEach, beforeAll } from 'vitest';
+import { associatedAccount, keyOf } from '../../src/chain/solana/addresses.ts';
 import type { SolanaChain } from '../../src/chain/solana/client.ts';
-import { readTokenAccount, type TokenAccount } from '../../src/chain/solana/token-accounts.ts';
+import { transferChecked } from '../../src/chain/solana/instructions.ts';
+import type { TokenAccount } from '../../src/chain/solana/token-accounts.ts';
 import type { Config } from '../../src/config.ts';
 import { ed25519Key } from '../../src/ed25519-key.ts';
 import type { Offer } from '../../src/offers/catalogue.ts';
@@ -22,14 +24,13 @@ import { createSolanaWorker, RECEIPT_TIMINGS } from '../../src/settlement/solana
 import { type TestApp, testApp } from './app.ts';
 import { makeOffer, saleFile } from './offers.ts';
 import { gaugesOf } from './sale.ts';
+import { setLamports, setTokenAccount, tokenAccountOf } from './solana-accounts.ts';
 import { startSolanaChain, type TestSolana } from './solana-chain.ts';
 import { approveChecked, MINT } from './solana-instructions.ts';
 import { type Person, person, proveWallets } from './wallets.ts';
 
 /** One dollar in its smallest unit. */
 export const UNIT = 1_000_000n;
-const SOL = 1_000_000_000n;
-const RENT_EPOCH = 2n ** 64n - 1n;
 /** Slots after which a block is final on the test chain. */
 export const FINALITY_SLOTS = 8;
 /** Slots after which a signed transaction can no longer land and every node knows it. */
@@ -79,6 +80,8 @@ export type SolanaSale = {
   balanceOf(account: string): bigint;
   tokenAccount(account: string): TokenAccount | null;
   mine(slots: number): void;
+  /** Makes every node misbehave. */
+  setFaults(faults: Partial<NodeFaults>): void;
   close(): Promise<void>;
 };
 
@@ -151,6 +154,9 @@ export async function startSolanaSale(
     reasonOf: async (id) => (await read(id)).reason,
     balanceOf: (account) => tokenAccount(account)?.amount ?? 0n,
     mine: (slots) => chain.mine(slots),
+    setFaults: (faults) => {
+      for (const node of solana.nodes) Object.assign(node.faults, faults);
+    },
     close: async () => {
       await app.close();
       if (options.solana === undefined) await solana.stop();
@@ -158,14 +164,27 @@ export async function startSolanaSale(
   };
 }
 
-/** Starts a sale before the tests of a file and closes it after them. */
+/** Starts a sale before the tests of a file and closes it after them. Every test begins with nodes that work. */
 export function useSolanaSale(options: Parameters<typeof startSolanaSale>[0] = {}): SolanaSale {
   const sale = {} as SolanaSale;
   beforeAll(async () => {
     Object.assign(sale, await startSolanaSale(options));
   });
+  afterEach(() => {
+    sale.setFaults(NO_FAULTS);
+    for (const node of sale.solana.nodes) node.fault.set('none');
+  });
   afterAll(() => sale.close());
   return sale;
+}
+
+/** Returns a transfer from the buyer's account to a thief, by the authority of the fund and this signer. */
+export function theft({ solana }: SolanaSale, buyer: string, signer: string): Instruction {
+  const thief = associatedAccount(solanaKey('thief').address, MINT);
+  setTokenAccount(solana, thief, solanaKey('thief').address, 0n);
+  const source = associatedAccount(buyer, MINT);
+  const transfer = { source, mint: MINT, destination: thief, authority: FUND, amount: UNIT, decimals: 6 };
+  return transferChecked({ ...transfer, signers: [signer] });
 }
 
 export function solanaSaleFile() {
@@ -198,39 +217,6 @@ export function signTransaction(
 }
 
 export const faucetKey: SolanaKey = keyOfSeed(solanaRoles.faucet.seed);
-
-function accountOf(owner: string, lamports: bigint, data: Uint8Array) {
-  return { lamports, owner: keyOf(owner), data, executable: false, rentEpoch: RENT_EPOCH };
-}
-
-/** Reads a token account as of the latest slot. */
-export function tokenAccountOf({ chain }: TestSolana, account: string): TokenAccount | null {
-  const state = chain.svm.account(keyOf(account));
-  return readTokenAccount(
-    state && { owner: base58.encode(state.owner), lamports: state.lamports, data: Buffer.from(state.data) },
-  );
-}
-
-/** Gives a wallet lamports, as if it had always had them. */
-export function setLamports({ chain }: TestSolana, address: string, lamports = 10n * SOL): void {
-  chain.svm.setAccount(keyOf(address), accountOf(SYSTEM_PROGRAM, lamports, new Uint8Array()));
-}
-
-/** Writes a token account into the chain's state, as if it had always been there. */
-export function setTokenAccount(
-  { chain }: TestSolana,
-  account: string,
-  owner: string,
-  amount: bigint,
-  mint = MINT,
-): void {
-  const data = Buffer.alloc(165);
-  data.set(keyOf(mint), 0);
-  data.set(keyOf(owner), 32);
-  data.writeBigUInt64LE(amount, 64);
-  data.writeUInt8(1, 108);
-  chain.svm.setAccount(keyOf(account), accountOf(TOKEN_PROGRAM, 2_039_280n, data));
-}
 
 type WorkerChange = {
   timings?: Partial<ReceiptTimings>;

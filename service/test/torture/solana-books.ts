@@ -2,9 +2,10 @@ import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
 import { associatedAccount, keyOf, receiptAddress } from '../../src/chain/solana/addresses.ts';
 import type { Context } from '../../src/context.ts';
 import { readReport } from '../../src/participations/report-store.ts';
+import { tokenAccountOf } from '../support/solana-accounts.ts';
 import type { TestSolana } from '../support/solana-chain.ts';
 import { MINT } from '../support/solana-instructions.ts';
-import { tokenAccountOf, VAULT } from '../support/solana-sale.ts';
+import { VAULT } from '../support/solana-sale.ts';
 import { COMMITTED_STATUSES, type Row, sumAmounts } from './chain.ts';
 
 /** What every investor has at the start. */

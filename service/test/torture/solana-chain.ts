@@ -10,16 +10,10 @@ import { sql } from 'kysely';
 import { associatedAccount } from '../../src/chain/solana/addresses.ts';
 import type { Context } from '../../src/context.ts';
 import { adoptForeignTransactions } from '../../src/operator/foreign-transactions.ts';
+import { setLamports, setTokenAccount } from '../support/solana-accounts.ts';
 import { startSolanaChain, type TestSolana } from '../support/solana-chain.ts';
 import { approveChecked, MINT } from '../support/solana-instructions.ts';
-import {
-  FUND,
-  setLamports,
-  setTokenAccount,
-  signTransaction,
-  solanaKey,
-  solanaSaleFile,
-} from '../support/solana-sale.ts';
+import { FUND, signTransaction, solanaKey, solanaSaleFile } from '../support/solana-sale.ts';
 import type { TortureChain } from './chain.ts';
 import type { RandomChoices } from './random-choices.ts';
 import { checkSolanaBooks, INITIAL_DOLLARS } from './solana-books.ts';
