@@ -23,6 +23,6 @@ export async function recordDecision(db: Db, decision: Decision): Promise<void> 
 /** Like `recordDecision`, but runs in the background, so that the request does not wait for it. */
 export function recordRefusal({ db, log }: Pick<Kernel, 'db' | 'log'>, decision: Decision): void {
   recordDecision(db, decision).catch((err: unknown) =>
-    log.warn({ err, request_id: decision.requestId }, 'recording a refusal failed'),
+    log.warn({ err, request_id: decision.requestId }, 'could not record a refusal in the audit log'),
   );
 }

@@ -23,7 +23,8 @@ test('binaries that cannot be linked or reached in the package run from a copy',
   await cp(findPackage(), native, { recursive: true });
   for (const entry of await readdir(join(native, 'lib'), { withFileTypes: true }))
     if (entry.isSymbolicLink()) await rm(join(native, 'lib', entry.name));
-  // File modes do not restrict root, but the server's user cannot enter the parent folder.
+  // Linking fails in a read-only folder. As root it succeeds, but the server runs as another user, who cannot enter
+  // the parent folder. Either way a copy is needed.
   await chmod(join(native, 'lib'), 0o500);
   cleanups.push(() => chmod(join(native, 'lib'), 0o700));
   const folder = await mkdtemp(join(tmpdir(), 'causeway-copy-'));

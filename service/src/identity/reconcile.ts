@@ -54,7 +54,7 @@ export async function checkNext(ctx: Context, userId: string | null = null): Pro
     const failure = upstreamFailureOf(err);
     const backoff = Math.min(2 ** Math.min(due.attempts, 12), MAX_BACKOFF_S);
     await postponeCheck(ctx.db, due.user_id, Math.max(backoff, failure?.retryAfterSeconds ?? 0));
-    ctx.log.warn({ err, user_id: due.user_id }, 'applicant read failed');
+    ctx.log.warn({ err, user_id: due.user_id }, 'could not check an applicant');
     return failure === undefined || failure.kind === 'invalid_response'
       ? 'worked'
       : { pause: failure.retryAfterSeconds * 1000 };

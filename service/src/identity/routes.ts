@@ -24,7 +24,7 @@ export const identityWebhookRoutes = [
     method: 'POST',
     path: '/webhooks/identity',
     operationId: 'receiveIdentityEvent',
-    summary: 'Receive an event of the identity provider',
+    summary: 'Receive an event from the identity provider',
     description:
       'Only for the identity provider. The signature of the body is verified before anything else.',
     rawBody: true,

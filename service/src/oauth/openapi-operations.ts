@@ -160,7 +160,7 @@ export const oauthOperations: readonly ExtraOperation[] = [
     method: 'get',
     path: '/oauth/jwks',
     operationId: 'getKeys',
-    summary: 'Get the keys that sign ID tokens',
+    summary: 'Get the public keys that verify ID tokens',
     description: 'A JSON Web Key Set. Keys rotate: fetch it again when you see an unknown `kid`.',
     security: [],
     reply: KeySet,

@@ -28,7 +28,7 @@ export type SettlementDriver = {
   reset(): void;
   /** Advances every open transaction by one step. */
   follow(lease: Lease): Promise<Progress>;
-  /** Sends the oldest revocation of an allow-list entry. Returns how many were handled. */
+  /** Sends the oldest due revocation of an allow-list entry, or postpones it if it is blocked. Returns 0 if none is due. */
   revokeNext(): Promise<number>;
   /** Returns the rows that the chain has not committed yet, and completes the others. */
   skipCommitted(rows: SettlementRow[]): Promise<SettlementRow[]>;

@@ -16,7 +16,7 @@ const BLOCKED_DELAY_SECONDS = 30;
 /** The alert outlasts the delay, so that it does not flicker between two attempts. */
 const ALERT_OVERLAP_SECONDS = 5;
 
-/** Sends the oldest revocation of an allow-list entry. Returns how many were handled, or 0 if none is due. */
+/** Sends the oldest revocation of an allow-list entry. Returns 1, or 0 if none is due. */
 export async function revokeNext(worker: EvmParts): Promise<number> {
   const { ctx, account } = worker;
   const next = await findNextRevocation(ctx.db, account.chain.name);

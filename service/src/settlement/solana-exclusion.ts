@@ -7,9 +7,9 @@ import type { SettlementRow } from './store.ts';
 const MAX_LAG_BLOCKS = 50n;
 
 /**
- * Returns whether no commit of the row, whoever signed it, has landed or can still land. A restored database may have
- * lost transactions that it signed, so a row that is short of funds fails only once everything signed until then has
- * expired. Otherwise the user could approve again, and a lost commit would take money for a failed row.
+ * Returns true once no commit of the row can land any more and none has landed, by any key. A restored database may
+ * have forgotten transactions that it signed, so a row that is short of funds fails only after all of those have
+ * expired. Otherwise the user could approve again, and a forgotten commit would take money for a failed row.
  */
 export async function isCommitExcluded(parts: SolanaParts, row: SettlementRow): Promise<boolean> {
   const { account, expiries } = parts;

@@ -69,7 +69,7 @@ export async function findHolding(
 }
 
 export type Earlier = {
-  /** The order of an earlier run of the same request, if it may have used up an attestation. */
+  /** The order that an earlier request with the same idempotency key placed, if it may have used up an attestation. */
   claimed: StoredOrder | undefined;
   /** The open order of the wallet and asset. */
   holding: StoredOrder | undefined;

@@ -53,7 +53,7 @@ export function useTokenizedPurchase({ offer, deployment, wallet, onDone }: Inpu
         onDone?.(result);
         return result;
       } catch (error) {
-        // The order stays open until it is sent or expires, and the service rejects a second one.
+        // An order that is not sent yet stays open, and the service rejects a second one until it expires.
         if ((error as { phase?: unknown }).phase === 'confirming') openOrder.current = null;
         throw error;
       }
