@@ -1,6 +1,8 @@
 import type { Hex } from 'viem';
-import { isSwapOf } from '../chain/evm/swapped-event.ts';
-import { readOutcome, readSwaps } from '../chain/evm/tokenized-swap.ts';
+import { readBlocks } from '../chain/evm/blocks.ts';
+import { readFinality } from '../chain/evm/finality.ts';
+import { type ExecutedSwap, isSwapOf } from '../chain/evm/swapped-event.ts';
+import { readSwaps } from '../chain/evm/tokenized-swap.ts';
 import type { Context } from '../context.ts';
 import { appendEvent } from '../events/event.ts';
 import { toTimestamp } from '../http/wire.ts';
@@ -60,34 +62,41 @@ function groupByContract(orders: readonly StoredOrder[]): StoredOrder[][] {
   return [...groups.values()];
 }
 
-/** Settles orders of one contract from the confirmed blocks that were not searched yet. */
+/**
+ * Settles orders of one contract from the final blocks that were not searched yet. Outcomes are never taken back, so a
+ * block that a reorganisation can still undo decides nothing.
+ */
 async function settleGroup(ctx: Context, orders: StoredOrder[]): Promise<void> {
   const [first] = orders;
   if (first === undefined) return;
   const chain = ctx.chains.evm(first.chain);
-  const settled = (await chain.client.getBlockNumber()) - BigInt(chain.facts.confirmations - 1);
-  const { timestamp } = await chain.client.getBlock({ blockNumber: settled });
-  const startOf = ({ from_block }: StoredOrder) => from_block ?? 0n;
+  const [head] = await readBlocks(chain, ['latest']);
+  const { final } = await readFinality(chain, head);
   let from = orders.map(startOf).reduce((lowest, block) => (block < lowest ? block : lowest));
   let waiting = orders;
-  for (let i = 0; i < MAX_RANGES && from <= settled && waiting.length > 0; i++) {
-    const to = from + RANGE_BLOCKS - 1n < settled ? from + RANGE_BLOCKS - 1n : settled;
-    const swaps = await readSwaps(chain, first.swap, from, to);
+  for (let i = 0; i < MAX_RANGES && from <= final && waiting.length > 0; i++) {
+    const to = from + RANGE_BLOCKS - 1n < final ? from + RANGE_BLOCKS - 1n : final;
+    const { swaps, timestamp } = await readSwaps(chain, first.swap, from, to);
     const executed = waiting.flatMap((order) => {
-      const log = swaps.find((each) => isSwapOf(each, toOutcomeQuery(order)));
+      const log = swaps.find((each) => isSwapOf(each, toSwap(order)));
       return log === undefined ? [] : [{ order, hash: log.transactionHash }];
     });
     for (const { order, hash } of executed) await finishOrder(ctx, order, 'executed', hash);
     waiting = waiting.filter((order) => !executed.some((each) => each.order === order));
-    const searched = waiting.filter((order) => startOf(order) <= to).map(({ id }) => id);
-    await advanceSearch(ctx.db, searched, to + 1n - OVERLAP_BLOCKS);
+    const searched = waiting.filter((order) => startOf(order) <= to);
+    await advanceSearch(
+      ctx.db,
+      searched.map(({ id }) => id),
+      to + 1n - OVERLAP_BLOCKS,
+    );
+    for (const order of to === final ? searched : [])
+      if (timestamp > (order.attestation?.expiration ?? timestamp))
+        await finishOrder(ctx, order, 'expired', null);
     from = to + 1n;
   }
-  if (from <= settled) return;
-  for (const order of waiting)
-    if (startOf(order) <= settled && timestamp > (order.attestation?.expiration ?? timestamp))
-      await finishOrder(ctx, order, 'expired', null);
 }
+
+const startOf = ({ from_block }: StoredOrder) => from_block ?? 0n;
 
 /** Ends an expired order whose calldata was never issued, and so cannot be executed. */
 async function abandonOrder(ctx: Context, { id, state, expires_at }: StoredOrder): Promise<void> {
@@ -114,18 +123,17 @@ async function finishOrder(
 /** Releases an order that is executed in the latest block, even if that block is not final yet. */
 export async function releaseIfExecuted(ctx: Context, order: StoredOrder): Promise<boolean> {
   if (order.state !== 'live' || order.attestation === null) return false;
-  const { executed } = await readOutcome(ctx.chains.evm(order.chain), toOutcomeQuery(order), 1);
-  if (executed === null) return false;
+  const chain = ctx.chains.evm(order.chain);
+  const [head] = await readBlocks(chain, ['latest']);
+  if (head.number < startOf(order)) return false;
+  const { swaps } = await readSwaps(chain, order.swap, startOf(order), head.number);
+  if (!swaps.some((each) => isSwapOf(each, toSwap(order)))) return false;
   await releaseOrder(ctx.db, order.id, toTimestamp(ctx.clock.micros()));
   return true;
 }
 
-function toOutcomeQuery({ swap, wallet, token, asset, attestation, from_block }: StoredOrder) {
-  return {
-    ...{ swap, wallet, input: token, output: asset, fromBlock: from_block ?? 0n },
-    attestationId: attestation?.attestationId ?? 0n,
-    expiration: attestation?.expiration ?? 0n,
-  };
+function toSwap({ wallet, token, asset, attestation }: StoredOrder): ExecutedSwap {
+  return { wallet, input: token, output: asset, attestationId: attestation?.attestationId ?? 0n };
 }
 
 export function startOrderWatch(ctx: Context): () => Promise<void> {

@@ -1,13 +1,16 @@
 import { tokenizedSwapAbi } from '@causeway/contracts/encodings/tokenized-abi.ts';
 import type { Hex } from 'viem';
-import { numberToHex } from 'viem/utils';
+import { hexToBigInt, isHex, numberToHex } from 'viem/utils';
+import { UpstreamFailure } from '../../outbound/failure.ts';
 import { toLowerHex } from '../address.ts';
+import type { RpcReply } from '../rpc/endpoint.ts';
+import { NodeError, rpcError } from '../rpc/failures.ts';
+import { resultOf } from '../rpc/reply.ts';
 import type { EvmChain } from './client.ts';
 import { asWords, contractCall } from './contract-call.ts';
-import { callNode } from './node-call.ts';
 import { optionalView } from './optional-view.ts';
 import type { EventLog } from './receipts.ts';
-import { isSwapOf, SWAPPED_TOPIC } from './swapped-event.ts';
+import { SWAPPED_TOPIC } from './swapped-event.ts';
 
 const STATE_STOPPED = 2n;
 const PAUSE_ALL = 2n;
@@ -73,48 +76,40 @@ export function readDomainSeparator({ reader }: EvmChain, swap: Hex): Promise<He
   return reader.read(contractCall(swap, tokenizedSwapAbi, 'domainSeparator', []));
 }
 
-export type AttestationQuery = {
-  swap: Hex;
-  wallet: Hex;
-  input: Hex;
-  output: Hex;
-  attestationId: bigint;
-  /** Seconds since the epoch. */
-  expiration: bigint;
-  fromBlock: bigint;
-};
-
 /** A `Swapped` event of any deployment; `isSwapOf` reads it. */
 export type SwapLog = EventLog & { transactionHash: Hex };
 
 /**
- * Finds the transaction that executed an attestation and returns whether the attestation has expired. Ignores blocks
- * with fewer than `confirmations` confirmations.
+ * Reads the swaps in a range of blocks, and the timestamp of its last block in seconds since the epoch. Filters by address
+ * and first topic only: deployments index different arguments. One node answers both, and only if it has the last block:
+ * a node that lags behind would leave out the latest swaps.
  */
-export async function readOutcome(
-  chain: EvmChain,
-  { swap, expiration, fromBlock, ...execution }: AttestationQuery,
-  confirmations: number,
-): Promise<{ executed: Hex | null; isOver: boolean }> {
-  const head = await chain.client.getBlockNumber();
-  const settled = head - BigInt(confirmations - 1);
-  if (settled < fromBlock) return { executed: null, isOver: false };
-  const [block, logs] = await Promise.all([
-    chain.client.getBlock({ blockNumber: settled }),
-    readSwaps(chain, swap, fromBlock, settled),
-  ]);
-  const found = logs.find((log) => isSwapOf(log, execution));
-  return { executed: found?.transactionHash ?? null, isOver: block.timestamp > expiration };
-}
-
-/** Reads the swaps in a range of blocks by address and first topic only: deployments index different arguments. */
 export async function readSwaps(
-  chain: EvmChain,
+  { rpc, name }: EvmChain,
   swap: Hex,
   fromBlock: bigint,
   toBlock: bigint,
-): Promise<SwapLog[]> {
-  const range = { fromBlock: numberToHex(fromBlock), toBlock: numberToHex(toBlock) };
-  const filter = { address: swap, topics: [SWAPPED_TOPIC], ...range };
-  return (await callNode(chain, 'eth_getLogs', [filter])) as SwapLog[];
+): Promise<{ swaps: SwapLog[]; timestamp: bigint }> {
+  const [from, to] = [numberToHex(fromBlock), numberToHex(toBlock)];
+  const filter = { address: swap, topics: [SWAPPED_TOPIC], fromBlock: from, toBlock: to };
+  const calls = [
+    { method: 'eth_getBlockByNumber', params: [to, false] },
+    { method: 'eth_getLogs', params: [filter] },
+  ];
+  try {
+    const [block, logs] = await rpc.batch(calls, ([reply]) => void timestampOf(reply, toBlock));
+    return { swaps: (resultOf(logs) ?? []) as SwapLog[], timestamp: timestampOf(block, toBlock) };
+  } catch (error) {
+    if (!(error instanceof NodeError)) throw error;
+    throw rpcError(
+      name,
+      new UpstreamFailure('invalid_response', 'the node rejected a log query', { cause: error }),
+    );
+  }
+}
+
+function timestampOf(reply: RpcReply | undefined, number: bigint): bigint {
+  const { timestamp } = (resultOf(reply) ?? {}) as { timestamp?: unknown };
+  if (isHex(timestamp)) return hexToBigInt(timestamp);
+  throw new UpstreamFailure('invalid_response', `the node has no block ${number}`);
 }

@@ -1,0 +1,100 @@
+import type { Hex } from 'viem';
+import { toHex } from 'viem/utils';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { MARKET_OPEN, startTokenizedWorld, type TokenizedWorld } from '../../test/support/venue.ts';
+import type { EvmChain } from '../chain/evm/client.ts';
+import { settleOrders } from './watch.ts';
+
+let world: TokenizedWorld;
+let time = MARKET_OPEN;
+/** The `finalized` block of the node. */
+let finalized = 0n;
+/** Whether the nodes have not heard of the latest blocks yet when they are asked for swaps. */
+let lags = false;
+
+beforeAll(async () => {
+  world = await startTokenizedWorld();
+  const { chains } = world.app.ctx;
+  const evm = chains.evm.bind(chains);
+  vi.spyOn(chains, 'evm').mockImplementation((name) => asRollUp(evm(name)));
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  time += 600_000;
+  world.app.clock.set(time);
+  await world.chain.chain.mine(1);
+  world.venue.state.session = 'regular';
+  lags = false;
+  finalized = await headNumber();
+  await world.app.ctx.db.deleteFrom('events').execute();
+  await world.app.ctx.db.deleteFrom('tokenized_orders').execute();
+});
+
+/** Returns the chain as a roll-up has it: blocks are produced long before the chain below makes them final. */
+function asRollUp(chain: EvmChain): EvmChain {
+  const batch: typeof chain.rpc.batch = async (calls, accept) => {
+    const tags = calls.map(({ params }) => (params as unknown[])[0]);
+    if (tags.includes('finalized')) return tags.map(() => ({ result: { number: toHex(finalized) } }));
+    if (!lags || !calls.some(({ method }) => method === 'eth_getLogs')) return chain.rpc.batch(calls, accept);
+    const replies = calls.map(({ method }) => ({ result: method === 'eth_getLogs' ? [] : null }));
+    accept?.(replies);
+    return replies;
+  };
+  const facts = { ...chain.facts, finalityTags: true, confirmations: 3, refundDepth: 5 };
+  return { ...chain, facts, rpc: { ...chain.rpc, batch } };
+}
+
+const headNumber = () => world.chain.direct.getBlockNumber();
+
+async function executeOrder() {
+  const { body } = await world.user.call('POST', '/v1/tokenized/swap/transaction', {
+    ...{ amount: '5000000', chain: 'ethereum_sepolia', symbol: 'AAPLon' },
+    wallet_address: world.wallet.address,
+  });
+  expect(await world.send(world.wallet.key, body.to as Hex, body.data as Hex)).toBe('success');
+}
+
+async function settledEvents() {
+  await settleOrders(world.app.ctx);
+  const events = await world.app.ctx.db.selectFrom('events').select('type').orderBy('written').execute();
+  return events.map(({ type }) => type).filter((type) => type !== 'tokenized_swap.issued');
+}
+
+describe('the outcome of an order on a roll-up', () => {
+  test('is recorded when its block is final, however many blocks follow before', async () => {
+    await executeOrder();
+    const executedIn = await headNumber();
+    await world.chain.chain.mine(20);
+    finalized = executedIn - 1n;
+    expect(await settledEvents()).toEqual([]);
+    finalized = executedIn;
+    expect(await settledEvents()).toEqual(['tokenized_swap.executed']);
+  });
+
+  test('is expired if a reorganisation undoes the execution, and no event says otherwise', async () => {
+    await executeOrder();
+    await world.chain.chain.mine(10);
+    finalized = (await headNumber()) - 11n;
+    expect(await settledEvents()).toEqual([]);
+    await world.chain.chain.reorg({ depth: 11, transactions: 'drop' });
+    world.app.clock.advance(31);
+    await world.chain.chain.mine(1);
+    expect(await settledEvents()).toEqual([]);
+    finalized = await headNumber();
+    expect(await settledEvents()).toEqual(['tokenized_swap.expired']);
+  });
+
+  test('is not expired by a node that lacks the final block', async () => {
+    await executeOrder();
+    world.app.clock.advance(31);
+    await world.chain.chain.mine(1);
+    finalized = await headNumber();
+    lags = true;
+    const warn = vi.spyOn(world.app.ctx.log, 'warn').mockImplementation(() => undefined);
+    expect(await settledEvents()).toEqual([]);
+    expect(warn).toHaveBeenCalledOnce();
+    warn.mockRestore();
+    lags = false;
+    expect(await settledEvents()).toEqual(['tokenized_swap.executed']);
+  });
+});
