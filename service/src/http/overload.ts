@@ -39,9 +39,13 @@ export function watchOverload(
   });
   let isSaturated = false;
   let laggingSamples = 0;
+  let sampledAt = performance.now();
   const timer = setInterval(() => {
     const expectedWaitMs = (waiting() / Math.max(acquired, 1)) * SAMPLE_INTERVAL_MS;
-    const lagMs = delay.mean / NANOSECONDS_PER_MS;
+    const now = performance.now();
+    // The delay is measured from the second turn of the loop after a reset. Without one, this turn took the whole sample.
+    const lagMs = delay.count === 0 ? now - sampledAt : delay.mean / NANOSECONDS_PER_MS;
+    sampledAt = now;
     laggingSamples = lagMs > limits.maxEventLoopLagMs ? laggingSamples + 1 : 0;
     isSaturated = expectedWaitMs > limits.maxPoolWaitMs || laggingSamples >= MAX_LAGGING_SAMPLES;
     acquired = 0;
