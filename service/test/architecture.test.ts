@@ -105,6 +105,13 @@ describe('rules', () => {
     expect(wrong.map(name)).toEqual([]);
   });
 
+  test('nothing notifies inside a transaction, because NOTIFY makes all commits wait for each other', () => {
+    expect(matching(service, /pg_notify|`notify /i).map(name)).toEqual([
+      'db/notify.ts',
+      'db/session-check.ts',
+    ]);
+  });
+
   test('only config.ts reads the environment', () => {
     expect(matching(service, /process\.env\b(?!\.PATH)/).map(name)).toEqual(['config.ts']);
   });

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { createFairQueue } from '../jobs/fair-queue.ts';
 import { columnTypes } from './column-types.ts';
 import { followPrimary, openHosts, retryOnOtherHosts } from './hosts.ts';
+import { notifyOnCommit } from './notify.ts';
 import { nameStatements } from './statements.ts';
 import type { Database } from './tables.ts';
 import { type TransactionTags, tagTransactions } from './tagged-transactions.ts';
@@ -69,7 +70,7 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
   });
   const connections = nameStatements(pool, queue);
   const laneOf = (partnerId: string): Lane => {
-    const dialect = new PostgresDialect({ pool: connections(partnerId) });
+    const dialect = notifyOnCommit(new PostgresDialect({ pool: connections(partnerId) }));
     return {
       db: new Kysely<Database>({ dialect }),
       tagged: (tags) => new Kysely<Database>({ dialect: tagTransactions(dialect, tags) }),

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { UserKind } from '../accounts/user.ts';
+import { notifyAfterCommit } from '../db/notify.ts';
 import type { Db } from '../db/pool.ts';
 import { toTimestamp } from '../http/wire.ts';
 import type { Review } from './provider.ts';
@@ -44,10 +45,10 @@ export async function setApplicantId(db: Db, userId: string, applicantId: string
   return rows.length === 1;
 }
 
-/** Makes the applicant due now and wakes the workers. */
+/** Makes the applicant due now and wakes the workers after the commit. */
 export async function markDue(db: Db, userId: string): Promise<void> {
   await sql`update identity_applicants set due_at = now() where user_id = ${userId}`.execute(db);
-  await sql`select pg_notify(${IDENTITY_CHANNEL}, '')`.execute(db);
+  await notifyAfterCommit(db, IDENTITY_CHANNEL);
 }
 
 /** Schedules a check after a token was issued, in case the webhook about the new applicant gets lost. */

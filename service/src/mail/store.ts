@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { notifyAfterCommit } from '../db/notify.ts';
 import type { Db } from '../db/pool.ts';
 
 export const MAIL_CHANNEL = 'mail_outbox';
@@ -11,10 +12,10 @@ export type ClaimedMail = { id: string; mail: Buffer; attempts: number };
  */
 const RETRY_DELAY = sql.raw("least(interval '1 minute' * power(2, least(attempts, 6)), interval '1 hour')");
 
-/** Inserts a sealed mail and notifies the workers when the transaction commits. */
+/** Inserts a sealed mail and notifies the workers after the transaction has committed. */
 export async function insertMail(db: Db, id: string, mail: Buffer): Promise<void> {
   await db.insertInto('mail_outbox').values({ id, mail }).execute();
-  await sql`select pg_notify(${MAIL_CHANNEL}, '')`.execute(db);
+  await notifyAfterCommit(db, MAIL_CHANNEL);
 }
 
 /** Claims the mail that is due first; no other worker gets it before its next attempt. */

@@ -59,10 +59,6 @@ export async function insertRow(tx: Db, row: NewParticipation, clock: Clock): Pr
   return numInsertedOrUpdatedRows === 1n;
 }
 
-export async function notify(db: Db, channel: string, payload: string): Promise<void> {
-  await sql`select pg_notify(${channel}, ${payload})`.execute(db);
-}
-
 /** Returns the participations with this approval, starting with the one that holds it. */
 export async function listByApproval(db: Db, chain: string, hash: Buffer) {
   return db

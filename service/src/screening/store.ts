@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { notifyAfterCommit } from '../db/notify.ts';
 import type { Db } from '../db/pool.ts';
 import type { SanctionsHits, SanctionsList } from '../db/screening-tables.ts';
 import type { AddressList } from './list-file.ts';
@@ -30,7 +31,7 @@ export async function saveAcceptedList(
 }
 
 export async function notifyNodes(db: Db): Promise<void> {
-  await sql`select pg_notify(${SANCTIONS_CHANNEL}, '')`.execute(db);
+  await notifyAfterCommit(db, SANCTIONS_CHANNEL);
 }
 
 export async function recordRefusal(
