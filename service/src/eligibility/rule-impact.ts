@@ -17,7 +17,7 @@ export type RuleImpact = Gains & { before: number; after: number; rules: Map<str
 
 /** Counts how many users would gain or lose eligibility. Streams the users, and holds one batch in memory. */
 export async function measureImpact(
-  ctx: Pick<Context, 'db' | 'sealing' | 'config' | 'clock'>,
+  ctx: Pick<Context, 'pool' | 'sealing' | 'config' | 'clock'>,
   changes: readonly RuleChange[],
   onProgress: (done: number) => void,
 ): Promise<RuleImpact[]> {

@@ -14,7 +14,7 @@ import { readOfferBySlug } from './store.ts';
 
 /** A multiple of 60. PLAN_USERS=1000020 measures the time for a million. */
 const USERS = Number(process.env.PLAN_USERS ?? 600);
-const BATCH = 20_000;
+const BATCH = 5_000;
 const folder = mkdtempSync(join(tmpdir(), 'causeway-plan-'));
 let one: TestApp;
 

@@ -6,7 +6,7 @@ import * as store from './store.ts';
 
 export type FactsOfUser = { isHeld: boolean; facts: UserFacts };
 
-type Parts = Pick<Context, 'db' | 'sealing' | 'config'>;
+type Parts = Pick<Context, 'pool' | 'sealing' | 'config'>;
 
 const BATCH_SIZE = 5_000;
 const BEFORE_ALL_IDS = '00000000-0000-0000-0000-000000000000';
@@ -18,11 +18,11 @@ export function countUsers({ db }: Pick<Context, 'db'>): Promise<number> {
 
 /** Reads the facts of every user in batches. The next batch is read while the caller works on the current one. */
 export async function* readAllFacts(
-  { db, sealing, config }: Parts,
+  { pool, sealing, config }: Parts,
   optionIds: readonly string[],
 ): AsyncGenerator<FactsOfUser[]> {
   const parts = { config, openPiiFacts: (id: string, sealed: Buffer) => openFacts(sealing, id, sealed) };
-  const read = (after: string) => store.listNextFacts(db, after, optionIds, BATCH_SIZE);
+  const read = (after: string) => store.listNextFacts(pool, after, optionIds, BATCH_SIZE);
   let next = read(BEFORE_ALL_IDS);
   for (;;) {
     const rows = await next;
