@@ -107,6 +107,8 @@ export type Config = {
   solanaReceiptDays: number;
   /** How long a participation may wait for its commit. */
   pendingTtlHours: number;
+  /** What one person may refund in 24 hours without a second person's confirmation; null = no limit. */
+  refundDailyLimitUsd: number | null;
   /** Ending a participation larger than this requires two RPC providers to agree, if the chain has two. */
   settlementQuorumUsd: number;
   /** Notes about the environment that do not prevent a start. */
@@ -208,6 +210,7 @@ function readConfig(env: Environment, source: Source): Config {
     solanaMaxPrice: BigInt(read('SOLANA_MAX_PRIORITY_FEE') ?? 0),
     solanaReceiptDays: read('SOLANA_RECEIPT_DAYS'),
     pendingTtlHours: read('PENDING_TTL_HOURS'),
+    refundDailyLimitUsd: read('REFUND_DAILY_LIMIT_USD'),
     settlementQuorumUsd: read('SETTLEMENT_QUORUM_USD'),
     operatorMaxFee: BigInt(read('OPERATOR_MAX_FEE_GWEI') ?? 0) * 1_000_000_000n,
     warnings: names.warnings,

@@ -59,6 +59,11 @@ export const SETTLEMENT = {
     'A participation that was not committed this many hours after its creation fails, because the user may no longer want it.',
     { default: '24' },
   ),
+  REFUND_DAILY_LIMIT_USD: setting(
+    integer(0, 999_999_999),
+    'What one person, by the OS user who runs the command, may refund in 24 hours, in US dollars. For more, `participation remit` and `offer refund` store a request that another OS user must confirm with `causeway participation confirm`. Set it where commands run.',
+    { defaultNote: 'no limit' },
+  ),
   SETTLEMENT_QUORUM_USD: setting(
     integer(0, 999_999_999),
     'A participation above this amount in US dollars ends only when two RPC providers agree on its outcome. URLs of one registrable domain count as one provider, unless they declare theirs: `https://node.example/#provider=NAME`. Without effect on chains with a single provider.',

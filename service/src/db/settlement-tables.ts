@@ -10,6 +10,7 @@ export interface SettlementTables {
   operator_attempts: OperatorAttempts;
   participations: Participations;
   settlement_pauses: SettlementPauses;
+  refund_requests: RefundRequests;
 }
 
 export interface Events {
@@ -142,5 +143,15 @@ export interface SettlementPauses {
   subject: string;
   reason: 'operator' | 'unreconciled';
   message: string;
+  inserted_at: Generated<string>;
+}
+
+export interface RefundRequests {
+  id: string;
+  operator: string;
+  participation_ids: string[];
+  amount_usd: string;
+  state: 'allowed' | 'unconfirmed' | 'confirmed';
+  confirmed_by: Generated<string | null>;
   inserted_at: Generated<string>;
 }

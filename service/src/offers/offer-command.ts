@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
 import type { Config } from '../config.ts';
@@ -124,7 +125,8 @@ async function refund(ctx: ApplyContext, [slug = '']: string[], values: Values):
   if (values.yes !== true && !(await confirm()))
     throw new OfferRefusedError(['Not confirmed. Use --yes to refund without asking.']);
   const progress = showProgress(count, process.stderr);
-  const done = await refundOffer(ctx, offerId, progress.at);
+  const operator = { name: userInfo().username, limitUsd: ctx.config.refundDailyLimitUsd };
+  const done = await refundOffer(ctx, operator, offerId, progress.at);
   progress.end();
   console.log(`${done} refunds requested`);
 }

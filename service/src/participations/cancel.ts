@@ -2,7 +2,8 @@ import type { Context } from '../context.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import { isId } from '../http/ids.ts';
 import { showParticipation } from './participation.ts';
-import { requestRemit } from './remit.ts';
+import { remitParticipations } from './remit.ts';
+import type { RefundOperator } from './request-refunds.ts';
 import type { Participation } from './schema.ts';
 import { changeStatus } from './status.ts';
 import { lockParticipation, releaseApprovals, resetCheck } from './store.ts';
@@ -31,7 +32,11 @@ export async function cancelParticipation(ctx: Parts, id: string): Promise<Parti
 }
 
 /** Makes settlement look at a waiting participation at once, or requests a failed refund again. */
-export async function retryParticipation(ctx: Parts, id: string): Promise<Participation> {
+export async function retryParticipation(
+  ctx: Parts,
+  operator: RefundOperator,
+  id: string,
+): Promise<Participation> {
   if (!isId(id)) throw new ApiError('not_found');
   const row = await ctx.db.transaction().execute(async (tx) => {
     const found = await lockParticipation(tx, id);
@@ -42,5 +47,7 @@ export async function retryParticipation(ctx: Parts, id: string): Promise<Partic
     await wakeSettlement(tx, found.chain);
     return found;
   });
-  return row.status === 'remit_failed' ? requestRemit(ctx, id) : showParticipation(row);
+  if (row.status !== 'remit_failed') return showParticipation(row);
+  const [retried] = await remitParticipations(ctx, operator, [id]);
+  return retried ?? showParticipation(row);
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
+import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import { chainFacts } from '../chain/chains.ts';
 import type { Config } from '../config.ts';
@@ -7,7 +8,7 @@ import { isId } from '../http/ids.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { type CommandContext, runCommand } from '../operations/run-command.ts';
 import { cancelParticipation, retryParticipation } from './cancel.ts';
-import { requestRemit } from './remit.ts';
+import { remitParticipations } from './remit.ts';
 import {
   countReports,
   findOfferId,
@@ -17,7 +18,8 @@ import {
   readReport,
 } from './report-store.ts';
 import { CSV_HEADER, showProgress, toCsv, toLine } from './report-text.ts';
-import { STATUSES } from './schema.ts';
+import { confirmRefunds, type RefundOperator, readRefundRequest } from './request-refunds.ts';
+import { type Participation, STATUSES } from './schema.ts';
 
 export const PARTICIPATION_HELP: CommandHelp = {
   usage: [
@@ -25,11 +27,12 @@ export const PARTICIPATION_HELP: CommandHelp = {
     'participation show ID …',
     'participation export --csv [--partner ID] [--offer SLUG] [--status STATUS] [--write FILE]',
     'participation remit ID … [--dry-run]',
+    'participation confirm REQUEST [--dry-run]',
     'participation cancel ID … [--dry-run]',
     'participation retry ID … [--dry-run]',
   ],
   description:
-    'Reports on participations and requests refunds. list prints the newest participations, one per line; show prints everything about one as JSON, with its transactions and history; export streams all of them; remit requests the refund of completed participations, which the settlement worker then sends; cancel fails prepared and pending ones, of which nothing was signed yet; retry has waiting ones checked at once and failed refunds sent again.',
+    'Reports on participations and requests refunds. list prints the newest participations, one per line; show prints everything about one as JSON, with its transactions and history; export streams all of them; remit requests the refund of completed participations, which the settlement worker then sends; confirm requests refunds that exceed what another person may request alone (REFUND_DAILY_LIMIT_USD), and must be run as another OS user; cancel fails prepared and pending ones, of which nothing was signed yet; retry has waiting ones checked at once and failed refunds sent again.',
   options: {
     '--partner ID': 'Only participations of this partner.',
     '--offer SLUG': 'Only participations in this offer.',
@@ -59,13 +62,15 @@ const options = {
 type Values = ReturnType<typeof readArguments>['values'];
 type Action = (ctx: CommandContext, ids: string[], values: Values) => Promise<void>;
 
-/** The commands that change participations, and what each does to one. */
-const CHANGES: Record<string, typeof requestRemit> = {
-  remit: requestRemit,
-  cancel: cancelParticipation,
-  retry: retryParticipation,
+type Change = (ctx: CommandContext, operator: RefundOperator, ids: string[]) => Promise<Participation[]>;
+
+/** The commands that change participations. */
+const CHANGES: Record<string, Change> = {
+  remit: remitParticipations,
+  cancel: (ctx, _operator, ids) => inOrder(ids, (id) => cancelParticipation(ctx, id)),
+  retry: (ctx, operator, ids) => inOrder(ids, (id) => retryParticipation(ctx, operator, id)),
 };
-const ACTIONS: Record<string, Action> = { list, show, export: exportAll };
+const ACTIONS: Record<string, Action> = { list, show, export: exportAll, confirm };
 
 const PAGE_SIZE = 1_000;
 
@@ -73,17 +78,21 @@ export async function runParticipation(config: Config, args: string[]): Promise<
   const { values, positionals } = readArguments(args);
   const [name = '', ...ids] = positionals;
   const change = CHANGES[name];
-  const action = change === undefined ? ACTIONS[name] : changeEach(change);
+  const operator = { name: userInfo().username, limitUsd: config.refundDailyLimitUsd };
+  const action = change === undefined ? ACTIONS[name] : changeEach(change, operator);
   if (action === undefined)
     throw new UsageError(
       `unknown command participation ${name}; use one of ${[...Object.keys(ACTIONS), ...Object.keys(CHANGES)].join(', ')}`,
     );
-  const takesIds = name === 'show' || name in CHANGES;
+  const takesIds = name === 'show' || name === 'confirm' || name in CHANGES;
   if (takesIds && ids.length === 0)
-    throw new UsageError(`participation ${name} requires at least one participation id`);
+    throw new UsageError(
+      `participation ${name} requires ${name === 'confirm' ? 'the id of a request' : 'at least one participation id'}`,
+    );
+  if (name === 'confirm' && ids.length > 1) throw new UsageError('participation confirm takes one request');
   if (!takesIds && ids.length > 0)
     throw new UsageError(`participation ${name} takes no arguments besides options`);
-  if (values['dry-run'] !== undefined && !(name in CHANGES))
+  if (values['dry-run'] !== undefined && !(name in CHANGES || name === 'confirm'))
     throw new UsageError(`participation ${name} does not take --dry-run`);
   if (values.status !== undefined && !STATUSES.some((status) => status === values.status))
     throw new UsageError(`--status must be one of ${STATUSES.join(', ')}`);
@@ -147,13 +156,28 @@ async function exportAll(ctx: CommandContext, _ids: string[], values: Values): P
   if (out !== process.stdout) await new Promise<void>((resolve) => void out.end(resolve));
 }
 
-function changeEach(change: typeof requestRemit): Action {
+/** Requests refunds that another person has asked for. */
+async function confirm(ctx: CommandContext, [id = '']: string[], values: Values): Promise<void> {
+  if (values['dry-run'] === true) {
+    console.log(JSON.stringify(await readRefundRequest(ctx, id), null, 2));
+    return;
+  }
+  const done = await confirmRefunds(ctx, userInfo().username, id);
+  console.log(`${done} refunds requested`);
+}
+
+function changeEach(change: Change, operator: RefundOperator): Action {
   return async (ctx, ids, values) => {
     if (values['dry-run'] === true) return show(ctx, ids);
-    for (const id of ids) {
-      const { status, chain } = await change(ctx, id);
+    for (const { id, status, chain } of await change(ctx, operator, ids)) {
       const note = chainFacts(chain).refundDepth > 1 ? ', will be sent once its commit is final' : '';
       console.log(`${id} ${status}${status === 'remit_submitted' ? note : ''}`);
     }
   };
+}
+
+async function inOrder<T>(ids: readonly string[], work: (id: string) => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  for (const id of ids) results.push(await work(id));
+  return results;
 }

@@ -2,32 +2,41 @@ import type { Context } from '../context.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import { isId } from '../http/ids.ts';
 import { showParticipation } from './participation.ts';
+import { type RefundOperator, requestRefunds } from './request-refunds.ts';
 import type { Participation } from './schema.ts';
-import { changeStatus } from './status.ts';
 import { lockParticipation } from './store.ts';
-import { wakeSettlement } from './wake.ts';
+
+type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
+
+const REFUNDABLE = ['completed', 'remit_failed', 'remit_submitted', 'remitted'];
 
 /**
- * Requests the refund of a completed participation, or retries a failed refund. Does nothing if the refund is already in
- * progress or paid.
+ * Requests the refund of completed participations, or retries failed refunds. Leaves those whose refund is already in
+ * progress or paid. Throws, and requests nothing, if one of them cannot be refunded or the operator's limit is exceeded.
  */
-export async function requestRemit(
-  ctx: Pick<Context, 'db' | 'clock' | 'random'>,
-  id: string,
-): Promise<Participation> {
-  if (!isId(id)) throw new ApiError('not_found');
-  return ctx.db.transaction().execute(async (tx) => {
-    const row = await lockParticipation(tx, id);
+export async function remitParticipations(
+  ctx: Parts,
+  operator: RefundOperator,
+  ids: readonly string[],
+): Promise<Participation[]> {
+  for (const { status } of await readAll(ctx, ids))
+    if (!REFUNDABLE.includes(status))
+      throw invalidField('status', `is ${status}; only completed participations can be refunded`);
+  await requestRefunds(ctx, operator, ids);
+  return readAll(ctx, ids);
+}
+
+/** Requests a refund in the sandbox, where nobody has a limit. */
+export async function requestRemit(ctx: Parts, id: string): Promise<Participation> {
+  const [participation] = await remitParticipations(ctx, { name: 'sandbox', limitUsd: null }, [id]);
+  if (participation === undefined) throw new ApiError('not_found');
+  return participation;
+}
+
+async function readAll({ db }: Parts, ids: readonly string[]): Promise<Participation[]> {
+  const rows = await Promise.all(ids.map((id) => (isId(id) ? lockParticipation(db, id) : null)));
+  return rows.map((row) => {
     if (row === null) throw new ApiError('not_found');
-    if (row.status === 'remit_submitted' || row.status === 'remitted') return showParticipation(row);
-    const change = {
-      ids: [id],
-      from: ['completed', 'remit_failed'] as const,
-      to: 'remit_submitted' as const,
-    };
-    if ((await changeStatus(ctx, tx, change)) === 0)
-      throw invalidField('status', `is ${row.status}; only completed participations can be refunded`);
-    await wakeSettlement(tx, row.chain);
-    return showParticipation((await lockParticipation(tx, id)) ?? row);
+    return showParticipation(row);
   });
 }

@@ -89,16 +89,10 @@ export async function countRefundable(db: Db, offerId: string): Promise<number> 
   return rows[0]?.n ?? 0;
 }
 
-/** Returns the ids of participations that can be refunded, after `after`. */
-export async function listRefundable(
-  db: Db,
-  offerId: string,
-  after: string | null,
-  limit: number,
-): Promise<string[]> {
+export async function listRefundable(db: Db, offerId: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select id from participations where offer_id = ${offerId} and status in ('completed', 'remit_failed')
-      and (${after}::uuid is null or id > ${after}) order by id limit ${limit}`.execute(db);
+    order by id`.execute(db);
   return rows.map(({ id }) => id);
 }
 

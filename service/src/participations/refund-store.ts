@@ -1,0 +1,77 @@
+import { sql } from 'kysely';
+import type { Db } from '../db/pool.ts';
+import type { RefundRequests } from '../db/settlement-tables.ts';
+
+export type RefundRequest = {
+  id: string;
+  operator: string;
+  participationIds: string[];
+  amountUsd: string;
+  state: RefundRequests['state'];
+  confirmedBy: string | null;
+  insertedAt: string;
+};
+
+/** Makes other requests of this operator wait until the transaction ends, so that the sum of a day is exact. */
+export async function lockOperator(tx: Db, operator: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtext('refunds'), hashtext(${operator}))`.execute(tx);
+}
+
+/** Returns which of the participations can be refunded, in the order of `ids`, and their sum in US dollars. */
+export async function sumRefundable(
+  tx: Db,
+  ids: readonly string[],
+): Promise<{ ids: string[]; amountUsd: string }> {
+  const { rows } = await sql<{ ids: string[]; usd: string }>`
+    select coalesce(array_agg(p.id::text order by w.position), '{}') as ids,
+      coalesce(trim_scale(sum(p.amount / power(10::numeric, p.asset_digits))), 0)::text as usd
+    from unnest(${ids}::uuid[]) with ordinality as w (id, position)
+    join participations p on p.id = w.id and p.status in ('completed', 'remit_failed')`.execute(tx);
+  return { ids: rows[0]?.ids ?? [], amountUsd: rows[0]?.usd ?? '0' };
+}
+
+/**
+ * Stores a request. It is `allowed` if it keeps what the operator has requested in 24 hours within `limitUsd`, confirmed
+ * requests included, and `unconfirmed` otherwise. Call it with the operator locked.
+ */
+export async function insertRefundRequest(
+  tx: Db,
+  request: Pick<RefundRequest, 'id' | 'operator' | 'participationIds' | 'amountUsd'>,
+  limitUsd: number | null,
+): Promise<RefundRequest['state']> {
+  const { id, operator, participationIds, amountUsd } = request;
+  const { rows } = await sql<{ state: RefundRequest['state'] }>`
+    insert into refund_requests (id, operator, participation_ids, amount_usd, state)
+    select ${id}, ${operator}, ${participationIds}::uuid[], ${amountUsd}::numeric,
+      case when ${limitUsd}::numeric is null or ${amountUsd}::numeric + coalesce(sum(amount_usd), 0) <= ${limitUsd}::numeric
+        then 'allowed' else 'unconfirmed' end
+    from refund_requests
+    where operator = ${operator} and state <> 'unconfirmed' and inserted_at > now() - interval '24 hours'
+    returning state`.execute(tx);
+  return rows[0]?.state ?? 'unconfirmed';
+}
+
+export async function findRefundRequest(db: Db, id: string): Promise<RefundRequest | null> {
+  const row = await db
+    .selectFrom('refund_requests')
+    .selectAll()
+    .where('id', '=', id)
+    .where('inserted_at', '>', sql<string>`now() - interval '24 hours'`)
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  const { operator, state, participation_ids, amount_usd, confirmed_by, inserted_at } = row;
+  const names = { amountUsd: amount_usd, confirmedBy: confirmed_by, insertedAt: inserted_at };
+  return { id, operator, state, participationIds: participation_ids, ...names };
+}
+
+/** Confirms a request of another operator. It counts from now on. Returns false if it is not waiting. */
+export async function confirmRequest(tx: Db, id: string, by: string): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('refund_requests')
+    .set({ state: 'confirmed', confirmed_by: by, inserted_at: sql<string>`now()` })
+    .where('id', '=', id)
+    .where('state', '=', 'unconfirmed')
+    .where('operator', '<>', by)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}

@@ -1,0 +1,100 @@
+import { userInfo } from 'node:os';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { testConfig } from '../../test/support/app.ts';
+import { type Sale, saleWorker, startSale, UNIT } from '../../test/support/sale.ts';
+import type { Config } from '../config.ts';
+import { runOffer } from '../offers/offer-command.ts';
+import { runParticipation } from './participation-command.ts';
+import { remitParticipations } from './remit.ts';
+import { confirmRefunds, requestRefunds } from './request-refunds.ts';
+
+let sale: Sale;
+let config: Config;
+let ids: string[];
+
+beforeAll(async () => {
+  sale = await startSale();
+  const { rows } = await sale.app.ctx.pool.query('select current_database() as name');
+  const url = new URL(String(sale.app.ctx.pool.options.connectionString));
+  url.pathname = `/${rows[0].name}`;
+  config = { ...testConfig(), databaseUrl: url.href, refundDailyLimitUsd: 7 };
+  ids = [];
+  while (ids.length < 10) {
+    for (const buyer of sale.buyers) ids.push((await sale.participate(buyer, 2n * UNIT)).id);
+    await saleWorker(sale).settle();
+  }
+});
+afterAll(() => sale.close());
+afterEach(() => void vi.restoreAllMocks());
+
+const take = (count: number) => ids.splice(0, count);
+async function completeOne(): Promise<string> {
+  const { id } = await sale.participate(sale.buyer(0), 2n * UNIT);
+  await saleWorker(sale).settle();
+  return id;
+}
+
+const statuses = (of: string[]) => Promise.all(of.map((id) => sale.statusOf(id)));
+const nameRequest = async (refused: Promise<unknown>): Promise<string> => {
+  const error = await refused.then(
+    () => new Error('was not refused'),
+    (thrown: unknown) => thrown,
+  );
+  const { message, details } = error as { message: string; details?: object };
+  return /request ([0-9a-f-]{36})/.exec(`${message} ${JSON.stringify(details)}`)?.[1] ?? message;
+};
+
+test('a person refunds alone up to the daily limit, however many requests race', async () => {
+  const anna = { name: 'anna', limitUsd: 7 };
+  const mine = take(5);
+  const results = await Promise.allSettled(mine.map((id) => requestRefunds(sale.app.ctx, anna, [id])));
+  expect(results.filter(({ status }) => status === 'fulfilled').length).toBe(3);
+  expect((await statuses(mine)).filter((status) => status === 'completed').length).toBe(2);
+  const bert = { name: 'bert', limitUsd: 7 };
+  const left = mine.filter((_, i) => results[i]?.status === 'rejected');
+  expect(await requestRefunds(sale.app.ctx, bert, left)).toBe(2);
+  // Nothing is left to refund, so nothing counts.
+  expect(await requestRefunds(sale.app.ctx, anna, mine)).toBe(0);
+});
+
+test('a request above the limit changes nothing until another person confirms it, once', async () => {
+  const cora = { name: 'cora', limitUsd: 1 };
+  const mine = take(2);
+  const request = await nameRequest(remitParticipations(sale.app.ctx, cora, mine));
+  expect(await statuses(mine)).toEqual(['completed', 'completed']);
+  await expect(confirmRefunds(sale.app.ctx, 'cora', request)).rejects.toMatchObject({
+    details: { operator: [expect.stringContaining('another person')] },
+  });
+  expect(await statuses(mine)).toEqual(['completed', 'completed']);
+  await expect(confirmRefunds(sale.app.ctx, 'dora', 'nonsense')).rejects.toMatchObject({ code: 'not_found' });
+  expect(await confirmRefunds(sale.app.ctx, 'dora', request)).toBe(2);
+  expect(await confirmRefunds(sale.app.ctx, 'dora', request)).toBe(0);
+  expect(await statuses(mine)).toEqual(['remit_submitted', 'remit_submitted']);
+});
+
+test('a request lapses after a day', async () => {
+  const request = await nameRequest(requestRefunds(sale.app.ctx, { name: 'emil', limitUsd: 0 }, ids));
+  const older = "update refund_requests set inserted_at = now() - interval '25 hours' where id = $1";
+  await sale.app.ctx.pool.query(older, [request]);
+  await expect(confirmRefunds(sale.app.ctx, 'dora', request)).rejects.toMatchObject({ code: 'not_found' });
+});
+
+test('every command that refunds keeps to the limit of its OS user', async () => {
+  const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+  const [one, two, three] = take(3) as [string, string, string];
+  await runParticipation(config, ['remit', one, two]);
+  expect(await statuses([one, two])).toEqual(['remit_submitted', 'remit_submitted']);
+  await runParticipation(config, ['remit', three]);
+  const more = { id: await completeOne() };
+  const { username } = userInfo();
+  const refused = runParticipation(config, ['remit', more.id]);
+  await expect(refused).rejects.toThrow(`exceeds what ${username} may refund alone in 24 hours (7 USD)`);
+  const request = await nameRequest(runOffer(config, ['refund', 'harbour-sale', '--yes']));
+  expect(await sale.statusOf(more.id)).toBe('completed');
+  await expect(runParticipation(config, ['confirm', request])).rejects.toThrow('another person');
+  await runParticipation(config, ['confirm', request, '--dry-run']);
+  expect(log.mock.calls.flat().join()).toContain(more.id);
+  await sale.app.ctx.pool.query("update participations set status = 'remit_failed' where id = $1", [more.id]);
+  await expect(runParticipation(config, ['retry', more.id])).rejects.toThrow('may refund alone');
+  expect(await sale.statusOf(more.id)).toBe('remit_failed');
+});
