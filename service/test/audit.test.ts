@@ -91,7 +91,7 @@ test('webhook endpoints name the client and the request that changed them', asyn
 });
 
 test('a consent names the user, the app and the request, also when it is denied', async () => {
-  await site.makeUser('joan@user.test');
+  const userId = await site.makeUser('joan@user.test');
   const visitor = newVisitor(site.app);
   const decide = async (decision: string) => {
     const page = await visitor.open(site.authorizeUrl({ prompt: 'consent' }).url.slice(site.url.length));
@@ -104,7 +104,29 @@ test('a consent names the user, the app and the request, also when it is denied'
   expect(await decide('deny')).toMatchObject([
     { action: 'consent.denied', subject: { object: 'client', id: 'harbour' } },
   ]);
-  expect(await decide('allow')).toMatchObject([{ action: 'consent.allowed', actor: { object: 'user' } }]);
+  const given = { actor: { object: 'user', id: userId }, subject: { object: 'client', id: 'harbour' } };
+  expect(await decide('allow')).toMatchObject([
+    { action: 'consent.allowed', ...given },
+    { action: 'consent.given', ...given },
+  ]);
+
+  // Another browser repeats the consent without a question, and the account page ends it.
+  const other = newVisitor(site.app);
+  await other.get('/sign-in');
+  await other.post('/sign-in', { email: 'joan@user.test', password: PASSWORD });
+  await other.open(site.authorizeUrl().url.slice(site.url.length));
+  const { rows } = await sql<{ entry: string }>`select entry from audit_entries
+    where entry::jsonb ->> 'action' = 'consent.reused'`.execute(site.ctx.db);
+  expect(rows.map(({ entry }) => JSON.parse(entry))).toMatchObject([
+    { ...given, request_id: expect.any(String) },
+  ]);
+  await visitor.get('/account');
+  const headers = { 'x-request-id': 'consent-ended' };
+  await visitor.post('/account/disconnect', { client_id: 'harbour' }, headers);
+  expect(await entriesOf('consent-ended')).toMatchObject([
+    { action: 'consent.ended', ...given },
+    { action: 'consent.ended', ...given },
+  ]);
 });
 
 test('no entry has personal data', async () => {

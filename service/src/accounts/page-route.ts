@@ -53,11 +53,10 @@ export function addPageRoute(
       const query = request.query as Record<string, unknown>;
       const form = method === 'POST' ? readForm(request.body, fields) : {};
       if (method === 'POST') checkCsrf(ctx, request, browser, form.csrf);
-      return sendResponse(
-        ctx,
-        reply,
-        await handle(forRequest(ctx, { id: request.id }), browser, { query, form, request }),
+      const response = await ctx.oauth.within(request.id, () =>
+        handle(forRequest(ctx, { id: request.id }), browser, { query, form, request }),
       );
+      return sendResponse(ctx, reply, response);
     },
   });
 }

@@ -50,7 +50,11 @@ function grantAdapter(storage: Storage): Pick<Adapter, 'upsert' | 'find' | 'dest
   return {
     upsert: (id, payload) => {
       const { clientId, accountId: userId, exp } = payload;
-      return upsertGrant(db, { id, clientId, userId, payload: serialize(payload), exp });
+      const grant = { id, clientId, userId, payload: serialize(payload), exp };
+      return storage
+        .requestDb()
+        .transaction()
+        .execute((tx) => upsertGrant(tx, grant));
     },
     find: async (id) => {
       const payload = await findGrant(db, id);

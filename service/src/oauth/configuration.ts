@@ -1,4 +1,5 @@
 import type { Configuration, JWK } from 'oidc-provider';
+import type { Db } from '../db/pool.ts';
 import { SCOPES } from '../http/access.ts';
 import type { Kernel } from '../kernel.ts';
 import { findAccount } from './account.ts';
@@ -21,7 +22,10 @@ const TTL_SECONDS = {
   Session: 14 * DAY_SECONDS,
 } as const;
 
-type Dependencies = Pick<Kernel, 'db' | 'baseUrl' | 'sealing' | 'config'> & { guard: TokenGuard };
+type Dependencies = Pick<Kernel, 'db' | 'baseUrl' | 'sealing' | 'config'> & {
+  guard: TokenGuard;
+  requestDb(): Db;
+};
 
 /** Configures oidc-provider to match the API contract. Everything that the contract does not name is disabled. */
 export function configure(ctx: Dependencies, keys: JWK[]): Configuration {
@@ -29,7 +33,10 @@ export function configure(ctx: Dependencies, keys: JWK[]): Configuration {
   const secure = ctx.baseUrl.startsWith('https:');
   const cookie = { httpOnly: true, sameSite: 'lax', signed: true, secure } as const;
   return {
-    adapter: createAdapter({ db: ctx.db, issuer: ctx.baseUrl, notify: ctx.guard.applyNotification }),
+    adapter: createAdapter({
+      ...{ db: ctx.db, requestDb: ctx.requestDb, issuer: ctx.baseUrl },
+      notify: ctx.guard.applyNotification,
+    }),
     jwks: { keys },
     findAccount: (_koa, id) => findAccount(ctx.db, id),
     claims: { openid: ['sub'], email: ['email', 'email_verified'] },
@@ -50,7 +57,7 @@ export function configure(ctx: Dependencies, keys: JWK[]): Configuration {
     ttl: { ...TTL_SECONDS, Grant: ctx.config.grantDays * DAY_SECONDS },
     // A connected app keeps its tokens until the user disconnects it, not until a browser signs out.
     expiresWithSession: async () => false,
-    loadExistingGrant: (koa) => loadConsent(ctx.db, koa),
+    loadExistingGrant: (koa) => loadConsent(ctx, koa),
     issueRefreshToken: async (_koa, client) => client.grantTypeAllowed('refresh_token'),
     rotateRefreshToken: shouldRotate,
     // The middleware sets `requested_at` and overwrites any value from the client.

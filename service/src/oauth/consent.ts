@@ -26,7 +26,10 @@ type Grant = InstanceType<Provider['Grant']>;
  * user's newest one. A copy expires with its original. Each browser has its own grant, so that a stolen token revokes
  * only the grant of one browser.
  */
-export async function loadConsent(db: Db, { oidc }: KoaContextWithOIDC): Promise<Grant | undefined> {
+export async function loadConsent(
+  { db, requestDb }: { db: Db; requestDb(): Db },
+  { oidc }: KoaContextWithOIDC,
+): Promise<Grant | undefined> {
   const { provider, session, client, result } = oidc;
   if (client === undefined) return undefined;
   const given = result?.consent?.grantId;
@@ -38,5 +41,9 @@ export async function loadConsent(db: Db, { oidc }: KoaContextWithOIDC): Promise
   }
   if (session?.accountId === undefined) return undefined;
   const newest = await findConsent(db, session.accountId, client.clientId);
-  return newest === null ? undefined : provider.Grant.find(await copyGrant(db, newest));
+  if (newest === null) return undefined;
+  const copy = await requestDb()
+    .transaction()
+    .execute((tx) => copyGrant(tx, newest));
+  return provider.Grant.find(copy);
 }

@@ -47,7 +47,8 @@ export function oauthPlugin(ctx: Context) {
 function forward(ctx: Context, request: FastifyRequest, reply: FastifyReply): void {
   const form = request.method === 'POST' ? toForm(request.body) : undefined;
   reply.hijack();
-  void ctx.oauth.provider().callback()(oidcRequest(request, ctx.baseUrl, form), reply.raw);
+  const answer = ctx.oauth.provider().callback();
+  void ctx.oauth.within(request.id, () => answer(oidcRequest(request, ctx.baseUrl, form), reply.raw));
 }
 
 /** Converts a JSON or form body to a form. Every OAuth parameter is a string. */

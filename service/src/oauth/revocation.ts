@@ -9,21 +9,31 @@ import { deleteToken } from './token-store.ts';
  * Where revocations are stored and announced. Triggers notify every node, but this node must know before it
  * replies, so the same message is also passed to its own guard.
  */
-export type Revoker = { db: Db; notify(message: string): void };
+export type Revoker = {
+  db: Db;
+  /** The database for changes of grants, whose transactions name the request. */
+  requestDb(): Db;
+  notify(message: string): void;
+};
 
 /** Revokes a grant with all of its tokens, including those being issued: every token check joins the grant's row. */
-export async function revokeGrant({ db, notify }: Revoker, id: string): Promise<void> {
-  await grants.revokeGrant(db, id);
+export async function revokeGrant({ requestDb, notify }: Revoker, id: string): Promise<void> {
+  await requestDb()
+    .transaction()
+    .execute((tx) => grants.revokeGrant(tx, id));
   notify(`grant ${id}`);
 }
 
 /** Disconnects one app from the user, or all of them. */
 export async function disconnectApps(
-  { db, notify }: Revoker,
+  { requestDb, notify }: Pick<Revoker, 'requestDb' | 'notify'>,
   userId: string,
   clientId?: string,
 ): Promise<void> {
-  for (const id of await grants.revokeUserGrants(db, userId, clientId)) notify(`grant ${id}`);
+  const ids = await requestDb()
+    .transaction()
+    .execute((tx) => grants.revokeUserGrants(tx, userId, clientId));
+  for (const id of ids) notify(`grant ${id}`);
 }
 
 /** Revokes the user's grants inside a transaction; other nodes and this one learn of it at commit. */
@@ -38,9 +48,16 @@ export async function revokeToken({ db, notify }: Revoker, token: string): Promi
 }
 
 /** Consumes an authorization code. Only one of several requests succeeds; any other is a replay and revokes the grant. */
-export async function consumeCode({ db, notify }: Revoker, kind: string, code: string): Promise<void> {
+export async function consumeCode(
+  { db, requestDb, notify }: Revoker,
+  kind: string,
+  code: string,
+): Promise<void> {
   const hash = hashSecret(code);
   if (await consumeArtifact(db, kind, hash)) return;
-  for (const id of await grants.revokeGrantOfArtifact(db, kind, hash)) notify(`grant ${id}`);
+  const ids = await requestDb()
+    .transaction()
+    .execute((tx) => grants.revokeGrantOfArtifact(tx, kind, hash));
+  for (const id of ids) notify(`grant ${id}`);
   throw new InvalidGrant('already consumed');
 }

@@ -20,7 +20,8 @@ import { type IdTokenHint, verifyIdTokenHint } from './id-token-hint.ts';
 import { loadSigningKeys } from './keys.ts';
 import { adaptReplies } from './middleware.ts';
 import { oidcRequest } from './oidc-request.ts';
-import { disconnectApps } from './revocation.ts';
+import { createRequestDatabase, type RequestDatabase } from './request-database.ts';
+import { disconnectApps, type Revoker } from './revocation.ts';
 import { partnerTokenGrant } from './scopes.ts';
 
 /** The authorization server as the rest of the service uses it. */
@@ -28,6 +29,8 @@ export type OAuth = {
   /** The current oidc-provider instance; rotating the signing keys replaces it. */
   provider(): Provider;
   hooks: OAuthHooks;
+  /** Runs the work of a request. Grants that it gives or ends name the request in the audit log. */
+  within: RequestDatabase['within'];
   /** Returns the interaction behind a page at `/interaction/{uid}`. Throws if this browser has none. */
   interaction(request: FastifyRequest): Promise<Interaction>;
   /** Grants the requested scopes. The result finishes the interaction. */
@@ -51,10 +54,21 @@ export type Interaction = InstanceType<Provider['Interaction']>;
 
 type Dependencies = Pick<
   Kernel,
-  'db' | 'baseUrl' | 'sealing' | 'random' | 'log' | 'limiter' | 'config' | 'listener' | 'securityHeaders'
+  | 'db'
+  | 'taggedDb'
+  | 'baseUrl'
+  | 'sealing'
+  | 'random'
+  | 'log'
+  | 'limiter'
+  | 'config'
+  | 'listener'
+  | 'securityHeaders'
 > & { guard: TokenGuard };
 
-export async function createOAuth(ctx: Dependencies): Promise<OAuth> {
+export async function createOAuth(kernel: Dependencies): Promise<OAuth> {
+  const { within, current: requestDb } = createRequestDatabase(kernel);
+  const ctx = { ...kernel, requestDb };
   const hooks: OAuthHooks = { signedInUser: null };
   let current = await buildProvider(ctx, hooks);
   let reloading = Promise.resolve();
@@ -74,6 +88,7 @@ export async function createOAuth(ctx: Dependencies): Promise<OAuth> {
   return {
     provider: () => current,
     hooks,
+    within,
     interaction: (request) => current.interactionDetails(oidcRequest(request, ctx.baseUrl), noResponse),
     allowConsent: (interaction) => grantConsent(current, interaction),
     finishInteraction: (request, result) =>
@@ -87,11 +102,14 @@ export async function createOAuth(ctx: Dependencies): Promise<OAuth> {
     verifyIdTokenHint: (idToken) => verifyIdTokenHint(current, idToken),
     listGrants: (userId) => listConnectedApps(ctx.db, userId),
     revokeGrant: (userId, clientId) =>
-      disconnectApps({ db: ctx.db, notify: ctx.guard.applyNotification }, userId, clientId),
+      disconnectApps({ requestDb, notify: ctx.guard.applyNotification }, userId, clientId),
   };
 }
 
-async function buildProvider(ctx: Dependencies, hooks: OAuthHooks): Promise<Provider> {
+async function buildProvider(
+  ctx: Dependencies & Pick<Revoker, 'requestDb'>,
+  hooks: OAuthHooks,
+): Promise<Provider> {
   const provider = new OidcProvider(ctx.baseUrl, {
     ...configure(ctx, await loadSigningKeys(ctx)),
     renderError,
