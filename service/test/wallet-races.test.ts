@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { realClock } from '../src/clock.ts';
@@ -24,6 +25,7 @@ import {
 /** Two service processes on one database, as in production. A third node in this process creates the offers. */
 const folders: string[] = [];
 const connections = new Agent({ connections: 300 });
+const SHED_RETRY_MS = 200;
 let database: TestDatabase;
 let services: { service: Service; url: string }[];
 let setup: TestApp;
@@ -77,7 +79,7 @@ async function startNode() {
 async function newUser(n: number): Promise<Person> {
   const token = await setup.tokenFor({ userId: userId(n) });
   let turn = 0;
-  return personWith(async (method, path, body) => {
+  const send: Person['call'] = async (method, path, body) => {
     const reply = await request(`${services[turn++ % 2]?.url}${path}`, {
       method,
       headers: {
@@ -88,6 +90,15 @@ async function newUser(n: number): Promise<Person> {
       dispatcher: connections,
     });
     return { status: reply.statusCode, body: (await reply.body.json()) as Answer['body'] };
+  };
+  // A saturated node refuses a request before it decides anything, so clients repeat it.
+  return personWith(async (...call) => {
+    let answer = await send(...call);
+    while (answer.status === 503 && answer.body.code === 'unavailable') {
+      await sleep(SHED_RETRY_MS);
+      answer = await send(...call);
+    }
+    return answer;
   });
 }
 
