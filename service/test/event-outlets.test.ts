@@ -122,10 +122,8 @@ test(
 
     const received = () => receiver.received.map(({ body }) => JSON.parse(body));
     await expect
-      .poll(() => new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size, {
-        ...{ timeout: TIMEOUT_MS, interval: 50 },
-      })
-      .toBe(committed);
+      .poll(() => receiver.received.length, { timeout: TIMEOUT_MS, interval: 50 })
+      .toBeGreaterThanOrEqual(committed);
     // Order holds per subject, and nothing came twice.
     expect(receiver.received).toHaveLength(committed);
     for (let writer = 1; writer <= WRITERS; writer++) {

@@ -1,4 +1,4 @@
-import { type Insertable, sql } from 'kysely';
+import { type Insertable, type RawBuilder, sql } from 'kysely';
 import { EVENT_VISIBLE } from '../db/event-visible.ts';
 import type { Db } from '../db/pool.ts';
 import type { WebhookAttempts, WebhookDeliveries } from '../db/webhook-tables.ts';
@@ -117,26 +117,43 @@ const CLAIMED = sql`d.id as delivery_id, d.endpoint_id, d.attempts, d.step, d.re
 /** How many deliveries a claim looks at, so that its cost does not grow with the queue. */
 const MAX_LOOKAHEAD = 1_000;
 
+/** What a waiting delivery is ordered by: its subject, or itself if it has none. */
+const QUEUE = sql`coalesce(d.subject, d.id::text)`;
+
 /**
  * Claims due deliveries of an endpoint for one attempt each, oldest first: those that were started before, and the
  * first of each subject without a started one. A delivery thus waits while another about its subject is in progress,
- * and a subject with a long queue does not hold back the others. If the process dies, the lease ends and the delivery
- * is due again.
+ * and a subject with a long queue does not hold back the others: if the oldest deliveries all wait, the claim goes from
+ * subject to subject instead. If the process dies, the lease ends and the delivery is due again.
  */
 export async function claimDeliveries(db: Db, endpointId: string, limit: number): Promise<ClaimedDelivery[]> {
+  const waiting = sql`d.endpoint_id = ${endpointId} and ${IS_WAITING}`;
+  const isBusy = (subject: RawBuilder<unknown>) => sql`exists (select from webhook_deliveries s
+    where s.endpoint_id = ${endpointId} and s.subject = ${subject} and s.state = 'pending'
+      and (s.step > 0 or s.lease_until is not null))`;
   const { rows } = await sql<ClaimedDelivery>`
-    with started as materialized (
+    with recursive started as materialized (
       select d.id from webhook_deliveries d
       where d.endpoint_id = ${endpointId} and ${IS_STARTED} and ${IS_DUE}
       order by d.next_attempt_at limit ${MAX_LOOKAHEAD}
-    ), waiting as materialized (
-      select d.id, d.sequence, coalesce(d.subject, d.id::text) as subject from webhook_deliveries d
-      where d.endpoint_id = ${endpointId} and ${IS_WAITING} and not exists (
-        select from webhook_deliveries s where s.endpoint_id = ${endpointId} and s.subject = d.subject
-          and s.state = 'pending' and (s.step > 0 or s.lease_until is not null))
-      order by d.sequence limit ${MAX_LOOKAHEAD}
+    ), oldest as materialized (
+      select d.id, d.sequence, ${QUEUE} as queue from webhook_deliveries d
+      where ${waiting} order by d.sequence limit ${MAX_LOOKAHEAD}
+    ), near as materialized (
+      select distinct on (o.queue) o.id from oldest o where not ${isBusy(sql`o.queue`)} order by o.queue, o.sequence
+    ), queues as (
+      (select ${QUEUE} as queue from webhook_deliveries d
+        where ${waiting} and (select count(*) from oldest) = ${MAX_LOOKAHEAD} and not exists (select from near)
+        order by ${QUEUE} limit 1)
+      union all
+      select (select ${QUEUE} from webhook_deliveries d where ${waiting} and ${QUEUE} > q.queue order by ${QUEUE} limit 1)
+      from queues q where q.queue is not null
+    ), far as (
+      select head.id from queues q cross join lateral (
+        select d.id from webhook_deliveries d where ${waiting} and ${QUEUE} = q.queue order by d.sequence limit 1
+      ) as head where not ${isBusy(sql`q.queue`)} limit ${limit}
     ), heads as (
-      select distinct on (subject) id from waiting order by subject, sequence
+      select id from near union all select id from far
     ), due as materialized (
       select d.id from webhook_deliveries d
       where d.id in (select id from started union all select id from heads) and d.state = 'pending' and ${IS_DUE}
