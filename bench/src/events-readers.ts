@@ -1,10 +1,15 @@
 import { request } from 'node:http';
 
+/** A node refuses more requests of one partner than this at a time, and a stream counts until its headers are sent. */
+const OPENING = 50;
+
 /** Opens `count` event streams, ten per token, and reports when all of them have caught up. */
 const [url = '', count = '0', ...tokens] = process.argv.slice(2);
+let opened = 0;
 let ready = 0;
-for (let i = 0; i < Number(count); i++) {
-  const token = tokens[Math.floor(i / 10)] ?? '';
+function openNext(): void {
+  if (opened === Number(count)) return;
+  const token = tokens[Math.floor(opened++ / 10)] ?? '';
   const stream = request(`${url}/v1/events/stream`, { headers: { authorization: `Bearer ${token}` } });
   stream.on('response', (response) => {
     if (response.statusCode !== 200) throw new Error(`stream refused: ${response.statusCode}`);
@@ -13,6 +18,8 @@ for (let i = 0; i < Number(count); i++) {
       if (!isReady && ++ready === Number(count)) process.send?.({ url });
       isReady = true;
     });
+    openNext();
   });
   stream.end();
 }
+for (let i = 0; i < OPENING; i++) openNext();

@@ -1,63 +1,52 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '@causeway/service/context.ts';
+import type { Db } from '@causeway/service/db/pool.ts';
 import { appendEvents, type NewEvent } from '@causeway/service/events/event.ts';
 import { eventRoutes } from '@causeway/service/events/routes.ts';
 import { startSequencer } from '@causeway/service/events/sequencer.ts';
 import { newId } from '@causeway/service/http/ids.ts';
 import { buildServer } from '@causeway/service/http/server.ts';
 import { issueUserTokens } from '@causeway/service/oauth/issue.ts';
+import { wakeSettlement } from '@causeway/service/participations/wake.ts';
 import { createEndpoint } from '@causeway/service/webhooks/endpoint.ts';
 import { startWebhookWorker } from '@causeway/service/webhooks/worker.ts';
 import { sql } from 'kysely';
 import { benchContext } from './context.ts';
-import { startTarget } from './load.ts';
+import { median, startTarget } from './load.ts';
 
-/** Sent to the parent process, which then stops this process. */
+/** What each part measures. Sent to the parent process, which then stops this process. */
 export type EventFigures = {
-  deliveredPerSecond: number;
-  firstAttemptP99Ms: number;
-  hangingP99Ms: number;
-  commitRatio: number;
-  streamsMb: number;
-  firstPageMs: number;
-  deepestPageMs: number;
+  /** The processor time is that of this process, without the database and the receiver. */
+  deliveries: { deliveredPerSecond: number; cpuMsPerEvent: number };
+  hanging: { firstAttemptP99Ms: number; hangingP99Ms: number; ratios: number[] };
+  commits: { ratios: number[]; wakingRatios: number[] };
+  streams: { streamsMb: number };
+  pages: { firstPageMs: number; deepestPageMs: number };
 };
+export type EventPart = keyof EventFigures;
 
 const PARTNERS = 16;
 const DELIVERED = 10_000;
 const RATE_PER_SECOND = 200;
-const RATE_SECONDS = 15;
+const RATE_SECONDS = 10;
 const HANGING_QUEUE = 10_000;
 const STREAMS = 2_000;
-const COMMITS = 3_000;
+const COMMITS = 2_000;
 const COMMITTERS = 16;
+const ROUNDS = 5;
+const HANGING_ROUNDS = 3;
 
-const rows = Number(process.argv[2]);
+const [part = '', rows = 0] = [process.argv[2], Number(process.argv[3])];
 const { ctx, clientId } = await benchContext({ webhookAllowCidrs: ['127.0.0.0/8'] });
-const receiver = await startTarget('./events-receiver.ts');
 const partners = await makePartners(ctx);
-for (const partner of partners) await addEndpoint(ctx, partner, `${receiver.target.url}/hooks`);
-
-const commitRatio = await measureCommits(ctx);
-const stopSequencer = startSequencer(ctx);
-const worker = await startWebhookWorker(ctx);
-const deliveredPerSecond = await measureDeliveries(ctx);
-const firstAttemptP99Ms = await measureFirstAttempts(ctx);
-const hanging = newId(ctx.clock, ctx.random);
-await insertPartner(ctx, hanging);
-await addEndpoint(ctx, hanging, `${receiver.target.url}/hang`);
-for (let n = 0; n < HANGING_QUEUE; n += 500) await appendEvents(ctx, ctx.db, eventsOf(hanging, n, 500));
-const hangingP99Ms = await measureFirstAttempts(ctx);
-await worker.stop();
-await receiver.stop();
-const streamsMb = await measureStreams(ctx);
-await stopSequencer();
-const pages = await measurePages(ctx);
-const figures: EventFigures = {
-  ...{ deliveredPerSecond, firstAttemptP99Ms, hangingP99Ms, commitRatio, streamsMb },
-  ...pages,
+const measures: { [Part in EventPart]: () => Promise<EventFigures[Part]> } = {
+  commits: () => measureCommits(ctx),
+  deliveries: () => measureDeliveries(ctx),
+  hanging: () => measureHanging(ctx),
+  streams: () => measureStreams(ctx),
+  pages: () => measurePages(ctx),
 };
-process.send?.(figures);
+process.send?.(await measures[part as EventPart]());
 
 async function insertPartner({ db }: Context, id: string): Promise<void> {
   await sql`insert into partners (id, name) values (${id}, ${`Partner ${id}`})`.execute(db);
@@ -80,8 +69,11 @@ function eventsOf(partnerId: string, from: number, count: number): NewEvent[] {
   }));
 }
 
-/** Compares commits that append an event with commits that do not, in alternating rounds. */
-async function measureCommits(context: Context): Promise<number> {
+/**
+ * Compares commits that append an event, and commits that also wake settlement, with commits that do neither, in
+ * alternating rounds.
+ */
+async function measureCommits(context: Context): Promise<EventFigures['commits']> {
   await sql`create table bench_changes (id bigint generated always as identity primary key, note text)`.execute(
     context.db,
   );
@@ -94,22 +86,41 @@ async function measureCommits(context: Context): Promise<number> {
     await Promise.all(Array.from({ length: COMMITTERS }, commit));
     return COMMITS / (performance.now() - startedAt);
   };
-  const change = (appends: NewEvent[]) =>
+  const change = (report: (tx: Db) => Promise<unknown>) =>
     context.db.transaction().execute(async (tx) => {
       // Stands for a typical change, apart from its event: a locked read and two writes.
       await sql`insert into bench_changes (note) values ('change')`.execute(tx);
       await sql`select from bench_changes where id = 1 for key share`.execute(tx);
       await sql`insert into bench_changes (note) values ('change')`.execute(tx);
-      await appendEvents(context, tx, appends);
+      await report(tx);
     });
+  const append = (tx: Db, n: number) =>
+    appendEvents(context, tx, eventsOf(partners[n % PARTNERS] ?? '', n, 1));
   const ratios: number[] = [];
-  await run(() => change([]));
-  for (let round = 0; round < 5; round++) {
-    const without = await run(() => change([]));
-    const withEvents = await run((n) => change(eventsOf(partners[n % PARTNERS] ?? '', n, 1)));
-    ratios.push(withEvents / without);
+  const wakingRatios: number[] = [];
+  await run(() => change(async () => undefined));
+  for (let round = 0; round < ROUNDS; round++) {
+    const without = await run(() => change(async () => undefined));
+    ratios.push((await run((n) => change((tx) => append(tx, n)))) / without);
+    const waking = await run(() => change((tx) => wakeSettlement(tx, 'base_mainnet')));
+    wakingRatios.push(waking / without);
   }
-  return ratios.toSorted((a, b) => a - b)[2] ?? 0;
+  return { ratios, wakingRatios };
+}
+
+/** Starts what delivers events to a receiver, and adds an endpoint of each partner. */
+async function startDelivering(context: Context) {
+  const receiver = await startTarget('./events-receiver.ts');
+  for (const partner of partners) await addEndpoint(context, partner, `${receiver.target.url}/hooks`);
+  startSequencer(context);
+  const worker = await startWebhookWorker(context);
+  return {
+    url: receiver.target.url,
+    stop: async () => {
+      await worker.stop();
+      await receiver.stop();
+    },
+  };
 }
 
 async function countDelivered({ db }: Context): Promise<number> {
@@ -123,19 +134,55 @@ async function waitForDeliveries(context: Context, count: number): Promise<void>
 }
 
 /** Appends events for all partners at full speed and waits until all are delivered. */
-async function measureDeliveries(context: Context): Promise<number> {
-  const { rows: appended } = await sql<{ n: bigint }>`select count(*) as n from events`.execute(context.db);
-  const earlier = Number(appended[0]?.n);
-  await waitForDeliveries(context, earlier);
-  const startedAt = performance.now();
-  const share = DELIVERED / PARTNERS;
-  await Promise.all(
-    partners.map(async (partner) => {
-      for (let n = 0; n < share; n += 5) await appendEvents(context, context.db, eventsOf(partner, n, 5));
-    }),
-  );
-  await waitForDeliveries(context, earlier + DELIVERED);
-  return DELIVERED / ((performance.now() - startedAt) / 1000);
+async function measureDeliveries(context: Context): Promise<EventFigures['deliveries']> {
+  const { stop } = await startDelivering(context);
+  const run = async (count: number, earlier: number) => {
+    const startedAt = performance.now();
+    const append = async (partner: string) => {
+      for (let n = 0; n < count / PARTNERS; n += 5)
+        await appendEvents(context, context.db, eventsOf(partner, n, 5));
+    };
+    await Promise.all(partners.map(append));
+    await waitForDeliveries(context, earlier + count);
+    return count / ((performance.now() - startedAt) / 1000);
+  };
+  const warmUp = DELIVERED / 10;
+  await run(warmUp, 0);
+  const before = process.cpuUsage();
+  const deliveredPerSecond = await run(DELIVERED, warmUp);
+  const { user, system } = process.cpuUsage(before);
+  await stop();
+  return { deliveredPerSecond, cpuMsPerEvent: (user + system) / 1000 / DELIVERED };
+}
+
+/** Compares the time until the first attempt while an endpoint with a long queue hangs, in alternating rounds. */
+async function measureHanging(context: Context): Promise<EventFigures['hanging']> {
+  const { url, stop } = await startDelivering(context);
+  const hanging = newId(context.clock, context.random);
+  await insertPartner(context, hanging);
+  await addEndpoint(context, hanging, `${url}/hang`);
+  for (let n = 0; n < HANGING_QUEUE; n += 500)
+    await appendEvents(context, context.db, eventsOf(hanging, n, 500));
+  const measure = async (state: 'enabled' | 'disabled') => {
+    await sql`update webhook_endpoints set state = ${state} where partner_id = ${hanging}`.execute(
+      context.db,
+    );
+    await sleep(2_000);
+    return measureFirstAttempts(context);
+  };
+  const alone: number[] = [];
+  const beside: number[] = [];
+  await measure('enabled');
+  for (let round = 0; round < HANGING_ROUNDS; round++) {
+    alone.push(await measure('disabled'));
+    beside.push(await measure('enabled'));
+  }
+  await stop();
+  return {
+    firstAttemptP99Ms: median(alone),
+    hangingP99Ms: median(beside),
+    ratios: beside.map((p99, round) => p99 / (alone[round] ?? Infinity)),
+  };
 }
 
 /** Appends events at a steady rate and returns the 99th percentile of the time until their first attempt. */
@@ -161,7 +208,7 @@ async function measureFirstAttempts(context: Context): Promise<number> {
 }
 
 /** Returns the memory that the streams add to this process, in megabytes. */
-async function measureStreams(context: Context): Promise<number> {
+async function measureStreams(context: Context): Promise<EventFigures['streams']> {
   const tokens: string[] = [];
   for (let n = 0; n < STREAMS / 10; n++) {
     const userId = newId(context.clock, context.random);
@@ -179,11 +226,11 @@ async function measureStreams(context: Context): Promise<number> {
   await sleep(1_000);
   const added = process.memoryUsage().rss - before;
   await readers.stop();
-  return added / 2 ** 20;
+  return { streamsMb: added / 2 ** 20 };
 }
 
 /** Compares the newest page with the oldest in a log of `rows` events. */
-async function measurePages(context: Context): Promise<Pick<EventFigures, 'firstPageMs' | 'deepestPageMs'>> {
+async function measurePages(context: Context): Promise<EventFigures['pages']> {
   const partner = newId(context.clock, context.random);
   await insertPartner(context, partner);
   for (let from = 0; from < rows; from += 20_000)

@@ -20,10 +20,16 @@ const BENCHMARKS: Record<string, (options: Options) => Promise<Result>> = {
   mixed: async () => (await import('./mixed.ts')).run(),
 };
 
-const { values, positionals } = parseArgs({ options: { rows: { type: 'string' } }, allowPositionals: true });
+const { values, positionals } = parseArgs({
+  options: { rows: { type: 'string' }, part: { type: 'string' } },
+  allowPositionals: true,
+});
 if (values.rows !== undefined && !/^[1-9]\d{2,8}$/.test(values.rows))
   throw new Error('--rows must be an integer from 100 to 999999999');
-const options = values.rows === undefined ? {} : { rows: Number(values.rows) };
+const options = {
+  ...(values.rows !== undefined && { rows: Number(values.rows) }),
+  ...(values.part !== undefined && { part: values.part }),
+};
 const names = positionals.length > 0 ? positionals : Object.keys(BENCHMARKS);
 const folder = new URL('../results/', import.meta.url);
 await mkdir(folder, { recursive: true });
@@ -37,7 +43,7 @@ for (const name of names) {
   console.table(result.figures);
   for (const bar of result.bars) console.log(describeBar(bar));
   const machine = { node: process.version, arch: process.arch, cores: cpus().length, cpu: cpus()[0]?.model };
-  const file = values.rows === undefined ? name : `${name}-${values.rows}`;
+  const file = [name, values.part, values.rows].filter((word) => word !== undefined).join('-');
   await writeFile(new URL(`${file}.json`, folder), `${JSON.stringify({ ...result, machine }, null, 2)}\n`);
 }
 

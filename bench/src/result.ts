@@ -8,5 +8,5 @@ export type Result = {
   figures: Record<string, unknown>;
 };
 
-/** `rows` is the size of the seeded tables, for benchmarks that seed any. */
-export type Options = { rows?: number };
+/** `rows` is the size of the seeded tables, for benchmarks that seed any. `part` runs one part of a benchmark. */
+export type Options = { rows?: number; part?: string };
