@@ -14,7 +14,7 @@ const DURATION_SECONDS = 10;
 type Round = { perSecond: number; delayP99: number };
 type Server = { url: string; tokens: string[]; offerId: string; optionId: string };
 
-/** Measures wallet connection over HTTP, and signature verification of plain keys compared with viem. */
+/** Measures wallet connection over HTTP, and EOA signature verification compared with viem. */
 export async function run(): Promise<Result> {
   const alone = await verifyAlone();
   const http = await connectOverHttp();

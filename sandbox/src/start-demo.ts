@@ -111,7 +111,7 @@ function firstMessage(child: ChildProcess): Promise<DemoListening> {
   });
 }
 
-/** Ignores failures: the exit handler deals with a child that has just ended. */
+/** Ignores send failures: if the child has just exited, the exit handler deals with it. */
 function send(child: ChildProcess, message: DemoListen | DemoStart): void {
   if (child.connected) child.send(message, () => undefined);
 }

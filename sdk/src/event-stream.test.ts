@@ -80,7 +80,7 @@ async function read(
   return ids;
 }
 
-test('goes on after the last event when the connection breaks or the service ends it', async () => {
+test('resumes after the last event when the connection breaks or the service ends it', async () => {
   answers = [
     breakOff(`retry: 2000\n\n${frame('e1')}${frame('e2')}`),
     sendAndEnd(`: heartbeat\n\n${frame('e3')}event: end\ndata: {"reason":"shutting_down"}\n\n`),

@@ -113,7 +113,7 @@ export type Event = {
   /** For example `participation.completed`. `redacted` if the user does not, or no longer, allow this app to read it. */
   type: string;
   timestamp: string;
-  /** The number of the event among all events of the partner, without gaps. */
+  /** The event's number among all of the partner's events, without gaps. */
   sequence: number;
   user_id: string | null;
   /** The API request that caused the event. */
@@ -620,7 +620,7 @@ export type WebhookAttempt = {
   status: number | null;
   /** `timeout`, `connection_refused`, `connection_failed`, `dns_error`, `tls_error` or `address_refused`. */
   error: string | null;
-  /** The address that was connected to. */
+  /** The IP address that the attempt connected to. */
   address: string | null;
   /** The first KiB of the response, as text. */
   response: string | null;
@@ -645,7 +645,7 @@ export type WebhookDelivery = {
   id: string;
   endpoint_id: string;
   event_id: string;
-  /** The type of the event; `redacted` if the partner may not read it. */
+  /** The event type; `redacted` if the partner may not read it. */
   type: string;
   /** `skipped`: the endpoint was enabled again from a later event. */
   state: 'pending' | 'delivered' | 'failed' | 'skipped';
@@ -667,7 +667,7 @@ export type WebhookEndpoint = {
   /** Only in the replies that create or rotate it. */
   secret?: string | undefined;
   previous_secret_until: string | null;
-  /** How many events wait for delivery. */
+  /** The number of events waiting for delivery. */
   behind: number;
   last_delivered_at: string | null;
   inserted_at: string;
@@ -700,7 +700,7 @@ export type WebhookReceipt = {
 export type WebhookRecovery = {
   object: 'webhook_recovery';
   endpoint_id: string;
-  /** How many events are sent again. */
+  /** The number of events that will be resent. */
   deliveries: number;
 };
 
@@ -908,12 +908,12 @@ export type Operations = {
       offer_id: string;
       offer_option_id: string;
       chain: Chain;
-      /** The wallet that approved the fund. */
+      /** The wallet that approved the fund as spender. */
       wallet_address: string;
       amount: string;
       /** One of the offer's `funding_assets`. */
       asset_id: string;
-      /** The transaction that approved the fund on this chain. Each participation needs a new one. */
+      /** The transaction that approved the fund as spender on this chain. Each participation needs a new one. */
       approval_transaction_hash: string;
     };
     reply: Participation;
@@ -1039,7 +1039,7 @@ export type Operations = {
       /** Cursor of the previous page, from a previous reply. */
       starting_before?: string | undefined;
       limit?: number | undefined;
-      /** The id of an event. Reads the events after it, oldest first. */
+      /** An event id. Returns the events after it, oldest first. */
       after?: string | undefined;
     };
     reply: Events;
@@ -1047,7 +1047,7 @@ export type Operations = {
   /** Stream events. */
   streamEvents: {
     query: {
-      /** The id of an event. Reads the events after it, oldest first. */
+      /** An event id. Returns the events after it, oldest first. */
       after?: string | undefined;
     };
     reply: Event;
@@ -1056,7 +1056,7 @@ export type Operations = {
   getEvent: {
     reply: Event;
   };
-  /** Get a proof of an event. */
+  /** Get an inclusion proof for an event. */
   getEventProof: {
     reply: EventProof;
   };
@@ -1080,7 +1080,7 @@ export type Operations = {
   getWebhookEndpoint: {
     reply: WebhookEndpoint;
   };
-  /** Change a webhook endpoint. */
+  /** Update a webhook endpoint. */
   changeWebhookEndpoint: {
     body: WebhookEndpointChange;
     reply: WebhookEndpoint;
@@ -1109,7 +1109,7 @@ export type Operations = {
     body: Record<string, never>;
     reply: WebhookTest;
   };
-  /** Send missed events again. */
+  /** Resend missed events. */
   recoverWebhookEndpoint: {
     body: WebhookRecoveryRange;
     reply: WebhookRecovery;
@@ -1140,7 +1140,7 @@ export type Operations = {
     };
     reply: WebhookAttempts;
   };
-  /** Send an event once more. */
+  /** Resend an event. */
   resendWebhookDelivery: {
     body: Record<string, never>;
     reply: WebhookDelivery;

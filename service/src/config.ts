@@ -261,7 +261,7 @@ export function makeDataDir(dataDir: string): void {
   }
 }
 
-/** Returns the secret in the data directory, which the first start of a sandbox generates. */
+/** Returns the secret from the data directory. The first start of a sandbox generates it. */
 function createSandboxSecret(dataDir: string): Buffer {
   const [known] = readSandboxSecret(dataDir) ?? [];
   if (known !== undefined) return known;

@@ -136,7 +136,7 @@ test(
   TIMEOUT_MS * 3,
 );
 
-test('a stream goes on after its node loses the notifications', async () => {
+test('a stream continues after its node loses the notifications', async () => {
   const token = await app.tokenFor({ userId: null });
   const ids: string[] = [];
   const stop = new AbortController();

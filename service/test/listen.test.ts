@@ -67,7 +67,7 @@ async function listen(
   };
 }
 
-test('forwards events signed, goes on where it stopped, and replays', async () => {
+test('forwards events signed, resumes where it stopped, and replays', async () => {
   await append(1);
   const first = await listen('--replay', '9999d');
   await until(() => receiver.received.length).toBe(1);

@@ -139,9 +139,9 @@ describe('a saturated node', () => {
     expect(await node.ctx.metrics.render()).toMatch(/causeway_http_requests_shed_total [1-9]/);
   });
 
-  // Blocks of 600 ms leave the watcher less than one measurement per sample.
+  // A 600 ms block outlasts a sample, so the delay histogram of that sample is empty.
   test.each([150, 600])(
-    'sheds requests while its event loop is blocked for %d ms again and again, and recovers',
+    'sheds requests while its event loop is repeatedly blocked for %d ms, and recovers',
     async (blockMs) => {
       const block = setInterval(() => {
         const end = performance.now() + blockMs;

@@ -62,7 +62,7 @@ async function startCluster(secrets: Buffer[]) {
       void reply.finally(() => node.open.delete(reply));
       return reply;
     },
-    /** Restarts the nodes one after the other. */
+    /** Restarts the nodes one by one. */
     restart: async (list: Buffer[]) => {
       for (let i = 0; i < 2; i++) {
         const stopping = nodes.shift();

@@ -49,7 +49,7 @@ describe('the profile of a database', () => {
     expect(counts).toEqual({ users: 0, partners: 0 });
   });
 
-  test('a used database of version 0.1 without sandbox seeds is production, and stays as it is', async () => {
+  test('a used version 0.1 database without sandbox seeds is production, and stays as it is', async () => {
     const old = await createEmptyDatabase();
     const settings = { CAUSEWAY_DATA: dataDir, DATABASE_URL: old.url };
     expect((await runCauseway(['migrate'], settings)).code).toBe(0);
@@ -114,7 +114,7 @@ describe('the secret', () => {
     await expectRefusal(['keys', 'rotate'], env, /CAUSEWAY_SECRET: starts with a secret that no node uses/);
   });
 
-  test('a database of version 0.1 refuses a secret that does not open its keys', async () => {
+  test('a version 0.1 database refuses a secret that does not open its keys', async () => {
     await query(database.url, 'delete from installation_secrets');
     const env = { ...production, CAUSEWAY_SECRET: other, CAUSEWAY_DEMO: '' };
     await expectRefusal(['serve'], env, /CAUSEWAY_SECRET: is not the secret/);

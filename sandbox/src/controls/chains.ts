@@ -60,7 +60,7 @@ function blockRoutes(chains: readonly ChainControl[]) {
       method: 'POST',
       path: '/sandbox/chains/:chain/mine',
       operationId: 'mineBlocks',
-      summary: 'Mines blocks',
+      summary: 'Mine blocks',
       description: 'On Solana, advances by this many slots.',
       params: ChainParams,
       body: Closed({ blocks: Type.Integer({ minimum: 1, maximum: 10_000 }) }),
@@ -75,7 +75,7 @@ function blockRoutes(chains: readonly ChainControl[]) {
       method: 'POST',
       path: '/sandbox/chains/:chain/reorg',
       operationId: 'reorganiseChain',
-      summary: 'Replaces the latest blocks (reorg)',
+      summary: 'Replace the latest blocks (reorg)',
       description:
         'The new blocks are empty. The transactions of the dropped blocks return to the mempool (`return`, the default) or are discarded (`drop`). On Solana, final slots cannot be replaced.',
       params: ChainParams,
@@ -95,7 +95,7 @@ function blockRoutes(chains: readonly ChainControl[]) {
       path: '/sandbox/chains/:chain/interval',
       operationId: 'setBlockInterval',
       summary:
-        'Sets the block interval in milliseconds; 0 mines a block per transaction or, on Solana, stops the slots',
+        'Set the block interval in milliseconds; 0 mines a block per transaction or, on Solana, stops the slots',
       params: ChainParams,
       body: Closed({ milliseconds: Type.Integer({ minimum: 0, maximum: 600_000 }) }),
       reply: ChainHead,

@@ -23,7 +23,7 @@ export function clockControls({ control }: Simulators): ControlGroup {
         method: 'POST',
         path: '/sandbox/clock',
         operationId: 'moveClock',
-        summary: 'Moves the test clock',
+        summary: 'Move the test clock',
         description:
           'The market is always open until you use `set_to`; from then on it follows trading hours.',
         body: MoveClock,

@@ -28,7 +28,7 @@ function actionRoute({ call }: Pick<SimulatorControl, 'call'>) {
     method: 'POST',
     path: '/sandbox/documents/actions',
     operationId: 'actOnDocument',
-    summary: 'Views, signs, declines or expires the latest form sent to a user',
+    summary: 'View, sign, decline or expire the latest form sent to a user',
     body: Closed({
       email: Email,
       document_type: Type.Enum([...DOCUMENT_TYPES]),

@@ -10,7 +10,7 @@ export function faucetRoute(chains: readonly ChainControl[]) {
     method: 'POST',
     path: '/sandbox/chains/:chain/faucet',
     operationId: 'faucet',
-    summary: 'Sends gas or a token to an address',
+    summary: 'Send gas or a token to an address',
     params: ChainParams,
     body: Closed({
       address: Type.String({ maxLength: 100 }),

@@ -4,7 +4,7 @@ import { Closed, ObjectName } from '@causeway/service/http/wire.ts';
 import Type from 'typebox';
 import { FAULT_MODES, type FaultMode } from '../simulators/fault.ts';
 
-/** Sets the fault of each target that `POST /sandbox/faults` accepts, by target name. */
+/** The targets that `POST /sandbox/faults` accepts, each with the function that sets its fault. */
 export type FaultTargets = Map<string, (mode: FaultMode, forSeconds?: number) => Promise<unknown>>;
 
 const SetFault = Closed({
@@ -18,7 +18,7 @@ export function faultRoute(targets: FaultTargets) {
     method: 'POST',
     path: '/sandbox/faults',
     operationId: 'setFault',
-    summary: 'Makes a provider or chain fail for the service',
+    summary: 'Make a provider or chain fail for the service',
     body: SetFault,
     reply: Closed({ object: ObjectName('fault'), target: Type.String(), mode: Type.String() }),
     errors: ['validation_failed'],

@@ -19,7 +19,7 @@ export const holdControls: ControlGroup = {
       method: 'POST',
       path: '/sandbox/users/:id/hold',
       operationId: 'holdUser',
-      summary: 'Puts a user on hold, as an operator would',
+      summary: 'Put a user on hold, as an operator would',
       ...{ params, body, reply },
       errors: ['not_found', 'validation_failed'],
       handle: async (ctx, _caller, { params, body }) => {
@@ -31,7 +31,7 @@ export const holdControls: ControlGroup = {
       method: 'POST',
       path: '/sandbox/users/:id/release',
       operationId: 'releaseUser',
-      summary: 'Ends the hold of a user, as an operator would',
+      summary: 'Release a user from hold, as an operator would',
       ...{ params, body, reply },
       errors: ['not_found', 'validation_failed'],
       handle: async (ctx, _caller, { params, body }) => {

@@ -27,7 +27,7 @@ export function mailControls(mailServer: MailServer, simulators: Simulators): Co
         method: 'GET',
         path: '/sandbox/mail',
         operationId: 'listMails',
-        summary: 'Lists mail sent by the service and the documents provider, newest first',
+        summary: 'List mail sent by the service and the documents provider, newest first',
         query: Type.Object({ to: Type.Optional(Type.String()) }),
         reply: Closed({ object: ObjectName('list'), data: Type.Array(Mail) }),
         handle: async (ctx, _caller, { query }) => {

@@ -7,7 +7,7 @@ export function overviewRoute(overview: () => Promise<Record<string, unknown>>) 
     method: 'GET',
     path: '/sandbox',
     operationId: 'getSandbox',
-    summary: 'Returns the addresses, credentials and seeded data of this sandbox',
+    summary: 'Get the addresses, credentials and seeded data of this sandbox',
     reply: Type.Object({}, { additionalProperties: true }),
     handle: async () => ({ object: 'sandbox', ...(await overview()) }),
   });

@@ -28,7 +28,7 @@ export function tokenControls(ctx: Context): ControlGroup {
         method: 'POST',
         path: '/sandbox/token',
         operationId: 'issueSandboxToken',
-        summary: 'Issues the tokens a partner receives when this user signs in',
+        summary: 'Issue the tokens a partner receives when this user signs in',
         body: IssueToken,
         reply: Closed({
           access_token: Type.String(),

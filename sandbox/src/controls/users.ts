@@ -30,7 +30,7 @@ export function userControls(
         method: 'POST',
         path: '/sandbox/users',
         operationId: 'createSandboxUser',
-        summary: 'Creates a user with a confirmed email address',
+        summary: 'Create a user with a confirmed email address',
         body: CreateUser,
         reply: Closed({
           object: ObjectName('user'),

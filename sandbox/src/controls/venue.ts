@@ -44,7 +44,7 @@ export function venueControls(ctx: Context, { control }: Simulators): ControlGro
         method: 'POST',
         path: '/sandbox/venue',
         operationId: 'setVenue',
-        summary: 'Sets the market state',
+        summary: 'Set the market state',
         description:
           "Omitted fields keep their value. `session` null follows the calendar again, and a null `price` or `max_notional` restores the venue's own. `attestations` counts all attestations ever issued.",
         body: SetVenue,

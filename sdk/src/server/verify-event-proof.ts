@@ -18,7 +18,7 @@ export type VerifiedEventProof = {
 };
 
 const HEADER = 'c2sp.org/tlog-proof@v1';
-/** The DER prefix of an Ed25519 public key, which the 32 key bytes follow (RFC 8410). */
+/** The DER prefix of an Ed25519 public key, followed by the 32 key bytes (RFC 8410). */
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 
 /**

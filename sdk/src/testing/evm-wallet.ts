@@ -102,7 +102,7 @@ type State = {
   account: PrivateKeyAccount;
   rpcUrls: Map<number, string>;
   chainId: number;
-  /** Transactions are sent one after the other, because they share a sequence of nonces. */
+  /** Transactions are sent one at a time, because they share a sequence of nonces. */
   lastSend: Promise<unknown>;
 };
 

@@ -119,7 +119,7 @@ describe('buyTokenized', () => {
 
   test.each<[string, Partial<Parameters<typeof buyTokenized>[1]>, string]>([
     ['an amount above the balance', { amount: 1_000_000_001n }, 'insufficient_balance'],
-    ['another asset than the first funding token', { assetId: 'tether' }, 'asset_not_accepted'],
+    ['an asset other than the first funding token', { assetId: 'tether' }, 'asset_not_accepted'],
     ['a chain without a deployment', { chain: 'base_sepolia' }, 'chain_not_supported'],
     ['an unknown symbol', { symbol: 'NOPEon' }, 'symbol_not_found'],
   ])('rejects %s before anything is sent', async (_what, change, code) => {

@@ -158,7 +158,7 @@ describe('proveAndBindWallet', () => {
     expect((error.cause as CausewayError).eventId).toMatch(/./);
   });
 
-  test('rejects a chain of another protocol than the wallet', async () => {
+  test("rejects a chain whose protocol is not the wallet's", async () => {
     const causeway = await sandbox.newUser();
     const wallet = await sandbox.newWallet();
     const input = { ...binding(), chain: 'solana_devnet', wallet } as const;

@@ -54,7 +54,7 @@ test('discovery names the endpoint', async () => {
   }
 });
 
-test('an ID token of the signed-in user ends the session at once and returns with the state', async () => {
+test('an ID token of the signed-in user ends the session immediately and returns with the state', async () => {
   const visitor = await signedIn();
   const cookie = visitor.cookie();
   const reply = await visitor.get(

@@ -48,7 +48,7 @@ export async function addPasskeyOptions(ctx: Context, cookie: string, user: User
   return options;
 }
 
-/** Returns false if the response answers no pending challenge, or if the passkey is already registered. */
+/** Returns false if the response does not answer a pending challenge, or if the passkey is already registered. */
 export async function addPasskey(
   ctx: Context,
   cookie: string,

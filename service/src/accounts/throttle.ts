@@ -80,7 +80,7 @@ function accountKeys({ sealing }: Context, purpose: string, email: string, sourc
   return sealing.tags(purpose, source === '' ? normalizeEmail(email) : `${normalizeEmail(email)} ${source}`);
 }
 
-/** Returns the keys to count under: those of the known browser or network, or else those of all strangers. */
+/** Returns the keys to count under. Each known browser or network has its own count; all unknown ones share one. */
 async function countingKeys(ctx: Context, purpose: string, email: string, source: Source): Promise<Buffer[]> {
   const accounts = accountKeys(ctx, 'account', email);
   for (const hashes of sourceHashes(ctx, source)) {

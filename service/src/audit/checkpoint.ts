@@ -8,7 +8,7 @@ type SigningKey = VerificationKey & { privateKey: KeyObject };
 
 export type Checkpoint = { size: bigint; chainHash: Buffer };
 
-/** The DER prefixes of an Ed25519 private and public key, which the 32 key bytes follow (RFC 8410). */
+/** The DER prefixes of Ed25519 private and public keys, each followed by the 32 key bytes (RFC 8410). */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 const ED25519 = 1;

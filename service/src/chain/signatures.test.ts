@@ -66,7 +66,7 @@ function flip(bytes: Uint8Array, bit: number): Uint8Array {
   return changed;
 }
 
-describe('plain keys', () => {
+describe('EOAs', () => {
   test('the published vector is valid and has the EIP-191 hash', async () => {
     expect(bytesToHex(hashText(evm.text))).toBe(
       '0xa1fcfc6d555e2c6b09c1cd6b109b692045c30de45cca969c5b17eaccb56c7cfa',

@@ -17,7 +17,7 @@ export type Signed = {
   signature: string;
 };
 
-/** A plain key signs for its address on every chain of its protocol, a contract only on the chain that was queried. */
+/** A key's signature is valid on every chain of its protocol, a contract's only on the chain that was queried. */
 export type SignerKind = 'key' | 'contract';
 
 export type Signatures = {

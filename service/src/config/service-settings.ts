@@ -24,12 +24,12 @@ export const SERVICE = {
   ),
   REQUEST_TIMEOUT_SECONDS: setting(
     integer(1, 600),
-    'How many seconds a client may take to send a request, or to read the reply. Slower connections are closed.',
+    'The timeout, in seconds, for a client to send a request or to read the reply. Slower connections are closed.',
     { default: '30' },
   ),
   PARTNER_CONCURRENCY: setting(
     integer(1, 100_000),
-    'How many requests of one partner a node works on at a time. The others wait in the order of their arrival, so that one partner cannot use up the connections of all.',
+    'The maximum number of requests per partner that a node handles concurrently. Further requests wait in order of arrival, so that one partner cannot use up all connections.',
     { default: '100' },
   ),
   MAX_EVENT_LOOP_LAG_MS: setting(

@@ -7,7 +7,7 @@ export type Setting<T = unknown> = Parser<T> & {
   /** The default per profile, as text, used if the variable is unset or empty. */
   sandbox?: string;
   production?: string;
-  /** Replaces the default in the documentation, for behaviour that no text can express. */
+  /** Shown in the documentation in place of a default that is not a fixed value. */
   defaultNote?: string;
   /** `true` if production does not start without it, or the condition under which it is required. */
   required?: true | string;

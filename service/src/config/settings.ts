@@ -93,7 +93,7 @@ const KEYS = {
   ),
   OPERATOR_POLICY_FILE: setting(
     parsers.path,
-    'A JSON file with the contracts that the operator key may call, such as `{"ethereum_mainnet": ["0x…"]}`. The signer refuses all others, so that a changed database cannot redirect it. Keep the file out of reach of the database. The signer always refuses to send value and to call other functions than commits, refunds and revocations.',
+    'A JSON file with the contracts that the operator key may call, such as `{"ethereum_mainnet": ["0x…"]}`. The signer refuses all others, so that a changed database cannot redirect it. Keep the file out of reach of the database. The signer always refuses to send value and to call functions other than commits, refunds and revocations.',
     { defaultNote: 'any contract' },
   ),
   SOLANA_OPERATOR_KEY: setting(

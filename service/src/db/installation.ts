@@ -6,7 +6,7 @@ import type { Db } from './pool.ts';
 
 type Profile = Config['profile'];
 
-/** The client that every sandbox of version 0.1 has. Such a database does not know its profile yet. */
+/** The client that every version 0.1 sandbox has. Such a database has no recorded profile yet. */
 const SANDBOX_CLIENT_ID = 'sandbox-partner';
 
 /** Throws `ConfigError` if the database belongs to the other profile. Changes nothing, so it can run before migrations. */
@@ -96,7 +96,7 @@ async function listFingerprints(db: Db): Promise<Buffer[]> {
   return rows.map(({ fingerprint }) => fingerprint);
 }
 
-/** Checks the signing keys of a database of version 0.1, which has no fingerprints. */
+/** Checks the signing keys of a version 0.1 database, which has no fingerprints. */
 async function opensSigningKeys(db: Db, sealing: Sealing): Promise<boolean> {
   const { rows } = await sql<{ kid: string; sealed: Buffer }>`
     select kid, sealed from oauth_signing_keys`.execute(db);

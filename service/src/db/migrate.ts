@@ -24,7 +24,7 @@ interface Migration {
   sql: string;
 }
 
-/** Applies pending migrations and returns their names. Any number of nodes may call it at once. */
+/** Applies pending migrations and returns their names. Any number of nodes may call it concurrently. */
 export async function migrate(pool: pg.Pool, folder: string = MIGRATIONS_FOLDER): Promise<string[]> {
   const migrations = await readMigrations(folder);
   const client = await pool.connect();

@@ -18,7 +18,7 @@ const CONNECTION_CODES = new Set([
 const DRIVER_MESSAGES =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error)/;
 
-/** Whether an error says that the database cannot be reached or is overloaded, rather than that a query is wrong. */
+/** Whether an error means that the database is unreachable or overloaded, rather than that a query is wrong. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as { code?: unknown };

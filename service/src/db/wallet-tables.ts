@@ -14,7 +14,7 @@ export interface WalletTables {
 export interface WalletProofs {
   partner_id: string;
   address: string;
-  /** `*` for plain keys. */
+  /** `*` for the kind `key`. */
   chain: string;
   protocol: 'ethereum' | 'solana';
   user_id: string;

@@ -34,7 +34,7 @@ export async function checkNextSubmission(ctx: Context): Promise<Step> {
   } catch (err) {
     const failure = upstreamFailureOf(err);
     await finishDueSubmission(ctx.db, row.id, Math.max(MINUTE_S, failure?.retryAfterSeconds ?? 0));
-    ctx.log.warn({ err, submission_id: row.id }, 'submission read failed');
+    ctx.log.warn({ err, submission_id: row.id }, 'reading a submission failed');
     return failure === undefined || failure.kind === 'invalid_response'
       ? 'worked'
       : { pause: failure.retryAfterSeconds * 1000 };

@@ -20,7 +20,7 @@ export type Target = { wallet: string | null; chain: ChainName | null };
 
 type User = Pick<UserCaller, 'userId' | 'partnerId'>;
 
-/** The dependencies of reading a situation, which a command can provide too. */
+/** The part of `Context` that reading a situation needs. CLI commands provide it without a running service. */
 export type SituationContext = Pick<
   Context,
   'pool' | 'clock' | 'config' | 'chains' | 'signatures' | 'openPiiFacts'

@@ -12,7 +12,7 @@ export type RuleChange = { before: Rules | null; after: Rules | null; changed: r
 
 export type Gains = { gained: number; lost: number };
 
-/** How a change affects the users. Each rule counts as if it alone changed. */
+/** How a change affects users. Each rule is counted as if it were the only change. */
 export type RuleImpact = Gains & { before: number; after: number; rules: Map<string, Gains> };
 
 /** Counts how many users would gain or lose eligibility. Streams the users, and holds one batch in memory. */

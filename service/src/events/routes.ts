@@ -49,9 +49,9 @@ export const eventRoutes = [
     method: 'GET',
     path: '/v1/events/:id/proof',
     operationId: 'getEventProof',
-    summary: 'Get a proof of an event',
+    summary: 'Get an inclusion proof for an event',
     description:
-      'Proves offline that the event is in the log of the partner: a Merkle inclusion proof (RFC 6962) with a signed checkpoint.',
+      "A Merkle inclusion proof (RFC 6962) with a signed checkpoint, which shows offline that the event is in the partner's log.",
     params: Type.Object({ id: Type.String() }),
     reply: EventProof,
     errors: ['not_found'],

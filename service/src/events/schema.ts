@@ -15,7 +15,7 @@ export const Event = Closed(
     timestamp: Timestamp,
     sequence: Type.Integer({
       minimum: 1,
-      description: 'The number of the event among all events of the partner, without gaps.',
+      description: "The event's number among all of the partner's events, without gaps.",
     }),
     user_id: Nullable(Type.String()),
     request_id: Nullable(Type.String({ description: 'The API request that caused the event.' })),
@@ -60,7 +60,7 @@ export const EventList = List(Event, 'Events');
 const After = Type.Optional(
   Type.String({
     maxLength: 100,
-    description: 'The id of an event. Reads the events after it, oldest first.',
+    description: 'An event id. Returns the events after it, oldest first.',
   }),
 );
 

@@ -21,7 +21,7 @@ export function startSequencer(
   const place = (): void => {
     if (isStopped) return;
     running ??= placeEvents(ctx.db)
-      .catch((err: unknown) => ctx.log.warn({ err }, 'placing events failed'))
+      .catch((err: unknown) => ctx.log.warn({ err }, 'assigning event positions failed'))
       .finally(() => {
         running = undefined;
       });

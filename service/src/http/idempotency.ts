@@ -7,7 +7,7 @@ import type { Caller } from './access.ts';
 import * as store from './idempotency-store.ts';
 
 type Request = { method: string; path: string; key: string; body: unknown };
-/** Outcomes of version 0.1 have no message. */
+/** Outcomes stored by version 0.1 have no message. */
 type Stored = { reply: unknown } | { code: ErrorCode; details: ErrorDetails; message?: string };
 type Outcome = { reply: unknown; replayed: boolean };
 

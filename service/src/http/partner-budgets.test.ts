@@ -22,7 +22,7 @@ test('a partner never has more in progress than its budget, and every request ge
   expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(40);
 });
 
-test('work that returns at once costs nothing, also when it waited', async () => {
+test('work that returns immediately costs nothing, also when it waited', async () => {
   const budgets = createPartnerBudgets({ concurrency: 1, maxWaiting: 10 });
   expect(budgets.run('a', () => 'now', null)).toBe('now');
   const first = budgets.run('a', sleep, 5);

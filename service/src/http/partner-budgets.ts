@@ -3,7 +3,7 @@ import { ApiError } from '../errors.ts';
 /** Bounds how much one partner can have in progress, so that it cannot use up the connections of the others. */
 export type PartnerBudgets = {
   /**
-   * Runs `work` at once while the partner has budget; otherwise queues it. Throws `rate_limited` if too many of the
+   * Runs `work` immediately while the partner has budget; otherwise queues it. Throws `rate_limited` if too many of the
    * partner's requests wait already. Work that returns no promise costs no budget.
    */
   run<Input, Result>(

@@ -1,7 +1,7 @@
 import { ApiError } from '../errors.ts';
 
 export type BoundedQueue = {
-  /** Runs `work` when it is its turn. Throws `unavailable` at once if the queue is full. */
+  /** Runs `work` when it is its turn. Throws `unavailable` immediately if the queue is full. */
   run<T>(work: () => Promise<T>): Promise<T>;
 };
 

@@ -122,7 +122,7 @@ describe('consent', () => {
   });
 });
 
-test('tokens of an app that loses a scope lose it at once, and do not get it back with the app', async () => {
+test('tokens of an app that loses a scope lose it immediately, and do not get it back with the app', async () => {
   const email = 'eve@consent.test';
   await site.makeUser(email);
   const visitor = await signedIn(email);

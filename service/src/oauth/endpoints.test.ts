@@ -477,7 +477,7 @@ test('the token rate limit counts only authenticated requests of the client', as
   await small.close();
 });
 
-test('a rotated signing key is used on every node at once, and the previous one stays published', async () => {
+test('a rotated signing key is used on every node immediately, and the previous one stays published', async () => {
   const otherNode = await testApp({ databaseUrl: String(node.ctx.pool.options.connectionString) });
   const kids = async (app: TestApp['app']) =>
     (await app.inject('/oauth/jwks')).json().keys.map((key: { kid: string }) => key.kid);

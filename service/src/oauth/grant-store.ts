@@ -69,7 +69,7 @@ export async function copyGrant(db: Db, id: string): Promise<string> {
 }
 
 /**
- * Returns whether the client's redirect URIs have changed since the user consented. Unknown for grants of version 0.1.
+ * Returns whether the client's redirect URIs have changed since the user consented. Unknown for version 0.1 grants.
  */
 export async function hasLapsed(db: Db, id: string): Promise<boolean> {
   const { rows } = await sql`

@@ -94,7 +94,7 @@ const KeySet = Closed(
   { title: 'KeySet' },
 );
 
-/** Credentials can also be in the body, which a security requirement cannot say. */
+/** Credentials can also be in the body, which a security requirement cannot express. */
 const CLIENT = [{ clientSecret: [] }, {}];
 
 export const oauthOperations: readonly ExtraOperation[] = [

@@ -14,7 +14,7 @@ export type CheckParts = {
   supplier: Hex | null;
   /** The address that settles on Solana. */
   solanaOperator: string | null;
-  /** Called for things that are not errors but probably not intended. */
+  /** Called for likely mistakes that are not errors. */
   warn?(message: string): void;
 };
 

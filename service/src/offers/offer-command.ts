@@ -113,7 +113,7 @@ function readArguments(args: string[]) {
   return parseArgs({ args, options, allowPositionals: true });
 }
 
-/** Interrupted and repeated, it goes on with the participations that are not refunded yet. */
+/** If interrupted, run it again: it continues with the participations that are not refunded yet. */
 async function refund(ctx: ApplyContext, [slug = '']: string[], values: Values): Promise<void> {
   const { offerId, count } = await planRefunds(ctx, slug).catch((error: unknown) => {
     throw error instanceof ApiError && error.code === 'not_found'

@@ -55,7 +55,7 @@ test('an offer is reported when it is published, starts and ends, once on any nu
   });
 });
 
-test('an open offer is reported as published and started at once, and as ended when it is closed', async () => {
+test('an open offer is reported as published and started immediately, and as ended when it is closed', async () => {
   await make('open', null, null);
   await closeOffer(app.ctx, 'open');
   expect(await reports()).toEqual([

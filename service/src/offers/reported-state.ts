@@ -14,7 +14,7 @@ const INTERVAL_MS = 500;
 
 /** Reports offers that reach their start or end time, and published offers to partners that were added to them. */
 export function startOfferReports(ctx: Context): () => Promise<void> {
-  return startInterval(ctx, INTERVAL_MS, 'reporting the states of offers failed', () => reportOffers(ctx));
+  return startInterval(ctx, INTERVAL_MS, 'reporting offer states failed', () => reportOffers(ctx));
 }
 
 export async function reportOffers(ctx: Pick<Context, 'db'> & EventSource): Promise<void> {

@@ -131,7 +131,7 @@ export async function setContractProblem(
   return rows.length > 0;
 }
 
-/** Lists the distinct details of the requirements of a type that published offers have. */
+/** Lists the distinct details of published offers' requirements of one type. */
 export async function listPublishedDetails(db: Db, type: string): Promise<unknown[]> {
   const { rows } = await sql<{ details: unknown }>`
     select distinct r.details from requirements r join offer_options p on p.id = r.option_id

@@ -42,13 +42,13 @@ export const API_GROUPS: readonly ApiGroup[] = [
     name: 'Swap contracts',
     paths: /^\/v1\/(swap|wallet|token)\//,
     description:
-      'Reads of swap contracts and ERC-20 tokens at the latest block, so that your app needs no RPC node.',
+      'Reads swap contracts and ERC-20 tokens at the latest block, so that your app needs no RPC node.',
   },
   {
     name: 'Tokenized assets',
     paths: /^\/v1\/tokenized\//,
     description:
-      'Shares and funds as tokens. Quotes and the trading status are free to poll. The transaction endpoint is the commit step: call it once per confirmation of the user and broadcast the result before `expires_at`.',
+      'Shares and funds as tokens. Quotes and the trading status are free to poll. The transaction endpoint is the commit step: call it once per user confirmation and broadcast the result before `expires_at`.',
   },
   {
     name: 'Events',
@@ -60,7 +60,7 @@ export const API_GROUPS: readonly ApiGroup[] = [
     name: 'Webhooks',
     paths: /^\/v1\/webhook-/,
     description:
-      'Events delivered to your server, signed by the Standard Webhooks scheme and retried for 24 hours. Verify `webhook-signature` over the raw body before you trust a delivery.',
+      'Events delivered to your server, signed according to Standard Webhooks and retried for 24 hours. Verify `webhook-signature` over the raw body before you trust a delivery.',
   },
   {
     name: 'Health',

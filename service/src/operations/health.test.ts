@@ -21,7 +21,7 @@ describe('readiness', () => {
     expect((await down.read()).isReady).toBe(false);
   });
 
-  test('checks run at most once a second, but draining shows at once', async () => {
+  test('checks run at most once a second, but draining shows immediately', async () => {
     let calls = 0;
     const count = async () => void calls++;
     const readiness = createReadiness(new Map([['database', count]]), new Map(), log);

@@ -18,8 +18,8 @@ const DOCUMENT = '/docs/openapi.json';
 const NAV = [{ href: '/docs', name: 'Reference' }, ...Object.values(GUIDES)];
 
 /**
- * Serves `/openapi.json` and the documentation at `/docs`, with all assets from this service. `controls` are the routes of
- * the sandbox: the reference shows them, the document for code generators does not.
+ * Serves `/openapi.json` and the documentation at `/docs`, with all assets from this service. `controls` are the
+ * sandbox's routes: `/docs` shows them, `/openapi.json` leaves them out.
  */
 export function referencePlugin(ctx: Context, routes: readonly Route[], controls: readonly Route[]) {
   const config = { access: { who: 'public' as const } };

@@ -54,7 +54,7 @@ export function limitFees(name: string, { baseFee, tip }: FeeMarket, { maxFee, m
   return { maxFee: min(2n * baseFee + priorityFee, maxFee), priorityFee };
 }
 
-/** Returns whether the market asks for more than these fees offer. The tip counts only up to its cap. */
+/** Returns whether the market price exceeds these fees. The tip counts only up to its cap. */
 export function isOutbid(
   { maxFee, priorityFee }: Fees,
   { baseFee, tip }: FeeMarket,

@@ -24,8 +24,9 @@ export class LeaseLost extends Error {
 const LEASE_TTL_SECONDS = 15;
 
 /**
- * Takes or renews the lease; returns null while another node holds it. The lease of a dead node can be taken at once, that
- * of a hanging node when it expires. The expiry time is not needed for safety: `holdLease` stops a node that lost its lease.
+ * Takes or renews the lease; returns null while another node holds it. The lease of a dead node can be taken
+ * immediately, that of a hanging node when it expires. The expiry time is not needed for safety: `holdLease` stops a
+ * node that lost its lease.
  */
 export async function takeLease(db: Db, wanted: KeyId & { node: number }): Promise<Lease | null> {
   const held = await upsertLease(db, wanted, LEASE_TTL_SECONDS);
@@ -45,7 +46,7 @@ export async function withLease<T>(db: Db, lease: Lease, work: (tx: Db) => Promi
   });
 }
 
-/** Releases the lease, so that another node can take it at once. */
+/** Releases the lease, so that another node can take it immediately. */
 export async function releaseLease(db: Db, lease: Lease): Promise<void> {
   await expireLease(db, lease);
 }

@@ -10,7 +10,7 @@ import { insertAttempt } from './store.ts';
 import { lastAttempt, type OpenTransaction, type OperatorCall } from './transaction.ts';
 
 export type ResendTimings = {
-  /** Seconds after which accepted bytes are sent again, because nodes forget pending transactions. */
+  /** Seconds after which accepted bytes are resent, because nodes forget pending transactions. */
   resendSeconds: number;
   /** Seconds after which an unmined transaction is replaced by one with higher fees. */
   bumpSeconds: number;

@@ -30,7 +30,7 @@ export type ReceiptHandlers = {
 };
 
 export type ReceiptTimings = {
-  /** Seconds after which sent bytes are sent again. */
+  /** Seconds after which sent bytes are resent. */
   resendSeconds: number;
   /** Seconds after which another attempt is signed if no node has seen any. */
   renewSeconds: number;

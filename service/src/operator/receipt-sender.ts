@@ -34,7 +34,7 @@ export class SimulationFailed extends Error {
   }
 }
 
-/** A settlement and the vault that its participation was accepted with. */
+/** A settlement, and the vault recorded when its participation was accepted. */
 export type ReceiptOrder = { plan: ReceiptPlan; vault: string };
 
 /**

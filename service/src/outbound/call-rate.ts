@@ -1,6 +1,6 @@
 /** Limits calls to `maxCalls` per sliding window; later calls wait for their slot. */
 export type CallRate = {
-  /** Resolves to true when the call may start, or to false at once if its slot is more than `maxWaitMs` away. */
+  /** Resolves to true when the call may start, or to false immediately if its slot is more than `maxWaitMs` away. */
   take(maxWaitMs: number): Promise<boolean>;
 };
 

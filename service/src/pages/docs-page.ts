@@ -18,7 +18,7 @@ export function renderGuide({ title, nav, current, body }: DocsPage): string {
   return frame({ title, nav, current }, head, html`<main class="guide">${body}</main>`);
 }
 
-/** The API reference, which a script draws. In the sandbox the script fills in tokens and ids that work. */
+/** The API reference, rendered by a script. In the sandbox the script fills in tokens and ids that work. */
 export function renderReference(nav: readonly DocsLink[], documentUrl: string, isSandbox: boolean): string {
   return frame(
     { title: 'API reference', nav, current: '/docs' },

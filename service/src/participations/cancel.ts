@@ -31,7 +31,7 @@ export async function cancelParticipation(ctx: Parts, id: string): Promise<Parti
   });
 }
 
-/** Makes settlement look at a waiting participation at once, or requests a failed refund again. */
+/** Makes settlement check a waiting participation immediately, or requests a failed refund again. */
 export async function retryParticipation(
   ctx: Parts,
   operator: RefundOperator,

@@ -97,7 +97,7 @@ test('cancel fails what was not signed yet, and nothing else', async () => {
   await expect(run('list', '--dry-run')).rejects.toThrow('does not take --dry-run');
 });
 
-test('retry has a postponed row settled at once', async () => {
+test('retry settles a postponed row immediately', async () => {
   const [, buyer] = sale.buyers;
   if (buyer === undefined) throw new Error('no buyer');
   const { id: waiting } = await sale.participate(buyer, 2n * UNIT);

@@ -91,12 +91,16 @@ export const NewParticipation = Closed({
   offer_id: Type.String({ description: 'The id or slug of the offer.' }),
   offer_option_id: Type.String(),
   chain: Chain,
-  wallet_address: Type.String({ maxLength: 64, description: 'The wallet that approved the fund.' }),
+  wallet_address: Type.String({
+    maxLength: 64,
+    description: 'The wallet that approved the fund as spender.',
+  }),
   amount: Uint256,
   asset_id: Type.String({ maxLength: 64, description: "One of the offer's `funding_assets`." }),
   approval_transaction_hash: Type.String({
     maxLength: 128,
-    description: 'The transaction that approved the fund on this chain. Each participation needs a new one.',
+    description:
+      'The transaction that approved the fund as spender on this chain. Each participation needs a new one.',
   }),
 });
 export type NewParticipation = Static<typeof NewParticipation>;

@@ -46,7 +46,7 @@ const authorizeError = async (client_id: string, redirect_uri: string) => {
   return reply.statusCode === 303 ? null : reply.json().error;
 };
 
-test('a new partner can get tokens at once, and list does not show its secret', async () => {
+test('a new partner can get tokens immediately, and list does not show its secret', async () => {
   const created = await create(
     '--origin',
     'https://app.acme.test',

@@ -24,7 +24,7 @@ function outerNames(fullName: string | null): string[] {
   return [words[0] ?? '', words.at(-1) ?? ''];
 }
 
-/** Compares with data of version 0.1, which has only a full name, by the first and last word of that name. */
+/** Compares with version 0.1 data, which has only a full name, by the first and last word of that name. */
 export function isSamePerson(before: PersonalData, after: PersonalData): boolean {
   return (
     before.date_of_birth === after.date_of_birth &&

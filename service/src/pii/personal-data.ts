@@ -29,7 +29,7 @@ export type PiiFacts = {
   isComplete: boolean;
   /** Whether any field makes the user a US person, who needs a W-9. */
   isUnitedStates: boolean;
-  /** A keyed hash of the person, and its key in base64; absent in data of version 0.1. */
+  /** A keyed hash of the person, and its key in base64; absent in version 0.1 data. */
   person?: string;
   personKey?: string;
   /** Where the user lived before, until an operator approves the change. */

@@ -62,7 +62,7 @@ export async function readPii(ctx: Context, caller: UserCaller): Promise<UserPii
   };
 }
 
-/** Hashes of the person the data is about, and of the person whom approvals of version 0.1 were given to. */
+/** Hashes of the person the data is about, and of the person to whom version 0.1 approvals were given. */
 export type Persons = { current: string; former: string };
 
 export type SavedData = { persons: Persons; move: Move | null };

@@ -14,7 +14,7 @@ readRegions();
 type Index = { exact: ReadonlyMap<string, string>; stripped: ReadonlyMap<string, string | null> };
 const INDEXES = new Map<string, Index>();
 
-/** Results of earlier searches: offers and addresses name the same few regions again and again. */
+/** Results of earlier searches: offers and addresses keep naming the same few regions. */
 const FOUND = new Map<string, string | null>();
 const MAX_FOUND = 10_000;
 const MAX_CACHED_LENGTH = 100;

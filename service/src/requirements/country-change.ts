@@ -20,5 +20,5 @@ export async function recordMove(ctx: Context, tx: Db, userId: string, move: Mov
         checkJurisdiction(filter, to.country, to.region) !== 'fails',
     );
   await saveMove(tx, userId, move, isFlagged);
-  if (isFlagged) ctx.log.warn({ user_id: userId }, 'country changed from a rejected to an accepted one');
+  if (isFlagged) ctx.log.warn({ user_id: userId }, 'user moved from a rejected to an accepted country');
 }

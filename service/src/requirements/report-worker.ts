@@ -12,7 +12,7 @@ const BATCH_SIZE = 100;
 const DAY_MS = 86_400_000;
 
 /**
- * Reports statuses that changed with the passage of time, and changes that no request reported. Any number of nodes may
+ * Reports statuses that changed because time passed, and changes that no request reported. Any number of nodes may
  * run it.
  */
 export function startStatusReports(ctx: Context): () => Promise<void> {

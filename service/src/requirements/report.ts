@@ -17,10 +17,10 @@ export type ReportedOption = { partnerId: string; offer: Offer; option: OfferOpt
 export type Report = { facts: UserFacts | null; options: ReportedOption[] } | null;
 
 /**
- * Appends `requirement.status_changed` for every status of the users that differs from what a partner was last told.
- * Call it last in the transaction that changed the facts. If an offer is not cached, the call reports nothing and
- * leaves the report to the worker, which repeats it after the commit: a second connection inside a transaction could
- * exhaust the pool.
+ * Appends `requirement.status_changed` for every requirement status that differs from the last one reported to a
+ * partner. Call it last in the transaction that changed the facts. If an offer is not cached, the call reports nothing
+ * and leaves the report to the worker, which repeats it after the commit: a second connection inside a transaction
+ * could exhaust the pool.
  */
 export async function reportStatuses(ctx: Context, tx: Db, ...userIds: readonly string[]): Promise<void> {
   // Sorted, so that two transactions about the same users do not deadlock.

@@ -27,7 +27,7 @@ export type ReviewFacts = {
   answer: 'GREEN' | 'RED' | null;
   rejectType: 'RETRY' | 'FINAL' | null;
   reviewedAt: number | null;
-  /** A hash of the approved person; empty until it is known, null for approvals of version 0.1. */
+  /** A hash of the approved person; empty until it is known, null for version 0.1 approvals. */
   person: string | null;
 };
 

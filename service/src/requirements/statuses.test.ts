@@ -274,7 +274,7 @@ describe('an approval counts only for the person it was given to', () => {
     expect((await statuses(user.token)).identity_verification).toEqual(verifyAgain('Sorting_KYC_Level'));
   });
 
-  test('approvals of version 0.1 count until the person changes', async () => {
+  test('version 0.1 approvals count until the person changes', async () => {
     const user = await approve(LEVELS, ANNA);
     // As version 0.1 stored it: no person with the reviews, no separate names.
     await world.ctx.db

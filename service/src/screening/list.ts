@@ -123,7 +123,7 @@ async function reportRefusal({ db, log, clock }: Parts, err: unknown): Promise<v
   const reason = err instanceof Error ? err.message : String(err);
   const hash = err instanceof ListRefused ? err.hash : 'unreadable';
   await recordRefusal(db, { hash, reason }, toTimestamp(clock.micros())).catch((error: unknown) =>
-    log.warn({ err: error }, 'refusal of the sanctions list was not recorded'),
+    log.warn({ err: error }, 'could not record the refused sanctions list'),
   );
 }
 

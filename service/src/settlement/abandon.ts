@@ -11,7 +11,7 @@ type Parts = Pick<Context, 'clock' | 'random'>;
 /** The stored reason of a row whose commit lost its nonce to another transaction. */
 const COMMIT_DISPLACED = 'commit_displaced';
 
-/** Abandons a transaction whose nonce another one has used, so that its work is sent again. */
+/** Abandons a transaction whose nonce another one has used, so that its work is resent. */
 export async function abandonTransaction(
   parts: Parts,
   tx: Db,
@@ -33,7 +33,7 @@ async function abandonCommit(parts: Parts, tx: Db, rows: readonly SettlementRow[
   await failUncommitted(parts, tx, others, COMMIT_DISPLACED);
 }
 
-/** Detaches refunds from their transaction, so that they are sent again. */
+/** Detaches refunds from their transaction, so that they are resent. */
 async function abandonRefund(parts: Parts, tx: Db, rows: readonly SettlementRow[]): Promise<void> {
   const refunds = await unassignRefund(
     tx,

@@ -14,7 +14,7 @@ export type SettlementDriver = {
   blockTimeSeconds: number;
   /** How often open transactions are checked, in milliseconds. */
   watchIntervalMs: number;
-  /** Maximum number of transactions that wait to be mined at once. Confirming ones cost nothing and do not count. */
+  /** Maximum number of transactions waiting to be mined at a time. Confirming ones cost nothing and do not count. */
   maxUnmined: number;
   /** Maximum number of transactions that one step of commits or refunds sends. */
   transactionsPerStep: number;

@@ -30,7 +30,7 @@ async function whileSanctioned(address: string, work: () => Promise<void>): Prom
 }
 
 describe('a commit', () => {
-  test('waits while the user is on hold, with a reason for operators only, and goes on after the release', async () => {
+  test('waits while the user is on hold, with a reason for operators only, and continues after the release', async () => {
     const { id } = await sale.participate(sale.buyer(0), UNIT);
     const { settle } = saleWorker(sale);
     await holdUser(sale.app.ctx, USER, 'a secret reason');

@@ -23,8 +23,8 @@ const HEADLESS_INTERVAL_SECONDS = 0.5;
 const SHORT_ROW_DELAY_SECONDS = 5;
 
 /**
- * Checks the approvals of prepared rows that are due: once per new head, and new rows at once. Returns how many rows changed,
- * and whether rows wait for the next head.
+ * Checks the approvals of prepared rows that are due: once per new head, new rows immediately. Returns how many rows
+ * changed, and whether rows wait for the next head.
  */
 export async function checkPrepared(worker: SettlementWorker): Promise<{ waiting: boolean; moved: number }> {
   const { ctx, driver, prepared } = worker;

@@ -70,7 +70,7 @@ export async function listBooked(
 
 export type KnownTransaction = { id: string; hash: Hex; state: string };
 
-/** Returns our transactions that have one of these hashes among their attempts. */
+/** Returns our transactions that have an attempt with one of these hashes. */
 export async function listKnown(db: Db, chain: string, hashes: readonly Hex[]): Promise<KnownTransaction[]> {
   const bytes = hashes.map((hash) => Buffer.from(hexToBytes(hash)));
   const { rows } = await sql<{ id: string; hash: Buffer; state: string }>`

@@ -61,8 +61,7 @@ export async function runSolana(config: Config, args: string[]): Promise<void> {
   if (!SOLANA_CHAIN_NAMES.some((name) => name === values.chain))
     throw new UsageError(`--chain must be one of ${SOLANA_CHAIN_NAMES.join(', ')}`);
   const signer = await openSigner(config);
-  if (standby === signer.address)
-    throw new UsageError('--standby must be another key than that of the operator');
+  if (standby === signer.address) throw new UsageError("--standby must differ from the operator's key");
   await withChain(config, values.chain, async (chain) =>
     console.log(await createFund(chain, signer, slug, standby)),
   );

@@ -172,7 +172,7 @@ describe('a key', () => {
     sale.mine(FINALITY_SLOTS + 1);
   });
 
-  test('in use signs at once, although another key of its funds could have signed', async () => {
+  test('in use signs immediately, although another key of its funds could have signed', async () => {
     const id = await sale.participate(await sale.buyer('in use'), 2n * UNIT);
     await solanaWorker(sale).settle();
     expect(await sale.statusOf(id)).toBe('submitted');

@@ -64,7 +64,7 @@ async function recordLanded(
 ): Promise<void> {
   ctx.log.warn(
     { chain: row.chain, participation_id: row.id, kind, receipt },
-    'the chain has settled a participation that this database had not sent',
+    'participation was settled on chain by a transaction that is not in the database',
   );
   const outcome = { succeeded: [row.id], failed: [], reason: null };
   const record = async (tx: Db): Promise<void> => {

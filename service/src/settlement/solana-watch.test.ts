@@ -106,5 +106,5 @@ test('a vault whose owner moved money is reported', async () => {
   sale.mine(FINALITY_SLOTS + 1);
   expect(await compare()).toBe(before - 3n * UNIT);
   await solanaWorker(sale).round();
-  expect(sale.app.logged()).toContain('the vault holds another amount than participations paid');
+  expect(sale.app.logged()).toContain('vault balance differs from the settled participations');
 });

@@ -32,7 +32,7 @@ export async function watchFunds(parts: SolanaParts, state: WatchState): Promise
   if (state.checkedAt !== null && performance.now() - state.checkedAt < WATCH_INTERVAL_MS) return;
   const { chain } = account;
   const isDone = await watchSigners(parts, state).catch((err: unknown) => {
-    ctx.log.warn({ err, chain: chain.name }, 'cannot look for foreign transactions');
+    ctx.log.warn({ err, chain: chain.name }, 'search for foreign transactions failed');
     return true;
   });
   if (isDone) state.checkedAt = performance.now();
@@ -72,10 +72,10 @@ async function reportVaults({ ctx, account: { chain } }: SolanaParts, state: Wat
     for (const { vault, balance, settled, moved } of await compareVaults(ctx.db, chain)) {
       const amounts = { balance: String(balance), settled: String(settled), moved: String(moved) };
       const fields = { chain: chain.name, vault, ...amounts };
-      if (moved === 0n) ctx.log.info(fields, 'the vault holds what participations paid');
-      else ctx.log.warn(fields, 'the vault holds another amount than participations paid');
+      if (moved === 0n) ctx.log.info(fields, 'vault balance matches the settled participations');
+      else ctx.log.warn(fields, 'vault balance differs from the settled participations');
     }
   } catch (err) {
-    ctx.log.warn({ err, chain: chain.name }, 'cannot compare the vaults');
+    ctx.log.warn({ err, chain: chain.name }, 'vault comparison failed');
   }
 }

@@ -46,7 +46,7 @@ const STOPS = [
 ];
 
 describe.each(STOPS)('$name that arrives while a transaction is signed', ({ stop, resume }) => {
-  test('stops the commit, and the round goes on without an alert', async () => {
+  test('stops the commit, and the round continues without an alert', async () => {
     const { id } = await sale.participate(sale.buyer(0), 2n * UNIT);
     await signingWorker(() => stop(id)).settle();
     expect(await sale.statusOf(id)).toBe('pending');

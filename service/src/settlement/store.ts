@@ -180,7 +180,7 @@ export async function postponeRows(db: Db, ids: readonly string[], seconds: numb
     where id = any(${ids}::uuid[])`.execute(db);
 }
 
-/** The blocks below which commits can be refunded and failed refunds be sent again. Final transactions always can. */
+/** The blocks below which commits can be refunded and failed refunds can be resent. Final transactions always can. */
 export type RefundableBlocks = { committedBelow: bigint; releasedBelow: bigint };
 
 /**

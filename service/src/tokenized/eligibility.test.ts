@@ -163,7 +163,7 @@ describe('calldata', () => {
 
   test.each([
     { keeper: 'the issuer', canAdmit: async () => false, revocations: 0 },
-    { keeper: 'somebody the chain cannot tell', canAdmit: fail, revocations: 1 },
+    { keeper: 'an unknown owner', canAdmit: fail, revocations: 1 },
   ])(
     'of a held user on an allow-list of $keeper queues $revocations revocations',
     async ({ keeper, canAdmit, revocations }) => {

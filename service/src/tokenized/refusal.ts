@@ -35,7 +35,7 @@ export async function toApiError(
       { cause: refusal },
     );
   const until = await findEnd(ctx, symbol, kind).catch((err: unknown) => {
-    ctx.log.warn({ err }, 'could not read when the venue refusal ends');
+    ctx.log.warn({ err }, 'could not read when the venue accepts orders again');
     return null;
   });
   const details = { reason: code, ...(until !== null && { until: toTimestamp(until * 1000) }) };

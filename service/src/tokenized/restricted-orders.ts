@@ -59,7 +59,7 @@ async function isOurs({ chains, supplier, log }: Context, chain: string, contrac
   try {
     return await supplier.canAdmit({ chain: chains.evm(chain), contract: contract as Hex });
   } catch (err) {
-    log.warn({ err, chain, contract }, 'could not read who keeps the allow-list');
+    log.warn({ err, chain, contract }, 'could not check who maintains the allow-list');
     return true;
   }
 }
@@ -70,7 +70,7 @@ export function startRestrictedOrderAlerts(ctx: Context): () => Promise<void> {
     help: 'Live calldata whose user is on hold or whose wallet is sanctioned.',
     registers: [ctx.metrics.registry],
   });
-  return startInterval(ctx, ALERT_INTERVAL_MS, 'check of live calldata failed', async () =>
+  return startInterval(ctx, ALERT_INTERVAL_MS, 'live calldata check failed', async () =>
     gauge.set(await alertRestricted(ctx)),
   );
 }

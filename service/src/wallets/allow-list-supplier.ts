@@ -8,7 +8,7 @@ export type AllowTransaction = { to: Hex; data: Hex; deadline: number };
 
 /** The port to the party that admits wallets to an allow-list, once their ownership is proven. */
 export type Supplier = {
-  /** Returns false if the issuer keeps this allow-list itself. */
+  /** Returns false if the issuer maintains this allow-list itself. */
   canAdmit(list: Pick<AllowRequest, 'chain' | 'contract'>): Promise<boolean>;
   verifyWallet(request: AllowRequest): Promise<AllowTransaction>;
 };

@@ -27,7 +27,7 @@ const LEASE_MS = 30_000;
 type Standing = 'eligible' | 'waiting' | 'unproven' | 'lost';
 
 /**
- * Time until the next check. A change of the user's facts makes a check due at once; the interval catches changes
+ * Time until the next check. A change of the user's facts makes a check due immediately; the interval catches changes
  * caused by time alone, such as the expiry of a tax form.
  */
 const NEXT_CHECK_MS: Record<Standing, number> = {

@@ -135,7 +135,7 @@ test('an empty signature (0x) is passed to the wallet, for messages approved on 
   expect(await user.connect(offerId, option, plain, '0x')).toMatchObject(refused);
 });
 
-describe('delegated plain keys (EIP-7702)', () => {
+describe('delegated EOAs (EIP-7702)', () => {
   test('bind with their own key', async () => {
     const wallet = evmWallet('delegated');
     await wallets.delegate(wallet, wallets.simple7702);
@@ -155,7 +155,7 @@ describe('delegated plain keys (EIP-7702)', () => {
 });
 
 describe('unusual signatures', () => {
-  test('of plain keys need no RPC call, wrong ones exactly one', async () => {
+  test('of EOAs need no RPC call, wrong ones exactly one', async () => {
     const before = node.requests();
     expect((await user.bind(offerId, option, evmWallet('plain'))).status).toBe(200);
     expect(node.requests()).toBe(before);
@@ -204,7 +204,7 @@ describe('an RPC outage', () => {
     }
   });
 
-  test('does not affect plain keys', async () => {
+  test('does not affect EOAs', async () => {
     node.fault.set('down');
     expect((await user.bind(offerId, option, evmWallet('plain'))).status).toBe(200);
   });

@@ -73,7 +73,7 @@ async function insertParticipation(wallet: string, status: 'prepared' | 'pending
   return id;
 }
 
-describe('a node of version 0.1 that still runs during the upgrade', () => {
+describe('a version 0.1 node that still runs during the upgrade', () => {
   const ids = { partner_id: partnerOf('partner-one'), user_id: USER };
   const time = '2026-03-02T12:00:00Z';
 

@@ -24,7 +24,7 @@ import {
 } from './proof-store.ts';
 import { endBindings } from './unbinding.ts';
 
-/** The chain of a plain key's proof: it counts on every chain of its protocol. */
+/** The chain of a proof by a key, which counts on every chain of its protocol. */
 const EVERY_CHAIN = '*';
 
 export type WalletProof = Omit<StoredProof, 'user_id'>;
@@ -130,7 +130,7 @@ async function countsOn(
     return (await ctx.signatures.check({ chain, address, text, signature })) !== null;
   if (kind !== 'recorded') return false;
   if (provenOn === chain) return true;
-  // Version 0.1 did not record what had signed. An address without code on both chains is a plain key.
+  // Version 0.1 did not record the kind of signer. An address without code on both chains is an EOA.
   const chains = ctx.chains.all().filter(({ name }) => name === chain || name === provenOn);
   if (chains.length < 2) return false;
   const codes = await Promise.all(chains.map((each) => readCode(uncached(each), address)));

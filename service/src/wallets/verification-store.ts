@@ -96,7 +96,7 @@ export async function setNextCheck(
   );
 }
 
-/** Makes the verifications of these wallets due at once. */
+/** Makes the verifications of these wallets due immediately. */
 export async function makeWalletsDue(tx: Db, wallets: readonly string[]): Promise<void> {
   await sql`update allow_verifications set check_at = '-infinity'
     where wallet = any(${wallets}::text[]) and ${STANDING}`.execute(tx);

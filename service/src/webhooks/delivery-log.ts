@@ -56,7 +56,7 @@ export async function listAttempts(
   return { ...page, data: page.data.map(({ attempt }) => toAttempt(attempt)) };
 }
 
-/** Requests one attempt in addition to the schedule. The worker makes it, with the secret and the grants of that moment. */
+/** Requests one extra attempt outside the retry schedule. The worker makes it, with the secret and grants of that time. */
 export async function resendDelivery(
   ctx: EndpointContext,
   { partnerId }: Pick<Caller, 'partnerId'>,

@@ -246,7 +246,7 @@ test('rotation signs with both secrets during the grace period and with the new 
   expect([isSignedWith(rotated.secret, after), isSignedWith(urgent.secret, after)]).toEqual([false, true]);
 });
 
-test('a disabled endpoint loses nothing: it goes on from where it stopped, or from now if asked', async () => {
+test('a disabled endpoint loses nothing: it resumes where it stopped, or from now if requested', async () => {
   const { id } = await create();
   const disable = () => call('POST', `${ENDPOINTS}/${id}/disable`, {});
   await disable();

@@ -77,7 +77,7 @@ export async function replaceSecret(tx: Db, id: string, sealed: Buffer, graceHou
     where id = ${id}`.execute(tx);
 }
 
-/** Locks the endpoints with a secret that another key than `keyId` sealed. */
+/** Locks the endpoints whose secret was sealed with a key other than `keyId`. */
 export async function lockOutdatedSecrets(
   tx: Db,
   keyId: Buffer,
@@ -101,7 +101,7 @@ export async function disableEndpoint(tx: Db, id: string, reason: DisabledReason
     where id = ${id} and state <> 'disabled'`.execute(tx);
 }
 
-/** Enables the endpoint. Pending deliveries start their retry schedule again, so that none is given up at once. */
+/** Enables the endpoint. Pending deliveries restart their retry schedule, so that none is abandoned immediately. */
 export async function enableEndpoint(tx: Db, id: string): Promise<void> {
   await sql`update webhook_endpoints set state = 'enabled', disabled_reason = null, failures = 0, failing_since = null
     where id = ${id}`.execute(tx);

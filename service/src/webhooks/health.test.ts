@@ -75,7 +75,7 @@ const idle = async () =>
     return open.rows.length;
   }).toBe(0);
 
-test('410 disables the endpoint at once, with one mail and one event however many attempts see it', async () => {
+test('410 disables the endpoint immediately, with one mail and one event however many attempts see it', async () => {
   const id = await create();
   status = 410;
   const sent = await append(40);

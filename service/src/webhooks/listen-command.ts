@@ -25,7 +25,7 @@ export const LISTEN_HELP: CommandHelp = {
     '--service URL': 'The address of the service. Default: http://127.0.0.1:8080.',
     '--client-id ID': "The partner's client id.",
     '--client-secret-file FILE': "A file with the partner's client secret.",
-    '--replay DURATION': 'First post the events of this time once more, such as 30m, 12h or 2d.',
+    '--replay DURATION': 'First repost the events of this recent period, such as 30m, 12h or 2d.',
   },
   examples: {
     'listen --forward http://localhost:3000/hooks': "Forward the events of the sandbox's partner",

@@ -50,7 +50,7 @@ export const WebhookEndpoint = Closed(
     ),
     secret: Type.Optional(Type.String({ description: 'Only in the replies that create or rotate it.' })),
     previous_secret_until: Nullable(Timestamp),
-    behind: Type.Integer({ minimum: 0, description: 'How many events wait for delivery.' }),
+    behind: Type.Integer({ minimum: 0, description: 'The number of events waiting for delivery.' }),
     last_delivered_at: Nullable(Timestamp),
     inserted_at: Timestamp,
   },
@@ -108,7 +108,7 @@ export const WebhookAttempt = Closed(
           '`timeout`, `connection_refused`, `connection_failed`, `dns_error`, `tls_error` or `address_refused`.',
       }),
     ),
-    address: Nullable(Type.String({ description: 'The address that was connected to.' })),
+    address: Nullable(Type.String({ description: 'The IP address that the attempt connected to.' })),
     response: Nullable(Type.String({ description: 'The first KiB of the response, as text.' })),
   },
   { title: 'WebhookAttempt' },
@@ -123,7 +123,7 @@ export const WebhookDelivery = Closed(
     id: Type.String(),
     endpoint_id: Type.String(),
     event_id: Type.String(),
-    type: Type.String({ description: 'The type of the event; `redacted` if the partner may not read it.' }),
+    type: Type.String({ description: 'The event type; `redacted` if the partner may not read it.' }),
     state: Type.Enum(['pending', 'delivered', 'failed', 'skipped'], {
       description: '`skipped`: the endpoint was enabled again from a later event.',
     }),
@@ -151,7 +151,7 @@ export const WebhookRecovery = Closed(
   {
     object: ObjectName('webhook_recovery'),
     endpoint_id: Type.String(),
-    deliveries: Type.Integer({ description: 'How many events are sent again.' }),
+    deliveries: Type.Integer({ description: 'The number of events that will be resent.' }),
   },
   { title: 'WebhookRecovery' },
 );

@@ -43,8 +43,8 @@ export const WEBHOOK_HELP: CommandHelp = {
     '--grace-hours HOURS':
       'How long deliveries also carry a signature with the previous secret, 0 to 168. Default: 24.',
     '--from stopped|now': 'Send what the endpoint missed, or only new events. Default: stopped.',
-    '--since TIME': 'The time of the first event to send again, such as 2026-01-02T03:04:05Z.',
-    '--until TIME': 'The time of the last event to send again. Default: now.',
+    '--since TIME': 'The time of the first event to resend, such as 2026-01-02T03:04:05Z.',
+    '--until TIME': 'The time of the last event to resend. Default: now.',
   },
   examples: {
     'webhook create acme-invest-0a1b2c3d4e5f --url https://acme.example/hooks --type "participation.*"':

@@ -63,7 +63,7 @@ export async function startWebhookWorker(ctx: Context): Promise<WebhookWorker> {
   ): Promise<void> => {
     for (const endpoint of endpoints)
       await work(endpoint).catch((err: unknown) =>
-        ctx.log.warn({ err, endpoint_id: endpoint.id }, 'webhook round of an endpoint failed'),
+        ctx.log.warn({ err, endpoint_id: endpoint.id }, 'webhook round failed for an endpoint'),
       );
   };
 

@@ -10,7 +10,7 @@ import { sendLoad } from './load.ts';
 import { createOldDatabase } from './old-database.ts';
 import { installProxies, PROXIES, startProxy } from './proxies.ts';
 
-// Restarts three nodes one after the other behind nginx and behind HAProxy, on a database of version 0.1 that the first
+// Restarts three nodes one by one behind nginx and behind HAProxy, on a version 0.1 database that the first
 // node upgrades, and rotates the secrets and keys meanwhile. No request may fail.
 const reason = installProxies();
 if (reason !== null) {
@@ -39,7 +39,7 @@ const startNode = (port: number, secrets: string) =>
   startService({ ...settings(secrets), PORT: String(port) });
 let nodes: Service[] = [];
 
-/** Replaces the nodes one after the other, once the proxy has noticed that the last one is back. */
+/** Restarts the nodes one by one, each after the proxy has had time to see the previous one come back. */
 async function restartAll(secrets: string): Promise<void> {
   for (const [i, port] of ports.entries()) {
     const code = await nodes[i]?.stop();
@@ -54,7 +54,7 @@ async function command(args: string[], secrets: string): Promise<void> {
   if (code !== 0) throw new Error(`causeway ${args.join(' ')}: ${text}`);
 }
 
-/** What happens behind each proxy, in the order of a rotation of the secret. */
+/** What happens behind each proxy, in the order of a secret rotation. */
 const steps = {
   nginx: async () => {
     await restartAll(`${older},${newer}`);
@@ -69,7 +69,7 @@ const steps = {
 let failed = 0;
 try {
   nodes = await Promise.all(ports.map((port) => startNode(port, String(older))));
-  console.log('three nodes upgraded a database of version 0.1');
+  console.log('three nodes upgraded a version 0.1 database');
   for (const name of Object.keys(PROXIES) as (keyof typeof PROXIES)[]) {
     const proxy = await startProxy(name, folder, await freePort(), ports);
     const { requests, failures } = await sendLoad(proxy.url, () => credentials, steps[name]());

@@ -183,7 +183,7 @@ export async function publishWallets(chain: TestChain) {
     };
   }
 
-  /** Delegates the account of a plain key to a contract (EIP-7702). */
+  /** Delegates an EOA to a contract (EIP-7702). */
   async function delegate(wallet: { key: Hex }, contract: Hex): Promise<void> {
     const account = privateKeyToAccount(wallet.key);
     const nonce = await direct.getTransactionCount({ address: account.address });

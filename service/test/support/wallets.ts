@@ -10,7 +10,7 @@ import { partnerOf, USER } from './tokens.ts';
 /** An address that can sign messages. */
 export type TestWallet = { address: string; chain: string; sign(text: string): string | Promise<string> };
 
-/** A plain key derived from a name. Signs natively, because races need many signatures. */
+/** An EOA derived from a name. Signs natively, because races need many signatures. */
 export function evmWallet(name: string, chain = 'ethereum_sepolia'): TestWallet & { key: Hex } {
   const key: Hex = `0x${createHash('sha256').update(`wallet ${name}`).digest('hex')}`;
   const sign = (text: string) => signHash(key, `0x${Buffer.from(hashText(text)).toString('hex')}`);
@@ -93,7 +93,7 @@ export function userId(n: number): string {
   return `01890000-0000-7000-8000-${(0xb00000000000 + n).toString(16)}`;
 }
 
-/** Records that the user has proven these wallets with a plain key, as if it had signed a challenge for each. */
+/** Records that the user has proven these wallets, as if the key of each had signed a challenge. */
 export async function proveWallets(
   { db }: Pick<Context, 'db'>,
   addresses: readonly string[],

@@ -43,7 +43,7 @@ export type TortureChain = {
   attend(ctx: Context): Promise<void>;
   /** Ends all disturbances and lets the chain advance. */
   calm(): Promise<void>;
-  /** Counts settled transactions that the chain has undone and the service has not noticed. */
+  /** Counts settled transactions that a reorganisation undid and the service has not noticed. */
   countUndone(ctx: Context): Promise<number>;
   /** Returns how the books of the chain and the database differ. */
   checkBooks(

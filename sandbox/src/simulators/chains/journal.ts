@@ -7,7 +7,7 @@ export type BlockRecord = {
   hash: Hex;
   timestamp: number;
   randao: Hex;
-  /** Absent in the journals of version 0.1, whose chains never set it. */
+  /** Absent in version 0.1 journals, whose chains never set it. */
   baseFee?: Hex;
   transactions: Hex[];
 };

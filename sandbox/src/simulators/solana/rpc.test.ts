@@ -105,7 +105,7 @@ const associated = async (owner: Address) =>
   (await findAssociatedTokenPda({ owner, mint, tokenProgram: TOKEN_PROGRAM_ADDRESS }))[0];
 
 describe('commitment', () => {
-  test('a transaction is processed at once, then confirmed, then final, and each read sees its own slot', async () => {
+  test('a transaction is processed immediately, then confirmed, then final, and each read sees its own slot', async () => {
     const payer = await newWallet();
     const receiver = await newWallet(1n * SOL);
     solana.chain.mine(40);

@@ -32,7 +32,7 @@ export type VenueState = {
   /** Counts all attestations ever issued. */
   attestations: number;
   live: LiveAttestation[];
-  /** Executed attestations, by session and symbol. */
+  /** Executed attestations. They count towards the limit per session and symbol. */
   executed: { session: string; symbol: string; notional: string }[];
 };
 

@@ -1,10 +1,10 @@
 import type { EvmChain } from './client.ts';
 import { callNode } from './node-call.ts';
 
-/** EIP-7702: the code of a plain key that has delegated to a contract. */
+/** EIP-7702: the code of an EOA that has delegated to a contract. */
 const DELEGATION_PREFIX = '0xef0100';
 
-/** Returns whether a contract is deployed at the address. A plain key with a delegation counts as `none`. */
+/** Returns whether a contract is deployed at the address. An EOA with a delegation counts as `none`. */
 export async function readCode(chain: EvmChain, address: string): Promise<'none' | 'contract'> {
   const code = await callNode(chain, 'eth_getCode', [address, 'latest']);
   return code === '0x' || String(code).startsWith(DELEGATION_PREFIX) ? 'none' : 'contract';

@@ -113,7 +113,7 @@ function decodeAggregate(reply: RpcReply | undefined, count: number): BatchResul
 }
 
 // A contract can burn nearly all of the shared gas, so that the calls after it run out. Therefore every call from the
-// first failure on is sent again on its own.
+// first failure on is resent on its own.
 async function retryFailures(rpc: Rpc, calls: RawCall[], result: BatchResult): Promise<BatchResult> {
   const first = result.results.findIndex(({ success }) => !success);
   if (first === -1) return result;

@@ -34,7 +34,7 @@ const MAX_PAUSE_MS = 2_000;
 const DISTRUST_MS = 1_000;
 const MAX_RESPONSE_BYTES = 32 * 1_048_576;
 
-/** Returns the failure that a node's error stands for, or null if the error is the answer to the call. */
+/** Maps a node's error to a failure, or to null if the error is the answer to the call. */
 export type ClassifyError = (code: number, message: string, data: unknown) => UpstreamFailure | null;
 
 export function openEndpoint(url: string, classifyError: ClassifyError): Endpoint {

@@ -60,7 +60,7 @@ function hash(parts: readonly Uint8Array[]): Buffer {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Returns the seed of the receipt of a participation: its id in 22 characters, and the direction. One participation has
+ * Returns the seed of a participation's receipt: its id in 22 characters, and the direction. One participation has
  * one receipt per direction and operator key, regardless of which database or node is used.
  */
 export function receiptSeed(participationId: string, kind: 'commit' | 'remit'): string {
