@@ -45,6 +45,8 @@ export function createEvmWorker(
 
 function createEvmDriver(parts: EvmParts): SettlementDriver {
   const { account, state, handlers } = parts;
+  /** Whether this round found no foreign transaction of the key. */
+  let isKeyOurs = false;
   return {
     key: keyId(account),
     blockTimeSeconds: account.chain.facts.blockTimeSeconds,
@@ -58,12 +60,17 @@ function createEvmDriver(parts: EvmParts): SettlementDriver {
       state.head = null;
       state.nonces.since = null;
     },
-    follow: (lease) => followTransactions(account, lease, state, parts.timings, handlers),
+    follow: async (lease) => {
+      isKeyOurs = false;
+      const progress = await followTransactions(account, lease, state, parts.timings, handlers);
+      isKeyOurs = true;
+      return progress;
+    },
     revokeNext: () => revokeNext(parts),
     // In funds without ids, only the nonce of a lost commit reveals it, and that nonce blocks the key.
     skipCommitted: (rows) => keepUncommitted(parts, toEvmRows(rows)),
-    // Always true: a commit that this database has lost blocks the key, because its nonce is used.
-    isCommitExcluded: async () => true,
+    // The nonce of a commit that this database has lost is used, and then this round could not follow the key.
+    isCommitExcluded: async () => isKeyOurs,
     sendCommits: (rows) => sendCommit(parts, rows),
     // Depths count from the head that this round has checked: a later reorganisation may have replaced a commit.
     refundableBlocks: () =>

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { type LyingNode, startLyingNode } from '../../test/support/lying-node.ts';
 import { saleWorker, UNIT } from '../../test/support/sale.ts';
@@ -15,6 +16,26 @@ afterEach(() => {
   sale.resumeMining();
 });
 afterAll(() => second.close());
+
+test('a prepared row whose commit the database has lost does not fail for want of an allowance', async () => {
+  const { id } = await sale.participate(sale.buyer(2), 7n * UNIT);
+  await saleWorker(sale).settle();
+  expect(await sale.statusOf(id)).toBe('completed');
+  await forgetTransaction(sale, id, 'commit');
+  const { db } = sale.app.ctx;
+  const setStatus = (status: 'prepared' | 'failed') =>
+    db.updateTable('participations').set({ status }).where('id', '=', id).execute();
+  await setStatus('prepared');
+  const { round } = saleWorker(sale);
+  for (let i = 0; i < 3; i++) await round();
+  expect(await sale.statusOf(id)).toBe('prepared');
+  expect(await blockedCount(sale, 'foreign_nonce')).toBeGreaterThan(0);
+  // The next test begins with a database that knows all transactions.
+  await setStatus('failed');
+  await sql`update operator_keys set next_nonce = next_nonce + 1, epoch = epoch + 1, seen_nonce = null`.execute(
+    db,
+  );
+});
 
 async function sendAndForget(): Promise<string> {
   const { round } = saleWorker(sale);

@@ -18,13 +18,15 @@ export async function runRound(worker: SettlementWorker): Promise<Round> {
   let moved = 0;
   let isWaiting = false;
   const isHolder = await withAlerts(worker, async (lease) => {
+    // Follows first, so that a key that was used elsewhere is noticed before a row is found short of funds.
+    const progress = await unlessBlocked(driver.follow(lease));
     const prepared = await checkPrepared(worker);
     moved += prepared.moved;
     isWaiting = prepared.waiting;
-    const progress = await driver.follow(lease);
+    if (progress instanceof Blocked) throw progress;
     open = progress.unmined + progress.confirming;
     const steps = Math.floor((driver.maxUnmined - progress.unmined) / driver.transactionsPerStep);
-    for (const step of [revokeNext, commitNext, remitNext]) moved += await repeatStep(worker, step, steps);
+    moved += await takeSteps(worker, [revokeNext, commitNext, remitNext], steps);
   });
   if (!isHolder) return 'away';
   if (moved > 0) return 'busy';
@@ -74,22 +76,33 @@ function revokeNext({ driver }: SettlementWorker): Promise<number> {
   return driver.revokeNext();
 }
 
-/** Repeats a step until it has nothing left to do. A blocked step does not stop the others. */
-async function repeatStep(
-  worker: SettlementWorker,
-  step: (worker: SettlementWorker) => Promise<number>,
-  limit: number,
-): Promise<number> {
+function unlessBlocked<T>(work: Promise<T>): Promise<T | Blocked> {
+  return work.catch((error: unknown) => {
+    if (error instanceof Blocked) return error;
+    throw error;
+  });
+}
+
+type Step = (worker: SettlementWorker) => Promise<number>;
+
+/**
+ * Takes steps of each kind in turn until the budget is used up or none has anything left to do, so that no kind starves
+ * another. A blocked step does not stop the others. Returns how many rows moved.
+ */
+async function takeSteps(worker: SettlementWorker, steps: readonly Step[], budget: number): Promise<number> {
+  const waiting = new Set(steps);
   let total = 0;
-  try {
-    for (let i = 0; i < Math.min(limit, MAX_STEPS); i++) {
-      const moved = await step(worker);
-      if (moved === 0) break;
-      total += moved;
+  let left = Math.min(budget, MAX_STEPS);
+  while (left > 0 && waiting.size > 0) {
+    for (const step of [...waiting].slice(0, left)) {
+      const moved = await unlessBlocked(step(worker));
+      if (moved instanceof Blocked) worker.alerts.raise(moved.reason, moved.message);
+      if (moved instanceof Blocked || moved === 0) waiting.delete(step);
+      else {
+        total += moved;
+        left--;
+      }
     }
-  } catch (error) {
-    if (!(error instanceof Blocked)) throw error;
-    worker.alerts.raise(error.reason, error.message);
   }
   return total;
 }

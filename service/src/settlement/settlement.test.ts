@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { saleWorker, UNIT } from '../../test/support/sale.ts';
 import { expectDatabaseToMatchFund, useSale } from '../../test/support/settlement.ts';
 import { followTransactions } from '../operator/follow.ts';
+import { requestRemit } from '../participations/remit.ts';
 
 const sale = useSale();
 
@@ -50,6 +51,26 @@ describe('commits', () => {
     expect([await sale.statusOf(first.id), await sale.statusOf(second.id)]).toEqual(['completed', 'failed']);
     await expectDatabaseToMatchFund(sale);
   });
+});
+
+test('a round opens no more transactions than nodes keep, and commits do not starve refunds', async () => {
+  const { settle, round, worker } = saleWorker(sale);
+  const { id: refunded } = await sale.participate(sale.buyer(0), 5n * UNIT);
+  await settle();
+  await requestRemit(sale.app.ctx, refunded);
+  const { id: pending } = await sale.participate(sale.buyer(1), 6n * UNIT);
+  sale.pauseMining();
+  worker.driver.maxUnmined = 1;
+  const listUnmined = () =>
+    sale.app.ctx.db.selectFrom('operator_transactions').select('kind').where('state', '=', 'open').execute();
+  for (let i = 0; i < 2; i++) {
+    await round();
+    expect(await listUnmined()).toEqual([{ kind: 'commit' }]);
+  }
+  sale.resumeMining();
+  await sale.mine(1);
+  await settle();
+  expect([await sale.statusOf(pending), await sale.statusOf(refunded)]).toEqual(['completed', 'remitted']);
 });
 
 describe('late approvals', () => {

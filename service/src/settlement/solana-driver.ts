@@ -64,6 +64,8 @@ function createSolanaDriver(parts: SolanaParts, watch: WatchState): SettlementDr
     head: () => null,
     reset: () => {
       heartbeat.at = null;
+      // Another node may sign meanwhile, so the wait for what was signed begins again.
+      parts.expiries.clear();
     },
     follow: async (lease) => {
       // Looks for foreign transactions first: no attempt may be signed for a participation that one of them names.
