@@ -8,7 +8,7 @@ import { loadConfig } from '../config.ts';
 import { createMetrics } from '../metrics.ts';
 import type { Sanctions } from '../wallets/sanctions.ts';
 import { openSanctions } from './list.ts';
-import { findListProblem, parseSanctions } from './list-file.ts';
+import { findListProblem, hashList, parseSanctions } from './list-file.ts';
 import { readListStatus } from './store.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'causeway-sanctions-'));
@@ -33,9 +33,9 @@ afterAll(async () => {
 
 const write = (addresses: readonly string[]) => writeFileSync(file, `${addresses.join('\n')}\n`);
 
-async function open(pollIntervalMs?: number) {
+async function open(intervals?: Parameters<typeof openSanctions>[2]) {
   const metrics = createMetrics();
-  const list = await openSanctions(file, { ...app.ctx, metrics }, pollIntervalMs);
+  const list = await openSanctions(file, { ...app.ctx, metrics }, intervals);
   opened.push(list);
   const isStale = async () => /^causeway_sanctions_list_stale 1$/m.test(await metrics.render());
   return { list, isStale };
@@ -100,7 +100,7 @@ describe('the sanctions list', () => {
 
   test('is reloaded when the file is replaced by one with more addresses', async () => {
     write(many);
-    const { list } = await open(20);
+    const { list } = await open({ pollIntervalMs: 20 });
     let changes = 0;
     list.onChange(() => void changes++);
     // Editors and downloads replace the file.
@@ -130,6 +130,21 @@ describe('the sanctions list', () => {
     await list.reload();
     expect(await isStale()).toBe(false);
     expect(await readListStatus(app.ctx.db)).toMatchObject({ refused_reason: null });
+  });
+
+  test('is replaced by a file that an operator accepted, even if the notification is lost', async () => {
+    write(many);
+    const { list } = await open({ reloadIntervalMs: 20 });
+    const shorter = [...many.slice(3), bad.address];
+    write(shorter);
+    await list.reload();
+    expect(list.has(bad.address)).toBe(false);
+    const addresses = parseSanctions(shorter.join('\n'));
+    await app.ctx.db
+      .updateTable('sanctions_list')
+      .set({ hash: hashList(addresses), addresses: [...addresses] })
+      .execute();
+    await expect.poll(() => list.has(bad.address)).toBe(true);
   });
 
   test('stays in use when the file is gone', async () => {

@@ -8,6 +8,8 @@ import { type AddressList, findListProblem, hashList, parseSanctions, toListed }
 import { readAcceptedList, recordRefusal, SANCTIONS_CHANNEL, saveAcceptedList } from './store.ts';
 
 const POLL_INTERVAL_MS = 2_000;
+/** How often the file is read again even if nothing seems to have changed: a notification may be lost. */
+const RELOAD_INTERVAL_MS = 60_000;
 
 type Parts = Pick<Kernel, 'db' | 'log' | 'clock' | 'listener' | 'metrics'>;
 
@@ -20,7 +22,7 @@ type Parts = Pick<Kernel, 'db' | 'log' | 'clock' | 'listener' | 'metrics'>;
 export async function openSanctions(
   file: string | null,
   parts: Parts,
-  pollIntervalMs = POLL_INTERVAL_MS,
+  { pollIntervalMs = POLL_INTERVAL_MS, reloadIntervalMs = RELOAD_INTERVAL_MS } = {},
 ): Promise<Sanctions> {
   const gauges = createGauges(parts);
   if (file === null) return withoutList();
@@ -47,13 +49,19 @@ export async function openSanctions(
   const onFileChange = () => void reload();
   watchFile(file, { interval: pollIntervalMs, persistent: false }, onFileChange);
   await parts.listener.on(SANCTIONS_CHANNEL, onFileChange);
+  parts.listener.onRestored(onFileChange);
+  const timer = setInterval(onFileChange, reloadIntervalMs);
+  timer.unref();
   return {
     has: (address) => list.has(toListed(address)),
     addresses: () => list,
     hash: () => hash,
     reload,
     onChange: (listener) => void listeners.push(listener),
-    close: () => unwatchFile(file, onFileChange),
+    close: () => {
+      clearInterval(timer);
+      unwatchFile(file, onFileChange);
+    },
   };
 }
 
