@@ -92,11 +92,12 @@ async function openInteraction({ oauth }: Context, { request }: PageRequest): Pr
 }
 
 /** Whether the app asked for a fresh sign-in and this session is older than the request. */
-function needsFreshSignIn({ prompt, params }: Interaction, { signed_in_at }: Session): boolean {
+function needsFreshSignIn({ prompt, params, iat = 0 }: Interaction, { signed_in_at }: Session): boolean {
   const isRequested =
     prompt.name === 'login' &&
     prompt.reasons.some((reason) => reason === 'login_prompt' || reason === 'max_age');
-  return isRequested && Date.parse(signed_in_at) < Number(params.requested_at);
+  // Nodes of version 0.1 stored no time with the request.
+  return isRequested && Date.parse(signed_in_at) < Number(params.requested_at ?? iat * 1000);
 }
 
 function loginHint({ params }: Interaction): string | undefined {

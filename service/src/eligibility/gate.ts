@@ -66,10 +66,19 @@ export async function assertEligible(
   input: GateInput,
 ): Promise<void> {
   const refusal = refusalOf(purpose, await decideFor(ctx, user, purpose, input));
-  if (refusal === null) return;
+  if (refusal !== null) throw recordRefused(ctx, user, input.offer.id, refusal);
+}
+
+/** Records a refusal in the audit log and returns it. */
+export function recordRefused(
+  ctx: Pick<Context, 'recordRefusal' | 'requestId'>,
+  { userId }: Pick<UserCaller, 'userId'>,
+  offerId: string,
+  refusal: ApiError,
+): ApiError {
   ctx.recordRefusal({
-    ...{ actor: { object: 'user', id: user.userId }, action: 'eligibility.refused', reason: refusal.code },
-    ...{ subject: { object: 'offer', id: input.offer.id }, requestId: ctx.requestId },
+    ...{ actor: { object: 'user', id: userId }, action: 'eligibility.refused', reason: refusal.code },
+    ...{ subject: { object: 'offer', id: offerId }, requestId: ctx.requestId },
   });
-  throw refusal;
+  return refusal;
 }

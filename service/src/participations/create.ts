@@ -2,7 +2,7 @@ import { normalizeAddress, parseHash, showHash } from '../chain/address.ts';
 import { chainFacts } from '../chain/chains.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
-import { decideFor, lockEligible } from '../eligibility/gate.ts';
+import { decideFor, lockEligible, recordRefused } from '../eligibility/gate.ts';
 import { refusalOf } from '../eligibility/refusal.ts';
 import type { Finding } from '../eligibility/requirement-check.ts';
 import { assertOpen } from '../eligibility/window.ts';
@@ -75,11 +75,11 @@ export async function createParticipation(
   const gate = { offer, options: [option], wallet, chain: input.chain };
   const findings = await decideFor(ctx, caller, 'participate', gate);
   const refusal = refusalOf('participate', findings);
-  if (refusal !== null && refusal.code !== 'sold_out') throw refusal;
+  if (refusal !== null && refusal.code !== 'sold_out') throw recordRefused(ctx, caller, offer.id, refusal);
   const amount = BigInt(input.amount);
   assertMinimumPurchase(option, amount, token.decimals);
   await chain.assertAcceptable(wallet, amount);
-  if (refusal !== null) throw refusal;
+  if (refusal !== null) throw recordRefused(ctx, caller, offer.id, refusal);
   assertSupply(findings, offer.funding_assets[0]?.fractional_digits ?? 0, amount, asset.fractional_digits);
   if (await isApprovalUsed(ctx, request, hash)) return findRecorded(ctx, request, hash);
 

@@ -305,6 +305,8 @@ describe('the order of checks', () => {
       code: 'requirements_not_met',
       errors: { [bound.options[0]?.requirements[0]?.id ?? '']: ['not_started'] },
     });
+    const refusal = sql`select 1 from audit_entries where entry like '%"eligibility.refused"%'`;
+    await expect.poll(async () => (await refusal.execute(sale.app.ctx.db)).rows.length).toBeGreaterThan(0);
     await sale.person.bind(bound.id, option, evmWallet('another'));
     expect((await postWith(change)).errors).toMatchObject({
       wallet_address: ['is not bound to this option'],
