@@ -3,7 +3,7 @@ import { readFinality } from '../chain/evm/finality.ts';
 import { readReceipts } from '../chain/evm/receipts.ts';
 import type { Db } from '../db/pool.ts';
 import { keyId, type OperatorAccount } from './account.ts';
-import { revokeLease } from './lease-store.ts';
+import { findNextNonce, revokeLease } from './lease-store.ts';
 import { readNonce } from './nonces.ts';
 import { listOpen, markDisplaced } from './store.ts';
 import type { OpenTransaction } from './transaction.ts';
@@ -20,18 +20,21 @@ export class NotDeepEnough extends Error {
 
 /**
  * Continues from the chain's nonce after the key was used elsewhere, and calls `release` for each of our transactions
- * whose nonce is taken, so that its work can be sent again. Returns the next nonce. Throws `NotDeepEnough` while a
- * reorganisation could still undo the foreign transaction: our transaction could then be mined as well as the one that
- * replaces it.
+ * whose nonce is taken, so that its work can be sent again. Returns the next nonce. `comparedBlock` is the last block whose
+ * events were compared with the database. Throws `NotDeepEnough` while a foreign transaction is in a later block, because
+ * it may have settled rows that would be settled again, or while a reorganisation could still undo one that took the
+ * nonce of ours: ours could then be mined as well as the one that replaces it.
  */
 export async function adoptChainNonce(
   account: OperatorAccount,
+  comparedBlock: bigint,
   release: (tx: Db, transaction: OpenTransaction) => Promise<void>,
 ): Promise<bigint> {
   const { db } = account;
   const key = keyId(account);
   const count = await readNonce(account, 'latest');
   const displaced = await listDisplaced(account, count);
+  await assertCompared(account, count, comparedBlock);
   await assertDeepEnough(account, displaced);
   return db.transaction().execute(async (tx) => {
     // The current holder cannot store anything under the old epoch, so what it has signed is never sent.
@@ -55,6 +58,14 @@ async function listDisplaced(account: OperatorAccount, count: bigint): Promise<O
     if (receipts.every((receipt) => receipt === null)) displaced.push(transaction);
   }
   return displaced;
+}
+
+async function assertCompared(account: OperatorAccount, count: bigint, block: bigint): Promise<void> {
+  const next = await findNextNonce(account.db, keyId(account));
+  if (next === null || next >= count) return;
+  const compared = block < 0n ? 0n : await readNonce(account, block);
+  if (compared < count)
+    throw new NotDeepEnough(`the transaction with nonce ${count - 1n} is not final yet; try again later`);
 }
 
 async function assertDeepEnough(

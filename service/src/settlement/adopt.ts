@@ -22,13 +22,14 @@ export class NotReconciled extends Error {
 
 /**
  * Resumes settlement after the operator's key was used elsewhere. Throws `NotReconciled` while the foreign transactions
- * have settled rows of this database, which would otherwise be settled a second time. Returns the next nonce.
+ * have settled rows of this database, which would otherwise be settled a second time, and `NotDeepEnough` while they are
+ * not final, so that nothing has compared them yet. Returns the next nonce.
  */
 export async function adoptNonce(parts: Parts, account: OperatorAccount): Promise<bigint> {
   const { db, chain } = account;
-  const { lost, differences } = await planReconcile(db, chain);
+  const { lost, differences, toBlock } = await planReconcile(db, chain);
   if (lost.length > 0 || differences.length > 0) throw new NotReconciled(chain.name);
-  const nextNonce = await adoptChainNonce(account, (tx, displaced) =>
+  const nextNonce = await adoptChainNonce(account, toBlock, (tx, displaced) =>
     abandonTransaction(parts, tx, displaced),
   );
   await wakeSettlement(db, chain.name);

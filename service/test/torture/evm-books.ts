@@ -1,11 +1,11 @@
 import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
 import { token } from '@causeway/contracts/abi/token.ts';
 import { roles } from '@causeway/sandbox/seed/keys.ts';
-import { sql } from 'kysely';
 import type { Hex } from 'viem';
 import { keccak256, toHex } from 'viem/utils';
 import { readBlocks } from '../../src/chain/evm/blocks.ts';
 import { readFundEvents } from '../../src/chain/evm/fund-events.ts';
+import { decodeFundEvent } from '../../src/chain/evm/sale-fund.ts';
 import type { Context } from '../../src/context.ts';
 import type { Offer } from '../../src/offers/catalogue.ts';
 import { readReport } from '../../src/participations/report-store.ts';
@@ -120,32 +120,55 @@ async function explain({ ctx, fund }: Books, wallet: string, rows: readonly Row[
 }
 
 /**
- * Checks that no nonce was used twice, that the chain has as many transactions as the database, and that none is open.
- * A commit that a failover lost and that committed nothing leaves a gap in the database; the report finds lost commits
- * that did commit something.
+ * Checks that the database has one transaction per nonce of the operator, that none is open, and that the nonces go up to
+ * the chain's count. The only nonces it may lack are those of commits that a failover lost and that settled nothing:
+ * nothing on the chain is left to adopt from them.
  */
-async function checkNonces({ ctx, chain }: Books): Promise<string[]> {
-  const { rows } = await sql<{ first: bigint; last: bigint; n: bigint; next: bigint; states: string[] }>`
-    select min(t.nonce) as first, max(t.nonce) as last, count(*) as n, max(k.next_nonce) as next,
-      array_agg(distinct t.state) as states
-    from operator_transactions t join operator_keys k on k.chain = t.chain and k.address = t.signer`.execute(
-    ctx.db,
+async function checkNonces(books: Books): Promise<string[]> {
+  const { db } = books.ctx;
+  const transactions = await db.selectFrom('operator_transactions').select(['nonce', 'state']).execute();
+  if (transactions.length === 0) return ['the operator has sent no transaction'];
+  const nonces = transactions.map(({ nonce }) => Number(nonce));
+  const known = new Set(nonces);
+  const keys = await db.selectFrom('operator_keys').select('next_nonce').execute();
+  const next = Math.max(...keys.map(({ next_nonce }) => Number(next_nonce ?? 0n)));
+  const onChain = await books.chain.direct.getTransactionCount({ address: roles.operator.address });
+  const first = Math.min(...nonces);
+  const gaps = Array.from({ length: onChain - first }, (_, i) => first + i).filter(
+    (each) => !known.has(each),
   );
-  const [row] = rows;
-  if (row === undefined || row.n === null || row.n === 0n) return ['the operator has sent no transaction'];
-  const onChain = BigInt(await chain.direct.getTransactionCount({ address: roles.operator.address }));
   return [
-    ...(row.last - row.first + 1n >= row.n
+    ...(known.size === nonces.length ? [] : ['the database has two transactions with the same nonce']),
+    ...(onChain === next
       ? []
-      : [`there are ${row.n} transactions with nonces ${row.first} to ${row.last}`]),
-    ...(row.next === row.last + 1n
-      ? []
-      : [`the next nonce is ${row.next}, but the last one used is ${row.last}`]),
-    ...(onChain === row.next
-      ? []
-      : [`the chain has ${onChain} transactions of the operator, the database has ${row.next}`]),
-    ...row.states
-      .filter((state) => state !== 'settled' && state !== 'final')
-      .map((state) => `there are transactions in state ${state}`),
+      : [`the chain has ${onChain} transactions of the operator, the database has ${next}`]),
+    ...transactions
+      .filter(({ state }) => state !== 'settled' && state !== 'final')
+      .map(({ nonce, state }) => `the transaction with nonce ${nonce} is ${state}`),
+    ...(await findHarmfulGaps(books, gaps)),
   ];
+}
+
+/** Returns the missing nonces whose transactions are not on the chain, or have settled something there. */
+async function findHarmfulGaps(
+  { chain: { direct }, fund }: Books,
+  gaps: readonly number[],
+): Promise<string[]> {
+  const harmless = new Set<number>();
+  const head = await direct.getBlockNumber();
+  for (let number = 0n; number <= head && harmless.size < gaps.length; number++) {
+    const { transactions } = await direct.getBlock({ blockNumber: number, includeTransactions: true });
+    for (const { from, nonce, hash } of transactions) {
+      if (from !== roles.operator.address.toLowerCase() || !gaps.includes(nonce)) continue;
+      const { logs } = await direct.getTransactionReceipt({ hash });
+      const events = logs.filter(({ address }) => address === fund.toLowerCase()).map(decodeFundEvent);
+      if (events.every((event) => event === null || event.name === 'BatchFail')) harmless.add(nonce);
+    }
+  }
+  return gaps
+    .filter((nonce) => !harmless.has(nonce))
+    .map(
+      (nonce) =>
+        `the database lacks the transaction with nonce ${nonce}, which is not one that settled nothing`,
+    );
 }
