@@ -1,0 +1,82 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
+import { sql } from 'kysely';
+import { afterAll, expect, test } from 'vitest';
+import { receiptAddress } from '../src/chain/solana/addresses.ts';
+import { databaseUrlOf } from './support/database-url.ts';
+import { runCauseway } from './support/service.ts';
+import {
+  EXPIRY_SLOTS,
+  FINALITY_SLOTS,
+  solanaWorker,
+  UNIT,
+  useSolanaSale,
+  VAULT,
+} from './support/solana-sale.ts';
+
+const sale = useSolanaSale();
+const dataDir = mkdtempSync(join(tmpdir(), 'causeway-solana-command-'));
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+/** Runs `causeway solana` as an operator does, while slots pass. */
+async function run(...args: string[]) {
+  sale.solana.chain.setSlotMs(20);
+  try {
+    return await runCauseway(['solana', ...args], {
+      CAUSEWAY_DATA: dataDir,
+      DATABASE_URL: await databaseUrlOf(sale.app),
+      RPC_URL_SOLANA_DEVNET: sale.solana.nodes[0]?.url ?? '',
+      SOLANA_OPERATOR_KEY: solanaRoles.operator.privateKey,
+    });
+  } finally {
+    sale.solana.chain.setSlotMs(0);
+  }
+}
+
+async function invest(name: string, amount: bigint): Promise<string> {
+  const id = await sale.participate(await sale.buyer(name), amount);
+  await solanaWorker(sale).settle();
+  sale.mine(FINALITY_SLOTS + 1);
+  await solanaWorker(sale).settle();
+  expect(await sale.statusOf(id)).toBe('completed');
+  return id;
+}
+
+test('vaults prints what participations have paid and what others have moved', async () => {
+  const before = sale.balanceOf(VAULT);
+  await invest('vaults', 7n * UNIT);
+  const { code, text } = await run('vaults', 'solana_devnet');
+  expect({ code, text }).toEqual({
+    code: 0,
+    text: `${VAULT}: balance ${before + 7n * UNIT}, settled ${7n * UNIT}, moved by others ${before}\n`,
+  });
+});
+
+test('close keeps receipts that a backup could need, and closes older ones', async () => {
+  const id = await invest('close', UNIT);
+  const receipt = () => sale.tokenAccount(receiptAddress(solanaRoles.operator.address, id, 'commit'));
+  sale.mine(EXPIRY_SLOTS);
+  expect(await run('close', 'solana_devnet')).toMatchObject({
+    code: 0,
+    text: expect.stringMatching(/^Closed 0 receipts/),
+  });
+  expect(receipt()).not.toBeNull();
+  for (const table of ['operator_transactions', 'operator_attempts'])
+    await sql`update ${sql.table(table)} set inserted_at = inserted_at - interval '31 days'`.execute(
+      sale.app.ctx.db,
+    );
+  const { code, text } = await run('close', 'solana_devnet');
+  expect({ code, text }).toMatchObject({ code: 0, text: expect.stringMatching(/^Closed [12] receipts/) });
+  expect(receipt()).toBeNull();
+});
+
+test.each([['close', 'ethereum_sepolia'], ['vaults'], ['close', 'solana_devnet', 'twice']])(
+  'a wrong name is refused: %s %s',
+  async (...args) => {
+    const { code, text } = await run(...args);
+    expect(code).not.toBe(0);
+    expect(text).toContain(`solana ${args[0]} requires one of solana_mainnet, solana_devnet`);
+  },
+);
