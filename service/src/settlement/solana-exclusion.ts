@@ -3,6 +3,11 @@ import { skipLanded } from './solana-landed.ts';
 import type { SolanaParts } from './solana-parts.ts';
 import type { SettlementRow } from './store.ts';
 
+/**
+ * How long expiries are kept. Rows that are still short are checked again within seconds; the others were settled or ended
+ * in another way. A row whose expiry was forgotten only waits for another one.
+ */
+const KEPT_BLOCKS = 3_000n;
 /** How many blocks a node may lag behind and still be queried. */
 const MAX_LAG_BLOCKS = 50n;
 
@@ -16,7 +21,7 @@ export async function isCommitExcluded(parts: SolanaParts, row: SettlementRow): 
   const expiry = expiries.get(row.id);
   if (expiry === undefined) {
     const { lastValidHeight } = await readBlockhash(account.chain);
-    expiries.set(row.id, lastValidHeight + MAX_LAG_BLOCKS);
+    rememberExpiry(expiries, row.id, lastValidHeight + MAX_LAG_BLOCKS);
     return false;
   }
   const { height } = await readEpoch(account.chain);
@@ -24,4 +29,10 @@ export async function isCommitExcluded(parts: SolanaParts, row: SettlementRow): 
   if ((await skipLanded(parts, 'commit', [row])).length === 0) return false;
   expiries.delete(row.id);
   return true;
+}
+
+/** Remembers the height after which nothing can commit a row, and forgets those of rows that nothing asks for any more. */
+export function rememberExpiry(expiries: Map<string, bigint>, id: string, height: bigint): void {
+  for (const [each, expiry] of expiries) if (expiry + KEPT_BLOCKS < height) expiries.delete(each);
+  expiries.set(id, height);
 }

@@ -9,6 +9,7 @@ import { mayEnd } from './agreement.ts';
 import { settleCommit } from './commit-outcome.ts';
 import { settleRefund } from './refund-outcome.ts';
 import { maySign } from './resign.ts';
+import { rememberExpiry } from './solana-exclusion.ts';
 import { orderOf, type SolanaParts } from './solana-parts.ts';
 import { listRowsOf, unassignRefund } from './store.ts';
 
@@ -25,7 +26,7 @@ export function createReceiptHandlers(parts: SolanaParts): ReceiptHandlers {
     release: async (tx, { id, kind, attempts }) => {
       const ids = (await listRowsOf(tx, kind, id)).map((row) => row.id);
       // Any transaction that this database has lost was signed earlier, and so expires no later than this one.
-      for (const each of ids) parts.expiries.set(each, attempts.at(-1)?.lastValidHeight ?? 0n);
+      for (const each of ids) rememberExpiry(parts.expiries, each, attempts.at(-1)?.lastValidHeight ?? 0n);
       if (kind === 'remit') await unassignRefund(tx, ids);
       else await changeStatus(ctx, tx, { ids, from: ['submitted'], to: 'pending', commitId: null });
     },

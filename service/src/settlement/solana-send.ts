@@ -1,5 +1,6 @@
 import { readAccounts } from '../chain/solana/reads.ts';
 import { readTokenAccount, type TokenAccount } from '../chain/solana/token-accounts.ts';
+import { createBoundedQueue } from '../jobs/bounded-queue.ts';
 import { Blocked } from '../operator/blocked.ts';
 import { assertKeyStarted } from '../operator/key-start.ts';
 import { SigningRefused } from '../operator/receipt-policy.ts';
@@ -11,17 +12,42 @@ import { skipLanded } from './solana-landed.ts';
 import { orderOf, readFund, type SolanaParts } from './solana-parts.ts';
 import { postponeRows, type SettlementRow } from './store.ts';
 
+/** Each needs a database connection for a moment, and the nodes limit calls. */
+const MAX_CONCURRENT_SENDS = 4;
 const FAILING_ROW_DELAY_SECONDS = 15;
 const BLOCKED_REFUND_DELAY_SECONDS = 15;
 const FOREIGN_ROW_DELAY_SECONDS = 30;
 
-/** Commits each row in its own transaction: a batch would fail as a whole. Returns how many rows changed. */
+/**
+ * Commits each row in its own transaction, because a batch would fail as a whole, and several at a time, because each waits
+ * for six calls. Returns how many rows changed. If a row cannot be sent, the error is thrown once no other is in progress.
+ */
 export async function sendCommits(parts: SolanaParts, rows: readonly SettlementRow[]): Promise<number> {
   const { ctx } = parts;
   await assertMaySend(parts, rows);
   await assertVaultsUsable(parts, rows);
-  for (const row of rows) await sendRow(parts, 'commit', row, (tx, id) => submitRows(ctx, tx, id, [row]));
+  const queue = createBoundedQueue({ concurrency: MAX_CONCURRENT_SENDS, maxWaiting: rows.length });
+  const sent = await Promise.allSettled(
+    groupByWallet(rows).map((own) =>
+      queue.run(async () => {
+        for (const row of own)
+          await sendRow(parts, 'commit', row, (tx, id) => submitRows(ctx, tx, id, [row]));
+      }),
+    ),
+  );
+  for (const each of sent) if (each.status === 'rejected') throw each.reason;
   return rows.length;
+}
+
+/** Rows of one wallet are sent in order: the oldest one takes the allowance first. */
+function groupByWallet(rows: readonly SettlementRow[]): SettlementRow[][] {
+  const groups = new Map<string, SettlementRow[]>();
+  for (const row of rows) {
+    const group = groups.get(row.user);
+    if (group === undefined) groups.set(row.user, [row]);
+    else group.push(row);
+  }
+  return [...groups.values()];
 }
 
 async function assertMaySend(parts: SolanaParts, rows: readonly SettlementRow[]): Promise<void> {

@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
+import { expect, test } from 'vitest';
+import { MINT } from '../../test/support/solana-instructions.ts';
+import { FINALITY_SLOTS, solanaWorker, UNIT, useSolanaSale, VAULT } from '../../test/support/solana-sale.ts';
+import { associatedAccount, keyOf } from '../chain/solana/addresses.ts';
+import { localSolanaSigner, type SolanaSigner } from '../operator/solana-signer.ts';
+import { rememberExpiry } from './solana-exclusion.ts';
+
+const sale = useSolanaSale();
+
+/** Signs as the operator does, and records how many signatures are in progress at once, in all and by source account. */
+function countingSigner(sources: readonly string[]) {
+  const own = localSolanaSigner(solanaRoles.operator.seed);
+  const running: string[] = [];
+  const peaks = { all: 0, perSource: 0 };
+  const signTransaction: SolanaSigner['signTransaction'] = async (message, check) => {
+    const source = sources.find((each) => Buffer.from(message).includes(Buffer.from(keyOf(each)))) ?? '';
+    running.push(source);
+    peaks.all = Math.max(peaks.all, running.length);
+    peaks.perSource = Math.max(peaks.perSource, running.filter((each) => each === source).length);
+    await sleep(50);
+    running.splice(running.indexOf(source), 1);
+    return own.signTransaction(message, check);
+  };
+  return { signer: { ...own, signTransaction }, peaks };
+}
+
+test('commits of several wallets are sent at once, within a bound, and those of one wallet in turn', async () => {
+  const before = sale.balanceOf(VAULT);
+  const ids: string[] = [];
+  const sources: string[] = [];
+  for (let i = 0; i < 6; i++) {
+    const buyer = await sale.buyer(`parallel ${i}`);
+    sources.push(associatedAccount(buyer.address, MINT));
+    ids.push(await sale.participate(buyer, 5n * UNIT));
+  }
+  const buyer = await sale.buyer('parallel 0');
+  const hash = sale.approve(buyer, 12n * UNIT);
+  const { body } = await sale.post(buyer, 7n * UNIT, hash);
+  ids.push(String(body.id));
+  const { signer, peaks } = countingSigner(sources);
+  await solanaWorker(sale, { signer }).settle();
+  expect(peaks.all).toBeGreaterThan(1);
+  expect(peaks.all).toBeLessThanOrEqual(4);
+  expect(peaks.perSource).toBe(1);
+  sale.mine(FINALITY_SLOTS + 1);
+  await solanaWorker(sale).settle();
+  expect(await Promise.all(ids.map((id) => sale.statusOf(id)))).toEqual(ids.map(() => 'completed'));
+  expect(sale.balanceOf(VAULT) - before).toBe(37n * UNIT);
+});
+
+test('expiries of rows that nothing asks for any more are forgotten', () => {
+  const expiries = new Map<string, bigint>();
+  for (let i = 0; i < 1_000; i++) rememberExpiry(expiries, `row ${i}`, BigInt(i) * 100n);
+  expect(expiries.get('row 999')).toBe(99_900n);
+  expect(expiries.size).toBeLessThan(100);
+});
