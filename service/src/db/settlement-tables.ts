@@ -11,6 +11,8 @@ export interface SettlementTables {
   participations: Participations;
   settlement_pauses: SettlementPauses;
   refund_requests: RefundRequests;
+  reconcile_passes: ReconcilePasses;
+  reconcile_differences: ReconcileDifferences;
 }
 
 export interface Events {
@@ -78,6 +80,10 @@ export interface OperatorTransactions {
   block_hash: Generated<Buffer | null>;
   succeeded: Generated<boolean | null>;
   fee_paid: Generated<string | null>;
+  /** What an operator has asked for while the transaction is unmined. */
+  requested: Generated<'bump' | 'cancel' | null>;
+  /** Why the last request was not carried out. */
+  request_refusal: Generated<string | null>;
   inserted_at: Generated<string>;
 }
 
@@ -154,4 +160,22 @@ export interface RefundRequests {
   state: 'allowed' | 'unconfirmed' | 'confirmed';
   confirmed_by: Generated<string | null>;
   inserted_at: Generated<string>;
+}
+
+export interface ReconcilePasses {
+  chain: string;
+  /** The last compared block; null before the first pass has ended. */
+  to_block: bigint | null;
+  started_at: string;
+}
+
+export interface ReconcileDifferences {
+  chain: string;
+  key: string;
+  offer_ids: string[];
+  participation_ids: string[];
+  transaction_hashes: string[];
+  message: string;
+  found_at: Generated<string>;
+  accepted_at: Generated<string | null>;
 }

@@ -32,10 +32,7 @@ export async function adoptChainNonce(
 ): Promise<bigint> {
   const { db } = account;
   const key = keyId(account);
-  const count = await readNonce(account, 'latest');
-  const displaced = await listDisplaced(account, count);
-  await assertCompared(account, count, comparedBlock);
-  await assertDeepEnough(account, displaced);
+  const { count, displaced } = await readChainNonce(account, comparedBlock);
   return db.transaction().execute(async (tx) => {
     // The current holder cannot store anything under the old epoch, so what it has signed is never sent.
     const nextNonce = await revokeLease(tx, key, count);
@@ -43,6 +40,19 @@ export async function adoptChainNonce(
       if (await markDisplaced(tx, transaction.id)) await release(tx, transaction);
     return nextNonce ?? count;
   });
+}
+
+/** `displaced`: our transactions whose nonce is taken. */
+export type ChainNonce = { count: bigint; nextNonce: bigint; displaced: OpenTransaction[] };
+
+/** Reads what `adoptChainNonce` would adopt, or throws what it would throw. */
+export async function readChainNonce(account: OperatorAccount, comparedBlock: bigint): Promise<ChainNonce> {
+  const count = await readNonce(account, 'latest');
+  const displaced = await listDisplaced(account, count);
+  await assertCompared(account, count, comparedBlock);
+  await assertDeepEnough(account, displaced);
+  const stored = (await findNextNonce(account.db, keyId(account))) ?? 0n;
+  return { count, displaced, nextNonce: stored > count ? stored : count };
 }
 
 /**

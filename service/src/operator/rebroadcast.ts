@@ -5,9 +5,15 @@ import type { OperatorAccount } from './account.ts';
 import { Blocked } from './blocked.ts';
 import { isOutbid, proposeFees, raiseFees, readFeeMarket } from './fees.ts';
 import { type Lease, withLease } from './lease.ts';
+import { endRequest } from './replacement-store.ts';
 import { assertWithinDailyLimit, broadcast, emptyCall, signCall } from './sender.ts';
 import { insertAttempt } from './store.ts';
-import { lastAttempt, type OpenTransaction, type OperatorCall } from './transaction.ts';
+import {
+  lastAttempt,
+  type OpenTransaction,
+  type OperatorCall,
+  type ReplacementAction,
+} from './transaction.ts';
 
 export type ResendTimings = {
   /** Seconds after which accepted bytes are resent, because nodes forget pending transactions. */
@@ -43,9 +49,13 @@ export async function rebroadcast(
   },
 ): Promise<void> {
   const { timings, isFirst, prerequisite, blocks, mayResign } = options;
+  const { requested } = transaction;
+  // An empty transfer relies on nothing.
+  if (requested === 'cancel') return fulfil(account, lease, transaction, requested, mayResign);
   if (prerequisite === 'unknown') return;
   const last = lastAttempt(transaction);
   if (prerequisite === 'gone' && !isEmpty(last.raw)) return cancel(account, lease, transaction);
+  if (requested === 'bump') return fulfil(account, lease, transaction, requested, mayResign);
   const isDue = last.sentAge === null || last.sentAge > timings.resendSeconds;
   const refusal = isDue ? await broadcast(account, last.raw) : null;
   if (!isFirst || last.age <= timings.bumpSeconds) return;
@@ -54,8 +64,41 @@ export async function rebroadcast(
     throw new Blocked('refused', `the node rejects a transaction: ${refusal.message}`);
   const market = await readFeeMarket(account.chain);
   if (refusal === null && !isOutbid(last, market, account)) return;
-  if (prerequisite === 'gone' || !(await replace(account, lease, transaction, transaction, mayResign)))
+  if (prerequisite === 'gone' || !(await bump(account, lease, transaction, mayResign)))
     await cancel(account, lease, transaction);
+}
+
+/**
+ * Carries out what an operator has asked for. A request that cannot be carried out now, for example within the fee caps,
+ * ends with the reason: if it stayed, it would block the key in every round.
+ */
+async function fulfil(
+  account: OperatorAccount,
+  lease: Lease,
+  transaction: OpenTransaction,
+  action: ReplacementAction,
+  mayResign: (tx: Db) => Promise<boolean>,
+): Promise<void> {
+  try {
+    if (action === 'cancel' || !(await bump(account, lease, transaction, mayResign)))
+      await cancel(account, lease, transaction);
+  } catch (error) {
+    if (error instanceof Blocked)
+      await withLease(account.db, lease, (tx) => endRequest(tx, transaction.id, action, error.message));
+    throw error;
+  }
+}
+
+/** Signs the transaction again with higher fees. One that was cancelled stays an empty transfer. */
+function bump(
+  account: OperatorAccount,
+  lease: Lease,
+  transaction: OpenTransaction,
+  mayResign: (tx: Db) => Promise<boolean>,
+): Promise<boolean> {
+  const isEnding = isEmpty(lastAttempt(transaction).raw);
+  const call = isEnding ? emptyCall(account.signer) : transaction;
+  return replace(account, lease, transaction, call, isEnding ? async () => true : mayResign);
 }
 
 /** Replaces the transaction with an empty transfer, which uses up its nonce. */
@@ -80,6 +123,7 @@ async function replace(
   const isStored = await withLease(account.db, lease, async (tx) => {
     if (!(await mayResign(tx))) return false;
     await insertAttempt(tx, transaction.id, signed);
+    if (transaction.requested !== null) await endRequest(tx, transaction.id, transaction.requested);
     return true;
   });
   if (isStored) await broadcast(account, signed.raw);
@@ -92,6 +136,7 @@ export function isCancelled({ kind, attempts }: OpenTransaction, minedHash: Hex)
   return kind !== 'fill' && mined !== undefined && isEmpty(mined.raw);
 }
 
-function isEmpty(raw: Hex): boolean {
+/** Returns whether signed bytes are an empty transfer. */
+export function isEmpty(raw: Hex): boolean {
   return parseTransaction(raw).data === undefined;
 }

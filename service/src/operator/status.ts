@@ -1,24 +1,37 @@
 import type { Hex } from 'viem';
 import type { EvmChain } from '../chain/evm/client.ts';
 import { readQuantity } from '../chain/evm/quantity.ts';
+import type { SolanaChain } from '../chain/solana/client.ts';
+import { readBalance } from '../chain/solana/reads.ts';
 import type { Db } from '../db/pool.ts';
-import { type KeyId, keyId, type OperatorAccount } from './account.ts';
-import { findNextNonce, listKeys, listOperatorAddresses } from './lease-store.ts';
-import { readNonce } from './nonces.ts';
+import type { KeyId } from './account.ts';
+import { listKeys, listOperatorAddresses } from './lease-store.ts';
 import { countOpen, countOpenByChain, countUnfinished, listOpen } from './store.ts';
 
-/** Describes the operator's key on one chain, for the `operator status` command. */
-export async function readOperatorStatus(account: OperatorAccount) {
-  const { db, chain, signer } = account;
-  const nextNonce = await findNextNonce(db, keyId(account));
-  return {
-    chain: chain.name,
-    address: signer.address,
-    balance_wei: String(await readQuantity(chain, 'eth_getBalance', [signer.address, 'latest'])),
-    nonce_on_chain: String(await readNonce(account, 'latest')),
-    next_nonce: nextNonce === null ? null : String(nextNonce),
-    open_transactions: String(await countOpen(db, keyId(account))),
-  };
+/** Describes every key that has signed on an EVM chain. Needs no private key. */
+export async function readOperatorStatus(db: Db, chain: EvmChain) {
+  const keys = await listKeys(db, chain.name);
+  return Promise.all(
+    keys.map(async ({ address, nextNonce }) => ({
+      ...{ chain: chain.name, address },
+      balance_wei: String(await readQuantity(chain, 'eth_getBalance', [address, 'latest'])),
+      nonce_on_chain: String(await readQuantity(chain, 'eth_getTransactionCount', [address, 'latest'])),
+      next_nonce: toText(nextNonce),
+      open_transactions: String(await countOpen(db, { chain: chain.name, address })),
+    })),
+  );
+}
+
+/** Describes every key that has signed on a Solana cluster. Needs no private key. */
+export async function readSolanaStatus(db: Db, chain: SolanaChain) {
+  const keys = await listKeys(db, chain.name);
+  return Promise.all(
+    keys.map(async ({ address }) => ({
+      ...{ chain: chain.name, address },
+      balance_lamports: String(await readBalance(chain, address)),
+      open_transactions: String(await countOpen(db, { chain: chain.name, address })),
+    })),
+  );
 }
 
 /** Describes the nonces of every key that has signed on a chain, and its open transactions. Needs no private key. */
@@ -36,8 +49,8 @@ export async function readNonces(db: Db, chain: EvmChain) {
         nonce_on_chain: String(await count('latest')),
         pending_nonce_on_chain: String(await count('pending')),
         lease: { node, epoch: String(epoch), until: leaseUntil },
-        open: open.map(({ nonce, kind, target, attempts }) => ({
-          ...{ nonce: String(nonce), kind, target },
+        open: open.map(({ nonce, kind, target, requested, attempts }) => ({
+          ...{ nonce: String(nonce), kind, target, requested },
           attempts: attempts.map(({ hash, maxFee, priorityFee, age, sentAge }) => ({
             ...{ hash, max_fee_wei: String(maxFee), priority_fee_wei: String(priorityFee) },
             ...{ age_seconds: Math.round(age), sent: sentAge !== null },

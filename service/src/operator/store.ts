@@ -7,6 +7,7 @@ import type {
   Mined,
   OpenTransaction,
   OperatorTransaction,
+  ReplacementAction,
   SignedCall,
   TransactionKind,
   WatchedTransaction,
@@ -87,6 +88,7 @@ export async function listOpen(db: Db, { chain, address }: KeyId): Promise<OpenT
     target: Hex;
     data: Buffer;
     gas: bigint;
+    requested: ReplacementAction | null;
     attempts: {
       hash: Hex;
       raw: Hex;
@@ -96,7 +98,7 @@ export async function listOpen(db: Db, { chain, address }: KeyId): Promise<OpenT
       sent_age: number | null;
     }[];
   }>`
-    select t.id, t.nonce, t.kind, t.target, t.data, t.gas, (
+    select t.id, t.nonce, t.kind, t.target, t.data, t.gas, t.requested, (
       select json_agg(json_build_object('hash', '0x' || encode(a.hash, 'hex'), 'raw', '0x' || encode(a.raw, 'hex'),
         'max_fee', a.max_fee::text, 'priority_fee', a.priority_fee::text,
         'age', extract(epoch from now() - a.inserted_at), 'sent_age', extract(epoch from now() - a.sent_at))
@@ -174,6 +176,7 @@ export async function markSettled(
       block_hash: toBytes(mined.blockHash),
       succeeded: mined.succeeded,
       fee_paid: String(mined.feePaid),
+      requested: null,
     })
     .where('id', '=', id)
     .where('state', '=', 'open')
@@ -257,7 +260,7 @@ export async function findByNonce(
 export async function markDisplaced(tx: Db, id: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('operator_transactions')
-    .set({ state: 'displaced' })
+    .set({ state: 'displaced', requested: null })
     .where('id', '=', id)
     .where('state', '=', 'open')
     .executeTakeFirst();

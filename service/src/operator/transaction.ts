@@ -22,7 +22,11 @@ export type Attempt = {
   sentAge: number | null;
 };
 
+/** What an operator can ask for an unmined transaction: higher fees, or an empty transfer in its place. */
+export type ReplacementAction = 'bump' | 'cancel';
+
 export type OpenTransaction = OperatorTransaction & {
+  requested: ReplacementAction | null;
   /** Lowest fee first. */
   attempts: Attempt[];
 };

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import type { OperatorAccount } from '../operator/account.ts';
-import { adoptChainNonce } from '../operator/adopt.ts';
+import { adoptChainNonce, type ChainNonce, readChainNonce } from '../operator/adopt.ts';
 import { wakeSettlement } from '../participations/wake.ts';
 import { abandonTransaction } from './abandon.ts';
 import { planReconcile } from './reconcile-plan.ts';
@@ -27,11 +27,22 @@ export class NotReconciled extends Error {
  */
 export async function adoptNonce(parts: Parts, account: OperatorAccount): Promise<bigint> {
   const { db, chain } = account;
-  const { lost, differences, toBlock } = await planReconcile(db, chain);
-  if (lost.length > 0 || differences.length > 0) throw new NotReconciled(chain.name);
+  const toBlock = await assertReconciled(account);
   const nextNonce = await adoptChainNonce(account, toBlock, (tx, displaced) =>
     abandonTransaction(parts, tx, displaced),
   );
   await wakeSettlement(db, chain.name);
   return nextNonce;
+}
+
+/** Returns what `adoptNonce` would do, or throws what it would throw. */
+export async function planAdoption(account: OperatorAccount): Promise<ChainNonce> {
+  return readChainNonce(account, await assertReconciled(account));
+}
+
+/** Returns the last block that was compared. */
+async function assertReconciled({ db, chain }: OperatorAccount): Promise<bigint> {
+  const { lost, differences, toBlock } = await planReconcile(db, chain);
+  if (lost.length > 0 || differences.length > 0) throw new NotReconciled(chain.name);
+  return toBlock;
 }

@@ -28,6 +28,15 @@ export async function listBacklog(db: Db): Promise<Backlog[]> {
   return rows;
 }
 
+/** Returns the participations that a transaction commits or refunds. */
+export async function listIdsOf(db: Db, transactionId: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from participations where commit_id = ${transactionId} or remit_id = ${transactionId} order by id`.execute(
+    db,
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** Counts the rows that still need a transaction. One subquery per status, because each status has its own index. */
 export async function countUnsettled(db: Db, chain: string): Promise<number> {
   const { rows } = await sql<{ count: bigint }>`

@@ -42,10 +42,10 @@ export function createOutcomeHandlers(
     settle: async (tx, transaction, receipt, revert) => {
       const { id, kind, target } = transaction;
       if (kind === 'fill') return;
-      if (kind === 'revoke')
-        return revert === null ? finishRevocation(ctx, tx, id) : releaseRevocation(tx, id);
-      const rows = await listRowsOf(tx, kind, id);
       const wasCancelled = isCancelled(transaction, receipt.transactionHash);
+      if (kind === 'revoke')
+        return revert === null && !wasCancelled ? finishRevocation(ctx, tx, id) : releaseRevocation(tx, id);
+      const rows = await listRowsOf(tx, kind, id);
       if ((revert !== null || wasCancelled) && isReleased(transaction, revert))
         return releaseCommit(ctx, tx, rows);
       if (wasCancelled) return settleCancelledRefund(ctx, tx, rows);
@@ -66,19 +66,24 @@ export function createOutcomeHandlers(
     prerequisiteState: async ({ id, kind }) =>
       kind === 'remit' ? readRefundPrerequisite(ctx.db, id) : 'met',
     mayResign: (tx, { id, kind }) => maySign(ctx, tx, kind, id),
-    isReliable: async ({ id, kind, target }, receipt) => {
+    isReliable: async (transaction, receipt) => {
+      const { id, kind, target } = transaction;
       if (kind === 'fill') return true;
       const views = account.chain.rpc.providers().map((rpc) => ({ ...account.chain, rpc }));
       const judge = async (view: EvmChain) => {
         const [own] = await readReceipts(view, [receipt.transactionHash]);
         return own == null ? 'not mined' : digestReceipt(own);
       };
-      if (kind === 'revoke') return isAgreed(views, digestReceipt(receipt), judge);
+      const digest = digestReceipt(receipt);
+      if (kind === 'revoke') return isAgreed(views, digest, judge);
+      // The rows of a cancelled transaction are sent again, so a false receipt of a cancellation would pay twice.
+      if (isCancelled(transaction, receipt.transactionHash) && !(await isAgreed(views, digest, judge)))
+        return false;
       const rows = toEvmRows(await listRowsOf(ctx.db, kind, id));
       const events = matchRows(target, receipt.logs, rows);
       const without = rows.filter((_, i) => events[i] !== SUCCESS[kind]);
       if (!(await areUnknownToFund({ ctx, account, alerts }, kind, without))) return false;
-      return mayEnd({ ctx, alerts }, views, rows, digestReceipt(receipt), judge);
+      return mayEnd({ ctx, alerts }, views, rows, digest, judge);
     },
   };
 }

@@ -16,9 +16,9 @@ export async function readRefundPrerequisite(db: Db, transactionId: string): Pro
 }
 
 /**
- * Settles refunds whose transaction was cancelled. If no commit has left the chain, a hold or a sanction caused the
- * cancellation: the refunds keep their status, and are due again once this transaction is too deep to be undone and an
- * operator has resumed them.
+ * Settles refunds whose transaction was cancelled. If no commit has left the chain, a hold, a sanction or an
+ * operator caused the cancellation: the refunds keep their status, and are due again once this transaction is too deep to
+ * be undone and nothing stops them.
  */
 export async function settleCancelledRefund(
   parts: Pick<Context, 'clock' | 'random' | 'log'>,

@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EvmChain } from '../chain/evm/client.ts';
+import { readReceipts } from '../chain/evm/receipts.ts';
+import type { Db } from '../db/pool.ts';
+import { invalidField } from '../errors.ts';
+import type { OperatorAccount } from './account.ts';
+import { limitFees, raiseFees, readFeeMarket } from './fees.ts';
+import { listKeys } from './lease-store.ts';
+import { isEmpty } from './rebroadcast.ts';
+import { findRequest, insertRequest } from './replacement-store.ts';
+import { listOpen } from './store.ts';
+import { lastAttempt, type OpenTransaction, type ReplacementAction } from './transaction.ts';
+
+/** Which transaction to replace. Default: the oldest unmined one of the only key that has any. */
+export type ReplacementChoice = { action: ReplacementAction; address?: string; nonce?: bigint };
+
+/** What a replacement would be. Needs no private key: the node that holds the key's lease signs it. */
+export type ReplacementPlan = {
+  id: string;
+  chain: string;
+  address: string;
+  nonce: string;
+  kind: string;
+  action: ReplacementAction;
+  replaces: string;
+  max_fee_wei: string;
+  /** The fee of the replacement at the current market; null if it exceeds the caps. */
+  new_max_fee_wei: string | null;
+  /** Whether a node holds the lease of the key now, and so carries the request out at once. */
+  is_attended: boolean;
+};
+
+const POLL_INTERVAL_MS = 200;
+
+/**
+ * Chooses the transaction and the fees of a replacement. Throws `validation_failed` if there is no such unmined
+ * transaction or it is cancelled already.
+ */
+export async function planReplacement(
+  db: Db,
+  chain: EvmChain,
+  caps: Pick<OperatorAccount, 'maxFee' | 'maxTip'>,
+  choice: ReplacementChoice,
+): Promise<ReplacementPlan> {
+  const { transaction, address, isAttended } = await chooseTransaction(db, chain, choice);
+  const last = lastAttempt(transaction);
+  const { action } = choice;
+  if (action === 'cancel' && isEmpty(last.raw))
+    throw invalidField('nonce', `${transaction.nonce} is an empty transfer already; bump it instead`);
+  const market = await readFeeMarket(chain);
+  const fees =
+    market.baseFee > caps.maxFee ? null : raiseFees(last, limitFees(chain.name, market, caps), caps);
+  return {
+    ...{ id: transaction.id, chain: chain.name, address, nonce: String(transaction.nonce) },
+    ...{ kind: transaction.kind, action, replaces: last.hash, max_fee_wei: String(last.maxFee) },
+    new_max_fee_wei: fees === null ? null : String(fees.maxFee),
+    is_attended: isAttended,
+  };
+}
+
+async function chooseTransaction(db: Db, chain: EvmChain, { address, nonce }: ReplacementChoice) {
+  const keys = (await listKeys(db, chain.name)).filter(
+    (key) => address === undefined || key.address === address,
+  );
+  const found: { transaction: OpenTransaction; address: string; isAttended: boolean }[] = [];
+  for (const key of keys) {
+    const open = await listOpen(db, { chain: chain.name, address: key.address });
+    const unmined = await filterUnmined(chain, open);
+    const transaction = nonce === undefined ? unmined[0] : unmined.find((each) => each.nonce === nonce);
+    const isAttended = Date.parse(key.leaseUntil) > Date.now();
+    if (transaction !== undefined) found.push({ transaction, address: key.address, isAttended });
+  }
+  const [first] = found;
+  if (first === undefined)
+    throw invalidField(
+      'nonce',
+      nonce === undefined
+        ? `no transaction on ${chain.name} waits to be mined`
+        : `${nonce} is not that of a transaction on ${chain.name} that waits to be mined`,
+    );
+  if (found.length > 1)
+    throw invalidField(
+      'address',
+      `several keys have such a transaction, choose one: ${found.map((each) => each.address).join(', ')}`,
+    );
+  return first;
+}
+
+async function filterUnmined(chain: EvmChain, open: readonly OpenTransaction[]): Promise<OpenTransaction[]> {
+  const unmined: OpenTransaction[] = [];
+  for (const transaction of open) {
+    const hashes = transaction.attempts.map(({ hash }) => hash);
+    if ((await readReceipts(chain, hashes)).every((receipt) => receipt === null)) unmined.push(transaction);
+  }
+  return unmined;
+}
+
+/**
+ * Asks the node that holds the key's lease for a replacement. Only that node signs, so the request races with nothing:
+ * a transaction that is mined first stays mined, and the request ends with it.
+ */
+export async function requestReplacement(db: Db, { id, nonce, action }: ReplacementPlan): Promise<void> {
+  if (!(await insertRequest(db, id, action)))
+    throw invalidField('nonce', `${nonce} was mined in the meantime`);
+}
+
+/** What became of a request: `waiting` if no node has carried it out in time. */
+export type ReplacementResult =
+  | { outcome: 'replaced'; hash: string }
+  | { outcome: 'refused'; message: string }
+  | { outcome: 'mined' | 'waiting' };
+
+/** Waits until a request is carried out, refused or moot. */
+export async function awaitReplacement(
+  db: Db,
+  { id }: ReplacementPlan,
+  timeoutMs: number,
+): Promise<ReplacementResult> {
+  for (const until = performance.now() + timeoutMs; ; await sleep(POLL_INTERVAL_MS)) {
+    const found = await findRequest(db, id);
+    if (found === null || found.state !== 'open') return { outcome: 'mined' };
+    if (found.requested === null)
+      return found.refusal === null
+        ? { outcome: 'replaced', hash: found.hash }
+        : { outcome: 'refused', message: found.refusal };
+    if (performance.now() > until) return { outcome: 'waiting' };
+  }
+}

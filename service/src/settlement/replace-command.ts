@@ -1,0 +1,51 @@
+import type { EvmChain } from '../chain/evm/client.ts';
+import type { Config } from '../config.ts';
+import { UsageError } from '../operations/command.ts';
+import { confirm } from '../operations/confirm.ts';
+import { runCommand } from '../operations/run-command.ts';
+import { feeLimits } from '../operator/account.ts';
+import { awaitReplacement, planReplacement, requestReplacement } from '../operator/replacement.ts';
+import type { ReplacementAction } from '../operator/transaction.ts';
+import { wakeSettlement } from '../participations/wake.ts';
+import { listIdsOf } from './backlog-store.ts';
+
+export type ReplaceOptions = { nonce?: string; address?: string; 'dry-run'?: boolean; yes?: boolean };
+
+const WAIT_MS = 30_000;
+
+/** Prints which transaction would be replaced, asks, and has the node that holds its key's lease replace it. */
+export async function runReplace(
+  config: Config,
+  chain: EvmChain,
+  action: ReplacementAction,
+  { nonce, address, ...options }: ReplaceOptions,
+): Promise<void> {
+  if (nonce !== undefined && !/^\d{1,18}$/.test(nonce)) throw new UsageError('--nonce must be a number');
+  const choice = {
+    action,
+    ...(nonce !== undefined && { nonce: BigInt(nonce) }),
+    ...(address !== undefined && { address: address.toLowerCase() }),
+  };
+  await runCommand(config, async ({ db }) => {
+    const plan = await planReplacement(db, chain, feeLimits(config, chain.name), choice);
+    const ids = await listIdsOf(db, plan.id);
+    console.log(JSON.stringify({ ...plan, participation_ids: ids }, null, 2));
+    if (plan.new_max_fee_wei === null)
+      throw new UsageError('the replacement would exceed the fee caps; raise OPERATOR_MAX_FEE_GWEI or wait');
+    if (options['dry-run'] === true) return;
+    if (options.yes !== true && !(await confirm()))
+      throw new UsageError('Not confirmed, and nothing was requested. Use --yes to replace without asking.');
+    await requestReplacement(db, plan);
+    await wakeSettlement(db, chain.name);
+    const result = await awaitReplacement(db, plan, plan.is_attended ? WAIT_MS : 0);
+    if (result.outcome === 'refused') throw new UsageError(`not replaced: ${result.message}`);
+    console.log(
+      {
+        replaced: 'Replaced. Either version may still be mined; settlement follows whichever is.',
+        mined: 'The transaction was mined first, so nothing was replaced.',
+        waiting:
+          'Requested. No node has carried it out yet; the next one that holds the lease of the key will.',
+      }[result.outcome] + (result.outcome === 'replaced' ? ` New transaction: ${result.hash}` : ''),
+    );
+  });
+}
