@@ -111,6 +111,7 @@ export type Config = {
   refundDailyLimitUsd: number | null;
   /** Ending a participation larger than this requires two RPC providers to agree, if the chain has two. */
   settlementQuorumUsd: number;
+  reconcileMinutes: number;
   /** Notes about the environment that do not prevent a start. */
   warnings: string[];
 };
@@ -212,6 +213,7 @@ function readConfig(env: Environment, source: Source): Config {
     pendingTtlHours: read('PENDING_TTL_HOURS'),
     refundDailyLimitUsd: read('REFUND_DAILY_LIMIT_USD'),
     settlementQuorumUsd: read('SETTLEMENT_QUORUM_USD'),
+    reconcileMinutes: read('RECONCILE_INTERVAL_MINUTES'),
     operatorMaxFee: BigInt(read('OPERATOR_MAX_FEE_GWEI') ?? 0) * 1_000_000_000n,
     warnings: names.warnings,
   };

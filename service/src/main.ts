@@ -57,7 +57,7 @@ const COMMANDS: Record<string, Entry> = {
     },
   },
   operator: {
-    summary: "Show the operator key's balance and nonces, reconcile chain and database, adopt a nonce",
+    summary: "Show the operator's keys and nonces, replace stuck transactions, reconcile chain and database",
     load: async () => {
       const { OPERATOR_HELP, runOperator } = await import('./settlement/operator-command.ts');
       return { help: OPERATOR_HELP, run: (args) => runOperator(commandConfig(), args) };
@@ -67,14 +67,14 @@ const COMMANDS: Record<string, Entry> = {
     summary: 'Show what is waiting, pause and resume the settlement of a chain or an offer',
     load: async () => {
       const { SETTLEMENT_HELP, runSettlement } = await import('./settlement/settlement-command.ts');
-      return { help: SETTLEMENT_HELP, run: (args) => runSettlement(loadCommandConfig(), args) };
+      return { help: SETTLEMENT_HELP, run: (args) => runSettlement(commandConfig(), args) };
     },
   },
   solana: {
     summary: 'Create the fund account of an offer on Solana, or adopt foreign transactions',
     load: async () => {
       const { SOLANA_HELP, runSolana } = await import('./settlement/solana-command.ts');
-      return { help: SOLANA_HELP, run: (args) => runSolana(loadCommandConfig(), args) };
+      return { help: SOLANA_HELP, run: (args) => runSolana(commandConfig(), args) };
     },
   },
   user: {

@@ -69,5 +69,10 @@ export const SETTLEMENT = {
     'A participation above this amount in US dollars ends only when two RPC providers agree on its outcome. URLs of one registrable domain count as one provider, unless they declare theirs: `https://node.example/#provider=NAME`. Without effect on chains with a single provider.',
     { default: '1000' },
   ),
+  RECONCILE_INTERVAL_MINUTES: setting(
+    integer(1, 1_440),
+    'How often the service compares the funds of every chain with the database. A difference pauses its offer and raises the alert `unreconciled`.',
+    { default: '15' },
+  ),
   ...FEE_CAPS,
 };

@@ -1,4 +1,6 @@
 import { parseArgs } from 'node:util';
+import { type Hex, isAddress } from 'viem';
+import { decodeBase58 } from '../chain/address.ts';
 import type { EvmChain } from '../chain/evm/client.ts';
 import { type Chains, openChains } from '../chain/open-chains.ts';
 import { realClock } from '../clock.ts';
@@ -9,57 +11,119 @@ import { runCommand } from '../operations/run-command.ts';
 import { feeLimits } from '../operator/account.ts';
 import { NotDeepEnough } from '../operator/adopt.ts';
 import { openOperatorKey } from '../operator/key.ts';
-import { readNonces, readOperatorStatus } from '../operator/status.ts';
-import { adoptNonce, NotReconciled } from './adopt.ts';
-import { runReconcile } from './reconcile-command.ts';
+import { readNonces, readOperatorStatus, readSolanaStatus } from '../operator/status.ts';
+import { adoptNonce, NotReconciled, planAdoption } from './adopt.ts';
+import { runReconcile, verifyReport, writeReport } from './reconcile-command.ts';
+import { runReplace } from './replace-command.ts';
+import { planEvmRotation, planSolanaRotation } from './rotate.ts';
 
 export const OPERATOR_HELP: CommandHelp = {
   usage: [
     'operator status',
     'operator nonces CHAIN',
-    'operator adopt CHAIN',
+    'operator bump CHAIN [--nonce N] [--address ADDRESS] [--dry-run] [--yes]',
+    'operator cancel CHAIN [--nonce N] [--address ADDRESS] [--dry-run] [--yes]',
+    'operator adopt CHAIN [--dry-run]',
     'operator reconcile CHAIN [--from-block N] [--dry-run] [--yes]',
-    'operator reconcile CHAIN --report [--from-block N] [--write FILE]',
+    'operator reconcile [CHAIN] --report [--from-block N] [--write FILE]',
+    'operator verify FILE --key KEY',
+    'operator rotate CHAIN --to ADDRESS',
   ],
   description:
-    "status prints, for every configured chain, the operator key's balance, its nonce on chain, the next nonce the service will use, and the number of open transactions. nonces prints every key that has signed on a chain, with its nonces, its lease and its open transactions. reconcile compares the commits and refunds in the final blocks of a chain with the database, prints a plan and writes it after confirmation: it adopts transactions of the operator's keys that the database has lost, for example in a restore, and pauses the offers with any other difference. With --report it prints the totals and differences of every fund as JSON, signed with the operator key if there is one, exits with 1 on any difference and changes nothing. adopt resumes settlement after another program has used the key: it continues from the chain's nonce once the foreign transactions are final and reconciled.",
+    "status prints, for every configured chain and every key that has signed on it, its balance, its nonce on chain, the next nonce the service will use, and the number of open transactions. nonces prints every key that has signed on a chain, with its nonces, its lease and its open transactions. bump has the oldest unmined transaction replaced by one with higher fees, within the caps; cancel has it replaced by an empty transfer with the same nonce. Both are carried out by the node that holds the key's lease and need no private key here. Either version may be mined: the participations of a cancelled commit return to pending once the cancellation is final, and are committed again unless the offer is paused or they are cancelled. reconcile compares the commits and refunds in the final blocks of a chain with the database, prints a plan and writes it after confirmation: it adopts transactions of the operator's keys that the database has lost, for example in a restore, and pauses the offers with any other difference. With --report it compares everything on one or all chains, EVM and Solana, prints a signed JSON document with the totals of every fund and the differences of every offer, exits with 1 on any difference and changes nothing. verify checks the signature of such a document offline. rotate prints the plan for a new operator key and changes nothing: the roles and the gas that it lacks, what to configure, and what the old keys have to finish; it exits with 1 until the new key can take over. adopt resumes settlement after another program has used the key: it continues from the chain's nonce once the foreign transactions are final and reconciled.",
   options: {
     '--from-block N': 'The first block to compare. Default: shortly before the last known transaction.',
+    '--nonce N': 'The nonce of the transaction to replace. Default: the oldest unmined one.',
+    '--address ADDRESS': 'Whose transaction to replace, if several keys have unmined ones.',
     '--dry-run': 'Only print the plan.',
     '--report': 'Print a report instead of a plan, from the first block on by default.',
     '--write FILE': 'Write the report to FILE instead of standard output.',
-    '--yes': 'Write the plan without asking for confirmation.',
+    '--to ADDRESS': 'The address of the new operator key.',
+    '--key KEY': 'The public key of this installation, which reconcile --report prints. Keep it elsewhere.',
+    '--yes': 'Do not ask for confirmation.',
   },
   examples: {
     'operator status': 'Check the balance and the nonces',
     'operator reconcile ethereum_mainnet --dry-run': 'Compare the funds with the database',
+    'operator bump ethereum_mainnet --dry-run': 'Show what a replacement of the oldest transaction would pay',
+    'operator cancel ethereum_mainnet --nonce 42': 'Use up a nonce without its transaction',
+    'operator reconcile --report --write report.json': 'Compare all chains with the database',
+    'operator rotate ethereum_mainnet --to 0x70997970c51812dc3a010c7d01b50e0d17dc79c8': 'Prepare a new key',
     'operator adopt ethereum_mainnet': 'Continue after a transaction was sent by hand',
   },
 };
 
 const options = {
   'from-block': { type: 'string' },
+  nonce: { type: 'string' },
+  address: { type: 'string' },
   'dry-run': { type: 'boolean' },
   yes: { type: 'boolean' },
   report: { type: 'boolean' },
   write: { type: 'string' },
+  key: { type: 'string' },
+  to: { type: 'string' },
 } as const;
 
+type Values = ReturnType<typeof readArguments>['values'];
+type Action = {
+  allowed: readonly (keyof typeof options)[];
+  run: (config: Config, chains: Chains, chain: string, values: Values) => Promise<void>;
+  argument: 'none' | 'chain' | 'optional chain' | 'file';
+};
+
+const REPLACE_OPTIONS = ['nonce', 'address', 'dry-run', 'yes'] as const;
+const ACTIONS: Readonly<Record<string, Action>> = {
+  status: { allowed: [], argument: 'none', run: showStatus },
+  nonces: {
+    ...{ allowed: [], argument: 'chain' },
+    run: (config, chains, chain) => showNonces(config, openEvm(chains, chain)),
+  },
+  bump: {
+    ...{ allowed: REPLACE_OPTIONS, argument: 'chain' },
+    run: (config, chains, chain, values) => runReplace(config, openEvm(chains, chain), 'bump', values),
+  },
+  cancel: {
+    ...{ allowed: REPLACE_OPTIONS, argument: 'chain' },
+    run: (config, chains, chain, values) => runReplace(config, openEvm(chains, chain), 'cancel', values),
+  },
+  adopt: { allowed: ['dry-run'], argument: 'chain', run: adopt },
+  reconcile: {
+    ...{ allowed: ['from-block', 'dry-run', 'yes', 'report', 'write'], argument: 'optional chain' },
+    run: (config, chains, chain, values) =>
+      values.report === true
+        ? writeReport(config, chooseChains(chains, chain), values)
+        : runReconcile(config, openEvm(chains, chain), values),
+  },
+  rotate: { allowed: ['to'], argument: 'chain', run: planRotation },
+  verify: {
+    ...{ allowed: ['key'], argument: 'file' },
+    run: async (_config, _chains, file, { key }) => {
+      if (key === undefined)
+        throw new UsageError('operator verify requires --key, the public key to check with');
+      await verifyReport(file, key);
+    },
+  },
+};
+
 export async function runOperator(config: Config, args: string[]): Promise<void> {
-  const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+  const { values, positionals } = readArguments(args);
   const [name = '', chain, ...more] = positionals;
-  if (!['status', 'nonces', 'adopt', 'reconcile'].includes(name))
-    throw new UsageError('operator requires one of the commands status, nonces, adopt and reconcile');
-  if (name !== 'reconcile' && Object.keys(values).length > 0)
-    throw new UsageError(`operator ${name} takes no options`);
-  if (name === 'status' && chain !== undefined) throw new UsageError('operator status takes no arguments');
-  if (name !== 'status' && (chain === undefined || more.length > 0))
+  const action = ACTIONS[name];
+  if (action === undefined)
+    throw new UsageError(`unknown command operator ${name}; use one of ${Object.keys(ACTIONS).join(', ')}`);
+  const unexpected = Object.keys(values).find((option) => !action.allowed.some((each) => each === option));
+  if (unexpected !== undefined) throw new UsageError(`operator ${name} does not take --${unexpected}`);
+  const { argument } = action;
+  if (argument === 'none' && chain !== undefined) throw new UsageError(`operator ${name} takes no arguments`);
+  if (argument === 'file' && (chain === undefined || more.length > 0))
+    throw new UsageError(`operator ${name} requires one file`);
+  const isOptional = argument === 'none' || (argument === 'optional chain' && values.report === true);
+  if ((chain === undefined && !isOptional) || more.length > 0)
     throw new UsageError(`operator ${name} requires one chain, such as ethereum_mainnet`);
   const chains = openChains({ urls: config.rpcUrls, freshnessMs: config.rpcFreshnessMs });
   try {
-    if (name === 'reconcile') await runReconcile(config, openEvm(chains, chain), values);
-    else if (name === 'nonces') await showNonces(config, openEvm(chains, chain));
-    else await runWithKey(config, chains, chain);
+    await action.run(config, chains, chain ?? '', values);
   } catch (error) {
     if (!(error instanceof NotDeepEnough || error instanceof NotReconciled)) throw error;
     console.error(error.message);
@@ -69,11 +133,40 @@ export async function runOperator(config: Config, args: string[]): Promise<void>
   }
 }
 
+function readArguments(args: string[]) {
+  return parseArgs({ args, options, allowPositionals: true });
+}
+
 /** Throws `UsageError` if the chain is not an EVM chain with an RPC URL. */
-function openEvm(chains: Chains, name = ''): EvmChain {
+function openEvm(chains: Chains, name: string): EvmChain {
   const found = chains.all().find((chain) => chain.name === name);
   if (found === undefined) throw new UsageError(`${name} is not an EVM chain with an RPC URL`);
   return found;
+}
+
+/** Returns one chain of either kind, or all if there is no name. */
+function chooseChains(chains: Chains, name: string) {
+  const isChosen = (chain: { name: string }) => name === '' || chain.name === name;
+  const chosen = { evm: chains.all().filter(isChosen), solana: chains.allSolana().filter(isChosen) };
+  if (chosen.evm.length + chosen.solana.length === 0)
+    throw new UsageError(name === '' ? 'no chain has an RPC URL' : `${name} is not a chain with an RPC URL`);
+  return chosen;
+}
+
+async function planRotation(config: Config, chains: Chains, name: string, { to }: Values): Promise<void> {
+  const { evm, solana } = chooseChains(chains, name);
+  const isValid = to !== undefined && (evm.length > 0 ? isAddress(to) : decodeBase58(to, 32) !== null);
+  if (!isValid) throw new UsageError(`operator rotate requires --to, the address of the new key on ${name}`);
+  await runCommand(config, async ({ db }) => {
+    const plans = [
+      ...evm.map((chain) => planEvmRotation(db, chain, to.toLowerCase() as Hex)),
+      ...solana.map((chain) => planSolanaRotation(db, chain, to)),
+    ];
+    for (const plan of await Promise.all(plans)) {
+      console.log(JSON.stringify(plan, null, 2));
+      if (!plan.is_ready) process.exitCode = 1;
+    }
+  });
 }
 
 async function showNonces(config: Config, chain: EvmChain): Promise<void> {
@@ -82,25 +175,34 @@ async function showNonces(config: Config, chain: EvmChain): Promise<void> {
   });
 }
 
-/** Prints the status of every chain, or adopts the nonce of one. */
-async function runWithKey(config: Config, chains: Chains, chain: string | undefined): Promise<void> {
+async function showStatus(config: Config, chains: Chains): Promise<void> {
+  await runCommand(config, async ({ db }) => {
+    const keys = [
+      ...(await Promise.all(chains.all().map((chain) => readOperatorStatus(db, chain)))),
+      ...(await Promise.all(chains.allSolana().map((chain) => readSolanaStatus(db, chain)))),
+    ];
+    for (const key of keys.flat()) console.log(JSON.stringify(key, null, 2));
+  });
+}
+
+async function adopt(config: Config, chains: Chains, name: string, values: Values): Promise<void> {
+  const chain = openEvm(chains, name);
   if (config.operatorKey === null)
     throw new ConfigError([
-      'OPERATOR_KEY: is required by operator; set OPERATOR_KEY, OPERATOR_KEY_FILE or OPERATOR_KMS_KEY',
+      'OPERATOR_KEY: is required by operator adopt; set OPERATOR_KEY, OPERATOR_KEY_FILE or OPERATOR_KMS_KEY',
     ]);
   const signer = await openOperatorKey(config.operatorKey, realClock());
   const log = createLog({ level: 'silent', pretty: false });
   await runCommand(config, async (ctx) => {
-    const parts = { ...ctx, log, signer };
-    if (chain !== undefined) {
-      const account = { ...parts, ...feeLimits(config, chain), chain: chains.evm(chain) };
-      const next = await adoptNonce(ctx, account);
-      console.log(`The next nonce of ${signer.address} on ${chain} is ${next}.`);
+    const account = { ...ctx, log, signer, ...feeLimits(config, name), chain };
+    if (values['dry-run'] === true) {
+      const { nextNonce, displaced } = await planAdoption(account);
+      console.log(`The next nonce of ${signer.address} on ${name} would be ${nextNonce}.`);
+      for (const { nonce, kind } of displaced)
+        console.log(`The ${kind} with nonce ${nonce} would be sent again.`);
       return;
     }
-    for (const each of chains.all()) {
-      const status = await readOperatorStatus({ ...parts, ...feeLimits(config, each.name), chain: each });
-      console.log(JSON.stringify(status, null, 2));
-    }
+    const next = await adoptNonce(ctx, account);
+    console.log(`The next nonce of ${signer.address} on ${name} is ${next}.`);
   });
 }

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { wakeAllSettlement } from '../participations/wake.ts';
 import { deletePause, findPausableOffer, insertPause } from './pause-store.ts';
+import { acceptDifferences } from './reconcile-pass-store.ts';
 
 /** The subject that pauses every chain. */
 const EVERYTHING = '*';
@@ -20,12 +21,17 @@ export async function pauseSettlement(
   return insertPause(db, { subject, reason: 'operator', message });
 }
 
-/** Ends a pause, whatever its reason. Returns false if there is none. Throws `not_found` for an unknown name. */
+/**
+ * Ends a pause, whatever its reason. The operator accepts the differences that are known of an offer, so that they do not
+ * pause it again. Returns false if there is none. Throws `not_found` for an unknown name.
+ */
 export async function resumeSettlement(
   { db }: Pick<Context, 'db'>,
   chainOrSlug: string | null,
 ): Promise<boolean> {
-  const isResumed = await deletePause(db, await findSubject(db, chainOrSlug));
+  const subject = await findSubject(db, chainOrSlug);
+  await acceptDifferences(db, subject);
+  const isResumed = await deletePause(db, subject);
   await wakeAllSettlement(db);
   return isResumed;
 }

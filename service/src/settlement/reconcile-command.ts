@@ -1,14 +1,18 @@
+import { readFile } from 'node:fs/promises';
 import type { EvmChain } from '../chain/evm/client.ts';
+import type { SolanaChain } from '../chain/solana/client.ts';
 import type { Config } from '../config.ts';
+import { toTimestamp } from '../http/wire.ts';
 import { createLog } from '../log.ts';
 import { UsageError } from '../operations/command.ts';
 import { confirm } from '../operations/confirm.ts';
 import { runCommand } from '../operations/run-command.ts';
 import { writeOutput } from '../operations/write-output.ts';
-import { openOperatorKey } from '../operator/key.ts';
 import { applyReconcile, PlanOutdated } from './reconcile.ts';
 import { planReconcile, type ReconcilePlan } from './reconcile-plan.ts';
-import { buildReport, signReport } from './reconcile-report.ts';
+import { buildReport } from './reconcile-report.ts';
+import { buildSolanaReport } from './reconcile-solana.ts';
+import { isReportSigned, type SignedReport, signReport } from './report-signature.ts';
 
 export type ReconcileOptions = {
   'from-block'?: string;
@@ -20,11 +24,7 @@ export type ReconcileOptions = {
 
 /** Compares a chain with the database, prints the plan and, once confirmed, writes it. Exits with 1 on a difference. */
 export async function runReconcile(config: Config, chain: EvmChain, values: ReconcileOptions): Promise<void> {
-  const { 'from-block': from } = values;
-  if (from !== undefined && !/^\d{1,18}$/.test(from))
-    throw new UsageError('--from-block must be a block number');
-  const fromBlock = from === undefined ? undefined : BigInt(from);
-  if (values.report === true) return writeReport(config, chain, fromBlock, values.write);
+  const fromBlock = readFromBlock(values);
   if (values.write !== undefined) throw new UsageError('--write requires --report');
   await runCommand(config, async (ctx) => {
     const plan = await planReconcile(ctx.db, chain, fromBlock);
@@ -43,20 +43,46 @@ export async function runReconcile(config: Config, chain: EvmChain, values: Reco
   });
 }
 
-/** Prints or writes a report, signed if there is an operator key. Exits with 1 on any difference, and changes nothing. */
-async function writeReport(
+/**
+ * Prints or writes a signed report of the chains, all of the configured ones or one. Exits with 1 on any difference, and
+ * changes nothing.
+ */
+export async function writeReport(
   config: Config,
-  chain: EvmChain,
-  fromBlock: bigint | undefined,
-  file: string | undefined,
+  chains: { evm: readonly EvmChain[]; solana: readonly SolanaChain[] },
+  values: ReconcileOptions,
 ): Promise<void> {
-  await runCommand(config, async (ctx) => {
-    const key = config.operatorKey;
-    const signer = key === null ? null : await openOperatorKey(key, ctx.clock);
-    const report = await signReport(await buildReport(ctx, chain, fromBlock), signer);
-    if (!report.agrees) process.exitCode = 1;
-    await writeOutput(file, `${JSON.stringify(report, null, 2)}\n`);
+  const fromBlock = readFromBlock(values);
+  await runCommand(config, async ({ db, clock, sealing }) => {
+    const reports = [
+      ...(await Promise.all(chains.evm.map((chain) => buildReport(db, chain, fromBlock)))),
+      ...(await Promise.all(chains.solana.map((chain) => buildSolanaReport(db, chain)))),
+    ];
+    const agrees = reports.every((report) => report.agrees);
+    const head = { object: 'reconcile_report', created_at: toTimestamp(clock.micros()), agrees };
+    const report = signReport(sealing, { ...head, chains: reports });
+    if (!agrees) process.exitCode = 1;
+    console.error(`The key that verifies it: ${report.public_key}`);
+    await writeOutput(values.write, `${JSON.stringify(report, null, 2)}\n`);
   });
+}
+
+/** Checks the signature of a report file. Needs no settings, database or network. */
+export async function verifyReport(file: string, key: string): Promise<void> {
+  const report = JSON.parse(await readFile(file, 'utf8')) as SignedReport & { agrees?: unknown };
+  const isSigned = isReportSigned(report, key);
+  console.log(
+    isSigned
+      ? `The signature is valid. The chain and the database ${report.agrees === true ? 'agreed' : 'differed'}.`
+      : 'The report was not signed with this key, or it was changed.',
+  );
+  if (!isSigned) process.exitCode = 1;
+}
+
+function readFromBlock({ 'from-block': from }: ReconcileOptions): bigint | undefined {
+  if (from !== undefined && !/^\d{1,18}$/.test(from))
+    throw new UsageError('--from-block must be a block number');
+  return from === undefined ? undefined : BigInt(from);
 }
 
 function describePlan({ chain, fromBlock, toBlock, events, lost, differences }: ReconcilePlan): string {

@@ -7,7 +7,18 @@ type Kind = 'commit' | 'remit';
 
 export type Match = {
   adopted: { transaction: MinedTransaction; kind: Kind; first: MinedFundEvent; rows: BookedRow[] }[];
-  differences: { fund: Hex; message: string }[];
+  differences: Mismatch[];
+  /** Events of transactions whose outcome the worker has not recorded yet. */
+  inFlight: MinedFundEvent[];
+};
+
+/** Names the rows and transactions that differ. `offerId` is null if no row is known. */
+export type Mismatch = {
+  fund: Hex;
+  offerId: string | null;
+  participationIds: string[];
+  hashes: Hex[];
+  message: string;
 };
 
 type Books = {
@@ -27,6 +38,8 @@ type Books = {
 type FundEventKey = Pick<MinedFundEvent, 'fund' | 'user' | 'option' | 'token' | 'amount'>;
 
 const UNCOMMITTED = new Set(['prepared', 'pending', 'failed', 'submitted']);
+/** The statuses of rows whose commit is on the chain. */
+const COMMITTED = new Set(['completed', 'remit_submitted', 'remitted', 'remit_failed']);
 const REFUNDABLE = new Set(['completed', 'remit_submitted', 'remit_failed']);
 
 /**
@@ -34,7 +47,9 @@ const REFUNDABLE = new Set(['completed', 'remit_submitted', 'remit_failed']);
  * creates rows.
  */
 export function matchEvents(books: Books): Match {
-  const match: Match = { adopted: [], differences: [] };
+  const match: Match = { adopted: [], differences: [], inFlight: [] };
+  const orphans: Orphan[] = [];
+  const misrecorded = new Set<string>();
   const knownByHash = new Map(
     books.known.filter(({ state }) => state !== 'displaced').map((known) => [known.hash, known]),
   );
@@ -46,20 +61,29 @@ export function matchEvents(books: Books): Match {
     const kind: Kind = event.name === 'Committed' ? 'commit' : 'remit';
     const report = (message: string) =>
       void match.differences.push({
-        fund: event.fund,
-        message: `${event.hash} ${event.name} ${event.amount} of ${event.token} for ${event.user}: ${message}`,
+        ...{ fund: event.fund, offerId: null, participationIds: [], hashes: [event.hash] },
+        message: `${describeEvent(event)}: ${message}`,
       });
     const own = knownByHash.get(event.hash);
     // The worker has not recorded the outcome of an open transaction yet.
-    if (own?.state === 'open') continue;
+    if (own?.state === 'open') {
+      match.inFlight.push(event);
+      continue;
+    }
     const equal = (rowsByKey.get(keyOf(event)) ?? []).filter(
       (row) => !taken[kind].has(row.id) && (event.commitment === null || event.commitment === row.commitment),
     );
     if (own !== undefined) {
       const row = equal.find((each) => (kind === 'commit' ? each.commitId : each.remitId) === own.id);
-      if (row === undefined || !isRecorded(row, kind))
-        report('the transaction is ours, but no row records this');
+      if (row === undefined || !isRecorded(row, kind)) orphans.push({ event, kind, transactionId: own.id });
       else taken[kind].add(row.id);
+      if (
+        (own.minedHash !== event.hash || own.blockNumber !== event.blockNumber) &&
+        !misrecorded.has(own.id)
+      ) {
+        misrecorded.add(own.id);
+        report(`transaction ${own.id} records another hash or block`);
+      }
       continue;
     }
     const transaction = books.transactions.get(event.hash);
@@ -82,18 +106,77 @@ export function matchEvents(books: Books): Match {
     }
   }
   match.adopted.push(...adoptedByHash.values());
-  match.differences.push(...findUnproven(books, taken));
+  match.differences.push(...findMismatches(books, orphans, taken));
   return match;
 }
 
+/** An event of our own transaction that no row records. */
+type Orphan = { event: MinedFundEvent; kind: Kind; transactionId: string };
+type Taken = Record<Kind, ReadonlySet<string>>;
+type Unproven = { row: BookedRow; kind: Kind };
+
 /**
- * Returns a difference for every row that records, in the compared blocks, a commit or refund that is not on the chain.
+ * Returns the differences of our own transactions. An event and a row of the same transaction that do not fit are one
+ * difference, so that each is named once.
  */
-function findUnproven(
-  { rows, from, to }: Books,
-  taken: Record<Kind, ReadonlySet<string>>,
-): Match['differences'] {
-  const isCompared = (block: bigint | null) => block !== null && block >= from && block <= to;
+function findMismatches(books: Books, orphans: readonly Orphan[], taken: Taken): Mismatch[] {
+  const rowsOf = new Map<string, BookedRow[]>();
+  for (const row of books.rows)
+    for (const id of [row.commitId, row.remitId])
+      if (id !== null) rowsOf.set(id, [...(rowsOf.get(id) ?? []), row]);
+  const named = new Set<string>();
+  const ofOrphans = orphans.map(({ event, kind, transactionId }): Mismatch => {
+    const candidates = (rowsOf.get(transactionId) ?? []).filter(
+      ({ id }) => !taken[kind].has(id) && !named.has(`${kind} ${id}`),
+    );
+    const row = candidates.find(({ user }) => user === event.user) ?? candidates[0];
+    if (row !== undefined) named.add(`${kind} ${row.id}`).add(row.id);
+    const text = `${describeEvent(event)}: the transaction is ours, but`;
+    return {
+      ...{ fund: event.fund, offerId: row?.offerId ?? null, hashes: [event.hash] },
+      participationIds: row === undefined ? [] : [row.id],
+      message:
+        row === undefined
+          ? `${text} no row records this`
+          : `${text} participation ${row.id} is ${row.status} with ${row.amount} of ${row.token} for ${row.user}`,
+    };
+  });
+  const unproven = findUnproven(books, taken).filter(({ row, kind }) => !named.has(`${kind} ${row.id}`));
+  for (const { row } of unproven) named.add(row.id);
+  return [
+    ...ofOrphans,
+    ...unproven.map(({ row, kind }) =>
+      ofRow(row, `participation ${row.id} records a ${kind} that is not on the chain`),
+    ),
+    ...findInconsistent(books.rows.filter(({ id }) => !named.has(id))),
+  ];
+}
+
+/** Returns a difference for every row whose status and recorded commit contradict each other. */
+function findInconsistent(rows: readonly BookedRow[]): Mismatch[] {
+  return rows
+    .filter((row) => !row.isCommitOpen && COMMITTED.has(row.status) !== (row.committed === true))
+    .map((row) =>
+      ofRow(
+        row,
+        `participation ${row.id} is ${row.status}, but records ${row.committed === true ? 'a' : 'no'} commit`,
+      ),
+    );
+}
+
+function ofRow({ fund, offerId, id }: BookedRow, message: string): Mismatch {
+  return { fund, offerId, participationIds: [id], hashes: [], message };
+}
+
+function describeEvent({ hash, name, amount, token, user }: MinedFundEvent): string {
+  return `${hash} ${name} ${amount} of ${token} for ${user}`;
+}
+
+/**
+ * Returns every row that records a commit or refund that is not on the chain: in the compared blocks, or in no block.
+ */
+function findUnproven({ rows, from, to }: Books, taken: Taken): Unproven[] {
+  const isCompared = (block: bigint | null) => block === null || (block >= from && block <= to);
   return rows.flatMap((row) => {
     const missing = (['commit', 'remit'] as const).filter(
       (kind) =>
@@ -101,10 +184,7 @@ function findUnproven(
         isCompared(kind === 'commit' ? row.commitBlock : row.remitBlock) &&
         !taken[kind].has(row.id),
     );
-    return missing.map((kind) => ({
-      fund: row.fund,
-      message: `participation ${row.id} records a ${kind} that is not on the chain`,
-    }));
+    return missing.map((kind) => ({ row, kind }));
   });
 }
 

@@ -9,11 +9,13 @@ import {
   readTransactions,
 } from '../chain/evm/fund-events.ts';
 import type { Db } from '../db/pool.ts';
-import { type Match, matchEvents } from './reconcile-match.ts';
+import { type Match, type Mismatch, matchEvents } from './reconcile-match.ts';
 import {
+  type BookedTotals,
+  type FundOffers,
   findLastBlock,
-  type KnownTransaction,
   listBooked,
+  listBookedTotals,
   listFunds,
   listKnown,
   listSigners,
@@ -29,7 +31,7 @@ export type LostTransaction = MinedTransaction & {
 };
 
 /** What the chain and the database disagree about. The offers of the fund are paused. */
-export type Difference = { fund: Hex; offerIds: string[]; message: string };
+export type Difference = Omit<Mismatch, 'offerId'> & { offerIds: string[] };
 
 export type ReconcilePlan = {
   chain: string;
@@ -38,6 +40,9 @@ export type ReconcilePlan = {
   events: number;
   lost: LostTransaction[];
   differences: Difference[];
+  inFlight: MinedFundEvent[];
+  booked: BookedTotals[];
+  funds: FundOffers[];
 };
 
 /** How far below the last known block the search starts, and how far back it goes if no block is known. */
@@ -59,18 +64,26 @@ export async function planReconcile(db: Db, chain: EvmChain, fromBlock?: bigint)
   const addresses = funds.map(({ fund }) => fund);
   const { events, disputed } = await readAgreedEvents(chain, addresses, from, toBlock);
   const hashes = [...new Set(events.map(({ hash }) => hash))];
-  const known = await listKnown(db, chain.name, hashes);
-  const unknown = hashes.filter((hash) => !isBooked(known, hash));
-  const transactions = await readTransactions(chain, unknown);
+  const range = { from, to: toBlock };
+  const wallets = from === 0n ? null : [...new Set(events.map(({ user }) => user))];
+  // One snapshot: the worker may record the outcome of a transaction between two reads.
+  const books = await db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .execute(async (tx) => ({
+      known: await listKnown(tx, chain.name, hashes),
+      rows: await listBooked(tx, chain.name, wallets, range),
+      signers: await listSigners(tx, chain.name),
+      booked: await listBookedTotals(tx, chain.name, toBlock),
+    }));
+  // Displaced transactions were abandoned, so an attempt that was mined after all counts as a lost transaction.
+  const isBooked = new Set(books.known.flatMap(({ hash, state }) => (state === 'displaced' ? [] : [hash])));
+  const transactions = await readTransactions(
+    chain,
+    hashes.filter((hash) => !isBooked.has(hash)),
+  );
   const match = matchEvents({
-    events,
-    known,
-    ...{ from, to: toBlock },
-    rows: await listBooked(db, chain.name, [...new Set(events.map(({ user }) => user))], {
-      from,
-      to: toBlock,
-    }),
-    signers: await listSigners(db, chain.name),
+    ...{ events, ...range, ...books },
     transactions: new Map(transactions.flatMap((each) => (each === null ? [] : [[each.hash, each]]))),
   });
   return {
@@ -79,16 +92,18 @@ export async function planReconcile(db: Db, chain: EvmChain, fromBlock?: bigint)
     toBlock,
     events: events.length,
     lost: disputed.length > 0 ? [] : toLost(match),
+    ...{ inFlight: match.inFlight, booked: books.booked, funds },
     differences: [
-      ...disputed.map((fund) => ({ fund, message: 'two RPC providers report different events' })),
+      ...disputed.map((fund) => ({
+        ...{ fund, offerId: null, participationIds: [], hashes: [] },
+        message: 'two RPC providers report different events',
+      })),
       ...match.differences,
-    ].map(({ fund, message }) => ({ fund, message, offerIds: offersOf.get(fund) ?? [] })),
+    ].map(({ offerId, ...difference }) => ({
+      ...difference,
+      offerIds: offerId === null ? (offersOf.get(difference.fund) ?? []) : [offerId],
+    })),
   };
-}
-
-/** Displaced transactions were abandoned, so an attempt that was mined after all counts as a lost transaction. */
-function isBooked(known: readonly KnownTransaction[], hash: Hex): boolean {
-  return known.some((each) => each.hash === hash && each.state !== 'displaced');
 }
 
 function toLost({ adopted }: Match): LostTransaction[] {
@@ -111,12 +126,22 @@ async function readAgreedEvents(
 ): Promise<{ events: MinedFundEvent[]; disputed: Hex[] }> {
   const views = chain.rpc.providers().map((rpc) => ({ ...chain, rpc }));
   const [events = [], second = events] = await Promise.all(
-    views.slice(0, 2).map((view) => readFundEvents(view, funds, from, to)),
+    views.slice(0, 2).map(async (view) => {
+      // A provider that lags behind answers with fewer events and no error.
+      if (to >= 0n) await readBlocks(view, [to]);
+      return readFundEvents(view, funds, from, to);
+    }),
   );
-  const digest = (list: MinedFundEvent[], fund: Hex) =>
-    list
-      .filter((event) => event.fund === fund)
-      .map(({ hash, blockHash, index, name, user, amount }) => [hash, blockHash, index, name, user, amount])
-      .join();
-  return { events, disputed: funds.filter((fund) => digest(events, fund) !== digest(second, fund)) };
+  const [ours, theirs] = [digestByFund(events), digestByFund(second)];
+  return { events, disputed: funds.filter((fund) => ours.get(fund)?.join() !== theirs.get(fund)?.join()) };
+}
+
+function digestByFund(events: readonly MinedFundEvent[]): Map<Hex, string[]> {
+  const digests = new Map<Hex, string[]>();
+  for (const { fund, hash, blockHash, index, name, user, amount } of events) {
+    const list = digests.get(fund) ?? [];
+    digests.set(fund, list);
+    list.push([hash, blockHash, index, name, user, amount].join());
+  }
+  return digests;
 }

@@ -1,62 +1,93 @@
 import type { Hex } from 'viem';
 import type { EvmChain } from '../chain/evm/client.ts';
 import { type FundTotals, readTokenTotals } from '../chain/evm/sale-fund.ts';
-import type { Clock } from '../clock.ts';
 import type { Db } from '../db/pool.ts';
-import { toTimestamp } from '../http/wire.ts';
-import type { Signer } from '../operator/signer.ts';
 import { stableJson } from '../stable-json.ts';
-import { planReconcile } from './reconcile-plan.ts';
-import { type BookedTotals, listBookedTotals } from './reconcile-store.ts';
+import { planReconcile, type ReconcilePlan } from './reconcile-plan.ts';
+import { type BookedTotals, listSlugs } from './reconcile-store.ts';
+
+/** Names the participations and transactions that differ, and their offers. */
+export type ReportedDifference = {
+  offers: string[];
+  fund: string;
+  participation_ids: string[];
+  transaction_hashes: string[];
+  message: string;
+};
 
 /** How the books of one chain compare with its funds. Amounts are in the smallest unit of the token. */
-export type ReconcileReport = {
-  object: 'reconcile_report';
+export type ChainReport = {
   chain: string;
   from_block: string;
   to_block: string;
-  created_at: string;
+  offers: { offer: string; agrees: boolean }[];
   funds: {
-    fund: Hex;
-    token: Hex;
+    fund: string;
+    token: string;
     offers: string[];
-    chain: Record<keyof FundTotals, string>;
-    database: Record<keyof FundTotals, string>;
+    chain: Record<string, string>;
+    database: Record<string, string>;
     agrees: boolean;
   }[];
-  lost_transactions: { hash: Hex; kind: string; participation_ids: string[] }[];
-  differences: string[];
+  lost_transactions: { hash: string; kind: string; participation_ids: string[] }[];
+  differences: ReportedDifference[];
   agrees: boolean;
 };
 
 /** Compares events and totals of every fund with the rows, from block `fromBlock` to the last final block. */
-export async function buildReport(
-  { db, clock }: { db: Db; clock: Clock },
-  chain: EvmChain,
-  fromBlock = 0n,
-): Promise<ReconcileReport> {
+export async function buildReport(db: Db, chain: EvmChain, fromBlock = 0n): Promise<ChainReport> {
   const plan = await planReconcile(db, chain, fromBlock);
-  const booked = await listBookedTotals(db, chain.name, plan.toBlock);
-  const funds = await Promise.all(booked.map((each) => compareTotals(chain, each, plan.toBlock)));
-  const differences = plan.differences.map(({ fund, message }) => `${fund}: ${message}`);
-  return {
-    object: 'reconcile_report',
-    chain: chain.name,
-    from_block: String(plan.fromBlock),
-    to_block: String(plan.toBlock),
-    created_at: toTimestamp(clock.micros()),
-    funds,
+  const funds = await Promise.all(plan.booked.map((each) => compareTotals(chain, plan, each)));
+  const slugs = await listSlugs(
+    db,
+    plan.funds.flatMap(({ offerIds }) => offerIds),
+  );
+  const differences = plan.differences.map(({ fund, offerIds, participationIds, hashes, message }) => ({
+    ...{ offers: offerIds.map((id) => slugs.get(id) ?? id), fund, message },
+    ...{ participation_ids: participationIds, transaction_hashes: hashes },
+  }));
+  return finishReport({
+    ...{ chain: chain.name, from_block: String(plan.fromBlock), to_block: String(plan.toBlock) },
+    ...{ funds, differences, slugs: [...slugs.values()] },
     lost_transactions: plan.lost.map(({ hash, kind, rowIds }) => ({ hash, kind, participation_ids: rowIds })),
-    differences,
-    agrees: differences.length === 0 && plan.lost.length === 0 && funds.every(({ agrees }) => agrees),
+  });
+}
+
+/** Adds the verdicts per offer and of the whole. */
+export function finishReport({
+  slugs,
+  ...report
+}: Omit<ChainReport, 'offers' | 'agrees'> & { slugs: readonly string[] }): ChainReport {
+  const { funds, differences, lost_transactions } = report;
+  const disputed = new Set([
+    ...differences.flatMap(({ offers }) => offers),
+    ...funds.flatMap(({ offers, agrees }) => (agrees ? [] : offers)),
+  ]);
+  const isClean = differences.length === 0 && lost_transactions.length === 0;
+  return {
+    ...report,
+    offers: [...new Set(slugs)].sort().map((offer) => ({ offer, agrees: !disputed.has(offer) })),
+    agrees: isClean && funds.every(({ agrees }) => agrees),
   };
 }
 
-async function compareTotals(chain: EvmChain, { fund, token, offers, totals }: BookedTotals, block: bigint) {
-  const onChain = await readTokenTotals(chain, fund, token, block);
+/** Compares the fund's own counters, less what is in flight, with the rows. Withdrawals do not change the counters. */
+export async function compareTotals(
+  chain: EvmChain,
+  { toBlock, inFlight }: ReconcilePlan,
+  { fund, token, offers, totals }: BookedTotals,
+) {
+  const onChain = await readTokenTotals(chain, fund, token, toBlock);
+  for (const event of inFlight) {
+    if (event.fund !== fund || event.token !== token) continue;
+    const [count, sum] =
+      event.name === 'Committed' ? (['commits', 'committed'] as const) : (['refunds', 'refunded'] as const);
+    onChain[count] -= 1n;
+    onChain[sum] -= event.amount;
+  }
   const [left, right] = [toText(onChain), toText(totals)];
   return {
-    ...{ fund, token, offers, chain: left, database: right },
+    ...{ fund: fund as Hex, token, offers, chain: left, database: right },
     agrees: stableJson(left) === stableJson(right),
   };
 }
@@ -68,10 +99,4 @@ function toText({ commits, committed, refunds, refunded }: FundTotals): Record<k
     refunds: String(refunds),
     refunded: String(refunded),
   };
-}
-
-/** Adds the operator's signature (EIP-191) of the report's canonical JSON; null without a key. */
-export async function signReport(report: ReconcileReport, signer: Signer | null) {
-  const signature = signer === null ? null : await signer.signMessage(stableJson(report));
-  return { ...report, signer: signer?.address ?? null, signature };
 }

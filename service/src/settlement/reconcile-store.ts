@@ -6,6 +6,8 @@ import type { Db } from '../db/pool.ts';
 import type { EvmRow } from './evm-parts.ts';
 import { SETTLEMENT_COLUMNS, type StoredRow, toSettlementRow } from './store.ts';
 
+const NO_ID = '00000000-0000-0000-0000-000000000000';
+
 /** A row with what the database knows about its transactions. Fields of a missing transaction are null. */
 export type BookedRow = EvmRow & {
   committed: boolean | null;
@@ -19,9 +21,11 @@ export type BookedRow = EvmRow & {
   remitBlock: bigint | null;
 };
 
+export type FundOffers = { fund: Hex; offerIds: string[] };
+
 /** Returns every fund of a chain that offers or participations name, with the ids of their offers. */
-export async function listFunds(db: Db, chain: string): Promise<{ fund: Hex; offerIds: string[] }[]> {
-  const { rows } = await sql<{ fund: Hex; offerIds: string[] }>`
+export async function listFunds(db: Db, chain: string): Promise<FundOffers[]> {
+  const { rows } = await sql<FundOffers>`
     select fund, array_agg(distinct offer_id::text) as "offerIds" from (
       select address as fund, offer_id from offer_contracts where chain = ${chain} and kind = 'fund'
       union select distinct fund_address, offer_id from participations where chain = ${chain}) f
@@ -29,11 +33,24 @@ export async function listFunds(db: Db, chain: string): Promise<{ fund: Hex; off
   return rows;
 }
 
-/** Returns the rows of these wallets, and all rows with transactions from block `from` to block `to`, oldest first. */
+/** Returns the slugs of offers by their ids. */
+export async function listSlugs(db: Db, ids: readonly string[]): Promise<Map<string, string>> {
+  const rows = await db
+    .selectFrom('offers')
+    .select(['id', 'slug'])
+    .where('id', 'in', [...ids, NO_ID])
+    .execute();
+  return new Map(rows.map(({ id, slug }) => [id, slug]));
+}
+
+/**
+ * Returns the rows of these wallets (null: of all), and all rows with transactions from block `from` to block `to`,
+ * oldest first.
+ */
 export async function listBooked(
   db: Db,
   chain: string,
-  wallets: readonly Hex[],
+  wallets: readonly Hex[] | null,
   { from, to }: { from: bigint; to: bigint },
 ): Promise<BookedRow[]> {
   type Stored = StoredRow & {
@@ -52,7 +69,7 @@ export async function listBooked(
       r.state as remit_state, r.nonce as remit_nonce, c.block_number as commit_block, r.block_number as remit_block
     from participations p left join operator_transactions c on c.id = p.commit_id
       left join operator_transactions r on r.id = p.remit_id
-    where p.chain = ${chain} and (p.wallet_address = any(${wallets}) or c.block_number between ${from} and ${to}
+    where p.chain = ${chain} and (${wallets === null} or p.wallet_address = any(${wallets ?? []}) or c.block_number between ${from} and ${to}
       or r.block_number between ${from} and ${to}) order by p.inserted_at, p.id`.execute(db);
   return rows.map((row) => ({
     ...(toSettlementRow(row) as EvmRow),
@@ -68,17 +85,33 @@ export async function listBooked(
   }));
 }
 
-export type KnownTransaction = { id: string; hash: Hex; state: string };
+export type KnownTransaction = {
+  id: string;
+  hash: Hex;
+  state: string;
+  minedHash: Hex | null;
+  blockNumber: bigint | null;
+};
 
 /** Returns our transactions that have an attempt with one of these hashes. */
 export async function listKnown(db: Db, chain: string, hashes: readonly Hex[]): Promise<KnownTransaction[]> {
   const bytes = hashes.map((hash) => Buffer.from(hexToBytes(hash)));
-  const { rows } = await sql<{ id: string; hash: Buffer; state: string }>`
-    select t.id, a.hash, t.state from operator_attempts a join operator_transactions t on t.id = a.transaction_id
+  type Stored = {
+    id: string;
+    hash: Buffer;
+    state: string;
+    mined_hash: Buffer | null;
+    block_number: bigint | null;
+  };
+  const { rows } = await sql<Stored>`
+    select t.id, a.hash, t.state, t.mined_hash, t.block_number from operator_attempts a join operator_transactions t on t.id = a.transaction_id
     where a.hash = any(${bytes}) and t.chain = ${chain}
-    union select id, mined_hash, state from operator_transactions
+    union select id, mined_hash, state, mined_hash, block_number from operator_transactions
     where mined_hash = any(${bytes}) and chain = ${chain}`.execute(db);
-  return rows.map(({ id, hash, state }) => ({ id, hash: bytesToHex(hash), state }));
+  return rows.map(({ id, hash, state, mined_hash, block_number }) => ({
+    ...{ id, hash: bytesToHex(hash), state, blockNumber: block_number },
+    minedHash: mined_hash === null ? null : bytesToHex(mined_hash),
+  }));
 }
 
 /** Returns the addresses that have signed for this installation on a chain. */

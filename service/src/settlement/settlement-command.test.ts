@@ -1,11 +1,11 @@
-import { hashMessage, recoverAddress } from 'viem';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { testConfig } from '../../test/support/app.ts';
 import { saleWorker, UNIT } from '../../test/support/sale.ts';
 import { forgetTransaction, useSale } from '../../test/support/settlement.ts';
 import type { Config } from '../config.ts';
-import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
-import { stableJson } from '../stable-json.ts';
 import { runOperator } from './operator-command.ts';
 import { runSettlement } from './settlement-command.ts';
 
@@ -81,6 +81,41 @@ describe('operator nonces', () => {
   });
 });
 
+describe('operator', () => {
+  test('rotate names the roles and the gas that a new key lacks, and what the old one has to finish', async () => {
+    const { id } = await sale.participate(sale.buyer(3), 2n * UNIT);
+    sale.pauseMining();
+    await saleWorker(sale).round();
+    const rotate = async (to: string) =>
+      JSON.parse(await run(runOperator, 'rotate', 'ethereum_sepolia', '--to', to));
+    const other = '0x00000000000000000000000000000000000000aa';
+    const plan = await rotate(other);
+    expect(plan).toMatchObject({
+      is_ready: false,
+      funds: [{ fund: sale.fund, missing: ['commit', 'remit'] }],
+    });
+    expect(plan.unfinished[0]?.transactions).toBeGreaterThan(0);
+    expect(plan.steps.join()).toMatch(/Grant .*OPERATOR_RETIRED_KEYS.*transactions are final/);
+    expect(process.exitCode).toBe(1);
+    process.exitCode = undefined;
+    const [{ address }] = (await sale.app.ctx.db.selectFrom('operator_keys').select('address').execute()) as [
+      { address: string },
+    ];
+    expect(await rotate(address)).toMatchObject({ is_ready: true, unfinished: [] });
+    expect(process.exitCode).toBeUndefined();
+    await expect(rotate('x')).rejects.toThrow('--to');
+    await sale.mine(1);
+    await saleWorker(sale).settle();
+    expect(await sale.statusOf(id)).toBe('completed');
+  });
+
+  test('status shows the balance of every key without a private key', async () => {
+    const status = JSON.parse(await run(runOperator, 'status'));
+    expect(status).toMatchObject({ chain: 'ethereum_sepolia', open_transactions: '0' });
+    expect(BigInt(status.balance_wei)).toBeGreaterThan(0n);
+  });
+});
+
 describe('operator reconcile', () => {
   test('prints a plan, writes it once it is confirmed, and needs no private key', async () => {
     const reconcile = (...args: string[]) => run(runOperator, 'reconcile', 'ethereum_sepolia', ...args);
@@ -102,40 +137,63 @@ describe('operator reconcile', () => {
     const { pool } = sale.app.ctx;
     const report = async () => {
       const out = vi.spyOn(process.stdout, 'write').mockImplementation(() => true);
-      const key = {
-        kind: 'local' as const,
-        privateKey: Buffer.from(deriveSandboxKey('operator').slice(2), 'hex'),
-      };
-      await runOperator({ ...config, operatorKey: key }, ['reconcile', 'ethereum_sepolia', '--report']);
+      vi.spyOn(console, 'error').mockImplementation(() => undefined);
+      await runOperator(config, ['reconcile', '--report']);
       const text = String(out.mock.calls.at(-1)?.[0]);
       out.mockRestore();
-      return JSON.parse(text);
+      const signed = JSON.parse(text);
+      return { ...signed.chains[0], signed };
     };
     await saleWorker(sale).settle();
-    const { signature, signer, ...clean } = await report();
-    expect(clean).toMatchObject({ object: 'reconcile_report', agrees: true, differences: [] });
+    const { signed, ...clean } = await report();
+    expect(signed).toMatchObject({ object: 'reconcile_report', agrees: true });
+    expect(clean).toMatchObject({ chain: 'ethereum_sepolia', agrees: true, differences: [] });
+    expect(clean.offers).toEqual([{ offer: 'harbour-sale', agrees: true }]);
     expect(clean.funds).toMatchObject([{ fund: sale.fund, offers: ['harbour-sale'], agrees: true }]);
     expect(clean.funds[0].chain).toEqual(clean.funds[0].database);
-    const hash = hashMessage(stableJson(clean));
-    expect((await recoverAddress({ hash, signature })).toLowerCase()).toBe(signer);
     expect(process.exitCode).toBeUndefined();
-    const { rows } = await pool.query("select id from participations where status = 'completed' limit 1");
-    const add = (units: number) =>
-      pool.query('update participations set amount = amount + $1 where id = $2', [units, rows[0].id]);
-    await add(1);
-    const tampered = await report();
-    expect(tampered.agrees).toBe(false);
-    expect(tampered.differences.filter((line: string) => line.includes('participation'))).toEqual([
-      `${sale.fund}: participation ${rows[0].id} records a commit that is not on the chain`,
-    ]);
+    const file = join(mkdtempSync(join(tmpdir(), 'causeway-report-')), 'report.json');
+    const verify = async (document: object) => {
+      writeFileSync(file, JSON.stringify(document));
+      return run(runOperator, 'verify', file, '--key', signed.public_key);
+    };
+    expect(await verify(signed)).toContain('valid');
+    expect(await verify({ ...signed, agrees: false })).toContain('was changed');
     expect(process.exitCode).toBe(1);
-    await add(-1);
+    process.exitCode = undefined;
+    const { rows } = await pool.query(`select p.id, p.commit_id, '0x' || encode(t.mined_hash, 'hex') as hash
+      from participations p join operator_transactions t on t.id = p.commit_id where p.status = 'completed' limit 1`);
+    const [{ id, commit_id, hash }] = rows;
+    const tampers: [string, string, string, object][] = [
+      ['participations', 'amount = amount + 1', 'amount = amount - 1', { participation_ids: [id] }],
+      ['participations', "status = 'failed'", "status = 'completed'", { participation_ids: [id] }],
+      ['participations', 'committed = null', 'committed = true', { participation_ids: [id] }],
+      ['participations', "status = 'remitted'", "status = 'completed'", { participation_ids: [id] }],
+      [
+        ...(['operator_transactions', 'block_number = block_number - 1'] as const),
+        ...(['block_number = block_number + 1', { transaction_hashes: [hash] }] as const),
+      ],
+    ];
+    for (const [table, change, repair, named] of tampers) {
+      const where = `where id = '${table === 'participations' ? id : commit_id}'`;
+      await pool.query(`update ${table} set ${change} ${where}`);
+      const tampered = await report();
+      expect([change, tampered.agrees, tampered.offers]).toEqual([
+        ...[change, false, [{ offer: 'harbour-sale', agrees: false }]],
+      ]);
+      expect(tampered.differences).toHaveLength(1);
+      expect(tampered.differences[0]).toMatchObject(named);
+      expect(process.exitCode).toBe(1);
+      await pool.query(`update ${table} set ${repair} ${where}`);
+    }
+    process.exitCode = undefined;
+    expect((await report()).agrees).toBe(true);
   });
 
   test('exits with 1 if there is a difference, and pauses the offer', async () => {
     const { pool } = sale.app.ctx;
     await pool.query('update participations set amount = amount + 1');
-    expect(await run(runOperator, 'reconcile', 'ethereum_sepolia', '--yes')).toContain('not on the chain');
+    expect(await run(runOperator, 'reconcile', 'ethereum_sepolia', '--yes')).toContain('is ours, but');
     expect(process.exitCode).toBe(1);
     const { paused } = JSON.parse(await run(runSettlement, 'status'));
     expect(paused).toMatchObject([{ subject: 'harbour-sale', reason: 'unreconciled' }]);
@@ -147,6 +205,6 @@ describe('operator reconcile', () => {
       '--from-block must be a block number',
     );
     await expect(run(runOperator, 'reconcile')).rejects.toThrow('requires one chain');
-    await expect(run(runOperator, 'status', '--yes')).rejects.toThrow('takes no options');
+    await expect(run(runOperator, 'status', '--yes')).rejects.toThrow('does not take --yes');
   });
 });

@@ -7,6 +7,7 @@ import { type AlertGauges, createAlertGauges, createAlerts } from './alerts.ts';
 import { countUnsettled } from './backlog-store.ts';
 import { createEvmWorker } from './evm-driver.ts';
 import { registerSettlementGauges } from './gauges.ts';
+import { startReconciling } from './reconcile-pass.ts';
 import { listRetiredSolanaWorkers, listRetiredWorkers } from './retired-keys.ts';
 import { followRetired, type Round, runRound } from './round.ts';
 import { createSolanaWorker, RECEIPT_TIMINGS } from './solana-driver.ts';
@@ -46,9 +47,11 @@ export async function startSettlement(
   ctx.listener.onRestored(() => {
     for (const loop of loops) loop.wake();
   });
+  const stopReconciling = startReconciling(ctx, gauges);
   const stopReports = await reportMissingKeys(ctx, gauges, listUnserved(ctx));
   return {
     stop: async () => {
+      await stopReconciling();
       await stopReports();
       await Promise.all(loops.map((loop) => loop.stop()));
     },

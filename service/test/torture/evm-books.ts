@@ -47,7 +47,7 @@ export async function countUndone({ db }: Context, { direct }: TestChain): Promi
 
 /** Checks that the operator's own report finds nothing. */
 async function checkReport({ ctx }: Books): Promise<string[]> {
-  const report = await buildReport(ctx, ctx.chains.evm('ethereum_sepolia'));
+  const report = await buildReport(ctx.db, ctx.chains.evm('ethereum_sepolia'));
   return report.agrees ? [] : [`the reconcile report differs: ${JSON.stringify(report, null, 1)}`];
 }
 

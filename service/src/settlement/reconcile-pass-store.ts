@@ -1,0 +1,81 @@
+import { sql } from 'kysely';
+import type { Db } from '../db/pool.ts';
+
+export type StoredDifference = {
+  key: string;
+  offerIds: string[];
+  participationIds: string[];
+  hashes: string[];
+  message: string;
+};
+
+/**
+ * Claims the next pass of a chain. Returns null unless the last one started more than `seconds` ago, on whichever node.
+ * `toBlock` is the last compared block, or null.
+ */
+export async function claimPass(
+  db: Db,
+  chain: string,
+  seconds: number,
+): Promise<{ toBlock: bigint | null } | null> {
+  const { rows } = await sql<{ to_block: bigint | null }>`
+    insert into reconcile_passes as p (chain, started_at) values (${chain}, now())
+    on conflict (chain) do update set started_at = now() where p.started_at <= now() - make_interval(secs => ${seconds})
+    returning to_block`.execute(db);
+  return rows[0] === undefined ? null : { toBlock: rows[0].to_block };
+}
+
+export async function finishPass(tx: Db, chain: string, toBlock: bigint): Promise<void> {
+  await tx.updateTable('reconcile_passes').set({ to_block: toBlock }).where('chain', '=', chain).execute();
+}
+
+/** Stores new differences, and forgets accepted ones that no longer exist. Returns those that nobody has accepted. */
+export async function replaceDifferences(
+  tx: Db,
+  chain: string,
+  found: readonly StoredDifference[],
+): Promise<StoredDifference[]> {
+  const keys = found.map(({ key }) => key);
+  await sql`
+    delete from reconcile_differences
+    where chain = ${chain} and accepted_at is not null and not key = any(${keys})`.execute(tx);
+  for (const { key, offerIds, participationIds, hashes, message } of found)
+    await tx
+      .insertInto('reconcile_differences')
+      .values({
+        ...{ chain, key, message, offer_ids: offerIds },
+        ...{ participation_ids: participationIds, transaction_hashes: hashes },
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  return listDifferences(tx, chain);
+}
+
+/** Lists the differences of a chain that nobody has accepted. */
+export async function listDifferences(db: Db, chain: string): Promise<StoredDifference[]> {
+  const { rows } = await sql<StoredDifference>`
+    select key, offer_ids as "offerIds", participation_ids as "participationIds", transaction_hashes as hashes, message
+    from reconcile_differences where chain = ${chain} and accepted_at is null order by found_at, key`.execute(
+    db,
+  );
+  return rows;
+}
+
+/** Accepts the differences of an offer, so that they do not pause it again. */
+export async function acceptDifferences(db: Db, offerId: string): Promise<void> {
+  await sql`
+    update reconcile_differences set accepted_at = now()
+    where ${offerId} = any(offer_ids) and accepted_at is null`.execute(db);
+}
+
+/** Returns the funds that open transactions call. */
+export async function listOpenTargets(db: Db, chain: string): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('operator_transactions')
+    .select('target')
+    .distinct()
+    .where('chain', '=', chain)
+    .where('state', '=', 'open')
+    .execute();
+  return new Set(rows.map(({ target }) => target));
+}

@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EvmChain } from '../chain/evm/client.ts';
+import type { SolanaChain } from '../chain/solana/client.ts';
+import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
+import { startInterval } from '../jobs/interval.ts';
+import { type AlertGauges, type Alerts, createAlerts } from './alerts.ts';
+import { pauseOffers } from './pause.ts';
+import type { StoredDifference } from './reconcile-pass-store.ts';
+import { claimPass, finishPass, listOpenTargets, replaceDifferences } from './reconcile-pass-store.ts';
+import { planReconcile, type ReconcilePlan } from './reconcile-plan.ts';
+import { compareTotals } from './reconcile-report.ts';
+import { compareReceipts } from './reconcile-solana.ts';
+
+/** What one look at a chain found. */
+type Look = { toBlock: bigint; differences: StoredDifference[] };
+type Parts = Pick<Context, 'db' | 'log'>;
+
+const CHECK_INTERVAL_MS = 60_000;
+/** A difference counts if a second look after this delay finds it again. */
+const RECHECK_DELAY_MS = 10_000;
+/** How far below the last compared block a pass starts. */
+const OVERLAP_BLOCKS = 256n;
+
+/** Compares every chain with the database in the background, one node at a time. Returns a function that stops it. */
+export function startReconciling(ctx: Context, gauges: AlertGauges): () => Promise<void> {
+  const seconds = ctx.config.reconcileMinutes * 60;
+  const evm = ctx.chains.all().map((chain) => ({ chain, look: lookAtFunds }));
+  const solana = ctx.chains.allSolana().map((chain) => ({ chain, look: lookAtReceipts }));
+  const alerts = new Map(
+    [...evm, ...solana].map(({ chain: { name: chain } }) => [
+      chain,
+      createAlerts(gauges, ctx.log, { chain, address: 'reconcile' }),
+    ]),
+  );
+  return startInterval(
+    ctx,
+    CHECK_INTERVAL_MS,
+    'the chain could not be compared with the database',
+    async () => {
+      for (const { chain, look } of evm)
+        await runPass(ctx, chain, look, { seconds, alerts: alerts.get(chain.name) });
+      for (const { chain, look } of solana)
+        await runPass(ctx, chain, look, { seconds, alerts: alerts.get(chain.name) });
+    },
+  );
+}
+
+/** Compares an EVM chain with the database, if it is due. */
+export function reconcileFunds(ctx: Parts, chain: EvmChain, options: PassOptions): Promise<void> {
+  return runPass(ctx, chain, lookAtFunds, options);
+}
+
+type PassOptions = { seconds: number; delayMs?: number; alerts?: Alerts | undefined };
+
+/**
+ * Runs a pass, unless another node has. Pauses every offer with a difference that two looks found and that no operator
+ * has accepted. A chain that cannot be read throws and pauses nothing.
+ */
+async function runPass<Chain extends { name: string }>(
+  { db, log }: Parts,
+  chain: Chain,
+  look: (db: Db, chain: Chain, after: bigint | null) => Promise<Look>,
+  { seconds, delayMs = RECHECK_DELAY_MS, alerts }: PassOptions,
+): Promise<void> {
+  const claimed = await claimPass(db, chain.name, seconds);
+  if (claimed === null) return;
+  const first = await look(db, chain, claimed.toBlock);
+  let confirmed: StoredDifference[] = [];
+  if (first.differences.length > 0) {
+    await sleep(delayMs);
+    const second = new Set((await look(db, chain, claimed.toBlock)).differences.map(({ key }) => key));
+    confirmed = first.differences.filter(({ key }) => second.has(key));
+  }
+  const open = await db.transaction().execute(async (tx) => {
+    await finishPass(tx, chain.name, first.toBlock);
+    return replaceDifferences(tx, chain.name, confirmed);
+  });
+  for (const { offerIds, participationIds, hashes, message } of open) {
+    const named = { participation_ids: participationIds, transaction_hashes: hashes };
+    log.error({ chain: chain.name, ...named }, `the chain and the database differ: ${message}`);
+    alerts?.raise('unreconciled', message);
+    await pauseOffers({ db, log }, offerIds, message);
+  }
+  await alerts?.report(async () => open.length);
+}
+
+/**
+ * Compares the final events since the last pass and the counters of every fund. Counters that differ lead to a
+ * comparison from the first block on, which names the rows.
+ */
+async function lookAtFunds(db: Db, chain: EvmChain, after: bigint | null): Promise<Look> {
+  const from = after === null || after < OVERLAP_BLOCKS ? 0n : after - OVERLAP_BLOCKS;
+  const plan = await planReconcile(db, chain, from);
+  const totals = await findWrongTotals(db, chain, plan);
+  if (totals.length === 0 || from === 0n) return toLook(plan, totals);
+  const whole = await planReconcile(db, chain, 0n);
+  return toLook(whole, await findWrongTotals(db, chain, whole));
+}
+
+function toLook(plan: ReconcilePlan, totals: readonly StoredDifference[]): Look {
+  const differences = plan.differences.map(({ offerIds, participationIds, hashes, message }) =>
+    withKey({ offerIds, participationIds, hashes, message }),
+  );
+  const lost = plan.lost.map(({ hash, to, kind, rowIds }) => {
+    const offerIds = plan.funds.find(({ fund }) => fund === to)?.offerIds ?? [];
+    const message = `the ${kind} ${hash} is not in the database; run causeway operator reconcile ${plan.chain}`;
+    return withKey({ offerIds, participationIds: rowIds, hashes: [hash], message });
+  });
+  const named = [...differences, ...lost];
+  return { toBlock: plan.toBlock, differences: named.length > 0 ? named : [...totals] };
+}
+
+/** Compares counters, except of funds with open transactions, whose outcome the database does not know yet. */
+async function findWrongTotals(db: Db, chain: EvmChain, plan: ReconcilePlan): Promise<StoredDifference[]> {
+  const busy = await listOpenTargets(db, chain.name);
+  const found: StoredDifference[] = [];
+  for (const booked of plan.booked) {
+    if (busy.has(booked.fund)) continue;
+    const { agrees, chain: onChain, database } = await compareTotals(chain, plan, booked);
+    if (agrees) continue;
+    const message = `the fund ${booked.fund} counts ${JSON.stringify(onChain)} of ${booked.token}, the database ${JSON.stringify(database)}`;
+    const offerIds = plan.funds.find(({ fund }) => fund === booked.fund)?.offerIds ?? [];
+    found.push(withKey({ offerIds, participationIds: [], hashes: [], message }));
+  }
+  return found;
+}
+
+async function lookAtReceipts(db: Db, chain: SolanaChain): Promise<Look> {
+  const { slot, differences } = await compareReceipts(db, chain);
+  return {
+    toBlock: slot,
+    differences: differences.map(({ offerIds, participation_ids, transaction_hashes, message }) =>
+      withKey({ offerIds, participationIds: participation_ids, hashes: transaction_hashes, message }),
+    ),
+  };
+}
+
+/** Identifies a difference by its message, so that one that grows is a new one. */
+function withKey(difference: Omit<StoredDifference, 'key'>): StoredDifference {
+  return { ...difference, key: createHash('sha256').update(difference.message).digest('hex') };
+}

@@ -1,0 +1,146 @@
+import { keyOf, receiptAddress } from '../chain/solana/addresses.ts';
+import type { SolanaChain } from '../chain/solana/client.ts';
+import { isSignedByEd25519 } from '../chain/solana/ed25519.ts';
+import { readAccounts, readEpoch } from '../chain/solana/reads.ts';
+import { readMultisig } from '../chain/solana/token-accounts.ts';
+import { parseTransaction } from '../chain/solana/wire-transaction.ts';
+import type { Db } from '../db/pool.ts';
+import { isReceiptOf } from '../operator/receipt-follow.ts';
+import { assertReceiptAllowed } from '../operator/receipt-policy.ts';
+import { type ChainReport, finishReport, type ReportedDifference } from './reconcile-report.ts';
+import { type BookedReceipt, type BookedSolanaRow, listSolanaRows } from './reconcile-solana-store.ts';
+import { orderOf } from './solana-parts.ts';
+import { compareVaults } from './solana-vaults.ts';
+
+type Kind = 'commit' | 'remit';
+
+const COMMITTED = new Set(['completed', 'remit_submitted', 'remitted', 'remit_failed']);
+
+/**
+ * Compares every row of a cluster with its receipts, of every key that can sign for its fund, and with the signed bytes.
+ * Vault balances are shown and never judged: the owner of a vault may withdraw.
+ */
+export async function buildSolanaReport(db: Db, chain: SolanaChain): Promise<ChainReport> {
+  const { rows, slot, differences } = await compareReceipts(db, chain);
+  const slugsOf = (vault: string) => rows.filter((row) => row.vault === vault).map(({ slug }) => slug);
+  const vaults = await compareVaults(db, chain);
+  return finishReport({
+    ...{ chain: chain.name, from_block: '0', to_block: String(slot) },
+    ...{ lost_transactions: [], slugs: rows.map(({ slug }) => slug) },
+    differences: differences.map(({ offerIds: _ids, ...difference }) => difference),
+    funds: vaults.map(({ vault, balance, settled, moved }) => ({
+      ...{ fund: vault, token: rows.find((row) => row.vault === vault)?.token ?? '' },
+      ...{ offers: [...new Set(slugsOf(vault))], agrees: true },
+      chain: { balance: String(balance), moved_by_others: String(moved) },
+      database: { settled: String(settled) },
+    })),
+  });
+}
+
+type ReceiptDifference = ReportedDifference & { offerIds: string[] };
+
+/** Compares every row with its receipts. The worker settles rows in the meantime, so a second look confirms differences. */
+export async function compareReceipts(
+  db: Db,
+  chain: SolanaChain,
+): Promise<{ rows: BookedSolanaRow[]; slot: bigint; differences: ReceiptDifference[] }> {
+  const { slot } = await readEpoch(chain);
+  const rows = await listSolanaRows(db, chain.name);
+  const suspects = await findDifferences(chain, rows);
+  const ids = suspects.flatMap(({ participation_ids }) => participation_ids);
+  const again = ids.length === 0 ? [] : await listSolanaRows(db, chain.name, ids);
+  return { rows, slot, differences: await findDifferences(chain, again) };
+}
+
+async function findDifferences(
+  chain: SolanaChain,
+  rows: readonly BookedSolanaRow[],
+): Promise<ReceiptDifference[]> {
+  if (rows.length === 0) return [];
+  const slots = rows.flatMap(({ commit, remit }) => [commit?.slot ?? 0n, remit?.slot ?? 0n]);
+  const { slot } = await readEpoch(chain);
+  // A node that lags behind our last settlement has not seen its receipt.
+  const minSlot = slots.reduce((highest, each) => (each > highest ? each : highest), slot);
+  const signersOf = await readSigners(chain, rows);
+  const candidates = rows.flatMap((row) =>
+    (['commit', 'remit'] as const).flatMap((kind) =>
+      [...(signersOf.get(row.fund) ?? [])].map((signer) => ({
+        ...{ row, kind, signer, receipt: receiptAddress(signer, row.id, kind) },
+      })),
+    ),
+  );
+  const accounts = await readAccounts(
+    chain,
+    candidates.map(({ receipt }) => receipt),
+    { commitment: 'finalized', minSlot },
+  );
+  const landed = new Set(
+    candidates.flatMap(({ row, kind, signer }, i) =>
+      isReceiptOf(signer, accounts[i] ?? null) ? [`${kind} ${row.id}`] : [],
+    ),
+  );
+  const found: ReceiptDifference[] = [];
+  for (const row of rows) {
+    const message = await findProblem(row, (kind) => landed.has(`${kind} ${row.id}`));
+    if (message === null) continue;
+    const hashes = [row.commit?.hash, row.remit?.hash].flatMap((hash) => hash ?? []);
+    found.push({
+      ...{ offers: [row.slug], offerIds: [row.offerId], fund: row.fund },
+      ...{ participation_ids: [row.id], transaction_hashes: hashes },
+      message: `participation ${row.id} ${message}`,
+    });
+  }
+  return found;
+}
+
+/** Reads the keys that can sign for each fund, and adds those that have signed for a row. */
+async function readSigners(
+  chain: SolanaChain,
+  rows: readonly BookedSolanaRow[],
+): Promise<Map<string, Set<string>>> {
+  const funds = [...new Set(rows.map(({ fund }) => fund))];
+  const accounts = await readAccounts(chain, funds, { commitment: 'finalized' });
+  const signers = new Map(
+    funds.map((fund, i) => [fund, new Set(readMultisig(accounts[i] ?? null)?.signers)]),
+  );
+  for (const { fund, commit, remit } of rows)
+    for (const each of [commit, remit]) if (each !== null) signers.get(fund)?.add(each.signer);
+  return signers;
+}
+
+/** Returns how a row contradicts its receipts or its signed bytes, or null. */
+async function findProblem(row: BookedSolanaRow, isLanded: (kind: Kind) => boolean): Promise<string | null> {
+  const { commit, remit, status, committed } = row;
+  if (commit?.state !== 'open' && COMMITTED.has(status) !== (committed === true))
+    return `is ${status}, but records ${committed === true ? 'a' : 'no'} commit`;
+  const recorded = { commit: committed === true, remit: status === 'remitted' };
+  for (const [kind, transaction] of [
+    ['commit', commit],
+    ['remit', remit],
+  ] as const) {
+    if (transaction?.state === 'open') continue;
+    // A closed receipt has left the chain. Its signed bytes remain.
+    if (recorded[kind] && !isLanded(kind) && transaction?.isClosed !== true)
+      return `records a ${kind} that has no receipt on the chain`;
+    if (!recorded[kind] && isLanded(kind)) return `records no ${kind}, but its receipt is on the chain`;
+    if (recorded[kind] && transaction !== null && !(await isSigned(row, kind, transaction)))
+      return `differs from the ${kind} that was signed for it`;
+  }
+  return null;
+}
+
+/** Returns whether every signed version of a transaction settles exactly this row. Adopted ones have no bytes here. */
+async function isSigned(row: BookedSolanaRow, kind: Kind, { signer, raws }: BookedReceipt): Promise<boolean> {
+  for (const raw of raws) {
+    try {
+      const { message, signatures } = parseTransaction(raw);
+      const { plan, vault } = orderOf(kind, row);
+      assertReceiptAllowed(signer, { plan, vault }, message);
+      const [signature = Buffer.alloc(0)] = signatures;
+      if (!(await isSignedByEd25519(Buffer.from(keyOf(signer)), message, signature))) return false;
+    } catch {
+      return false;
+    }
+  }
+  return true;
+}

@@ -1,0 +1,28 @@
+import { createPublicKey, sign, verify } from 'node:crypto';
+import { ed25519Key } from '../ed25519-key.ts';
+import type { Sealing } from '../sealing.ts';
+import { stableJson } from '../stable-json.ts';
+
+/** The DER prefix of an Ed25519 public key, which the 32 key bytes follow (RFC 8410). */
+const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
+
+/** A document with an Ed25519 signature of its canonical JSON. Both strings are in base64. */
+export type SignedReport = { public_key: string; signature: string } & Record<string, unknown>;
+
+/** Signs a report. The key derives from `CAUSEWAY_SECRET`, so that no operator key is needed and none can sign for it. */
+export function signReport(sealing: Pick<Sealing, 'tags'>, report: object): SignedReport {
+  const [seed] = sealing.tags('reconcile report', 'ed25519');
+  if (seed === undefined) throw new Error('at least one secret is required');
+  const { privateKey, publicKey } = ed25519Key(seed);
+  const document = { ...report, public_key: publicKey.toString('base64') };
+  const signature = sign(null, Buffer.from(stableJson(document)), privateKey).toString('base64');
+  return { ...document, signature };
+}
+
+/** Returns whether the holder of `publicKey` has signed exactly this report. Needs neither database nor network. */
+export function isReportSigned({ signature, ...document }: SignedReport, publicKey: string): boolean {
+  const raw = Buffer.from(publicKey, 'base64');
+  if (raw.length !== 32 || document.public_key !== publicKey || typeof signature !== 'string') return false;
+  const key = createPublicKey({ key: Buffer.concat([SPKI_PREFIX, raw]), format: 'der', type: 'spki' });
+  return verify(null, Buffer.from(stableJson(document)), key, Buffer.from(signature, 'base64'));
+}
