@@ -95,11 +95,13 @@ export async function listKeys(db: Db, chain: string) {
   const rows = await db
     .selectFrom('operator_keys')
     .selectAll()
+    .select(sql<boolean>`lease_until > now()`.as('is_held'))
     .where('chain', '=', chain)
     .orderBy('address')
     .execute();
-  return rows.map(({ address, next_nonce, seen_nonce, node, epoch, lease_until }) => ({
+  return rows.map(({ address, next_nonce, seen_nonce, node, epoch, lease_until, is_held }) => ({
     ...{ address, nextNonce: next_nonce, seenNonce: seen_nonce, node, epoch, leaseUntil: lease_until },
+    isHeld: is_held,
   }));
 }
 

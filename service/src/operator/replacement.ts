@@ -67,8 +67,7 @@ async function chooseTransaction(db: Db, chain: EvmChain, { address, nonce }: Re
     const open = await listOpen(db, { chain: chain.name, address: key.address });
     const unmined = await filterUnmined(chain, open);
     const transaction = nonce === undefined ? unmined[0] : unmined.find((each) => each.nonce === nonce);
-    const isAttended = Date.parse(key.leaseUntil) > Date.now();
-    if (transaction !== undefined) found.push({ transaction, address: key.address, isAttended });
+    if (transaction !== undefined) found.push({ transaction, address: key.address, isAttended: key.isHeld });
   }
   const [first] = found;
   if (first === undefined)
