@@ -140,18 +140,26 @@ test('the policy file limits the operator key to its contracts, and a wrong file
   const load = (text: string) => {
     writeFileSync(file, text);
     const key = `0x${'11'.repeat(32)}`;
-    return loadConfig({ ...production, OPERATOR_KEY: key, OPERATOR_POLICY_FILE: file }).operatorKey?.targets;
+    return loadConfig({ ...production, OPERATOR_KEY: key, OPERATOR_POLICY_FILE: file }).operatorKey?.policy;
   };
   const fund = `0x${'AB'.repeat(20)}`;
   expect(load(JSON.stringify({ ethereum_mainnet: [fund] }))).toEqual(
-    new Map([[1, new Set([fund.toLowerCase()])]]),
+    new Map([[1, { targets: new Set([fund.toLowerCase()]), dailyFee: null, dailyAmounts: null }]]),
+  );
+  const vault = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
+  const limits = { daily_fee: '5', daily_amounts: { [vault]: '6' } };
+  expect(load(JSON.stringify({ solana_mainnet: { contracts: [vault], ...limits } }))).toEqual(
+    new Map([['solana', { targets: new Set([vault]), dailyFee: 5n, dailyAmounts: new Map([[vault, 6n]]) }]]),
   );
   for (const wrong of [
     '',
     '[1]',
     '{"ethereum_mainnet": "0x"}',
     '{"ethereum_mainnet": ["0x12"]}',
-    '{"solana_mainnet": []}',
+    '{"solana_mainnet": [], "solana_devnet": []}',
+    '{"ethereum_mainnet": {"contracts": [], "daily_fees": "1"}}',
+    '{"ethereum_mainnet": {"contracts": [], "daily_fee": 1}}',
+    '{"ethereum_mainnet": {"daily_fee": "1"}}',
     '{"moon": []}',
   ])
     expect(() => load(wrong)).toThrow('OPERATOR_POLICY_FILE: must be a readable JSON file');

@@ -1,14 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { Hex } from 'viem';
-import { type ChainName, chainFacts } from '../chain/chains.ts';
 import type { OperatorKey } from '../operator/key.ts';
 import { type Parser, privateKey, solanaKey } from './parsers.ts';
+import { readPolicyFile } from './policy-file.ts';
 import type { Source } from './read.ts';
 
 /** Reads `OPERATOR_KEY`, `OPERATOR_KEY_FILE` or `OPERATOR_KMS_KEY` with its policy; null if none is set. */
 export function readOperatorKey(source: Source): OperatorKey | null {
-  const key = readKey(source);
-  return key === null ? null : { ...key, targets: readTargets(source) };
+  return withLimits(source, readKey(source));
 }
 
 function readKey(source: Source): OperatorKey | null {
@@ -25,6 +23,10 @@ function readKey(source: Source): OperatorKey | null {
 
 /** Reads `SOLANA_OPERATOR_KEY`, `SOLANA_OPERATOR_KEY_FILE` or `SOLANA_OPERATOR_KMS_KEY`; null if none is set. */
 export function readSolanaKey(source: Source): OperatorKey | null {
+  return withLimits(source, readBareSolanaKey(source));
+}
+
+function readBareSolanaKey(source: Source): OperatorKey | null {
   const { read, problems, isProduction } = source;
   const key = read('SOLANA_OPERATOR_KEY');
   const file = read('SOLANA_OPERATOR_KEY_FILE');
@@ -46,11 +48,8 @@ export function readSolanaKey(source: Source): OperatorKey | null {
 
 /** Reads `OPERATOR_RETIRED_KEYS`. */
 export function readRetiredKeys(source: Source): OperatorKey[] {
-  const targets = readTargets(source);
-  return (source.read('OPERATOR_RETIRED_KEYS') ?? []).map((text) => ({
-    ...readRetired(source, text),
-    targets,
-  }));
+  const texts = source.read('OPERATOR_RETIRED_KEYS') ?? [];
+  return texts.flatMap((text) => withLimits(source, readRetired(source, text)) ?? []);
 }
 
 function readRetired(source: Source, text: string): OperatorKey {
@@ -63,31 +62,10 @@ function readRetired(source: Source, text: string): OperatorKey {
   return readKmsKey(source, text);
 }
 
-/** Reads `OPERATOR_POLICY_FILE`: a JSON object of chains, each with the addresses of its contracts. */
-function readTargets({ read, problems }: Source): NonNullable<OperatorKey['targets']> | null {
-  const file = read('OPERATOR_POLICY_FILE');
-  if (file === null) return null;
-  try {
-    const chains = Object.entries(JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>);
-    return new Map(chains.map(([name, addresses]) => [chainIdOf(name), new Set(readAddresses(addresses))]));
-  } catch {
-    problems.push(
-      'OPERATOR_POLICY_FILE: must be a readable JSON file such as {"ethereum_mainnet": ["0x…"]}, with EVM chains and contract addresses',
-    );
-    return new Map();
-  }
-}
-
-function chainIdOf(name: string): number {
-  const { chainId } = chainFacts(name as ChainName);
-  if (chainId === null) throw new Error(`${name} is not an EVM chain`);
-  return chainId;
-}
-
-function readAddresses(value: unknown): Hex[] {
-  if (!Array.isArray(value) || !value.every((each) => /^0x[0-9a-fA-F]{40}$/.test(String(each))))
-    throw new Error('not a list of addresses');
-  return value.map((each) => String(each).toLowerCase() as Hex);
+/** Adds the limits of every key: the policy file, and where the key counts what it signs. */
+function withLimits(source: Source, key: OperatorKey | null): OperatorKey | null {
+  if (key === null) return null;
+  return { ...key, policy: readPolicyFile(source), spendFolder: source.read('OPERATOR_SPEND_DIR') };
 }
 
 function readKeyFile({ problems, isProduction }: Source, file: string): OperatorKey | null {

@@ -93,8 +93,13 @@ const KEYS = {
   ),
   OPERATOR_POLICY_FILE: setting(
     parsers.path,
-    'A JSON file with the contracts that the operator key may call, such as `{"ethereum_mainnet": ["0x…"]}`. The signer refuses all others, so that a changed database cannot redirect it. Keep the file out of reach of the database. The signer always refuses to send value and to call functions other than commits, refunds and revocations.',
+    'A JSON file with what the operator keys may sign per chain: `{"ethereum_mainnet": {"contracts": ["0x…"], "daily_fee": "2000000000000000000", "daily_amounts": {"0x…": "1000000000"}}}`. `contracts` are the funds and allow-lists, on Solana the funds and vaults. `daily_fee` (wei or lamports) and `daily_amounts` (smallest units per token) limit what a key signs in 24 hours; a token without an amount cannot be moved. Only `contracts` is required, and a bare list of contracts works too. The signer refuses everything else, so that a changed database cannot redirect money. Keep the file out of reach of the database. The signer always refuses to send value and to call functions other than commits, refunds and revocations.',
     { defaultNote: 'any contract' },
+  ),
+  OPERATOR_SPEND_DIR: setting(
+    parsers.path,
+    'A directory in which the signers count what they sign against the limits of `OPERATOR_POLICY_FILE`, so that neither a restart nor a changed database resets them. Nodes that share the directory share the limits; otherwise each node has its own. Not on NFS.',
+    { defaultNote: 'in memory' },
   ),
   SOLANA_OPERATOR_KEY: setting(
     parsers.solanaKey,

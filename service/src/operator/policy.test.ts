@@ -4,8 +4,10 @@ import { type Abi, type Hex, parseTransaction, toFunctionSelector } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { encodeRevoke } from '../chain/evm/allow-list.ts';
 import { encodeCommit, encodeRemit } from '../chain/evm/sale-fund.ts';
-import { type SignerTargets, withPolicy } from './policy.ts';
+import { realClock } from '../clock.ts';
+import { type ChainPolicy, type SignerPolicy, withPolicy } from './policy.ts';
 import { localSigner } from './signer.ts';
+import { openSpendLedger } from './spend-ledger.ts';
 
 const FUND: Hex = `0x${'fa'.repeat(20)}`;
 const OTHER: Hex = `0x${'0b'.repeat(20)}`;
@@ -22,8 +24,11 @@ const transaction = (change: object) => ({
   data: encodeCommit([row], 'single', 1),
   ...change,
 });
-const sign = (change: object, targets: SignerTargets = null) =>
-  withPolicy(key, targets).signTransaction(transaction(change));
+const signer = (policy: SignerPolicy) => withPolicy(key, policy, openSpendLedger(null, realClock()));
+const sign = (change: object, policy: SignerPolicy = null) =>
+  signer(policy).signTransaction(transaction(change));
+const limitedTo = (limits: Partial<ChainPolicy>): SignerPolicy =>
+  new Map([[1, { targets: new Set([FUND]), dailyFee: null, dailyAmounts: null, ...limits }]]);
 
 const calls: [string, Hex][] = ([1, 2] as const).flatMap((generation): [string, Hex][] => [
   [`a commit, generation ${generation}`, encodeCommit([row], 'single', generation)],
@@ -57,7 +62,7 @@ describe('the signer', () => {
   test('signs no bare hash, which could be of a transaction', () => {
     const open = { ...key, signHash: async () => '0x' };
     const members = ['address', 'signMessage', 'signRequest', 'signTransaction'];
-    expect(Object.keys(withPolicy(open, null)).sort()).toEqual(members);
+    expect(Object.keys(withPolicy(open, null, openSpendLedger(null, realClock()))).sort()).toEqual(members);
     expect(Object.keys(key).sort()).toEqual(members);
   });
 
@@ -72,10 +77,35 @@ describe('the signer', () => {
   });
 
   test('refuses contracts that the policy file does not list for the chain', async () => {
-    const targets = new Map([[1, new Set([FUND])]]);
+    const targets = limitedTo({});
     await sign({}, targets);
     await sign({ to: key.address, data: '0x' }, targets);
     await expect(sign({ to: OTHER }, targets)).rejects.toThrow('does not list');
     await expect(sign({ chainId: 8453 }, targets)).rejects.toThrow('does not list');
+  });
+
+  test('spends no more on gas in 24 hours than the policy allows, replacements counted once', async () => {
+    const { signTransaction } = signer(limitedTo({ dailyFee: 400_000n }));
+    await signTransaction(transaction({ nonce: 0 }));
+    await signTransaction(transaction({ nonce: 0, maxFeePerGas: 3n }));
+    await expect(signTransaction(transaction({ nonce: 1 }))).rejects.toMatchObject({ reason: 'daily_limit' });
+    await signTransaction(transaction({ nonce: 1, gas: 50_000n }));
+  });
+
+  test.each(calls)('moves no more tokens in 24 hours than the policy allows: %s', async (name, data) => {
+    const amount = name.includes('batch') ? 10n : 5n;
+    const limited = (limit: bigint) => signer(limitedTo({ dailyAmounts: new Map([[OTHER, limit]]) }));
+    await limited(amount).signTransaction(transaction({ data }));
+    const refused = limited(amount - 1n).signTransaction(transaction({ data }));
+    await expect(refused).rejects.toThrow(`${amount} of ${OTHER}`);
+    const { signTransaction } = limited(2n * amount - 1n);
+    await signTransaction(transaction({ nonce: 0, data }));
+    await expect(signTransaction(transaction({ nonce: 1, data }))).rejects.toThrow(`${2n * amount} of`);
+  });
+
+  test('moves no token that the limits do not name', async () => {
+    const none = limitedTo({ dailyAmounts: new Map() });
+    await expect(sign({}, none)).rejects.toThrow(`5 of ${OTHER}`);
+    await sign({ data: encodeRevoke(OTHER) }, none);
   });
 });

@@ -8,6 +8,8 @@ import { ed25519Key } from '../ed25519-key.ts';
 import { invalidResponse } from '../outbound/failure.ts';
 import type { OperatorKey } from './key.ts';
 import { openKmsEd25519 } from './kms.ts';
+import { assertSolanaPolicy } from './solana-policy.ts';
+import { openSpendLedger } from './spend-ledger.ts';
 
 /** The operator's key on Solana, held locally or in KMS. */
 export type SolanaSigner = {
@@ -16,11 +18,28 @@ export type SolanaSigner = {
   signTransaction(message: Uint8Array, assertAllowed: (message: Uint8Array) => void): Promise<Buffer>;
 };
 
+/** Opens the key with its policy. A policy file without a Solana cluster does not limit it. */
 export async function openSolanaSigner(
   key: OperatorKey,
   clock: Clock,
   registry?: Registry,
 ): Promise<SolanaSigner> {
+  const signer = await openKey(key, clock, registry);
+  const policy = key.policy?.get('solana');
+  if (policy === undefined) return signer;
+  const ledger = openSpendLedger(key.spendFolder ?? null, clock);
+  const { address } = signer;
+  return {
+    address,
+    signTransaction: (message, assertAllowed) =>
+      signer.signTransaction(message, (bytes) => {
+        assertAllowed(bytes);
+        assertSolanaPolicy(address, policy, ledger, bytes);
+      }),
+  };
+}
+
+async function openKey(key: OperatorKey, clock: Clock, registry?: Registry): Promise<SolanaSigner> {
   if (key.kind === 'local') return localSolanaSigner(key.privateKey);
   const { publicKey, sign: signRemotely } = await openKmsEd25519(key.key, clock, registry);
   return createSolanaSigner(publicKey, async (message) => {
