@@ -6,10 +6,13 @@ export default defineConfig({
   test: {
     include: ['*/src/**/*.test.ts', '*/test/**/*.test.ts'],
     globalSetup: ['service/test/setup/cluster.ts', 'service/test/setup/browser.ts'],
-    setupFiles: ['service/test/setup/network.ts'],
+    setupFiles: ['service/test/setup/network.ts', 'service/test/setup/leftovers.ts'],
     reporters: ['default', summaryReporter()],
     pool: 'forks',
     maxWorkers: 2,
+    // Loading the service takes two seconds, so the files of a worker share its modules. No module has its own state,
+    // and a test file must close what it opens and restore what it replaces, also when a test fails.
+    isolate: false,
     sequence: { sequencer: SlowestFirst },
     // Tests of processes and timeouts can fail once on a busy machine; the reporter prints which ones were retried.
     retry: process.env.CI ? 1 : 0,

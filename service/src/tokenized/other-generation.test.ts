@@ -4,7 +4,7 @@ import { venueManager } from '@causeway/contracts/abi/venue-manager.ts';
 import { venueRegistry } from '@causeway/contracts/abi/venue-registry.ts';
 import { roles } from '@causeway/sandbox/seed/keys.ts';
 import { type Hex, keccak256, maxUint256, toHex } from 'viem';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { makeOffer } from '../../test/support/offers.ts';
 import {
   appleFile,
@@ -51,7 +51,7 @@ async function waitForContract(): Promise<void> {
     const { body } = await world.user.call('GET', '/v1/offers/apple');
     return (body.contracts as { address: Hex }[])[0]?.address;
   };
-  while ((await address()) !== swap) await new Promise(setImmediate);
+  await vi.waitFor(async () => expect(await address()).toBe(swap), { interval: 10, timeout: 20_000 });
 }
 
 const order = () =>
