@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { Server as TcpServer } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
@@ -68,7 +69,8 @@ async function stopListening(server: Server): Promise<void> {
     idleTurns++;
     await nextTurn();
   }
-  server.close();
+  // The method of the HTTP server first closes idle connections, and further ones would arrive meanwhile.
+  TcpServer.prototype.close.call(server);
   server.off('connection', noticeConnection).removeAllListeners('request');
   for (const listener of listeners) server.on('request', listener);
   for (const request of held) server.emit('request', ...request);

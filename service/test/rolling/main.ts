@@ -6,12 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startEmbedded } from '../../src/db/embedded.ts';
 import { freePort } from '../../src/http/free-port.ts';
 import { productionSettings, runCauseway, type Service, startService } from '../support/service.ts';
-import { sendLoad } from './load.ts';
+import { createRoles, forbidSignIn, withRole } from './database-roles.ts';
+import { type Callers, sendLoad } from './load.ts';
 import { createOldDatabase } from './old-database.ts';
 import { installProxies, PROXIES, startProxy } from './proxies.ts';
 
-// Restarts three nodes one by one behind nginx and behind HAProxy, on a version 0.1 database that the first
-// node upgrades, and rotates the secrets and keys meanwhile. No request may fail.
+// Restarts three nodes one by one behind nginx and HAProxy, on a version 0.1 database that the first
+// node upgrades, and rotates the secrets, the keys and the database role meanwhile. No request may fail.
 const reason = installProxies();
 if (reason !== null) {
   console.log(`rolling restart skipped: ${reason}`);
@@ -20,59 +21,79 @@ if (reason !== null) {
 
 const folder = await mkdtemp(join(tmpdir(), 'causeway-rolling-'));
 const database = await startEmbedded({ dataDir: join(folder, 'data'), log: () => undefined });
-const credentials = await createOldDatabase(database.url);
-const [older, newer] = [randomBytes(32), randomBytes(32)].map((secret) => secret.toString('base64'));
-const limits = Object.fromEntries(
-  ['API', 'OAUTH_TOKEN', 'SIGN_IN'].map((name) => [`RATE_LIMIT_${name}`, '1000000']),
-);
-const settings = (secrets: string) => ({
-  ...productionSettings(database.url),
-  ...limits,
+const oldCredentials = await createOldDatabase(database.url);
+const [firstRole, secondRole] = await createRoles(database.url);
+const newSecret = () => randomBytes(32).toString('base64');
+const [older, newer] = [newSecret(), newSecret()];
+const newKey = () => `0x${randomBytes(32).toString('hex')}`;
+const [firstKey, secondKey] = [newKey(), newKey()];
+const callers: Callers = { credentials: [oldCredentials], webhookSecret: 'first' };
+
+let settings: Record<string, string> = {
+  ...productionSettings(withRole(database.url, firstRole)),
+  ...Object.fromEntries(['API', 'OAUTH_TOKEN', 'SIGN_IN'].map((name) => [`RATE_LIMIT_${name}`, '1000000'])),
   CAUSEWAY_DATA: folder,
-  CAUSEWAY_SECRET: secrets,
+  CAUSEWAY_SECRET: older,
+  SUMSUB_WEBHOOK_SECRET: callers.webhookSecret,
+  OPERATOR_KEY: firstKey,
   TRUST_PROXY: 'loopback',
   LOG_LEVEL: 'info',
-});
+};
 
 const ports = [await freePort(), await freePort(), await freePort()];
-const startNode = (port: number, secrets: string) =>
-  startService({ ...settings(secrets), PORT: String(port) });
+const startNode = (port: number) => startService({ ...settings, PORT: String(port) });
 let nodes: Service[] = [];
 
 /** Restarts the nodes one by one, each after the proxy has had time to see the previous one come back. */
-async function restartAll(secrets: string): Promise<void> {
+async function restartAll(changes: Record<string, string>): Promise<void> {
+  settings = { ...settings, ...changes };
   for (const [i, port] of ports.entries()) {
     const code = await nodes[i]?.stop();
     if (code !== 0) throw new Error(`node ${i} exited with ${code}`);
-    nodes[i] = await startNode(port, secrets);
+    nodes[i] = await startNode(port);
     await sleep(1_200);
   }
 }
 
-async function command(args: string[], secrets: string): Promise<void> {
-  const { code, text } = await runCauseway(args, settings(secrets));
+async function command(...args: string[]): Promise<string> {
+  const { code, text } = await runCauseway(args, settings);
   if (code !== 0) throw new Error(`causeway ${args.join(' ')}: ${text}`);
+  return text;
 }
 
-/** What happens behind each proxy, in the order of a secret rotation. */
-const steps = {
+/** What happens behind each proxy. Together the steps are the documented order of each rotation. */
+const steps: Record<keyof typeof PROXIES, () => Promise<void>> = {
   nginx: async () => {
-    await restartAll(`${older},${newer}`);
+    const { client_id } = oldCredentials;
+    const rotated = await command('partner', 'rotate-secret', client_id, '--grace-hours', '1');
+    callers.credentials.push(JSON.parse(rotated));
+    await restartAll({ CAUSEWAY_SECRET: `${older},${newer}`, SUMSUB_WEBHOOK_SECRET: 'first,second' });
+  },
+  'nginx with keepalive': async () => {
+    callers.webhookSecret = 'second';
+    await restartAll({ CAUSEWAY_SECRET: `${newer},${older}`, SUMSUB_WEBHOOK_SECRET: 'second' });
+    await command('keys', 'rotate');
+    await command('keys', 'rotate-signing');
   },
   HAProxy: async () => {
-    await restartAll(`${newer},${older}`);
-    await command(['keys', 'rotate'], `${newer},${older}`);
-    await restartAll(`${newer}`);
+    await restartAll({ CAUSEWAY_SECRET: newer, OPERATOR_KEY: secondKey, OPERATOR_RETIRED_KEYS: firstKey });
+  },
+  'HAProxy with late checks': async () => {
+    await restartAll({ DATABASE_URL: withRole(database.url, secondRole) });
+    await forbidSignIn(database.url, firstRole);
+  },
+  'HAProxy without checks': async () => {
+    await restartAll({ SUMSUB_APP_TOKEN: 'prd:new', SUMSUB_SECRET: 'new', DOCUSEAL_API_KEY: 'new' });
   },
 };
 
 let failed = 0;
 try {
-  nodes = await Promise.all(ports.map((port) => startNode(port, String(older))));
+  nodes = await Promise.all(ports.map(startNode));
   console.log('three nodes upgraded a version 0.1 database');
   for (const name of Object.keys(PROXIES) as (keyof typeof PROXIES)[]) {
     const proxy = await startProxy(name, folder, await freePort(), ports);
-    const { requests, failures } = await sendLoad(proxy.url, () => credentials, steps[name]());
+    const { requests, failures } = await sendLoad(proxy.url, callers, steps[name]());
     await proxy.stop();
     failed += failures.length;
     console.log(`${name}: ${requests} requests, ${failures.length} failed`);

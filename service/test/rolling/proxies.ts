@@ -12,12 +12,12 @@ type Proxy = {
   config(folder: string, port: number, nodes: readonly number[]): string;
 };
 
-export const PROXIES: Record<'nginx' | 'HAProxy', Proxy> = {
-  nginx: {
-    command: '/usr/sbin/nginx',
-    package: 'nginx-light',
-    args: (file) => ['-e', 'stderr', '-c', file],
-    config: (folder, port, nodes) => `
+/** nginx notices a stopped node only by a refused connection. `upstream` has further directives for the nodes. */
+const nginx = (upstream: string): Proxy => ({
+  command: '/usr/sbin/nginx',
+  package: 'nginx-light',
+  args: (file) => ['-e', 'stderr', '-c', file],
+  config: (folder, port, nodes) => `
 daemon off;
 ${process.getuid?.() === 0 ? 'user root;' : ''}
 worker_processes 1;
@@ -29,6 +29,7 @@ http {
   ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};`).join('\n  ')}
   upstream causeway {
     ${nodes.map((node) => `server 127.0.0.1:${node} max_fails=1 fail_timeout=1s;`).join('\n    ')}
+    ${upstream}
   }
   server {
     listen 127.0.0.1:${port};
@@ -44,15 +45,18 @@ http {
   }
 }
 `,
-  },
-  HAProxy: {
-    command: '/usr/sbin/haproxy',
-    package: 'haproxy',
-    args: (file) => ['-db', '-f', file],
-    config: (_folder, port, nodes) => `
+});
+
+/** `checks` has the directives with which HAProxy notices that a node stops. */
+const haproxy = (checks: string): Proxy => ({
+  command: '/usr/sbin/haproxy',
+  package: 'haproxy',
+  args: (file) => ['-db', '-f', file],
+  config: (_folder, port, nodes) => `
 defaults
   mode http
   timeout connect 1s
+  timeout check 5s
   timeout client 30s
   timeout server 30s
   retries 3
@@ -63,17 +67,24 @@ frontend public
   http-request set-header X-Forwarded-Proto https
   default_backend causeway
 backend causeway
-  option httpchk GET /health/ready
-  http-check expect status 200
-  default-server check inter 200ms fall 1 rise 1
+  ${checks}
   ${nodes.map((node, i) => `server node${i} 127.0.0.1:${node}`).join('\n  ')}
 `,
-  },
-};
+});
+
+const READINESS_CHECK = 'option httpchk GET /health/ready\n  http-check expect status 200';
+
+export const PROXIES = {
+  nginx: nginx(''),
+  'nginx with keepalive': nginx('keepalive 16;'),
+  HAProxy: haproxy(`${READINESS_CHECK}\n  default-server check inter 200ms fall 1 rise 1`),
+  'HAProxy with late checks': haproxy(`${READINESS_CHECK}\n  default-server check inter 5s fall 3 rise 1`),
+  'HAProxy without checks': haproxy(''),
+} satisfies Record<string, Proxy>;
 
 /** Installs the proxies from Debian's packages. Returns why that is impossible, or null. */
 export function installProxies(): string | null {
-  const missing = Object.values(PROXIES).filter(({ command }) => !existsSync(command));
+  const missing = [PROXIES.nginx, PROXIES.HAProxy].filter(({ command }) => !existsSync(command));
   if (missing.length === 0) return null;
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get'))
     return `${missing.map(({ command }) => command).join(' and ')} missing, and only root on Debian can install them`;
@@ -95,7 +106,7 @@ export async function startProxy(
   nodes: readonly number[],
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const proxy = PROXIES[name];
-  const file = join(folder, `${name}.conf`);
+  const file = join(folder, `${name.replaceAll(' ', '-')}.conf`);
   writeFileSync(file, proxy.config(folder, port, nodes));
   const child: ChildProcess = spawn(proxy.command, proxy.args(file), {
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -1,0 +1,29 @@
+import { openPool } from '../../src/db/pool.ts';
+
+const ROLES = ['causeway_blue', 'causeway_green'] as const;
+
+/** Creates the two roles of docs/operators.md, which act as the owner of the tables, so that either may migrate them. */
+export async function createRoles(url: string): Promise<typeof ROLES> {
+  for (const role of ROLES) {
+    await query(url, `create role ${role} login in role current_user`);
+    await query(url, `do $$ begin execute format('alter role ${role} set role %I', current_user); end $$`);
+  }
+  return ROLES;
+}
+
+/** Closes the role and ends its sessions, as an operator does when its password may be known. */
+export async function forbidSignIn(url: string, role: string): Promise<void> {
+  await query(url, `alter role ${role} nologin`);
+  await query(url, `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role}'`);
+}
+
+export function withRole(url: string, role: string): string {
+  const changed = new URL(url);
+  changed.username = role;
+  return changed.href;
+}
+
+async function query(url: string, text: string): Promise<void> {
+  const { pool, close } = openPool(url, { max: 1 });
+  await pool.query(text).finally(close);
+}
