@@ -88,14 +88,14 @@ async function runPass<Chain extends { name: string }>(
 
 /**
  * Compares the final events since the last pass and the counters of every fund. Counters that differ lead to a
- * comparison from the first block on, which names the rows.
+ * comparison since our first transaction, which names the rows.
  */
 async function lookAtFunds(db: Db, chain: EvmChain, after: bigint | null): Promise<Look> {
-  const from = after === null || after < OVERLAP_BLOCKS ? 0n : after - OVERLAP_BLOCKS;
+  const from = after === null || after < OVERLAP_BLOCKS ? 'first' : after - OVERLAP_BLOCKS;
   const plan = await planReconcile(db, chain, from);
   const totals = await findWrongTotals(db, chain, plan);
-  if (totals.length === 0 || from === 0n) return toLook(plan, totals);
-  const whole = await planReconcile(db, chain, 0n);
+  if (totals.length === 0 || from === 'first') return toLook(plan, totals);
+  const whole = await planReconcile(db, chain, 'first');
   return toLook(whole, await findWrongTotals(db, chain, whole));
 }
 

@@ -13,7 +13,7 @@ import { type Match, type Mismatch, matchEvents } from './reconcile-match.ts';
 import {
   type BookedTotals,
   type FundOffers,
-  findLastBlock,
+  findBlocks,
   listBooked,
   listBookedTotals,
   listFunds,
@@ -51,21 +51,27 @@ const DEFAULT_BLOCKS = 50_000n;
 
 /**
  * Compares the final events of every fund on the chain with the rows, and plans what to adopt. Only transactions of our
- * own keys are adopted, into rows that exist and that no other transaction has settled. Changes nothing.
+ * own keys are adopted, into rows that exist and that no other transaction has settled. Changes nothing. `first` compares
+ * everything since our first transaction, because reading a public chain from its first block takes hours.
  */
-export async function planReconcile(db: Db, chain: EvmChain, fromBlock?: bigint): Promise<ReconcilePlan> {
+export async function planReconcile(
+  db: Db,
+  chain: EvmChain,
+  fromBlock?: bigint | 'first',
+): Promise<ReconcilePlan> {
   const [head] = await readBlocks(chain, ['latest']);
   const { final: toBlock } = await readFinality(chain, head);
-  const last = await findLastBlock(db, chain.name);
-  const earliest = last === null ? toBlock - DEFAULT_BLOCKS : last - OVERLAP_BLOCKS;
-  const from = fromBlock ?? (earliest > 0n ? earliest : 0n);
+  const known = await findBlocks(db, chain.name);
+  const start = fromBlock === 'first' ? known?.first : known?.last;
+  const earliest = start === undefined ? toBlock - DEFAULT_BLOCKS : start - OVERLAP_BLOCKS;
+  const from = typeof fromBlock === 'bigint' ? fromBlock : earliest > 0n ? earliest : 0n;
   const funds = await listFunds(db, chain.name);
   const offersOf = new Map(funds.map(({ fund, offerIds }) => [fund, offerIds]));
   const addresses = funds.map(({ fund }) => fund);
   const { events, disputed } = await readAgreedEvents(chain, addresses, from, toBlock);
   const hashes = [...new Set(events.map(({ hash }) => hash))];
   const range = { from, to: toBlock };
-  const wallets = from === 0n ? null : [...new Set(events.map(({ user }) => user))];
+  const wallets = fromBlock === 'first' || from === 0n ? null : [...new Set(events.map(({ user }) => user))];
   // One snapshot: the worker may record the outcome of a transaction between two reads.
   const books = await db
     .transaction()

@@ -35,7 +35,11 @@ export type ChainReport = {
 };
 
 /** Compares events and totals of every fund with the rows, from block `fromBlock` to the last final block. */
-export async function buildReport(db: Db, chain: EvmChain, fromBlock = 0n): Promise<ChainReport> {
+export async function buildReport(
+  db: Db,
+  chain: EvmChain,
+  fromBlock: bigint | 'first' = 'first',
+): Promise<ChainReport> {
   const plan = await planReconcile(db, chain, fromBlock);
   const funds = await Promise.all(plan.booked.map((each) => compareTotals(chain, plan, each)));
   const slugs = await listSlugs(

@@ -121,11 +121,13 @@ export async function listSigners(db: Db, chain: string): Promise<Hex[]> {
   return rows.map(({ address }) => address);
 }
 
-/** Returns the highest block in which one of our transactions was mined, or null. */
-export async function findLastBlock(db: Db, chain: string): Promise<bigint | null> {
-  const { rows } = await sql<{ block: bigint | null }>`
-    select max(block_number) as block from operator_transactions where chain = ${chain}`.execute(db);
-  return rows[0]?.block ?? null;
+/** Returns the first and the last block in which one of our transactions was mined, or null. */
+export async function findBlocks(db: Db, chain: string): Promise<{ first: bigint; last: bigint } | null> {
+  const { rows } = await sql<{ first: bigint | null; last: bigint | null }>`
+    select min(block_number) as first, max(block_number) as last from operator_transactions
+    where chain = ${chain}`.execute(db);
+  const { first = null, last = null } = rows[0] ?? {};
+  return first === null || last === null ? null : { first, last };
 }
 
 /** Assigns refunds that were found on the chain to their transaction, in the order of `ids`. */
