@@ -133,7 +133,7 @@ export type EventProof = {
   event_id: string;
   /** The event as webhooks deliver it; its hash is the leaf. */
   leaf: string;
-  /** The key that verifies the checkpoint (C2SP signed-note). Keep it: it does not change with the event. */
+  /** The key that verifies the checkpoint (C2SP signed-note). Keep it: it changes only when the secret of the installation is rotated. */
   key: string;
   /** A C2SP `tlog-proof`: the inclusion proof of the leaf at `sequence` minus one, and a signed checkpoint. */
   proof: string;

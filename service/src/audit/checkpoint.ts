@@ -2,7 +2,13 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, ve
 import type { Sealing } from '../sealing.ts';
 
 /** Signs and verifies checkpoints. The keys derive from `CAUSEWAY_SECRET`, which is not in the database. */
-export type CheckpointKeys = { origin: string; newest: SigningKey; all: VerificationKey[] };
+export type CheckpointKeys = {
+  origin: string;
+  newest: SigningKey;
+  /** The keys of all configured secrets, newest first. */
+  listed: SigningKey[];
+  all: VerificationKey[];
+};
 type VerificationKey = { publicKey: KeyObject; hint: Buffer };
 type SigningKey = VerificationKey & { privateKey: KeyObject };
 
@@ -26,7 +32,7 @@ export function createCheckpointKeys(
     const der = Buffer.concat([SPKI_PREFIX, raw]);
     return verificationKey(origin, createPublicKey({ key: der, format: 'der', type: 'spki' }));
   });
-  return { origin, newest, all: [...listed, ...former] };
+  return { origin, newest, listed, all: [...listed, ...former] };
 }
 
 function signingKey(origin: string, seed: Buffer): SigningKey {
@@ -50,11 +56,17 @@ export function verifierKey({ origin, newest: { publicKey, hint } }: CheckpointK
   return `${origin}+${hint.toString('hex')}+${key}`;
 }
 
-/** Returns a signed note about the first `size` entries. */
-export function signCheckpoint({ origin, newest }: CheckpointKeys, { size, chainHash }: Checkpoint): string {
+/**
+ * Returns a signed note about the first `size` entries. Every configured secret signs it, so that a verifier that knows
+ * only the older key accepts it while the secret is rotated.
+ */
+export function signCheckpoint({ origin, listed }: CheckpointKeys, { size, chainHash }: Checkpoint): string {
   const text = `${origin}\n${size}\n${chainHash.toString('base64')}\n`;
-  const signature = Buffer.concat([newest.hint, sign(null, Buffer.from(text), newest.privateKey)]);
-  return `${text}\n— ${origin} ${signature.toString('base64')}\n`;
+  const lines = listed.map(({ hint, privateKey }) => {
+    const signature = Buffer.concat([hint, sign(null, Buffer.from(text), privateKey)]);
+    return `— ${origin} ${signature.toString('base64')}\n`;
+  });
+  return `${text}\n${lines.join('')}`;
 }
 
 /** Returns the checkpoint in a note, or null if none of the keys signed it. */

@@ -41,7 +41,7 @@ export const EventProof = Closed(
     key: Type.String({
       examples: [`causeway/events/019a0b1c-2d3e-7f40-8a5b-000000000007+1b2c3d4e+${'A'.repeat(43)}=`],
       description:
-        'The key that verifies the checkpoint (C2SP signed-note). Keep it: it does not change with the event.',
+        'The key that verifies the checkpoint (C2SP signed-note). Keep it: it changes only when the secret of the installation is rotated.',
     }),
     proof: Type.String({
       examples: [

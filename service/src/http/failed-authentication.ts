@@ -7,7 +7,7 @@ import { memoryLimiter, WINDOW_MS } from './rate-limits.ts';
  */
 export type FailedAuthentication = {
   count(network: string): void;
-  /** Whether any network is currently refused. Cheaper than checking a particular network. */
+  /** Whether any network may be refused. Cheaper than checking a particular network. */
   refusesAny(): boolean;
   /** Throws `rate_limited` if the network has failed too often within a minute. */
   assertMayTry(network: string): void;

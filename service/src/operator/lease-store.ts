@@ -115,7 +115,7 @@ export async function findNextNonce(db: Db, { chain, address }: KeyId): Promise<
   return row?.next_nonce ?? null;
 }
 
-/** Lists the addresses that nodes have settled with on EVM chains, the most recent first. */
+/** Lists the addresses that nodes have settled with, the most recent first. */
 export async function listOperatorAddresses(db: Db): Promise<string[]> {
   const { rows } = await sql<{ address: string }>`
     select address from operator_keys group by address order by max(lease_until) desc, address`.execute(db);
