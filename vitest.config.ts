@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     include: ['*/src/**/*.test.ts', '*/test/**/*.test.ts'],
     globalSetup: ['service/test/setup/cluster.ts', 'service/test/setup/browser.ts'],
-    setupFiles: ['service/test/setup/network.ts', 'service/test/setup/leftovers.ts'],
+    setupFiles: ['service/test/setup/network.ts', 'service/test/setup/restore.ts'],
     reporters: ['default', summaryReporter()],
     pool: 'forks',
     maxWorkers: 2,
