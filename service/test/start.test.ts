@@ -7,6 +7,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from './setup/database.ts';
 import { productionSettings, runCauseway, startService } from './support/service.ts';
+import { startSolanaChain } from './support/solana-chain.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'causeway-start-'));
 let database: TestDatabase;
@@ -131,6 +132,13 @@ describe('a start that cannot succeed', () => {
     const env = { ...production, CAUSEWAY_DEMO: '', PORT: String(port) };
     await expectRefusal(['serve'], env, new RegExp(`PORT: 127.0.0.1 port ${port} is already in use`));
     await new Promise((resolve) => taken.close(resolve));
+  });
+
+  test('names a node of another Solana cluster', async () => {
+    const solana = await startSolanaChain();
+    const env = { ...production, RPC_URL_SOLANA_MAINNET: String(solana.nodes[0]?.url) };
+    await expectRefusal(['serve'], env, /RPC_URL_SOLANA_MAINNET: .* serves the cluster with genesis hash/);
+    await solana.stop();
   });
 
   test('names the data directory that cannot be written', async () => {
