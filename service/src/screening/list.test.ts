@@ -134,7 +134,7 @@ describe('the sanctions list', () => {
 
   test('is replaced by a file that an operator accepted, even if the notification is lost', async () => {
     write(many);
-    const { list } = await open({ reloadIntervalMs: 20 });
+    const { list } = await open({ pollIntervalMs: 20, reloadIntervalMs: 20 });
     const shorter = [...many.slice(3), bad.address];
     write(shorter);
     await list.reload();

@@ -1,5 +1,4 @@
-import { unwatchFile, watchFile } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { Gauge } from 'prom-client';
 import { toTimestamp } from '../http/wire.ts';
 import type { Kernel } from '../kernel.ts';
@@ -27,6 +26,9 @@ export async function openSanctions(
   const gauges = createGauges(parts);
   if (file === null) return withoutList();
   const listeners: (() => void)[] = [];
+  // Taken before the file is read, so that no change in between goes unnoticed.
+  let version = await versionOf(file);
+  let reloadedAt = performance.now();
   let list = await openFirst(parts, file, gauges.stale);
   let hash = hashList(list);
   gauges.entries.set(list.size);
@@ -45,24 +47,33 @@ export async function openSanctions(
     parts.log.info({ addresses: list.size }, 'sanctions list loaded');
     for (const listener of listeners) listener();
   };
+  const reloadSoon = () => void reload();
   // Polling also detects a replaced file, on any file system.
-  const onFileChange = () => void reload();
-  watchFile(file, { interval: pollIntervalMs, persistent: false }, onFileChange);
-  await parts.listener.on(SANCTIONS_CHANNEL, onFileChange);
-  parts.listener.onRestored(onFileChange);
-  const timer = setInterval(onFileChange, reloadIntervalMs);
+  const timer = setInterval(async () => {
+    const current = await versionOf(file);
+    if (current === version && performance.now() - reloadedAt < reloadIntervalMs) return;
+    [version, reloadedAt] = [current, performance.now()];
+    await reload();
+  }, pollIntervalMs);
   timer.unref();
+  await parts.listener.on(SANCTIONS_CHANNEL, reloadSoon);
+  parts.listener.onRestored(reloadSoon);
   return {
     has: (address) => list.has(toListed(address)),
     addresses: () => list,
     hash: () => hash,
     reload,
     onChange: (listener) => void listeners.push(listener),
-    close: () => {
-      clearInterval(timer);
-      unwatchFile(file, onFileChange);
-    },
+    close: () => clearInterval(timer),
   };
+}
+
+/** Returns a text that changes when the file is changed or replaced. */
+async function versionOf(file: string): Promise<string> {
+  return stat(file).then(
+    ({ ino, mtimeMs, size }) => `${ino} ${mtimeMs} ${size}`,
+    () => 'unreadable',
+  );
 }
 
 /** Returns the list that the nodes use, for commands, which run outside the nodes. */
