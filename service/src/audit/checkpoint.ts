@@ -1,4 +1,5 @@
-import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { createHash, type KeyObject, sign, verify } from 'node:crypto';
+import { ed25519Key, ed25519PublicKey } from '../ed25519-key.ts';
 import type { Sealing } from '../sealing.ts';
 
 /** Signs and verifies checkpoints. The keys derive from `CAUSEWAY_SECRET`, which is not in the database. */
@@ -14,9 +15,6 @@ type SigningKey = VerificationKey & { privateKey: KeyObject };
 
 export type Checkpoint = { size: bigint; chainHash: Buffer };
 
-/** The DER prefixes of Ed25519 private and public keys, each followed by the 32 key bytes (RFC 8410). */
-const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
-const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 const ED25519 = 1;
 
 /** `formerKeys` are the public keys of removed secrets; `origin` names the log in its notes. */
@@ -28,17 +26,13 @@ export function createCheckpointKeys(
   const listed = sealing.tags('audit checkpoint', 'ed25519').map((seed) => signingKey(origin, seed));
   const [newest] = listed;
   if (newest === undefined) throw new Error('at least one secret is required');
-  const former = formerKeys.map((raw) => {
-    const der = Buffer.concat([SPKI_PREFIX, raw]);
-    return verificationKey(origin, createPublicKey({ key: der, format: 'der', type: 'spki' }));
-  });
+  const former = formerKeys.map((raw) => verificationKey(origin, ed25519PublicKey(raw)));
   return { origin, newest, listed, all: [...listed, ...former] };
 }
 
 function signingKey(origin: string, seed: Buffer): SigningKey {
-  const der = Buffer.concat([PKCS8_PREFIX, seed]);
-  const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-  return { privateKey, ...verificationKey(origin, createPublicKey(privateKey)) };
+  const { privateKey, publicKey } = ed25519Key(seed);
+  return { privateKey, ...verificationKey(origin, ed25519PublicKey(publicKey)) };
 }
 
 function verificationKey(origin: string, publicKey: KeyObject): VerificationKey {

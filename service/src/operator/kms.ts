@@ -3,6 +3,7 @@ import type { Hex } from 'viem';
 import { publicKeyToAddress } from 'viem/accounts';
 import { bytesToHex, concat, hexToBytes, numberToHex, recoverAddress } from 'viem/utils';
 import type { Clock } from '../clock.ts';
+import { ED25519_SPKI_PREFIX } from '../ed25519-key.ts';
 import { invalidResponse } from '../outbound/failure.ts';
 import { openUpstream } from '../outbound/upstream.ts';
 import { type AwsCredentials, signAwsRequest } from './aws-signature.ts';
@@ -42,9 +43,6 @@ export async function openKmsSigner(key: KmsKey, clock: Clock, registry?: Regist
     return toRecoverable(hash, address, Buffer.from(String(signature), 'base64'));
   });
 }
-
-// The DER bytes before the key in the SubjectPublicKeyInfo of an Ed25519 key (RFC 8410).
-const ED25519_SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 
 /** Opens an Ed25519 key that never leaves AWS KMS. */
 export async function openKmsEd25519(

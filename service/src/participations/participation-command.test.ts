@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { testConfig } from '../../test/support/app.ts';
-import { type Sale, saleWorker, startSale, UNIT } from '../../test/support/sale.ts';
+import { commandConfig, type Sale, saleWorker, startSale, UNIT } from '../../test/support/sale.ts';
 import type { Config } from '../config.ts';
 import { runOffer } from '../offers/offer-command.ts';
 import { runParticipation } from './participation-command.ts';
@@ -17,10 +16,7 @@ let id: string;
 
 beforeAll(async () => {
   sale = await startSale();
-  const { rows } = await sale.app.ctx.pool.query('select current_database() as name');
-  const url = new URL(String(sale.app.ctx.pool.options.connectionString));
-  url.pathname = `/${rows[0].name}`;
-  config = { ...testConfig(), databaseUrl: url.href };
+  config = await commandConfig(sale);
   folder = await mkdtemp(join(tmpdir(), 'causeway-export-'));
   const [buyer] = sale.buyers;
   if (buyer === undefined) throw new Error('no buyer');

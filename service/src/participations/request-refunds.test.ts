@@ -1,7 +1,6 @@
 import { userInfo } from 'node:os';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { testConfig } from '../../test/support/app.ts';
-import { type Sale, saleWorker, startSale, UNIT } from '../../test/support/sale.ts';
+import { commandConfig, type Sale, saleWorker, startSale, UNIT } from '../../test/support/sale.ts';
 import type { Config } from '../config.ts';
 import { runOffer } from '../offers/offer-command.ts';
 import { runParticipation } from './participation-command.ts';
@@ -14,10 +13,7 @@ let ids: string[];
 
 beforeAll(async () => {
   sale = await startSale();
-  const { rows } = await sale.app.ctx.pool.query('select current_database() as name');
-  const url = new URL(String(sale.app.ctx.pool.options.connectionString));
-  url.pathname = `/${rows[0].name}`;
-  config = { ...testConfig(), databaseUrl: url.href, refundDailyLimitUsd: 7 };
+  config = { ...(await commandConfig(sale)), refundDailyLimitUsd: 7 };
   ids = [];
   while (ids.length < 10) {
     for (const buyer of sale.buyers) ids.push((await sale.participate(buyer, 2n * UNIT)).id);

@@ -20,9 +20,9 @@ export type RefundOperator = { name: string; limitUsd: number | null };
 const BATCH_ROWS = 500;
 
 /**
- * Requests the refund of those participations that are completed, and again of failed refunds. Every refund goes through
- * this function, whoever asks for it. Above the operator's daily limit it only stores the request for `confirmRefunds`,
- * and throws `validation_failed`. Returns how many refunds were requested.
+ * Requests refunds of completed participations, and retries failed refunds. The only way to request a refund. Above the
+ * operator's daily limit it stores the request, which another person must confirm with `confirmRefunds`, and throws
+ * `validation_failed`. Returns how many refunds were requested.
  */
 export async function requestRefunds(
   ctx: Parts,

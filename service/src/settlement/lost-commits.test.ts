@@ -8,6 +8,7 @@ import {
   forgetTransaction,
   operatorNonce,
   stopFund,
+  submitCommit,
   useSale,
 } from '../../test/support/settlement.ts';
 import { feeLimits } from '../operator/account.ts';
@@ -29,17 +30,6 @@ function operatorAccount() {
   return { ...ctx, ...feeLimits(ctx.config, chain.name), chain, signer: ctx.operator };
 }
 
-/** Signs and sends the commit of a new row. It stays in the mempool. */
-async function sendCommit(buyer: number, amount: bigint): Promise<string> {
-  await saleWorker(sale).settle();
-  await sale.buyer(buyer).approve(10n ** 12n);
-  const { id } = await sale.participate(sale.buyer(buyer), amount);
-  sale.pauseMining();
-  await saleWorker(sale).round();
-  expect(await sale.statusOf(id)).toBe('submitted');
-  return id;
-}
-
 const knownNonces = async () =>
   (await sale.app.ctx.db.selectFrom('operator_transactions').select('nonce').orderBy('nonce').execute()).map(
     ({ nonce }) => Number(nonce),
@@ -47,7 +37,7 @@ const knownNonces = async () =>
 
 describe('after a failover has lost a commit', () => {
   test('one that committed nothing leaves a nonce gap that stops no later transaction, and its row is committed once', async () => {
-    const id = await sendCommit(0, 3n * UNIT);
+    const id = await submitCommit(sale, 0, 3n * UNIT);
     const { hash, raw } = await firstAttempt(sale, id);
     await dropFromPool(sale, hash);
     await stopFund(sale, COMMITS);
@@ -68,7 +58,7 @@ describe('after a failover has lost a commit', () => {
   });
 
   test('adopting the nonce waits until the commit is final, because nothing has compared its block', async () => {
-    const id = await sendCommit(2, 5n * UNIT);
+    const id = await submitCommit(sale, 2, 5n * UNIT);
     await forgetTransaction(sale, id, 'commit');
     let finalized = await sale.chain.direct.getBlockNumber();
     sale.resumeMining();

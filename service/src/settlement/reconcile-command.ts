@@ -69,7 +69,7 @@ export async function writeReport(
 
 /** Checks the signature of a report file. Needs no settings, database or network. */
 export async function verifyReport(file: string, key: string): Promise<void> {
-  const report = JSON.parse(await readFile(file, 'utf8')) as SignedReport & { agrees?: unknown };
+  const report = parseReport(file, await readFile(file, 'utf8'));
   const isSigned = isReportSigned(report, key);
   console.log(
     isSigned
@@ -77,6 +77,14 @@ export async function verifyReport(file: string, key: string): Promise<void> {
       : 'The report was not signed with this key, or it was changed.',
   );
   if (!isSigned) process.exitCode = 1;
+}
+
+function parseReport(file: string, text: string): SignedReport & { agrees?: unknown } {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new UsageError(`${file} is not a report: it is not valid JSON`);
+  }
 }
 
 function readFromBlock({ 'from-block': from }: ReconcileOptions): bigint | undefined {

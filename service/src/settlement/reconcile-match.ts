@@ -1,6 +1,7 @@
 import type { Hex } from 'viem';
 import type { MinedFundEvent, MinedTransaction } from '../chain/evm/fund-events.ts';
 import { hashOption } from '../chain/evm/sale-fund.ts';
+import { groupBy } from '../group-by.ts';
 import type { BookedRow, KnownTransaction } from './reconcile-store.ts';
 
 type Kind = 'commit' | 'remit';
@@ -53,7 +54,8 @@ export function matchEvents(books: Books): Match {
   const knownByHash = new Map(
     books.known.filter(({ state }) => state !== 'displaced').map((known) => [known.hash, known]),
   );
-  const rowsByKey = groupRows(books.rows);
+  // Groups rows by the fields that the events of every fund contain.
+  const rowsByKey = groupBy(books.rows, (row) => keyOf({ ...row, option: hashOption(row.optionId) }));
   const taken = { commit: new Set<string>(), remit: new Set<string>() };
   const adoptedByHash = new Map<Hex, Match['adopted'][number]>();
   const adoptedCommits = new Set<string>();
@@ -190,18 +192,6 @@ function findUnproven({ rows, from, to }: Books, taken: Taken): Unproven[] {
 
 function isRecorded(row: BookedRow, kind: Kind): boolean {
   return kind === 'commit' ? row.committed === true : row.status === 'remitted';
-}
-
-/** Groups rows by the fields that the events of every fund contain. */
-function groupRows(rows: readonly BookedRow[]): Map<string, BookedRow[]> {
-  const groups = new Map<string, BookedRow[]>();
-  for (const row of rows) {
-    const key = keyOf({ ...row, option: hashOption(row.optionId) });
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [row]);
-    else group.push(row);
-  }
-  return groups;
 }
 
 function keyOf({ fund, user, option, token, amount }: FundEventKey): string {

@@ -11,6 +11,7 @@ import {
   blockedCount,
   expectDatabaseToMatchFund,
   forgetTransaction,
+  submitCommit,
   useSale,
 } from '../../test/support/settlement.ts';
 import { makeUser } from '../../test/support/tokens.ts';
@@ -42,12 +43,7 @@ const pausedOffers = async () =>
 
 /** Commits a row and forgets its transaction, as a restore does. */
 async function loseCommit(buyer: number, amount: bigint): Promise<{ id: string; address: Hex }> {
-  await saleWorker(sale).settle();
-  await sale.buyer(buyer).approve(10n ** 12n);
-  const { id } = await sale.participate(sale.buyer(buyer), amount);
-  sale.pauseMining();
-  await saleWorker(sale).round();
-  expect(await sale.statusOf(id)).toBe('submitted');
+  const id = await submitCommit(sale, buyer, amount);
   await forgetTransaction(sale, id, 'commit');
   sale.resumeMining();
   await sale.mine(1);

@@ -1,7 +1,6 @@
 import { parseTransaction } from 'viem/utils';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { testConfig } from '../../test/support/app.ts';
-import { saleWorker, UNIT } from '../../test/support/sale.ts';
+import { commandConfig, saleWorker, UNIT } from '../../test/support/sale.ts';
 import { commitAttempts, dropFromPool, rejectingWorker, useSale } from '../../test/support/settlement.ts';
 import { NodeError } from '../chain/rpc/failures.ts';
 import type { Config } from '../config.ts';
@@ -10,10 +9,7 @@ import { runOperator } from './operator-command.ts';
 const sale = useSale();
 let config: Config;
 beforeAll(async () => {
-  const { rows } = await sale.app.ctx.pool.query('select current_database() as name');
-  const url = new URL(String(sale.app.ctx.pool.options.connectionString));
-  url.pathname = `/${rows[0].name}`;
-  config = { ...testConfig(), databaseUrl: url.href, rpcUrls: { ethereum_sepolia: [sale.node.url] } };
+  config = await commandConfig(sale);
 });
 afterEach(() => {
   sale.resumeMining();

@@ -1,10 +1,7 @@
-import { createPublicKey, sign, verify } from 'node:crypto';
-import { ed25519Key } from '../ed25519-key.ts';
+import { sign, verify } from 'node:crypto';
+import { ed25519Key, ed25519PublicKey } from '../ed25519-key.ts';
 import type { Sealing } from '../sealing.ts';
 import { stableJson } from '../stable-json.ts';
-
-/** The DER prefix of an Ed25519 public key, which the 32 key bytes follow (RFC 8410). */
-const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 
 /** A document with an Ed25519 signature of its canonical JSON. Both strings are in base64. */
 export type SignedReport = { public_key: string; signature: string } & Record<string, unknown>;
@@ -23,6 +20,10 @@ export function signReport(sealing: Pick<Sealing, 'tags'>, report: object): Sign
 export function isReportSigned({ signature, ...document }: SignedReport, publicKey: string): boolean {
   const raw = Buffer.from(publicKey, 'base64');
   if (raw.length !== 32 || document.public_key !== publicKey || typeof signature !== 'string') return false;
-  const key = createPublicKey({ key: Buffer.concat([SPKI_PREFIX, raw]), format: 'der', type: 'spki' });
-  return verify(null, Buffer.from(stableJson(document)), key, Buffer.from(signature, 'base64'));
+  return verify(
+    null,
+    Buffer.from(stableJson(document)),
+    ed25519PublicKey(raw),
+    Buffer.from(signature, 'base64'),
+  );
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { type LyingNode, startLyingNode } from '../../test/support/lying-node.ts';
 import { saleWorker, UNIT } from '../../test/support/sale.ts';
-import { blockedCount, forgetTransaction, useSale } from '../../test/support/settlement.ts';
+import { blockedCount, forgetTransaction, submitCommit, useSale } from '../../test/support/settlement.ts';
 
 let second: LyingNode;
 const sale = useSale({
@@ -38,14 +38,8 @@ test('a prepared row whose commit the database has lost does not fail for want o
 });
 
 async function sendAndForget(): Promise<string> {
-  const { round } = saleWorker(sale);
   await sale.participate(sale.buyer(0), UNIT);
-  await saleWorker(sale).settle();
-  await sale.buyer(1).approve(10n ** 12n);
-  const { id } = await sale.participate(sale.buyer(1), 9n * UNIT);
-  sale.pauseMining();
-  await round();
-  expect(await sale.statusOf(id)).toBe('submitted');
+  const id = await submitCommit(sale, 1, 9n * UNIT);
   await forgetTransaction(sale, id, 'commit');
   return id;
 }

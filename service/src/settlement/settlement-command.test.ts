@@ -2,8 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { testConfig } from '../../test/support/app.ts';
-import { saleWorker, UNIT } from '../../test/support/sale.ts';
+import { commandConfig, saleWorker, UNIT } from '../../test/support/sale.ts';
 import { forgetTransaction, useSale } from '../../test/support/settlement.ts';
 import type { Config } from '../config.ts';
 import { runOperator } from './operator-command.ts';
@@ -12,10 +11,7 @@ import { runSettlement } from './settlement-command.ts';
 const sale = useSale();
 let config: Config;
 beforeAll(async () => {
-  const { rows } = await sale.app.ctx.pool.query('select current_database() as name');
-  const url = new URL(String(sale.app.ctx.pool.options.connectionString));
-  url.pathname = `/${rows[0].name}`;
-  config = { ...testConfig(), databaseUrl: url.href, rpcUrls: { ethereum_sepolia: [sale.node.url] } };
+  config = await commandConfig(sale);
 });
 afterEach(() => {
   process.exitCode = undefined;

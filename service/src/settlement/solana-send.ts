@@ -1,5 +1,6 @@
 import { readAccounts } from '../chain/solana/reads.ts';
 import { readTokenAccount, type TokenAccount } from '../chain/solana/token-accounts.ts';
+import { groupBy } from '../group-by.ts';
 import { createBoundedQueue } from '../jobs/bounded-queue.ts';
 import { Blocked } from '../operator/blocked.ts';
 import { assertKeyStarted } from '../operator/key-start.ts';
@@ -27,8 +28,10 @@ export async function sendCommits(parts: SolanaParts, rows: readonly SettlementR
   await assertMaySend(parts, rows);
   await assertVaultsUsable(parts, rows);
   const queue = createBoundedQueue({ concurrency: MAX_CONCURRENT_SENDS, maxWaiting: rows.length });
+  // Rows of one wallet are sent in order: the oldest one takes the allowance first.
+  const wallets = groupBy(rows, ({ user }) => user);
   const sent = await Promise.allSettled(
-    groupByWallet(rows).map((own) =>
+    [...wallets.values()].map((own) =>
       queue.run(async () => {
         for (const row of own)
           await sendRow(parts, 'commit', row, (tx, id) => submitRows(ctx, tx, id, [row]));
@@ -37,17 +40,6 @@ export async function sendCommits(parts: SolanaParts, rows: readonly SettlementR
   );
   for (const each of sent) if (each.status === 'rejected') throw each.reason;
   return rows.length;
-}
-
-/** Rows of one wallet are sent in order: the oldest one takes the allowance first. */
-function groupByWallet(rows: readonly SettlementRow[]): SettlementRow[][] {
-  const groups = new Map<string, SettlementRow[]>();
-  for (const row of rows) {
-    const group = groups.get(row.user);
-    if (group === undefined) groups.set(row.user, [row]);
-    else group.push(row);
-  }
-  return [...groups.values()];
 }
 
 async function assertMaySend(parts: SolanaParts, rows: readonly SettlementRow[]): Promise<void> {

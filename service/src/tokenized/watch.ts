@@ -5,6 +5,7 @@ import { type ExecutedSwap, isSwapOf } from '../chain/evm/swapped-event.ts';
 import { readSwaps } from '../chain/evm/tokenized-swap.ts';
 import type { Context } from '../context.ts';
 import { appendEvent } from '../events/event.ts';
+import { groupBy } from '../group-by.ts';
 import { toTimestamp } from '../http/wire.ts';
 import { startInterval } from '../jobs/interval.ts';
 import { orderEvent } from './order-event.ts';
@@ -31,9 +32,8 @@ const OVERLAP_BLOCKS = 64n;
 /** Reads the outcome of issued calldata from the chains, one query per contract. Safe to run on any number of nodes. */
 export async function settleOrders(ctx: Context): Promise<void> {
   const open = await takeOpen(ctx.db, BATCH_SIZE, LEASE_SECONDS);
-  const groups = groupByContract(
-    open.filter(({ state, attestation }) => state === 'live' && attestation !== null),
-  );
+  const live = open.filter(({ state, attestation }) => state === 'live' && attestation !== null);
+  const groups = [...groupBy(live, ({ chain, swap }) => `${chain} ${swap}`).values()];
   const failures: { err: unknown; chain: string; orders: number }[] = [];
   try {
     for (const order of open.filter(({ state }) => state !== 'live')) await abandonOrder(ctx, order);
@@ -51,15 +51,6 @@ export async function settleOrders(ctx: Context): Promise<void> {
     );
   }
   for (const failure of failures) ctx.log.warn(failure, 'order lookup failed');
-}
-
-function groupByContract(orders: readonly StoredOrder[]): StoredOrder[][] {
-  const groups = new Map<string, StoredOrder[]>();
-  for (const order of orders) {
-    const key = `${order.chain} ${order.swap}`;
-    groups.set(key, [...(groups.get(key) ?? []), order]);
-  }
-  return [...groups.values()];
 }
 
 /**

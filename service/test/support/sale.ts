@@ -15,7 +15,7 @@ import { type AlertGauges, createAlertGauges } from '../../src/settlement/alerts
 import { createEvmWorker } from '../../src/settlement/evm-driver.ts';
 import { type Round, runRound } from '../../src/settlement/round.ts';
 import { FOLLOW_TIMINGS } from '../../src/settlement/settlement.ts';
-import { START, type TestApp, testApp } from './app.ts';
+import { START, type TestApp, testApp, testConfig } from './app.ts';
 import { startTestChain, type TestChain, type TestNode } from './chain.ts';
 import { makeOffer, saleFile } from './offers.ts';
 import { type Person, person, proveWallets } from './wallets.ts';
@@ -230,4 +230,12 @@ export function gaugesOf(app: TestApp): AlertGauges {
   const gauges = gaugesByApp.get(app) ?? createAlertGauges(app.ctx.metrics.registry);
   gaugesByApp.set(app, gauges);
   return gauges;
+}
+
+/** Returns the configuration with which commands use the database and the node of a sale. */
+export async function commandConfig({ app, node }: Sale): Promise<Config> {
+  const { rows } = await app.ctx.pool.query('select current_database() as name');
+  const url = new URL(String(app.ctx.pool.options.connectionString));
+  url.pathname = `/${rows[0].name}`;
+  return { ...testConfig(), databaseUrl: url.href, rpcUrls: { ethereum_sepolia: [node.url] } };
 }

@@ -161,3 +161,14 @@ export async function expectDatabaseToMatchFund({ app, buyers, totalsOf }: Sale)
     expect({ address, ...(await totalsOf(address)) }).toEqual({ address, ...recorded });
   }
 }
+
+/** Signs and sends the commit of a new row. It stays in the mempool, because mining pauses. */
+export async function submitCommit(sale: Sale, buyer: number, amount: bigint): Promise<string> {
+  await saleWorker(sale).settle();
+  await sale.buyer(buyer).approve(10n ** 12n);
+  const { id } = await sale.participate(sale.buyer(buyer), amount);
+  sale.pauseMining();
+  await saleWorker(sale).round();
+  expect(await sale.statusOf(id)).toBe('submitted');
+  return id;
+}

@@ -1,7 +1,5 @@
 import { verify } from 'node:crypto';
-
-/** RFC 8410: the SPKI encoding of an Ed25519 public key is this prefix followed by the 32 key bytes. */
-const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
+import { ED25519_SPKI_PREFIX } from '../../ed25519-key.ts';
 
 const P = 2n ** 255n - 19n;
 
@@ -26,7 +24,7 @@ export async function isSignedByEd25519(
 ): Promise<boolean> {
   if (publicKey.length !== 32 || signature.length !== 64) return false;
   if (!isStrictPoint(publicKey) || !isStrictPoint(signature.subarray(0, 32))) return false;
-  const key = { key: Buffer.concat([SPKI_PREFIX, publicKey]), format: 'der', type: 'spki' } as const;
+  const key = { key: Buffer.concat([ED25519_SPKI_PREFIX, publicKey]), format: 'der', type: 'spki' } as const;
   return new Promise((resolve) => {
     verify(null, message, key, signature, (error, isValid) => resolve(error === null && isValid));
   });
