@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
 import type { TransactionKind } from '../operator/transaction.ts';
 import { isSanctioned } from '../wallets/sanctions.ts';
-import { listOwnersOf } from './store.ts';
+import { listUsersOf, lockOwnersOf } from './owners-store.ts';
 
 /**
  * Returns whether a transaction may be signed again: not for a frozen row, nor for one under a hold or a sanction.
@@ -16,11 +16,9 @@ export async function maySign(
   transactionId: string,
 ): Promise<boolean> {
   if (kind !== 'commit' && kind !== 'remit') return true;
-  const rows = await listOwnersOf(tx, kind, transactionId);
-  const held = await lockHeld(
-    tx,
-    rows.map(({ userId }) => userId),
-  );
+  // Users before rows, as everywhere: in the other order, two transactions could wait for each other.
+  const held = await lockHeld(tx, await listUsersOf(tx, kind, transactionId));
+  const rows = await lockOwnersOf(tx, kind, transactionId);
   return (
     held.length === 0 &&
     rows.every(({ wallet, isFrozen }) => !isFrozen && !isSanctioned({ sanctions }, wallet))

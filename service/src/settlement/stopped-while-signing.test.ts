@@ -2,9 +2,11 @@ import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
 import { saleWorker, UNIT } from '../../test/support/sale.ts';
 import { blockedCount, expectDatabaseToMatchFund, useSale } from '../../test/support/settlement.ts';
+import { lockHeld } from '../accounts/hold.ts';
 import type { Signer } from '../operator/signer.ts';
 import { requestRemit } from '../participations/remit.ts';
 import { pauseSettlement, resumeSettlement } from './pause.ts';
+import { maySign } from './resign.ts';
 
 const sale = useSale();
 afterEach(() => expectDatabaseToMatchFund(sale));
@@ -77,4 +79,45 @@ describe.each(STOPS)('$name that arrives while a transaction is signed', ({ stop
     await settle();
     expect(await sale.statusOf(id)).toBe('remitted');
   });
+});
+
+test('a refund whose commit is undone while it is signed is not stored', async () => {
+  const { id } = await sale.participate(sale.buyer(1), 2n * UNIT);
+  await saleWorker(sale).settle();
+  await requestRemit(sale.app.ctx, id);
+  const setCommitted = (committed: boolean | null) =>
+    sql`update participations set committed = ${committed} where id = ${id}`.execute(sale.app.ctx.db);
+  // Another node, which holds the lease of the key that committed, notices a reorganisation.
+  await expect(signingWorker(() => setCommitted(null)).round()).rejects.toThrow('changed concurrently');
+  const row = sale.app.ctx.db.selectFrom('participations').select('remit_id').where('id', '=', id);
+  expect(await row.executeTakeFirst()).toEqual({ remit_id: null });
+  await setCommitted(true);
+  await signingWorker(async () => undefined).settle();
+  expect(await sale.statusOf(id)).toBe('remitted');
+});
+
+test('signing again waits for the locks of a user without a deadlock', async () => {
+  const { ctx } = sale.app;
+  const { id } = await sale.participate(sale.buyer(0), 2n * UNIT);
+  await saleWorker(sale).settle();
+  const { commit_id, user_id } = await ctx.db
+    .selectFrom('participations')
+    .select(['commit_id', 'user_id'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  const waiting = async () =>
+    (
+      await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+        ctx.db,
+      )
+    ).rows.length;
+  let resigned: Promise<boolean> | undefined;
+  await ctx.db.transaction().execute(async (tx) => {
+    await lockHeld(tx, [user_id]);
+    resigned = ctx.db.transaction().execute((other) => maySign(ctx, other, 'commit', String(commit_id)));
+    resigned.catch(() => undefined);
+    await expect.poll(waiting, { interval: 10 }).toBe(1);
+    await sql`update participations set check_at = check_at where id = ${id}`.execute(tx);
+  });
+  expect(await resigned).toBe(true);
 });

@@ -222,21 +222,6 @@ export async function listRowsOf(
   return rows.map(toSettlementRow);
 }
 
-export type RowOwner = { userId: string; wallet: string; isFrozen: boolean };
-
-/** Returns the users and wallets of a transaction's rows. Keeps freezes waiting until the database transaction ends. */
-export async function listOwnersOf(
-  tx: Db,
-  kind: 'commit' | 'remit',
-  transactionId: string,
-): Promise<RowOwner[]> {
-  const id = kind === 'commit' ? sql`commit_id` : sql`remit_id`;
-  const { rows } = await sql<RowOwner>`
-    select user_id as "userId", wallet_address as wallet, frozen_reason is not null as "isFrozen"
-    from participations where ${id} = ${transactionId} order by id for share`.execute(tx);
-  return rows;
-}
-
 /** Makes the approval of a failed participation available to other wallets. */
 export async function freeApproval(tx: Db, id: string): Promise<void> {
   await tx.updateTable('participations').set({ holds_approval: false }).where('id', '=', id).execute();
@@ -283,7 +268,9 @@ export async function assignRefund(tx: Db, transactionId: string, ids: readonly 
   const { numAffectedRows } = await sql`
     update participations p set remit_id = ${transactionId}, remit_row = n.row - 1
     from unnest(${ids}::uuid[]) with ordinality as n (id, row)
-    where p.id = n.id and p.status = 'remit_submitted' and p.frozen_reason is null`.execute(tx);
+    where p.id = n.id and p.status = 'remit_submitted' and p.frozen_reason is null and p.committed`.execute(
+    tx,
+  );
   return Number(numAffectedRows ?? 0n);
 }
 
