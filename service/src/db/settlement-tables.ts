@@ -58,6 +58,8 @@ export interface OperatorKeys {
   epoch: bigint;
   node: number;
   lease_until: string;
+  /** When a node last completed a round with this key. */
+  good_round_at: Generated<string | null>;
 }
 
 export interface OperatorTransactions {
@@ -167,6 +169,7 @@ export interface ReconcilePasses {
   /** The last compared block; null before the first pass has ended. */
   to_block: bigint | null;
   started_at: string;
+  finished_at: Generated<string | null>;
 }
 
 export interface ReconcileDifferences {

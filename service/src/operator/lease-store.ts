@@ -23,6 +23,14 @@ export async function upsertLease(
   return { epoch: row.epoch, nextNonce: row.next_nonce, seenNonce: row.seen_nonce };
 }
 
+/** Records that a round was completed, at most every few seconds: rounds of a busy chain take milliseconds. */
+export async function recordGoodRound(db: Db, { chain, address, node, epoch }: Holder): Promise<void> {
+  await sql`
+    update operator_keys set good_round_at = now()
+    where chain = ${chain} and address = ${address} and node = ${node} and epoch = ${epoch}
+      and (good_round_at is null or good_round_at < now() - interval '2 seconds')`.execute(db);
+}
+
 /** Locks the key's row and returns whether this node still holds the lease in this epoch. */
 export async function isLeaseHeld(tx: Db, { chain, address, node, epoch }: Holder): Promise<boolean> {
   const row = await tx

@@ -1,6 +1,6 @@
 import type { Db } from '../db/pool.ts';
 import type { KeyId } from './account.ts';
-import { expireLease, isLeaseHeld, upsertLease } from './lease-store.ts';
+import { expireLease, isLeaseHeld, recordGoodRound, upsertLease } from './lease-store.ts';
 
 /** The exclusive right to extend the nonce sequence of one key on one chain. */
 export type Lease = KeyId & {
@@ -44,6 +44,11 @@ export async function withLease<T>(db: Db, lease: Lease, work: (tx: Db) => Promi
     await holdLease(tx, lease);
     return work(tx);
   });
+}
+
+/** Records that the holder of the lease has completed a round. */
+export async function completeRound(db: Db, lease: Lease): Promise<void> {
+  await recordGoodRound(db, lease);
 }
 
 /** Releases the lease, so that another node can take it immediately. */

@@ -5,6 +5,7 @@ import type { SolanaChain } from '../chain/solana/client.ts';
 import { readBalance } from '../chain/solana/reads.ts';
 import type { Db } from '../db/pool.ts';
 import type { KeyId } from './account.ts';
+import { type KeyState, listKeyStates, listOpenStates, type OpenState } from './key-state-store.ts';
 import { listKeys, listOperatorAddresses } from './lease-store.ts';
 import { countOpen, countOpenByChain, countUnfinished, listOpen } from './store.ts';
 
@@ -63,6 +64,40 @@ export async function readNonces(db: Db, chain: EvmChain) {
 
 function toText(nonce: bigint | null): string | null {
   return nonce === null ? null : String(nonce);
+}
+
+/** Returns every key that has signed, on all chains or on one: its lease, its last round and what it spent. */
+export function readKeys(db: Db, chain?: string): Promise<KeyState[]> {
+  return listKeyStates(db, chain);
+}
+
+/** Returns the open transactions of a chain, oldest first. */
+export function readOpenTransactions(db: Db, chain: string): Promise<OpenState[]> {
+  return listOpenStates(db, chain);
+}
+
+/** What the chain knows of a key. `nonce` is null where transactions have no nonces. */
+export type KeyOnChain = { balance: bigint; nonce: bigint | null };
+
+/** Reads the balance of a key in wei or lamports, and its nonce. */
+export async function readKeyOnChain(chain: EvmChain | SolanaChain, address: string): Promise<KeyOnChain> {
+  if (chain.facts.protocol === 'solana')
+    return { balance: await readBalance(chain as SolanaChain, address), nonce: null };
+  const [balance, nonce] = await Promise.all([
+    readQuantity(chain as EvmChain, 'eth_getBalance', [address, 'latest']),
+    readQuantity(chain as EvmChain, 'eth_getTransactionCount', [address, 'latest']),
+  ]);
+  return { balance, nonce };
+}
+
+/** Converts wei to ether, or lamports to SOL, for people and metrics. */
+export function coinsOf({ facts }: Pick<EvmChain | SolanaChain, 'facts'>, amount: bigint): number {
+  return Number(amount) / (facts.protocol === 'solana' ? 1e9 : 1e18);
+}
+
+/** Returns for how many days a balance lasts at what was spent in the last 24 hours. */
+export function daysLeft(balance: bigint, spent: bigint): number {
+  return spent === 0n ? Number.POSITIVE_INFINITY : Number((balance * 100n) / spent) / 100;
 }
 
 /** Counts the open transactions of all keys per chain. */

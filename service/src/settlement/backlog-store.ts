@@ -10,17 +10,18 @@ export type Backlog = {
 };
 
 /**
- * Counts the rows that settlement has yet to finish, with the age of the oldest, per chain and status. One subquery per
- * status, because each status has its own index: the cost grows with the backlog and not with the table.
+ * Counts the rows that settlement has yet to finish, of one offer or of all, with the age of the oldest, per chain and
+ * status. One subquery per status, because each status has its own index: the cost grows with the backlog and not with
+ * the table.
  */
-export async function listBacklog(db: Db): Promise<Backlog[]> {
+export async function listBacklog(db: Db, offerId: string | null = null): Promise<Backlog[]> {
   const statuses = ['prepared', 'pending', 'submitted', 'remit_submitted'] as const;
   const parts = statuses.map((status) => {
     const literal = sql.lit(status);
     return sql`
       select chain, ${literal} as status, count(*)::int as count, count(frozen_reason)::int as frozen,
         extract(epoch from now() - min(updated_at))::int as oldest_seconds
-      from participations where status = ${literal} group by chain`;
+      from participations where status = ${literal} ${offerId === null ? sql`` : sql`and offer_id = ${offerId}`} group by chain`;
   });
   const { rows } = await sql<Backlog>`${sql.join(parts, sql` union all `)} order by chain, status`.execute(
     db,
@@ -46,4 +47,21 @@ export async function countUnsettled(db: Db, chain: string): Promise<number> {
     db,
   );
   return Number(rows[0]?.count ?? 0n);
+}
+
+/** What a key has moved of a token in 24 hours, in the token's smallest unit. */
+export type MovedAmount = { chain: string; address: string; token: string; amount: string };
+
+/** Adds up the commits and refunds that were signed in the last 24 hours. */
+export async function listMovedAmounts(db: Db): Promise<MovedAmount[]> {
+  const moved = (column: 'commit_id' | 'remit_id') => sql`
+    select t.chain, t.signer as address, p.token_address as token, p.amount
+    from operator_keys k join operator_transactions t on t.chain = k.chain and t.signer = k.address
+      join participations p on p.${sql.ref(column)} = t.id
+    where t.inserted_at > now() - interval '24 hours' and t.state <> 'displaced'`;
+  const { rows } = await sql<MovedAmount>`
+    select chain, address, token, sum(amount)::text as amount
+    from (${moved('commit_id')} union all ${moved('remit_id')}) m
+    group by chain, address, token order by chain, address, token`.execute(db);
+  return rows;
 }

@@ -56,8 +56,8 @@ describe('metrics', () => {
     const text = await registry.metrics();
     expect(text).toMatch(/settlement_backlog\{[^}]*status="pending"[^}]*\} 1/);
     expect(text).toMatch(/settlement_oldest_seconds\{[^}]*status="pending"/);
-    // The open transactions, the backlog and the pauses.
-    expect(queries).toBe(3);
+    // Open transactions, backlog, pauses, keys, moved amounts, differences and passes.
+    expect(queries).toBe(7);
     await saleWorker(sale).settle();
   });
 

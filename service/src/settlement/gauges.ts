@@ -1,82 +1,121 @@
-import { Gauge } from 'prom-client';
 import type { Context } from '../context.ts';
-import { countOpenTransactions } from '../operator/status.ts';
-import { type Backlog, listBacklog } from './backlog-store.ts';
+import { countOpenTransactions, readKeys } from '../operator/status.ts';
+import { listBacklog, listMovedAmounts } from './backlog-store.ts';
 import { listPauses } from './pause-store.ts';
+import { countDifferences, listPasses } from './reconcile-pass-store.ts';
+import { registerScraped, shareRead } from './scraped-gauge.ts';
 
 type Parts = Pick<Context, 'db' | 'metrics'>;
-type Sample = { labels: Record<string, string>; value: number };
 
 /**
  * Registers metrics that are read from the database when they are scraped. Every node therefore reports the same
  * values, whether it holds a lease, is blocked or has no operator key at all.
  */
-export function registerSettlementGauges(ctx: Parts, chains: readonly string[]): void {
-  // The metrics of one scrape share one read.
-  let reading: Promise<Backlog[]> | null = null;
-  const readBacklog = (): Promise<Backlog[]> => {
-    reading ??= listBacklog(ctx.db).finally(() => {
-      reading = null;
-    });
-    return reading;
-  };
+export function registerSettlementGauges(
+  { db, metrics: { registry } }: Parts,
+  chains: readonly string[],
+): void {
+  const readBacklog = shareRead(() => listBacklog(db));
+  const readKeyStates = shareRead(() => readKeys(db));
   const none = chains.map((chain) => ({ labels: { chain }, value: 0 }));
-  register(
-    ctx,
-    'causeway_settlement_open_transactions',
-    'Operator transactions that are not confirmed yet.',
-    ['chain'],
+  registerScraped(
+    registry,
+    {
+      name: 'causeway_settlement_open_transactions',
+      help: 'Operator transactions that are not confirmed yet.',
+      labels: ['chain'],
+    },
     async () => {
-      const open = await countOpenTransactions(ctx.db);
+      const open = await countOpenTransactions(db);
       return [...none, ...open.map(({ chain, count }) => ({ labels: { chain }, value: count }))];
     },
   );
-  register(
-    ctx,
-    'causeway_settlement_backlog',
-    'Participations that settlement has yet to finish.',
-    ['chain', 'status'],
+  registerScraped(
+    registry,
+    {
+      name: 'causeway_settlement_backlog',
+      help: 'Participations that settlement has yet to finish.',
+      labels: ['chain', 'status'],
+    },
     async () =>
-      (await readBacklog()).map(({ chain, status, count }) => ({
-        labels: { chain, status },
-        value: count,
-      })),
+      (await readBacklog()).map(({ chain, status, count }) => ({ labels: { chain, status }, value: count })),
   );
-  register(
-    ctx,
-    'causeway_settlement_oldest_seconds',
-    'Seconds since the last change of the oldest participation that settlement has yet to finish.',
-    ['chain', 'status'],
+  registerScraped(
+    registry,
+    {
+      name: 'causeway_settlement_oldest_seconds',
+      help: 'Seconds since the last change of the oldest participation that settlement has yet to finish.',
+      labels: ['chain', 'status'],
+    },
     async () =>
       (await readBacklog()).map(({ chain, status, oldest_seconds }) => ({
         labels: { chain, status },
         value: oldest_seconds,
       })),
   );
-  register(
-    ctx,
-    'causeway_settlement_paused',
-    'Chains and offers whose settlement is paused, by reason.',
-    ['subject', 'reason'],
-    async () =>
-      (await listPauses(ctx.db)).map(({ subject, reason }) => ({ labels: { subject, reason }, value: 1 })),
-  );
-}
-
-function register(
-  { metrics }: Parts,
-  name: string,
-  help: string,
-  labelNames: string[],
-  read: () => Promise<Sample[]>,
-): void {
-  new Gauge({
-    ...{ name, help, labelNames, registers: [metrics.registry] },
-    async collect() {
-      // Reports no values while the database is unavailable, because stale ones would mislead.
-      const samples = await read().catch(() => []);
-      this.reset();
-      for (const { labels, value } of samples) this.set(labels, value);
+  registerScraped(
+    registry,
+    {
+      name: 'causeway_settlement_paused',
+      help: 'Chains and offers whose settlement is paused, by reason.',
+      labels: ['subject', 'reason'],
     },
-  });
+    async () =>
+      (await listPauses(db)).map(({ subject, reason }) => ({ labels: { subject, reason }, value: 1 })),
+  );
+  registerScraped(
+    registry,
+    {
+      name: 'causeway_settlement_last_round_timestamp_seconds',
+      help: 'When a node last completed a settlement round with a key.',
+      labels: ['chain', 'address'],
+    },
+    async () =>
+      (await readKeyStates()).flatMap(({ chain, address, goodRoundSeconds }) =>
+        goodRoundSeconds === null ? [] : [{ labels: { chain, address }, value: goodRoundSeconds }],
+      ),
+  );
+  registerScraped(
+    registry,
+    {
+      name: 'causeway_settlement_lease_holder',
+      help: 'The node that holds the lease of a key. No sample if no living node holds it.',
+      labels: ['chain', 'address', 'node'],
+    },
+    async () =>
+      (await readKeyStates()).flatMap(({ chain, address, holder }) =>
+        holder === null ? [] : [{ labels: { chain, address, node: String(holder) }, value: 1 }],
+      ),
+  );
+  registerScraped(
+    registry,
+    {
+      name: 'causeway_operator_value_spent',
+      help: 'What a key has signed to move of a token in 24 hours, in its smallest unit.',
+      labels: ['chain', 'address', 'token'],
+    },
+    async () =>
+      (await listMovedAmounts(db)).map(({ amount, ...labels }) => ({ labels, value: Number(amount) })),
+  );
+  registerScraped(
+    registry,
+    {
+      name: 'causeway_reconcile_differences',
+      help: 'Differences between the chain and the database that no operator has accepted, by offer.',
+      labels: ['offer'],
+    },
+    async () => (await countDifferences(db)).map(({ offer, count }) => ({ labels: { offer }, value: count })),
+  );
+  registerScraped(
+    registry,
+    {
+      name: 'causeway_reconcile_last_pass_timestamp_seconds',
+      help: 'When a comparison of the chain and the database last ended.',
+      labels: ['chain'],
+    },
+    async () =>
+      (await listPasses(db)).flatMap(({ chain, finishedSeconds }) =>
+        finishedSeconds === null ? [] : [{ labels: { chain }, value: finishedSeconds }],
+      ),
+  );
 }

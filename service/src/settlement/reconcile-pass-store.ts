@@ -26,7 +26,11 @@ export async function claimPass(
 }
 
 export async function finishPass(tx: Db, chain: string, toBlock: bigint): Promise<void> {
-  await tx.updateTable('reconcile_passes').set({ to_block: toBlock }).where('chain', '=', chain).execute();
+  await tx
+    .updateTable('reconcile_passes')
+    .set({ to_block: toBlock, finished_at: sql<string>`now()` })
+    .where('chain', '=', chain)
+    .execute();
 }
 
 /** Stores new differences, and forgets accepted ones that no longer exist. Returns those that nobody has accepted. */
@@ -78,4 +82,40 @@ export async function listOpenTargets(db: Db, chain: string): Promise<Set<string
     .where('state', '=', 'open')
     .execute();
   return new Set(rows.map(({ target }) => target));
+}
+
+export type Pass = {
+  chain: string;
+  toBlock: bigint | null;
+  finishedAt: string | null;
+  /** Seconds since the epoch. */
+  finishedSeconds: number | null;
+};
+
+/** Returns the last pass of every chain. */
+export async function listPasses(db: Db): Promise<Pass[]> {
+  const { rows } = await sql<Pass>`
+    select chain, to_block as "toBlock", finished_at as "finishedAt",
+      extract(epoch from finished_at)::float8 as "finishedSeconds"
+    from reconcile_passes order by chain`.execute(db);
+  return rows;
+}
+
+/** Counts the differences that nobody has accepted, for every offer with a contract. */
+export async function countDifferences(db: Db): Promise<{ offer: string; count: number }[]> {
+  const { rows } = await sql<{ offer: string; count: number }>`
+    select o.slug as offer, (select count(*)::int from reconcile_differences d
+      where o.id::text = any(d.offer_ids) and d.accepted_at is null) as count
+    from offers o where exists (select from offer_contracts c where c.offer_id = o.id) order by o.slug`.execute(
+    db,
+  );
+  return rows;
+}
+
+/** Returns the chains on which an offer has contracts or participations. */
+export async function listChainsOf(db: Db, offerId: string): Promise<string[]> {
+  const { rows } = await sql<{ chain: string }>`
+    select chain from offer_contracts where offer_id = ${offerId}
+    union select chain from participations where offer_id = ${offerId} order by chain`.execute(db);
+  return rows.map(({ chain }) => chain);
 }

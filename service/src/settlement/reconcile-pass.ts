@@ -8,7 +8,13 @@ import { startInterval } from '../jobs/interval.ts';
 import { type AlertGauges, type Alerts, createAlerts } from './alerts.ts';
 import { pauseOffers } from './pause.ts';
 import type { StoredDifference } from './reconcile-pass-store.ts';
-import { claimPass, finishPass, listOpenTargets, replaceDifferences } from './reconcile-pass-store.ts';
+import {
+  claimPass,
+  finishPass,
+  listDifferences,
+  listOpenTargets,
+  replaceDifferences,
+} from './reconcile-pass-store.ts';
 import { planReconcile, type ReconcilePlan } from './reconcile-plan.ts';
 import { compareTotals } from './reconcile-report.ts';
 import { compareReceipts } from './reconcile-solana.ts';
@@ -55,35 +61,50 @@ export function reconcileFunds(ctx: Parts, chain: EvmChain, options: PassOptions
 type PassOptions = { seconds: number; delayMs?: number; alerts?: Alerts | undefined };
 
 /**
- * Runs a pass, unless another node has. Pauses every offer with a difference that two looks found and that no operator
- * has accepted. A chain that cannot be read throws and pauses nothing.
+ * Runs a pass, unless another node has, and reports the known differences: whichever node found them, every node shows
+ * the same alerts.
  */
 async function runPass<Chain extends { name: string }>(
-  { db, log }: Parts,
+  ctx: Parts,
   chain: Chain,
-  look: (db: Db, chain: Chain, after: bigint | null) => Promise<Look>,
+  look: LookAt<Chain>,
   { seconds, delayMs = RECHECK_DELAY_MS, alerts }: PassOptions,
 ): Promise<void> {
-  const claimed = await claimPass(db, chain.name, seconds);
-  if (claimed === null) return;
-  const first = await look(db, chain, claimed.toBlock);
+  const claimed = await claimPass(ctx.db, chain.name, seconds);
+  if (claimed !== null) await compare(ctx, chain, (db) => look(db, chain, claimed.toBlock), delayMs);
+  const open = await listDifferences(ctx.db, chain.name);
+  for (const { message } of open) alerts?.raise('unreconciled', message);
+  await alerts?.report(async () => open.length);
+}
+
+type LookAt<Chain> = (db: Db, chain: Chain, after: bigint | null) => Promise<Look>;
+
+/**
+ * Looks at a chain, and again if there are differences. Pauses every offer with a difference that two looks found and that no operator
+ * has accepted. A chain that cannot be read throws and pauses nothing.
+ */
+async function compare(
+  { db, log }: Parts,
+  { name }: { name: string },
+  look: (db: Db) => Promise<Look>,
+  delayMs: number,
+): Promise<void> {
+  const first = await look(db);
   let confirmed: StoredDifference[] = [];
   if (first.differences.length > 0) {
     await sleep(delayMs);
-    const second = new Set((await look(db, chain, claimed.toBlock)).differences.map(({ key }) => key));
+    const second = new Set((await look(db)).differences.map(({ key }) => key));
     confirmed = first.differences.filter(({ key }) => second.has(key));
   }
   const open = await db.transaction().execute(async (tx) => {
-    await finishPass(tx, chain.name, first.toBlock);
-    return replaceDifferences(tx, chain.name, confirmed);
+    await finishPass(tx, name, first.toBlock);
+    return replaceDifferences(tx, name, confirmed);
   });
   for (const { offerIds, participationIds, hashes, message } of open) {
     const named = { participation_ids: participationIds, transaction_hashes: hashes };
-    log.error({ chain: chain.name, ...named }, `the chain and the database differ: ${message}`);
-    alerts?.raise('unreconciled', message);
+    log.error({ chain: name, ...named }, `the chain and the database differ: ${message}`);
     await pauseOffers({ db, log }, offerIds, message);
   }
-  await alerts?.report(async () => open.length);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { Blocked } from '../operator/blocked.ts';
-import { type Lease, LeaseLost, takeLease } from '../operator/lease.ts';
+import { completeRound, type Lease, LeaseLost, takeLease } from '../operator/lease.ts';
 import { countUnsettled } from './backlog-store.ts';
 import { commitNext } from './commit.ts';
 import { checkPrepared } from './prepared.ts';
@@ -59,6 +59,7 @@ async function withAlerts(worker: SettlementWorker, work: (lease: Lease) => Prom
   }
   try {
     await work(lease);
+    await completeRound(ctx.db, lease);
   } catch (error) {
     if (error instanceof LeaseLost) return false;
     if (!(error instanceof Blocked)) {

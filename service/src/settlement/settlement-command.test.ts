@@ -6,6 +6,8 @@ import { commandConfig, saleWorker, UNIT } from '../../test/support/sale.ts';
 import { forgetTransaction, useSale } from '../../test/support/settlement.ts';
 import type { Config } from '../config.ts';
 import { runOperator } from './operator-command.ts';
+import { resumeSettlement } from './pause.ts';
+import { reconcileFunds } from './reconcile-pass.ts';
 import { runSettlement } from './settlement-command.ts';
 
 const sale = useSale();
@@ -53,9 +55,76 @@ describe('settlement', () => {
   test('rejects unknown names, commands and options, and changes nothing', async () => {
     await expect(run(runSettlement, 'pause', 'nonsense')).rejects.toThrow('neither a chain nor the slug');
     await expect(run(runSettlement, 'dance')).rejects.toThrow('status, pause and resume');
-    await expect(run(runSettlement, 'status', 'x')).rejects.toThrow('no argument');
+    await expect(run(runSettlement, 'status', 'nonsense')).rejects.toThrow('neither a chain nor the slug');
+    await expect(run(runSettlement, 'status', '--dry-run')).rejects.toThrow('changes nothing');
     await expect(run(runSettlement, 'resume', '--message', 'x')).rejects.toThrow('--message');
     expect(JSON.parse(await run(runSettlement, 'status')).paused).toEqual([]);
+  });
+});
+
+describe('settlement status', () => {
+  const status = async (...args: string[]) => JSON.parse(await run(runSettlement, 'status', ...args));
+
+  test('shows backlog, lease, last round, balance and stuck transactions, without a private key', async () => {
+    expect(config.operatorKey).toBeNull();
+    const { id } = await sale.participate(sale.buyer(4), 2n * UNIT);
+    sale.pauseMining();
+    await saleWorker(sale).round();
+    await sale.app.ctx.pool.query(
+      "update operator_transactions set inserted_at = now() - interval '1 hour' where state = 'open'",
+    );
+    for (const subject of [[], ['ethereum_sepolia'], ['harbour-sale']]) {
+      const { backlog, chains } = await status(...subject);
+      expect(backlog).toMatchObject([{ chain: 'ethereum_sepolia', status: 'submitted', count: 1 }]);
+      expect(chains).toHaveLength(1);
+      const [key] = chains[0].keys;
+      expect(key.lease.held_by_node).toBe(sale.app.ctx.node);
+      expect(key.last_round_at).toMatch(/^20/);
+      expect(BigInt(key.balance)).toBeGreaterThan(0n);
+      expect(key).toMatchObject({ nonce_gap: 1, open_transactions: 1 });
+      expect(key.balance_days).toBeGreaterThan(0);
+      expect(key.stuck_transactions).toMatchObject([{ kind: 'commit' }]);
+      expect(key.stuck_transactions[0].age_seconds).toBeGreaterThanOrEqual(3_600);
+    }
+    expect(await status('solana_mainnet')).toEqual({
+      ...{ paused: [], backlog: [] },
+      chains: [
+        {
+          ...{ chain: 'solana_mainnet', keys: [] },
+          reconciliation: { finished_at: null, to_block: null, differences: [] },
+        },
+      ],
+    });
+    await sale.mine(1);
+    await saleWorker(sale).settle();
+    expect(await sale.statusOf(id)).toBe('completed');
+    expect((await status()).chains[0].keys[0]).toMatchObject({
+      open_transactions: 0,
+      stuck_transactions: [],
+    });
+  });
+
+  test('shows the differences of the last reconciliation of a chain and of an offer, and who is paused', async () => {
+    const { db, pool } = sale.app.ctx;
+    await pool.query('update participations set amount = amount + 1');
+    const evm = sale.app.ctx.chains.evm('ethereum_sepolia');
+    await reconcileFunds(sale.app.ctx, evm, { seconds: 0, delayMs: 1 });
+    for (const subject of ['ethereum_sepolia', 'harbour-sale']) {
+      const { chains, paused } = await status(subject);
+      expect(chains[0].reconciliation.finished_at).toMatch(/^20/);
+      expect(chains[0].reconciliation.differences[0]).toMatchObject({ offers: ['harbour-sale'] });
+      expect(paused).toMatchObject(subject === 'harbour-sale' ? [{ reason: 'unreconciled' }] : []);
+    }
+    await pool.query('update participations set amount = amount - 1');
+    await resumeSettlement({ db }, 'harbour-sale');
+    expect((await status('harbour-sale')).chains[0].reconciliation.differences).toEqual([]);
+  });
+
+  test('answers without a chain that can be read', async () => {
+    const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+    await runSettlement({ ...config, rpcUrls: { ethereum_sepolia: ['http://127.0.0.1:9'] } }, ['status']);
+    const { chains } = JSON.parse(log.mock.calls.flat().join());
+    expect(chains[0].keys[0]).toMatchObject({ balance: null, balance_days: null, nonce_gap: null });
   });
 });
 

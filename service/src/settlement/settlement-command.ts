@@ -1,26 +1,28 @@
 import { parseArgs } from 'node:util';
+import { openChains } from '../chain/open-chains.ts';
 import type { Config } from '../config.ts';
+import { rehearse } from '../db/rehearse.ts';
 import { ApiError } from '../errors.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
-import { runCommand } from '../operations/run-command.ts';
-import { listBacklog } from './backlog-store.ts';
-import { findSubject, pauseSettlement, resumeSettlement } from './pause.ts';
-import { listPauses } from './pause-store.ts';
+import { type CommandContext, runCommand } from '../operations/run-command.ts';
+import { pauseSettlement, resumeSettlement } from './pause.ts';
+import { readSettlementStatus } from './status.ts';
 
 export const SETTLEMENT_HELP: CommandHelp = {
   usage: [
-    'settlement status',
+    'settlement status [CHAIN|OFFER]',
     'settlement pause [CHAIN|OFFER] [--message TEXT] [--dry-run]',
     'settlement resume [CHAIN|OFFER] [--dry-run]',
   ],
   description:
-    'Shows and controls settlement. status prints the pauses and what is waiting per chain and status. pause stops new commits and refunds of a chain, of an offer (by its slug) or of everything; signed transactions are still followed to their end. resume ends a pause. If the service began the pause because the chain and the database differ, run causeway operator reconcile first.',
+    'Shows and controls settlement. status prints as JSON, for everything, one chain or one offer, the pauses, what is waiting per chain and status with the age of the oldest, and for every key its lease, last good round, balance, open and stuck transactions; differences of the last reconciliation are listed per chain. It needs no private key. pause stops new commits and refunds of a chain, of an offer (by its slug) or of everything; signed transactions are still followed to their end. resume ends a pause. If the service began the pause because the chain and the database differ, run causeway operator reconcile first.',
   options: {
     '--message TEXT': 'Reason for the pause, shown by status.',
     '--dry-run': 'Only print what would change.',
   },
   examples: {
-    'settlement status': 'Show pauses and backlog',
+    'settlement status': 'Show pauses, backlog, keys and differences',
+    'settlement status harbour-sale': 'Show one offer',
     'settlement pause harbour-sale --message "audit"': 'Pause one offer',
     'settlement resume ethereum_mainnet': 'Resume a chain',
   },
@@ -33,33 +35,43 @@ export async function runSettlement(config: Config, args: string[]): Promise<voi
   const [name = '', subject = null, ...more] = positionals;
   if (name !== 'status' && name !== 'pause' && name !== 'resume')
     throw new UsageError('settlement requires one of the commands status, pause and resume');
-  if (more.length > 0 || (name === 'status' && subject !== null))
-    throw new UsageError(
-      `settlement ${name} takes ${name === 'status' ? 'no argument' : 'one chain or offer'}`,
-    );
+  if (more.length > 0) throw new UsageError(`settlement ${name} takes one chain or offer`);
+  if (name === 'status' && values['dry-run'] !== undefined)
+    throw new UsageError('settlement status does not take --dry-run, because it changes nothing');
   if (name !== 'pause' && values.message !== undefined)
     throw new UsageError('only settlement pause takes --message');
   await runCommand(config, async (ctx) => {
-    if (name === 'status') {
-      const status = { paused: await listPauses(ctx.db), backlog: await listBacklog(ctx.db) };
-      console.log(JSON.stringify(status, null, 2));
-      return;
-    }
-    const label = subject ?? 'settlement';
     try {
-      if (values['dry-run'] === true) {
-        await findSubject(ctx.db, subject);
-        console.log(`${label} would be ${name}d`);
-        return;
-      }
-      const isChanged = await (name === 'pause'
-        ? pauseSettlement(ctx, subject, values.message ?? 'by an operator')
-        : resumeSettlement(ctx, subject));
-      const unchanged = name === 'pause' ? 'is paused already' : 'is not paused';
-      console.log(`${label} ${isChanged ? `${name}d` : unchanged}`);
+      if (name === 'status') await showStatus(config, ctx, subject);
+      else if (values['dry-run'] === true)
+        await rehearse(ctx.db, (db) => change({ ...ctx, db }, name, subject, 'would be'));
+      else await change(ctx, name, subject, 'was', values.message);
     } catch (error) {
       if (!(error instanceof ApiError && error.code === 'not_found')) throw error;
       throw new UsageError(`${subject} is neither a chain nor the slug of an offer`);
     }
   });
+}
+
+async function showStatus(config: Config, { db }: CommandContext, subject: string | null): Promise<void> {
+  const chains = openChains({ urls: config.rpcUrls });
+  try {
+    console.log(JSON.stringify(await readSettlementStatus(db, chains, subject), null, 2));
+  } finally {
+    await chains.close();
+  }
+}
+
+async function change(
+  ctx: CommandContext,
+  name: 'pause' | 'resume',
+  subject: string | null,
+  mood: 'was' | 'would be',
+  message = 'by an operator',
+): Promise<void> {
+  const isChanged = await (name === 'pause'
+    ? pauseSettlement(ctx, subject, message)
+    : resumeSettlement(ctx, subject));
+  const unchanged = name === 'pause' ? 'is paused already' : 'is not paused';
+  console.log(`${subject ?? 'settlement'} ${isChanged ? `${mood} ${name}d` : unchanged}`);
 }

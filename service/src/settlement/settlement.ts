@@ -7,6 +7,7 @@ import { type AlertGauges, createAlertGauges, createAlerts } from './alerts.ts';
 import { countUnsettled } from './backlog-store.ts';
 import { createEvmWorker } from './evm-driver.ts';
 import { registerSettlementGauges } from './gauges.ts';
+import { registerKeyGauges } from './key-gauges.ts';
 import { startReconciling } from './reconcile-pass.ts';
 import { listRetiredSolanaWorkers, listRetiredWorkers } from './retired-keys.ts';
 import { followRetired, type Round, runRound } from './round.ts';
@@ -37,6 +38,7 @@ export async function startSettlement(
   const gauges = createAlertGauges(ctx.metrics.registry);
   const chains = [...ctx.chains.all(), ...ctx.chains.allSolana()].map(({ name }) => name);
   registerSettlementGauges(ctx, chains);
+  registerKeyGauges(ctx);
   const loops = [
     ...(await startEvm(ctx, gauges, timings)),
     ...(await startSolana(ctx, gauges, receiptTimings)),

@@ -5,7 +5,11 @@ import type { Endpoint, RpcCall, RpcReply } from './endpoint.ts';
 export type Head = { network: string; number: bigint; timestamp: number };
 
 /** What one endpoint reports about itself. */
-export type EndpointHead = Head & { provider: string };
+export type EndpointHead = Head & {
+  provider: string;
+  /** The position of its URL in the configured list, from 0. */
+  position: number;
+};
 
 /** How to ask a node for its head. */
 export type HeadQuery = {
@@ -41,7 +45,10 @@ export async function surveyEndpoints(
   { network, query, maxLagSeconds, now }: SurveyOptions,
 ): Promise<EndpointHead[]> {
   const found = await Promise.all(
-    endpoints.map(async (endpoint) => ({ endpoint, head: await readHead(endpoint, query) })),
+    endpoints.map(async (endpoint, position) => ({
+      endpoint,
+      head: await readHead(endpoint, position, query),
+    })),
   );
   const latest = now() / 1000 + MAX_FUTURE_SECONDS;
   const isPlausible = (head: EndpointHead) =>
@@ -57,11 +64,15 @@ export async function surveyEndpoints(
 }
 
 /** Returns null if the endpoint does not answer. Errors that it reports about these calls count as no answer. */
-async function readHead(endpoint: Endpoint, { requests, read }: HeadQuery): Promise<EndpointHead | null> {
+async function readHead(
+  endpoint: Endpoint,
+  position: number,
+  { requests, read }: HeadQuery,
+): Promise<EndpointHead | null> {
   try {
     const replies = await Promise.all(requests.map((calls) => endpoint.post(calls, SURVEY_TIMEOUT_MS)));
     const head = read(replies.flat().map(resultOrNull));
-    return head && { provider: endpoint.provider, ...head };
+    return head && { provider: endpoint.provider, position, ...head };
   } catch (error) {
     if (error instanceof UpstreamFailure) return null;
     throw error;

@@ -1,0 +1,38 @@
+import { sql } from 'kysely';
+import type { Db } from './pool.ts';
+
+/**
+ * Runs `work` in a transaction that is always rolled back, so that a dry run applies the same rules as the command and
+ * changes nothing. Transactions that `work` begins become savepoints. Rows that it changes are locked until it ends.
+ */
+export async function rehearse<T>(db: Db, work: (db: Db) => Promise<T>): Promise<T> {
+  const tx = await db.startTransaction().execute();
+  try {
+    return await work(nestTransactions(tx));
+  } finally {
+    await tx.rollback().execute();
+  }
+}
+
+function nestTransactions(tx: Db): Db {
+  const nested: Db = new Proxy(tx, {
+    get: (target, name) => {
+      if (name === 'transaction') return () => builder;
+      const value = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  const builder = {
+    setIsolationLevel: () => builder,
+    execute: async <T>(work: (tx: Db) => Promise<T>): Promise<T> => {
+      await sql`savepoint rehearsal`.execute(tx);
+      try {
+        return await work(nested);
+      } catch (error) {
+        await sql`rollback to savepoint rehearsal`.execute(tx);
+        throw error;
+      }
+    },
+  };
+  return nested;
+}

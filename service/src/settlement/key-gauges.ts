@@ -1,0 +1,140 @@
+import type { EvmChain } from '../chain/evm/client.ts';
+import { providerName } from '../chain/rpc/provider-name.ts';
+import type { SolanaChain } from '../chain/solana/client.ts';
+import type { Config } from '../config.ts';
+import type { Context } from '../context.ts';
+import { coinsOf, daysLeft, readKeyOnChain, readKeys } from '../operator/status.ts';
+import { registerScraped, shareRead } from './scraped-gauge.ts';
+
+type Parts = Pick<Context, 'db' | 'metrics' | 'chains' | 'clock' | 'config'>;
+type AnyChain = EvmChain | SolanaChain;
+
+/**
+ * Registers metrics of the operator's keys and of the RPC endpoints, which are read from the chains when they are scraped. A
+ * chain that does not answer has no samples, and an endpoint that does not answer has a head of infinite age.
+ */
+export function registerKeyGauges({ db, metrics: { registry }, chains, clock, config }: Parts): void {
+  const all: AnyChain[] = [...chains.all(), ...chains.allSolana()];
+  const readStates = shareRead(() => readKeys(db));
+  const readOnChain = shareRead(async () => {
+    const found = (await readStates()).map(async (key) => {
+      const chain = all.find(({ name }) => name === key.chain);
+      const onChain = chain && (await readKeyOnChain(chain, key.address).catch(() => undefined));
+      return chain === undefined || onChain === undefined ? [] : [{ ...key, ...onChain, onChain: chain }];
+    });
+    return (await Promise.all(found)).flat();
+  });
+  registerScraped(
+    registry,
+    {
+      name: 'causeway_operator_balance',
+      help: 'What a key has to pay for transactions, in ether or SOL.',
+      labels: ['chain', 'address'],
+    },
+    async () =>
+      (await readOnChain()).map(({ chain, address, balance, onChain }) => ({
+        labels: { chain, address },
+        value: coinsOf(onChain, balance),
+      })),
+  );
+  registerScraped(
+    registry,
+    {
+      name: 'causeway_operator_balance_days',
+      help: 'For how many days the balance of a key lasts at what it spent in the last 24 hours.',
+      labels: ['chain', 'address'],
+    },
+    async () =>
+      (await readOnChain()).map(({ chain, address, balance, spent }) => ({
+        labels: { chain, address },
+        value: daysLeft(balance, spent),
+      })),
+  );
+  registerScraped(
+    registry,
+    {
+      name: 'causeway_operator_nonce_gap',
+      help: 'The next nonce of a key less its nonce on chain: unmined transactions, or below 0 if something else used the key.',
+      labels: ['chain', 'address'],
+    },
+    async () =>
+      (await readOnChain()).flatMap(({ chain, address, nextNonce, nonce }) =>
+        nextNonce === null || nonce === null
+          ? []
+          : [{ labels: { chain, address }, value: Number(nextNonce - nonce) }],
+      ),
+  );
+  registerScraped(
+    registry,
+    {
+      name: 'causeway_operator_gas_spent',
+      help: 'What a key has spent on transactions in 24 hours, in ether or SOL. Open ones count with their maximum cost.',
+      labels: ['chain', 'address'],
+    },
+    async () =>
+      (await readStates()).flatMap(({ chain, address, spent }) => {
+        const known = all.find(({ name }) => name === chain);
+        return known === undefined ? [] : [{ labels: { chain, address }, value: coinsOf(known, spent) }];
+      }),
+  );
+  registerScraped(
+    registry,
+    {
+      name: 'causeway_operator_gas_limit',
+      help: 'The most that a key may spend on transactions in 24 hours, in ether or SOL.',
+      labels: ['chain'],
+    },
+    async () =>
+      all.flatMap((chain) => {
+        const limit = gasLimitOf(config, chain);
+        return limit === null ? [] : [{ labels: { chain: chain.name }, value: coinsOf(chain, limit) }];
+      }),
+  );
+  registerScraped(
+    registry,
+    {
+      name: 'causeway_operator_value_limit',
+      help: 'The most that a key may move of a token in 24 hours, in its smallest unit, by OPERATOR_POLICY_FILE.',
+      labels: ['chain', 'token'],
+    },
+    async () =>
+      all.flatMap((chain) =>
+        [...(policyOf(config, chain)?.dailyAmounts ?? [])].map(([token, amount]) => ({
+          labels: { chain: chain.name, token },
+          value: Number(amount),
+        })),
+      ),
+  );
+  registerScraped(
+    registry,
+    {
+      name: 'causeway_rpc_head_age_seconds',
+      help: 'The age of the newest block that an RPC endpoint reports. Endpoints are numbered in the order of RPC_URL_….',
+      labels: ['chain', 'provider', 'endpoint'],
+    },
+    async () => (await Promise.all(all.map((chain) => readHeadAges(chain, config, clock.now())))).flat(),
+  );
+}
+
+async function readHeadAges({ name, rpc }: AnyChain, { rpcUrls }: Config, now: number) {
+  const heads = await rpc.survey();
+  return (rpcUrls[name] ?? []).map((url, position) => {
+    const head = heads.find((each) => each.position === position);
+    return {
+      labels: { chain: name, provider: providerName(url), endpoint: String(position + 1) },
+      value: head === undefined ? Number.POSITIVE_INFINITY : now / 1000 - head.timestamp,
+    };
+  });
+}
+
+function policyOf({ operatorKey, solanaKey }: Config, { facts }: AnyChain) {
+  return facts.chainId === null ? solanaKey?.policy?.get('solana') : operatorKey?.policy?.get(facts.chainId);
+}
+
+/** Returns the lower of the two limits: the setting for EVM chains, and the policy file. */
+function gasLimitOf(config: Config, chain: AnyChain): bigint | null {
+  const byPolicy = policyOf(config, chain)?.dailyFee ?? null;
+  const bySetting = chain.facts.chainId === null ? null : config.operatorDailyLimit;
+  if (byPolicy === null || bySetting === null) return byPolicy ?? bySetting;
+  return byPolicy < bySetting ? byPolicy : bySetting;
+}
