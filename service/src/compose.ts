@@ -9,7 +9,7 @@ import type { Context } from './context.ts';
 import { claimSecrets } from './db/installation.ts';
 import { assertListening, openListener } from './db/listen.ts';
 import { nodeLockStatement } from './db/node.ts';
-import { type Db, type OpenPool, openPool, pingDatabase } from './db/pool.ts';
+import { type Db, openPool, pingDatabase } from './db/pool.ts';
 import { createSessionCheck } from './db/session-check.ts';
 import { openDocuseal } from './documents/docuseal.ts';
 import { unconfiguredDocuments } from './documents/unconfigured.ts';
@@ -105,7 +105,9 @@ export async function buildContext({
     openPiiFacts: createFactsOpener(sealing),
     pool,
     db,
+    statements: database.statements,
     taggedDb: tagged,
+    laneOf: database.laneOf,
     listener,
     node,
     limiter: limits.limiter,
@@ -188,7 +190,7 @@ export async function buildContext({
       offers: await createCatalogue(base),
       forPartner: (partnerId) => partnerContext(partnerId),
     };
-    const partnerContext = sharePartners(ctx, database.laneOf);
+    const partnerContext = sharePartners(ctx);
     return { ctx, close };
   } catch (error) {
     await close();
@@ -199,7 +201,7 @@ export async function buildContext({
 const MAX_PARTNER_CONTEXTS = 1_000;
 
 /** Gives each partner its lane to the database and to the providers. Copying the context per request would be slow. */
-function sharePartners(ctx: Context, laneOf: OpenPool['laneOf']): Context['forPartner'] {
+function sharePartners(ctx: Context): Context['forPartner'] {
   const { identity, documents, venue } = ctx;
   const queues = {
     identity: createCallQueue('identity'),
@@ -208,10 +210,11 @@ function sharePartners(ctx: Context, laneOf: OpenPool['laneOf']): Context['forPa
   };
   const contexts = new Map<string, Context>();
   const createContext = (lane: string): Context => {
-    const { db, tagged } = laneOf(lane);
+    const { db, tagged, statements } = ctx.laneOf(lane);
     return {
       ...ctx,
       db,
+      statements,
       taggedDb: tagged,
       commitReply: (work) => db.transaction().execute(work),
       identity: inLane(

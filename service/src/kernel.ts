@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Listener } from './db/listen.ts';
-import type { Db } from './db/pool.ts';
+import type { Db, Lane, Queryable } from './db/pool.ts';
 import type { TransactionTags } from './db/tagged-transactions.ts';
 import type { Deadlines } from './http/deadline.ts';
 import type { FailedAuthentication } from './http/failed-authentication.ts';
@@ -28,10 +28,15 @@ export type Kernel = {
   clock: Clock;
   random: Random;
   sealing: Sealing;
+  /** Bypasses the lanes of partners. */
   pool: pg.Pool;
   db: Db;
+  /** For hand-written statements. */
+  statements: Queryable;
   /** Returns the same database, but its transactions record in the audit log who caused them. */
   taggedDb(tags: TransactionTags): Db;
+  /** Returns the database for the requests of one network or client, where the partner is not known yet. */
+  laneOf(lane: string): Lane;
   listener: Listener;
   /** The id of this process among the nodes that share the database. */
   node: number;

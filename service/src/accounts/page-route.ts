@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { forRequest } from '../http/for-request.ts';
+import { clientNetwork } from '../http/network.ts';
 import { pluginHooks } from '../http/request-log.ts';
 import { type PageSources, pageHeaders } from '../pages/headers.ts';
 import { type Page, renderPage } from '../pages/layout.ts';
@@ -53,7 +54,7 @@ export function addPageRoute(
       const query = request.query as Record<string, unknown>;
       const form = method === 'POST' ? readForm(request.body, fields) : {};
       if (method === 'POST') checkCsrf(ctx, request, browser, form.csrf);
-      const response = await ctx.oauth.within(request.id, () =>
+      const response = await ctx.oauth.within({ id: request.id, lane: clientNetwork(request) }, () =>
         handle(forRequest(ctx, { id: request.id }), browser, { query, form, request }),
       );
       return sendResponse(ctx, reply, response);

@@ -29,7 +29,7 @@ export const SERVICE = {
   ),
   PARTNER_CONCURRENCY: setting(
     integer(1, 100_000),
-    'The maximum number of requests per partner that a node handles concurrently. Further requests wait in order of arrival, so that one partner cannot use up all connections.',
+    'The maximum number of requests per partner, and of OAuth requests per client, that a node handles concurrently. Further requests wait in order of arrival, so that one partner cannot use up all connections.',
     { default: '100' },
   ),
   MAX_EVENT_LOOP_LAG_MS: setting(

@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import { createFairQueue } from '../jobs/fair-queue.ts';
+import { createFairQueue, type FairQueue } from '../jobs/fair-queue.ts';
 import { columnTypes } from './column-types.ts';
 import { followPrimary, openHosts, retryOnOtherHosts } from './hosts.ts';
 import { notifyOnCommit } from './notify.ts';
@@ -23,16 +23,23 @@ export interface PoolOptions {
 /** The database or a transaction. */
 export type Db = Kysely<Database>;
 
-export type Lane = Pick<OpenPool, 'db' | 'tagged'>;
+/** Runs hand-written statements, such as a pool. */
+export type Queryable = {
+  query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<{ rows: Row[] }>;
+};
+
+export type Lane = Pick<OpenPool, 'db' | 'tagged' | 'statements'>;
 
 export interface OpenPool {
-  /** For hand-written statements; LISTEN needs `listen.ts`. */
+  /** Bypasses the lanes; LISTEN needs `listen.ts`. */
   pool: pg.Pool;
   db: Db;
+  /** For hand-written statements. */
+  statements: Queryable;
   /** Returns the same database with transactions that carry the tags. */
   tagged(tags: TransactionTags): Db;
-  /** Returns the database for one partner. Partners take turns when all connections are in use. */
-  laneOf(partnerId: string): Lane;
+  /** Returns the database for one partner or network. Lanes take turns when all connections are in use. */
+  laneOf(lane: string): Lane;
   /** The number of callers waiting for a connection. */
   waiting(): number;
   close(): Promise<void>;
@@ -69,9 +76,10 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
     timeout: () => new Error('timeout exceeded when trying to connect'),
   });
   const connections = nameStatements(pool, queue);
-  const laneOf = (partnerId: string): Lane => {
-    const dialect = notifyOnCommit(new PostgresDialect({ pool: connections(partnerId) }));
+  const laneOf = (lane: string): Lane => {
+    const dialect = notifyOnCommit(new PostgresDialect({ pool: connections(lane) }));
     return {
+      statements: { query: (statement) => runStatement(pool, queue, lane, statement) },
       db: new Kysely<Database>({ dialect }),
       tagged: (tags) => new Kysely<Database>({ dialect: tagTransactions(dialect, tags) }),
     };
@@ -88,6 +96,23 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
       return closing;
     },
   };
+}
+
+/** Uses the callback of the pool, because the hottest statements come through here: one promise for each. */
+function runStatement<Row extends pg.QueryResultRow>(
+  pool: pg.Pool,
+  queue: FairQueue,
+  lane: string,
+  statement: pg.QueryConfig,
+): Promise<{ rows: Row[] }> {
+  if (!queue.tryTake()) return queue.take(lane).then((leave) => pool.query<Row>(statement).finally(leave));
+  return new Promise((resolve, reject) => {
+    pool.query<Row>(statement, (error: Error | undefined, result) => {
+      queue.release();
+      if (error) reject(error);
+      else resolve(result);
+    });
+  });
 }
 
 /** Applies the settings that `column-types.ts` relies on, regardless of the defaults of the server or the role. */

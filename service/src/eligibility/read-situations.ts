@@ -23,7 +23,7 @@ type User = Pick<UserCaller, 'userId' | 'partnerId'>;
 /** The part of `Context` that reading a situation needs. CLI commands provide it without a running service. */
 export type SituationContext = Pick<
   Context,
-  'pool' | 'clock' | 'config' | 'chains' | 'signatures' | 'openPiiFacts'
+  'statements' | 'clock' | 'config' | 'chains' | 'signatures' | 'openPiiFacts'
 > & { sanctions: Pick<Context['sanctions'], 'has'>; supplier: Pick<Context['supplier'], 'canAdmit'> };
 
 const READ_SITUATION = situationStatement(FACTS_TEXT);
@@ -42,7 +42,7 @@ export async function readSituations(
   needed: ReadonlySet<CheckCode>,
 ): Promise<Situation[]> {
   const capped = options.filter(({ total_token_supply, price_usd }) => total_token_supply && price_usd);
-  const row = await readSituationRow<FactsRow>(ctx.pool, READ_SITUATION, {
+  const row = await readSituationRow<FactsRow>(ctx.statements, READ_SITUATION, {
     userId: user.userId,
     partnerId: user.partnerId,
     optionIds: options.map(({ id }) => id),

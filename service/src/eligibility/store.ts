@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import type { Queryable } from '../db/pool.ts';
 
 export type ProofRow = [
   address: string,
@@ -45,11 +45,11 @@ export type SituationKey = {
 
 /** Returns undefined for an unknown user. */
 export async function readSituationRow<Facts>(
-  pool: pg.Pool,
+  statements: Queryable,
   statement: ReturnType<typeof situationStatement>,
   { userId, partnerId, optionIds, wallet, cappedIds }: SituationKey,
 ): Promise<(Facts & SituationRow) | undefined> {
   const values = [userId, optionIds, partnerId, wallet, cappedIds];
-  const { rows } = await pool.query<Facts & SituationRow>({ ...statement, values });
+  const { rows } = await statements.query<Facts & SituationRow>({ ...statement, values });
   return rows[0];
 }

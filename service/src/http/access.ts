@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../errors.ts';
 
 export const SCOPES = {
@@ -65,8 +66,11 @@ export type UserCaller = Caller & { userId: string };
 
 /** The part of the authorization server that every request needs. */
 export type Guard = {
-  /** Returns the caller of an access token, synchronously if it is cached; null if the token is invalid. */
-  check(token: string): Caller | null | Promise<Caller | null>;
+  /**
+   * Returns the caller of an access token, synchronously if it is cached; null if the token is invalid. Networks take
+   * turns at reading tokens, because the partner is not known before. Without a request, the node's own lane is used.
+   */
+  check(token: string, request?: Pick<FastifyRequest, 'ip' | 'raw'>): Caller | null | Promise<Caller | null>;
   isCached(token: string): boolean;
   /** Whether any partner has registered this origin; preflights carry no token. */
   knowsOrigin(origin: string): boolean;

@@ -140,7 +140,7 @@ function admitCaller(
   const token = bearerToken(request.headers.authorization);
   if (failedAuthentication.refusesAny() && !guard.isCached(token))
     failedAuthentication.assertMayTry(clientNetwork(request));
-  const caller = guard.check(token);
+  const caller = guard.check(token, request);
   if (caller instanceof Promise)
     return caller.then((found) => {
       if (found === null) failedAuthentication.count(clientNetwork(request));

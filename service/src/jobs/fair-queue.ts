@@ -5,6 +5,9 @@
 export type FairQueue = {
   /** Resolves to a function that gives the slot back. Rejects with `timeout()` if no slot was free in time. */
   take(lane: string): Promise<() => void>;
+  /** Takes a slot if one is free, without a promise. `release` must be called once for each slot taken like this. */
+  tryTake(): boolean;
+  release(): void;
   waiting(): number;
 };
 
@@ -51,13 +54,17 @@ export function createFairQueue({
       startNext();
     };
   };
+  const tryTake = () => {
+    if (running >= concurrency) return false;
+    running++;
+    return true;
+  };
   return {
     waiting: () => waitingCount,
+    tryTake,
+    release: startNext,
     take: (lane) => {
-      if (running < concurrency) {
-        running++;
-        return Promise.resolve(releaseOnce());
-      }
+      if (tryTake()) return Promise.resolve(releaseOnce());
       const waiting = lanes.get(lane) ?? new Set();
       lanes.set(lane, waiting);
       waitingCount++;

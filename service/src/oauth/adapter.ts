@@ -26,7 +26,7 @@ export function createAdapter(storage: Storage): (kind: string) => Adapter {
       case 'Client':
         return {
           ...unused,
-          find: (id) => findClientMetadata(storage.db, id),
+          find: (id) => findClientMetadata(storage.laneDb(), id),
           upsert: rejectClientWrite,
           destroy: rejectClientWrite,
         };
@@ -46,7 +46,7 @@ async function rejectClientWrite(): Promise<never> {
 }
 
 function grantAdapter(storage: Storage): Pick<Adapter, 'upsert' | 'find' | 'destroy'> {
-  const { db } = storage;
+  const { laneDb } = storage;
   return {
     upsert: (id, payload) => {
       const { clientId, accountId: userId, exp } = payload;
@@ -57,7 +57,7 @@ function grantAdapter(storage: Storage): Pick<Adapter, 'upsert' | 'find' | 'dest
         .execute((tx) => upsertGrant(tx, grant));
     },
     find: async (id) => {
-      const payload = await findGrant(db, id);
+      const payload = await findGrant(laneDb(), id);
       return payload && { ...payload, jti: id };
     },
     destroy: (id) => revokeGrant(storage, id),
@@ -65,12 +65,12 @@ function grantAdapter(storage: Storage): Pick<Adapter, 'upsert' | 'find' | 'dest
 }
 
 function tokenAdapter(storage: Storage, kind: string): Pick<Adapter, 'upsert' | 'find' | 'destroy'> {
-  const { db } = storage;
+  const { laneDb } = storage;
   return {
     upsert: (id, payload) => {
       const { clientId, grantId = null, accountId: userId = null, scope = '', iat, exp } = payload;
       const hash = hashSecret(id);
-      return insertToken(db, {
+      return insertToken(laneDb(), {
         hash,
         clientId,
         grantId,
@@ -82,7 +82,7 @@ function tokenAdapter(storage: Storage, kind: string): Pick<Adapter, 'upsert' | 
       });
     },
     find: async (id) => {
-      const payload = await findTokenPayload(db, kind, hashSecret(id));
+      const payload = await findTokenPayload(laneDb(), kind, hashSecret(id));
       return payload && { ...payload, jti: id };
     },
     destroy: (id) => revokeToken(storage, id),
@@ -93,7 +93,7 @@ function artifactAdapter(
   storage: Storage,
   kind: string,
 ): Omit<Adapter, 'findByUserCode' | 'revokeByGrantId'> {
-  const { db, issuer } = storage;
+  const { laneDb, issuer } = storage;
   const isRefreshToken = kind === 'RefreshToken';
   const restore = (artifact: artifacts.StoredArtifact | undefined, id: string) =>
     artifact && restoreSecrets(artifact, kind, id, issuer);
@@ -101,18 +101,26 @@ function artifactAdapter(
     upsert: (id, payload) => {
       const { grantId = null, uid = null, exp } = payload;
       const hash = hashSecret(id);
-      return artifacts.upsertArtifact(db, { kind, hash, grantId, uid, payload: serialize(payload), exp });
+      return artifacts.upsertArtifact(laneDb(), {
+        kind,
+        hash,
+        grantId,
+        uid,
+        payload: serialize(payload),
+        exp,
+      });
     },
     find: async (id) => {
       const leeway = isRefreshToken ? REFRESH_LEEWAY_SECONDS : 0;
-      return restore(await artifacts.findArtifact(db, kind, hashSecret(id), leeway), id);
+      return restore(await artifacts.findArtifact(laneDb(), kind, hashSecret(id), leeway), id);
     },
-    findByUid: async (uid) => restore(await artifacts.findArtifactByUid(db, kind, uid), UID_PREFIX + uid),
-    consume: (id) => (isRefreshToken ? consumeRefreshToken(db, id) : consumeCode(storage, kind, id)),
+    findByUid: async (uid) =>
+      restore(await artifacts.findArtifactByUid(laneDb(), kind, uid), UID_PREFIX + uid),
+    consume: (id) => (isRefreshToken ? consumeRefreshToken(laneDb(), id) : consumeCode(storage, kind, id)),
     destroy: (id) =>
       id.startsWith(UID_PREFIX)
-        ? artifacts.deleteArtifactByUid(db, kind, id.slice(UID_PREFIX.length))
-        : artifacts.deleteArtifact(db, kind, hashSecret(id)),
+        ? artifacts.deleteArtifactByUid(laneDb(), kind, id.slice(UID_PREFIX.length))
+        : artifacts.deleteArtifact(laneDb(), kind, hashSecret(id)),
   };
 }
 

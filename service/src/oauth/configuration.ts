@@ -1,5 +1,4 @@
 import type { Configuration, JWK } from 'oidc-provider';
-import type { Db } from '../db/pool.ts';
 import { SCOPES } from '../http/access.ts';
 import type { Kernel } from '../kernel.ts';
 import { findAccount } from './account.ts';
@@ -8,6 +7,7 @@ import { EXTRA_METADATA } from './client.ts';
 import { loadConsent } from './consent.ts';
 import type { TokenGuard } from './guard.ts';
 import { shouldRotate } from './refresh-rotation.ts';
+import type { Revoker } from './revocation.ts';
 import { checkScopes } from './scopes.ts';
 
 const DAY_SECONDS = 24 * 60 * 60;
@@ -22,10 +22,8 @@ const TTL_SECONDS = {
   Session: 14 * DAY_SECONDS,
 } as const;
 
-type Dependencies = Pick<Kernel, 'db' | 'baseUrl' | 'sealing' | 'config'> & {
-  guard: TokenGuard;
-  requestDb(): Db;
-};
+type Dependencies = Pick<Kernel, 'baseUrl' | 'sealing' | 'config'> &
+  Pick<Revoker, 'laneDb' | 'requestDb'> & { guard: TokenGuard };
 
 /** Configures oidc-provider to match the API contract. Everything that the contract does not name is disabled. */
 export function configure(ctx: Dependencies, keys: JWK[]): Configuration {
@@ -34,11 +32,11 @@ export function configure(ctx: Dependencies, keys: JWK[]): Configuration {
   const cookie = { httpOnly: true, sameSite: 'lax', signed: true, secure } as const;
   return {
     adapter: createAdapter({
-      ...{ db: ctx.db, requestDb: ctx.requestDb, issuer: ctx.baseUrl },
+      ...{ laneDb: ctx.laneDb, requestDb: ctx.requestDb, issuer: ctx.baseUrl },
       notify: ctx.guard.applyNotification,
     }),
     jwks: { keys },
-    findAccount: (_koa, id) => findAccount(ctx.db, id),
+    findAccount: (_koa, id) => findAccount(ctx.laneDb(), id),
     claims: { openid: ['sub'], email: ['email', 'email_verified'] },
     conformIdTokenClaims: false,
     scopes: Object.keys(SCOPES),

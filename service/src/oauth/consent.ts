@@ -27,7 +27,7 @@ type Grant = InstanceType<Provider['Grant']>;
  * only the grant of one browser.
  */
 export async function loadConsent(
-  { db, requestDb }: { db: Db; requestDb(): Db },
+  { laneDb, requestDb }: { laneDb(): Db; requestDb(): Db },
   { oidc }: KoaContextWithOIDC,
 ): Promise<Grant | undefined> {
   const { provider, session, client, result } = oidc;
@@ -37,10 +37,10 @@ export async function loadConsent(
   const own = session?.grantIdFor(client.clientId);
   if (own !== undefined && own !== '') {
     const grant = await provider.Grant.find(own);
-    if (grant !== undefined) return (await hasLapsed(db, own)) ? undefined : grant;
+    if (grant !== undefined) return (await hasLapsed(laneDb(), own)) ? undefined : grant;
   }
   if (session?.accountId === undefined) return undefined;
-  const newest = await findConsent(db, session.accountId, client.clientId);
+  const newest = await findConsent(laneDb(), session.accountId, client.clientId);
   if (newest === null) return undefined;
   const copy = await requestDb()
     .transaction()

@@ -139,7 +139,7 @@ test('an uncached check costs one read, a cached one none, and the cache is boun
       return node.ctx.pool.query(config);
     },
   };
-  const guard = await createGuard({ ...node.ctx, pool: counting as never }, 3);
+  const guard = await createGuard({ ...node.ctx, laneOf: () => ({ statements: counting }) as never }, 3);
   const tokens = await Promise.all(Array.from({ length: 5 }, async () => (await issue()).access_token));
   for (const token of tokens) expect(await guard.check(token)).not.toBeNull();
   expect(reads).toBe(5);
@@ -150,7 +150,7 @@ test('an uncached check costs one read, a cached one none, and the cache is boun
 });
 
 test('a malformed token costs no read', async () => {
-  const guard = await createGuard({ ...node.ctx, pool: null as never });
+  const guard = await createGuard({ ...node.ctx, laneOf: null as never });
   for (const text of ['', 'x', 'x'.repeat(42), 'x'.repeat(44), `${'x'.repeat(42)}.`, 'a.b.c'])
     expect(await guard.check(text)).toBeNull();
 });
@@ -229,7 +229,7 @@ test('a read that started before the revocation does not refill the cache', asyn
       return result;
     },
   };
-  const guard = await createGuard({ ...otherNode.ctx, pool: delayed as never });
+  const guard = await createGuard({ ...otherNode.ctx, laneOf: () => ({ statements: delayed }) as never });
   const check = Promise.resolve(guard.check(access_token));
   await read;
   const notified = new Promise<void>((resolve) => void otherNode.ctx.listener.on('oauth', () => resolve()));

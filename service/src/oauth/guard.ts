@@ -1,6 +1,7 @@
 import { realTime } from '../clock.ts';
 import { createNotifiedCache } from '../db/notified-cache.ts';
-import type { Caller, Guard } from '../http/access.ts';
+import type { Guard } from '../http/access.ts';
+import { clientNetwork } from '../http/network.ts';
 import type { Kernel } from '../kernel.ts';
 import { hashSecret, isSecret } from '../secret-hash.ts';
 import { findClient, type RegisteredClient } from './client.ts';
@@ -11,12 +12,15 @@ import { type VerifiedToken, verifyToken } from './token-check.ts';
 export type TokenGuard = Guard & {
   /** Applies a database notification. Code on this node calls it directly to take effect before the reply. */
   applyNotification(message: string): void;
-  inspect(token: string): VerifiedToken | null | Promise<VerifiedToken | null>;
+  /** Unknown tokens are read in the lane of the network. Default: the node's own lane. */
+  inspect(token: string, network?: string): VerifiedToken | null | Promise<VerifiedToken | null>;
   client(clientId: string): RegisteredClient | undefined | Promise<RegisteredClient | undefined>;
 };
 
-type Dependencies = Pick<Kernel, 'db' | 'pool' | 'listener' | 'log'>;
+type Dependencies = Pick<Kernel, 'db' | 'laneOf' | 'listener' | 'log'>;
 
+/** The lane of the node's own work. */
+const OWN_LANE = '';
 const MAX_TOKENS = 50_000;
 const MAX_CLIENTS = 1_000;
 /** Short, because the grace period of a rotated client secret ends without a notification. */
@@ -49,14 +53,16 @@ export async function createGuard(ctx: Dependencies, maxTokens = MAX_TOKENS): Pr
   };
   await listener.on('oauth', applyNotification);
 
-  const inspect = (token: string): VerifiedToken | null | Promise<VerifiedToken | null> => {
+  const findCached = (token: string): VerifiedToken | null | undefined => {
     const cached = tokens.get(token);
-    if (cached === undefined)
-      return isSecret(token) ? tokens.load(token, () => verifyToken(ctx.pool, hashSecret(token))) : null;
-    if (cached.expiresAtMs > realTime()) return cached;
+    if (cached === undefined || cached.expiresAtMs > realTime()) return cached;
     tokens.delete(token);
     return null;
   };
+  const load = (token: string, network: string): null | Promise<VerifiedToken | null> =>
+    isSecret(token)
+      ? tokens.load(token, () => verifyToken(ctx.laneOf(network).statements, hashSecret(token)))
+      : null;
   const loadClient = async (clientId: string): Promise<RegisteredClient | undefined> => {
     const loaded = await clients.load(clientId, async () => {
       const client = await findClient(ctx.db, clientId);
@@ -66,12 +72,19 @@ export async function createGuard(ctx: Dependencies, maxTokens = MAX_TOKENS): Pr
   };
   return {
     applyNotification,
-    inspect,
+    inspect: (token, network = OWN_LANE) => {
+      const cached = findCached(token);
+      return cached === undefined ? load(token, network) : cached;
+    },
     isCached: (token) => tokens.get(token) !== undefined,
-    check: (token): Caller | null | Promise<Caller | null> => {
-      const verified = inspect(token);
-      if (verified instanceof Promise) return verified.then((token) => token?.caller ?? null);
-      return verified?.caller ?? null;
+    check: (token, request) => {
+      const cached = findCached(token);
+      if (cached !== undefined) return cached?.caller ?? null;
+      return (
+        load(token, request === undefined ? OWN_LANE : clientNetwork(request))?.then(
+          (verified) => verified?.caller ?? null,
+        ) ?? null
+      );
     },
     client: (clientId) => {
       const cached = clients.get(clientId);

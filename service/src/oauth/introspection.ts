@@ -22,7 +22,7 @@ export function introspectToken(
   const client =
     credentials === null ? limitAnonymous(ctx, network) : authenticate(ctx, credentials, network);
   const introspect = (clientId: string | null): Introspection | Promise<Introspection> => {
-    const found = ctx.guard.inspect(body.token);
+    const found = ctx.guard.inspect(body.token, network);
     return found instanceof Promise
       ? found.then((token) => describe(ctx, token, clientId))
       : describe(ctx, found, clientId);
@@ -60,7 +60,8 @@ function readCredentials(
   return basic;
 }
 
-function readBasic(authorization: string): Credentials {
+/** Reads HTTP Basic credentials. Throws `unauthorized`. */
+export function readBasic(authorization: string): Credentials {
   const encoded = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1];
   const text = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString();
   const colon = text.indexOf(':');

@@ -4,6 +4,7 @@ import { ApiError } from '../errors.ts';
 import { enforceLimit } from '../http/enforce-limit.ts';
 import { clientNetwork } from '../http/network.ts';
 import { requestRecorder } from '../http/request-log.ts';
+import { readBasic } from './introspection.ts';
 import { oidcRequest } from './oidc-request.ts';
 
 const ENDPOINTS = [
@@ -18,6 +19,7 @@ const ENDPOINTS = [
   ['GET', '/.well-known/oauth-authorization-server'],
 ] as const;
 
+const MAX_ID_LENGTH = 100;
 const READS_SECRETS: ReadonlySet<string> = new Set(['/oauth/token', '/oauth/revoke', '/oauth/userinfo']);
 
 /** Registers oidc-provider's endpoints. It writes the replies itself. */
@@ -37,18 +39,42 @@ export function oauthPlugin(ctx: Context) {
         handler: async (request, reply) => {
           if (READS_SECRETS.has(path)) ctx.failedAuthentication.assertMayTry(clientNetwork(request));
           if (path === '/oauth/authorize') await enforceLimit(ctx, 'authorize', clientNetwork(request));
-          forward(ctx, request, reply);
+          const lane = laneOf(request);
+          await ctx.budgets.run(lane, forward, { ctx, request, reply, lane });
         },
       });
     }
   };
 }
 
-function forward(ctx: Context, request: FastifyRequest, reply: FastifyReply): void {
+type Forwarded = { ctx: Context; request: FastifyRequest; reply: FastifyReply; lane: string };
+
+function forward({ ctx, request, reply, lane }: Forwarded): Promise<void> {
   const form = request.method === 'POST' ? toForm(request.body) : undefined;
   reply.hijack();
   const answer = ctx.oauth.provider().callback();
-  void ctx.oauth.within(request.id, () => answer(oidcRequest(request, ctx.baseUrl, form), reply.raw));
+  return ctx.oauth.within({ id: request.id, lane }, () =>
+    answer(oidcRequest(request, ctx.baseUrl, form), reply.raw),
+  );
+}
+
+/**
+ * Returns the lane of the client that the request names; anyone can name it, so it is not the lane of the partner's API
+ * requests. Requests that name no client share the lane of their network.
+ */
+function laneOf(request: FastifyRequest): string {
+  const { query, body, headers } = request;
+  const { client_id } = { ...(query as object), ...(body as object) } as { client_id?: unknown };
+  const named = /^Basic /i.test(headers.authorization ?? '') ? basicId(headers.authorization) : client_id;
+  return typeof named === 'string' ? `oauth ${named.slice(0, MAX_ID_LENGTH)}` : clientNetwork(request);
+}
+
+function basicId(authorization = ''): string | undefined {
+  try {
+    return readBasic(authorization).id;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Converts a JSON or form body to a form. Every OAuth parameter is a string. */

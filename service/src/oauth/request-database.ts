@@ -2,21 +2,33 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Db } from '../db/pool.ts';
 import type { Kernel } from '../kernel.ts';
 
-export type RequestDatabase = {
-  /** Runs the work of a request. */
-  within<T>(requestId: string, work: () => T): T;
-  /** Returns the database. Within a request, its transactions name the request in the audit log. */
-  current(): Db;
+type RequestFacts = {
+  id: string;
+  /** The lane in which the request waits for the database. */
+  lane: string;
 };
 
-/** oidc-provider calls its adapter without the request, so the id of the request follows the asynchronous calls. */
-export function createRequestDatabase({ db, taggedDb }: Pick<Kernel, 'db' | 'taggedDb'>): RequestDatabase {
-  const requests = new AsyncLocalStorage<string>();
+export type RequestDatabase = {
+  /** Runs the work of a request. */
+  within<T>(request: RequestFacts, work: () => T): T;
+  /** Returns the database in the lane of the request. */
+  laneDb(): Db;
+  /** Like `laneDb`, but its transactions name the request in the audit log. */
+  requestDb(): Db;
+};
+
+/** oidc-provider calls its adapter without the request, so the facts about it follow the asynchronous calls. */
+export function createRequestDatabase({ db, laneOf }: Pick<Kernel, 'db' | 'laneOf'>): RequestDatabase {
+  const requests = new AsyncLocalStorage<RequestFacts>();
   return {
-    within: (requestId, work) => requests.run(requestId, work),
-    current: () => {
-      const requestId = requests.getStore();
-      return requestId === undefined ? db : taggedDb({ requestId, actor: null });
+    within: (request, work) => requests.run(request, work),
+    laneDb: () => {
+      const request = requests.getStore();
+      return request === undefined ? db : laneOf(request.lane).db;
+    },
+    requestDb: () => {
+      const request = requests.getStore();
+      return request === undefined ? db : laneOf(request.lane).tagged({ requestId: request.id, actor: null });
     },
   };
 }

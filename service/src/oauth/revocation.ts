@@ -10,8 +10,9 @@ import { deleteToken } from './token-store.ts';
  * replies, so the same message is also passed to its own guard.
  */
 export type Revoker = {
-  db: Db;
-  /** The database for changes of grants, whose transactions name the request. */
+  /** The database in the lane of the request. */
+  laneDb(): Db;
+  /** Likewise for changes of grants: its transactions name the request. */
   requestDb(): Db;
   notify(message: string): void;
 };
@@ -41,20 +42,20 @@ export async function revokeUserGrants(tx: Db, userId: string): Promise<void> {
   await grants.revokeUserGrants(tx, userId);
 }
 
-export async function revokeToken({ db, notify }: Revoker, token: string): Promise<void> {
+export async function revokeToken({ laneDb, notify }: Revoker, token: string): Promise<void> {
   const hash = hashSecret(token);
-  await deleteToken(db, hash);
+  await deleteToken(laneDb(), hash);
   notify(`token \\x${hash.toString('hex')}`);
 }
 
 /** Consumes an authorization code. Only one of several requests succeeds; any other is a replay and revokes the grant. */
 export async function consumeCode(
-  { db, requestDb, notify }: Revoker,
+  { laneDb, requestDb, notify }: Revoker,
   kind: string,
   code: string,
 ): Promise<void> {
   const hash = hashSecret(code);
-  if (await consumeArtifact(db, kind, hash)) return;
+  if (await consumeArtifact(laneDb(), kind, hash)) return;
   const ids = await requestDb()
     .transaction()
     .execute((tx) => grants.revokeGrantOfArtifact(tx, kind, hash));

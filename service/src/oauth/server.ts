@@ -55,7 +55,7 @@ export type Interaction = InstanceType<Provider['Interaction']>;
 type Dependencies = Pick<
   Kernel,
   | 'db'
-  | 'taggedDb'
+  | 'laneOf'
   | 'baseUrl'
   | 'sealing'
   | 'random'
@@ -67,8 +67,8 @@ type Dependencies = Pick<
 > & { guard: TokenGuard };
 
 export async function createOAuth(kernel: Dependencies): Promise<OAuth> {
-  const { within, current: requestDb } = createRequestDatabase(kernel);
-  const ctx = { ...kernel, requestDb };
+  const { within, laneDb, requestDb } = createRequestDatabase(kernel);
+  const ctx = { ...kernel, laneDb, requestDb };
   const hooks: OAuthHooks = { signedInUser: null };
   let current = await buildProvider(ctx, hooks);
   let reloading = Promise.resolve();
@@ -107,7 +107,7 @@ export async function createOAuth(kernel: Dependencies): Promise<OAuth> {
 }
 
 async function buildProvider(
-  ctx: Dependencies & Pick<Revoker, 'requestDb'>,
+  ctx: Dependencies & Pick<Revoker, 'laneDb' | 'requestDb'>,
   hooks: OAuthHooks,
 ): Promise<Provider> {
   const provider = new OidcProvider(ctx.baseUrl, {

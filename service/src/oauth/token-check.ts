@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import type { Queryable } from '../db/pool.ts';
 import { type Caller, newCaller } from '../http/access.ts';
 import { findActiveToken } from './token-store.ts';
 
@@ -16,8 +16,8 @@ export type VerifiedToken = {
   tags: { token: string; grant: string | null; client: string; partner: string; user: string | null };
 };
 
-export async function verifyToken(pool: pg.Pool, hash: Buffer): Promise<VerifiedToken | null> {
-  const row = await findActiveToken(pool, hash);
+export async function verifyToken(statements: Queryable, hash: Buffer): Promise<VerifiedToken | null> {
+  const row = await findActiveToken(statements, hash);
   if (row === undefined) return null;
   // A token never has scopes that its client lacks: the client may have lost some since the token was issued.
   const scopes = row.scope.split(' ').filter((scope) => row.client_scopes.includes(scope));

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import type { AdapterPayload } from 'oidc-provider';
-import type pg from 'pg';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
-import type { Db } from '../db/pool.ts';
+import type { Db, Queryable } from '../db/pool.ts';
 
 export type NewToken = {
   hash: Buffer;
@@ -81,7 +80,7 @@ const FIND_ACTIVE_TOKEN = {
 };
 
 /** Returns the token if it is unexpired and unrevoked, and its partner is enabled. */
-export async function findActiveToken(pool: pg.Pool, hash: Buffer): Promise<ActiveToken | undefined> {
-  const { rows } = await pool.query<ActiveToken>({ ...FIND_ACTIVE_TOKEN, values: [hash] });
+export async function findActiveToken(statements: Queryable, hash: Buffer): Promise<ActiveToken | undefined> {
+  const { rows } = await statements.query<ActiveToken>({ ...FIND_ACTIVE_TOKEN, values: [hash] });
   return rows[0];
 }

@@ -14,7 +14,7 @@ export async function readFacts(
   userId: string,
   optionIds: readonly string[],
 ): Promise<UserFacts | null> {
-  const row = await readFactsRow(ctx.pool, userId, optionIds);
+  const row = await readFactsRow(ctx.statements, userId, optionIds);
   return row === undefined ? null : toFacts(ctx, userId, row);
 }
 

@@ -1,7 +1,7 @@
 import { CompiledQuery } from 'kysely';
 import type pg from 'pg';
 import type { UserKind } from '../accounts/user.ts';
-import type { Db } from '../db/pool.ts';
+import type { Db, Queryable } from '../db/pool.ts';
 import type { FormType, SubmissionStatus } from '../documents/provider.ts';
 import type { Level, ReviewStatus } from '../identity/provider.ts';
 
@@ -63,11 +63,11 @@ const READ_FACTS = { name: 'requirement_facts', text: FACTS_TEXT };
 
 /** Returns undefined for an unknown user. */
 export async function readFactsRow(
-  pool: pg.Pool,
+  statements: Queryable,
   userId: string,
   optionIds: readonly string[],
 ): Promise<FactsRow | undefined> {
-  const { rows } = await pool.query<FactsRow>({ ...READ_FACTS, values: [userId, optionIds] });
+  const { rows } = await statements.query<FactsRow>({ ...READ_FACTS, values: [userId, optionIds] });
   return rows[0];
 }
 

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Offer } from '../src/offers/catalogue.ts';
+import { type TestApp, testApp } from './support/app.ts';
+import { makeOffer, saleFile } from './support/offers.ts';
+import { makeClient } from './support/tokens.ts';
+
+const FLOOD = 80;
+/** How many connections may be handed out before the only request of a partner gets its answer. */
+const MAX_TURNS = 20;
+
+let app: TestApp;
+let offer: Offer;
+let acquired = 0;
+beforeAll(async () => {
+  app = await testApp({ config: { databasePool: 2, partnerConcurrency: 1_000 } });
+  offer = await makeOffer(app.ctx, saleFile({ partners: ['greedy', 'other'] }));
+  app.ctx.pool.on('acquire', () => void acquired++);
+});
+afterAll(() => app.close());
+
+type Send = (clientId: string, number: number) => Promise<{ statusCode: number }>;
+
+/** Sends many requests of one partner, then one of another, and returns how many turns the other one took. */
+async function flood(send: Send): Promise<number> {
+  const greedy = Array.from({ length: FLOOD }, (_, number) => send('greedy', number));
+  // Requests are injected on the next tick.
+  await new Promise(setImmediate);
+  acquired = 0;
+  expect((await send('other', FLOOD)).statusCode).toBe(200);
+  const turns = acquired;
+  expect((await Promise.all(greedy)).map(({ statusCode }) => statusCode)).toEqual(Array(FLOOD).fill(200));
+  expect(acquired).toBeGreaterThan(FLOOD / 2);
+  return turns;
+}
+
+const get = (url: string, token: string | undefined, remoteAddress = '127.0.0.1') =>
+  app.app.inject({ url, headers: { authorization: `Bearer ${token}` }, remoteAddress });
+
+test.each(['requirements/statuses', 'eligibility'])(
+  'a partner that floods %s does not delay another by more than a few turns',
+  async (path) => {
+    const tokens = new Map<string, string>();
+    for (const clientId of ['greedy', 'other']) {
+      tokens.set(clientId, await app.tokenFor({ clientId }));
+      await get(`/v1/offers/${offer.id}/${path}`, tokens.get(clientId));
+    }
+    const turns = await flood((clientId) => get(`/v1/offers/${offer.id}/${path}`, tokens.get(clientId)));
+    expect(turns).toBeLessThan(MAX_TURNS);
+  },
+);
+
+test('tokens that no node has seen yet are checked in turns per network', async () => {
+  const tokens: string[] = [];
+  for (let i = 0; i < FLOOD; i++) tokens.push(await app.tokenFor({ clientId: 'greedy' }));
+  tokens.push(await app.tokenFor({ clientId: 'other' }));
+  const turns = await flood((clientId, number) =>
+    get('/v1/offers', tokens[number], clientId === 'greedy' ? '198.51.100.1' : '198.51.100.2'),
+  );
+  expect(turns).toBeLessThan(MAX_TURNS);
+});
+
+test('clients take turns at the token endpoint', async () => {
+  const clients = new Map<string, string>();
+  for (const clientId of ['greedy', 'other'])
+    clients.set(clientId, (await makeClient(app.ctx, { clientId })).secret);
+  const turns = await flood((clientId) => {
+    const payload = {
+      grant_type: 'client_credentials',
+      client_id: clientId,
+      client_secret: clients.get(clientId),
+    };
+    return app.app.inject({ method: 'POST', url: '/oauth/token', payload });
+  });
+  expect(turns).toBeLessThan(MAX_TURNS);
+});
