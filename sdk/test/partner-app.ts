@@ -24,7 +24,9 @@ export type PartnerApp = {
   grants: string[];
   errors: unknown[];
   reset(): void;
-  /** Creates another sign-in with the same configuration, as another process of the server would have. */
+  /**
+   * Creates a second sign-in object with the same configuration, like the one in another process of the app's server.
+   */
   newSignIn(overrides?: Partial<Parameters<typeof createSignIn>[0]>): SignIn;
   listen(server: Server): Promise<string>;
   /** Goes through the whole sign-in and returns the app's response to the callback. */

@@ -27,7 +27,7 @@ export type Sandbox = {
   newUser(): Promise<User>;
   /** Returns the tokens of a completed sign-in. */
   tokens(email: string): Promise<{ access_token: string; refresh_token: string }>;
-  /** Returns a token of the partner itself. */
+  /** Returns an access token of the partner, not of a user. */
   partnerToken(): Promise<{ access_token: string }>;
   /** Sends an approval from the sandbox wallet with this index and returns its hash. */
   approve(wallet: number, token: Hex, spender: Hex, amount: bigint): Promise<Hex>;

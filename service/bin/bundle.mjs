@@ -25,8 +25,8 @@ const sources = [
 const bundles = join(root, 'service', 'dist');
 
 /**
- * Returns the folder with `main.js`, `simulators.js` and `demo.js`. `npm ci` builds it; it is built here if it is missing,
- * after an installation without scripts or when the sources changed.
+ * Returns the folder with `main.js`, `simulators.js` and `demo.js`. `npm ci` builds the folder. This function builds it
+ * if it is missing: after an installation without scripts, or after a change of the sources.
  */
 export async function bundle() {
   const folder = join(bundles, fingerprint());
@@ -58,7 +58,7 @@ export async function bundle() {
   return folder;
 }
 
-/** Bundles one file into a separate folder, for tests that start its process often. Returns the bundle's path. */
+/** Bundles one file into a separate folder, for tests that often start it as a process. Returns the bundle's path. */
 export async function bundleFile(file) {
   const folder = join(bundles, `file-${process.pid}`);
   await build({ file }, folder);

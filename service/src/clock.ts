@@ -5,8 +5,8 @@ export type Clock = {
   /** Microseconds since the epoch; strictly increasing within a process, so that rows sort in insertion order. */
   micros(): number;
   /**
-   * The time for lifetimes stored in the database. Null means the database's own clock: all nodes share it, so a jump
-   * of one node's clock expires nothing.
+   * The current time for lifetimes stored in the database. Null means the database's own clock: all nodes share that
+   * clock, so a jump of one node's clock expires nothing.
    */
   lifetime(): string | null;
 };
@@ -18,14 +18,16 @@ export function realTime(): number {
   return Date.now();
 }
 
-/** How far the monotonic clock may drift from the system's before it is resynchronized. */
+/** How far the monotonic clock may drift from the system clock before it is resynchronized. */
 const MAX_DRIFT_MS = 5;
 
 export function realClock(): Clock {
   return { now: realTime, micros: strictlyIncreasing(preciseTime()), lifetime: () => null };
 }
 
-/** Returns the system's time with real microseconds, which `Date` lacks, from the monotonic clock. */
+/**
+ * Returns the system's time in microseconds. `Date` has only milliseconds, so the monotonic clock provides the rest.
+ */
 function preciseTime(): () => number {
   let offset = realTime() - performance.now();
   return () => {

@@ -200,7 +200,10 @@ export async function buildContext({
 
 const MAX_PARTNER_CONTEXTS = 1_000;
 
-/** Gives each partner its lane to the database and to the providers. Copying the context per request would be slow. */
+/**
+ * Gives each partner a lane to the database and to the providers. Keeps one context per partner, because copying the
+ * context for each request would be slow.
+ */
 function sharePartners(ctx: Context): Context['forPartner'] {
   const { identity, documents, venue } = ctx;
   const queues = {

@@ -40,7 +40,7 @@ export type Config = {
   dataDir: string;
   /** Null = the embedded PostgreSQL. */
   databaseUrl: string | null;
-  /** A URL that bypasses the pooler, if `databaseUrl` goes through one, so that sessions work. Null = `databaseUrl`. */
+  /** If `databaseUrl` goes through a pooler, a URL that bypasses it, so that sessions work. Null = `databaseUrl`. */
   databaseListenUrl: string | null;
   databasePool: number;
   eventsRetentionDays: number;
@@ -73,7 +73,7 @@ export type Config = {
   limits: Record<LimitName, number>;
   /** In order of preference. */
   rpcUrls: Partial<Record<ChainName, string[]>>;
-  /** How many milliseconds reads may reuse a chain's head; null = derived from its block time. */
+  /** How many milliseconds reads may reuse a chain's head. Null = derived from the chain's block time. */
   rpcFreshnessMs: number | null;
   /** Null = no sanctions list. */
   sanctionsFile: string | null;
@@ -95,7 +95,7 @@ export type Config = {
   attestationMaxSeconds: number;
   /** Maximum fee per unit of gas, in wei. */
   operatorMaxFee: bigint;
-  /** Other maximum fees, by chain. */
+  /** Maximum fees of chains that do not use `maxFeePerGas`. */
   operatorMaxFees: Partial<Record<EvmChainName, bigint>>;
   /** Maximum tip per unit of gas, in wei. */
   operatorMaxTip: bigint;

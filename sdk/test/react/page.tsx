@@ -36,7 +36,10 @@ export type PageConfig = {
 const config = (window as unknown as { pageConfig: PageConfig }).pageConfig;
 const params = new URLSearchParams(location.search);
 const calls = new Map<string, number>();
-/** A test declines a method with `window.decline = 'personal_sign'`, or its second call with `'personal_sign#2'`. */
+/**
+ * A test makes the wallet decline a method with `window.decline = 'personal_sign'`, or only the method's second call
+ * with `'personal_sign#2'`.
+ */
 const confirm = ({ method }: { method: string }) => {
   const count = (calls.get(method) ?? 0) + 1;
   calls.set(method, count);
@@ -91,7 +94,7 @@ function OfferPage({ slug, option }: { slug: string; option: string | null }) {
   );
 }
 
-/** Polls the same quote in two components, so that the test can count its requests. */
+/** Polls the same quote in two components, so that the test can count the requests for it. */
 function Probe() {
   const [isShown, setIsShown] = useState(true);
   useEffect(() => {

@@ -91,7 +91,7 @@ export async function shoot(page: Page, name: string): Promise<void> {
   await page.setViewportSize(SIZES.desktop);
 }
 
-/** Makes the wallet decline a method, or only its n-th call as in `eth_sendTransaction#2`. */
+/** Makes the wallet decline a method, or only the n-th call of it, as in `eth_sendTransaction#2`. */
 export async function decline(page: Page, method: string): Promise<void> {
   await page.evaluate((declined) => Object.assign(window, { decline: declined }), method);
 }
@@ -105,7 +105,8 @@ export async function verifyIdentity(page: Page, type: string): Promise<void> {
   await row(page, type).getByRole('button').click();
   const flow = page.frameLocator('iframe[title="Identity verification"]');
   await flow.getByRole('button', { name: 'Send' }).click();
-  // Once the last requirement is met, the dialog disappears with the checklist, possibly before it reports completion.
+  // The dialog disappears with the checklist once the last requirement is met, possibly before the dialog reports
+  // completion.
   const frame = page.locator('iframe[title="Identity verification"]');
   const done = flow.getByRole('heading', { name: 'Done' });
   await Promise.race([done.waitFor(), frame.waitFor({ state: 'detached' })]);

@@ -5,8 +5,8 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const CODE_LENGTH = 8;
 
 /**
- * Returns the short code by which a user recognises the account in a wallet's signing prompt. It is a keyed hash of the
- * user id, so it reveals nothing about the person. It changes when the newest secret changes.
+ * Returns the short code by which a user recognises the account in a wallet's signing prompt. The code is a keyed hash
+ * of the user id, so it reveals nothing about the person. It changes when a new secret is added.
  */
 export function accountCode({ sealing }: { sealing: Pick<Sealing, 'tag'> }, userId: string): string {
   let bits = sealing.tag('account code', userId).readBigUInt64BE();

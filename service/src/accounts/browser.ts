@@ -21,7 +21,7 @@ export type Browser = {
   locale: Locale;
 };
 
-/** Reads the browser's cookie and session, and sets a new cookie if it has none. */
+/** Reads the browser's cookie and session. Sets a new cookie if the browser has none. */
 export async function identifyBrowser(
   ctx: Context,
   request: FastifyRequest,

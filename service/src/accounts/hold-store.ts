@@ -48,7 +48,7 @@ export async function isHeldUser(db: Db, userId: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** `anonymizeUser` gives an erased account this address. */
+/** Recognises an erased account by the address that `anonymizeUser` gave it. */
 export async function isErasedUser(db: Db, userId: string): Promise<boolean> {
   const { rows } =
     await sql`select from users where id = ${userId} and email = ${`erased-${userId}@erased.invalid`}`.execute(
@@ -57,14 +57,14 @@ export async function isErasedUser(db: Db, userId: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Like `isHeldUser`, but makes a new hold wait until the transaction ends; other readers do not wait. */
+/** Like `isHeldUser`, but no hold can be placed on the user until the transaction ends. Other readers do not wait. */
 export async function shareHeldUser(tx: Db, userId: string): Promise<boolean> {
   const { rows } = await sql<{ is_held: boolean }>`
     select held_at is not null as is_held from users where id = ${userId} for share`.execute(tx);
   return rows[0]?.is_held ?? false;
 }
 
-/** Locks the users until the transaction ends, so that no new hold can be placed, and returns those on hold. */
+/** Locks the users, so that no hold can be placed on them until the transaction ends. Returns the users on hold. */
 export async function lockHeldUsers(tx: Db, userIds: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string; is_held: boolean }>`
     select id, held_at is not null as is_held from users where id = any(${userIds}::uuid[])

@@ -61,17 +61,20 @@ export function isHeld({ db }: Pick<Parts, 'db'>, userId: string): Promise<boole
   return isHeldUser(db, userId);
 }
 
-/** Like `isHeld`, but makes new holds wait until the transaction ends; the user's other requests do not wait. */
+/**
+ * Like `isHeld`, but no hold can be placed on the user until the transaction ends. The user's other requests do not
+ * wait.
+ */
 export function shareHeld(tx: Db, userId: string): Promise<boolean> {
   return shareHeldUser(tx, userId);
 }
 
-/** Returns whether the account was erased; nothing new may be stored for it. */
+/** Returns whether the account was erased. Nothing new may be stored for an erased account. */
 export function isErased(db: Db, userId: string): Promise<boolean> {
   return isErasedUser(db, userId);
 }
 
-/** Prevents new holds on the users until the transaction ends, and returns those that are on hold. */
+/** Prevents new holds on the users until the transaction ends. Returns the users that are on hold already. */
 export function lockHeld(tx: Db, userIds: readonly string[]): Promise<string[]> {
   return lockHeldUsers(tx, userIds);
 }

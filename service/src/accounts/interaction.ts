@@ -60,7 +60,7 @@ export async function decideInteraction(
   const interaction = await openInteraction(ctx, request);
   if (interaction === null) return EXPIRED;
   const { decision } = request.form;
-  // The user may have signed out or switched accounts in another tab; then the page must be shown again.
+  // The user may have signed out or switched accounts in another tab. If so, show the page again.
   const isSameUser =
     session !== null &&
     interaction.prompt.name === 'consent' &&
@@ -91,12 +91,12 @@ async function openInteraction({ oauth }: Context, { request }: PageRequest): Pr
   }
 }
 
-/** Whether the app asked for a fresh sign-in and this session is older than the request. */
+/** Returns whether the app asked for a fresh sign-in and the user signed in before the app asked. */
 function needsFreshSignIn({ prompt, params, iat = 0 }: Interaction, { signed_in_at }: Session): boolean {
   const isRequested =
     prompt.name === 'login' &&
     prompt.reasons.some((reason) => reason === 'login_prompt' || reason === 'max_age');
-  // Nodes of version 0.1 stored no time with the request.
+  // Requests stored by version 0.1 have no `requested_at`.
   return isRequested && Date.parse(signed_in_at) < Number(params.requested_at ?? iat * 1000);
 }
 

@@ -14,7 +14,7 @@ const PATH = '/oauth/logout';
 export function addLogoutRoutes(app: FastifyInstance, ctx: Context): void {
   app.setErrorHandler((thrown, request, reply) => {
     const error = toApiError(thrown);
-    // The server's default error handler logs the error and replies with the error object.
+    // Passes the error to the server's default handler, which logs it and replies with the error object.
     if (!acceptsHtml(request) || error.status >= 500) throw thrown;
     reply.headers(error.headers);
     return sendPage(reply, errorPage(error, request.id), error.status);
@@ -26,7 +26,8 @@ export function addLogoutRoutes(app: FastifyInstance, ctx: Context): void {
     fields: ['client_id', 'post_logout_redirect_uri', 'state'],
     handle: confirmLogout,
   });
-  // Apps may post the request. Browsers send our cookie only with top-level GET requests from other sites.
+  // Apps may also send the request as a POST. Browsers do not send our cookie with a POST from another site, so this
+  // route redirects to the GET route.
   app.post(
     PATH,
     { config: { access: { who: 'public' }, forms: true }, ...pluginHooks(ctx, 'POST', PATH) },
@@ -39,7 +40,7 @@ export function addLogoutRoutes(app: FastifyInstance, ctx: Context): void {
   );
 }
 
-/** Returns the members that are strings; the page validates them. */
+/** Returns the members of the body that are strings. The GET route validates their values. */
 function textMembers(body: unknown): [string, string][] {
   return Object.entries(body ?? {}).filter(
     (member): member is [string, string] => typeof member[1] === 'string',

@@ -10,16 +10,16 @@ import { endSession } from './sessions.ts';
 /** An app's validated request to sign the user out. */
 type Logout = {
   client: RegisteredClient | null;
-  /** Registered for the client. */
+  /** A redirect URI that is registered for the client. */
   redirectUri: string | null;
   state: string | null;
-  /** The user the app signed in, proven by an ID token. */
+  /** The user that the app signed in, as an ID token proves. */
   userId: string | null;
 };
 
 /**
  * Handles RP-initiated logout (OpenID Connect RP-Initiated Logout 1.0). A link on any site can point here, so the user
- * decides, unless the app shows an ID token for the user who is signed in.
+ * is asked first, unless the app sends an ID token of the user who is signed in.
  */
 export async function showLogout(
   ctx: Context,
@@ -42,7 +42,7 @@ export async function showLogout(
   return { page, formTargets: redirectUri === null ? [] : [redirectUri] };
 }
 
-/** Signs out after the user confirmed it on our page. */
+/** Signs the user out after they confirmed it on our page. */
 export async function confirmLogout(
   ctx: Context,
   browser: Browser,
@@ -63,7 +63,7 @@ function leave({ redirectUri, state }: Logout): PageResponse {
   return { redirect: `${redirectUri}${separator}${new URLSearchParams({ state })}` };
 }
 
-/** Throws `malformed_request` if anything is wrong: then the browser is neither signed out nor redirected. */
+/** Throws `malformed_request` if anything is wrong. In that case the browser is neither signed out nor redirected. */
 async function readLogout(ctx: Context, input: Record<string, unknown>): Promise<Logout> {
   const idToken = readParameter(input, 'id_token_hint');
   const clientId = readParameter(input, 'client_id');
@@ -85,7 +85,7 @@ async function readLogout(ctx: Context, input: Record<string, unknown>): Promise
   return { client, redirectUri, state: readParameter(input, 'state'), userId: hint?.userId ?? null };
 }
 
-/** An empty parameter counts as absent (RFC 6749 §3.1); a repeated one is refused. */
+/** An empty parameter counts as absent (RFC 6749 §3.1). A parameter that occurs twice is refused. */
 function readParameter(input: Record<string, unknown>, name: string): string | null {
   const value = input[name];
   if (value === undefined || value === '') return null;

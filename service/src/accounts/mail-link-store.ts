@@ -11,7 +11,7 @@ type ConfirmLinkRow = {
   hash: Buffer;
   /** The sealed registration. */
   registration: Buffer;
-  /** The hash of the registering browser's cookie. */
+  /** The hash of the cookie of the browser that registered. */
   browser: Buffer;
   continue_to: string | null;
 };
@@ -54,7 +54,7 @@ export async function findResetLink(
     .executeTakeFirst();
 }
 
-/** Deletes the link. Of several concurrent calls, one returns true. */
+/** Deletes the link. Only one of several concurrent calls returns true. */
 export async function consumeLink(db: Db, purpose: LinkPurpose, hash: Buffer): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('mail_links')

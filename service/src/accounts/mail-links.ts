@@ -27,7 +27,7 @@ export async function createConfirmLink(
   return secret;
 }
 
-/** Creates a password reset link, replaces the user's older ones, and returns its secret. */
+/** Creates a password reset link that replaces the user's older ones, and returns its secret. */
 export async function createResetLink(ctx: Context, tx: Db, userId: string): Promise<string> {
   const secret = newSecret(ctx.random);
   await store.deleteLinksOf(tx, userId);
@@ -51,7 +51,7 @@ export async function findResetLink(
   return (await store.findResetLink(db, hashSecret(secret))) ?? null;
 }
 
-/** Consumes the link. Of several concurrent calls, one returns true. */
+/** Consumes the link. Only one of several concurrent calls returns true. */
 export function consumeLink(tx: Db, purpose: store.LinkPurpose, secret: string): Promise<boolean> {
   return store.consumeLink(tx, purpose, hashSecret(secret));
 }

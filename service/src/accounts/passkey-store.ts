@@ -22,7 +22,7 @@ export async function insertChallenge(
   );
 }
 
-/** Deletes the challenge. Of several concurrent calls, one returns true. */
+/** Deletes the challenge. Only one of several concurrent calls returns true. */
 export async function consumeChallenge(
   db: Db,
   challenge: string,

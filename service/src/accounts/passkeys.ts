@@ -26,7 +26,7 @@ import { noteSignIn } from './sign-in-notice.ts';
 import type { User } from './store.ts';
 import { findUser, localeOf } from './user.ts';
 
-/** WebAuthn requires a domain name; browsers reject it on a bare IP address. */
+/** WebAuthn requires a domain name: browsers reject passkeys on a bare IP address. */
 export function supportsPasskeys({ baseUrl }: Context): boolean {
   return isIP(rpIdOf(baseUrl).replace(/^\[|\]$/g, '')) === 0;
 }
@@ -144,7 +144,10 @@ async function orNull<T>(verify: () => Promise<T>): Promise<T | null> {
   }
 }
 
-/** Reads the challenge that the response claims to answer. It is consumed before verification, so it works once. */
+/**
+ * Reads the challenge that the response claims to answer. The challenge is consumed before verification, so it works
+ * only once.
+ */
 function readChallenge({ response }: { response: object }): string {
   try {
     const { clientDataJSON } = response as { clientDataJSON?: unknown };

@@ -6,7 +6,10 @@ import { COMMON_PASSWORDS } from './common-passwords.ts';
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 const CURRENT_PREFIX = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=${COST.parallelism}$`;
 
-/** A hash that no password matches. Verified for unknown accounts, so that the response takes equally long. */
+/**
+ * A hash that no password matches. Unknown accounts are checked against it, so that the response takes as long as for a
+ * known account.
+ */
 const DUMMY_HASH = `${CURRENT_PREFIX}c29kaXVtIGNobG9yaWRl$AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8`;
 
 const MIN_LENGTH = 10;
@@ -18,7 +21,7 @@ export function hashPassword({ passwordQueue, random }: Parts, password: string)
   return passwordQueue.run(() => hash(password.normalize('NFKC'), { ...COST, salt: random(16) }));
 }
 
-/** Takes the same time whether or not there is a hash. */
+/** Returns whether the password matches. Takes the same time if `passwordHash` is missing. */
 export async function verifyPassword(
   ctx: Context,
   passwordHash: string | null | undefined,

@@ -21,8 +21,8 @@ export type FormProblems = Partial<Record<'email' | 'password' | 'kind', string>
 export const INVALID_EMAIL = 'Enter a valid email address, such as name@example.com.';
 
 /**
- * Sends a confirmation mail, or returns the validation errors. Known and unknown addresses cost the same work, one
- * password hash and one mail, so that only the owner of the mailbox can tell them apart.
+ * Sends a confirmation mail, or returns the validation errors. Known and unknown addresses cost the same work (one
+ * password hash and one mail), so that only the owner of the mailbox learns whether the address has an account.
  */
 export async function startRegistration(
   ctx: Context,
@@ -53,7 +53,7 @@ export type PendingRegistration = { email: string; needsPassword: boolean };
 
 /**
  * Finds the registration behind a confirmation link. Anyone can register someone else's address, so a browser other
- * than the one that registered has to enter the password chosen there.
+ * than the one that registered must also send the password chosen at registration.
  */
 export async function findPendingRegistration(
   ctx: Context,

@@ -10,7 +10,7 @@ export type SignInRequest = {
   formTargets: string[];
 };
 
-/** Finds the request by the return path. Knowing the path reveals the app's name and grants nothing else. */
+/** Finds the sign-in request by its return path. Anyone who knows the path learns the app's name and nothing else. */
 export async function findSignInRequest(
   ctx: Context,
   returnPath: string | null,

@@ -9,7 +9,7 @@ export type User = {
   id: string;
   email: string;
   kind: UserKind;
-  /** The language of the user's mails; null is the default. */
+  /** The language of the user's mails. Null means the default language. */
   locale: string | null;
 };
 
@@ -56,7 +56,9 @@ export async function lockUser(
     .executeTakeFirst();
 }
 
-/** Stores the same password under newer parameters, unless the password has changed meanwhile. */
+/**
+ * Replaces the hash with one of the same password under newer parameters, unless the password has changed meanwhile.
+ */
 export async function replacePasswordHash(
   db: Db,
   userId: string,

@@ -9,7 +9,7 @@ const SOURCE_TTL = '90 days';
 
 /**
  * Increments the counter of the first key in its current window, or starts a new window. The result includes the counts
- * that nodes with an older secret keep under the other keys.
+ * under the other keys, which nodes with an older secret use.
  */
 export async function countInWindow(
   db: Db,
@@ -42,7 +42,9 @@ export async function rememberSources(db: Db, account: Buffer, sources: readonly
     on conflict (account, source) do update set used_at = now()`.execute(db);
 }
 
-/** Returns whether the source has signed in to the account; both are given as hashes under every listed secret. */
+/**
+ * Returns whether the source has signed in to the account. Both are given as hashes, one under each configured secret.
+ */
 export async function findKnownSource(
   db: Db,
   accounts: readonly Buffer[],

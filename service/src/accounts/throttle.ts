@@ -38,8 +38,8 @@ export async function throttleAttempt(
 }
 
 /**
- * Makes later attempts from this browser and network count separately from those of strangers. Returns whether the
- * browser was unknown, and its hash.
+ * Counts later attempts from this browser and network separately from those of strangers. Returns whether the browser
+ * was unknown, and the browser's hash.
  */
 export async function rememberSource(
   ctx: Context,
@@ -75,12 +75,16 @@ function nameOf([newest]: readonly Buffer[]): string {
   return String(newest?.toString('hex'));
 }
 
-/** Returns the key of the account, then those that nodes with an older secret use. */
+/**
+ * Returns the account's key under each configured secret, newest first. Nodes with an older secret use the later keys.
+ */
 function accountKeys({ sealing }: Context, purpose: string, email: string, source = ''): Buffer[] {
   return sealing.tags(purpose, source === '' ? normalizeEmail(email) : `${normalizeEmail(email)} ${source}`);
 }
 
-/** Returns the keys to count under. Each known browser or network has its own count; all unknown ones share one. */
+/**
+ * Returns the keys to count under. Each known browser or network has its own count; all unknown ones share one count.
+ */
 async function countingKeys(ctx: Context, purpose: string, email: string, source: Source): Promise<Buffer[]> {
   const accounts = accountKeys(ctx, 'account', email);
   for (const hashes of sourceHashes(ctx, source)) {

@@ -15,8 +15,8 @@ const UNKNOWN = messagePage({
 });
 
 /**
- * The unsubscribe links in mails; each turns off one topic. The token is the only authority: mail programs post without
- * cookies (RFC 8058), so there is no CSRF token.
+ * The unsubscribe links in mails; each turns off one topic. The token in the link is the only authorization: mail
+ * programs post without cookies (RFC 8058), so there is no CSRF token.
  */
 export function addUnsubscribeRoutes(app: FastifyInstance, ctx: Context): void {
   type Handle = (token: string, found: Subscription, reply: FastifyReply) => Promise<FastifyReply>;

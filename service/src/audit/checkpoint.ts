@@ -51,8 +51,8 @@ export function verifierKey({ origin, newest: { publicKey, hint } }: CheckpointK
 }
 
 /**
- * Returns a signed note about the first `size` entries. Every configured secret signs it, so that a verifier that knows
- * only the older key accepts it while the secret is rotated.
+ * Returns a signed note about the first `size` entries. Every configured secret signs the note, so that during a
+ * rotation a verifier that knows only the older key accepts it too.
  */
 export function signCheckpoint({ origin, listed }: CheckpointKeys, { size, chainHash }: Checkpoint): string {
   const text = `${origin}\n${size}\n${chainHash.toString('base64')}\n`;

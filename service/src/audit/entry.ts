@@ -4,18 +4,21 @@ import { type Decision, insertCommandEntry, insertDecisionEntry, insertFailedSig
 
 export type { Decision } from './store.ts';
 
-/** Records that a command runs. Database triggers record every change of a row; see the migrations. */
+/** Records that a command runs. Changes of rows need no call: database triggers record them; see the migrations. */
 export async function recordCommand(db: Db, name: string): Promise<void> {
   await insertCommandEntry(db, name);
 }
 
 /** Records a sign-in with a wrong password or passkey. The user is null if the account is unknown. */
 export async function recordFailedSignIn(db: Db, userId: string | null): Promise<void> {
-  // The transaction's tags name the request.
+  // A transaction is tagged with the request that it belongs to; a single statement is not.
   await db.transaction().execute((tx) => insertFailedSignIn(tx, userId));
 }
 
-/** Records a decision that no trigger sees, because it changes nothing or its writer does not know the request. */
+/**
+ * Records a decision that the database triggers miss: one that changes no row, or whose writer does not know the
+ * request.
+ */
 export async function recordDecision(db: Db, decision: Decision): Promise<void> {
   await insertDecisionEntry(db, decision);
 }

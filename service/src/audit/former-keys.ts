@@ -6,10 +6,10 @@ const PURPOSE = 'audit former key';
 
 type Parts = Pick<Context, 'db' | 'sealing'>;
 
-/** Returns the keys of all listed secrets, and the public keys of removed ones to verify old checkpoints with. */
+/** Returns the keys of all configured secrets, and the public keys of removed secrets, which verify old checkpoints. */
 export async function loadCheckpointKeys({ db, sealing }: Parts): Promise<CheckpointKeys> {
   const rows = await listFormerKeys(db);
-  // Only a holder of the secret can make the tag, so a key that was inserted into the database is not trusted.
+  // The tag can only be made with the secret, so a key that someone inserted into the database is not trusted.
   const trusted = rows.filter(({ public_key, tag }) =>
     sealing.verifyTag(PURPOSE, public_key.toString('hex'), tag),
   );
@@ -19,7 +19,9 @@ export async function loadCheckpointKeys({ db, sealing }: Parts): Promise<Checkp
   );
 }
 
-/** Stores the public keys of all older secrets with a tag by the newest, so that those secrets can be removed. */
+/**
+ * Stores the public keys of all older secrets, tagged with the newest secret, so that the older secrets can be removed.
+ */
 export async function keepCheckpointKeys({ db, sealing }: Parts): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const { newest, all } = await loadCheckpointKeys({ db: tx, sealing });

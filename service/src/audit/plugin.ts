@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { findLastCheckpoint } from './store.ts';
 
-/** Serves the newest checkpoint to everyone: copies beyond our reach prove that the log was not rewritten. */
+/** Serves the newest checkpoint to everyone: copies that we cannot change prove that the log was not rewritten. */
 export function auditPlugin(ctx: Pick<Context, 'db' | 'securityHeaders'>) {
   const config = { access: { who: 'public' as const } };
   return (app: FastifyInstance): void => {

@@ -36,7 +36,7 @@ export async function sealAuditLog(
   }
 }
 
-/** Chains the next committed entries. An entry that commits late gets a later position. */
+/** Adds the next committed entries to the chain. An entry that commits late gets a later position. */
 async function sealBatch(tx: Db): Promise<void> {
   await store.lockSealing(tx);
   const last = await store.findLastSealed(tx);

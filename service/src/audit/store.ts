@@ -11,8 +11,8 @@ export async function lockSealing(tx: Db): Promise<void> {
 }
 
 /**
- * Returns what needs sealing and signing. An idle sealer runs no other query. Reading the maximum takes one index
- * lookup; PostgreSQL would plan an `exists` for a greater position as a table scan.
+ * Returns whether anything needs sealing or signing, in the only query that an idle sealer runs. Reading the maximum
+ * takes one index lookup; PostgreSQL would run `exists` with a greater position as a table scan.
  */
 export async function findSealingWork(
   db: Db,

@@ -11,9 +11,9 @@ const UNSIGNED = 'a checkpoint is not signed by this installation';
 export type Verification = { entries: bigint; checkpoints: number; problem: string | null };
 
 /**
- * Recomputes the chain and compares it with every checkpoint, and with `kept` ones from outside the database. Names the
- * first entry that was changed, removed or inserted. A log that was rewritten together with its checkpoints, or rolled
- * back, differs only from a kept checkpoint.
+ * Recomputes the chain and compares it with every checkpoint in the database and with the `kept` ones from outside it.
+ * Names the first entry that was changed, removed or inserted. If someone rewrote the log together with its
+ * checkpoints, or rolled the database back, only a kept checkpoint reveals it.
  */
 export async function verifyAuditLog(
   ctx: Pick<Context, 'db' | 'sealing'>,
@@ -62,7 +62,10 @@ export async function verifyAuditLog(
   return result(position, null);
 }
 
-/** Yields the checkpoints of the database and the kept ones by size, and null for one without a valid signature. */
+/**
+ * Yields the checkpoints of the database and the kept ones, ordered by size. Yields null for a checkpoint without a
+ * valid signature.
+ */
 async function* readCheckpoints(
   db: Db,
   keys: CheckpointKeys,

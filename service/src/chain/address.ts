@@ -26,7 +26,7 @@ export function decodeBase58(text: string, size: number): Uint8Array | null {
   }
 }
 
-/** Returns the text of a transaction hash: EVM hashes have 32 bytes, Solana signatures 64. */
+/** Returns the text form of a transaction hash. EVM hashes have 32 bytes, Solana signatures 64. */
 export function showHash(hash: Buffer): string {
   return hash.length === 32 ? `0x${hash.toString('hex')}` : base58.encode(hash);
 }

@@ -6,16 +6,17 @@ export type ChainFacts = {
   chainId: number | null;
   /** Identifies a Solana cluster; null for other protocols. */
   genesisHash: string | null;
-  /** Blocks, including the transaction's own, after which a transaction is settled. */
+  /** The number of blocks, including the transaction's own, after which a transaction is settled. */
   confirmations: number;
   /**
-   * Blocks a commit needs before it can be refunded. A fund pays refunds from everything the user has committed, so a
-   * reorganisation must no longer be able to undo the commit. Test chains use 1: embedded chains mine on demand only.
+   * The number of blocks after which a commit can be refunded. A fund pays refunds from everything that the user has
+   * committed, so the commit must be safe from reorganisations first. Test chains use 1, because embedded chains mine
+   * only on demand.
    */
   refundDepth: number;
   /**
-   * Whether the node's `safe` and `finalized` blocks replace both depths, which then apply only to nodes without these
-   * tags. Test chains use depths alone: embedded chains mine on demand only.
+   * Whether the node's `safe` and `finalized` tags replace both depths. The depths then apply only to nodes without
+   * these tags. Test chains use depths alone, because embedded chains mine only on demand.
    */
   finalityTags: boolean;
   explorer: string;

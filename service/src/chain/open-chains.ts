@@ -22,7 +22,7 @@ export type ChainsOptions = {
   timeoutMs?: number;
   /** See `createReader`. Default: an eighth of the block time, at most 500 ms. */
   freshnessMs?: number | null;
-  /** The clock that heads are compared with, in milliseconds since the epoch. Default: real time. */
+  /** The clock that the heads of nodes are compared with, in milliseconds since the epoch. Default: real time. */
   now?: () => number;
 };
 

@@ -17,7 +17,7 @@ import { openChains } from './open-chains.ts';
 import { createSignatures, type Signed } from './signatures.ts';
 import { isSignedByEd25519 } from './solana/ed25519.ts';
 
-// There is no RPC node: none of these checks may need one.
+// There is no RPC node, so a check that needs one would fail.
 const chains = openChains({ urls: {} });
 const signatures = createSignatures(chains);
 const check = async (signed: Signed) => (await signatures.check(signed)) === 'key';

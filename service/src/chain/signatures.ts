@@ -10,20 +10,23 @@ import { isSignedMessage } from './solana/signed-message.ts';
 
 export type Signed = {
   chain: ChainName;
-  /** In the form returned by `normalizeAddress`. */
+  /** As returned by `normalizeAddress`. */
   address: string;
   text: string;
   /** Exactly as the caller sent it. */
   signature: string;
 };
 
-/** A key's signature is valid on every chain of its protocol, a contract's only on the chain that was queried. */
+/**
+ * A key's signature is valid on every chain of the protocol. A contract's signature is valid only on the chain that was
+ * queried.
+ */
 export type SignerKind = 'key' | 'contract';
 
 export type Signatures = {
   /**
-   * Returns what signed the text for the address, or null if the signature is not its owner's. Throws an upstream
-   * `ApiError` if no RPC node answers.
+   * Returns what kind of signer signed the text for the address, or null if the signature is not from the address's
+   * owner. Throws an upstream `ApiError` if no RPC node answers.
    */
   check(signed: Signed): Promise<SignerKind | null>;
 };
@@ -39,7 +42,7 @@ export function createSignatures(chains: Chains): Signatures {
       const hash = hashText(text);
       return [hash, isSignedByKey(address, hash, bytes)] as const;
     });
-    // Checking the key first is safe, because a match proves that this address's key signed, and it saves an RPC call.
+    // Check the key first: it saves an RPC call, and it is safe, because a match proves that this address's key signed.
     if (isKeySignature) return 'key';
     const evm = chains.all().find(({ name }) => name === chain);
     if (evm !== undefined)

@@ -5,8 +5,9 @@ const PREFIX = 'CAUSEWAY_';
 const OWN_NAMES = Object.keys(SETTINGS).filter((name) => name.startsWith(PREFIX));
 
 /**
- * Finds variables that look like ours but are not. A `CAUSEWAY_` name close to a known one is a problem, because the misspelt setting
- * would silently keep its default; others get a warning, since orchestrators inject variables of this form.
+ * Finds variables that look like settings but are unknown. A `CAUSEWAY_` name close to a known one is a problem,
+ * because the misspelt setting would silently keep its default. Other unknown names get only a warning, because
+ * orchestrators inject variables with this prefix.
  */
 export function checkNames(env: Environment): { problems: string[]; warnings: string[] } {
   const problems: string[] = [];
@@ -20,7 +21,7 @@ export function checkNames(env: Environment): { problems: string[]; warnings: st
   return { problems, warnings };
 }
 
-/** Short names tolerate one difference only: within two, unrelated words would match. */
+/** Short names may differ in one character only: with two, unrelated words would match. */
 function isMisspelling(name: string, known: string): boolean {
   const limit = known.length - PREFIX.length <= 4 ? 1 : 2;
   return Math.abs(name.length - known.length) <= limit && editDistance(name, known) <= limit;

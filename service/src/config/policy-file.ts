@@ -12,8 +12,8 @@ const AMOUNT = /^\d{1,78}$/;
 const MEMBERS = ['contracts', 'daily_fee', 'daily_amounts'];
 
 /**
- * Reads `OPERATOR_POLICY_FILE`: a JSON object of chains, each with its contracts and limits, or only a list of contracts.
- * A file that does not parse allows nothing.
+ * Reads `OPERATOR_POLICY_FILE`: a JSON object that maps each chain to its contracts and limits, or to a plain list of
+ * contracts. If the file does not parse, the policy allows nothing.
  */
 export function readPolicyFile({ read, problems }: Source): Policy | null {
   const file = read('OPERATOR_POLICY_FILE');

@@ -5,7 +5,7 @@ export type IdentitySettings = {
   url: string;
   appToken: string;
   secret: string;
-  /** A webhook may be signed with any of these, so that secrets can be rotated. */
+  /** A webhook may be signed with any of these secrets, so that they can be rotated. */
   webhookSecrets: readonly string[];
 };
 
@@ -13,7 +13,7 @@ export type DocumentSettings = {
   url: string;
   apiKey: string;
   templates: { w8_ben: number; w8_ben_e: number };
-  /** If there is a secret, webhooks must be signed; the plain header is for older installations. */
+  /** If there is a secret, webhooks must be signed. `webhookHeader` is for older installations without one. */
   webhookSecrets: readonly string[];
   webhookHeader: { name: string; value: string } | null;
   /** How long a signing link is valid. */

@@ -9,7 +9,7 @@ export type Source = {
   read: Read;
   problems: string[];
   isProduction: boolean;
-  /** Commands use only some settings; a node needs all that are required. */
+  /** A command reads only some settings. A node needs all required settings. */
   reader: 'node' | 'command';
 };
 

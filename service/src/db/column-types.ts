@@ -26,8 +26,8 @@ function parseList<T>(parseOne: (text: string) => T): (text: string) => (T | nul
 }
 
 /**
- * int8 becomes `bigint`. numeric stays a string: stores convert numeric(78,0), which holds amounts, with `BigInt`, while
- * other numerics have fractions.
+ * int8 becomes `bigint`. numeric stays a string, because some numerics have fractions; stores convert amounts, which
+ * are numeric(78,0), with `BigInt`.
  */
 const parsers = new Map<number, (text: string) => unknown>([
   [builtins.INT8, BigInt],

@@ -67,7 +67,9 @@ export function findPackage(platform: string = process.platform, arch: string = 
   }
 }
 
-/** Creates the symbolic links that the libraries need; npm packages cannot contain any, but this one lists them. */
+/**
+ * Creates the symbolic links that the libraries need. npm packages cannot contain links, but this package lists them.
+ */
 async function linkLibraries(native: string, into: string): Promise<void> {
   const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')) as {
     source: string;
@@ -109,7 +111,7 @@ async function copyBinaries(native: string, folder: string): Promise<string> {
   const target = join(folder, `postgres-${process.platform}-${process.arch}-${key}`);
   if (await isComplete(target, sizes)) return target;
 
-  // The rename is atomic, so a concurrent or killed copy never leaves a partial one.
+  // The rename is atomic, so a concurrent or killed copy never leaves a partial folder.
   const draft = join(folder, `.draft-${randomBytes(8).toString('hex')}`);
   await mkdir(draft);
   await chmod(draft, 0o755);

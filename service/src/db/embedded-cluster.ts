@@ -28,7 +28,10 @@ export function serverEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 }
 
-/** Creates the cluster unless it exists. It gets its name only when complete, so a partial one is never used. */
+/**
+ * Creates the cluster unless it exists. The folder gets its final name only when complete, so a partial cluster is
+ * never used.
+ */
 export async function ensureCluster(cluster: Cluster, log: (message: string) => void): Promise<void> {
   await removeDrafts(cluster.dir);
   if (await isCluster(cluster.dir)) return adoptCluster(cluster);
@@ -56,7 +59,7 @@ async function isCluster(dir: string): Promise<boolean> {
     await readFile(join(dir, 'PG_VERSION'));
     return true;
   } catch (error) {
-    // An unreadable cluster is not a missing one.
+    // A cluster that cannot be read still exists, so it must not be created again.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
     throw new Error(`${dir} cannot be read. Start as its owner, or set CAUSEWAY_DATA to another folder.`, {
       cause: error,
@@ -64,7 +67,7 @@ async function isCluster(dir: string): Promise<boolean> {
   }
 }
 
-/** Changes the owner of a folder that root restored from a backup; the server only accepts its own user's files. */
+/** Changes the owner of a folder that root restored from a backup: the server accepts only files of its own user. */
 async function adoptCluster({ dir, user }: Cluster): Promise<void> {
   if (!user || (await stat(dir)).uid === user.uid) return;
   for (const name of await readdir(dir, { recursive: true }))
@@ -83,9 +86,9 @@ async function runInitdb(cluster: Cluster): Promise<void> {
     '--locale=C',
     '--no-instructions',
   ];
-  // Sorts by code point like C, with case mapping beyond ASCII.
+  // Sorts by code point like the C locale, but maps case beyond ASCII too.
   args.push('--locale-provider=builtin', '--builtin-locale=C.UTF-8');
-  // The socket is in a folder that only the server's user and root can enter, and is the only way to connect.
+  // The socket is the only way to connect, and only the server's user and root can enter its folder.
   args.push('--auth-local=trust', '--auth-host=reject');
   if (cluster.settings.fsync === 'off') args.push('--no-sync');
   try {

@@ -12,7 +12,7 @@ export type Holder =
   | { kind: 'none' }
   /** The pid is free or belongs to an unrelated program. */
   | { kind: 'unrelated'; pid: number }
-  /** A server of this folder; `owner` is the Causeway process that started it, if it still runs. */
+  /** A server of this folder. `owner` is the Causeway process that started the server, if that process still runs. */
   | { kind: 'server'; pid: number; owner: number | undefined };
 
 export async function readLock(clusterDir: string): Promise<{ pid: number; ready: boolean } | undefined> {
@@ -28,7 +28,7 @@ export async function findHolder(clusterDir: string): Promise<Holder> {
   const found =
     process.platform === 'linux' ? await inspectLinux(pid, clusterDir) : await inspectPs(pid, clusterDir);
   if (!found) return { kind: 'unrelated', pid };
-  // A process whose parent died is reparented, so if the starter is still the parent, it is alive.
+  // A process whose parent has died gets a new parent, so if the starter is still the parent, the starter is alive.
   const starter = Number(/causeway\.owner=(\d+)/.exec(found.command)?.[1]);
   return { kind: 'server', pid, owner: starter === found.parent ? starter : undefined };
 }
@@ -102,9 +102,9 @@ async function stopServer(pid: number, clusterDir: string): Promise<void> {
 }
 
 /**
- * Replaces the unrelated pid in the lock files with ours: PostgreSQL refuses to start while that pid is alive, whatever
- * program it is, but ignores its own parent's. The rest of the file is kept, because it tells the new server which
- * shared memory to check for surviving processes.
+ * Replaces the unrelated pid in the lock files with ours. PostgreSQL refuses to start while the process with that pid
+ * is alive, whatever program it runs, but it ignores the pid of its own parent. The rest of the file is kept, because
+ * it tells the new server which shared memory to check for surviving processes.
  */
 async function takeOverLocks(clusterDir: string, unrelatedPid: number): Promise<void> {
   for (const name of ['postmaster.pid', `${SOCKET_NAME}.lock`]) {
@@ -122,20 +122,20 @@ async function takeOverLocks(clusterDir: string, unrelatedPid: number): Promise<
   }
 }
 
-/** Ends the child processes of a killed server. They exit by themselves, but a long query delays that. */
+/** Ends the child processes of a killed server. They would exit by themselves, but only after their current query. */
 export async function endOrphans(clusterDir: string): Promise<void> {
   if (process.platform !== 'linux') return;
   for (const entry of await readdir('/proc')) {
     const pid = Number(entry);
     if (!Number.isInteger(pid)) continue;
     const found = await inspectLinux(pid, clusterDir);
-    // Another start may be in progress; a postmaster and its children are not orphans.
+    // Another start may be in progress, so leave a running postmaster and its children alone.
     if (!found || found.command.includes('causeway.owner=')) continue;
     if (await isServerProcess(found.parent, clusterDir)) continue;
     try {
       process.kill(pid, 'SIGQUIT');
     } catch {
-      // It has exited in the meantime.
+      // The process has exited in the meantime.
     }
   }
 }

@@ -14,7 +14,7 @@ export interface Server {
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: '',
   port: '5432',
-  // Relative to the data folder, so that the length of its path does not matter to the server.
+  // Relative to the data folder, because the length of a socket's path is limited.
   unix_socket_directories: '.',
   unix_socket_permissions: '0700',
   cluster_name: 'causeway',
@@ -65,7 +65,8 @@ async function rotateLog(path: string): Promise<number> {
 
 async function spawnServer(cluster: Cluster, logPath: string) {
   const args = ['-D', ownFolder(cluster)];
-  // The markers identify this process to others that want the folder, and the folder in `ps` output; see findHolder.
+  // The first marker tells other processes that want the folder who owns the server. The second shows the folder in
+  // `ps` output. See findHolder.
   const markers = { 'causeway.owner': String(process.pid), 'causeway.data': cluster.dir };
   for (const [name, value] of Object.entries({ ...markers, ...SETTINGS, ...cluster.settings }))
     args.push('-c', `${name}=${value}`);
@@ -75,7 +76,8 @@ async function spawnServer(cluster: Cluster, logPath: string) {
       cwd: cluster.dir,
       env: serverEnvironment(),
       stdio: ['ignore', logFile.fd, logFile.fd],
-      // Its own session keeps Ctrl-C in the terminal from stopping the server before we have drained.
+      // In a separate session, so that Ctrl-C in the terminal does not stop the server before our requests have
+      // drained.
       detached: true,
       ...cluster.user,
     });

@@ -18,7 +18,7 @@ let logged: string[];
 const cleanups: (() => unknown)[] = [];
 
 beforeEach(async () => {
-  // Private like root's home, so that everything is tested where the server's user cannot enter.
+  // Private like root's home: the server's user cannot enter it, which is the hardest case.
   root = await mkdtemp(join(tmpdir(), 'causeway-embedded-'));
   await chmod(root, 0o700);
   dataDir = join(root, 'data');
@@ -220,7 +220,7 @@ test('a program that reuses the pid of a dead server is not signalled and does n
   const lock = await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8');
   const user = await chooseServerUser(join(dataDir, 'postgres'));
   await first.stop();
-  // Owned by the server's user, because only then does PostgreSQL take it for a running server.
+  // Owned by the server's user, because otherwise PostgreSQL does not take it for a running server.
   const unrelated = spawn('/bin/sh', ['-c', 'while :; do sleep 1; done'], {
     cwd: '/',
     stdio: 'ignore',
@@ -280,7 +280,7 @@ test('takes over a cluster that was restored with another owner', async () => {
   const first = await start();
   await query(first.url, 'create table kept as select 42 as n');
   await first.stop();
-  // Without root the owner cannot change, so this is a plain restart.
+  // Without root the owner cannot be changed, so this is a plain restart.
   const files = ['', ...(await readdir(join(dataDir, 'postgres'), { recursive: true }))];
   const me = process.getuid?.() ?? 0;
   for (const file of files) await chown(join(dataDir, 'postgres', file), me, process.getgid?.() ?? 0);

@@ -13,7 +13,7 @@ import { chooseServerUser } from './embedded-user.ts';
 export interface EmbeddedOptions {
   dataDir: string;
   log: (message: string) => void;
-  /** Overrides server settings. Only the test harness does, because its data need not survive. */
+  /** Overrides server settings. Only the test harness uses it, because its data need not survive. */
   settings?: Readonly<Record<string, string>>;
 }
 
@@ -57,8 +57,8 @@ export async function findEmbedded(dataDir: string): Promise<string | undefined>
 }
 
 /**
- * Connects to the database in `dataDir`: that of a running service, or a server started for as long as it is needed.
- * Returns undefined if there is no database yet.
+ * Connects to the database in `dataDir`: to the server of a running service, or to a server that is started now and
+ * stopped afterwards. Returns undefined if there is no database yet.
  */
 export async function openEmbedded(dataDir: string): Promise<Pick<Embedded, 'url' | 'stop'> | undefined> {
   const running = await findEmbedded(dataDir);
@@ -77,7 +77,7 @@ async function startServer(cluster: Cluster, log: (message: string) => void): Pr
     await releaseCluster(cluster.dir, log);
     const result = await launchServer(cluster, log);
     if ('server' in result) return result.server;
-    // Either another process is starting the server, which the next attempt will report, or processes of a killed
+    // Either another process is starting the server, and the next attempt will report that, or processes of a killed
     // server still hold its shared memory and are about to exit.
     const isHeld = /lock file "[^"]*" (already exists|is empty)|pre-existing shared memory/.test(
       result.failure,

@@ -5,7 +5,7 @@ export type Hosts = {
   count: number;
   /** The URL of the host that new connections use. */
   url(): string;
-  /** Moves on to the next host, unless another connection already did. */
+  /** Moves on to the next host, unless another connection has already done so. */
   advance(failedUrl: string): void;
 };
 
@@ -28,7 +28,7 @@ export function splitHosts(url: string): string[] {
   return hosts.includes(',') ? hosts.split(',').map((host) => `${start}${host}${rest}`) : [url];
 }
 
-/** Throws if the server accepts no writes: after a failover, the other host is the primary. */
+/** Throws if the server accepts no writes: after a failover, another host is the primary. */
 async function assertPrimary(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ transaction_read_only: string }>('show transaction_read_only');
   if (rows[0]?.transaction_read_only === 'on')
@@ -37,7 +37,7 @@ async function assertPrimary(client: pg.ClientBase): Promise<void> {
 
 type Connect = (callback: (error: Error | undefined) => void) => void;
 
-/** Makes a pool connect to the primary, whichever of the hosts it is at the time. */
+/** Makes a pool connect to the host that is currently the primary. */
 export function followPrimary(hosts: Hosts): Pick<pg.PoolConfig, 'Client'> {
   if (hosts.count === 1) return {};
   function Client(options: pg.ClientConfig): pg.Client {
@@ -63,7 +63,7 @@ export function followPrimary(hosts: Hosts): Pick<pg.PoolConfig, 'Client'> {
 
 type PoolCallback = (error?: Error, client?: pg.PoolClient, release?: (error?: Error) => void) => void;
 
-/** Makes a connection attempt that hits a failed host try the other hosts before it fails. */
+/** Makes a connection attempt try the other hosts before it fails. */
 export function retryOnOtherHosts(pool: pg.Pool, hosts: Hosts): void {
   if (hosts.count === 1) return;
   const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;

@@ -6,7 +6,7 @@ import type { Db } from './pool.ts';
 
 type Profile = Config['profile'];
 
-/** The client that every version 0.1 sandbox has. Such a database has no recorded profile yet. */
+/** The client that every version 0.1 sandbox has. It identifies a sandbox database that has no recorded profile yet. */
 const SANDBOX_CLIENT_ID = 'sandbox-partner';
 
 /** Throws `ConfigError` if the database belongs to the other profile. Changes nothing, so it can run before migrations. */
@@ -32,7 +32,7 @@ async function readProfile(pool: pg.Pool): Promise<Profile | undefined> {
   return rows[0]?.profile;
 }
 
-/** Returns the profile of a database that was used without recording it, inferred from the sandbox seeds. */
+/** Returns the profile of a database that was used before profiles were recorded, inferred from the sandbox seeds. */
 async function deriveProfile(pool: pg.Pool): Promise<Profile | undefined> {
   if (!(await tableExists(pool, 'offers'))) return undefined;
   const { rows } = await pool.query<{ used: boolean; seeded: boolean }>(
@@ -73,10 +73,10 @@ export async function claimSecrets(db: Db, sealing: Sealing): Promise<void> {
   });
 }
 
-/** How a command's secrets relate to those that the nodes seal with. */
+/** How a command's secrets relate to the secrets that the nodes seal with. */
 export type SecretStanding = 'in use' | 'unknown' | 'not used yet';
 
-/** Compares without recording anything: only nodes decide which secrets are in use. */
+/** Compares the secrets without recording anything: only nodes decide which secrets are in use. */
 export async function compareSecrets(db: Db, sealing: Sealing): Promise<SecretStanding> {
   const recorded = await listFingerprints(db);
   const isKnown = (own: Buffer) => recorded.some((each) => each.equals(own));
@@ -84,7 +84,7 @@ export async function compareSecrets(db: Db, sealing: Sealing): Promise<SecretSt
   return sealing.fingerprints.slice(0, 1).some(isKnown) ? 'in use' : 'not used yet';
 }
 
-/** Forgets the secrets that nothing is sealed with any more, once all data is sealed with the newest. */
+/** Once all data is sealed with the newest secret, forgets the other secrets. */
 export async function forgetOlderSecrets(db: Db, sealing: Sealing): Promise<void> {
   await sql`delete from installation_secrets where fingerprint <> ${sealing.fingerprints[0]}`.execute(db);
 }

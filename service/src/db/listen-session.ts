@@ -4,7 +4,9 @@ import pg from 'pg';
 export interface SessionOptions {
   /** Default: 250. */
   pingIntervalMs?: number;
-  /** Default: 700. The sum of both stays below one second, the time within which a revocation must take effect. */
+  /**
+   * Default: 700. A revocation must take effect within one second, so the sum of interval and timeout stays below that.
+   */
   pingTimeoutMs?: number;
   /** A statement that runs on every new connection, such as taking a session-level lock. */
   opening?: string;

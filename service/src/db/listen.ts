@@ -8,7 +8,7 @@ export interface Listener {
   on(channel: string, handler: (payload: string) => void): Promise<void>;
   /** Notifications may be missed from now on, so caches that depend on them must not be used. */
   onLost(handler: () => void): void;
-  /** The connection is back. Notifications sent in between are lost, so caches must start empty. */
+  /** The connection is back. Notifications sent while it was lost are gone, so caches must start empty. */
   onRestored(handler: () => void): void;
   isConnected(): boolean;
   close(): Promise<void>;

@@ -8,7 +8,8 @@ type AbiFunctions<A extends Abi> = Extract<A[number], { type: 'function' }>;
 /** The parts of ERC-20 that the service calls. */
 export const erc20Abi = [
   ...pickFunctions(token.abi, ['balanceOf', 'allowance', 'name', 'symbol']),
-  // uint256 instead of the standard uint8 also decodes out-of-range values, which `readDecimals` rejects.
+  // Declared as uint256 instead of the standard uint8, so that out-of-range values decode too; `readDecimals` rejects
+  // them.
   {
     type: 'function',
     name: 'decimals',
@@ -18,7 +19,10 @@ export const erc20Abi = [
   },
 ] as const;
 
-/** Both generations of the fund swap. Version 1 declares `stopped()` as uint256, which also decodes the newer bool. */
+/**
+ * Both generations of the fund swap. `stopped()` is a uint256 in version 1 and a bool in newer versions; uint256
+ * decodes both.
+ */
 export const fundSwapAbi = [
   ...pickFunctions(fundSwap.abi, ['preview', 'outputToken', 'authorized', 'paused', 'status', 'SWAP_LEVEL']),
   ...pickFunctions(fundSwapV1.abi, ['stopped']),

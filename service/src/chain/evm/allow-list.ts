@@ -5,7 +5,7 @@ import type { EvmChain } from './client.ts';
 import { contractCall } from './contract-call.ts';
 import { optionalView } from './optional-view.ts';
 
-/** The contract that keeps an allow-list; both fund swap generations share these functions. */
+/** The contract that keeps an allow-list. Both generations of the fund swap have these functions. */
 export const allowListAbi = fundSwap.abi;
 
 const PERMISSION_TYPES = {
@@ -25,8 +25,8 @@ export function encodeRevoke(wallet: Hex): Hex {
 export type Permission = { wallet: Hex; offer: Hex; deadline: bigint };
 
 /**
- * Returns whether the contract accepts permissions. Other contracts check the issuer's own list, such as the token's,
- * which permissions do not change.
+ * Returns whether the contract accepts permissions. Some contracts check a list of the issuer instead, such as the
+ * token's list; permissions do not change that list.
  */
 export function acceptsPermissions({ reader, memoize }: EvmChain, contract: Hex): Promise<boolean> {
   return memoize(`permissions ${contract}`, async () => {
@@ -35,7 +35,7 @@ export function acceptsPermissions({ reader, memoize }: EvmChain, contract: Hex)
   });
 }
 
-/** Returns the EIP-712 hash that the supplier signs, for the wallet's current nonce. */
+/** Returns the EIP-712 hash of a permission for the wallet's current nonce. The supplier signs this hash. */
 export async function hashPermission(chain: EvmChain, contract: Hex, permission: Permission): Promise<Hex> {
   const { reader, chainId, memoize } = chain;
   const [nonce, [, name, version]] = await Promise.all([
@@ -44,7 +44,8 @@ export async function hashPermission(chain: EvmChain, contract: Hex, permission:
       reader.read(contractCall(contract, allowListAbi, 'eip712Domain', [])),
     ),
   ]);
-  // Only the name and version come from the contract. A contract cannot obtain a signature for another chain or address.
+  // The contract provides only the name and version of the domain, so it cannot obtain a signature for another chain or
+  // address.
   return hashTypedData({
     domain: { name, version, chainId, verifyingContract: contract },
     types: PERMISSION_TYPES,

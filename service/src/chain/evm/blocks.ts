@@ -24,7 +24,7 @@ export async function readBlocks<const Tags extends readonly BlockTag[]>(
   );
   const blocks = params.map((tag, i) => {
     const block = resultOf(replies[i]) as { number: Hex; hash: Hex } | null;
-    // A missing block means that the node lags behind. It says nothing about the chain.
+    // A missing block only means that the node lags behind.
     if (block === null) throw new Error(`${name} has no block ${tag}`);
     return { number: hexToBigInt(block.number), hash: block.hash };
   });

@@ -10,7 +10,7 @@ export type EvmChain = {
   name: EvmChainName;
   facts: ChainFacts;
   chainId: number;
-  /** For everything except contract reads. Pass its errors to `findApiError`. */
+  /** Sends everything except contract reads. Pass its errors to `findApiError`. */
   client: PublicClient;
   reader: Reader;
   rpc: Rpc;

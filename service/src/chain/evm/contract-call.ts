@@ -14,7 +14,10 @@ export type Call<T> = { key: string; to: Hex; encode(): Hex; decode(data: Hex): 
 type View = 'view' | 'pure';
 type PreparedFunction = { abi: Abi; functionName: Hex; name: string };
 
-/** Hashing a function signature costs more than encoding the call, so it is done once. Assumes no overloaded views. */
+/**
+ * Hashing a function signature costs more than encoding the call, so each selector is computed once. Assumes that no
+ * view is overloaded.
+ */
 const preparedByAbi = new WeakMap<Abi, Map<string, PreparedFunction>>();
 
 function prepareFunction(abi: Abi, name: string): PreparedFunction {

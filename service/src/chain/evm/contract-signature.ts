@@ -15,8 +15,8 @@ import type { EvmChain } from './client.ts';
 import { callNode } from './node-call.ts';
 
 /**
- * A signature can make the node run arbitrary code, so its gas is limited. The limit is enough for a Safe with many
- * owners or for a passkey verified in Solidity.
+ * Checking a signature can make the node run arbitrary code, so the gas is limited. The limit is enough for a Safe with
+ * many owners or for a passkey verified in Solidity.
  */
 const VALIDATION_GAS = toHex(10_000_000n);
 const SUFFIX_BYTES = 32;
@@ -52,7 +52,10 @@ export async function isSignedByContract(
   );
 }
 
-/** Asks the contract itself: the ERC-6492 validator reverts for signatures that are shorter than its suffix. */
+/**
+ * Calls the contract directly, because the ERC-6492 validator reverts for signatures that are shorter than the ERC-6492
+ * suffix.
+ */
 async function acceptsSignature(
   chain: EvmChain,
   to: Hex,

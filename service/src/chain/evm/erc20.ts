@@ -26,7 +26,7 @@ export function readAllowance({ reader }: EvmChain, token: Hex, owner: Hex, spen
   return reader.read(contractCall(token, erc20Abi, 'allowance', [owner, spender]));
 }
 
-/** Encodes the transfer that a spender makes out of its allowance. */
+/** Encodes a transfer by a spender out of its allowance (`transferFrom`). */
 export function encodeTransferFrom(from: Hex, to: Hex, amount: bigint): Hex {
   return encodeFunctionData({ abi: token.abi, functionName: 'transferFrom', args: [from, to, amount] });
 }
@@ -77,7 +77,7 @@ export type Approval = { token: Hex; owner: Hex; spender: Hex; value: bigint };
 export function readApprovals(logs: readonly EventLog[]): Approval[] {
   return logs.flatMap(({ address, topics, data }) => {
     const [topic, owner, spender] = topics;
-    // The ERC-721 event has the same signature but indexes its third argument too.
+    // The ERC-721 event has the same signature, but its third argument is indexed too.
     if (topic !== APPROVAL_TOPIC || owner === undefined || spender === undefined || topics.length !== 3)
       return [];
     if (size(data) !== 32) return [];

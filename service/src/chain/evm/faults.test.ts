@@ -36,7 +36,7 @@ function connect(...nodes: TestNode[]) {
   const evm = chains.evm('ethereum_sepolia');
   const usdc = world.deployment.tokens[0]?.address ?? '0x';
   let owner = 0;
-  /** Reads another balance each time, so that nothing is cached. */
+  /** Reads a different balance each time, so that no answer comes from the cache. */
   const read = () => readBalance(evm, usdc, numberToHex(++owner + 2 ** 40, { size: 20 }));
   return { evm, read };
 }

@@ -8,13 +8,13 @@ import type { EvmChain } from './client.ts';
  */
 export type Finality = { confirmed: bigint; final: bigint; released: bigint };
 
-/** The depth of `released` if only block counts decide, as on test chains, whose other depths are 1. */
+/** The depth of `released` on chains without finality tags, such as test chains, whose other depths are 1. */
 const RELEASE_BLOCKS = 64;
 
 /**
  * Reads which blocks below `head` are settled. The node's `safe` and `finalized` tags decide if the chain supports
- * them, because a block count says nothing about a roll-up, whose blocks are settled by the chain below. For a node
- * without the tags, the depths in `chains.ts` apply.
+ * them: a block count says nothing about a roll-up, whose blocks are settled by its parent chain. For a node without
+ * the tags, the depths in `chains.ts` apply.
  */
 export async function readFinality(
   { rpc, facts: { confirmations, refundDepth, finalityTags } }: EvmChain,

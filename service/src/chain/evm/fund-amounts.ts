@@ -6,8 +6,8 @@ import { decodeFunctionData } from 'viem/utils';
 type Identified = { token: Hex; amount: bigint };
 
 /**
- * Returns how much of each token a commit or a refund moves, by token in lower case. Returns null for any other call, and
- * if the amounts cannot be told.
+ * Returns how much of each token a commit or a refund moves; the keys are lower-case token addresses. Returns null for
+ * any other call, and if the call's arguments do not show the amounts.
  */
 export function readMovedAmounts(data: Hex): Map<string, bigint> | null {
   const call = decode(saleFund.abi, data) ?? decode(saleFundV2.abi, data);
@@ -30,7 +30,11 @@ function decode(abi: typeof saleFund.abi | typeof saleFundV2.abi, data: Hex) {
   }
 }
 
-/** Second generation: rows with their token, and for refunds the amounts apart. First generation: lists or values. */
+/**
+ * Reads token and amount of each row. The second generation takes one row or a list of rows, and for refunds the
+ * amounts as a second argument. The first generation takes tokens and amounts as separate arguments, each a value or a
+ * list.
+ */
 function listRows([first, second, tokens, amounts]: readonly unknown[]): Identified[] {
   if (typeof first === 'object' && first !== null && !Array.isArray(first)) {
     const row = first as Identified;

@@ -16,7 +16,7 @@ export type MinedFundEvent = FundEvent & {
 
 type MinedLog = EventLog & { transactionHash: Hex; blockNumber: Hex; blockHash: Hex; logIndex: Hex };
 
-/** Most providers reject log queries over more blocks or addresses. */
+/** Most providers reject log queries over more blocks or addresses than this. */
 const MAX_RANGE_BLOCKS = 2_000n;
 const MAX_ADDRESSES = 50;
 
@@ -47,7 +47,7 @@ export async function readFundEvents(
   return events.sort((a, b) => Number(a.blockNumber - b.blockNumber) || a.index - b.index);
 }
 
-/** Reads logs in bounded ranges, and in smaller ones if the node rejects a range. */
+/** Reads logs in ranges of a limited size. If the node rejects a range, reads it in smaller parts. */
 async function readLogs(
   chain: EvmChain,
   address: readonly Hex[],
@@ -82,7 +82,10 @@ export type MinedTransaction = {
   gas: bigint;
 };
 
-/** Reads transactions that are known to be mined, in the order of `hashes`; null for each that the node does not know. */
+/**
+ * Reads transactions that are known to be mined, in the order of `hashes`. Returns null for each transaction that the
+ * node does not know.
+ */
 export async function readTransactions(
   { rpc }: EvmChain,
   hashes: readonly Hex[],

@@ -32,9 +32,10 @@ export function readAuthorized({ reader }: EvmChain, swap: Hex, wallet: Hex): Pr
 }
 
 /**
- * Reads the stop mask of any contract generation. Version 1 returns it from `stopped()`; in newer ones `stopped()` is a
- * bool and `paused()` the mask. `status()` includes the state of the market behind the contract, but its words come in
- * either order and repeat the contract's own flags, so they only count while `stopped()` and `paused()` are clear.
+ * Reads the stop mask of any contract generation. Version 1 returns the mask from `stopped()`. In newer versions
+ * `paused()` returns the mask and `stopped()` a bool. `status()` adds the state of the market behind the contract, but
+ * its words come in either order and repeat the contract's own flags, so they count only while `stopped()` and
+ * `paused()` are clear.
  */
 export async function readSwapStatus({ reader }: EvmChain, swap: Hex): Promise<SwapStatus> {
   const [stopped, swapLevel, paused, words] = await Promise.all([

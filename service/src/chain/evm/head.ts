@@ -13,7 +13,7 @@ export type Head = {
 };
 
 const MAX_LAG_BLOCKS = 8;
-/** After this time without reads the head is forgotten, in case the chain itself was rolled back. */
+/** After this time without reads the head is forgotten, because the chain itself may have been rolled back. */
 const HEAD_TTL_MS = 120_000;
 
 export function createHead(maxAgeMs: number): Head {
@@ -25,7 +25,7 @@ export function createHead(maxAgeMs: number): Head {
     isFresh: (now) => now - observedAt <= maxAgeMs,
     id: () => id,
     observe: (block, sentAt) => {
-      // The answer was overtaken by a newer one, or its node lags slightly. It may be returned, but not cached.
+      // Either a newer answer arrived first, or the node lags slightly. This answer may be returned, but not cached.
       const isOlder = block.number < number && isRemembered(sentAt);
       if (isOlder || (block.number === number && sentAt < observedAt && block.id !== id)) return;
       number = block.number;

@@ -29,7 +29,7 @@ export type CallAll = (calls: RawCall[], checkBlock: CheckBlock) => Promise<Batc
 
 const MAX_BATCH_CALLS = 100;
 const NO_CODE_TTL_MS = 60_000;
-// Callers choose the contracts, so a view must not keep a node busy for longer than this.
+// The gas limit of one view. Callers choose the contracts, so a view must not keep a node busy for longer.
 const SINGLE_CALL_GAS = 5_000_000n;
 const MULTICALL_GAS_PER_CALL = 1_000_000n;
 const MAX_MULTICALL_GAS = 30_000_000n;
@@ -41,7 +41,7 @@ const BLOCK_ID_CALLS = (
   ['getBlockNumber', 'getLastBlockHash', 'getCurrentBlockTimestamp', 'getCurrentBlockDifficulty'] as const
 ).map((functionName) => encodeFunctionData({ abi: multicall3.abi, functionName }));
 
-/** Uses the multicall contract if the chain has it, or else a JSON-RPC batch on the latest block. */
+/** Uses the multicall contract if the chain has one. Otherwise sends a JSON-RPC batch on the latest block. */
 export function createCallAll(rpc: Rpc, multicall: Hex | null): CallAll {
   let noCodeUntil = multicall === null ? Number.POSITIVE_INFINITY : 0;
   return async (calls, checkBlock) => {
@@ -74,7 +74,10 @@ async function callMulticall(
   return retryFailures(rpc, calls, result as BatchResult);
 }
 
-/** Encodes `aggregate3` with failures allowed. Hand-written, because viem's encoder is ten times slower for many calls. */
+/**
+ * Encodes `aggregate3` with failures allowed. Written by hand, because viem's encoder is ten times slower for many
+ * calls.
+ */
 export function encodeAggregate(calls: RawCall[]): Hex {
   let heads = '';
   let tails = '';
@@ -112,8 +115,8 @@ function decodeAggregate(reply: RpcReply | undefined, count: number): BatchResul
   }
 }
 
-// A contract can burn nearly all of the shared gas, so that the calls after it run out. Therefore every call from the
-// first failure on is resent on its own.
+// A contract can burn nearly all of the shared gas, so that the calls after it run out of gas. Therefore the first
+// failed call and all calls after it are resent one by one.
 async function retryFailures(rpc: Rpc, calls: RawCall[], result: BatchResult): Promise<BatchResult> {
   const first = result.results.findIndex(({ success }) => !success);
   if (first === -1) return result;

@@ -2,7 +2,8 @@ import { hexToBigInt, hexToNumber, isHex } from 'viem/utils';
 import { UpstreamFailure } from '../../outbound/failure.ts';
 import type { Protocol } from '../rpc/rpc.ts';
 
-// Resource unavailable and limit exceeded (EIP-1474), and a code that some providers use for the latter.
+// The codes for "resource unavailable" and "limit exceeded" (EIP-1474), and one that some providers use instead of
+// "limit exceeded".
 const RATE_LIMIT_CODES = new Set([-32002, -32005, -32016]);
 const INTERNAL_ERROR = -32603;
 

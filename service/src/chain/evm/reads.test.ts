@@ -195,7 +195,7 @@ it('shows the effect of a reorganisation at the same height', async () => {
   expect(await read()).toBe(78n);
   await testChain.chain.reorg({ depth: 1, transactions: 'drop' });
   expect(await read()).toBe(77n);
-  // The same with an exhausted token bucket.
+  // The same read with an exhausted token bucket.
   for (let i = 0; i < 200; i++) await read();
   await testChain.chain.reorg({ depth: 2, transactions: 'drop' });
   await expect.poll(read, { timeout: 1000, interval: 20 }).toBe(77n);
@@ -234,7 +234,7 @@ it('throws chain_not_supported for a chain without an RPC endpoint', () => {
 });
 
 it('isolates a contract that burns all gas', async () => {
-  // Its code is a single INVALID opcode, which consumes all gas.
+  // The contract's code is a single INVALID opcode, which consumes all gas.
   const hash = await testChain.owner.sendTransaction({ data: '0x60fe60005360016000f3', gas: 200_000n });
   const burner = (
     (await testChain.direct.getTransactionReceipt({ hash })).contractAddress ?? '0x'

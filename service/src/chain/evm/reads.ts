@@ -39,9 +39,9 @@ const MAX_CACHED = 50_000;
 const UNCACHED_BURST = 40;
 
 /**
- * Shares the answer among identical reads in flight, sends reads that arrive together in one call, and caches answers
- * until the head block changes. While reads are rare each one goes to the chain, so that a client that has just seen its
- * transaction mined also sees the effect. Under load a cached answer is at most twice `freshnessMs` old.
+ * Shares one answer among identical reads in flight, sends reads that arrive together in one call, and caches answers
+ * until the head block changes. While reads are rare, each one goes to the chain, so that a client that has just seen
+ * its transaction mined also sees the effect. Under load, a cached answer is at most twice `freshnessMs` old.
  */
 export function createReader({ chain, rpc, multicall, freshnessMs }: ReaderOptions): Reader {
   const callAll = createCallAll(rpc, multicall);
@@ -87,7 +87,8 @@ export function createReader({ chain, rpc, multicall, freshnessMs }: ReaderOptio
     if (collecting === undefined) {
       const batch: PendingRead[] = [];
       collecting = batch;
-      // With no request open, send what this turn of the event loop collects. Otherwise wait a little for more reads.
+      // If no request is open, send the reads that this turn of the event loop collects. Otherwise wait a little for
+      // more reads.
       if (openRequests === 0) setImmediate(send, batch);
       else setTimeout(send, BATCH_WINDOW_MS, batch);
     }
@@ -158,7 +159,7 @@ function unwrap<T>(outcome: Outcome): Promise<T> {
   return 'error' in outcome ? Promise.reject(copyError(outcome.error)) : Promise.resolve(outcome.value as T);
 }
 
-// A cached error is thrown to many requests. Each gets its own object, with its own stack trace.
+// A cached error is thrown to many requests. Each request gets a new error object with its own stack trace.
 function copyError({ code, details }: ApiError): ApiError {
   return new ApiError(code, details);
 }

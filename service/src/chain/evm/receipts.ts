@@ -14,13 +14,13 @@ export type Receipt = {
   logs: EventLog[];
 };
 
-/** Returns a string that is equal for equal outcomes: block, status and events. */
+/** Returns a string that is equal for two receipts with the same outcome: block, status and events. */
 export function digestReceipt({ transactionHash, blockHash, status, logs }: Receipt): string {
   const events = logs.map(({ address, topics, data }) => [address, ...topics, data]);
   return `${transactionHash} ${JSON.stringify([blockHash, status, events]).toLowerCase()}`;
 }
 
-/** Reads the receipts in one batch, in the order of `hashes`; null for each transaction that is not mined. */
+/** Reads the receipts in one batch, in the order of `hashes`. Returns null for each transaction that is not mined. */
 export async function readReceipts({ rpc }: EvmChain, hashes: readonly Hex[]): Promise<(Receipt | null)[]> {
   if (hashes.length === 0) return [];
   const replies = await rpc.batch(

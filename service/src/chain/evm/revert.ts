@@ -27,7 +27,9 @@ export function describeRevert(data: Hex): string {
   }
 }
 
-/** Returns the error name without its arguments, which may contain a wallet address. Use it for stored reasons. */
+/**
+ * Returns the error's name without its arguments, which may contain a wallet address. Use this form for stored reasons.
+ */
 export function nameRevert(data: Hex): string {
   return describeRevert(data)
     .replace(/[(:].*| 0x.*/s, '')

@@ -33,7 +33,7 @@ const TOTALS_ABI = parseAbi([
 /** The ERC-165 id of `ISaleFundV2`. */
 const GENERATION_2_INTERFACE = '0x563aa1fd';
 
-/** Returns the option id that funds use on chain: the hash of the id as text. */
+/** Returns the option id that funds use on chain: the hash of the option's id as text. */
 export function hashOption(optionId: string): Hex {
   return keccak256(toHex(optionId));
 }
@@ -44,8 +44,8 @@ export function readMinCommit({ reader }: EvmChain, fund: Hex): Promise<bigint> 
 }
 
 /**
- * Reads the generation of a fund. A wrong answer moves no money: neither generation has the functions of the other. A
- * contract that does not answer like the second generation counts as the first.
+ * Reads the generation of a fund. A contract that does not answer like the second generation counts as the first. A
+ * wrong answer moves no money, because neither generation has the functions of the other.
  */
 export async function readFundGeneration({ reader }: EvmChain, fund: Hex): Promise<FundGeneration> {
   try {
@@ -57,7 +57,7 @@ export async function readFundGeneration({ reader }: EvmChain, fund: Hex): Promi
   }
 }
 
-/** Returns which of the rows a fund of the second generation has committed or, for `isRemitted`, refunded. */
+/** Returns the rows that a fund of the second generation has committed (`isCommitted`) or refunded (`isRemitted`). */
 export function readIdState<Row extends FundRow>(
   { reader }: EvmChain,
   fund: Hex,
@@ -71,7 +71,7 @@ export function readIdState<Row extends FundRow>(
 /** Counts and sums of what a fund has committed and refunded in one token. */
 export type FundTotals = { commits: bigint; committed: bigint; refunds: bigint; refunded: bigint };
 
-/** Reads the fund's own totals of a token as of a block. */
+/** Reads the totals that the fund itself keeps for a token, as of a block. */
 export async function readTokenTotals(
   { rpc }: EvmChain,
   fund: Hex,
@@ -87,7 +87,10 @@ export async function readTokenTotals(
   return { commits, committed, refunds, refunded };
 }
 
-/** Encodes a commit. The single form reverts if its row fails; in the batch form each row succeeds or fails alone. */
+/**
+ * Encodes a commit. The single form reverts if its row fails. In the batch form, a failed row does not affect the other
+ * rows.
+ */
 export function encodeCommit(
   rows: readonly FundRow[],
   form: 'single' | 'batch',
@@ -112,7 +115,7 @@ export function encodeCommit(
   return encodeFunctionData({ abi, functionName: 'commit', args });
 }
 
-/** Encodes refunds of one option and one token. The call reverts unless all of them succeed. */
+/** Encodes refunds of one option and one token. The call reverts if any of the refunds fails. */
 export function encodeRemit(rows: readonly FundRow[], generation: FundGeneration): Hex {
   const [first] = rows;
   if (first === undefined) throw new Error('a remit needs at least one row');
@@ -145,12 +148,15 @@ const SINGLE_COMMIT_SELECTORS = ([1, 2] as const).map((generation) =>
   slice(encodeCommit([EMPTY_ROW], 'single', generation), 0, 4),
 );
 
-/** Returns whether `data` commits a single row, so that a revert is about that row. */
+/** Returns whether `data` commits a single row. If such a call reverts, the reason concerns that row. */
 export function isSingleCommit(data: Hex): boolean {
   return SINGLE_COMMIT_SELECTORS.some((selector) => data.startsWith(selector));
 }
 
-/** Encodes a call that any fund rejects: with `Unauthorized` if the sender lacks the role, or else for its row. */
+/**
+ * Encodes a call that any fund rejects: with `Unauthorized` if the sender lacks the role, otherwise because its row is
+ * empty.
+ */
 export function encodeRoleProbe(role: 'commit' | 'remit', token: Hex, generation: FundGeneration): Hex {
   const rows = [{ ...EMPTY_ROW, token }];
   return role === 'commit' ? encodeCommit(rows, 'single', generation) : encodeRemit(rows, generation);
@@ -159,7 +165,7 @@ export function encodeRoleProbe(role: 'commit' | 'remit', token: Hex, generation
 const IS_STOPPED = encodeErrorResult({ abi, errorName: 'IsStopped' });
 const UNAUTHORIZED = encodeErrorResult({ abi, errorName: 'Unauthorized' });
 
-/** Returns why the fund rejects every commit and remit, or null if the revert is about the rows themselves. */
+/** Returns why the fund rejects every commit and remit, or null if the revert concerns only the rows of this call. */
 export function fundBlockedReason(revert: Hex): 'fund_stopped' | 'role_missing' | null {
   if (revert.startsWith(IS_STOPPED)) return 'fund_stopped';
   return revert.startsWith(UNAUTHORIZED) ? 'role_missing' : null;
@@ -168,8 +174,8 @@ export function fundBlockedReason(revert: Hex): 'fund_stopped' | 'role_missing' 
 export type FundEventName = 'Committed' | 'Remitted' | 'BatchFail';
 
 /**
- * Returns the fund's event for each row, or null if the logs have none. Rows with equal values consume equal events in
- * order, so that every event is counted once, no matter in which order the fund emits them.
+ * Returns the fund's event for each row, or null for a row without an event in the logs. Rows with equal values consume
+ * equal events in order, so that every event is counted once, no matter in which order the fund emits them.
  */
 export function matchRows(
   fund: Hex,

@@ -13,8 +13,9 @@ export function hashText(text: string): Uint8Array {
 }
 
 /**
- * Returns whether the key of `address` (lower case) signed `hash`. Accepts 65 bytes of r, s and v, where v is 27 or 28
- * or, from some hardware wallets, 0 or 1, and the 64 bytes of EIP-2098. Rejects malleable signatures with a high s.
+ * Returns whether the key of `address` (lower case) signed `hash`. Accepts the 65 bytes r, s and v, and the 64 bytes of
+ * EIP-2098. The value of v is 27 or 28 or, from some hardware wallets, 0 or 1. Rejects malleable signatures with a high
+ * s.
  */
 export function isSignedByKey(address: string, hash: Uint8Array, signature: Uint8Array): boolean {
   if (signature.length === 64) return isSignedByKey(address, hash, expandCompact(signature));
@@ -27,7 +28,10 @@ export function isSignedByKey(address: string, hash: Uint8Array, signature: Uint
   return key !== null && addressOf(key) === address;
 }
 
-/** Expands r and s whose top bit holds the parity (EIP-2098). The bit is free, because s is in the lower half. */
+/**
+ * Expands the 64 bytes of EIP-2098, where the top bit of s holds the parity. That bit is free, because s is in the
+ * lower half.
+ */
 function expandCompact(signature: Uint8Array): Uint8Array {
   const parity = (signature[32] ?? 0) >> 7;
   const expanded = Uint8Array.from([...signature, 27 + parity]);

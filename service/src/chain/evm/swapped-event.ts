@@ -13,8 +13,9 @@ export type ExecutedSwap = { wallet: Hex; input: Hex; output: Hex; attestationId
 const ARGUMENT_COUNT = 8;
 
 /**
- * Returns whether a `Swapped` event reports this swap. Deployments index different arguments, so every placement of the
- * topics among the arguments is tried; each argument is one word. The first four are user, input, output and attestation.
+ * Returns whether a `Swapped` event reports this swap. The first four arguments are user, input, output and
+ * attestation; each is one word. Deployments index different arguments, so every placement of the topics among the
+ * arguments is tried.
  */
 export function isSwapOf({ topics, data }: EventLog, swap: ExecutedSwap): boolean {
   const [topic, ...indexed] = topics.map((word) => word.toLowerCase());
@@ -34,7 +35,7 @@ export function isSwapOf({ topics, data }: EventLog, swap: ExecutedSwap): boolea
   });
 }
 
-/** Every set of up to three arguments: an event has at most three indexed ones. */
+/** Every set of up to three arguments: an event has at most three indexed arguments. */
 const PLACEMENTS: readonly boolean[][] = Array.from({ length: 2 ** ARGUMENT_COUNT }, (_, mask) =>
   Array.from({ length: ARGUMENT_COUNT }, (_, i) => (mask & (1 << i)) !== 0),
 ).filter((isIndexed) => isIndexed.filter(Boolean).length <= 3);

@@ -18,8 +18,8 @@ const PAUSE_BUY = 4n;
 const PAUSE_SELL = 8n;
 
 /**
- * Reads which sides can be traded now. The contract includes the venue's own pauses in its status: two words are the
- * state and flags of both sides, three are the flags and a state per side.
+ * Reads which sides can be traded now. The contract's status includes the venue's own pauses. A status of two words
+ * holds the state and the flags of both sides; a status of three words holds the flags and one state per side.
  */
 export async function readTokenizedStatus(
   { reader }: EvmChain,
@@ -46,7 +46,7 @@ export async function readBuyFee(
   return { fee, net };
 }
 
-/** Reads how often the wallet has swapped this pair, which is the nonce of its next request. */
+/** Reads how often the wallet has swapped this pair. This count is the nonce of the wallet's next request. */
 export async function readSwapCount(
   { reader }: EvmChain,
   swap: Hex,
@@ -80,9 +80,9 @@ export function readDomainSeparator({ reader }: EvmChain, swap: Hex): Promise<He
 export type SwapLog = EventLog & { transactionHash: Hex };
 
 /**
- * Reads the swaps in a range of blocks, and the timestamp of its last block in seconds since the epoch. Filters by address
- * and first topic only: deployments index different arguments. One node answers both, and only if it has the last block:
- * a node that lags behind would leave out the latest swaps.
+ * Reads the swaps in a range of blocks, and the timestamp of the last block in seconds since the epoch. Filters by
+ * address and first topic only, because deployments index different arguments. One node answers both queries, and only
+ * if it has the last block: a node that lags behind would leave out the latest swaps.
  */
 export async function readSwaps(
   { rpc, name }: EvmChain,

@@ -18,7 +18,7 @@ import type { EventLog } from './receipts.ts';
 
 const { abi, deployedBytecode: code } = transferProbe;
 const TRANSFER_TOPIC = keccak256(toHex('Transfer(address,address,uint256)'));
-/** How many recent blocks to search for holders. For busy tokens the longer range exceeds the node's limit. */
+/** How many recent blocks to search for holders. For busy tokens the longer range exceeds the limits of nodes. */
 const HOLDER_RANGES = [2_000n, 20n];
 const MAX_HOLDERS = 20;
 const MAX_PROBED = 10n ** 12n;
@@ -31,7 +31,7 @@ const REBASING_VIEWS = parseAbi([
 ]);
 const FEE_VIEWS = parseAbi(['function basisPointsRate() view returns (uint256)']);
 
-/** Returns why amounts of the token are not exact, or null if they are exact or it cannot be determined. */
+/** Returns why amounts of the token are not exact. Returns null if they are exact or if the probe cannot find out. */
 export async function findInexactTransfers(chain: EvmChain, token: Hex, to: Hex): Promise<string | null> {
   const { reader } = chain;
   const views = {
@@ -64,7 +64,7 @@ async function probeTransfer(
   const result = await nullIfRefused(
     chain.rpc.request({ method: 'eth_call', params: [{ to: holder.address, data }, 'latest', override] }),
   );
-  // A node that ignores the override answers without data.
+  // A node that ignores the state override answers without data.
   if (!isHex(result) || result.length !== 2 + 2 * 64) return null;
   const [, received] = decodeFunctionResult({ abi, functionName: 'probe', data: result });
   return { amount, received };
@@ -92,7 +92,7 @@ async function findHolder(
   return null;
 }
 
-/** Resolves to null if the node rejects the request, such as a range that is too long or a call that reverts. */
+/** Resolves to null if the node rejects the request, for example because the range is too long or the call reverts. */
 async function nullIfRefused(request: Promise<unknown>): Promise<unknown> {
   try {
     return await request;

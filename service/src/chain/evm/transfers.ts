@@ -6,8 +6,9 @@ import type { EventLog } from './receipts.ts';
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
 /**
- * Returns how much of its token each row's user has sent to `to`, by the token's own `Transfer` events; null if there is
- * none. Rows of the same user and token consume the events in order.
+ * Returns, for each row, the amount of the row's token that the row's user has sent to `to`, read from the token's
+ * `Transfer` events. Returns null for a row without an event. Rows of the same user and token consume the events in
+ * order.
  */
 export function readTransfers(
   to: Hex,

@@ -11,17 +11,17 @@ export type RpcReply = { result: unknown } | { error: NodeError };
 
 /** One RPC URL with its connections and its circuit breaker. */
 export type Endpoint = {
-  /** Who runs it. Endpoints of one provider are not independent of each other. */
+  /** The name of the provider that runs the endpoint. Endpoints of one provider are not independent of each other. */
   provider: string;
-  /** Whether a call may be sent now. While the circuit is open, the caller that gets true makes the probe. */
+  /** Returns whether a call may be sent now. While the circuit is open, a caller that gets true sends the probe. */
   isAvailable(): boolean;
-  /** Whether its latest responses were good. */
+  /** Whether the endpoint's latest responses were good. */
   isTrusted(now: number): boolean;
   /** Posts the calls as one HTTP request. Throws `UpstreamFailure`. */
   post(calls: RpcCall[], timeoutMs: number): Promise<RpcReply[]>;
-  /** Prefers other endpoints for a while, after a well-formed response that cannot be true. */
+  /** Prefers other endpoints for a while. Called after a well-formed response that cannot be true. */
   distrust(forMs?: number): void;
-  /** Stops using it while it serves another chain, or resumes using it. */
+  /** Stops using the endpoint while it serves another chain, and resumes afterwards. */
   exclude(isExcluded: boolean): void;
   isExcluded(): boolean;
   close(): Promise<void>;
@@ -50,7 +50,10 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
     distrustedUntil = Math.max(distrustedUntil, performance.now() + forMs);
   };
 
-  /** An invalid response costs no time, so it does not open the circuit, but other endpoints are preferred. */
+  /**
+   * An invalid response wastes no waiting time, so it does not open the circuit; it only makes other endpoints
+   * preferred.
+   */
   function recordFailure({ kind, retryAfterSeconds }: UpstreamFailure): void {
     if (kind === 'rate_limited') circuit.pause(retryAfterSeconds * 1000);
     else if (kind === 'invalid_response') {
@@ -97,7 +100,7 @@ function basicAuthorization(username: string, password: string): string {
   return `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')}`;
 }
 
-/** A semaphore with `count` slots; waiting for one is subject to a timeout. */
+/** A semaphore with `count` slots. Waiting for a slot can time out. */
 function createSlots(count: number) {
   const queue: (() => void)[] = [];
   let free = count;

@@ -1,7 +1,7 @@
 import { ApiError } from '../../errors.ts';
 import { type UpstreamFailure, upstreamError } from '../../outbound/failure.ts';
 
-/** An error reported by the node itself (EIP-1193): the request reached it and was rejected. */
+/** An error reported by the node itself (EIP-1193): the request reached the node, and the node rejected it. */
 export class NodeError extends Error {
   readonly code: number;
   readonly data: unknown;
@@ -13,12 +13,12 @@ export class NodeError extends Error {
   }
 }
 
-/** Returns the error for a chain none of whose endpoints gave a usable response. */
+/** Returns the error to report when no endpoint of the chain gave a usable response. */
 export function rpcError(chain: string, failure: UpstreamFailure): ApiError {
   return upstreamError(`rpc:${chain}`, failure);
 }
 
-/** Returns the `ApiError` in the cause chain: viem wraps everything its transport throws. */
+/** Returns the `ApiError` in the error's chain of causes: viem wraps every error that its transport throws. */
 export function findApiError(error: unknown): ApiError | undefined {
   for (let current = error; current instanceof Error; current = current.cause) {
     if (current instanceof ApiError) return current;

@@ -1,10 +1,9 @@
 import { isIP } from 'node:net';
 
 /**
- * Returns the name of the provider that runs an RPC endpoint: the `#provider=NAME` of its URL or else its registrable
+ * Returns the name of the provider that runs an RPC endpoint: the `#provider=NAME` of the URL, or else its registrable
  * domain. Endpoints with the same name count as one source. The last two labels of the host stand for the registrable
- * domain, so that hosts below a public suffix such as `co.uk` count as one source too, unless they declare their
- * providers.
+ * domain, so all hosts below a public suffix such as `co.uk` count as one source, unless their URLs name the providers.
  */
 export function providerName(url: string): string {
   const { hostname, hash } = new URL(url);

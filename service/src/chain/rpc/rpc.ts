@@ -7,7 +7,10 @@ import { type EndpointHead, type HeadQuery, type SurveyOptions, surveyEndpoints 
 /** Checks well-formed replies. Throws `UpstreamFailure` if another endpoint should be tried. */
 export type Accept = (replies: RpcReply[]) => void;
 
-/** JSON-RPC to the nodes of one chain. Reads and sending signed bytes are idempotent, so every call may be retried. */
+/**
+ * JSON-RPC to the nodes of one chain. Every call may be retried, because reads and the sending of signed bytes are
+ * idempotent.
+ */
 export type Rpc = {
   /** Makes one call. Throws `NodeError` if the node rejects it, `ApiError` if no node responds. */
   request(call: { method: string; params?: unknown }): Promise<unknown>;
@@ -41,7 +44,7 @@ const MAX_WAITING = 1_000;
 const SURVEY_INTERVAL_MS = 5_000;
 const MAX_LAG_SECONDS = 60;
 
-/** Endpoints are tried in the configured order, failing and stale ones last. */
+/** Opens the endpoints of a chain. They are tried in the configured order, failing and stale ones last. */
 export function openRpc({ chain, urls, timeoutMs, protocol, ...options }: RpcOptions): Rpc {
   const query = protocol.headQuery;
   const survey = { network: null, query, maxLagSeconds: MAX_LAG_SECONDS, now: realTime, ...options };
@@ -51,7 +54,7 @@ export function openRpc({ chain, urls, timeoutMs, protocol, ...options }: RpcOpt
 
 function createRpc(parts: RpcParts): Rpc {
   const { chain, endpoints, timeoutMs } = parts;
-  // One more than there are endpoints: a kept-alive connection can turn out to be closed only when it is used.
+  // One more attempt than there are endpoints: only a request shows whether a kept-alive connection has been closed.
   const maxAttempts = endpoints.length + 1;
   let sent = 0;
   let waiting = 0;
@@ -150,8 +153,8 @@ function acceptOrDistrust(endpoint: Endpoint, replies: RpcReply[], accept?: Acce
 }
 
 /**
- * Picks the least tried endpoint, then a trusted one, then the first configured. Once an endpoint has failed this call,
- * untried ones are used even if their circuit is open: a response is worth more than the time saved.
+ * Picks the endpoint that this call has tried least, then a trusted one, then the first configured. Once one endpoint
+ * has failed the call, untried ones are used even if their circuit is open: an answer is worth the wait.
  */
 function pickEndpoint(
   endpoints: Endpoint[],

@@ -1,7 +1,7 @@
 import { UpstreamFailure } from '../../outbound/failure.ts';
 import type { Endpoint, RpcCall, RpcReply } from './endpoint.ts';
 
-/** The latest block of a node. `network`: what identifies its chain. `timestamp`: in seconds since the epoch. */
+/** The latest block of a node. `network` identifies the node's chain. `timestamp` is in seconds since the epoch. */
 export type Head = { network: string; number: bigint; timestamp: number };
 
 /** What one endpoint reports about itself. */
@@ -13,7 +13,7 @@ export type EndpointHead = Head & {
 
 /** How to ask a node for its head. */
 export type HeadQuery = {
-  /** Each list is one HTTP request, because some providers refuse batches. */
+  /** Each inner list is sent as one HTTP request, because some providers refuse batches. */
   requests: RpcCall[][];
   /** Returns null if the results make no sense. */
   read(results: unknown[]): Head | null;
@@ -23,7 +23,7 @@ export type SurveyOptions = {
   /** Identifies the chain. Null accepts every chain. */
   network: string | null;
   query: HeadQuery;
-  /** How far the head of an endpoint may lie behind the newest one, in seconds. */
+  /** How many seconds an endpoint's head may be older than the newest head. */
   maxLagSeconds: number;
   /** The current time in milliseconds since the epoch. */
   now(): number;
@@ -31,14 +31,15 @@ export type SurveyOptions = {
 
 const SURVEY_TIMEOUT_MS = 1_500;
 const STALE_DISTRUST_MS = 15_000;
-/** A head further in the future is a lie or a broken clock, and must not make honest endpoints look stale. */
+/**
+ * A head further in the future comes from a lying node or a broken clock. It must not make honest endpoints look stale.
+ */
 const MAX_FUTURE_SECONDS = 60;
 
 /**
- * Asks every endpoint for its chain and head. Prefers other endpoints to those that lag behind, and stops using those
- * of another chain. Compares timestamps instead of numbers: a lying endpoint can report any block number, but not a
- * time later than now, and the head of an honest endpoint is close to now too. Returns the heads of the endpoints that
- * answered.
+ * Asks every endpoint for its chain and head. Demotes endpoints that lag behind, and stops using endpoints of another
+ * chain. Compares timestamps instead of block numbers: a lying endpoint can report any number, but no time later than
+ * now, and the head of an honest endpoint is close to now too. Returns the heads of the endpoints that answered.
  */
 export async function surveyEndpoints(
   endpoints: readonly Endpoint[],
@@ -63,7 +64,7 @@ export async function surveyEndpoints(
   return found.flatMap(({ head }) => (head === null ? [] : [head]));
 }
 
-/** Returns null if the endpoint does not answer. Errors that it reports about these calls count as no answer. */
+/** Returns null if the endpoint does not answer or replies with an error. */
 async function readHead(
   endpoint: Endpoint,
   position: number,

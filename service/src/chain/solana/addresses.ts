@@ -16,7 +16,7 @@ export function keyOf(address: string): Uint8Array<ArrayBuffer> {
   return base58.decode(address) as Uint8Array<ArrayBuffer>;
 }
 
-/** Returns the address that `base` alone can allocate for `owner`, as the system program derives it. */
+/** Returns the address that the system program derives from `base`, a seed and `owner`. Only `base` can allocate it. */
 export function deriveWithSeed(base: string, seed: string, owner: string): string {
   const bytes = Buffer.from(seed);
   if (bytes.length > MAX_SEED_BYTES)
@@ -43,7 +43,7 @@ function findProgramAddress(seeds: readonly Uint8Array[], program: Uint8Array): 
 
 function isOnCurve(point: Uint8Array): boolean {
   try {
-    // Like the runtime, accepts encodings that RFC 8032 does not: it only decompresses the point.
+    // Like the Solana runtime, only decompresses the point, and therefore accepts encodings that RFC 8032 rejects.
     ed25519.Point.fromBytes(point, true);
     return true;
   } catch {
@@ -60,8 +60,8 @@ function hash(parts: readonly Uint8Array[]): Buffer {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Returns the seed of a participation's receipt: its id in 22 characters, and the direction. One participation has
- * one receipt per direction and operator key, regardless of which database or node is used.
+ * Returns the seed of a participation's receipt: the participation's id in 22 characters, and the direction. For each
+ * direction and operator key, a participation has exactly one receipt, whichever node or database creates it.
  */
 export function receiptSeed(participationId: string, kind: 'commit' | 'remit'): string {
   if (!UUID.test(participationId)) throw new Error('a receipt needs the id of a participation');

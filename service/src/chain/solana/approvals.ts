@@ -4,7 +4,7 @@ import type { WireInstruction } from './wire-transaction.ts';
 /** An approval that a transaction made: `delegate` may move `amount` out of the token account `source`. */
 export type TokenApproval = {
   source: string;
-  /** Null if the instruction does not name it. */
+  /** Null if the instruction does not name the mint. */
   mint: string | null;
   delegate: string;
   owner: string;
@@ -16,8 +16,9 @@ const APPROVE_CHECKED = 13;
 const BATCH = 255;
 
 /**
- * Returns the approvals among executed instructions, inner ones included. The token program runs batches without inner
- * instructions and accepts bytes after the data, so batches are read item by item, and lengths are minimums.
+ * Returns the approvals among executed instructions, including inner ones. Batches of the token program appear as one
+ * instruction without inner ones, so they are read item by item. The program accepts extra bytes after the data, so the
+ * lengths here are minimums.
  */
 export function readTokenApprovals(instructions: readonly WireInstruction[]): TokenApproval[] {
   return listTokenInstructions(instructions).flatMap((each) => readApproval(each) ?? []);
@@ -25,7 +26,7 @@ export function readTokenApprovals(instructions: readonly WireInstruction[]): To
 
 export type TokenInstruction = { accounts: string[]; data: Buffer };
 
-/** Returns the instructions of the token program, with the items of batches in place of the batches. */
+/** Returns the instructions of the token program. Each batch is replaced by its items. */
 export function listTokenInstructions(instructions: readonly WireInstruction[]): TokenInstruction[] {
   return instructions.filter(({ program }) => program === TOKEN_PROGRAM).flatMap(expandBatch);
 }
@@ -37,7 +38,7 @@ function expandBatch({ accounts, data }: TokenInstruction): TokenInstruction[] {
   while (offset + 2 <= data.length) {
     const [count = 0, length = 0] = data.subarray(offset, offset + 2);
     const end = offset + 2 + length;
-    // The program rejects batches that end early, so this one was not executed as read.
+    // The program rejects batches that end early, so it did not execute the items of this one.
     if (end > data.length || used + count > accounts.length) return [];
     items.push({ accounts: accounts.slice(used, used + count), data: data.subarray(offset + 2, end) });
     offset = end;

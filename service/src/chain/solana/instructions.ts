@@ -14,7 +14,9 @@ import {
   TOKEN_PROGRAM,
 } from './addresses.ts';
 
-/** The instructions that the operator signs, and no others. Layouts: system, token, budget and memo programs. */
+/**
+ * The only instructions that the operator signs. They belong to the system, token, compute budget and memo programs.
+ */
 
 const u32 = (value: number) => {
   const bytes = Buffer.alloc(4);
@@ -36,7 +38,7 @@ export function setComputeUnitLimit(units: number): Instruction {
   return instruction(COMPUTE_BUDGET_PROGRAM, [], [Uint8Array.of(2), u32(units)]);
 }
 
-/** `price`: in millionths of a lamport per unit. */
+/** `price`: in millionths of a lamport per compute unit. */
 export function setComputeUnitPrice(price: bigint): Instruction {
   return instruction(COMPUTE_BUDGET_PROGRAM, [], [Uint8Array.of(3), u64(price)]);
 }
@@ -45,7 +47,10 @@ export function transferLamports(from: string, to: string, lamports: bigint): In
   return instruction(SYSTEM_PROGRAM, [signer(keyOf(from)), writable(keyOf(to))], [u32(2), u64(lamports)]);
 }
 
-/** Fails if the account is allocated already, which makes it a receipt. Only `base` can allocate it. */
+/**
+ * Allocates an account. Fails if it is already allocated, so an allocated account proves that the transaction ran. Only
+ * `base` can allocate it.
+ */
 export function allocateWithSeed(account: string, base: string, seed: string, bytes: number): Instruction {
   const text = Buffer.from(seed);
   return instruction(
@@ -92,13 +97,13 @@ export function transferChecked(transfer: TokenTransfer): Instruction {
   return instruction(TOKEN_PROGRAM, accounts, [Uint8Array.of(12), u64(amount), Uint8Array.of(decimals)]);
 }
 
-/** Closes an empty token account. Its lamports go to the owner. */
+/** Closes an empty token account and sends its lamports to the owner. */
 export function closeAccount(account: string, owner: string): Instruction {
   const accounts = [writable(keyOf(account)), writable(keyOf(owner)), signer(keyOf(owner), false)];
   return instruction(TOKEN_PROGRAM, accounts, [Uint8Array.of(9)]);
 }
 
-/** Creates the associated account of a wallet, unless it exists. */
+/** Creates the associated token account of a wallet, unless it exists. */
 export function createAssociatedAccount(
   payer: string,
   account: string,

@@ -30,8 +30,8 @@ function invalid({ name }: SolanaChain, method: string) {
 }
 
 /**
- * Reads accounts at the slot `minSlot` or later, in the order of `addresses`; null for each that does not exist. A node
- * that has not reached the slot rejects the call, and another one is tried.
+ * Reads accounts at the slot `minSlot` or later, in the order of `addresses`. Returns null for each account that does
+ * not exist. A node that has not reached the slot rejects the call, and another node is tried.
  */
 export async function readAccounts(
   chain: SolanaChain,
@@ -58,7 +58,7 @@ export async function readAccounts(
   return found.flat();
 }
 
-/** Reads the finalized slot and the block height at it. */
+/** Reads the finalized slot and its block height. */
 export async function readEpoch(chain: SolanaChain): Promise<{ slot: bigint; height: bigint }> {
   const reply = await call(chain, 'getEpochInfo', [{ commitment: 'finalized' }]);
   const { absoluteSlot, blockHeight } = (reply ?? {}) as { absoluteSlot?: unknown; blockHeight?: unknown };
@@ -82,7 +82,9 @@ export async function readChainTime(chain: SolanaChain): Promise<number> {
 
 export type Blockhash = { hash: string; lastValidHeight: bigint };
 
-/** Reads a confirmed blockhash. The node reports how long it is valid, because the limit may change. */
+/**
+ * Reads a confirmed blockhash. The node also reports how long the blockhash is valid, because that limit may change.
+ */
 export async function readBlockhash(chain: SolanaChain): Promise<Blockhash> {
   const reply = await call(chain, 'getLatestBlockhash', [{ commitment: 'confirmed' }]);
   const { blockhash, lastValidBlockHeight } =
@@ -94,7 +96,10 @@ export async function readBlockhash(chain: SolanaChain): Promise<Blockhash> {
 
 export type SignatureStatus = { slot: bigint; isConfirmed: boolean; isFailed: boolean };
 
-/** Reads the statuses of transactions, in the order of `signatures`. Null proves nothing: nodes can lose statuses. */
+/**
+ * Reads the statuses of transactions, in the order of `signatures`. Null does not prove that a transaction failed:
+ * nodes can lose statuses.
+ */
 export async function readStatuses(
   chain: SolanaChain,
   signatures: readonly string[],
@@ -120,7 +125,10 @@ function parseStatus(value: unknown): SignatureStatus | null {
   };
 }
 
-/** Reads the smallest balance that keeps an account of this size alive. It changes with the cluster's settings. */
+/**
+ * Reads the smallest balance that keeps an account of this size alive. The cluster's settings determine it and can
+ * change.
+ */
 export async function readRent(chain: SolanaChain, bytes: number): Promise<bigint> {
   const value = Number(await call(chain, 'getMinimumBalanceForRentExemption', [bytes]));
   if (!Number.isSafeInteger(value)) throw invalid(chain, 'getMinimumBalanceForRentExemption');
@@ -146,7 +154,8 @@ export async function readPrices(chain: SolanaChain, writable: readonly string[]
 export type SignatureEntry = { signature: string; memo: string | null; isFailed: boolean };
 
 /**
- * Lists finalized transactions that mention an address, newest first, from `before` down to `until`. Absence proves nothing.
+ * Lists finalized transactions that mention an address, newest first, from `before` down to `until`. A node may leave
+ * some out.
  */
 export async function readSignatures(
   chain: SolanaChain,

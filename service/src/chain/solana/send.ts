@@ -1,8 +1,8 @@
 import type { SolanaChain } from './client.ts';
 
 /**
- * Sends signed bytes to every endpoint; safe to repeat. Nodes do not check or retry: the service resends. An answer
- * means only that a node has relayed the bytes. Throws if no node accepted them.
+ * Sends signed bytes to every endpoint; safe to repeat. The nodes neither check nor retry, because the service resends.
+ * An answer only means that a node has relayed the bytes. Throws if no node accepted them.
  */
 export async function sendTransaction({ rpc }: SolanaChain, raw: Uint8Array): Promise<void> {
   const options = { encoding: 'base64', skipPreflight: true, maxRetries: 0 };
@@ -10,7 +10,7 @@ export async function sendTransaction({ rpc }: SolanaChain, raw: Uint8Array): Pr
   await rpc.requestAll({ method: 'sendTransaction', params });
 }
 
-/** `error`: what the transaction would fail with, as nodes describe it; null if it would succeed. */
+/** `error`: the error that the transaction would fail with, as nodes describe it; null if it would succeed. */
 export type Simulation = { error: unknown; units: number };
 
 /** Runs a transaction on the confirmed state without sending it. */

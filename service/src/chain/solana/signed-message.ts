@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { decodeBase58 } from '../address.ts';
 import { isSignedByEd25519 } from './ed25519.ts';
 
-/** Starts every off-chain message; no transaction can start with 0xff. */
+/** The first bytes of every off-chain message. No transaction can start with 0xff. */
 const SIGNING_DOMAIN = Buffer.from('\xffsolana offchain', 'latin1');
 const SIGNATURE_BYTES = 64;
 const MAX_TEXT_BYTES = 0xffff;
 
 /**
- * Returns whether the key of `address` signed `text`: the text itself, as wallets sign it, or the text after the header
- * of an off-chain message, as hardware wallets and the Solana CLI sign it.
+ * Returns whether the key of `address` signed `text`. Most wallets sign the text itself; hardware wallets and the
+ * Solana CLI sign it with the header of an off-chain message in front.
  */
 export async function isSignedMessage(address: string, text: string, signature: string): Promise<boolean> {
   const publicKey = decodeBase58(address, 32);
@@ -21,7 +21,10 @@ export async function isSignedMessage(address: string, text: string, signature: 
   return false;
 }
 
-/** Decodes hexadecimal, base58 or base64, with or without padding. A 64-byte signature has a different length in each encoding, so none is ambiguous. */
+/**
+ * Decodes hexadecimal, base58 or base64, with or without padding. No signature is ambiguous, because the encodings of
+ * 64 bytes differ in length.
+ */
 function decodeSignature(signature: string): Uint8Array | null {
   const hex = signature.replace(/^0x/, '');
   if (hex.length === 2 * SIGNATURE_BYTES) return /^[0-9a-fA-F]+$/.test(hex) ? Buffer.from(hex, 'hex') : null;
@@ -31,7 +34,10 @@ function decodeSignature(signature: string): Uint8Array | null {
   return base64.length === SIGNATURE_BYTES ? base64 : null;
 }
 
-/** Lists the messages that can carry the text. The request does not say which header, format or domain was signed. */
+/**
+ * Lists the off-chain messages that can carry the text. The request does not say which header, format or domain was
+ * signed.
+ */
 function* offchainMessages(publicKey: Uint8Array, text: string): Generator<Buffer> {
   const body = Buffer.from(text);
   yield Buffer.concat([SIGNING_DOMAIN, Buffer.from([1, 1]), publicKey, body]);
