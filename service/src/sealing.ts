@@ -14,17 +14,22 @@ import type { Random } from './http/ids.ts';
  * secret. The newest secret seals new data; data sealed with an older listed secret can still be opened.
  */
 export type Sealing = {
-  /** The prefix of everything sealed with the newest secret. */
+  /** Identifies the newest secret. Everything sealed with it starts with these bytes. */
   newestKeyId: Buffer;
   /** Identifies each secret without revealing it, newest first. */
   fingerprints: Buffer[];
   seal(purpose: string, plain: Buffer, context: string): Buffer;
-  /** Decrypts. Throws if the bytes were not sealed for this purpose and context. */
+  /** Decrypts sealed bytes. Throws if they were not sealed for this purpose and context. */
   open(purpose: string, sealed: Buffer, context: string): Buffer;
   tag(purpose: string, data: string): Buffer;
-  /** Returns the tags of all listed secrets, to look up a tag that an older one made. */
+  /**
+   * Returns the tag of `data` with every listed secret, to look up a tag that was made with an older secret.
+   */
   tags(purpose: string, data: string): Buffer[];
-  /** Returns the key of each of `tags`, for tags that must be found after their secret is removed. */
+  /**
+   * Returns the keys that `tags` uses, in the same order. Used for tags that must still be found after their
+   * secret was removed.
+   */
   tagKeys(purpose: string): Buffer[];
   verifyTag(purpose: string, data: string, tag: Buffer): boolean;
 };
@@ -48,7 +53,8 @@ export function createSealing(secrets: readonly Buffer[], random: Random): Seali
     return key;
   };
   const keyId = (secret: Buffer) => derive(secret, 'key id').subarray(0, KEY_ID_BYTES);
-  // Paging computes a tag per page; importing the key each time would take half of the time.
+  // Caches the imported keys: every page of a list needs a tag, and importing the key would take half of that
+  // time.
   const tagKeys = new Map<string, KeyObject>();
   const tagKey = (secret: Buffer, purpose: string): KeyObject => {
     const name = `${secrets.indexOf(secret)}:${purpose}`;

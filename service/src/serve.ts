@@ -82,7 +82,7 @@ export async function serve(config: Config): Promise<void> {
   }
 }
 
-/** Functions that stop what was started, in order of starting. */
+/** Functions that stop the parts of the service, in the order in which the parts were started. */
 type Started = (() => Promise<unknown>)[];
 
 async function start(
@@ -113,7 +113,7 @@ async function start(
   if (wrongChains.length > 0) throw new ConfigError(wrongChains);
 
   const controls = (await sandbox?.attach(ctx)) ?? null;
-  // The workers stop while the server drains.
+  // The workers stop at the same time as the server, which first finishes open requests.
   const running: Started = [];
   started.push(() => stopTogether(running));
   running.push(
@@ -241,7 +241,7 @@ async function stopAll(started: Started): Promise<void> {
   for (const stop of started.reverse()) await stopTogether([stop]);
 }
 
-/** A part that fails to stop is reported and does not keep the others running. */
+/** If a part fails to stop, this is logged, and the other parts are still stopped. */
 async function stopTogether(parts: Started): Promise<void> {
   await Promise.all(parts.map((stop) => stop().catch((error: unknown) => console.error(error))));
 }

@@ -1,4 +1,4 @@
-/** Connects two parts of one node that must not know each other. */
+/** Lets one part of a node notify another part without importing it. */
 export type Signal = { emit(): void; on(handler: () => void): void };
 
 export function createSignal(): Signal {

@@ -1,4 +1,7 @@
-/** Serializes with object members sorted at every level, so that equal values give equal text. */
+/**
+ * Serializes a value to JSON, with object members sorted at every level, so that equal values give equal
+ * text.
+ */
 export function stableJson(value: unknown): string {
   return JSON.stringify(value, (_key, item) => (isPlainObject(item) ? sortMembers(item) : item)) ?? '';
 }

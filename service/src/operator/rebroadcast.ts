@@ -31,10 +31,10 @@ export type ResendTimings = {
 export type PrerequisiteState = 'met' | 'unknown' | 'gone';
 
 /**
- * Sends an unmined transaction again, and replaces it with higher fees if it stays unmined. Only the first one in nonce
- * order is replaced, since the others wait for it. A transaction whose prerequisite is gone, or which `mayResign`
- * refuses to sign again, is replaced by an empty transfer, because its nonce must still be used. While the prerequisite
- * is unknown, nothing is sent.
+ * Sends an unmined transaction again, and replaces it with higher fees if it stays unmined. Only the
+ * transaction with the lowest nonce is replaced, since the others cannot be mined before it. If the
+ * prerequisite is gone or `mayResign` returns false, the replacement is an empty transfer, because the nonce
+ * must still be used. While the prerequisite is unknown, nothing is sent.
  */
 export async function rebroadcast(
   account: OperatorAccount,
@@ -50,7 +50,7 @@ export async function rebroadcast(
 ): Promise<void> {
   const { timings, isFirst, prerequisite, blocks, mayResign } = options;
   const { requested } = transaction;
-  // An empty transfer relies on nothing.
+  // A cancellation sends an empty transfer, which needs no prerequisite.
   if (requested === 'cancel') return fulfil(account, lease, transaction, requested, mayResign);
   if (prerequisite === 'unknown') return;
   const last = lastAttempt(transaction);
@@ -69,8 +69,8 @@ export async function rebroadcast(
 }
 
 /**
- * Carries out what an operator has asked for. A request that cannot be carried out now, for example within the fee caps,
- * ends with the reason: if it stayed, it would block the key in every round.
+ * Carries out an operator's request. If the request cannot be carried out now, for example because of the fee
+ * caps, it ends with the reason: a request that stayed would block the key in every round.
  */
 async function fulfil(
   account: OperatorAccount,
@@ -89,7 +89,7 @@ async function fulfil(
   }
 }
 
-/** Signs the transaction again with higher fees. One that was cancelled stays an empty transfer. */
+/** Signs the transaction again with higher fees. A cancelled transaction stays an empty transfer. */
 function bump(
   account: OperatorAccount,
   lease: Lease,
@@ -101,12 +101,15 @@ function bump(
   return replace(account, lease, transaction, call, isEnding ? async () => true : mayResign);
 }
 
-/** Replaces the transaction with an empty transfer, which uses up its nonce. */
+/** Replaces the transaction with an empty transfer, which only uses up the nonce. */
 async function cancel(account: OperatorAccount, lease: Lease, transaction: OpenTransaction): Promise<void> {
   await replace(account, lease, transaction, emptyCall(account.signer), async () => true);
 }
 
-/** Returns false, and stores nothing, if `mayResign` refuses in the transaction that would store the signed bytes. */
+/**
+ * Stores and sends a replacement. Returns false, and stores nothing, if `mayResign` returns false. It runs in
+ * the same database transaction as the insert.
+ */
 async function replace(
   account: OperatorAccount,
   lease: Lease,
@@ -130,7 +133,7 @@ async function replace(
   return isStored;
 }
 
-/** Returns whether the mined attempt is an empty transfer, so that the transaction only used its nonce. */
+/** Returns whether the mined attempt is an empty transfer that was sent instead of the call. */
 export function isCancelled({ kind, attempts }: OpenTransaction, minedHash: Hex): boolean {
   const mined = attempts.find(({ hash }) => hash === minedHash);
   return kind !== 'fill' && mined !== undefined && isEmpty(mined.raw);

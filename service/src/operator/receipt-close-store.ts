@@ -5,8 +5,8 @@ import type { KeyId } from './account.ts';
 export type ClosableReceipt = { id: string; receipt: string };
 
 /**
- * Returns receipts of transactions that became final more than `days` days ago and whose attempts have all expired at the
- * block `height`, in the order of their ids. Participations that are still being settled keep theirs.
+ * Returns receipts of final transactions whose attempts were all signed more than `days` days ago and have
+ * expired at block height `height`, ordered by id. Leaves out participations that are still being settled.
  */
 export async function listClosable(
   db: Db,

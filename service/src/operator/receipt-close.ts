@@ -21,9 +21,10 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const CLOSE_ACCOUNT = 9;
 
 /**
- * Closes the receipts of this key that are older than `days` days, and returns their rent to it. A receipt is what stops a
- * database restored from an older backup from paying again, so `days` must exceed the age of every backup that could be
- * restored. Returns how many were closed, and how many had to be kept.
+ * Closes the receipts of this key that are older than `days` days, which gets back their rent. After a
+ * restore from a backup, only the receipts prevent a second payment of what the backup does not know, so
+ * `days` must exceed the age of every backup that could be restored. Returns how many receipts were closed
+ * and how many had to be kept.
  */
 export async function closeReceipts(
   parts: CloseParts,
@@ -44,7 +45,10 @@ export async function closeReceipts(
   }
 }
 
-/** Closes a batch of receipts. Returns how many cannot be closed: those of other keys, and those that hold tokens. */
+/**
+ * Closes a batch of receipts. Returns how many cannot be closed: receipts of other keys, and receipts that
+ * hold tokens.
+ */
 async function closeBatch(parts: CloseParts, batch: readonly ClosableReceipt[]): Promise<number> {
   const { db, chain, signer } = parts;
   for (let lastValidHeight: bigint | null = null; ; await sleep(POLL_INTERVAL_MS)) {
@@ -68,7 +72,7 @@ async function closeBatch(parts: CloseParts, batch: readonly ClosableReceipt[]):
   }
 }
 
-/** Returns the last block height at which the transaction can land. */
+/** Returns the last block height at which the sent transaction can land. */
 async function sendClose({ chain, signer }: CloseParts, receipts: readonly string[]): Promise<bigint> {
   const { hash, lastValidHeight } = await readBlockhash(chain);
   const instructions = receipts.map((receipt) => closeAccount(receipt, signer.address));

@@ -17,7 +17,7 @@ export type ReceiptVerdict = 'landed' | 'expired' | 'open';
 export type ReceiptHandlers = {
   /** Runs in the database transaction that records that the transaction succeeded. */
   settle(tx: Db, transaction: ReceiptTransaction): Promise<void>;
-  /** Runs in the database transaction that records that none of its attempts landed. */
+  /** Runs in the database transaction that records that no attempt landed and none can land any more. */
   release(tx: Db, transaction: ReceiptTransaction): Promise<void>;
   /** Signs another attempt, if the work may still be done. */
   renew(lease: Lease, transaction: ReceiptTransaction): Promise<void>;
@@ -30,16 +30,16 @@ export type ReceiptHandlers = {
 };
 
 export type ReceiptTimings = {
-  /** Seconds after which sent bytes are resent. */
+  /** Seconds after which an attempt is sent again. */
   resendSeconds: number;
-  /** Seconds after which another attempt is signed if no node has seen any. */
+  /** Seconds after which another attempt is signed if no node has seen any attempt. */
   renewSeconds: number;
 };
 
 /**
- * Advances every open transaction by one step. Only finalized accounts decide: a receipt proves that an attempt landed,
- * and its absence at a height beyond every attempt proves that none ever will. Transaction statuses never decide the
- * outcome; they only save resends.
+ * Advances every open transaction by one step. Only finalized accounts decide: a receipt account proves that
+ * an attempt landed; if it is missing at a height at which every attempt has expired, none can ever land.
+ * Transaction statuses never decide the outcome; they only avoid needless resends.
  */
 export async function followReceipts(
   account: SolanaAccount,
@@ -73,7 +73,10 @@ export async function followReceipts(
   return { unmined: waiting.length - confirming, confirming };
 }
 
-/** Judges transactions by one finalized height and by accounts read at that height or later. */
+/**
+ * Judges transactions by a finalized block height and by their receipt accounts, read at that height or
+ * later.
+ */
 async function judgeReceipts(
   chain: SolanaChain,
   operator: string,
@@ -90,8 +93,8 @@ async function judgeReceipts(
 }
 
 /**
- * Returns whether the account is a receipt. An account that only received lamports belongs to the system program
- * instead.
+ * Returns whether the account is a receipt. Anybody can send lamports to the address, but the account then
+ * belongs to the system program.
  */
 export function isReceiptOf(operator: string, account: AccountInfo | null): boolean {
   return readTokenAccount(account)?.owner === operator;
@@ -118,7 +121,9 @@ function describeLanding(
   return { signature, slot: statuses.get(signature ?? '')?.slot ?? slot, fee };
 }
 
-/** Resends the newest attempt until a node has executed it, and signs another if no node has seen any. */
+/**
+ * Resends the newest attempt until a node has executed it, and signs another attempt if no node has seen any.
+ */
 async function advance(
   account: SolanaAccount,
   lease: Lease,
@@ -136,7 +141,10 @@ async function advance(
   if (isDue && last.lastValidHeight >= height) await broadcastReceipt(account, last);
 }
 
-/** Sends stored bytes to every endpoint. A node that does not take them is only logged: the next round resends. */
+/**
+ * Sends stored bytes to every endpoint. If a node does not accept them, this is only logged: the next round
+ * resends.
+ */
 export async function broadcastReceipt(
   { chain, db, log }: SolanaAccount,
   { raw, signature }: Pick<ReceiptAttempt, 'raw' | 'signature'>,

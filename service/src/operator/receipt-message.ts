@@ -21,22 +21,23 @@ export type ReceiptPlan = {
   decimals: number;
   amount: bigint;
   wallet: string;
-  /** A token account of the user for a commit, the vault for a refund. */
+  /** For a commit: a token account of the user. For a refund: the vault. */
   source: string;
-  /** The vault for a commit, the wallet's associated account for a refund. */
+  /** For a commit: the vault. For a refund: the wallet's associated token account. */
   destination: string;
 };
 
 /**
- * What an attempt pays. `rent`: lamports that keep the receipt account alive. `price`: millionths of a lamport per
- * compute unit.
+ * What an attempt pays. `rent`: lamports that make the receipt account rent-exempt. `price`: millionths of a
+ * lamport per compute unit.
  */
 export type ReceiptFees = { rent: bigint; units: number; price: bigint };
 
 /**
- * Builds the message that settles a participation. The receipt is allocated before the transfer in the same transaction, and
- * allocating an account twice fails, so at most one such transaction of this key ever succeeds. `CreateAccountWithSeed`
- * would be shorter, but fails if somebody sends lamports to the address first.
+ * Builds the message that settles a participation. The receipt is allocated before the transfer in the same
+ * transaction, and allocating an account twice fails, so at most one settlement of a participation by this
+ * key ever succeeds. `CreateAccountWithSeed` would be shorter, but fails if somebody sends lamports to the
+ * address first.
  */
 export function buildReceiptMessage(
   operator: string,

@@ -56,7 +56,7 @@ test.each(['commit', 'remit'] as const)(
 
 test('a receipt of another owner is refused', async () => {
   const message = Buffer.from(buildReceiptMessage(signer.address, plans.commit, FEES, blockhash));
-  // The tag of the instruction and the owner follow the length of its data.
+  // In the encoded instruction, the length of its data (33) comes first, then the tag (18), then the owner.
   const start = message.indexOf(Buffer.from([33, 18, ...keyOf(signer.address)]));
   expect(start).toBeGreaterThan(0);
   message.set(keyOf(newAddress()), start + 2);

@@ -27,18 +27,23 @@ export class SigningRefused extends Blocked {
 }
 
 /**
- * What the key may sign for a participation. `vault` and `fund` are those with which the participation was accepted.
+ * What the key may sign for a participation. The vault and the plan's fund are those that were recorded when
+ * the participation was accepted.
  */
 export type ReceiptPolicy = { plan: ReceiptPlan; vault: string };
 
-/** In lamports. Constants, because rent, units and price are reported by nodes, and nodes can lie. */
+/**
+ * In lamports. These are constants because the service learns rent, compute units and price from nodes, and
+ * nodes can lie.
+ */
 const MAX_RENT = 10_000_000n;
 const MAX_FEE = 50_000_000n;
 
 /**
- * Throws `SigningRefused` unless the message is exactly the settlement of the plan. It reads the bytes to be signed,
- * independently of the code that built them. Tokens may go only to the vault or to the wallet's own associated account.
- * A bounded number of lamports may go only to the receipt, which belongs to the operator, and to fees.
+ * Throws `SigningRefused` unless the message is exactly the settlement of the plan. Parses the bytes to be
+ * signed, so it does not rely on the code that built them. Tokens may go only to the vault or to the wallet's
+ * own associated account. A bounded number of lamports may go only to the receipt, which belongs to the
+ * operator, and to fees.
  */
 export function assertReceiptAllowed(operator: string, policy: ReceiptPolicy, message: Uint8Array): void {
   const { plan, vault } = policy;

@@ -16,15 +16,15 @@ import { feeOf, type NewAttempt, type ReceiptTransaction } from './receipt-trans
 import type { SolanaAccount } from './solana-account.ts';
 import type { SolanaSigner } from './solana-signer.ts';
 
-/** More than any settlement uses, so that a simulation never runs out. */
+/** More than any settlement uses, so that a simulation never runs out of compute units. */
 const SIMULATED_UNITS = 200_000;
 const UNITS_MARGIN = 1.2;
 const PRICE_PERCENTILE = 0.75;
-/** The first price above zero, and the factor by which each attempt raises it. */
+/** The lowest price after a raise, and the factor by which each attempt raises the price. */
 const MIN_RAISED_PRICE = 1_000n;
 const PRICE_FACTOR = 2n;
 
-/** Why a transaction would fail, as nodes describe it. */
+/** A simulation failed. `error` is the node's description of the cause. */
 export class SimulationFailed extends Error {
   readonly error: unknown;
   constructor(error: unknown) {
@@ -38,10 +38,10 @@ export class SimulationFailed extends Error {
 export type ReceiptOrder = { plan: ReceiptPlan; vault: string };
 
 /**
- * Simulates and signs the settlement, stores it together with what `apply` writes, and only then sends it. A crash
- * before the commit leaves nothing behind; after a crash that follows the commit, `followReceipts` on the node that
- * holds the lease sends the stored bytes. Returns false if the receipt's transaction is already open or has landed.
- * Throws `SimulationFailed`.
+ * Simulates and signs the settlement, stores it together with what `apply` writes, and only then sends it. A
+ * crash before the database commit leaves nothing behind. After a later crash, `followReceipts` on the node
+ * that holds the lease sends the stored bytes. Returns false if the receipt's transaction is already open or
+ * has landed. Throws `SimulationFailed`.
  */
 export async function sendReceipt(
   account: SolanaAccount,
@@ -140,7 +140,10 @@ async function proposePrice(account: SolanaAccount, vault: string): Promise<bigi
   return maxPrice;
 }
 
-/** Throws `Blocked` unless the key can pay the fees and the rent for `count` receipts and as many refund accounts. */
+/**
+ * Throws `Blocked` unless the key can pay the fees and the rent for `count` receipts and the same number of
+ * token accounts for refunds.
+ */
 export async function assertReceiptsFunded(account: SolanaAccount, count: number): Promise<void> {
   const { chain, key, maxPrice } = account;
   const [balance, rent, minimum] = await Promise.all([

@@ -7,9 +7,9 @@ import type { NewAttempt, ReceiptTransaction } from './receipt-transaction.ts';
 type NewTransaction = Pick<ReceiptTransaction, 'id' | 'kind' | 'receipt' | 'units'> & { fund: string };
 
 /**
- * Stores a transaction with its first attempt and returns its id. A transaction whose attempts have all expired is
- * reopened under its old id. Returns null if the transaction is open or has landed; the caller must not send anything
- * then.
+ * Stores a transaction with its first attempt and returns its id. If a transaction for this receipt exists
+ * and all its attempts have expired, it is reopened under its old id. Returns null if the existing
+ * transaction is open or has landed: the caller must then send nothing.
  */
 export async function openReceiptTransaction(
   tx: Db,
@@ -46,7 +46,7 @@ export async function insertReceiptAttempt(
     .execute();
 }
 
-/** Stores the transaction of a receipt that another database or key has sent. */
+/** Stores a finalized transaction that another database or key has sent, known only by its receipt. */
 export async function insertLandedReceipt(
   tx: Db,
   { chain, address }: KeyId,

@@ -1,4 +1,4 @@
-/** A signed version of a transaction. It can land until the chain has passed `lastValidHeight`. */
+/** A signed version of a transaction. It can land until the block height exceeds `lastValidHeight`. */
 export type ReceiptAttempt = {
   /** In base58. */
   signature: string;
@@ -12,12 +12,12 @@ export type ReceiptAttempt = {
   sentAge: number | null;
 };
 
-/** An operator transaction whose success shows in its receipt account. */
+/** An operator transaction that succeeds exactly if its receipt account exists. */
 export type ReceiptTransaction = {
   id: string;
   kind: 'commit' | 'remit';
   receipt: string;
-  /** The limit of compute units. */
+  /** The compute unit limit. */
   units: number;
   /** Oldest first. */
   attempts: ReceiptAttempt[];
@@ -28,7 +28,7 @@ export type NewAttempt = Pick<ReceiptAttempt, 'signature' | 'raw' | 'lastValidHe
   fee: bigint;
 };
 
-/** The lamports that the chain takes per signature. */
+/** The base fee per signature, in lamports. */
 const SIGNATURE_FEE = 5_000n;
 
 /** Returns the fee of a transaction with one signature, in lamports. */

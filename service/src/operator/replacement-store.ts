@@ -13,7 +13,7 @@ export async function insertRequest(db: Db, id: string, action: ReplacementActio
   return numUpdatedRows === 1n;
 }
 
-/** Ends a request, unless an operator has asked for something else in the meantime. */
+/** Ends a request, unless an operator has replaced it by a different request in the meantime. */
 export async function endRequest(
   tx: Db,
   id: string,
@@ -28,7 +28,7 @@ export async function endRequest(
     .execute();
 }
 
-/** Returns what has become of a request, and the newest attempt of its transaction. */
+/** Returns the outcome of a request, and the newest attempt of its transaction. */
 export async function findRequest(
   db: Db,
   id: string,

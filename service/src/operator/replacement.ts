@@ -11,10 +11,12 @@ import { findRequest, insertRequest } from './replacement-store.ts';
 import { listOpen } from './store.ts';
 import { lastAttempt, type OpenTransaction, type ReplacementAction } from './transaction.ts';
 
-/** Which transaction to replace. Default: the oldest unmined one of the only key that has any. */
+/**
+ * Which transaction to replace. By default the oldest unmined transaction, if only one key has unmined ones.
+ */
 export type ReplacementChoice = { action: ReplacementAction; address?: string; nonce?: bigint };
 
-/** What a replacement would be. Needs no private key: the node that holds the key's lease signs it. */
+/** A preview of a replacement. It needs no private key, because the node that holds the key's lease signs. */
 export type ReplacementPlan = {
   id: string;
   chain: string;
@@ -26,15 +28,15 @@ export type ReplacementPlan = {
   max_fee_wei: string;
   /** The fee of the replacement at the current market; null if it exceeds the caps. */
   new_max_fee_wei: string | null;
-  /** Whether a node holds the lease of the key now, and so carries the request out at once. */
+  /** Whether a node holds the key's lease now. If so, that node carries out the request immediately. */
   is_attended: boolean;
 };
 
 const POLL_INTERVAL_MS = 200;
 
 /**
- * Chooses the transaction and the fees of a replacement. Throws `validation_failed` if there is no such unmined
- * transaction or it is cancelled already.
+ * Chooses the transaction and the fees of a replacement. Throws `validation_failed` if there is no such
+ * unmined transaction, or if it is to be cancelled and already is.
  */
 export async function planReplacement(
   db: Db,
@@ -95,21 +97,21 @@ async function filterUnmined(chain: EvmChain, open: readonly OpenTransaction[]):
 }
 
 /**
- * Asks the node that holds the key's lease for a replacement. Only that node signs, so the request races with nothing:
- * a transaction that is mined first stays mined, and the request ends with it.
+ * Asks the node that holds the key's lease to replace the transaction. There is no race, because only that
+ * node signs: if the transaction is mined first, the request ends without effect.
  */
 export async function requestReplacement(db: Db, { id, nonce, action }: ReplacementPlan): Promise<void> {
   if (!(await insertRequest(db, id, action)))
     throw invalidField('nonce', `${nonce} was mined in the meantime`);
 }
 
-/** What became of a request: `waiting` if no node has carried it out in time. */
+/** The outcome of a request. `waiting`: no node has carried it out in time. */
 export type ReplacementResult =
   | { outcome: 'replaced'; hash: string }
   | { outcome: 'refused'; message: string }
   | { outcome: 'mined' | 'waiting' };
 
-/** Waits until a request is carried out, refused or moot. */
+/** Waits until a request is carried out, refused, or pointless because the transaction was mined. */
 export async function awaitReplacement(
   db: Db,
   { id }: ReplacementPlan,

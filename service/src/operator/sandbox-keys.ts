@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import { keccak256, toHex } from 'viem/utils';
 
-/** The labels of all sandbox keys. */
+/** The labels from which all sandbox keys are derived. */
 export const SANDBOX_KEY_LABELS = [
   'deployer',
   'owner',

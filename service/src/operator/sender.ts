@@ -15,8 +15,9 @@ import type { OperatorCall, SignedCall } from './transaction.ts';
 import { assertNonceUnused } from './unknown-transactions.ts';
 
 /**
- * Signs a call with the next nonce, stores it together with what `apply` writes, and only then sends it. A crash before
- * the commit leaves nothing behind. After it, `followTransactions` on the node that holds the lease sends the stored bytes.
+ * Signs a call with the next nonce, stores it together with what `apply` writes, and only then sends it. A
+ * crash before the database commit leaves nothing behind. After a later crash, `followTransactions` on the
+ * node that holds the lease sends the stored bytes.
  */
 export async function sendCall(
   account: OperatorAccount,
@@ -41,7 +42,7 @@ export async function sendCall(
   await broadcast(account, signed.raw);
 }
 
-/** Returns a transfer of 0 wei to the key itself, which does nothing but use a nonce. */
+/** Returns a transfer of 0 wei to the key itself, which only uses up a nonce. */
 export function emptyCall({ address }: Signer): Omit<OperatorCall, 'kind'> {
   return { target: address, data: '0x', gas: 21_000n };
 }
@@ -64,7 +65,7 @@ export async function signCall(
   return { raw, maxFee, priorityFee };
 }
 
-/** Throws `Blocked` if `wei` more would exceed what the key may spend on gas in 24 hours. */
+/** Throws `Blocked` if spending another `wei` on gas would exceed the key's limit for 24 hours. */
 export async function assertWithinDailyLimit(account: OperatorAccount, wei: bigint): Promise<void> {
   const spent = await sumSpent(account.db, keyId(account));
   if (spent + wei > account.dailyLimit)
@@ -84,12 +85,13 @@ async function assertFunded({ chain, signer }: OperatorAccount, wei: bigint): Pr
     );
 }
 
-/** Why no node has accepted a transaction. */
+/** The reason why no node has accepted a transaction. */
 export type Refusal = { rejection: Rejection; message: string };
 
 /**
- * Sends stored bytes to every endpoint; safe to repeat. Returns null once a node has accepted them, or else the reason
- * why none has, which the next round handles. Only insufficient funds is reported immediately, by throwing `Blocked`.
+ * Sends stored bytes to every endpoint; safe to repeat. Returns null once a node has accepted them, or else
+ * the reason for the rejection, which the next round handles. Throws `Blocked` immediately only for
+ * insufficient funds.
  */
 export async function broadcast({ chain, db, log }: OperatorAccount, raw: Hex): Promise<Refusal | null> {
   const hash = keccak256(raw);

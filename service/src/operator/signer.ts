@@ -5,9 +5,9 @@ import { bytesToHex, hashMessage, hexToNumber, keccak256, serializeTransaction, 
 import { signHash } from '../chain/evm/secp256k1.ts';
 
 /**
- * A key that signs for the service, held locally or in KMS. It does not sign arbitrary hashes, because a hash could
- * stand for anything; the hash of a request or message is never that of a transaction. Signatures are 65 bytes: r, low
- * s, and v of 27 or 28.
+ * A key that signs for the service, held locally or in KMS. It does not sign arbitrary hashes, because a hash
+ * could be that of a transaction. Quotes (EIP-712) and texts (EIP-191) are hashed here with prefixes that no
+ * transaction has. Signatures are 65 bytes: r, low s, and v of 27 or 28.
  */
 export type Signer = {
   /** Lower case. */

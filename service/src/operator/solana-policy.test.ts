@@ -25,7 +25,7 @@ async function open(policy: ChainPolicy) {
   const key = { kind: 'local' as const, privateKey: randomBytes(32) };
   const signer = await openSolanaSigner({ ...key, policy: new Map([['solana', policy]]) }, realClock());
   let count = 0;
-  /** Signs what the database asks for: the plan and the vault both come from it. */
+  /** Signs as the service would for this database content: plan and vault are both read from the database. */
   const sign = (kind: 'commit' | 'remit', change: Partial<ReceiptPlan> & { vault?: string } = {}) => {
     const { vault: to = vault, ...rest } = change;
     const ends =

@@ -25,9 +25,9 @@ const TRANSFER_CHECKED = 12;
 const HARMLESS = new Set([2, 9, 18, 19]);
 
 /**
- * Throws `SigningRefused` unless the message keeps to the policy file, which the database cannot change: tokens move only
- * by authority of a listed fund, into a listed vault, or out of one into the associated account of a wallet. Throws
- * `Blocked` above a daily limit.
+ * Throws `SigningRefused` unless the policy file, which the database cannot change, allows the message: only
+ * a listed fund may authorise transfers, and tokens may move only into a listed vault, or from such a vault
+ * to the associated token account of a wallet. Throws `Blocked` above a daily limit.
  */
 export function assertSolanaPolicy(
   operator: string,
@@ -48,7 +48,8 @@ export function assertSolanaPolicy(
   }
   const [move] = moves;
   if (move === undefined) return;
-  // One receipt per participation and direction can exist, so repeated attempts exclude each other.
+  // Only one receipt per participation and direction can exist, so at most one of the attempts with this id
+  // can land.
   const direction = policy.targets.has(move.accounts[2] ?? '') ? 'commit' : 'remit';
   const memo = String(all.find(({ program }) => program === MEMO_PROGRAM)?.data ?? '');
   ledger.reserve({ key: operator, id: `${direction} ${memo}`, fee: readCost(all), amounts }, policy);

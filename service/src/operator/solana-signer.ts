@@ -18,7 +18,7 @@ export type SolanaSigner = {
   signTransaction(message: Uint8Array, assertAllowed: (message: Uint8Array) => void): Promise<Buffer>;
 };
 
-/** Opens the key with its policy. A policy file without a Solana cluster does not limit it. */
+/** Opens the key with its policy. A policy file that lists no Solana cluster does not restrict the key. */
 export async function openSolanaSigner(
   key: OperatorKey,
   clock: Clock,

@@ -12,10 +12,13 @@ import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { Blocked } from './blocked.ts';
 
-/** The most that a transaction can move. Only one transaction of a key with this `id` can ever be executed. */
+/**
+ * The most that a transaction can move. At most one transaction with this `key` and `id` can ever be
+ * executed.
+ */
 export type Spending = { key: string; id: string; fee: bigint; amounts: ReadonlyMap<string, bigint> };
 
-/** What a key may spend in 24 hours: on fees, and of each token. Null = no limit. */
+/** How much a key may spend in 24 hours on fees, and how much of each token. Null = no limit. */
 export type SpendLimits = { dailyFee: bigint | null; dailyAmounts: ReadonlyMap<string, bigint> | null };
 
 /** Counts what keys sign. */
@@ -29,8 +32,9 @@ type Entry = { at: number; key: string; id: string; fee: string; amounts: Record
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * Opens a ledger in files of `folder`, one per day, or in memory. It is kept apart from the database on purpose: somebody
- * who can change the database must not be able to reset it. Nodes that share the folder share the limits.
+ * Opens a ledger in `folder`, with one file per day, or in memory if `folder` is null. It is not in the
+ * database, because somebody who can change the database must not be able to reset the limits. Nodes that
+ * share the folder share the limits.
  */
 export function openSpendLedger(folder: string | null, clock: Clock): SpendLedger {
   let recent: Entry[] = [];
@@ -53,7 +57,9 @@ export function openSpendLedger(folder: string | null, clock: Clock): SpendLedge
   };
 }
 
-/** Attempts with one id exclude each other, so only the most expensive counts. */
+/**
+ * At most one of several attempts with the same id can be executed, so only the most expensive one counts.
+ */
 function assertWithin(entries: readonly Entry[], spending: Spending, limits: SpendLimits): void {
   const byId = new Map<string, { fee: bigint; amounts: Map<string, bigint> }>();
   const add = ({ id, fee, amounts }: Spending) => {
@@ -99,7 +105,7 @@ function fileOf(time: number): string {
   return `spent-${new Date(time).toISOString().slice(0, 10)}.jsonl`;
 }
 
-/** Skips a line that a crash cut off: nothing was signed after it. */
+/** Skips a line that a crash cut off: the service signs only after the whole line is written. */
 function readEntries(file: string): Entry[] {
   let text: string;
   try {
@@ -117,7 +123,7 @@ function readEntries(file: string): Entry[] {
   });
 }
 
-/** The leading newline ends a line that a crash cut off. */
+/** Starts with a newline, in case a crash cut off the previous line. */
 function append(folder: string, name: string, entry: Entry): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = openSync(join(folder, name), 'a', 0o600);

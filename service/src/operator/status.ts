@@ -105,7 +105,7 @@ export function countOpenTransactions(db: Db): Promise<{ chain: string; count: n
   return countOpenByChain(db);
 }
 
-/** Lists the keys with transactions that are not final, current and replaced ones alike. */
+/** Lists the keys with transactions that are not final, including replaced keys. */
 export function listUnfinishedKeys(db: Db): Promise<(KeyId & { count: number })[]> {
   return countUnfinished(db);
 }

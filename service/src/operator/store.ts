@@ -16,8 +16,8 @@ import type {
 const toBytes = (hex: Hex) => Buffer.from(hexToBytes(hex));
 
 /**
- * Stores a transaction with its first attempt. The caller must hold the lease and, unless it fills a gap, have reserved
- * the nonce.
+ * Stores a transaction with its first attempt. The caller must hold the lease and must have reserved the
+ * nonce, unless the nonce fills a gap.
  */
 export async function insertTransaction(
   tx: Db,
@@ -33,7 +33,7 @@ export async function insertTransaction(
   await insertAttempt(tx, id, signed);
 }
 
-/** A successful transaction as the chain has it. */
+/** A successful transaction, as read from the chain. */
 export type MinedCall = {
   id: string;
   chain: string;
@@ -48,7 +48,7 @@ export type MinedCall = {
   blockHash: Hex;
 };
 
-/** Stores a final transaction that was found on the chain. Its attempts are not known. */
+/** Stores a final transaction that was found on the chain. Stores no attempts, because they are unknown. */
 export async function insertMined(tx: Db, found: MinedCall): Promise<void> {
   const { id, chain, from, nonce, kind, to, data, gas, hash, blockNumber, blockHash } = found;
   await tx
@@ -121,7 +121,7 @@ export async function listOpen(db: Db, { chain, address }: KeyId): Promise<OpenT
 }
 
 /**
- * Returns what the key has spent on gas in the last 24 hours. Transactions that are not mined count with their maximum
+ * Returns what the key has spent on gas in the last 24 hours. An unmined transaction counts with its maximum
  * cost.
  */
 export async function sumSpent(db: Db, { chain, address }: KeyId): Promise<bigint> {
@@ -149,7 +149,7 @@ export async function countOpenByChain(db: Db): Promise<{ chain: string; count: 
   return rows;
 }
 
-/** Counts the transactions that are open or that a reorganisation could still undo, per key and chain. */
+/** Counts, per key and chain, the transactions that are open or that a reorganisation could still undo. */
 export async function countUnfinished(db: Db): Promise<(KeyId & { count: number })[]> {
   const { rows } = await sql<KeyId & { count: number }>`
     select chain, signer as address, count(*)::int as count from operator_transactions
@@ -226,7 +226,7 @@ export async function listWatched(db: Db, { chain, address }: KeyId): Promise<Wa
   }));
 }
 
-/** Stops watching transactions that were settled below `blockNumber`. */
+/** Marks transactions that were settled below block `blockNumber` as final, which ends their watching. */
 export async function finalizeBelow(db: Db, { chain, address }: KeyId, blockNumber: bigint): Promise<void> {
   await db
     .updateTable('operator_transactions')
@@ -238,7 +238,10 @@ export async function finalizeBelow(db: Db, { chain, address }: KeyId, blockNumb
     .execute();
 }
 
-/** Returns our transaction with this nonce, or null if we never used it. Prefers one that was not displaced. */
+/**
+ * Returns our transaction with this nonce, or null if we never used it. If there are several, prefers one
+ * that was not displaced.
+ */
 export async function findByNonce(
   db: Db,
   { chain, address }: KeyId,
@@ -256,7 +259,10 @@ export async function findByNonce(
   return found ?? null;
 }
 
-/** Records that a foreign transaction used the nonce. Returns false if the transaction is no longer open. */
+/**
+ * Records that the transaction can never succeed: a foreign transaction used its nonce or, on Solana, all its
+ * attempts have expired. Returns false if the transaction is no longer open.
+ */
 export async function markDisplaced(tx: Db, id: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('operator_transactions')

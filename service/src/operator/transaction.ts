@@ -1,13 +1,13 @@
 import type { Hex } from 'viem';
 import type { OperatorTransactions } from '../db/settlement-tables.ts';
 
-/** `fill` uses up a nonce; the other kinds have a meaning only for the code that requests them. */
+/** `fill` uses up a nonce. The other kinds matter only to the code that requests the transaction. */
 export type TransactionKind = OperatorTransactions['kind'];
 
 /** A contract call that the operator signs. */
 export type OperatorCall = { kind: TransactionKind; target: Hex; data: Hex; gas: bigint };
 
-/** A call that was assigned a nonce. */
+/** A call with the nonce assigned to it. */
 export type OperatorTransaction = OperatorCall & { id: string; nonce: bigint };
 
 /** One signed version of a transaction. All versions share the nonce, so that at most one is mined. */
@@ -22,7 +22,10 @@ export type Attempt = {
   sentAge: number | null;
 };
 
-/** What an operator can ask for an unmined transaction: higher fees, or an empty transfer in its place. */
+/**
+ * What an operator can request for an unmined transaction: higher fees (`bump`), or an empty transfer in its
+ * place (`cancel`).
+ */
 export type ReplacementAction = 'bump' | 'cancel';
 
 export type OpenTransaction = OperatorTransaction & {
@@ -51,7 +54,7 @@ export type Mined = {
 
 export type SignedCall = { raw: Hex; maxFee: bigint; priorityFee: bigint };
 
-/** Returns the attempt with the highest fees, which replaces all others. */
+/** Returns the attempt with the highest fees, which nodes prefer to all others. */
 export function lastAttempt({ attempts }: OpenTransaction): Attempt {
   const last = attempts.at(-1);
   if (last === undefined) throw new Error('the transaction has no attempt');

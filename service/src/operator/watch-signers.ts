@@ -6,13 +6,13 @@ import { listOwnSignatures } from './receipt-store.ts';
 import type { SolanaAccount } from './solana-account.ts';
 import { findLastSeen, insertForeign, setLastSeen } from './watch-store.ts';
 
-/** Transactions of a signer that have not been checked yet, newest first. `isWhole`: all of them have been listed. */
+/** Transactions of a signer that have not been checked yet, newest first. `isWhole`: the list is complete. */
 export type Backlog = { entries: SignatureEntry[]; isWhole: boolean; tries: number };
 
 const PAGE = 1_000;
-/** Bounds what a round reads: anybody can mention a signer in many transactions. */
+/** Limits how many transactions a round reads, because anybody can mention a signer in many transactions. */
 const MAX_READS = 20;
-/** How many times a transaction that no node can return is requested before it is reported. */
+/** After this many failed reads, a transaction that no node returns is reported as foreign. */
 const MAX_TRIES = 10;
 /**
  * The position of the authority among the accounts of each instruction that takes tokens from an account: transfer,
@@ -26,10 +26,10 @@ export function createBacklog(): Backlog {
 }
 
 /**
- * Records finalized transactions of `signer` that move tokens by authority of one of the funds and that this service
- * did not send. Finding none proves nothing: receipts prevent a second payment, and this only tells operators about
- * foreign ones. Each call checks a bounded number of transactions, oldest first, and keeps the rest in `backlog`.
- * Returns whether nothing is left.
+ * Records finalized transactions of `signer` that move tokens by authority of one of the funds and that this
+ * service did not send. This only informs operators and may miss transactions; it is the receipts that
+ * prevent a second payment. Each call checks a bounded number of transactions, oldest first, and keeps the
+ * others in `backlog`. Returns true once `backlog` is empty.
  */
 export async function watchSigner(
   account: SolanaAccount,
@@ -62,7 +62,7 @@ export async function watchSigner(
   return entries.length === 0;
 }
 
-/** Lists one more page of the transactions since the last one that was looked at. */
+/** Adds a page of transactions to `backlog`, back to the last transaction that was checked. */
 async function listMore({ db, chain }: SolanaAccount, signer: string, backlog: Backlog): Promise<void> {
   const until = await findLastSeen(db, chain.name, signer);
   const before = backlog.entries.at(-1)?.signature ?? null;
@@ -71,7 +71,10 @@ async function listMore({ db, chain }: SolanaAccount, signer: string, backlog: B
   backlog.isWhole = page.length < PAGE;
 }
 
-/** `unread`: no node has the transaction now. `unknown`: it cannot be parsed, so it may have used a fund. */
+/**
+ * Returns how a transaction used the funds. `unread`: no node returns it now. `unknown`: it cannot be parsed,
+ * so it may have used a fund.
+ */
 async function judgeUse(
   { chain }: SolanaAccount,
   { signature }: SignatureEntry,
@@ -89,7 +92,7 @@ async function judgeUse(
   }
 }
 
-/** The token program ignores additional accounts, so a fund among them matters only if it is the authority. */
+/** Only the authority counts, because the token program ignores additional accounts. */
 function usesFund({ data, accounts }: TokenInstruction, signer: string, funds: readonly string[]): boolean {
   const position = AUTHORITY_POSITIONS[data[0] ?? 0];
   if (position === undefined) return false;

@@ -4,7 +4,7 @@ import type { Db } from '../db/pool.ts';
 
 const toBytes = (signature: string) => Buffer.from(base58.decode(signature));
 
-/** Returns the newest signature of an address that was compared with our transactions, or null. */
+/** Returns the newest signature of an address that `watchSigner` has checked, or null. */
 export async function findLastSeen(db: Db, chain: string, address: string): Promise<string | null> {
   const { rows } = await sql<{ signature: Buffer }>`
     select signature from watched_addresses where chain = ${chain} and address = ${address}`.execute(db);
@@ -28,7 +28,7 @@ export async function insertForeign(
     on conflict do nothing`.execute(db);
 }
 
-/** Returns the foreign transactions that no operator has adopted. */
+/** Returns the foreign transactions that no operator has acknowledged with `operator adopt`. */
 export async function listForeign(
   db: Db,
   chain: string,

@@ -1,6 +1,9 @@
 /** Limits calls to `maxCalls` per sliding window; later calls wait for their slot. */
 export type CallRate = {
-  /** Resolves to true when the call may start, or to false immediately if its slot is more than `maxWaitMs` away. */
+  /**
+   * Resolves to true when the call may start. Resolves to false immediately if the wait would exceed
+   * `maxWaitMs`.
+   */
   take(maxWaitMs: number): Promise<boolean>;
 };
 

@@ -1,6 +1,6 @@
 /**
- * Stops calls to an upstream that does not respond. Repeated failures open the circuit for a while; the first call
- * after that is a probe, and other calls keep waiting until it settles.
+ * Stops calls to an upstream that does not respond. Repeated failures open the circuit for a while; the first
+ * call after that is a probe, and the other calls wait for its result.
  */
 export type CircuitBreaker = {
   /** Milliseconds until a call may be made; 0 = now. A caller that gets 0 while the circuit is open makes the probe. */
@@ -8,9 +8,9 @@ export type CircuitBreaker = {
   /** Whether calls flow freely. */
   isClosed(): boolean;
   succeed(): void;
-  /** Records a call without a response. */
+  /** Records that a call got no response. */
   fail(): void;
-  /** Opens the circuit for as long as the upstream asked for. */
+  /** Opens the circuit for the time that the upstream asked for, at most `maxPauseMs`. */
   pause(milliseconds: number): void;
 };
 
@@ -25,7 +25,7 @@ export type CircuitBreakerOptions = {
 
 const MIN_OPEN_MS = 250;
 const MAX_OPEN_MS = 2_000;
-/** Releases the probe slot if a probe never settles. */
+/** After this time the next call may be a probe, even if the previous probe has not settled. */
 const PROBE_TIMEOUT_MS = 30_000;
 
 export function createCircuitBreaker({

@@ -3,15 +3,18 @@ import { ApiError } from '../errors.ts';
 import { ResponseTooLargeError, TimeoutError } from './http-request.ts';
 
 /**
- * How a call to an external system failed. `not_sent`: the request never reached it, so nothing happened.
- * `no_response`: it may or may not have acted. `rate_limited`: it refused the call for now. `invalid_response`: it
- * answered with something unusable.
+ * How a call to an external system failed. `not_sent`: the request never reached the system, so nothing
+ * happened. `no_response`: the system may or may not have acted. `rate_limited`: the system refused the call
+ * for now. `invalid_response`: the response is unusable.
  */
 export type UpstreamFailureKind = 'not_sent' | 'no_response' | 'rate_limited' | 'invalid_response';
 
 type FailureOptions = { cause?: unknown; retryAfterSeconds?: number; timedOut?: boolean };
 
-/** The cause of the `ApiError` that a failed call throws. Its message never quotes the request or the response. */
+/**
+ * The `cause` of the `ApiError` that a failed call throws. The message never quotes the request or the
+ * response.
+ */
 export class UpstreamFailure extends Error {
   readonly kind: UpstreamFailureKind;
   readonly retryAfterSeconds: number;
@@ -46,7 +49,7 @@ export function notConfigured(name: string, setting: string): ApiError {
   return upstreamError(name, failure);
 }
 
-/** Returns the upstream failure behind an error, or undefined if it has another cause. */
+/** Returns the upstream failure behind an error, or undefined if the error has another cause. */
 export function upstreamFailureOf(error: unknown): UpstreamFailure | undefined {
   const cause = error instanceof ApiError ? error.cause : error;
   return cause instanceof UpstreamFailure ? cause : undefined;

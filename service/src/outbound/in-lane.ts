@@ -2,7 +2,7 @@ import { createFairQueue, type FairQueue } from '../jobs/fair-queue.ts';
 import { UpstreamFailure, upstreamError } from './failure.ts';
 import { MAX_CONNECTIONS } from './upstream.ts';
 
-/** How long a call may wait for its turn at a provider. */
+/** How long a call may wait in the queue of a provider. */
 const MAX_WAIT_MS = 8_000;
 
 /** Returns the queue in which partners wait for the provider called `name`. */
@@ -16,7 +16,10 @@ export function createCallQueue(name: string): FairQueue {
 
 type Call = (...args: unknown[]) => Promise<unknown>;
 
-/** Returns a copy of the provider whose `calls` wait in the lane of a partner. */
+/**
+ * Returns a copy of the provider. Its methods named in `calls` first wait in the queue, in the partner's
+ * `lane`.
+ */
 export function inLane<P extends object>(
   provider: P,
   calls: readonly (keyof P)[],

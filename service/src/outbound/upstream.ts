@@ -14,8 +14,9 @@ import {
 import { sendHttpRequest } from './http-request.ts';
 
 /**
- * An HTTP API of an external provider. Every call has a time limit, only repeatable calls are retried, and a circuit
- * breaker stops calls to a provider that does not respond. Errors contain nothing of the request or the response.
+ * An HTTP API of an external provider. Every call has a time limit, only repeatable calls are retried, and a
+ * circuit breaker stops calls to a provider that does not respond. Error messages never quote the request or
+ * the response.
  */
 export type Upstream = {
   name: string;
@@ -30,13 +31,13 @@ export type UpstreamRequest = {
   /** Called for every attempt, because signatures expire. */
   headers?: () => Record<string, string>;
   body?: string;
-  /** Time limit for all attempts together. Default: the upstream's. */
+  /** Time limit for all attempts together. Default: `timeoutMs` of the upstream. */
   timeoutMs?: number;
-  /** Whether a second attempt is safe. Default: true for GET. */
+  /** Whether the request may be sent twice. Default: true for GET. */
   isRepeatable?: boolean;
 };
 
-/** A JSON or empty response with any status, except 429, 502, 503 and 504, which are failures. */
+/** A JSON or empty response. Its status is never 429, 502, 503 or 504: those throw. */
 export type UpstreamReply = { status: number; headers: Record<string, string>; body: unknown };
 
 export type UpstreamOptions = {
@@ -123,7 +124,10 @@ async function send(
   return { status, headers: flatten(response.headers), body: parseJson(text, status) };
 }
 
-/** An unreadable success may have had an effect, so it is a failure; the body of a 4xx does not matter. */
+/**
+ * An unreadable 2xx response is a failure, because the request may have had an effect. The body of a 4xx does
+ * not matter.
+ */
 function parseJson(text: string, status: number): unknown {
   if (text === '') return null;
   try {

@@ -11,7 +11,7 @@ export type ConsentState = {
   partner: Partner;
   email: string;
   scopes: readonly string[];
-  /** The host that the browser returns to. */
+  /** The host of the redirect URI, to which the browser returns. */
   redirectHost: string;
 };
 
@@ -39,7 +39,10 @@ export function describeScope(scope: string): string {
   return scope in SCOPES ? SCOPES[scope as keyof typeof SCOPES] : scope;
 }
 
-/** Renders the partner's logo, or its initial. It has no alternative text: the name is always next to it. */
+/**
+ * Renders the partner's logo, or its initial. It has no alternative text, because the partner's name is
+ * always next to it.
+ */
 export function partnerLogo({ name, logoUrl }: Partner): Html {
   if (logoUrl !== null)
     return html`<img class="logo" src="${logoUrl}" alt="" width="48" height="48" referrerpolicy="no-referrer">`;

@@ -12,13 +12,16 @@ type DocsPage = {
   body: Html;
 };
 
-/** A guide or the list of errors, with the navigation that all pages of the documentation share. */
+/** Renders a guide or the list of errors, with the navigation of the documentation. */
 export function renderGuide({ title, nav, current, body }: DocsPage): string {
   const head = html`<link rel="stylesheet" href="${STYLESHEET.path}">`;
   return frame({ title, nav, current }, head, html`<main class="guide">${body}</main>`);
 }
 
-/** The API reference, rendered by a script. In the sandbox the script fills in tokens and ids that work. */
+/**
+ * Renders the frame of the API reference, which a script fills. In the sandbox the script also fills in
+ * working tokens and ids.
+ */
 export function renderReference(nav: readonly DocsLink[], documentUrl: string, isSandbox: boolean): string {
   return frame(
     { title: 'API reference', nav, current: '/docs' },

@@ -14,7 +14,7 @@ type Field = {
   aside?: Html;
 };
 
-/** Renders a labelled input. Screen readers announce the hint and the problem with it. */
+/** Renders a labelled input. Screen readers announce the hint and the problem together with the input. */
 export function field(options: Field): Html {
   const { name, label, type, autocomplete, value, hint, problem, autofocus, minlength, aside } = options;
   const describedBy = [hint !== undefined && `${name}-hint`, problem !== undefined && `${name}-problem`]

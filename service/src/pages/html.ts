@@ -1,4 +1,7 @@
-/** Safe markup. Only `html` and `trustedHtml` create it, so unescaped text never ends up in a page by accident. */
+/**
+ * Safe markup. Only `html` and `trustedHtml` create it, so that no unescaped text gets into a page by
+ * accident.
+ */
 export type Html = { readonly markup: string };
 
 type Part = string | number | Html | null | undefined | false | readonly Part[];

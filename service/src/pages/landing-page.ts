@@ -9,7 +9,7 @@ export type SandboxLanding = {
 
 type Link = { href: string; name: string; text: string };
 
-/** The page at `/`, for people who open the address of the API in a browser. */
+/** Renders the page at `/`, for people who open the address of the API in a browser. */
 export function landingPage(baseUrl: string, sandbox: SandboxLanding | null): Page {
   return sandbox === null ? productionPage() : sandboxPage(baseUrl, sandbox);
 }

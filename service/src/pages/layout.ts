@@ -4,7 +4,7 @@ import { type Html, html } from './html.ts';
 export type Page = {
   title: string;
   body: Html;
-  /** A wider column for lists; forms read better in a narrow one. */
+  /** Uses a wider column, for lists. Forms read better in a narrow one. */
   wide?: true;
   /** Loads the passkey script. */
   passkeys?: boolean;

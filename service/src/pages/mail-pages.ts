@@ -29,7 +29,7 @@ export function mailPreferences(csrf: string, { topics, locale }: MailPreference
 <button class="quiet" type="submit">Save email settings</button></form></section>`;
 }
 
-/** Asks before unsubscribing: mail scanners open every link in a mail. */
+/** Asks for confirmation before unsubscribing, because mail scanners open every link in a mail. */
 export function unsubscribePage(token: string, topic: Topic): Page {
   return {
     title: 'Turn off these emails',

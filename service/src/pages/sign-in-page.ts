@@ -2,7 +2,7 @@ import { field, hiddenField, notice } from './fields.ts';
 import { type Html, html } from './html.ts';
 import type { Page } from './layout.ts';
 
-/** The state that every form carries. */
+/** The state that every form on the page submits. */
 export type FormState = { csrf: string; returnPath: string | null };
 
 export type SignInState = FormState & {

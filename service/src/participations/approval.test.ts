@@ -36,7 +36,10 @@ async function mintUsdc(to: Hex, amount: bigint): Promise<void> {
 const approveData = (spender: Hex, amount: bigint) =>
   encodeFunctionData({ abi: token.abi, functionName: 'approve', args: [spender, amount] });
 
-/** Creates a participation for an approval that was not sent to the token, settles it and checks the fund's totals. */
+/**
+ * Creates a participation for an approval whose transaction was not sent to the token contract, settles it
+ * and checks the fund's totals.
+ */
 async function expectCommitted(address: Hex, amount: bigint, hash: Hex): Promise<void> {
   const { to } = await sale.chain.direct.getTransaction({ hash });
   expect(to).not.toBe(sale.usdc);
@@ -95,7 +98,7 @@ describe('an approval in a multicall', () => {
 
   test('is valid', async () => {
     await mintUsdc(address, 8n * UNIT);
-    // Other accounts' approvals surround it in the same receipt.
+    // The receipt contains approvals of other accounts before and after the right one.
     const calls = [
       approveData(sale.fund, 1n),
       await permit(8n * UNIT, 0n),

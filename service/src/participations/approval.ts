@@ -4,15 +4,18 @@ import { type FundsReader, inspectFunds, type RequiredFunds, type Shortage } fro
 /** The approval that a participation requires: `user` lets `fund` take `amount` of `token`. */
 export type RequiredApproval = RequiredFunds & { approvalHash: string };
 
-/** The first property that is wrong in every approval of the transaction. */
+/** Why no approval in the transaction fits: the first property that is wrong in all of them. */
 export type ApprovalFault = 'reverted' | 'no_approval' | 'token' | 'owner' | 'spender' | 'amount';
 
 /** The state of an approval transaction on the chain. */
 export type Finding =
-  /** `chainTime`: the time of the latest block in which it was not found, in milliseconds since the epoch. */
+  /**
+   * `chainTime`: the time of the latest block when the transaction was not found, in milliseconds since the
+   * epoch.
+   */
   | { state: 'unmined'; chainTime: number }
   | { state: 'unconfirmed' }
-  /** Unless `isConfirmed` is set, a reorganisation can still change this. */
+  /** Unless `isConfirmed` is true, a reorganisation can still change the finding. */
   | { state: 'wrong'; reason: ApprovalFault; isConfirmed: boolean }
   | { state: 'short'; shortage: Shortage }
   /** The token contract does not behave like a token. New requests are rejected; existing participations wait. */
@@ -22,9 +25,12 @@ export type Finding =
 
 /** Reads approvals and funds from the nodes of one chain. */
 export type ApprovalReader = FundsReader & {
-  /** Judges only the transactions. Also returns the block height at which they were read. */
+  /**
+   * Judges only the transactions, not the current allowances and balances. Also returns the block height at
+   * which they were read.
+   */
   inspectReceipts(required: readonly RequiredApproval[]): Promise<{ findings: Finding[]; height: bigint }>;
-  /** Returns which of these receipt accounts exist, on chains whose transactions create one. */
+  /** Returns which of these receipt accounts exist. Only Solana settlements create such accounts. */
   listLanded(receipts: readonly string[]): Promise<Set<string>>;
 };
 

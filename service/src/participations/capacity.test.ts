@@ -8,7 +8,7 @@ import { partnerOf } from '../../test/support/tokens.ts';
 const sale = useSale();
 afterAll(() => sale.resumeMining());
 
-/** Limits the option to `tokens` at 2 USD each, and waits until the catalogue knows. */
+/** Limits the option to `tokens` at 2 USD each, and waits until the catalogue shows the limit. */
 async function limitSupply(tokens: string | null): Promise<void> {
   const { ctx } = sale.app;
   await sql`update offer_options set price_usd = 2, total_token_supply = ${tokens} where id = ${sale.option}`.execute(

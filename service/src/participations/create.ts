@@ -34,8 +34,8 @@ const MAX_SOLANA_AMOUNT = 2n ** 64n - 1n;
 type RequestColumns = Pick<NewRow, (typeof REQUEST_COLUMNS)[number]>;
 
 /**
- * Creates a participation after an ordered list of checks. The chain is checked last. The insert decides which of several
- * concurrent requests gets the approval.
+ * Creates a participation after several checks, in a fixed order; the chain is read last. If concurrent
+ * requests use the same approval, the insert decides which one gets it.
  */
 export async function createParticipation(
   ctx: Context,
@@ -108,9 +108,9 @@ export async function createParticipation(
 }
 
 /**
- * Validates the formats of the chain's protocol. Base58 is case-sensitive, so only EVM values are lower-cased. Returns
- * errors in Solana values instead of throwing them: an offer that is not deployed there must throw
- * `chain_not_supported` first.
+ * Validates wallet and hash by the formats of the chain's protocol. Base58 is case-sensitive, so only EVM
+ * values are lower-cased. For Solana, returns the error instead of throwing it, because `chain_not_supported`
+ * takes precedence if the offer is not deployed there.
  */
 function parseFields(input: NewParticipation): { wallet: string; hash: Buffer } | ApiError {
   const { chain, amount } = input;
@@ -165,8 +165,8 @@ async function isApprovalUsed({ db }: Context, request: RequestColumns, hash: Bu
 }
 
 /**
- * Returns the participation that an identical request has created in the meantime. Throws if a different request used
- * the approval.
+ * Returns the participation that an identical request has created in the meantime. Throws
+ * `approval_already_used` if a different request used the approval.
  */
 async function findRecorded(
   parts: Pick<Context, 'db'>,
@@ -195,8 +195,8 @@ async function recordParticipation(
 }
 
 /**
- * Throws `sold_out` if the amount exceeds the remaining supply, or `too_many_prepared`. Both are exact: the supply and
- * the account are locked.
+ * Throws `sold_out` if the amount exceeds the remaining supply, or `too_many_prepared`. Both checks are
+ * exact, because the supply and the user are locked.
  */
 async function assertCapacity(tx: Db, option: OfferOption, row: NewRow): Promise<void> {
   const remaining = await lockRemainingSupply(tx, option, row.asset_digits);

@@ -1,7 +1,7 @@
 import type { Db } from '../db/pool.ts';
 import { hasParticipations } from './store.ts';
 
-/** Keeps every participation as a business record and returns the reason for the erasure report. */
+/** Returns what is kept, for the erasure report. Participations are business records and are never erased. */
 export async function eraseUser(tx: Db, userId: string): Promise<{ kept: string[] }> {
   if (!(await hasParticipations(tx, userId))) return { kept: [] };
   return { kept: ['investments: amounts, wallets, dates and outcomes'] };

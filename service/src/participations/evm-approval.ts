@@ -54,7 +54,7 @@ function judgeReceipt(
   return isConfirmed ? { state: 'good', source: null } : { state: 'unconfirmed' };
 }
 
-/** Returns null if any approval in the receipt fits. */
+/** Returns null if an approval in the receipt fits, or else what is wrong. */
 function findFault(receipt: Receipt, { token, user, fund, amount }: RequiredApproval): ApprovalFault | null {
   if (receipt.status !== '0x1') return 'reverted';
   let candidates = readApprovals(receipt.logs);
@@ -100,7 +100,10 @@ async function readFunds(
   });
 }
 
-/** Returns null if the node cannot tell. Returns an error if the token reverts or is not a contract. */
+/**
+ * Returns null if the node cannot read the values. Returns an error if the token reverts or is not a
+ * contract.
+ */
 function readAmount({ token }: RequiredFunds, reply: RpcReply | undefined): bigint | ApiError | null {
   if (reply === undefined) return null;
   if ('error' in reply) {

@@ -17,8 +17,9 @@ import { wakeAllSettlement } from './wake.ts';
 type Parts = Pick<Context, 'clock' | 'random'>;
 
 /**
- * Freezes unfinished participations and refunds of these wallets because of sanctions: nothing is sent for them until an
- * operator decides. Their status does not change. Returns the newly frozen ones.
+ * Freezes the unfinished participations and refunds of these wallets because of sanctions: no transaction is
+ * sent for them until an operator decides. Their status does not change. Returns the rows that were not
+ * frozen before.
  */
 export function freezeParticipations(tx: Db, wallets: readonly string[]): Promise<FrozenRow[]> {
   return freezeByWallet(tx, wallets, 'sanctions');
@@ -29,7 +30,7 @@ export function freezeRows(db: Db, ids: readonly string[], reason: 'hold' | 'san
   return setFrozen(db, ids, reason);
 }
 
-/** Resumes participations that sanctions had stopped. */
+/** Resumes the participations that were frozen because of sanctions. */
 export function unfreezeParticipations(ctx: Parts, tx: Db, ids: readonly string[]): Promise<void> {
   return resume(ctx, tx, ids, 'sanctions');
 }
@@ -40,8 +41,8 @@ export async function resumeHeld(ctx: Parts, tx: Db, userId: string): Promise<vo
 }
 
 /**
- * Unfreezes participations. A frozen `pending` row has lost its reserved supply: it is reserved again, or the row fails
- * as sold out.
+ * Unfreezes participations. A frozen `pending` row has lost its reserved supply: supply is reserved again, or
+ * the row fails as sold out.
  */
 async function resume(
   ctx: Parts,

@@ -18,7 +18,7 @@ export type FundingChain = {
   assertAcceptable(wallet: string, amount: bigint): Promise<void>;
 };
 
-/** Throws `chain_not_supported` if this process has no RPC endpoint of the chain. */
+/** Throws `chain_not_supported` if this process has no RPC endpoint for the chain. */
 export function openFundingChain(ctx: Context, contract: OfferContract): FundingChain {
   if (chainFacts(contract.chain).protocol === 'solana') {
     const chain = ctx.chains.solana(contract.chain);
@@ -38,8 +38,8 @@ export function openFundingChain(ctx: Context, contract: OfferContract): Funding
 }
 
 /**
- * Refuses the fund's own wallets. A commit from the vault's owner would move nothing, and transfers from an account to
- * itself use up no allowance.
+ * Rejects the fund's own wallets. A commit from the vault's owner would transfer from the vault to itself,
+ * which moves nothing and uses up no allowance.
  */
 async function assertOutsideWallet(
   { solanaOperator }: Context,

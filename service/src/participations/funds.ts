@@ -18,8 +18,8 @@ export type AvailableFunds = { allowance: bigint; balance: bigint };
 
 export type FundsReader = {
   /**
-   * Reads allowance and balance at the block `height` or later. Returns null if the node does not know them, and an
-   * error if the token does not behave like a token.
+   * Reads allowance and balance at the block `height` or later. Returns null if the node does not know the
+   * values, and an error if the token does not behave like a token.
    */
   readFunds(
     required: readonly RequiredFunds[],

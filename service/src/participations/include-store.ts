@@ -10,7 +10,10 @@ export type IncludedRow = {
   remit_hash: Buffer | null;
 };
 
-/** The hashes of a participation's operator transactions: of the mined attempt or, before that, of the latest one. */
+/**
+ * The hashes of a participation's operator transactions: that of the mined attempt or, until one is mined,
+ * that of the latest attempt.
+ */
 export const TRANSACTION_HASHES = sql`${hashOf('p.commit_id')} as commit_hash, ${hashOf('p.remit_id')} as remit_hash`;
 
 function hashOf(id: 'p.commit_id' | 'p.remit_id') {

@@ -10,7 +10,7 @@ import type { Participation, ParticipationUser, Transactions } from './schema.ts
 
 export type Include = ReadonlySet<'transactions' | 'user'>;
 
-/** Reads `include`. Only partners can ask for the user: a user's token belongs to one user. */
+/** Parses `include`. Only a partner can include the user: a user token belongs to a single user anyway. */
 export function readParticipationInclude({ userId }: Caller, query: Query): Include {
   return readInclude(query, userId === null ? ['transactions', 'user'] : ['transactions']);
 }

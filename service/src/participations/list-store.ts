@@ -11,10 +11,10 @@ const COLUMNS = API_COLUMNS.map((name) => `p.${name}`).join(', ');
 const STATEMENT_LIMITS = [21, 51, 101];
 
 /**
- * Reads one page in one statement; may return more rows than the limit. Each combination of filter values is a range of
- * one index, read in list order and no further than the page, and the ranges are merged. Therefore a page costs the same
- * no matter how long the list is or how far down the page is. Only excluded users are skipped row by row. Null for
- * `partnerId` means all partners, with one range for each.
+ * Reads one page in one statement; may return more rows than the limit. Each combination of filter values is
+ * a range of one index, read in list order and no further than the page, and the ranges are merged. Therefore
+ * the cost of a page depends neither on the length of the list nor on the position of the page. Only excluded
+ * users are skipped row by row. Null for `partnerId` means all partners, with one range for each.
  */
 export async function listParticipations(
   db: Db,
@@ -62,7 +62,7 @@ type Draft = {
   bind(value: unknown, type: string): string;
   /** Conditions on `participations p`. */
   conditions: string[];
-  /** Tables with one row per index range. */
+  /** SQL table expressions with one row per index range. */
   sources: string[];
   partner: string;
 };
@@ -109,7 +109,7 @@ function narrowUsers(draft: Draft, { users, emails }: Selection): void {
   else narrowToQuery(draft, 'user_id', both);
 }
 
-/** Partners find only the users who granted them `email`, so that a filter cannot reveal an address. */
+/** Finds only users who granted the partner the scope `email`, so that a filter cannot reveal an address. */
 function usersByEmail({ bind, partner, sources }: Draft, emails: string[]): string {
   const matching =
     emails.length === 1
@@ -120,8 +120,8 @@ function usersByEmail({ bind, partner, sources }: Draft, emails: string[]): stri
 }
 
 /**
- * Filters by offer or option. In both indexes the status is the next column. An option implies its offer, so one column
- * is enough.
+ * Filters by option if one is given, otherwise by offer. An option implies its offer, so one column is
+ * enough. The status is the next column in either index.
  */
 function narrowOffers(draft: Draft, { offers, options, statuses }: Selection): void {
   if (isRestricted(options)) narrowOptions(draft, options, offers);

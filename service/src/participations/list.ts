@@ -8,7 +8,7 @@ import { listParticipations } from './list-store.ts';
 import { showParticipation } from './participation.ts';
 import { FILTERS, readSelection } from './selection.ts';
 
-/** Lists the user's own participations with the partner, or those of all the partner's users. */
+/** Lists the participations of the calling user with the partner, or of all users if the partner calls. */
 export async function readParticipations(ctx: Context, caller: Caller, query: PageQuery, raw: Query) {
   const include = readParticipationInclude(caller, raw);
   const filters = readFilters(raw, FILTERS);

@@ -10,7 +10,7 @@ export function assertMinimumPurchase(
   if (minimum_purchase_usd === null || minimum_purchase_usd === undefined) return;
   const [whole = '0', fraction = ''] = minimum_purchase_usd.split('.');
   const minimum = BigInt(whole + fraction);
-  // Scales both sides instead of rounding the minimum to the decimals of the token.
+  // Scales both values, because rounding the minimum to the token's decimals would change it.
   if (amount * 10n ** BigInt(fraction.length) < minimum * 10n ** BigInt(decimals))
     throw invalidField('amount', `is below the minimum purchase of ${minimum_purchase_usd} USD`);
 }

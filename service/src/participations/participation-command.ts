@@ -131,7 +131,7 @@ async function show({ db }: CommandContext, ids: string[]): Promise<void> {
   }
 }
 
-/** Streams page by page, so that memory use does not depend on the number of rows. */
+/** Writes page by page, so that memory use does not depend on the number of rows. */
 async function exportAll(ctx: CommandContext, _ids: string[], values: Values): Promise<void> {
   if (values.csv !== true)
     throw new UsageError('participation export requires --csv, the only supported format');
@@ -156,7 +156,7 @@ async function exportAll(ctx: CommandContext, _ids: string[], values: Values): P
   if (out !== process.stdout) await new Promise<void>((resolve) => void out.end(resolve));
 }
 
-/** Requests refunds that another person has asked for. */
+/** Confirms refunds that another person has requested. */
 async function confirm(ctx: CommandContext, [id = '']: string[], values: Values): Promise<void> {
   if (values['dry-run'] === true) {
     console.log(JSON.stringify(await readRefundRequest(ctx, id), null, 2));

@@ -16,8 +16,8 @@ export async function planRefunds(
 }
 
 /**
- * Requests the refund of every completed participation of an offer, and again of every failed refund. An interrupted run
- * continues where it stopped. Returns how many refunds were requested.
+ * Requests the refund of every completed participation of an offer, and retries every failed refund. An
+ * interrupted run continues where it stopped. Returns how many refunds were requested.
  */
 export async function refundOffer(
   ctx: Parts,

@@ -12,7 +12,10 @@ export type RefundRequest = {
   insertedAt: string;
 };
 
-/** Makes other requests of this operator wait until the transaction ends, so that the sum of a day is exact. */
+/**
+ * Locks this operator's refund requests until the transaction ends, so that the sum of the last 24 hours is
+ * exact.
+ */
 export async function lockOperator(tx: Db, operator: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('refunds'), hashtext(${operator}))`.execute(tx);
 }
@@ -31,8 +34,9 @@ export async function sumRefundable(
 }
 
 /**
- * Stores a request. It is `allowed` if it keeps what the operator has requested in 24 hours within `limitUsd`, confirmed
- * requests included, and `unconfirmed` otherwise. Call it with the operator locked.
+ * Stores a request. It is `allowed` if the operator's requests of the last 24 hours, except unconfirmed ones,
+ * stay within `limitUsd` together with this one, and `unconfirmed` otherwise. The caller must have locked the
+ * operator.
  */
 export async function insertRefundRequest(
   tx: Db,
@@ -64,7 +68,10 @@ export async function findRefundRequest(db: Db, id: string): Promise<RefundReque
   return { id, operator, state, participationIds: participation_ids, ...names };
 }
 
-/** Confirms a request of another operator. It counts from now on. Returns false if it is not waiting. */
+/**
+ * Confirms a request of another operator. It counts towards the limits from now on. Returns false if it does
+ * not await a confirmation.
+ */
 export async function confirmRequest(tx: Db, id: string, by: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('refund_requests')

@@ -43,7 +43,10 @@ const REPORT_COLUMNS = sql`p.id, p.inserted_at, p.updated_at, p.status, p.reason
 const REPORT_TABLES = sql`participations p join partners r on r.id = p.partner_id join offers o on o.id = p.offer_id
   join offer_options n on n.id = p.offer_option_id`;
 
-/** Lists participations after `after`, newest first. Uses the API's list query, whose cost does not grow with the table. */
+/**
+ * Lists the participations that follow `after` in the list, newest first. Uses the API's list query, whose
+ * cost does not grow with the table.
+ */
 export async function listReports(
   db: Db,
   { partnerId, offerId, status }: ReportFilter,
@@ -101,7 +104,7 @@ export async function findOfferId(db: Db, slug: string): Promise<string | null> 
   return found?.id ?? null;
 }
 
-/** Returns a participation with its status history, or null if there is none with this id. */
+/** Returns a participation with its status history, or null if the id is unknown. */
 export async function readReport(db: Db, id: string): Promise<object | null> {
   const { rows } =
     await sql<StoredReport>`select ${REPORT_COLUMNS} from ${REPORT_TABLES} where p.id = ${id}`.execute(db);

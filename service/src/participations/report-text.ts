@@ -38,7 +38,7 @@ export function toCsv(row: ReportRow): string {
 
 function field(value: string | null): string {
   if (value === null) return '';
-  // Spreadsheets would execute a value that starts like a formula.
+  // Adds an apostrophe to a value that starts like a formula, because spreadsheets would execute it.
   const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

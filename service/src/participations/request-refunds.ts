@@ -54,8 +54,9 @@ export async function readRefundRequest({ db }: Pick<Parts, 'db'>, id: string): 
 }
 
 /**
- * Confirms a request of another person and requests its refunds. Repeated after an interruption, it requests the rest.
- * Throws `validation_failed` if the same person confirms. Returns how many refunds were requested.
+ * Confirms a request of another person and requests its refunds. If a run is interrupted, repeating it
+ * requests the remaining refunds. Throws `validation_failed` if the same person confirms. Returns how many
+ * refunds were requested.
  */
 export async function confirmRefunds(
   ctx: Parts,

@@ -20,7 +20,7 @@ const TransactionLinks = Closed({
   remit: Nullable(Uri),
 });
 
-/** Members that a caller asks for with `include`. */
+/** Members that are present only if the caller requests them with `include`. */
 const Transactions = Closed(
   {
     approval_hash: Type.String(),

@@ -8,13 +8,13 @@ import { STATUSES } from './schema.ts';
 export const FILTERS = ['offer_id', 'offer_option_id', 'user_id', 'status', 'user_email'] as const;
 export type FilterField = (typeof FILTERS)[number];
 
-/** Allowed values of one column: those in `only` (null allows all) except those in `not`. */
+/** Allowed values of one column: all values in `only` (null = any value), except the values in `not`. */
 export type Choice = { only: string[] | null; not: string[] };
 
-/** `emails` are in lower case, because users are matched case-insensitively. */
+/** `emails` are in lower case, because emails are compared case-insensitively. */
 export type Selection = { users: Choice; emails: Choice; offers: Choice; options: Choice; statuses: Choice };
 
-/** Combines all filters with the restriction to what the caller may see. */
+/** Combines all filters with the restriction to participations that the caller may see. */
 export function readSelection(
   { userId }: Pick<Caller, 'userId'>,
   filters: readonly Filter<FilterField>[],

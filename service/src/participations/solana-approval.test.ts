@@ -45,7 +45,7 @@ async function judge(name: string, build: (address: string, source: string) => I
   return status === 200 ? body.status : (reason ?? body.code);
 }
 
-/** A batch of token instructions, whose items leave no inner instruction. */
+/** Builds a batch instruction of the token program. Its items do not appear as inner instructions. */
 function batch(items: readonly Instruction[]): Instruction {
   const encoded = items.map(({ accounts, data }) =>
     Buffer.concat([Uint8Array.of(accounts.length, data.length), data]),
@@ -168,7 +168,7 @@ describe('an approval is refused', () => {
     expect((await refusalOf(buyer, 'x'.repeat(88))).code).toBe('validation_failed');
     expect((await refusalOf({ address: `1${buyer.address}` }, hash)).code).toBe('validation_failed');
     expect((await refusalOf({ address: `0x${'ab'.repeat(20)}` }, hash)).code).toBe('validation_failed');
-    // Base58 is case-sensitive: with another case, the text is either not a signature or the signature of no
+    // Base58 is case-sensitive: if a letter's case changes, the text is no signature, or that of no
     // transaction.
     const { status, body } = await sale.post(buyer, AMOUNT, swapped);
     expect(status === 200 ? body.status : body.code).toMatch(/prepared|validation_failed/);

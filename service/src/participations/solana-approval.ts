@@ -9,8 +9,9 @@ import type { ApprovalFault, ApprovalReader, Finding, RequiredApproval } from '.
 import type { AvailableFunds, RequiredFunds } from './funds.ts';
 
 /**
- * Judges approvals by the instructions that the transaction executed, and the token account by its current state: an approval
- * may have been revoked in the same transaction. Everything is read at `confirmed`.
+ * Judges approvals by the instructions that the transaction executed, and the token account by its current
+ * state, because an approval may have been revoked in the same transaction. Everything is read at
+ * `confirmed`.
  */
 export function solanaApprovalReader(chain: SolanaChain): ApprovalReader {
   return {
@@ -43,8 +44,8 @@ async function inspectReceipts(
 }
 
 /**
- * Judges approvals that were good before by their status alone. A missing status proves nothing, so those transactions
- * are read again.
+ * Judges approvals that were found good before by the transaction status alone. If there is no status or it
+ * shows a failure, the transaction is read again.
  */
 async function judgeKnown(
   chain: SolanaChain,
@@ -84,8 +85,8 @@ async function judgeTransaction(chain: SolanaChain, required: RequiredApproval):
 }
 
 /**
- * Returns the last approval that matches, which is the one in force, or the first property that is wrong in all of
- * them.
+ * Returns the last matching approval, which is the one in force. If none matches, returns the first property
+ * that is wrong in all of them.
  */
 function findApproval(
   { isFailed, instructions }: ExecutedTransaction,
@@ -107,7 +108,10 @@ function findApproval(
   return candidates.at(-1) ?? 'no_approval';
 }
 
-/** Rejects approvals of another token or of an account that the wallet no longer owns. Plain approvals name no token. */
+/**
+ * Rejects approvals of another token. Reads the token accounts for this, because an unchecked `Approve`
+ * instruction does not name the token.
+ */
 async function judgeSources(
   chain: SolanaChain,
   required: readonly RequiredApproval[],
@@ -129,7 +133,7 @@ async function judgeSources(
   });
 }
 
-/** Returns null if no node has reached the slot. */
+/** Returns null if no node has reached the slot yet. */
 async function readSources(
   chain: SolanaChain,
   sources: readonly string[],

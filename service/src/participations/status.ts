@@ -30,7 +30,7 @@ export async function changeStatus(parts: EventSource, tx: Db, change: StatusCha
   return rows.length;
 }
 
-/** Leaves out the reason, which the API does not show either: it can name a hold. */
+/** Leaves out the reason, because it can reveal a hold. The API does not show it either. */
 function eventOf(row: ChangedRow): NewEvent {
   const { id, offer_id, offer_option_id, status, amount, asset_id, chain } = row;
   return {

@@ -59,7 +59,7 @@ export async function insertRow(tx: Db, row: NewParticipation, clock: Clock): Pr
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** Returns the participations with this approval, starting with the one that holds it. */
+/** Returns the participations with this approval, first the one that currently holds it. */
 export async function listByApproval(db: Db, chain: string, hash: Buffer) {
   return db
     .selectFrom('participations')
@@ -70,7 +70,10 @@ export async function listByApproval(db: Db, chain: string, hash: Buffer) {
     .execute();
 }
 
-/** Returns null if the caller may not see it. Users see their own participations, partners those of all their users. */
+/**
+ * Returns null if the caller may not see the participation. Users see their own participations, partners
+ * those of all their users.
+ */
 export async function findParticipation(
   db: Db,
   { partnerId, userId }: { partnerId: string; userId: string | null },
@@ -92,14 +95,17 @@ export async function lockParticipation(tx: Db, id: string): Promise<Participati
 }
 
 export type StatusChange = {
-  /** Determines the order of the events and, with `commitId`, of the rows in the transaction. */
+  /**
+   * The order determines the order of the events and, if `commitId` is set, of the rows in the operator
+   * transaction.
+   */
   ids: readonly string[];
   from: readonly ParticipationStatus[];
   to: ParticipationStatus;
   reason?: string | null;
   /** Assigns the rows to an operator transaction; null detaches them from their current one. */
   commitId?: string | null;
-  /** Restarts the lifetime of the approvals by this clock. */
+  /** If set, the time that approvals have to be mined restarts now, by this clock. */
   preparedBy?: Clock;
 };
 
@@ -162,7 +168,7 @@ export async function listOfWallet(
   return rows.map(({ id }) => id);
 }
 
-/** Lets settlement look at the participation in its next round. */
+/** Makes settlement check the participation in its next round. */
 export async function resetCheck(tx: Db, id: string): Promise<void> {
   await sql`update participations set check_at = now() where id = ${id}`.execute(tx);
 }
@@ -175,7 +181,7 @@ export async function releaseApprovals(tx: Db, ids: readonly string[]): Promise<
 
 export type FrozenRow = { subject_id: string; address: string; user_id: string; partner_id: string };
 
-/** Sets the reason on unfinished rows of these wallets that have none. Returns the changed rows. */
+/** Freezes the unfinished rows of these wallets that are not frozen yet. Returns the changed rows. */
 export async function freezeByWallet(
   tx: Db,
   wallets: readonly string[],
@@ -217,18 +223,21 @@ export async function listHeldIds(tx: Db, userId: string): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Removes the reason from a row and makes it due. */
+/** Unfreezes a row and makes settlement check it in its next round. */
 export async function unfreezeRow(tx: Db, id: string, clock: Clock): Promise<void> {
   await sql`update participations set frozen_reason = null, check_at = now(), resumed_at = ${lifetimeNow(clock)}
     where id = ${id}`.execute(tx);
 }
 
-/** Serializes the reservations of an option's supply until the transaction ends. */
+/** Locks the supply of an option until the transaction ends, so that reservations are made one at a time. */
 export async function lockOption(tx: Db, optionId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`supply ${optionId}`}, 0))`.execute(tx);
 }
 
-/** Returns how much of an option participations have reserved, per price and digits. A trigger keeps the totals. */
+/**
+ * Returns how much of an option's supply participations have reserved, per price and number of decimals. A
+ * database trigger maintains the totals.
+ */
 export async function listReserved(
   db: Db,
   optionId: string,
@@ -261,8 +270,8 @@ export async function hasUnsettled(db: Db, userId: string): Promise<boolean> {
 }
 
 /**
- * Returns the amounts that participations will still take from a token account, with the receipts of commits in
- * progress.
+ * Returns the amounts that participations will still take from a token account, with the receipt address of
+ * each commit in progress.
  */
 export async function listUnsettledOfSource(
   db: Db,

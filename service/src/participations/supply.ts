@@ -2,7 +2,10 @@ import type { Db } from '../db/pool.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
 import { listReserved, lockOption } from './store.ts';
 
-/** The amount that participations have reserved at one price, in the smallest unit of assets with `digits` digits. */
+/**
+ * The amount that participations have reserved at one price, in the smallest unit of a funding asset with
+ * `digits` decimals.
+ */
 export type Reserved = { digits: number; price_usd: string | null; amount: bigint };
 
 type Capped = Pick<OfferOption, 'price_usd' | 'total_token_supply'>;
@@ -10,8 +13,9 @@ type Capped = Pick<OfferOption, 'price_usd' | 'total_token_supply'>;
 type Fraction = { value: bigint; scale: number };
 
 /**
- * Returns how much of the option can still be bought, in the smallest unit of a funding asset with `digits` digits, or
- * null without a cap. Funding assets are worth one dollar each. Amounts at the current price count exactly.
+ * Returns how much of the option can still be bought, in the smallest unit of a funding asset with `digits`
+ * decimals, or null if the supply is unlimited. Funding assets are worth one dollar each. Amounts reserved at
+ * the current price are subtracted without rounding.
  */
 export function remainingSupply(
   option: Capped,
@@ -29,7 +33,7 @@ export function remainingSupply(
       price.value * 10n ** BigInt(paid.scale),
       paid.value * 10n ** BigInt(price.scale),
     ];
-    // Subtracts the current price of tokens that were bought at an earlier price, rounded up.
+    // Values the reserved tokens at the current price, also if they were bought at another price. Rounds up.
     left -= (usd * numerator + denominator - 1n) / denominator;
   }
   return left <= 0n ? 0n : left / 10n ** BigInt(scale - digits);
@@ -41,8 +45,8 @@ function readDecimal(text: string): Fraction {
 }
 
 /**
- * Serializes reservations of an option until the transaction ends, then returns what is left. Call this in the transaction
- * that moves a participation to `pending`.
+ * Locks the supply of an option until the transaction ends, and returns how much of it is left. Call this in
+ * the transaction that moves a participation to `pending`.
  */
 export async function lockRemainingSupply(
   tx: Db,

@@ -13,7 +13,10 @@ export async function hasOpenParticipation(
   return (await listOfWallet(tx, partnerId, wallet, userIds, ['pending', 'submitted'])).length > 0;
 }
 
-/** Fails the `prepared` participations from a wallet whose proof these users lost. Its new owner may use the approvals. */
+/**
+ * Fails the `prepared` participations from a wallet whose proof these users lost. The new owner of the wallet
+ * may then use the approvals.
+ */
 export async function failPreparedOf(
   ctx: Pick<Context, 'clock' | 'random'>,
   tx: Db,

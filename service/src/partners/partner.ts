@@ -51,7 +51,7 @@ export async function createPartner(ctx: Parts, input: NewPartner): Promise<Cred
   return { partner_id: partner.id, client_id: client.client_id, client_secret: secret };
 }
 
-/** Replaces the secret. The previous one stays valid for `graceSeconds`; older ones stop working. */
+/** Replaces the secret. The previous secret stays valid for `graceSeconds`; older secrets stop working. */
 export async function rotateSecret(ctx: Parts, clientId: string, graceSeconds: number): Promise<string> {
   const secret = newClientSecret(ctx);
   await store.replaceSecret(ctx.db, clientId, hashSecret(secret), graceSeconds);
@@ -79,7 +79,7 @@ export async function setContact(ctx: Parts, clientId: string, email: string): P
   await store.updatePartner(ctx.db, clientId, { contactEmail: checkEmail(email) });
 }
 
-/** Tokens already issued lose the scopes that the client no longer has. */
+/** Sets the client's scopes. Tokens already issued lose the scopes that were removed. */
 export async function setScopes(ctx: Parts, clientId: string, scopes: readonly string[]): Promise<void> {
   checkScopes(scopes);
   await store.updateClient(ctx.db, clientId, { scopes: [...new Set(scopes)] });
@@ -118,7 +118,7 @@ function clientIdFor(name: string, { random }: Parts): string {
   return `${slug === '' ? 'partner' : slug}-${random(6).toString('hex')}`;
 }
 
-/** Redirect URIs are compared as text, so the stored form must be what a browser sends. */
+/** Redirect URIs are compared as text, so they must be stored in the form that browsers send. */
 function checkRedirect(uri: string): string {
   if (!isWebUrl(uri) && !isAppUri(uri))
     throw invalidField(
@@ -128,7 +128,7 @@ function checkRedirect(uri: string): string {
   return uri;
 }
 
-/** A private-use scheme of a mobile app, in reverse domain notation (RFC 8252, section 7.1). */
+/** The private-use scheme of a mobile app, in reverse domain notation (RFC 8252, section 7.1). */
 function isAppUri(text: string): boolean {
   return /^[a-z][a-z0-9-]*(\.[a-z0-9-]+)+:[^#*\s\\]+$/.test(text) && URL.canParse(text);
 }

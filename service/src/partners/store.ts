@@ -27,7 +27,10 @@ export async function insertPartner(
   });
 }
 
-/** Inserts a seeded partner. An existing one gets this secret and these scopes, and keeps its added origins and redirects. */
+/**
+ * Inserts a seeded partner. If the partner exists, it gets this secret and these scopes, and keeps the
+ * origins and redirects that were added to it.
+ */
 export async function upsertPartner(
   db: Db,
   partner: { id: string; name: string; origins: string[]; contactEmail: string },

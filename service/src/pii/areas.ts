@@ -1,7 +1,7 @@
 import { findRegion, withParents } from './regions.ts';
 import { UNITED_STATES } from './united-states.ts';
 
-/** A country, or some of its regions: ISO 3166-2 codes without the country, or names. */
+/** A country, or some of its regions. Regions are ISO 3166-2 codes without the country prefix, or names. */
 export type Area = { country_iso_2: string; regions?: readonly string[] };
 
 /** `region` is an ISO 3166-2 code, or null if it is missing or not recognised. */
@@ -35,7 +35,8 @@ function isPlaceIn(areas: readonly Area[], { country, region }: Place): boolean 
   if (region === null) return 'unknown';
   const around = withParents(region);
   if (listed.some((code) => code !== null && around.includes(code))) return true;
-  // The address may be in a listed part of its region, or in a listed region that was not recognised.
+  // The answer is unknown if only part of the address's region is listed, or if a listed region was not
+  // recognised.
   return listed.some((code) => code === null || withParents(code).includes(region)) ? 'unknown' : false;
 }
 

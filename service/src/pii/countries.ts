@@ -1,7 +1,10 @@
 /** A country as the API returns it. */
 export type Country = { iso_2: string; name: string };
 
-/** ISO 3166-1 (alpha-2, alpha-3, English name) plus Kosovo, which the standard lacks and providers use. */
+/**
+ * ISO 3166-1 (alpha-2, alpha-3, English name) plus Kosovo, which is not in the standard but is used by
+ * providers.
+ */
 const TABLE = `
 AD AND Andorra
 AE ARE United Arab Emirates

@@ -14,12 +14,15 @@ import type { FormerPlace, PersonalData } from './personal-data.ts';
 import { openFacts } from './sealed-data.ts';
 import { insertAudit, lockPii } from './store.ts';
 
-/** A change of the country or region of residence, at the time of the new data. */
+/** A change of the country or region of residence. `left_at` is the time of the new data. */
 export type Move = { from: FormerPlace; to: { country: string | null; region: string | null } };
 
 type Parts = Pick<Context, 'db' | 'clock' | 'sealing'>;
 
-/** Returns null if the address is in the same country and region, however it is spelled. */
+/**
+ * Returns the change of residence between two versions of the data. Returns null if country and region are
+ * the same, regardless of spelling.
+ */
 export function findMove(before: PersonalData, after: PersonalData, at: string): Move | null {
   if (before.country === null) return null;
   const isSame =

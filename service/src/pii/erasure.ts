@@ -29,16 +29,17 @@ export type Erasure = {
   keep_until: string | null;
   /** The applicant that the identity provider still stores. */
   applicantId: string | null;
-  /** The provider's ids of signing links that could still be used. */
+  /** The signing provider's ids of links that could still be used. */
   openSubmissions: number[];
 };
 
 type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'sealing'>;
 
 /**
- * Erases a user as far as the law allows, in one transaction. The account ends immediately. Personal data of a user with
- * records that must be retained is restricted until retention ends; otherwise it is deleted now. Wallets on allow-lists are
- * revoked first: throws `validation_failed` until the chain has confirmed it.
+ * Erases a user as far as the law allows, in one transaction. The account ends immediately. Personal data of
+ * a user with records that must be retained is restricted until retention ends; otherwise it is deleted now.
+ * Wallets on allow-lists are revoked first: throws `validation_failed` until the chain has confirmed the
+ * revocation.
  */
 export async function eraseUser(ctx: Parts, emailOrId: string): Promise<Erasure> {
   const erasure = await ctx.db.transaction().execute(async (tx) => {

@@ -4,8 +4,8 @@ import { foldKey, foldText } from './fold.ts';
 import type { PersonalData } from './personal-data.ts';
 
 /**
- * Returns a keyed hash of who the data is about: first and last name with date of birth, or the name of the company.
- * Spelling (case, diacritics, punctuation) and middle names make no difference. `key` is in base64.
+ * Returns a keyed hash of the person (first name, last name and date of birth) or of the company (its name).
+ * Case, diacritics, punctuation and middle names make no difference. `key` is in base64.
  */
 export function hashPerson(key: string, kind: UserKind, data: PersonalData): string {
   const names = kind === 'company' ? [foldKey(data.full_legal_name ?? '')] : personNames(data);
@@ -24,7 +24,10 @@ function outerNames(fullName: string | null): string[] {
   return [words[0] ?? '', words.at(-1) ?? ''];
 }
 
-/** Compares with version 0.1 data, which has only a full name, by the first and last word of that name. */
+/**
+ * Compares the date of birth, and the first and last word of the full name: data from version 0.1 has no
+ * separate names.
+ */
 export function isSamePerson(before: PersonalData, after: PersonalData): boolean {
   return (
     before.date_of_birth === after.date_of_birth &&

@@ -5,7 +5,7 @@ import { UNITED_STATES } from './united-states.ts';
 /** The personal data that the service stores. Countries are ISO 3166-1 alpha-2; null means unknown. */
 export type PersonalData = {
   full_legal_name: string | null;
-  /** Persons only, in Latin letters if the provider has them. */
+  /** Only for persons, not companies. In Latin letters if the provider has them. */
   first_name: string | null;
   last_name: string | null;
   date_of_birth: string | null;
@@ -32,7 +32,7 @@ export type PiiFacts = {
   /** A keyed hash of the person, and its key in base64; absent in version 0.1 data. */
   person?: string;
   personKey?: string;
-  /** Where the user lived before, until an operator approves the change. */
+  /** Former places of residence, kept until an operator approves the change. */
   formerPlaces?: readonly FormerPlace[];
 };
 

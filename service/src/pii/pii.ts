@@ -62,7 +62,10 @@ export async function readPii(ctx: Context, caller: UserCaller): Promise<UserPii
   };
 }
 
-/** Hashes of the person the data is about, and of the person to whom version 0.1 approvals were given. */
+/**
+ * Hashes of the person in the new data (`current`) and of the person to whom version 0.1 gave approvals
+ * (`former`).
+ */
 export type Persons = { current: string; former: string };
 
 export type SavedData = { persons: Persons; move: Move | null };
@@ -70,8 +73,9 @@ export type SavedData = { persons: Persons; move: Move | null };
 const MAX_FORMER_PLACES = 20;
 
 /**
- * Stores the identity provider's data as of `asOf`, unless newer data is stored. Replaces all fields: those that the
- * provider no longer has become null. Returns null for an unknown or erased user and for empty data.
+ * Stores the identity provider's data as of `asOf`, unless newer data is stored. Replaces all fields: a field
+ * that the provider no longer has becomes null. Returns null for an unknown or erased user and for empty
+ * data.
  */
 export async function savePersonalData(
   ctx: Context,
@@ -122,7 +126,10 @@ export function markPersonalDataStale(tx: Db, userId: string, asOf: string): Pro
   return markPiiStale(tx, userId, asOf);
 }
 
-/** Returns the facts derived from the user's personal data and its version, or null if none is stored. */
+/**
+ * Returns the version of the user's personal data and the facts derived from it, or null if no data is
+ * stored.
+ */
 export async function readPiiFacts(
   ctx: Pick<Context, 'db' | 'openPiiFacts'>,
   userId: string,

@@ -1,6 +1,7 @@
 /**
- * Names of regions in addition to those in ISO 3166-2: English names, former names, abbreviations and transliterations.
- * A code prefixed with a country is a region of that country: occupied regions of Ukraine are found under Russia too.
+ * Names of regions in addition to those in ISO 3166-2: English names, former names, abbreviations and
+ * transliterations. A code with a country prefix names a region of that country: for example, occupied
+ * regions of Ukraine are also found under Russia.
  */
 export const REGION_SPELLINGS: Readonly<Record<string, string>> = {
   US: `NY NYC|NY New York City|NY City of New York|NY Brooklyn|NY Manhattan|NY Queens|NY Bronx|NY Staten Island|

@@ -5,7 +5,7 @@ import { REGION_SPELLINGS } from './region-spellings.ts';
 
 type Entry = { code: string; name: string };
 
-/** Every ISO 3166-2 region by country, and the parent of each region that is part of another. */
+/** Every ISO 3166-2 region by country, and the parent of each region that is part of a larger one. */
 const ENTRIES = new Map<string, Entry[]>();
 const PARENTS = new Map<string, string>();
 readRegions();
@@ -14,7 +14,7 @@ readRegions();
 type Index = { exact: ReadonlyMap<string, string>; stripped: ReadonlyMap<string, string | null> };
 const INDEXES = new Map<string, Index>();
 
-/** Results of earlier searches: offers and addresses keep naming the same few regions. */
+/** Caches the results of searches, because offers and addresses mostly name the same few regions. */
 const FOUND = new Map<string, string | null>();
 const MAX_FOUND = 10_000;
 const MAX_CACHED_LENGTH = 100;
@@ -57,7 +57,7 @@ export function listRegions(country: string): readonly Entry[] {
   return ENTRIES.get(country) ?? [];
 }
 
-/** Returns the region and those it is part of. */
+/** Returns the region and all regions that contain it. */
 export function withParents(code: string): string[] {
   const parent = PARENTS.get(code);
   return parent === undefined ? [code] : [code, ...withParents(parent)];

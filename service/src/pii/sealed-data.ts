@@ -2,7 +2,8 @@ import type { Sealing } from '../sealing.ts';
 import type { PersonalData, PiiFacts } from './personal-data.ts';
 
 /**
- * Sealed personal data: encrypted (`sealing.ts`) and bound to its user, so that data moved to another row does not open.
+ * Sealed personal data: encrypted (`sealing.ts`) and bound to its user, so that data moved to another row
+ * cannot be decrypted.
  */
 export type SealedPii = { sealed: Buffer; sealed_facts: Buffer };
 

@@ -30,7 +30,7 @@ export async function insertAudit(db: Db, entry: AuditEntry): Promise<void> {
   await db.insertInto('pii_audit').values(entry).execute();
 }
 
-/** Locks the user's data until the transaction ends, even if there is none yet. */
+/** Locks the user's data until the transaction ends, even if no data is stored yet. */
 export async function lockPii(db: Db, userId: string): Promise<PiiRow | undefined> {
   await sql`select pg_advisory_xact_lock(hashtext('pii'), hashtext(${userId}))`.execute(db);
   return db
@@ -115,13 +115,13 @@ export async function insertErasure(db: Db, erasure: Insertable<Erasures>): Prom
     .execute();
 }
 
-/** Returns whether there was anything to delete. */
+/** Returns whether data was deleted. */
 export async function deletePii(db: Db, userId: string): Promise<boolean> {
   const { rows } = await sql`delete from pii where user_id = ${userId} returning 1`.execute(db);
   return rows.length > 0;
 }
 
-/** Makes the data unreadable until it is deleted at `until`. Returns whether there was any. */
+/** Makes the data unreadable until it is deleted at `until`. Returns whether data was stored. */
 export async function restrictPii(db: Db, userId: string, until: string): Promise<boolean> {
   const { rows } = await sql`
     update pii set restricted_until = ${until} where user_id = ${userId} returning 1`.execute(db);

@@ -31,7 +31,10 @@ const PHRASES = [
   'Сполучені Штати',
 ].map(foldText);
 
-/** Spellings that count only as the whole text, because longer ones can name other countries. */
+/**
+ * Spellings that count only if they are the whole text, because a longer text that contains them can name
+ * another country.
+ */
 const WHOLE_NAMES: ReadonlySet<string> = new Set(
   [
     ...listNames(UNITED_STATES),

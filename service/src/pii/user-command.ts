@@ -98,7 +98,10 @@ async function printCountryChanges(config: Config): Promise<void> {
 
 type Report = Erasure & { pending: string[] };
 
-/** Also archives open signing links. Links that could not be archived are reported, and do not stop the erasure. */
+/**
+ * Also archives open signing links. If a link cannot be archived, this is reported, and the erasure
+ * continues.
+ */
 async function eraseEverywhere(ctx: CommandContext, config: Config, emailOrId: string): Promise<Report> {
   const erasure = await eraseUser(ctx, emailOrId);
   const pending = (id: number) => `signing provider: archive submission ${id}`;

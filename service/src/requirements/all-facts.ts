@@ -29,7 +29,7 @@ export async function* readAllFacts(
     const last = rows.at(-1);
     if (last === undefined) return;
     next = read(last.id);
-    // The next round awaits this promise; a failure before then must not become an unhandled rejection.
+    // The next iteration awaits this promise. If it rejects earlier, that must not be an unhandled rejection.
     next.catch(() => undefined);
     yield rows.map((row) => ({ isHeld: row.is_held, facts: toFacts(parts, row.id, row) }));
   }

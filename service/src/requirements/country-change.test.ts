@@ -17,7 +17,7 @@ afterAll(() => world.close());
 
 type Mover = Awaited<ReturnType<World['newUser']>>;
 
-/** Moves the user, and returns the status of the jurisdiction. */
+/** Moves the user to another place, and returns the status of the jurisdiction requirement. */
 async function move({ token, userId }: Mover, country: string, state?: string): Promise<unknown> {
   const address = { country, ...(state && { state }) };
   const pii = { first_name: 'A', last_name: 'B', date_of_birth: '1990-01-01', address };

@@ -5,7 +5,10 @@ import { isInAreas } from '../pii/areas.ts';
 import { type Move, saveMove } from '../pii/country-change.ts';
 import { checkJurisdiction } from './jurisdiction.ts';
 
-/** Records a change of residence, and warns if an offer or the policy rejected the old place and does not reject the new one. */
+/**
+ * Records a change of residence, and logs a warning if an offer or the country policy rejects the old place
+ * but not the new one.
+ */
 export async function recordMove(ctx: Context, tx: Db, userId: string, move: Move): Promise<void> {
   const { from, to } = move;
   const { blockedCountries } = ctx.config;

@@ -65,7 +65,7 @@ export function toFacts(ctx: FactsContext, userId: string, row: FactsRow): UserF
   return { kind, isActive, isBeingRead, reviews, documents, wallets, pii };
 }
 
-/** Former places count only if operators must review changes of country. */
+/** Removes the former places, unless operators must review changes of country. */
 function withPolicy({ config }: Pick<Context, 'config'>, facts: PiiFacts): PiiFacts {
   return config.countryChangePolicy === 'review' ? facts : { ...facts, formerPlaces: [] };
 }

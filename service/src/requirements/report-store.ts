@@ -3,8 +3,8 @@ import type { Db } from '../db/pool.ts';
 import type { ReportedStatuses } from '../db/reported-tables.ts';
 
 /**
- * Serialises the reports about a user until the transaction ends. Later statements see everything that earlier
- * transactions committed, so the last report covers all facts.
+ * Serialises the reports about a user until the transaction ends. Statements after this lock see everything
+ * that earlier reports' transactions committed, so the last report covers all facts.
  */
 export async function lockReports(tx: Db, userId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('requirement reports'), hashtext(${userId}))`.execute(tx);
@@ -35,14 +35,17 @@ export async function listDueChecks(db: Db, now: string, limit: number): Promise
   return rows.map(({ user_id }) => user_id);
 }
 
-/** Locks the check of the user if it is still due, so that a fact that changes meanwhile makes it due again. */
+/**
+ * Locks the user's check and returns true if it is still due. A change of facts then waits for the lock, and
+ * makes the check due again.
+ */
 export async function lockDueCheck(tx: Db, userId: string, now: string): Promise<boolean> {
   const { rows } = await sql`select from status_checks
     where user_id = ${userId} and due_at <= ${now}::timestamptz for update`.execute(tx);
   return rows.length === 1;
 }
 
-/** Schedules the next check. A null `dueAt` means that no status will change with time alone. */
+/** Schedules the next check. A null `dueAt` removes it: no status will change merely because time passes. */
 export async function planCheck(tx: Db, userId: string, dueAt: string | null): Promise<void> {
   await (dueAt === null
     ? sql`delete from status_checks where user_id = ${userId}`

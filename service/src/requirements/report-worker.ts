@@ -12,8 +12,8 @@ const BATCH_SIZE = 100;
 const DAY_MS = 86_400_000;
 
 /**
- * Reports statuses that changed because time passed, and changes that no request reported. Any number of nodes may
- * run it.
+ * Reports changes of statuses that were caused by the passing of time, or that no request has reported. Any
+ * number of nodes may run it.
  */
 export function startStatusReports(ctx: Context): () => Promise<void> {
   return startInterval(ctx, INTERVAL_MS, 'reporting statuses failed', () => reportDueStatuses(ctx));
@@ -27,7 +27,10 @@ export async function reportDueStatuses(ctx: Context): Promise<void> {
   }
 }
 
-/** Returns false if the offers are not cached, for example while notifications are lost; the check then stays due. */
+/**
+ * Returns false if the offers are not cached, for example while the connection for notifications is down. The
+ * check then stays due.
+ */
 async function checkUser(ctx: Context, userId: string): Promise<boolean> {
   // Fills the cache of offers, which the report reads inside its transaction.
   for (const partnerId of await listEventReaders(ctx.db, userId, STATUS_CHANGED))
@@ -45,8 +48,8 @@ async function checkUser(ctx: Context, userId: string): Promise<boolean> {
 }
 
 /**
- * Returns when a status will next change with time, in epoch milliseconds: when an accreditation, a form or its link
- * expires.
+ * Returns the next time at which a status changes on its own, in epoch milliseconds: an accreditation, a form
+ * or the link to a form then expires.
  */
 function nextLapse({ facts, options }: NonNullable<Report>, now: number): number {
   if (facts === null) return Infinity;

@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(async () => {
   user = await world.newUser();
-  // Requests fill the cache of offers in practice.
+  // Fills the cache of offers, as requests do in practice.
   await get(`/v1/offers/${offer.id}/requirements/statuses`, user.token);
   last = (await get('/v1/events?limit=1')).data[0].id;
 });
@@ -132,7 +132,7 @@ describe('requirement.status_changed', () => {
     ]);
     expect(await changesBy(review(sorting, { answer: 'RED', reject_type: 'FINAL' }))).toEqual([
       'accreditation not_started → rejected',
-      // The provider starts a review of the level again before it answers.
+      // The provider restarts the review of this level before it sends the answer.
       'identity_verification completed → not_started',
       'identity_verification not_started → rejected',
       'jurisdiction completed → rejected',

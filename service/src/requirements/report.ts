@@ -13,14 +13,14 @@ export const STATUS_CHANGED = 'requirement.status_changed';
 
 export type ReportedOption = { partnerId: string; offer: Offer; option: OfferOption };
 
-/** The facts and options that a report covered; null if the report was left to the worker. */
+/** The facts and options that a report covered; null if the worker must make the report. */
 export type Report = { facts: UserFacts | null; options: ReportedOption[] } | null;
 
 /**
- * Appends `requirement.status_changed` for every requirement status that differs from the last one reported to a
- * partner. Call it last in the transaction that changed the facts. If an offer is not cached, the call reports nothing
- * and leaves the report to the worker, which repeats it after the commit: a second connection inside a transaction
- * could exhaust the pool.
+ * Appends `requirement.status_changed` for every requirement status that differs from the last one reported
+ * to a partner. Call it last in the transaction that changed the facts. If an offer is not cached, the call
+ * reports nothing and the worker makes the report after the commit. It does not load the offer, because using
+ * a second connection inside a transaction could exhaust the pool.
  */
 export async function reportStatuses(ctx: Context, tx: Db, ...userIds: readonly string[]): Promise<void> {
   // Sorted, so that two transactions about the same users do not deadlock.
@@ -90,7 +90,7 @@ async function reportChanges(
 
 type StatusParts = Pick<ReportedStatuses, 'status' | 'action'>;
 
-/** The status of a user about whom nothing is known, which needs no report. */
+/** Returns the status of a user about whom nothing is known. It needs no report. */
 function initialStatus({ type }: Requirement): StatusParts {
   if (type === 'jurisdiction') return { status: 'action_needed', action: 'kyc_not_verified' };
   return { status: 'not_started', action: null };

@@ -31,7 +31,10 @@ function format(status: ReturnType<typeof requirementStatus>): string {
 const requirement = (type: string, details: object | null = null) =>
   ({ object: 'requirement', id: 'r', type, details }) as Requirement;
 
-/** Parses a text table: the first line has the columns, the first cell of each line the row. */
+/**
+ * Parses a text table: the first line contains the names of the columns, the first cell of each other line
+ * the name of the row.
+ */
 function readTable(text: string): [row: string, column: string, expected: string][] {
   const [head = [], ...lines] = text
     .trim()

@@ -11,7 +11,7 @@ export type UserFacts = {
   kind: UserKind;
   /** False if the identity provider has deactivated the applicant. */
   isActive: boolean;
-  /** Whether the applicant is about to be read again from the identity provider. */
+  /** Whether the service is about to read the applicant again from the identity provider. */
   isBeingRead: boolean;
   reviews: Partial<Record<Level, ReviewFacts>>;
   pii: (PiiFacts & { version: number; isStale: boolean }) | null;
@@ -27,7 +27,7 @@ export type ReviewFacts = {
   answer: 'GREEN' | 'RED' | null;
   rejectType: 'RETRY' | 'FINAL' | null;
   reviewedAt: number | null;
-  /** A hash of the approved person; empty until it is known, null for version 0.1 approvals. */
+  /** A hash of the approved person: empty until the person is known, null for version 0.1 approvals. */
   person: string | null;
 };
 
@@ -75,7 +75,7 @@ export function isFinallyRejected({ isActive, reviews }: UserFacts): boolean {
   return !isActive || Object.values(reviews).some(({ rejectType }) => rejectType === 'FINAL');
 }
 
-/** An answer from `notBefore` or earlier is too old. */
+/** Returns the status of an identity level. An answer given at or before `notBefore` is too old. */
 function identityStatus(
   level: Level,
   facts: UserFacts,
@@ -146,7 +146,9 @@ function jurisdictionStatus(
   }
 }
 
-/** Returns whether the user has left a place that does not pass, and no operator has approved the change. */
+/**
+ * Returns whether the user used to live in a place that does not pass, and no operator has approved the move.
+ */
 function isMoveOpen(details: Parameters<typeof checkJurisdiction>[0], pii: UserFacts['pii']): boolean {
   return (pii?.formerPlaces ?? []).some(
     ({ country, region }) => checkJurisdiction(details, country, region) === 'fails',

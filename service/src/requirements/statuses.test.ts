@@ -276,7 +276,7 @@ describe('an approval counts only for the person it was given to', () => {
 
   test('version 0.1 approvals count until the person changes', async () => {
     const user = await approve(LEVELS, ANNA);
-    // As version 0.1 stored it: no person with the reviews, no separate names.
+    // As stored by version 0.1: reviews without a person, and no separate first and last names.
     await world.ctx.db
       .updateTable('identity_reviews')
       .set({ person_hash: null })

@@ -12,7 +12,7 @@ export type FactsRow = {
   sealed_facts: Buffer | null;
   version: number | null;
   is_stale: boolean | null;
-  /** Arrays instead of objects: member names would be most of the bytes. */
+  /** Arrays instead of objects, whose member names would make up most of the bytes. */
   reviews:
     | [Level, ReviewStatus, 'GREEN' | 'RED' | null, 'RETRY' | 'FINAL' | null, number | null, string | null][]
     | null;
@@ -43,9 +43,9 @@ export const FACTS_TEXT = `select ${USER_COLUMNS},
     from ${FACTS_TABLES} where u.id = $1`;
 
 /**
- * The facts of many users, for reports on all of them: the next $2 users after user $1, and the rest by ranges of users,
- * which costs a tenth of looking it up for each user. Each joined table has its own lower bound, without which a merge
- * join would read it from its start for every batch.
+ * The facts of the next $2 users after user $1, for reports on all users. Reviews, documents and wallets are
+ * read by ranges of user ids, which costs a tenth of a lookup per user. Each joined table has its own lower
+ * bound: without one, a merge join would read the table from its start for every batch.
  */
 const NEXT_USERS_TEXT = `select u.id, u.held_at is not null as is_held, ${USER_COLUMNS}
     from users u left join identity_applicants a on a.user_id = u.id and a.user_id > $1
@@ -117,7 +117,7 @@ export async function listNextFacts(
   return rows;
 }
 
-/** Reads rows that begin with a user's id, and groups the rest of each row by that user. */
+/** Reads rows that begin with a user's id, and groups the remaining columns by user. */
 async function readGroups<K extends 'reviews' | 'documents' | 'wallets'>(
   pool: pg.Pool,
   text: string,

@@ -6,8 +6,9 @@ import { logHits, recordHits } from './hits.ts';
 type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'log' | 'sanctions'>;
 
 /**
- * Screens rows immediately before a transaction for them is signed: freezes those whose wallet is listed, records a hit,
- * and returns the others. Call this for every new signature, fee bumps and repeated attempts included.
+ * Screens rows immediately before a transaction for them is signed: freezes the rows whose wallet is on the
+ * sanctions list, records a hit for each, and returns the other rows. Call this before every new signature,
+ * including fee bumps and repeated attempts.
  */
 export async function freezeSanctioned<R extends { user: string }>(ctx: Parts, rows: R[]): Promise<R[]> {
   const listed = [...new Set(rows.map(({ user }) => user).filter((wallet) => isSanctioned(ctx, wallet)))];

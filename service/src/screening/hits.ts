@@ -22,15 +22,16 @@ export async function recordHits(
   return insertHits(tx, hits, toTimestamp(clock.micros()));
 }
 
-/** Alerts operators of hits. Names the subject, never the wallet or the person. */
+/** Alerts operators of hits. Logs only ids, never the wallet's address or the person's name. */
 export function logHits({ log }: Parts, hits: readonly Finding[]): void {
   for (const { subject, subject_id, user_id } of hits)
     log.error({ subject, subject_id, user_id }, `sanctions hit: ${subject} ${subject_id}`);
 }
 
 /**
- * Clears the hits of an address by an operator's decision and unfreezes its participations. Returns how many hits were
- * open. Throws `validation_failed` while the address is on the accepted list: the next screening would find it again.
+ * Clears the hits of an address by an operator's decision and unfreezes its participations. Returns how many
+ * hits were open. Throws `validation_failed` while the address is on the accepted list, because the next
+ * screening would find it again.
  */
 export async function clearAddress(
   ctx: Pick<Context, 'db' | 'clock' | 'random'>,

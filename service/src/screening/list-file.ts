@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { decodeBase58 } from '../chain/address.ts';
 
-/** The largest share of its entries that a list may lose at once, as a divisor: one fifth. */
+/** A new list may lack at most a fifth (1 / 5) of the previous entries. */
 const MAX_LOSS_DIVISOR = 5;
 
 export type AddressList = ReadonlySet<string>;

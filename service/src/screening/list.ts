@@ -7,16 +7,17 @@ import { type AddressList, findListProblem, hashList, parseSanctions, toListed }
 import { readAcceptedList, recordRefusal, SANCTIONS_CHANNEL, saveAcceptedList } from './store.ts';
 
 const POLL_INTERVAL_MS = 2_000;
-/** How often the file is read again even if nothing seems to have changed: a notification may be lost. */
+/** How often the file is reread even if no change was noticed, because a notification may be lost. */
 const RELOAD_INTERVAL_MS = 60_000;
 
 type Parts = Pick<Kernel, 'db' | 'log' | 'clock' | 'listener' | 'metrics'>;
 
 /**
- * Loads the sanctions list and reloads it when the file changes or an operator accepts it. A file that is unreadable,
- * empty, or has lost more than a fifth of its entries is refused: the previous list stays in use (after a restart, it
- * is read from the database), and `causeway_sanctions_list_stale` is 1. Throws if there is no list at all: the service
- * must not run without it.
+ * Loads the sanctions list and reloads it when the file changes or an operator accepts it. A changed file
+ * that is unreadable, empty, or has lost more than a fifth of its entries is refused: the previous list stays
+ * in use, and `causeway_sanctions_list_stale` is 1. At start, the previous list is the one that was last
+ * accepted, stored in the database. Throws at start if the file is unreadable or empty, or is refused and no
+ * list was ever accepted.
  */
 export async function openSanctions(
   file: string | null,
@@ -26,7 +27,7 @@ export async function openSanctions(
   const gauges = createGauges(parts);
   if (file === null) return withoutList();
   const listeners: (() => void)[] = [];
-  // Taken before the file is read, so that no change in between goes unnoticed.
+  // Determined before the file is read, so that a change during the read is noticed.
   let version = await versionOf(file);
   let reloadedAt = performance.now();
   let list = await openFirst(parts, file, gauges.stale);
@@ -76,7 +77,7 @@ async function versionOf(file: string): Promise<string> {
   );
 }
 
-/** Returns the list that the nodes use, for commands, which run outside the nodes. */
+/** Returns the last accepted list, which the nodes use. For commands, which run in their own process. */
 export async function readAcceptedSanctions(db: Kernel['db']): Promise<Pick<Sanctions, 'has'>> {
   const accepted = await readAcceptedList(db);
   return { has: (address) => accepted?.addresses.has(toListed(address)) ?? false };

@@ -9,7 +9,10 @@ import { recheckWallets } from '../wallets/revocation.ts';
 import { logHits, recordHits } from './hits.ts';
 import { countOpenHits, type Finding, lockScreening, markScreened } from './store.ts';
 
-/** A wallet that was bound while the list changed is found by the next pass. */
+/**
+ * How often all wallets are screened. A periodic screening finds wallets that were bound while the list
+ * changed.
+ */
 const SCREENING_INTERVAL_MS = 60_000;
 
 type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'log' | 'sanctions'>;
@@ -41,7 +44,10 @@ export async function rescreen(ctx: Parts): Promise<Finding[]> {
   return hits;
 }
 
-/** Screens at start, after every change of the list and at an interval. Any number of nodes may run it. */
+/**
+ * Screens all wallets at start, after every change of the list and at an interval. Any number of nodes may
+ * run it.
+ */
 export function startScreening(ctx: Context): () => Promise<void> {
   const hits = new Gauge({
     name: 'causeway_sanctions_hits',

@@ -44,7 +44,7 @@ export async function recordRefusal(
   );
 }
 
-/** Runs one screening at a time on all nodes, until the transaction ends. */
+/** Locks screening on all nodes until the transaction ends, so that only one runs at a time. */
 export async function lockScreening(tx: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('sanctions screening', 0))`.execute(tx);
 }

@@ -8,10 +8,16 @@ import { listRowsOf, type SettlementRow, unassignRefund } from './store.ts';
 
 type Parts = Pick<Context, 'clock' | 'random'>;
 
-/** The stored reason of a row whose commit lost its nonce to another transaction. */
+/**
+ * The stored reason of a participation whose commit can no longer be mined, because another transaction used
+ * its nonce.
+ */
 const COMMIT_DISPLACED = 'commit_displaced';
 
-/** Abandons a transaction whose nonce another one has used, so that its work is resent. */
+/**
+ * Abandons a transaction whose nonce was used by another transaction, so that new transactions settle its
+ * participations.
+ */
 export async function abandonTransaction(
   parts: Parts,
   tx: Db,

@@ -8,8 +8,8 @@ import { planReconcile } from './reconcile-plan.ts';
 type Parts = Pick<Context, 'clock' | 'random'>;
 
 /**
- * Thrown if the funds have events that the rows do not record. The message is meant for the operator who ran the
- * command.
+ * Thrown if the funds have events that no participation records. The message is meant for the operator who
+ * ran the command.
  */
 export class NotReconciled extends Error {
   constructor(chain: string) {
@@ -21,9 +21,10 @@ export class NotReconciled extends Error {
 }
 
 /**
- * Resumes settlement after the operator's key was used elsewhere. Throws `NotReconciled` while the foreign transactions
- * have settled rows of this database, which would otherwise be settled a second time, and `NotDeepEnough` while they are
- * not final, so that nothing has compared them yet. Returns the next nonce.
+ * Resumes settlement after the operator's key was used elsewhere. Throws `NotReconciled` while foreign
+ * transactions have settled participations of this database, which would otherwise be settled a second time.
+ * Throws `NotDeepEnough` while foreign transactions are not final, because they have not been compared with
+ * the database yet. Returns the next nonce.
  */
 export async function adoptNonce(parts: Parts, account: OperatorAccount): Promise<bigint> {
   const { db, chain } = account;
@@ -40,7 +41,7 @@ export async function planAdoption(account: OperatorAccount): Promise<ChainNonce
   return readChainNonce(account, await assertReconciled(account));
 }
 
-/** Returns the last block that was compared. */
+/** Throws `NotReconciled` if the chain and the database differ. Returns the last block that was compared. */
 async function assertReconciled({ db, chain }: OperatorAccount): Promise<bigint> {
   const { lost, differences, toBlock } = await planReconcile(db, chain);
   if (lost.length > 0 || differences.length > 0) throw new NotReconciled(chain.name);

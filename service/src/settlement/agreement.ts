@@ -6,8 +6,9 @@ import type { WorkerParts } from './worker.ts';
 const ALERT_SECONDS = 30;
 
 /**
- * Returns whether a verdict may end these rows. Rows above the configured amount need the same verdict from two
- * independent providers; until then they wait, and an alert is raised. `views` has one view of the chain per provider.
+ * Returns whether the service may act on a verdict about these rows. Rows above the configured amount need
+ * the same verdict from two independent providers. Until two agree, the rows wait and an alert is raised.
+ * `views` has one view of the chain per provider.
  */
 export async function mayEnd<View>(
   { ctx, alerts }: Pick<WorkerParts, 'ctx' | 'alerts'>,

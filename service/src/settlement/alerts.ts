@@ -5,16 +5,19 @@ import type { BlockedReason } from '../operator/blocked.ts';
 
 /** Reports why settlement with one key on one chain is blocked: as metrics and, once per change, in the log. */
 export type Alerts = {
-  /** Raises an alert until the end of the round, or for `seconds`. */
+  /** Raises an alert, which stays raised until the end of the round or for `seconds`. */
   raise(reason: BlockedReason, message: string, seconds?: number): void;
-  /** Publishes the alerts after a round. Calls `countUnsettled` only if there are any. */
+  /** Publishes the alerts after a round. Calls `countUnsettled` only if an alert is raised. */
   report(countUnsettled: () => Promise<number>): Promise<void>;
-  /** Forgets all alerts, because another node reports them now. */
+  /** Drops all alerts. Used when another node settles with the key and reports them. */
   clear(): void;
 };
 
 export type AlertGauges = {
-  /** Publishes how many participations wait. A chain with several keys shows the highest number. */
+  /**
+   * Publishes how many participations wait. The metric has no label for the key: of several keys on a chain,
+   * it shows the highest number.
+   */
   set(key: KeyId, reason: BlockedReason, waiting: number): void;
 };
 

@@ -38,7 +38,10 @@ export async function listIdsOf(db: Db, transactionId: string): Promise<string[]
   return rows.map(({ id }) => id);
 }
 
-/** Counts the rows that still need a transaction. One subquery per status, because each status has its own index. */
+/**
+ * Counts the rows that still need a transaction. Uses one subquery per status, because each status has its
+ * own index.
+ */
 export async function countUnsettled(db: Db, chain: string): Promise<number> {
   const { rows } = await sql<{ count: bigint }>`
     select (select count(*) from participations where chain = ${chain} and status = 'pending')

@@ -54,7 +54,7 @@ describe('rows stay pending and an alert is raised', () => {
     await expect.poll(status, { timeout: 10_000 }).toBe('completed');
   });
 
-  // The next two tests change the chain without going through its journal or our nonces, so no reorganisation may
+  // The next two tests change the chain in ways that a simulated reorganisation would not replay, so none may
   // follow.
   test('while the operator has no gas', async () => {
     const { round, settle } = saleWorker(sale);

@@ -6,7 +6,9 @@ import { useSale } from '../../test/support/settlement.ts';
 const sale = useSale();
 const DAY_SECONDS = 24 * 3600;
 
-/** Makes lifetimes depend on the clock of the database, as on a node with a real clock. */
+/**
+ * Makes participations expire by the clock of the database, as in production, instead of the test's clock.
+ */
 const useDatabaseClock = () => Object.assign(sale.app.clock, { lifetime: () => null });
 
 test('a node whose clock jumps ahead or back ends no participation', async () => {

@@ -5,10 +5,13 @@ import { listWithoutOpenRefund, markCommitted, postponeRows, type SettlementRow 
 
 type Parts = Pick<Context, 'clock' | 'random'>;
 
-/** The row ids of a settled transaction; `reason` is null unless the whole transaction failed. */
+/**
+ * The ids of the rows that a transaction settled or failed. `reason` is null unless the whole transaction
+ * failed.
+ */
 export type RowOutcome = { succeeded: string[]; failed: string[]; reason: string | null };
 
-/** The stored reason of a row whose commit did not succeed in a batch. */
+/** The stored reason of a row whose commit failed within a successful batch. */
 export const COMMIT_FAILED = 'commit_failed';
 const RELEASED_DELAY_SECONDS = 60;
 
@@ -20,8 +23,8 @@ export async function settleCommit(parts: Parts, tx: Db, outcome: RowOutcome): P
 }
 
 /**
- * Fails rows that were not committed, including their refunds. A refund that is already in an open transaction is left
- * alone: the outcome of that transaction decides.
+ * Fails rows that were not committed, also if their refund was requested. A refund that is already in an open
+ * transaction is left alone: the outcome of that transaction decides.
  */
 export async function failUncommitted(parts: Parts, tx: Db, ids: string[], reason: string): Promise<void> {
   await markCommitted(tx, ids, false);
@@ -30,7 +33,10 @@ export async function failUncommitted(parts: Parts, tx: Db, ids: string[], reaso
   await changeStatus(parts, tx, { ids: unsent, from: ['remit_submitted'], to: 'failed', reason });
 }
 
-/** Returns rows to `pending` after their transaction reverted and can no longer be mined again. */
+/**
+ * Returns rows to `pending` after their transaction reverted and is too deep to be mined again with another
+ * outcome.
+ */
 export async function releaseCommit(parts: Parts, tx: Db, rows: readonly SettlementRow[]): Promise<void> {
   const ids = rows.map(({ id }) => id);
   await postponeRows(tx, ids, RELEASED_DELAY_SECONDS);

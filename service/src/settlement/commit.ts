@@ -10,7 +10,7 @@ import type { SettlementWorker, WorkerParts } from './worker.ts';
 
 const MAX_EXPIRED_ROWS = 100;
 
-/** Rows per transaction. Keeps a batch well below the gas limits of simulations and blocks. */
+/** Rows per transaction. This keeps a batch well below the gas limits of simulations and blocks. */
 export const MAX_COMMIT_ROWS = 36;
 
 /** Commits the oldest pending rows of one fund. Returns how many rows changed, or 0 if there is nothing to do. */
@@ -28,12 +28,14 @@ export async function commitNext(worker: SettlementWorker): Promise<number> {
   );
 }
 
-/** Fails rows that have waited so long that the user may no longer want them. Returns how many. */
+/**
+ * Fails rows that have waited so long that the user may no longer want them. Returns how many rows failed.
+ */
 async function expirePending({ ctx, driver }: SettlementWorker): Promise<number> {
   const limits = { clock: ctx.clock, defaultHours: ctx.config.pendingTtlHours };
   const listed = await listExpired(ctx.db, driver.key.chain, limits, MAX_EXPIRED_ROWS);
   const ids: string[] = [];
-  // A restored database may not know that it committed some of them.
+  // Some of the rows may be committed already: a database that was restored from a backup may not know it.
   for (const fund of new Set(listed.map((row) => row.fund)))
     ids.push(...(await driver.skipCommitted(listed.filter((row) => row.fund === fund))).map(({ id }) => id));
   if (ids.length === 0) return 0;
@@ -43,8 +45,8 @@ async function expirePending({ ctx, driver }: SettlementWorker): Promise<number>
 }
 
 /**
- * Returns rows to `prepared` if their approval left the chain. Returns the others, and the block at which they were
- * checked.
+ * Returns rows to `prepared` if their approval left the chain. Returns the other rows, and the block at which
+ * they were checked.
  */
 async function returnUnapproved(
   { ctx, driver }: SettlementWorker,
@@ -61,7 +63,10 @@ async function returnUnapproved(
   return { approved: rows.filter((_, i) => !isUndone(i)), height };
 }
 
-/** Moves rows to `submitted` in the transaction that stores their signed bytes. Throws if they may no longer be sent. */
+/**
+ * Moves rows to `submitted` in the transaction that stores their signed bytes. Throws if the rows may no
+ * longer be committed.
+ */
 export async function submitRows(
   ctx: WorkerParts['ctx'],
   tx: Db,

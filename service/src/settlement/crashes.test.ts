@@ -6,10 +6,12 @@ import type { Signer } from '../operator/signer.ts';
 
 const sale = useSale();
 
-/** Node numbers without an advisory lock, as if their processes had died. */
+/**
+ * The next node number. No process holds the advisory locks of these numbers, as if the processes had died.
+ */
 let deadNode = 1_000;
 
-/** Creates a worker of a process that will die. It takes over the lease immediately. */
+/** Creates a worker of a node whose process will die. It takes over the lease immediately. */
 async function dyingWorker(signer?: Signer) {
   await sale.app.ctx.db.updateTable('operator_keys').set({ lease_until: '2000-01-01T00:00:00Z' }).execute();
   return saleWorker(sale, { node: deadNode++, ...(signer && { signer }) });

@@ -5,8 +5,8 @@ import type { ApprovalReader } from '../participations/approval.ts';
 import type { RefundableBlocks, SettlementRow } from './store.ts';
 
 /**
- * The operations that settlement needs from a chain. The statuses of participations and their gates are the same on
- * every chain.
+ * The operations that settlement needs from a chain. Everything else, such as statuses and eligibility
+ * checks, is the same on every chain.
  */
 export type SettlementDriver = {
   /** The chain and the operator's address on it. */
@@ -14,9 +14,12 @@ export type SettlementDriver = {
   blockTimeSeconds: number;
   /** How often open transactions are checked, in milliseconds. */
   watchIntervalMs: number;
-  /** Maximum number of transactions waiting to be mined at a time. Confirming ones cost nothing and do not count. */
+  /**
+   * Maximum number of transactions waiting to be mined at a time. Mined transactions that await confirmations
+   * do not count.
+   */
   maxUnmined: number;
-  /** Maximum number of transactions that one step of commits or refunds sends. */
+  /** Maximum number of transactions that one step (`sendCommits` or `sendRefunds`) sends. */
   transactionsPerStep: number;
   /** Reads approvals and funds from any node. */
   reader(): ApprovalReader;
@@ -24,21 +27,25 @@ export type SettlementDriver = {
   readers(): ApprovalReader[];
   /** Identifies the newest block that `follow` has seen, or null if it has seen none. */
   head(): string | null;
-  /** Discards the cached state of the chain, because another node holds the lease. */
+  /** Discards the cached state of the chain. Called when another node holds the lease. */
   reset(): void;
   /** Advances every open transaction by one step. */
   follow(lease: Lease): Promise<Progress>;
   /** Sends the oldest due revocation of an allow-list entry, or postpones it if it is blocked. Returns 0 if none is due. */
   revokeNext(): Promise<number>;
-  /** Returns the rows that the chain has not committed yet, and completes the others. */
+  /**
+   * Returns the rows that the chain has not committed yet. Other rows were committed by a transaction that
+   * this database does not know: on Solana they are completed, on EVM chains their offers are paused.
+   */
   skipCommitted(rows: SettlementRow[]): Promise<SettlementRow[]>;
   /**
-   * Returns whether no transaction signed so far can still commit the row, including any that this database has lost.
+   * Returns whether no transaction signed so far can still commit the row, including transactions that this
+   * database has lost in a restore.
    */
   isCommitExcluded(row: SettlementRow): Promise<boolean>;
   /** Commits rows of one fund that passed all checks. Returns how many rows changed. */
   sendCommits(rows: SettlementRow[]): Promise<number>;
-  /** Returns which commits are deep enough for a refund; null while that is unknown. */
+  /** Returns the blocks below which commits are deep enough for a refund, or null while that is unknown. */
   refundableBlocks(): RefundableBlocks | null;
   /** Sends refunds of one fund, option and token that passed all checks. Returns how many rows changed. */
   sendRefunds(rows: SettlementRow[]): Promise<number>;

@@ -19,7 +19,7 @@ const rowOf = (id: string) =>
 const endProof = (address: string) =>
   sale.app.ctx.db.deleteFrom('wallet_proofs').where('address', '=', address).execute();
 
-/** Lists an address for the duration of `work`. */
+/** Puts an address on the sanctions list while `work` runs. */
 async function whileSanctioned(address: string, work: () => Promise<void>): Promise<void> {
   const { sanctions } = sale.app.ctx;
   const { has } = sanctions;

@@ -10,7 +10,10 @@ import { postpone } from './postpone.ts';
 import { failRefused } from './refused-transfer.ts';
 import type { SettlementRow } from './store.ts';
 
-/** A row that writes only new storage costs about 90,000 gas. A fund may keep 400,000 in reserve for the current row. */
+/**
+ * A row that writes only new storage slots costs about 90,000 gas. A fund may hold back 400,000 gas while it
+ * processes a row.
+ */
 const GAS_PER_ROW = 200_000n;
 const BATCH_BASE_GAS = 500_000n;
 const REVERTING_ROW_DELAY_SECONDS = 60;
@@ -27,9 +30,9 @@ export async function sendCommit(worker: EvmParts, rows: readonly SettlementRow[
 type CommitPlan = { call: OperatorCall; rows: EvmRow[] };
 
 /**
- * Plans the largest batch of these rows that simulates successfully. Rows fail individually within a batch, so it reverts
- * only for a reason that concerns all of them. A row that reverts on its own is failed if its token refuses the transfer,
- * and otherwise postponed; returns null for it.
+ * Plans the largest batch of these rows that simulates successfully. Rows fail individually within a batch,
+ * so a batch reverts only for a reason that concerns all rows. If even a single row reverts, it fails if its
+ * token refuses the transfer, and is postponed otherwise. Returns null then.
  */
 async function planCommit(worker: EvmParts, rows: EvmRow[]): Promise<CommitPlan | null> {
   const [first] = rows;
@@ -52,7 +55,10 @@ async function planCommit(worker: EvmParts, rows: EvmRow[]): Promise<CommitPlan 
   return null;
 }
 
-/** Uses the estimate plus a margin if `gasLimit` is null. Throws `Blocked` if the fund rejects every call. */
+/**
+ * If `gasLimit` is null, the gas limit is the estimate plus a margin. Throws `Blocked` if the fund rejects
+ * every call.
+ */
 async function simulateCommit(
   { account }: EvmParts,
   target: Hex,

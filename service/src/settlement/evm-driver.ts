@@ -16,7 +16,7 @@ import { createWorker, type SettlementWorker } from './worker.ts';
 
 export type EvmWorker = SettlementWorker & EvmParts;
 
-/** Nodes keep at least this many pending transactions of one account by default. */
+/** By default, nodes keep at least this many pending transactions per account. */
 const MAX_UNMINED_TRANSACTIONS = 16;
 const WATCH_INTERVAL_MS = 250;
 
@@ -45,7 +45,7 @@ export function createEvmWorker(
 
 function createEvmDriver(parts: EvmParts): SettlementDriver {
   const { account, state, handlers } = parts;
-  /** Whether this round found no foreign transaction of the key. */
+  /** Whether `follow` succeeded in this round: it throws if a foreign transaction used the key. */
   let isKeyOurs = false;
   return {
     key: keyId(account),
@@ -67,12 +67,14 @@ function createEvmDriver(parts: EvmParts): SettlementDriver {
       return progress;
     },
     revokeNext: () => revokeNext(parts),
-    // In funds without ids, only the nonce of a lost commit reveals it, and that nonce blocks the key.
+    // Funds without ids cannot be asked. There, the nonce of a lost commit reveals it, and blocks the key.
     skipCommitted: (rows) => keepUncommitted(parts, toEvmRows(rows)),
-    // The nonce of a commit that this database has lost is used, and then this round could not follow the key.
+    // If this database had lost a commit, its nonce would be used on the chain, and `follow` would have
+    // thrown.
     isCommitExcluded: async () => isKeyOurs,
     sendCommits: (rows) => sendCommit(parts, rows),
-    // Depths count from the head that this round has checked: a later reorganisation may have replaced a commit.
+    // Depths count from the head that this round has checked, because a reorganisation after that may have
+    // replaced a commit.
     refundableBlocks: () =>
       state.head && { committedBelow: state.head.final + 1n, releasedBelow: state.head.released + 1n },
     sendRefunds: (rows) => sendBatchOrFirst(parts, rows),

@@ -5,7 +5,7 @@ import type { FollowState, FollowTimings, OutcomeHandlers } from '../operator/fo
 import type { SettlementRow } from './store.ts';
 import type { WorkerParts } from './worker.ts';
 
-/** The parts of a worker that know about nonces, gas and blocks. */
+/** The parts of a worker that are specific to EVM chains. */
 export type EvmParts = WorkerParts & {
   account: OperatorAccount;
   handlers: OutcomeHandlers;
@@ -13,7 +13,7 @@ export type EvmParts = WorkerParts & {
   timings: FollowTimings;
 };
 
-/** A row of a participation on an EVM chain, whose addresses the database checks. */
+/** A row of a participation on an EVM chain. The database guarantees that the addresses are valid. */
 export type EvmRow = SettlementRow & FundRow & { fund: Hex; approvalHash: Hex };
 
 export function toEvmRows(rows: readonly SettlementRow[]): EvmRow[] {

@@ -7,7 +7,10 @@ import { keepUnrefunded } from './fund-ids.ts';
 import { failRefund, submitRefunds } from './refund.ts';
 import type { SettlementRow } from './store.ts';
 
-/** Sends all refunds in one transaction or, if that would revert, only the first, which then fails alone. */
+/**
+ * Sends all refunds in one transaction. If that would revert, sends only the first: if it reverts too, only
+ * that refund fails.
+ */
 export async function sendBatchOrFirst(worker: EvmParts, listed: readonly SettlementRow[]): Promise<number> {
   const rows = toEvmRows(listed);
   const [first] = rows;

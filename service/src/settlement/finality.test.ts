@@ -9,7 +9,10 @@ import { requestRemit } from '../participations/remit.ts';
 const sale = useSale();
 afterEach(() => sale.resumeMining());
 
-/** Creates a worker on a chain that has tags. The node answers `tags`, or an error for a tag that is missing. */
+/**
+ * Creates a worker on a chain with finality tags. The node returns the blocks in `tags`, and null for a
+ * missing tag.
+ */
 function workerWithTags(tags: { safe?: bigint; finalized?: bigint }) {
   const created = saleWorker(sale);
   const { chain } = created.worker.account;

@@ -30,7 +30,7 @@ function readId(functionName: 'isCommitted' | 'isRemitted', commitment: Hex): Pr
   });
 }
 
-/** Commits or refunds a row with another key that has the roles, behind the service's back. */
+/** Commits or refunds a row with another key that has the required roles, without the service's knowledge. */
 async function sendElsewhere(kind: 'commit' | 'remit', id: string, buyer: Hex, amount: bigint) {
   const { fund, usdc, option, chain } = sale;
   await grantRoles(chain, fund, roles.deployer.address);

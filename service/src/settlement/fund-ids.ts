@@ -7,12 +7,13 @@ import { pauseOffers } from './pause.ts';
 
 type Parts = { ctx: Pick<Context, 'db' | 'log'>; account: Pick<OperatorAccount, 'chain'>; alerts: Alerts };
 
-/** How long the alert about an offer that was paused stays raised. */
+/** How long the alert about a paused offer stays raised. */
 const ALERT_SECONDS = 30;
 
 /**
- * Returns the rows that their fund has not committed. If it knows the id of a pending row, this database lost the
- * transaction, for example in a restore: the row's offer is paused until `causeway operator reconcile` adopts it.
+ * Returns the rows that their fund has not committed. If the fund has committed a pending row, this database
+ * has lost the transaction, for example in a restore. The row's offer is then paused until an operator adopts
+ * the transaction with `causeway operator reconcile` and resumes the offer.
  */
 export function keepUncommitted(parts: Parts, rows: EvmRow[]): Promise<EvmRow[]> {
   return keepUnknown(parts, 'isCommitted', rows);
@@ -23,7 +24,10 @@ export function keepUnrefunded(parts: Parts, rows: EvmRow[]): Promise<EvmRow[]> 
   return keepUnknown(parts, 'isRemitted', rows);
 }
 
-/** Returns whether no other transaction has settled the rows that a transaction left unsettled. */
+/**
+ * Returns false if another transaction has settled one of the rows. Called for rows that a mined transaction
+ * left unsettled.
+ */
 export async function areUnknownToFund(
   parts: Parts,
   kind: 'commit' | 'remit',

@@ -22,7 +22,10 @@ const write = (functionName: 'mint' | 'treat', args: readonly [Hex, bigint]) =>
     ...{ address: token, abi: hostileToken.abi, functionName, args, gas: 200_000n },
   } as never);
 
-/** Makes a token the funding token of the offer, which `offer apply` would refuse. */
+/**
+ * Makes a token the funding token of the offer. It writes to the database, because `offer apply` would refuse
+ * the token.
+ */
 async function fundBy(address: Hex): Promise<void> {
   token = address;
   const tokens = 'update offer_funding_tokens set address = $1 where asset_id = $2';

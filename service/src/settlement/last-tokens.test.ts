@@ -10,14 +10,14 @@ import { saleWorker, UNIT } from '../../test/support/sale.ts';
 import { expectDatabaseToMatchFund, useSale } from '../../test/support/settlement.ts';
 import { person, proveWallets, userId } from '../../test/support/wallets.ts';
 
-/** `BUYERS=500` runs the full proof. */
+/** Set `BUYERS=500` for the full test. */
 const BUYERS = Number(process.env.BUYERS ?? 60);
 const TOKENS = 10;
 const PRICE = 2n * UNIT;
 
 const sale = useSale();
 
-/** Creates users, each with a wallet that holds the price and has approved it. */
+/** Creates users, each with a wallet that holds the price and has approved the fund to take it. */
 async function makeBuyers() {
   const { chain, usdc, fund, app } = sale;
   const transport = custom(chain.chain);

@@ -32,7 +32,7 @@ describe('a nonce gap left by a reorganised foreign transaction', () => {
       .orderBy('nonce')
       .execute();
 
-  /** Creates a pending row and a gap just before the next nonce. */
+  /** Creates a pending row, and leaves the nonce before the next nonce unused. */
   async function makeGap(transactions: 'return' | 'drop'): Promise<string> {
     const { id } = await sale.participate(sale.buyer(4), 4n * UNIT);
     await sendForeignTransaction(sale);

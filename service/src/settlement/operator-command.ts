@@ -144,7 +144,7 @@ function openEvm(chains: Chains, name: string): EvmChain {
   return found;
 }
 
-/** Returns one chain of either kind, or all if there is no name. */
+/** Returns the chain with this name, EVM or Solana, or all chains if the name is empty. */
 function chooseChains(chains: Chains, name: string) {
   const isChosen = (chain: { name: string }) => name === '' || chain.name === name;
   const chosen = { evm: chains.all().filter(isChosen), solana: chains.allSolana().filter(isChosen) };

@@ -10,7 +10,7 @@ import type { Offer } from '../offers/catalogue.ts';
 
 const sale = useSale();
 
-/** A third-party fund: the rows of a batch share all gas. */
+/** A third-party fund without a gas cap per row: all rows of a batch share the gas. */
 let fund: Hex;
 let offer: Offer;
 beforeAll(async () => {

@@ -76,7 +76,8 @@ export function createOutcomeHandlers(
       };
       const digest = digestReceipt(receipt);
       if (kind === 'revoke') return isAgreed(views, digest, judge);
-      // The rows of a cancelled transaction are sent again, so a false receipt of a cancellation would pay twice.
+      // The rows of a cancelled transaction are sent again. If a provider wrongly reported a cancellation,
+      // they would be paid twice, so two providers must agree.
       if (isCancelled(transaction, receipt.transactionHash) && !(await isAgreed(views, digest, judge)))
         return false;
       const rows = toEvmRows(await listRowsOf(ctx.db, kind, id));
@@ -89,8 +90,9 @@ export function createOutcomeHandlers(
 }
 
 /**
- * Returns whether the revert is the fault of a row. The rows of a batch fail individually, so a batch never reverts because
- * of one. A single commit does, unless the fund is blocked or the reason is unknown; in the latter case a retry will tell.
+ * Returns whether the revert is the fault of the row. A batch never reverts because of one row, since its
+ * rows fail individually. A single commit does, unless the fund is blocked or the reason is unknown. If it is
+ * unknown, the row is retried.
  */
 function isCausedByRow(data: Hex, revert: Hex): boolean {
   return isSingleCommit(data) && fundBlockedReason(revert) === null && revert !== '0x';

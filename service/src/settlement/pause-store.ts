@@ -4,7 +4,7 @@ import type { SettlementPauses } from '../db/settlement-tables.ts';
 
 export type Pause = { subject: string; reason: SettlementPauses['reason']; message: string; since: string };
 
-/** Pauses a chain or an offer. Returns false if it is paused already; the first reason stays. */
+/** Pauses a chain or an offer. Returns false if it is paused already, and keeps the first reason. */
 export async function insertPause(
   db: Db,
   { subject, reason, message }: Omit<Pause, 'since'>,

@@ -9,8 +9,9 @@ import { acceptDifferences } from './reconcile-pass-store.ts';
 const EVERYTHING = '*';
 
 /**
- * Stops sending commits and refunds of a chain, of an offer or, for null, of everything. Transactions that are already
- * signed are still followed and resent. Returns false if it is paused already. Throws `not_found` for an unknown name.
+ * Stops sending commits and refunds of a chain, of an offer or, if `chainOrSlug` is null, of everything.
+ * Transactions that are already signed are still followed and resent. Returns false if the subject is paused
+ * already. Throws `not_found` for an unknown name.
  */
 export async function pauseSettlement(
   { db }: Pick<Context, 'db'>,
@@ -22,8 +23,8 @@ export async function pauseSettlement(
 }
 
 /**
- * Ends a pause, whatever its reason. The operator accepts the differences that are known of an offer, so that they do not
- * pause it again. Returns false if there is none. Throws `not_found` for an unknown name.
+ * Ends a pause, regardless of its reason. Accepts the known differences of an offer, so that they do not
+ * pause it again. Returns false if the subject is not paused. Throws `not_found` for an unknown name.
  */
 export async function resumeSettlement(
   { db }: Pick<Context, 'db'>,
@@ -36,7 +37,10 @@ export async function resumeSettlement(
   return isResumed;
 }
 
-/** Stops sending anything for these offers, because the chain and the database differ, until an operator resumes them. */
+/**
+ * Pauses these offers because the chain and the database differ. Nothing is sent for them until an operator
+ * resumes them.
+ */
 export async function pauseOffers(
   { db, log }: Pick<Context, 'db' | 'log'>,
   offerIds: readonly string[],

@@ -3,7 +3,10 @@ import { postponeRows, type SettlementRow } from './store.ts';
 import type { WorkerParts } from './worker.ts';
 
 const BLOCKED_FUND_DELAY_SECONDS = 5;
-/** An alert outlasts the delay of its rows, so that it does not flicker between two attempts. */
+/**
+ * An alert stays raised this much longer than its rows wait, so that it does not flicker between two
+ * attempts.
+ */
 const ALERT_OVERLAP_SECONDS = 5;
 const FUND_REASONS: ReadonlySet<BlockedReason> = new Set([
   'fund_stopped',
@@ -28,8 +31,8 @@ export async function postpone(
 }
 
 /**
- * Runs `send`. If the fund is stopped, its vault is frozen, the operator has lost its role in it, or the policy of the key
- * does not list it, postpones the rows, so that they do not delay those of other funds.
+ * Runs `send`. If the fund is stopped, its vault is frozen, the operator has lost its role in it, or the
+ * policy of the key does not list it, postpones the rows, so that they do not delay other funds.
  */
 export async function postponeIfFundBlocked(
   worker: WorkerParts,

@@ -23,8 +23,8 @@ const HEADLESS_INTERVAL_SECONDS = 0.5;
 const SHORT_ROW_DELAY_SECONDS = 5;
 
 /**
- * Checks the approvals of prepared rows that are due: once per new head, new rows immediately. Returns how many rows
- * changed, and whether rows wait for the next head.
+ * Checks the approvals of prepared rows: of new rows immediately, and of all rows after each new head.
+ * Returns how many rows changed (`moved`), and whether rows may still wait for the next head (`waiting`).
  */
 export async function checkPrepared(worker: SettlementWorker): Promise<{ waiting: boolean; moved: number }> {
   const { ctx, driver, prepared } = worker;
@@ -32,7 +32,7 @@ export async function checkPrepared(worker: SettlementWorker): Promise<{ waiting
   const head = driver.head();
   if (head !== prepared.head) await makePreparedDue(ctx.db, chain);
   prepared.head = head;
-  // The approval may appear even without a new head, because the last check may have read a lagging node.
+  // Checks rows again even without a new head, because the last check may have read a lagging node.
   const seconds =
     head === null ? Math.min(HEADLESS_INTERVAL_SECONDS, driver.blockTimeSeconds) : driver.blockTimeSeconds;
   const rows = await takePrepared(ctx.db, chain, BATCH_ROWS, seconds);
@@ -57,7 +57,8 @@ async function applyFinding(
   if (finding.state === 'good') return reserve(ctx, row, finding.source);
   const reason = failureReason(ctx, row, finding);
   if (reason === null) return false;
-  // The allowance is also gone after a commit that this database does not know of, for example after a restore.
+  // A missing allowance can also mean that the row is already committed and this database does not know it,
+  // for example after a restore.
   if (finding.state === 'short') {
     if ((await driver.skipCommitted([row])).length === 0) return true;
     if (!(await driver.isCommitExcluded(row))) {
@@ -73,8 +74,8 @@ async function applyFinding(
 }
 
 /**
- * Returns why the row must fail, or null while it may still succeed. The approval times out only once the chain's own
- * time is past the deadline, because a stalled node may not have seen the approval.
+ * Returns why the row must fail, or null while it may still succeed. An approval times out only once the time
+ * of the latest block is past the deadline too, because a stalled node may not have seen the approval.
  */
 function failureReason(
   { clock }: Context,
@@ -97,7 +98,7 @@ async function fail(ctx: Context, { id }: SettlementRow, reason: string): Promis
   });
 }
 
-/** Moves the row to `pending` and so reserves its supply, or fails it if too little is left. */
+/** Moves the row to `pending`, which reserves its supply. Fails the row if too little supply is left. */
 async function reserve(
   ctx: Context,
   { id, optionId, amount, decimals }: SettlementRow,

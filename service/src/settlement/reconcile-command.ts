@@ -22,7 +22,10 @@ export type ReconcileOptions = {
   write?: string;
 };
 
-/** Compares a chain with the database, prints the plan and, once confirmed, writes it. Exits with 1 on a difference. */
+/**
+ * Compares a chain with the database, prints the plan and, once confirmed, writes it. Sets the exit code to 1
+ * if there is a difference.
+ */
 export async function runReconcile(config: Config, chain: EvmChain, values: ReconcileOptions): Promise<void> {
   const fromBlock = readFromBlock(values);
   if (values.write !== undefined) throw new UsageError('--write requires --report');
@@ -44,8 +47,8 @@ export async function runReconcile(config: Config, chain: EvmChain, values: Reco
 }
 
 /**
- * Prints or writes a signed report of the chains, all of the configured ones or one. Exits with 1 on any difference, and
- * changes nothing.
+ * Prints a signed report on the chains, or writes it to a file. Changes nothing. Sets the exit code to 1 if
+ * there is any difference.
  */
 export async function writeReport(
   config: Config,

@@ -13,7 +13,7 @@ export type Match = {
   inFlight: MinedFundEvent[];
 };
 
-/** Names the rows and transactions that differ. `offerId` is null if no row is known. */
+/** A difference, with the rows and transactions concerned. `offerId` is null if no row is known. */
 export type Mismatch = {
   fund: Hex;
   offerId: string | null;
@@ -26,7 +26,8 @@ type Books = {
   events: readonly MinedFundEvent[];
   known: readonly KnownTransaction[];
   /**
-   * The rows of every wallet in the events, and all rows that record transactions in the compared blocks, oldest first.
+   * The rows of all wallets that occur in the events, and all rows with transactions in the compared blocks.
+   * Oldest first.
    */
   rows: readonly BookedRow[];
   signers: readonly Hex[];
@@ -67,7 +68,7 @@ export function matchEvents(books: Books): Match {
         message: `${describeEvent(event)}: ${message}`,
       });
     const own = knownByHash.get(event.hash);
-    // The worker has not recorded the outcome of an open transaction yet.
+    // While our transaction is open, the worker has not recorded its outcome yet.
     if (own?.state === 'open') {
       match.inFlight.push(event);
       continue;
@@ -118,8 +119,8 @@ type Taken = Record<Kind, ReadonlySet<string>>;
 type Unproven = { row: BookedRow; kind: Kind };
 
 /**
- * Returns the differences of our own transactions. An event and a row of the same transaction that do not fit are one
- * difference, so that each is named once.
+ * Returns the differences in our own transactions. If an event and a row of the same transaction do not
+ * match, they are one difference, so that each is named once.
  */
 function findMismatches(books: Books, orphans: readonly Orphan[], taken: Taken): Mismatch[] {
   const rowsOf = new Map<string, BookedRow[]>();
@@ -175,7 +176,8 @@ function describeEvent({ hash, name, amount, token, user }: MinedFundEvent): str
 }
 
 /**
- * Returns every row that records a commit or refund that is not on the chain: in the compared blocks, or in no block.
+ * Returns every row that records a commit or refund without an event on the chain. Leaves out those recorded
+ * in blocks that were not compared.
  */
 function findUnproven({ rows, from, to }: Books, taken: Taken): Unproven[] {
   const isCompared = (block: bigint | null) => block === null || (block >= from && block <= to);
@@ -204,7 +206,10 @@ function findProblem({ signers }: Books, event: MinedFundEvent, found?: MinedTra
   return found.to === event.fund ? null : 'not a direct call of the fund';
 }
 
-/** A row is not a candidate if another transaction for it may still be mined, unless the lost one took its nonce. */
+/**
+ * Returns whether the lost transaction may have settled the row. It may not if another transaction for the
+ * row can still be mined, unless both have the same nonce.
+ */
 function isCandidate(row: BookedRow, kind: Kind, { nonce }: MinedTransaction, adopted: Set<string>): boolean {
   if (kind === 'commit')
     return (

@@ -10,8 +10,8 @@ export type StoredDifference = {
 };
 
 /**
- * Claims the next pass of a chain. Returns null unless the last one started more than `seconds` ago, on whichever node.
- * `toBlock` is the last compared block, or null.
+ * Claims the next pass of a chain. Returns null if the last pass, on any node, started less than `seconds`
+ * ago. `toBlock` is the last compared block, or null before the first pass.
  */
 export async function claimPass(
   db: Db,
@@ -33,7 +33,10 @@ export async function finishPass(tx: Db, chain: string, toBlock: bigint): Promis
     .execute();
 }
 
-/** Stores new differences, and forgets accepted ones that no longer exist. Returns those that nobody has accepted. */
+/**
+ * Stores new differences, and deletes accepted ones that were not found again. Returns all differences that
+ * no operator has accepted.
+ */
 export async function replaceDifferences(
   tx: Db,
   chain: string,
@@ -55,7 +58,7 @@ export async function replaceDifferences(
   return listDifferences(tx, chain);
 }
 
-/** Lists the differences of a chain that nobody has accepted. */
+/** Lists the differences of a chain that no operator has accepted. */
 export async function listDifferences(db: Db, chain: string): Promise<StoredDifference[]> {
   const { rows } = await sql<StoredDifference>`
     select key, offer_ids as "offerIds", participation_ids as "participationIds", transaction_hashes as hashes, message

@@ -33,7 +33,7 @@ function pass(seconds = 0): Promise<void> {
 const pauses = () => listPauses(sale.app.ctx.db);
 const differences = () => sale.app.ctx.db.selectFrom('reconcile_differences').selectAll().execute();
 
-/** Moves the end of the last pass, so that the next one compares only later blocks. */
+/** Sets the last compared block, so that the next pass compares only events in later blocks. */
 const setLastBlock = (block: number) =>
   sale.app.ctx.db
     .updateTable('reconcile_passes')
@@ -81,7 +81,7 @@ test('a row that was changed pauses its offer and is named, until an operator ac
   const { rows } = await pool.query("select id from participations where status = 'completed' limit 1");
   const add = (units: number) =>
     sql`update participations set amount = amount + ${units} where id = ${rows[0].id}`.execute(db);
-  // The row lies below the compared blocks: the counters of the fund reveal it.
+  // The row was committed before the compared blocks, so only the counters of the fund reveal the change.
   await sale.mine(600);
   await setLastBlock(Number(await sale.chain.direct.getBlockNumber()) - 10);
   await add(1);
@@ -98,7 +98,7 @@ test('a row that was changed pauses its offer and is named, until an operator ac
   await add(-1);
   await pass();
   expect(await differences()).toEqual([]);
-  // The same change later is a new difference.
+  // If the same change is made again later, it is a new difference.
   await add(1);
   await pass();
   expect(await pauses()).toHaveLength(1);

@@ -19,12 +19,12 @@ import { planReconcile, type ReconcilePlan } from './reconcile-plan.ts';
 import { compareTotals } from './reconcile-report.ts';
 import { compareReceipts } from './reconcile-solana.ts';
 
-/** What one look at a chain found. */
+/** The result of comparing a chain once. */
 type Look = { toBlock: bigint; differences: StoredDifference[] };
 type Parts = Pick<Context, 'db' | 'log'>;
 
 const CHECK_INTERVAL_MS = 60_000;
-/** A difference counts if a second look after this delay finds it again. */
+/** A difference counts only if a second comparison after this delay finds it again. */
 const RECHECK_DELAY_MS = 10_000;
 /** How far below the last compared block a pass starts. */
 const OVERLAP_BLOCKS = 256n;
@@ -108,8 +108,8 @@ async function compare(
 }
 
 /**
- * Compares the final events since the last pass and the counters of every fund. Counters that differ lead to a
- * comparison since our first transaction, which names the rows.
+ * Compares the final events since the last pass and the counters of every fund. If counters differ, compares
+ * everything since our first transaction, to find the rows concerned.
  */
 async function lookAtFunds(db: Db, chain: EvmChain, after: bigint | null): Promise<Look> {
   const from = after === null || after < OVERLAP_BLOCKS ? 'first' : after - OVERLAP_BLOCKS;
@@ -133,7 +133,10 @@ function toLook(plan: ReconcilePlan, totals: readonly StoredDifference[]): Look 
   return { toBlock: plan.toBlock, differences: named.length > 0 ? named : [...totals] };
 }
 
-/** Compares counters, except of funds with open transactions, whose outcome the database does not know yet. */
+/**
+ * Compares the counters of all funds, except funds with open transactions, because the database does not know
+ * their outcome yet.
+ */
 async function findWrongTotals(db: Db, chain: EvmChain, plan: ReconcilePlan): Promise<StoredDifference[]> {
   const busy = await listOpenTargets(db, chain.name);
   const found: StoredDifference[] = [];
@@ -158,7 +161,7 @@ async function lookAtReceipts(db: Db, chain: SolanaChain): Promise<Look> {
   };
 }
 
-/** Identifies a difference by its message, so that one that grows is a new one. */
+/** Identifies a difference by its message, so that a difference counts as new when its amounts change. */
 function withKey(difference: Omit<StoredDifference, 'key'>): StoredDifference {
   return { ...difference, key: createHash('sha256').update(difference.message).digest('hex') };
 }

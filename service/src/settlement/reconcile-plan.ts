@@ -21,7 +21,7 @@ import {
   listSigners,
 } from './reconcile-store.ts';
 
-/** A transaction of ours that the database does not know, and the rows that it settled. */
+/** A transaction of ours that the database does not know, and the participations that it settled. */
 export type LostTransaction = MinedTransaction & {
   to: Hex;
   kind: 'commit' | 'remit';
@@ -30,7 +30,7 @@ export type LostTransaction = MinedTransaction & {
   rowIds: string[];
 };
 
-/** What the chain and the database disagree about. The offers of the fund are paused. */
+/** A difference between the chain and the database. `offerIds` are the offers that it pauses. */
 export type Difference = Omit<Mismatch, 'offerId'> & { offerIds: string[] };
 
 export type ReconcilePlan = {
@@ -45,14 +45,18 @@ export type ReconcilePlan = {
   funds: FundOffers[];
 };
 
-/** How far below the last known block the search starts, and how far back it goes if no block is known. */
+/**
+ * How far below the block of our first or last known transaction the search starts, and how far back it goes
+ * if no such block is known.
+ */
 const OVERLAP_BLOCKS = 256n;
 const DEFAULT_BLOCKS = 50_000n;
 
 /**
- * Compares the final events of every fund on the chain with the rows, and plans what to adopt. Only transactions of our
- * own keys are adopted, into rows that exist and that no other transaction has settled. Changes nothing. `first` compares
- * everything since our first transaction, because reading a public chain from its first block takes hours.
+ * Compares the final events of every fund on the chain with the rows, and plans what to adopt. Only
+ * transactions of our own keys are adopted, into rows that exist and that no other transaction has settled.
+ * Changes nothing. `first` compares everything since our first transaction; reading a public chain from its
+ * first block would take hours.
  */
 export async function planReconcile(
   db: Db,
@@ -72,7 +76,7 @@ export async function planReconcile(
   const hashes = [...new Set(events.map(({ hash }) => hash))];
   const range = { from, to: toBlock };
   const wallets = fromBlock === 'first' || from === 0n ? null : [...new Set(events.map(({ user }) => user))];
-  // One snapshot: the worker may record the outcome of a transaction between two reads.
+  // Reads from one snapshot, because the worker may record the outcome of a transaction between two reads.
   const books = await db
     .transaction()
     .setIsolationLevel('repeatable read')
@@ -82,7 +86,8 @@ export async function planReconcile(
       signers: await listSigners(tx, chain.name),
       booked: await listBookedTotals(tx, chain.name, toBlock),
     }));
-  // Displaced transactions were abandoned, so an attempt that was mined after all counts as a lost transaction.
+  // Displaced transactions were abandoned. If one of their attempts was mined after all, it counts as a lost
+  // transaction.
   const isBooked = new Set(books.known.flatMap(({ hash, state }) => (state === 'displaced' ? [] : [hash])));
   const transactions = await readTransactions(
     chain,
@@ -123,7 +128,10 @@ function toLost({ adopted }: Match): LostTransaction[] {
   }));
 }
 
-/** Reads the events from two independent providers where there are two. Returns the funds on which they differ. */
+/**
+ * Reads the events from two independent providers, if two are configured. `disputed` are the funds on which
+ * they differ.
+ */
 async function readAgreedEvents(
   chain: EvmChain,
   funds: Hex[],
@@ -133,7 +141,8 @@ async function readAgreedEvents(
   const views = chain.rpc.providers().map((rpc) => ({ ...chain, rpc }));
   const [events = [], second = events] = await Promise.all(
     views.slice(0, 2).map(async (view) => {
-      // A provider that lags behind answers with fewer events and no error.
+      // Throws if the provider does not have the last block. A lagging provider would return fewer events
+      // without an error.
       if (to >= 0n) await readBlocks(view, [to]);
       return readFundEvents(view, funds, from, to);
     }),

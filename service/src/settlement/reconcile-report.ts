@@ -6,7 +6,7 @@ import { stableJson } from '../stable-json.ts';
 import { planReconcile, type ReconcilePlan } from './reconcile-plan.ts';
 import { type BookedTotals, listSlugs } from './reconcile-store.ts';
 
-/** Names the participations and transactions that differ, and their offers. */
+/** A difference, with the participations, transactions and offers concerned. */
 export type ReportedDifference = {
   offers: string[];
   fund: string;
@@ -15,7 +15,7 @@ export type ReportedDifference = {
   message: string;
 };
 
-/** How the books of one chain compare with its funds. Amounts are in the smallest unit of the token. */
+/** How the database compares with the funds on one chain. Amounts are in the smallest unit of the token. */
 export type ChainReport = {
   chain: string;
   from_block: string;
@@ -57,7 +57,7 @@ export async function buildReport(
   });
 }
 
-/** Adds the verdicts per offer and of the whole. */
+/** Adds the verdict on each offer and on the whole report. */
 export function finishReport({
   slugs,
   ...report
@@ -75,7 +75,10 @@ export function finishReport({
   };
 }
 
-/** Compares the fund's own counters, less what is in flight, with the rows. Withdrawals do not change the counters. */
+/**
+ * Compares the fund's own counters with the totals of the rows, leaving out transactions in flight.
+ * Withdrawals do not change the counters.
+ */
 export async function compareTotals(
   chain: EvmChain,
   { toBlock, inFlight }: ReconcilePlan,

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 import { SETTLEMENT_COLUMNS, type SettlementRow, type StoredRow, toSettlementRow } from './store.ts';
 
-/** A transaction as the database has it. `raws` are the signed bytes of its attempts. */
+/** A transaction as the database records it. `raws` are the signed bytes of its attempts. */
 export type BookedReceipt = {
   state: string;
   signer: string;
@@ -29,7 +29,7 @@ type StoredReceipt = {
   raws: string[] | null;
 };
 
-/** Returns rows of a cluster with their transactions, oldest first: all, or those in `ids`. */
+/** Returns rows of a cluster with their transactions, oldest first. If `ids` is given, only those rows. */
 export async function listSolanaRows(
   db: Db,
   chain: string,

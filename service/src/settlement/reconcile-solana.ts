@@ -17,8 +17,9 @@ type Kind = 'commit' | 'remit';
 const COMMITTED = new Set(['completed', 'remit_submitted', 'remitted', 'remit_failed']);
 
 /**
- * Compares every row of a cluster with its receipts, of every key that can sign for its fund, and with the signed bytes.
- * Vault balances are shown and never judged: the owner of a vault may withdraw.
+ * Compares every row of a cluster with its signed bytes, and with its receipts of every key that can sign for
+ * its fund. Vault balances are shown but never count as differences, because the owner of a vault may
+ * withdraw.
  */
 export async function buildSolanaReport(db: Db, chain: SolanaChain): Promise<ChainReport> {
   const { rows, slot, differences } = await compareReceipts(db, chain);
@@ -39,7 +40,10 @@ export async function buildSolanaReport(db: Db, chain: SolanaChain): Promise<Cha
 
 type ReceiptDifference = ReportedDifference & { offerIds: string[] };
 
-/** Compares every row with its receipts. The worker settles rows in the meantime, so a second look confirms differences. */
+/**
+ * Compares every row with its receipts. The worker may settle rows during the comparison, so rows with
+ * differences are compared a second time.
+ */
 export async function compareReceipts(
   db: Db,
   chain: SolanaChain,
@@ -59,7 +63,8 @@ async function findDifferences(
   if (rows.length === 0) return [];
   const slots = rows.flatMap(({ commit, remit }) => [commit?.slot ?? 0n, remit?.slot ?? 0n]);
   const { slot } = await readEpoch(chain);
-  // A node that lags behind our last settlement has not seen its receipt.
+  // Requires a node that has reached the slot of our last settlement, because a lagging node does not have
+  // its receipt yet.
   const minSlot = slots.reduce((highest, each) => (each > highest ? each : highest), slot);
   const signersOf = await readSigners(chain, rows);
   const candidates = rows.flatMap((row) =>
@@ -119,7 +124,7 @@ async function findProblem(row: BookedSolanaRow, isLanded: (kind: Kind) => boole
     ['remit', remit],
   ] as const) {
     if (transaction?.state === 'open') continue;
-    // A closed receipt has left the chain. Its signed bytes remain.
+    // A closed receipt is no longer on the chain, so only the signed bytes can be compared.
     if (recorded[kind] && !isLanded(kind) && transaction?.isClosed !== true)
       return `records a ${kind} that has no receipt on the chain`;
     if (!recorded[kind] && isLanded(kind)) return `records no ${kind}, but its receipt is on the chain`;
@@ -129,7 +134,10 @@ async function findProblem(row: BookedSolanaRow, isLanded: (kind: Kind) => boole
   return null;
 }
 
-/** Returns whether every signed version of a transaction settles exactly this row. Adopted ones have no bytes here. */
+/**
+ * Returns whether every signed version of a transaction settles exactly this row. Returns true for adopted
+ * transactions, whose signed bytes the database does not have.
+ */
 async function isSigned(row: BookedSolanaRow, kind: Kind, { signer, raws }: BookedReceipt): Promise<boolean> {
   for (const raw of raws) {
     try {

@@ -8,7 +8,7 @@ import { SETTLEMENT_COLUMNS, type StoredRow, toSettlementRow } from './store.ts'
 
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
-/** A row with what the database knows about its transactions. Fields of a missing transaction are null. */
+/** A row with the recorded facts about its transactions. Fields of a missing transaction are null. */
 export type BookedRow = EvmRow & {
   committed: boolean | null;
   commitId: string | null;
@@ -23,7 +23,7 @@ export type BookedRow = EvmRow & {
 
 export type FundOffers = { fund: Hex; offerIds: string[] };
 
-/** Returns every fund of a chain that offers or participations name, with the ids of their offers. */
+/** Returns every fund of a chain that occurs in an offer or a participation, with the ids of the offers. */
 export async function listFunds(db: Db, chain: string): Promise<FundOffers[]> {
   const { rows } = await sql<FundOffers>`
     select fund, array_agg(distinct offer_id::text) as "offerIds" from (
@@ -44,8 +44,8 @@ export async function listSlugs(db: Db, ids: readonly string[]): Promise<Map<str
 }
 
 /**
- * Returns the rows of these wallets (null: of all), and all rows with transactions from block `from` to block `to`,
- * oldest first.
+ * Returns the rows of these wallets (null = all wallets), and all rows with transactions from block `from` to
+ * block `to`. Oldest first.
  */
 export async function listBooked(
   db: Db,
@@ -137,7 +137,7 @@ export async function attachRefund(tx: Db, transactionId: string, ids: readonly 
     from unnest(${ids}::uuid[]) with ordinality as n (id, row) where p.id = n.id`.execute(tx);
 }
 
-/** What the rows of a fund and token add up to, and the slugs of their offers. */
+/** The totals of the rows of a fund and token, and the slugs of their offers. */
 export type BookedTotals = { fund: Hex; token: Hex; offers: string[]; totals: FundTotals };
 
 /** Adds up the commits and refunds that rows record up to block `to`. */

@@ -129,7 +129,8 @@ describe('reconciling', () => {
     const lost = await loseCommit(4, 8n * UNIT);
     const { db } = sale.app.ctx;
     const other = await sale.participate(sale.buyer(5), 2n * UNIT);
-    // The restored database knew neither the mempool nor the transaction, and signed again with its nonce.
+    // The restored database does not know the lost transaction, and the node hides the mempool, so the worker
+    // signs with the same nonce again.
     const { worker, round } = saleWorker(sale);
     const { chain } = worker.account;
     const hidden: typeof chain.rpc.request = (call) =>

@@ -6,8 +6,8 @@ import { COMMIT_FAILED, type RowOutcome } from './commit-outcome.ts';
 import { listCommittedFlags, listUncommitted } from './store.ts';
 
 /**
- * Returns whether the commits behind a refund are on the chain. Without them the fund would pay the refund out of the
- * user's other participations.
+ * Returns whether the commits of the rows to be refunded are on the chain. Without them, the fund would pay
+ * the refund out of the user's other participations.
  */
 export async function readRefundPrerequisite(db: Db, transactionId: string): Promise<PrerequisiteState> {
   const flags = await listCommittedFlags(db, transactionId);
@@ -16,9 +16,9 @@ export async function readRefundPrerequisite(db: Db, transactionId: string): Pro
 }
 
 /**
- * Settles refunds whose transaction was cancelled. If no commit has left the chain, a hold, a sanction or an
- * operator caused the cancellation: the refunds keep their status, and are due again once this transaction is too deep to
- * be undone and nothing stops them.
+ * Settles refunds whose transaction was cancelled. If the commits are still on the chain, a hold, a sanction
+ * or an operator caused the cancellation. The refunds then keep their status, and are due again once this
+ * transaction is too deep to be undone and nothing stops them.
  */
 export async function settleCancelledRefund(
   parts: Pick<Context, 'clock' | 'random' | 'log'>,
@@ -42,7 +42,7 @@ export async function settleRefund(
       { participation_ids: unbacked },
       'refunds were paid from other participations of the same users, because a reorganisation undid their commits',
     );
-  // The money has moved, so the row becomes `remitted` regardless of its status.
+  // The money has moved, so the row becomes `remitted` from any status.
   await changeStatus(parts, tx, {
     ids: succeeded,
     from: ['submitted', 'completed', 'failed', 'remit_submitted', 'remit_failed'],

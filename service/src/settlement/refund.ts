@@ -23,7 +23,10 @@ export async function remitNext(worker: SettlementWorker): Promise<number> {
   );
 }
 
-/** Assigns rows to their refund in the transaction that stores its signed bytes. Throws if they may no longer be sent. */
+/**
+ * Assigns rows to their refund transaction, in the database transaction that stores its signed bytes. Throws
+ * if the rows may no longer be refunded.
+ */
 export async function submitRefunds(
   ctx: WorkerParts['ctx'],
   tx: Db,

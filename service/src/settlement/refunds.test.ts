@@ -113,7 +113,8 @@ test('a refund is rejected unless the participation is completed', async () => {
   await saleWorker(sale).settle();
 });
 
-// A fund pays refunds from everything the user has committed.
+// A fund pays a refund from everything that the user has committed, so it could pay one whose commit was
+// undone.
 describe('a refund whose commit is undone by a reorganisation', () => {
   test.each([
     ['not sent', 1],
@@ -163,7 +164,8 @@ describe('a refund whose commit is undone by a reorganisation', () => {
     await requestRemit(sale.app.ctx, ids[1]);
     await settleOver(4);
     expect(await sale.statusOf(ids[1])).toBe('remit_submitted');
-    // Up to this point, the published bytes of the first refund could still pay it.
+    // Until now, the first refund transaction, whose bytes are public, could still have been mined and paid
+    // the refund.
     await sale.mine(64);
     await settleOver(1);
     expect(await sale.statusOf(ids[1])).toBe('remitted');
@@ -219,7 +221,8 @@ test('a refund waits until its commit has the refund depth of the chain', async 
   await expectDatabaseToMatchFund(sale);
 });
 
-// Must be the last test. The chain does not delay refunds and a node has kept the bytes, so nothing can stop the payment.
+// Must be the last test, because it leaves a refund that was wrongly paid: a node has kept the signed bytes,
+// and this chain does not delay refunds.
 test('a refund paid from another participation is logged as an error', async () => {
   await completeParticipation(sale.buyer(5), 40n * UNIT);
   const id = await completeParticipation(sale.buyer(5), 9n * UNIT);

@@ -13,7 +13,10 @@ export type ReplaceOptions = { nonce?: string; address?: string; 'dry-run'?: boo
 
 const WAIT_MS = 30_000;
 
-/** Prints which transaction would be replaced, asks, and has the node that holds its key's lease replace it. */
+/**
+ * Prints which transaction would be replaced, asks for confirmation, and requests the replacement from the
+ * node that holds the key's lease.
+ */
 export async function runReplace(
   config: Config,
   chain: EvmChain,

@@ -72,7 +72,7 @@ test('a cancelled commit returns to pending only once the cancellation is deep, 
   const attempts = await commitAttempts(sale, id);
   expect(attempts.map(isEmpty)).toEqual([false, true]);
   await expect(run('cancel', 'ethereum_sepolia', '--yes')).rejects.toThrow('empty transfer already');
-  // A cancelled transaction stays cancelled when its fees are raised.
+  // A cancelled transaction stays an empty transfer when its fees are raised.
   await runBesideWorker(round, 'bump', 'ethereum_sepolia', '--yes');
   expect((await commitAttempts(sale, id)).map(isEmpty)).toEqual([false, true, true]);
   await sale.mine(1);

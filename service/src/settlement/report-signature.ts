@@ -6,7 +6,10 @@ import { stableJson } from '../stable-json.ts';
 /** A document with an Ed25519 signature of its canonical JSON. Both strings are in base64. */
 export type SignedReport = { public_key: string; signature: string } & Record<string, unknown>;
 
-/** Signs a report. The key derives from `CAUSEWAY_SECRET`, so that no operator key is needed and none can sign for it. */
+/**
+ * Signs a report. The key derives from `CAUSEWAY_SECRET`, so signing needs no operator key, and no operator
+ * key can forge a report.
+ */
 export function signReport(sealing: Pick<Sealing, 'tags'>, report: object): SignedReport {
   const [seed] = sealing.tags('reconcile report', 'ed25519');
   if (seed === undefined) throw new Error('at least one secret is required');

@@ -30,7 +30,7 @@ test('a prepared row whose commit the database has lost does not fail for want o
   for (let i = 0; i < 3; i++) await round();
   expect(await sale.statusOf(id)).toBe('prepared');
   expect(await blockedCount(sale, 'foreign_nonce')).toBeGreaterThan(0);
-  // The next test begins with a database that knows all transactions.
+  // Restores the state in which the database knows all transactions, for the next test.
   await setStatus('failed');
   await sql`update operator_keys set next_nonce = next_nonce + 1, epoch = epoch + 1, seen_nonce = null`.execute(
     db,

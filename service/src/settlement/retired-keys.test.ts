@@ -39,7 +39,7 @@ test('a listed replaced key is followed to the end and sends nothing new', async
   sale.resumeMining();
   await expect.poll(() => sale.statusOf(String(open[0]?.id))).toBe('completed');
   const later = await sale.participate(sale.buyer(1), 5n * UNIT);
-  // The new key has no gas and no role, so the row would only move if the replaced key sent something.
+  // The new key has neither gas nor a role, so the row could move only if the replaced key signed something.
   await sleep(1_000);
   expect(await sale.statusOf(later.id)).toBe('pending');
   await settlement.stop();

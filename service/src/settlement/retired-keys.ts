@@ -10,8 +10,9 @@ import { createSolanaWorker } from './solana-driver.ts';
 import type { SettlementWorker } from './worker.ts';
 
 /**
- * Returns a worker per chain and replaced operator key that still has transactions to follow. Throws `ConfigError` if such
- * a key is not configured: nobody would resend its transactions or notice their outcome.
+ * Returns a worker per chain and replaced operator key that still has transactions to follow. Throws
+ * `ConfigError` if such a key is not configured: otherwise nothing would resend its transactions or record
+ * their outcome.
  */
 export async function listRetiredWorkers(
   ctx: Context,
@@ -37,8 +38,9 @@ export async function listRetiredWorkers(
 }
 
 /**
- * Returns a worker per cluster and replaced Solana key that has open transactions. Stored bytes can be resent and judged
- * without the key; those that expire are released to the current key, which looks for their receipts first.
+ * Returns a worker per cluster and replaced Solana key that has open transactions. Stored bytes can be resent
+ * and judged without the key. If all attempts of a transaction expire, the current key settles its row, after
+ * looking for a receipt of the replaced key.
  */
 export async function listRetiredSolanaWorkers(
   ctx: Context,

@@ -13,10 +13,15 @@ import { estimateGas, withGasMargin } from './estimate.ts';
 import type { EvmParts } from './evm-parts.ts';
 
 const BLOCKED_DELAY_SECONDS = 30;
-/** The alert outlasts the delay, so that it does not flicker between two attempts. */
+/**
+ * The alert stays raised this much longer than the delay, so that it does not flicker between two attempts.
+ */
 const ALERT_OVERLAP_SECONDS = 5;
 
-/** Sends the oldest revocation of an allow-list entry. Returns 1, or 0 if none is due. */
+/**
+ * Sends the oldest due revocation of an allow-list entry, or postpones it if it is blocked. Returns 0 if none
+ * is due, and 1 otherwise.
+ */
 export async function revokeNext(worker: EvmParts): Promise<number> {
   const { ctx, account } = worker;
   const next = await findNextRevocation(ctx.db, account.chain.name);

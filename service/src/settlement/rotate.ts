@@ -15,7 +15,7 @@ export type RotationPlan = {
   chain: string;
   to: string;
   balance: string;
-  /** Whether the key may settle with every fund and can pay for it. */
+  /** Whether the key has its role in every fund and can pay for transactions. */
   is_ready: boolean;
   funds: { fund: string; missing: string[] }[];
   /** The replaced keys with transactions that are not final. */
@@ -41,7 +41,10 @@ export async function planEvmRotation(db: Db, chain: EvmChain, to: Hex): Promise
   ]);
 }
 
-/** Plans the change to another operator key on a Solana cluster. The signers of a fund never change. */
+/**
+ * Plans the change to another operator key on a Solana cluster. On Solana, the signers of a fund never
+ * change.
+ */
 export async function planSolanaRotation(db: Db, chain: SolanaChain, to: string): Promise<RotationPlan> {
   const addresses = (await listFunds(db, chain.name)).map(({ fund }) => String(fund));
   const accounts = await readAccounts(chain, addresses, { commitment: 'finalized' });

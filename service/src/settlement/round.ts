@@ -18,7 +18,8 @@ export async function runRound(worker: SettlementWorker): Promise<Round> {
   let moved = 0;
   let isWaiting = false;
   const isHolder = await withAlerts(worker, async (lease) => {
-    // Follows first, so that a key that was used elsewhere is noticed before a row is found short of funds.
+    // Follows transactions first: if the key was used elsewhere, this must be noticed before a row fails for
+    // a missing allowance.
     const progress = await unlessBlocked(driver.follow(lease));
     const prepared = await checkPrepared(worker);
     moved += prepared.moved;
@@ -45,8 +46,8 @@ export async function followRetired(worker: SettlementWorker): Promise<Round> {
 }
 
 /**
- * Runs `work` under the lease and publishes the alerts that it raises. Returns false if another node holds the lease.
- * `Blocked` becomes an alert; any other error does too, and is rethrown.
+ * Runs `work` under the lease and publishes the alerts that it raises. Returns false if another node holds
+ * the lease. A `Blocked` error only becomes an alert. Any other error becomes an alert and is rethrown.
  */
 async function withAlerts(worker: SettlementWorker, work: (lease: Lease) => Promise<void>): Promise<boolean> {
   const { ctx, driver } = worker;
@@ -87,8 +88,8 @@ function unlessBlocked<T>(work: Promise<T>): Promise<T | Blocked> {
 type Step = (worker: SettlementWorker) => Promise<number>;
 
 /**
- * Takes steps of each kind in turn until the budget is used up or none has anything left to do, so that no kind starves
- * another. A blocked step does not stop the others. Returns how many rows moved.
+ * Runs the steps in turn, so that no kind of step starves another, until the budget is used up or no step has
+ * anything left to do. A blocked step does not stop the others. Returns how many rows changed.
  */
 async function takeSteps(worker: SettlementWorker, steps: readonly Step[], budget: number): Promise<number> {
   const waiting = new Set(steps);

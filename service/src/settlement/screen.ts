@@ -13,8 +13,9 @@ import type { WorkerParts } from './worker.ts';
 const UNREADABLE_ROW_DELAY_SECONDS = 15;
 
 /**
- * Returns the rows that may be sent. Freezes rows under a hold or a sanction, fails rows whose user lost a requirement or
- * the proof of the wallet, and postpones rows that could not be checked.
+ * Returns the rows that may be sent. Freezes rows whose user is on hold or whose wallet is sanctioned, fails
+ * rows whose user lost a requirement or the proof of the wallet, and postpones rows that could not be
+ * checked.
  */
 export async function screenRows(
   { ctx }: WorkerParts,

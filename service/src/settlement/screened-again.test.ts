@@ -36,7 +36,7 @@ const callsOf = async (id: string) => {
   );
 };
 
-/** Sends a commit that stays unmined because blocks ask for higher fees. */
+/** Sends a commit that stays unmined because its fees are too low for the next blocks. */
 async function stuckCommit(worker: ReturnType<typeof bumping>, buyer: number): Promise<string> {
   const { id } = await sale.participate(sale.buyer(buyer), 2n * UNIT);
   sale.pauseMining();
@@ -109,7 +109,8 @@ describe('a fee bump', () => {
   test('counts once if the original is mined instead of the empty transfer', async () => {
     const worker = bumping();
     const id = await stuckCommit(worker, 3);
-    // The hold is found while the replacement is signed, and the node keeps the original.
+    // The hold makes the worker sign an empty transfer instead, but the nodes cannot be reached and keep the
+    // original.
     await holdUser(sale.app.ctx, USER, 'a reason');
     const { chain } = worker.worker.account;
     const requestAll: typeof chain.rpc.requestAll = async () => {

@@ -147,7 +147,8 @@ describe('reorganisations', () => {
     },
   );
 
-  // Otherwise a block of the new branch would vouch for blocks of the old branch below it.
+  // Otherwise the worker could take blocks of the old branch for confirmed, because a block of the new branch
+  // is above them.
   test('during a round are noticed before the round records an outcome', async () => {
     const { worker, round } = saleWorker(sale);
     const { id } = await sale.participate(sale.buyer(3), 12n * UNIT);

@@ -60,7 +60,10 @@ export async function startSettlement(
   };
 }
 
-/** Returns the chains without an operator key. A replaced key sends nothing new, so its worker does not count. */
+/**
+ * Returns the chains without an operator key. Chains that have only a replaced key count too, because
+ * replaced keys sign nothing new.
+ */
 function listUnserved({ chains, operator, solanaOperator }: Context): string[] {
   const unserved = [
     ...(operator === null ? chains.all() : []),
@@ -69,7 +72,9 @@ function listUnserved({ chains, operator, solanaOperator }: Context): string[] {
   return unserved.map(({ name }) => name);
 }
 
-/** Raises an alert for chains without an operator key: participations would be accepted and never settled. */
+/**
+ * Raises an alert for chains without an operator key: there, participations are accepted but never settled.
+ */
 async function reportMissingKeys(
   ctx: Context,
   gauges: AlertGauges,
@@ -150,7 +155,8 @@ function startLoop(worker: SettlementWorker, runRound: (worker: SettlementWorker
       } catch (err) {
         failures++;
         ctx.log.warn({ err, chain }, 'settlement round failed');
-        // New work does not fix the failure, so notifications received during the round do not shorten the delay.
+        // Notifications that arrived during the round do not shorten the delay, because new work does not fix
+        // the failure.
         woken = false;
       }
       await delay(delayMs);

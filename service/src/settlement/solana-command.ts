@@ -151,7 +151,8 @@ async function sendFund(
     initializeMultisig(fund, 1, signers),
   ];
   const message = encodeMessage({ feePayer: keyOf(address), blockhash: keyOf(hash), instructions });
-  // An operator asked for exactly this transaction; it moves only the rent of the new account.
+  // Needs no policy check: an operator asked for exactly this transaction, and it moves only the rent of the
+  // new account.
   await sendTransaction(chain, await signTransaction(message, () => undefined));
   return lastValidHeight;
 }

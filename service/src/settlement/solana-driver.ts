@@ -26,7 +26,10 @@ const MAX_UNMINED_TRANSACTIONS = 400;
 const WATCH_INTERVAL_MS = 1_000;
 const CAPPED_PRICE_ALERT_SECONDS = 60;
 
-/** Creates the worker that settles on a Solana cluster. Without a signer it only follows what `address` has sent. */
+/**
+ * Creates the worker that settles on a Solana cluster. Without a signer, the worker only follows the
+ * transactions that `address` has sent.
+ */
 export function createSolanaWorker(
   ctx: Context,
   chain: SolanaChain,
@@ -60,11 +63,12 @@ function createSolanaDriver(parts: SolanaParts, watch: WatchState): SettlementDr
     transactionsPerStep: Math.max(MAX_COMMIT_ROWS, MAX_REFUND_ROWS),
     reader: () => solanaApprovalReader(account.chain),
     readers: () => providerViews(account.chain).map(solanaApprovalReader),
-    // Slots are shorter than a round, so there is nothing to gain from waiting for the next one.
+    // Slots are shorter than a round, so waiting for a new head would gain nothing.
     head: () => null,
     reset: () => {
       heartbeat.at = null;
-      // Another node may sign meanwhile, so the wait for what was signed begins again.
+      // Another node may sign in the meantime, so the wait until all signed transactions have expired must
+      // start again.
       parts.expiries.clear();
     },
     follow: async (lease) => {

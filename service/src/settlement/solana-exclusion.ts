@@ -4,11 +4,14 @@ import type { SolanaParts } from './solana-parts.ts';
 import type { SettlementRow } from './store.ts';
 
 /**
- * How long expiries are kept. Rows that are still short are checked again within seconds; the others were settled or ended
- * in another way. A row whose expiry was forgotten only waits for another one.
+ * For how many blocks the expiry of a row is kept. Rows that are still short of funds are checked again
+ * within seconds, so older entries belong to rows that have settled or failed. A row whose entry was deleted
+ * too early only waits longer.
  */
 const KEPT_BLOCKS = 3_000n;
-/** How many blocks a node may lag behind and still be queried. */
+/**
+ * Added to the expiry, because the blockhash may come from a node that lags behind by up to this many blocks.
+ */
 const MAX_LAG_BLOCKS = 50n;
 
 /**
@@ -31,7 +34,9 @@ export async function isCommitExcluded(parts: SolanaParts, row: SettlementRow): 
   return true;
 }
 
-/** Remembers the height after which nothing can commit a row, and forgets those of rows that nothing asks for any more. */
+/**
+ * Stores the block height after which no transaction signed so far can commit the row. Deletes old entries.
+ */
 export function rememberExpiry(expiries: Map<string, bigint>, id: string, height: bigint): void {
   for (const [each, expiry] of expiries) if (expiry + KEPT_BLOCKS < height) expiries.delete(each);
   expiries.set(id, height);

@@ -74,7 +74,7 @@ describe('an approval that a rollback takes', () => {
     const { chain } = sale.solana;
     const source = associatedAccount(buyer.address, MINT);
     const approval = approveChecked(source, MINT, FUND, buyer.address, AMOUNT);
-    // Uses an older blockhash, which survives the rollback.
+    // Uses an older blockhash, which is still valid after the rollback.
     const raw = signTransaction(chain.timeline.blockhash(chain.slots().confirmed - 3), buyer, [approval]);
     chain.submit(parseTransaction(raw));
     sale.mine(1);

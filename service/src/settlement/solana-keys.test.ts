@@ -25,7 +25,10 @@ const CHAIN = 'solana_devnet';
 const operator = localSolanaSigner(solanaRoles.operator.seed);
 const standby = localSolanaSigner(solanaRoles.standby.seed);
 
-/** Lets as many slots pass as signed transactions need to expire, while nodes with this key are running. */
+/**
+ * Mines enough slots for signed transactions to expire, and runs a round with this key several times in
+ * between.
+ */
 async function waitOut(signer: SolanaSigner): Promise<void> {
   for (let i = 0; i < 4; i++) {
     sale.mine(100);
@@ -47,7 +50,7 @@ const attemptsOf = async (id: string) =>
     .where('p.id', '=', id)
     .execute();
 
-/** Creates a worker that signs another attempt in every round in which no node knows one. */
+/** Creates a worker that signs another attempt in every round, unless a node knows an earlier attempt. */
 const renewing = (signer = operator) => solanaWorker(sale, { signer, timings: { renewSeconds: -1 } });
 
 describe('one row', () => {
@@ -88,7 +91,8 @@ describe('one row', () => {
     sale.land(buyer, [theft(sale, buyer.address, key.address), memo(id)], [key]);
     sale.mine(FINALITY_SLOTS + 1);
 
-    // A worker of a replaced key only follows, and leaves the funds to the current one.
+    // The worker of a replaced key only follows transactions. Watching the funds is left to the current key's
+    // worker.
     const parts = { address: operator.address, signer: null };
     const retired = createSolanaWorker(
       sale.app.ctx,
@@ -139,14 +143,14 @@ test('a cluster without a key raises an alert, even if a replaced key is still f
   const raised = async (reason: string) =>
     new RegExp(`waiting\\{chain="${CHAIN}",reason="${reason}"\\} [1-9]`).test(await registry.metrics());
   expect(await raised('operator_key_missing')).toBe(true);
-  // The worker of the replaced key reports its own alerts beside it.
+  // The worker of the replaced key raises its own alerts in addition.
   for (const node of sale.solana.nodes) node.fault.set('down');
   await expect.poll(() => raised('unreachable'), { timeout: 15_000 }).toBe(true);
   expect(await raised('operator_key_missing')).toBe(true);
   await settlement.stop();
   for (const node of sale.solana.nodes) node.fault.set('none');
   sale.setFaults({ sending: 'now' });
-  // The circuit breaker lets requests through again a moment after the nodes have recovered.
+  // The circuit breaker lets requests through again only some time after the nodes have recovered.
   const settles = () =>
     renewing()
       .settle()
@@ -200,7 +204,7 @@ describe('a key', () => {
     await solanaWorker(sale, { signer: standby }).settle();
     await waitOut(standby);
     expect(await sale.statusOf(id)).not.toBe('pending');
-    // Back to the first key, with the database as it was before the standby key did anything.
+    // Returns to the first key, with the database as it was before the standby key was used.
     const { commit_id } = await db
       .selectFrom('participations')
       .select('commit_id')

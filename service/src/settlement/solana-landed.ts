@@ -16,9 +16,10 @@ import { assignRefund, postponeRows, type SettlementRow } from './store.ts';
 const DISPUTED_ROW_DELAY_SECONDS = 15;
 
 /**
- * Returns the rows that no key of their fund has settled in this direction, and records the others as settled. Receipts
- * are looked up for every key that can sign for the fund: this database may have been restored, and the key may be new.
- * Large rows whose receipt only one provider shows are neither returned nor recorded: they wait.
+ * Returns the rows that no key of their fund has settled in this direction, and records the others as
+ * settled. Looks up the receipts of every key that can sign for the fund, because this database may have been
+ * restored and the current key may be new. If only one provider shows the receipt of a large row, the row is
+ * neither returned nor recorded, but waits.
  */
 export async function skipLanded(
   parts: SolanaParts,
@@ -45,7 +46,7 @@ export async function skipLanded(
   return rows.filter((row) => !landed.some((each) => each.row === row));
 }
 
-/** Returns those whose receipt is finalized. */
+/** Returns the entries whose receipt exists and is finalized. */
 async function filterLanded<R extends { signer: string; receipt: string }>(
   chain: SolanaChain,
   receipts: readonly R[],

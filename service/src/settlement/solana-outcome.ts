@@ -22,7 +22,8 @@ export function createReceiptHandlers(parts: SolanaParts): ReceiptHandlers {
       const outcome = { succeeded, failed: [], reason: null };
       await (kind === 'commit' ? settleCommit : settleRefund)(ctx, tx, outcome);
     },
-    // The row is judged again from the start: it fails if its funds are gone, waits if it is frozen, or is signed anew.
+    // The row starts again from `pending`: it fails if its funds are gone, waits if it is frozen, and is
+    // signed again otherwise.
     release: async (tx, { id, kind, attempts }) => {
       const ids = (await listRowsOf(tx, kind, id)).map((row) => row.id);
       // Any transaction that this database has lost was signed earlier, and so expires no later than this one.

@@ -9,7 +9,10 @@ import { rememberExpiry } from './solana-exclusion.ts';
 
 const sale = useSolanaSale();
 
-/** Signs as the operator does, and records how many signatures are in progress at once, in all and by source account. */
+/**
+ * Signs with the operator's key, and records how many signatures are in progress at the same time, in total
+ * and per source account.
+ */
 function countingSigner(sources: readonly string[]) {
   const own = localSolanaSigner(solanaRoles.operator.seed);
   const running: string[] = [];

@@ -8,13 +8,16 @@ import type { SolanaAccount } from '../operator/solana-account.ts';
 import type { SettlementRow } from './store.ts';
 import type { WorkerParts } from './worker.ts';
 
-/** The parts of a worker that know about receipts and slots. */
+/** The parts of a worker that are specific to Solana. */
 export type SolanaParts = WorkerParts & {
   account: SolanaAccount;
   timings: ReceiptTimings;
-  /** Returns whether a transaction that is not ours names this participation. */
+  /** Returns whether a foreign transaction names this participation in its memo. */
   isForeign(id: string): boolean;
-  /** The heights after which nothing can commit a row that was found short, by participation. */
+  /**
+   * For each participation that was found short of funds: the block height after which no transaction signed
+   * before can commit it.
+   */
   expiries: Map<string, bigint>;
 };
 
@@ -31,8 +34,8 @@ export function orderOf(kind: 'commit' | 'remit', row: SettlementRow): ReceiptOr
 }
 
 /**
- * Reads the keys that can move what users approve for a fund. They never change. Throws `Blocked` if the fund is not a
- * multisig.
+ * Reads the keys that can move the tokens that users approve for a fund. These keys never change. Throws
+ * `Blocked` if the fund is not a multisig.
  */
 function readMultisigOf({ account: { chain } }: SolanaParts, fund: string): Promise<Multisig> {
   return chain.memoize(`fund ${fund}`, async () => {
@@ -44,7 +47,10 @@ function readMultisigOf({ account: { chain } }: SolanaParts, fund: string): Prom
   });
 }
 
-/** Returns the keys whose receipts may show a settlement by the fund. An unusable fund must not hold up the others. */
+/**
+ * Returns the keys whose receipts may show a settlement by the fund. Does not throw if the fund is unusable,
+ * because that must not block other funds.
+ */
 export async function listReceiptSigners(parts: SolanaParts, fund: string): Promise<readonly string[]> {
   try {
     return (await readMultisigOf(parts, fund)).signers;
@@ -54,7 +60,7 @@ export async function listReceiptSigners(parts: SolanaParts, fund: string): Prom
   }
 }
 
-/** Reads a fund that is about to be used. Throws `Blocked` if our key is not enough to sign for it. */
+/** Reads a fund that is about to be used. Throws `Blocked` if our key cannot sign for it alone. */
 export async function readFund(parts: SolanaParts, fund: string): Promise<Multisig> {
   const { key } = parts.account;
   const multisig = await readMultisigOf(parts, fund);

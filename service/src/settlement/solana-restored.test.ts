@@ -12,8 +12,8 @@ import {
 } from '../../test/support/solana-sale.ts';
 import { associatedAccount } from '../chain/solana/addresses.ts';
 
-// A database that was restored from before a commit does not know what was sent. It must neither send it twice nor fail a
-// row whose money moves.
+// After a restore to a time before a commit, the database does not know the commit. It must neither send the
+// commit again nor fail the row, whose money moves.
 const sale = useSolanaSale();
 
 const settle = () => solanaWorker(sale).settle();
@@ -26,7 +26,7 @@ test('a restored row waits while its commit is on the chain and not final, and c
   await settle();
   sale.mine(2);
   await restore();
-  // The allowance is used up, by a commit that this database does not know.
+  // A commit that this database does not know has used up the allowance.
   await settle();
   expect(await sale.statusOf(id)).toBe('pending');
   sale.mine(FINALITY_SLOTS + 1);

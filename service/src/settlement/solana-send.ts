@@ -13,15 +13,16 @@ import { skipLanded } from './solana-landed.ts';
 import { orderOf, readFund, type SolanaParts } from './solana-parts.ts';
 import { postponeRows, type SettlementRow } from './store.ts';
 
-/** Each needs a database connection for a moment, and the nodes limit calls. */
+/** Limited because every send briefly needs a database connection, and nodes limit the rate of calls. */
 const MAX_CONCURRENT_SENDS = 4;
 const FAILING_ROW_DELAY_SECONDS = 15;
 const BLOCKED_REFUND_DELAY_SECONDS = 15;
 const FOREIGN_ROW_DELAY_SECONDS = 30;
 
 /**
- * Commits each row in its own transaction, because a batch would fail as a whole, and several at a time, because each waits
- * for six calls. Returns how many rows changed. If a row cannot be sent, the error is thrown once no other is in progress.
+ * Commits each row in its own transaction, because a batch would fail as a whole. Sends several rows at a
+ * time, because each waits for six calls to nodes. Returns how many rows changed. If a row cannot be sent,
+ * throws the error after the other rows have been sent.
  */
 export async function sendCommits(parts: SolanaParts, rows: readonly SettlementRow[]): Promise<number> {
   const { ctx } = parts;
@@ -101,14 +102,17 @@ async function readTokenAccounts(
   return found.map(readTokenAccount);
 }
 
-/** Returns why the wallet's associated account cannot receive the refund; a missing one is created. */
+/**
+ * Returns why the wallet's associated account cannot receive the refund; null if it can. A missing account is
+ * not a problem: the refund creates it.
+ */
 function findRefundFault({ user, token }: SettlementRow, account: TokenAccount | null): string | null {
   if (account === null) return null;
   if (account.owner !== user || account.mint !== token) return 'refund_account_reowned';
   return account.isFrozen ? 'refund_account_frozen' : null;
 }
 
-/** Returns why the vault cannot pay the refund now. */
+/** Returns why the vault cannot pay the refund now, or null if it can. */
 function findVaultBlock(
   { fund, amount }: SettlementRow,
   vault: TokenAccount | null,
@@ -124,7 +128,10 @@ function findVaultBlock(
   };
 }
 
-/** Sends one row. Postpones it if the transaction would fail or must not be signed: the next step reads its accounts again. */
+/**
+ * Sends one row. Postpones it if the transaction would fail or must not be signed: a later step reads its
+ * accounts again.
+ */
 async function sendRow(
   parts: SolanaParts,
   kind: 'commit' | 'remit',

@@ -25,7 +25,7 @@ const AMOUNT = 7n * UNIT;
 
 type Investment = { buyer: SolanaKey; id: string };
 
-/** Creates participations whose allowances would pay for many pulls each. */
+/** Creates participations whose allowances would cover many payments each. */
 async function createInvestments(sale: SolanaSale): Promise<Investment[]> {
   const investments: Investment[] = [];
   for (let i = 0; i < ROWS; i++) {
@@ -36,7 +36,7 @@ async function createInvestments(sale: SolanaSale): Promise<Investment[]> {
   return investments;
 }
 
-/** A key whose process dies after it has signed, before anything is stored. */
+/** Returns a signer that crashes after it has signed, before anything is stored. */
 function crashingSigner() {
   const signer = localSolanaSigner(OPERATOR.seed);
   const signTransaction: typeof signer.signTransaction = async (...args) => {
@@ -46,7 +46,7 @@ function crashingSigner() {
   return { ...signer, signTransaction };
 }
 
-/** Runs a round of one installation, and lets the chain and its nodes do something bad. */
+/** Runs a round of one installation, with random faults of the chain and its nodes. */
 async function disturb(
   sales: readonly SolanaSale[],
   solana: TestSolana,

@@ -5,8 +5,8 @@ import type { Db } from '../db/pool.ts';
 import { listVaults } from './vault-store.ts';
 
 /**
- * `settled`: what participations have paid in, less their refunds. `moved`: what anyone else, its owner or a thief, has
- * moved in or out.
+ * `settled`: the amount that participations have paid in, less their refunds. `moved`: the net amount moved
+ * in or out by anyone else, for example the vault's owner or a thief.
  */
 export type VaultBalance = { vault: string; balance: bigint; settled: bigint; moved: bigint };
 

@@ -9,7 +9,7 @@ import { compareVaults } from './solana-vaults.ts';
 export type WatchState = {
   checkedAt: number | null;
   vaultsComparedAt: number | null;
-  /** Participations that wait because a foreign transaction names them. */
+  /** Ids of participations that wait because a foreign transaction names them. */
   foreignIds: ReadonlySet<string>;
   /** By signer. */
   backlogs: Map<string, Backlog>;
@@ -24,8 +24,8 @@ export function createWatchState(): WatchState {
 }
 
 /**
- * Looks, once a minute, for transactions of the funds' keys that this service did not send, and raises an alert.
- * Settlement does not depend on it: failed reads are logged and retried later.
+ * Looks, once a minute, for transactions of the funds' keys that this service did not send, and raises an
+ * alert. If the search fails, this is logged, and settlement continues.
  */
 export async function watchFunds(parts: SolanaParts, state: WatchState): Promise<void> {
   const { ctx, account, alerts } = parts;
@@ -45,7 +45,7 @@ export async function watchFunds(parts: SolanaParts, state: WatchState): Promise
   alerts.raise('foreign_transaction', message, ALERT_SECONDS);
 }
 
-/** Returns whether every transaction of every signer was looked at. */
+/** Returns whether every transaction of every signer has been checked. */
 async function watchSigners({ ctx, account }: SolanaParts, { backlogs }: WatchState): Promise<boolean> {
   const { chain } = account;
   const funds = (await listFunds(ctx.db, chain.name)).map(({ fund }) => String(fund));
@@ -61,8 +61,8 @@ async function watchSigners({ ctx, account }: SolanaParts, { backlogs }: WatchSt
 }
 
 /**
- * Logs once a day how much was moved into or out of each vault other than by commits and refunds, for operators to
- * explain.
+ * Logs once a day how much was moved into or out of each vault other than by commits and refunds. Operators
+ * should be able to explain these amounts.
  */
 async function reportVaults({ ctx, account: { chain } }: SolanaParts, state: WatchState): Promise<void> {
   const now = performance.now();

@@ -34,7 +34,7 @@ const OPERATOR = solanaRoles.operator.address;
 
 const receiptOf = (id: string, kind: 'commit' | 'remit' = 'commit') => receiptAddress(OPERATOR, id, kind);
 
-/** Settles what is in progress and lets it become final. */
+/** Settles everything that is in progress and lets it become final. */
 async function complete(): Promise<void> {
   await solanaWorker(sale).settle();
   sale.mine(FINALITY_SLOTS + 1);
@@ -126,7 +126,7 @@ describe('a commit', () => {
   test('is not repeated by a database that was restored from before it, nor by the standby key', async () => {
     const buyer = await sale.buyer('restored');
     const id = await sale.participate(buyer, 20n * UNIT);
-    // The allowance covers a second pull.
+    // The allowance would cover a second commit.
     sale.approve(buyer, 500n * UNIT);
     const restore = await backUpRow(sale, id);
     await complete();
@@ -238,7 +238,7 @@ describe('keys', () => {
     setTokenAccount(sale.solana, thief, solanaKey('thief').address, 0n);
     const source = associatedAccount(buyer.address, MINT);
     const transfer = { source, mint: MINT, destination: thief, authority: FUND, amount: UNIT, decimals: 6 };
-    // The standby key stays without lamports, so that the operator does not have to wait for it.
+    // The buyer pays the fee, so that the standby key needs no lamports.
     sale.land(
       buyer,
       [transferChecked({ ...transfer, signers: [standby.address] }), memo(id)],

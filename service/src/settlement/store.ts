@@ -17,9 +17,12 @@ export type SettlementRow = {
   token: string;
   amount: bigint;
   approvalHash: string;
-  /** The token account that was approved, on chains where a wallet has several; null otherwise, or while unknown. */
+  /**
+   * The token account that was approved, on chains where a wallet has several; null on other chains, or while
+   * it is unknown.
+   */
   source: string | null;
-  /** The token account that commits pay into, on chains where the fund itself holds no tokens. */
+  /** The token account that commits pay into, on chains where the fund itself cannot hold tokens. */
   vault: string | null;
   decimals: number;
   preparedAt: string;
@@ -114,8 +117,8 @@ const IS_NOT_PAUSED = sql`not exists (
   select from settlement_pauses s where s.subject in ('*', p.chain, p.offer_id::text))`;
 
 /**
- * Locks the rows and returns whether any of them is frozen or paused. Keeps new pauses waiting until the transaction ends,
- * so that nothing is stored for a paused subject once its pause is confirmed.
+ * Locks the rows and returns whether any of them is frozen or paused. New pauses wait until the transaction
+ * ends: once a pause is confirmed, no transaction is stored for the paused chain or offer any more.
  */
 export async function lockStopped(tx: Db, ids: readonly string[]): Promise<boolean> {
   await sql`lock table settlement_pauses in share mode`.execute(tx);
@@ -125,7 +128,7 @@ export async function lockStopped(tx: Db, ids: readonly string[]): Promise<boole
   return rows.some(({ is_stopped }) => is_stopped);
 }
 
-/** Returns the oldest due pending rows of the fund whose first row has waited longest. */
+/** Returns due pending rows of one fund, oldest first. Chooses the fund with the oldest due row. */
 export async function listPending(db: Db, chain: string, limit: number): Promise<SettlementRow[]> {
   const isDue = sql`p.chain = ${chain} and p.status = 'pending' and p.check_at <= now() and p.frozen_reason is null
     and ${IS_NOT_PAUSED}`;
@@ -138,8 +141,8 @@ export async function listPending(db: Db, chain: string, limit: number): Promise
 }
 
 /**
- * Returns pending rows that were prepared, and resumed after a freeze, longer ago than their offer allows. Frozen rows wait
- * for an operator and do not expire.
+ * Returns pending rows that are older than their offer allows, counted from when they were prepared or last
+ * resumed after a freeze. Frozen rows wait for an operator and do not expire.
  */
 export async function listExpired(
   db: Db,
@@ -156,7 +159,7 @@ export async function listExpired(
   return rows.map(toSettlementRow);
 }
 
-/** Returns what commits in progress will take, by wallet and token. */
+/** Returns the amounts that commits in progress will take, per wallet and token. */
 export async function listSubmittedAmounts(
   db: Db,
   chain: string,
@@ -180,12 +183,16 @@ export async function postponeRows(db: Db, ids: readonly string[], seconds: numb
     where id = any(${ids}::uuid[])`.execute(db);
 }
 
-/** The blocks below which commits can be refunded and failed refunds can be resent. Final transactions always can. */
+/**
+ * Commits below block `committedBelow` can be refunded. Refunds that failed below block `releasedBelow` can
+ * be sent again. For transactions in state `final`, the block does not matter.
+ */
 export type RefundableBlocks = { committedBelow: bigint; releasedBelow: bigint };
 
 /**
- * Returns unsent refunds of one fund, option and token whose commit is below block `committedBelow`. A refund that an
- * earlier transaction failed to pay is due again once that transaction is below `releasedBelow` and cannot come back.
+ * Returns unsent refunds of one fund, option and token whose commit is below block `committedBelow`. A refund
+ * that an earlier transaction failed to pay is due again once that transaction is below block
+ * `releasedBelow`, where it can no longer be undone.
  */
 export async function listToRemit(
   db: Db,
@@ -241,14 +248,14 @@ export async function markCommitted(
   await sql`update participations set committed = ${committed} where id = any(${ids}::uuid[])`.execute(tx);
 }
 
-/** Returns those of the rows that are known not to be committed. */
+/** Returns the ids of the rows that are known not to be committed. */
 export async function listUncommitted(tx: Db, ids: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select id from participations where id = any(${ids}::uuid[]) and not committed`.execute(tx);
   return rows.map(({ id }) => id);
 }
 
-/** Returns those of the rows whose refund is not in an open transaction. */
+/** Returns the ids of the rows whose refund is not in an open transaction. */
 export async function listWithoutOpenRefund(tx: Db, ids: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select p.id from participations p where p.id = any(${ids}::uuid[]) and not exists (
@@ -263,7 +270,7 @@ export async function listCommittedFlags(db: Db, transactionId: string): Promise
   return rows.map(({ committed }) => committed);
 }
 
-/** Assigns refunds to a transaction in the order of `ids`. Returns how many were still to be sent. */
+/** Assigns refunds to a transaction in the order of `ids`. Returns how many of them were still to be sent. */
 export async function assignRefund(tx: Db, transactionId: string, ids: readonly string[]): Promise<number> {
   const { numAffectedRows } = await sql`
     update participations p set remit_id = ${transactionId}, remit_row = n.row - 1

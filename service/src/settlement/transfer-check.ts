@@ -7,13 +7,14 @@ import { changeStatus } from '../participations/status.ts';
 import type { Alerts } from './alerts.ts';
 import type { EvmRow } from './evm-parts.ts';
 
-/** How long the alert about a difference stays raised. The log and the row keep it. */
+/** How long the alert about a difference stays raised. The log and the row record it permanently. */
 const ALERT_SECONDS = 3_600;
 
 /**
- * Compares what the token says it has moved with what the fund says it has committed. Third-party funds credit the
- * requested amount even for tokens that charge a fee. If the amounts differ, completes the row with a reason that says
- * so, and raises an alert: the fund owes more than it holds.
+ * Compares the amounts that the token reports as transferred with those that the fund reports as committed.
+ * They can differ, because third-party funds credit the requested amount even if the token charges a fee. If
+ * so, completes the row with a reason that says so, and raises an alert, because the fund owes more than it
+ * holds.
  */
 export async function noteDifferences(
   { ctx, alerts }: { ctx: Pick<Context, 'clock' | 'random' | 'log'>; alerts: Alerts },

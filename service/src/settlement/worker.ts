@@ -8,14 +8,14 @@ import type { SettlementDriver } from './driver.ts';
 export type WorkerParts = {
   ctx: Context;
   alerts: Alerts;
-  /** Returns the lease of the current round. Throws `LeaseLost` if there is none. */
+  /** Returns the lease of the current round. Throws `LeaseLost` if the node does not hold it. */
   lease(): Lease;
 };
 
 /** The settlement of one chain. Only the node that holds the lease does any work. */
 export type SettlementWorker = WorkerParts & {
   driver: SettlementDriver;
-  /** The head at which all prepared rows were last due. */
+  /** The head of the chain when all prepared rows were last made due. */
   prepared: { head: string | null };
   setLease(lease: Lease | null): void;
   /** Releases the lease when the process stops. */

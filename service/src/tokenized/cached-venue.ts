@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { IndicativeQuote, Order, Venue } from './provider.ts';
 
-/** A venue that answers synchronously from its cache where it can. */
+/** A venue whose methods return synchronously if the answer is cached. */
 export type CachedVenue = Omit<Venue, 'quote' | 'decimals'> & {
   quote(order: Order): IndicativeQuote | Promise<IndicativeQuote>;
   decimals(symbol: string): number | Promise<number>;
