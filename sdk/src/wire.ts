@@ -39,7 +39,7 @@ export type Check = {
   code: 'identity_verification' | 'kyc_approved' | 'accreditation' | 'external_wallet' | 'whitelisted_wallet' | 'document' | 'jurisdiction' | 'account' | 'sanctions' | 'country_policy' | 'offer_window' | 'supply' | 'wallet_proof' | 'allow_list';
   requirement_id: string | null;
   status: 'passed' | 'waiting' | 'action_needed' | 'rejected';
-  /** For the user. Has no personal data and no reason of a restriction. */
+  /** A message for the user. It contains no personal data and never the reason for a restriction. */
   message: string;
   until: string | null;
   next: CheckNext | null;
@@ -825,7 +825,7 @@ export type Operations = {
   getEligibility: {
     query: {
       chain?: Chain | undefined;
-      /** Default: any proven wallet counts. */
+      /** The wallet to check. Default: any proven wallet. */
       wallet_address?: string | undefined;
     };
     reply: Eligibility;

@@ -17,7 +17,7 @@ import type { Sealing } from './sealing.ts';
 import type { Signal } from './signal.ts';
 
 /**
- * The part of `Context` that features are built from. It does not depend on any feature, so a feature's own type can
+ * The part of `Context` that features are built from. It does not depend on any feature, so the type of a feature can
  * depend on it.
  */
 export type Kernel = {
@@ -53,6 +53,6 @@ export type Kernel = {
   eventsAppended: Signal;
   /** The id of the API request that is being handled. Null outside of requests and for public routes. */
   requestId: string | null;
-  /** The partner that sent this request. Events of other partners do not name the request. */
+  /** The partner that sent this request. An event for another partner does not name the request. */
   requestPartnerId: string | null;
 };

@@ -169,7 +169,10 @@ function isUsageError(error: unknown): error is Error {
   return error instanceof UsageError || code?.startsWith('ERR_PARSE_ARGS') === true;
 }
 
-/** Returns the settings of a command. The audit log names the command by its words and ids, without option values. */
+/**
+ * Returns the settings of a command. The audit log records the command's words, option names and ids, but no option
+ * values.
+ */
 function commandConfig(): Config {
   const isPlain = (arg: string, index: number) => index < 2 || /^(--?[a-z-]+|[0-9a-f-]{36})$/.test(arg);
   const shown = argv.map((arg, index) => (isPlain(arg, index) ? arg : '…'));

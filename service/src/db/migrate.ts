@@ -30,7 +30,7 @@ export async function migrate(pool: pg.Pool, folder: string = MIGRATIONS_FOLDER)
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
-    // A migration, and waiting for another node's, may take longer than any other statement.
+    // A migration may take longer than any other statement, and so may waiting for another node's migration.
     await client.query(
       'set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0',
     );
@@ -116,8 +116,8 @@ function findPending(migrations: Migration[], applied: Map<string, string>): Mig
 }
 
 /**
- * Tries again if a table is in use. Waiting for its lock without a limit would block all other queries of the table,
- * because they queue behind ours.
+ * Tries again if a table is in use. Waiting for the table's lock without a limit would block all other queries of the
+ * table, because they queue behind ours.
  */
 async function applyWithPatience(client: pg.PoolClient, migration: Migration): Promise<void> {
   for (let attempt = 1; ; attempt++) {

@@ -1,8 +1,8 @@
 import type { Listener } from './listen.ts';
 
 /**
- * A cache of database reads that notifications invalidate. While the listening connection is down, nothing is served
- * from it and every load reads the database.
+ * A cache of database reads that notifications invalidate. While the listening connection is down, the cache serves
+ * nothing and every load reads the database.
  */
 export type NotifiedCache<V> = {
   get(key: string): V | undefined;

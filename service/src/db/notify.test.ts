@@ -64,8 +64,8 @@ test('a transaction has succeeded even if its notification fails', async () => {
   expect(await arrived()).toEqual([]);
 });
 
-// NOTIFY in a writing transaction makes all commits wait for each other. Only these functions may: positions of events
-// are assigned in their own transaction, and a revocation or a changed offer is rare and must not be lost in a crash.
+// NOTIFY in a writing transaction makes all commits wait for each other. Only these functions may use it: the sequencer
+// assigns positions in a separate transaction, and revocations and changed offers are rare and must survive a crash.
 test('only revocations, changed offers and the sequencer notify inside a transaction', async () => {
   const { rows } = await sql<{ name: string; tables: string[] | null }>`
     select p.proname as name, array_agg(distinct t.tgrelid::regclass::text order by t.tgrelid::regclass::text)

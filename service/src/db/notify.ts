@@ -5,9 +5,9 @@ import type { Database } from './tables.ts';
 type NotifyingConnection = DatabaseConnection & { notifications?: Map<string, [string, string]> };
 
 /**
- * Notifies the listeners of a channel once the transaction has committed; outside a transaction, immediately. NOTIFY in
- * the transaction itself would make all commits wait for each other's write to disk. A crash between the commit and the
- * notification loses it, so every listener must poll too.
+ * Notifies the listeners of a channel once the transaction has committed, or immediately outside a transaction. NOTIFY
+ * in the transaction itself would make all commits wait for each other's write to disk. A crash between the commit and
+ * the notification loses the notification, so every listener must poll too.
  */
 export async function notifyAfterCommit(db: Kysely<Database>, channel: string, payload = ''): Promise<void> {
   await db.getExecutor().provideConnection(async (connection: NotifyingConnection) => {
@@ -38,7 +38,7 @@ function notifyingDriver(driver: Driver): Driver {
       const { notifications } = connection;
       if (notifications === undefined) return;
       delete connection.notifications;
-      // The change is committed and must not be reported as failed.
+      // The change is committed, so a failed notification must not be reported as a failed transaction.
       await notify(connection, [...notifications.values()]).catch(() => undefined);
     },
     rollbackTransaction: async (connection: NotifyingConnection) => {

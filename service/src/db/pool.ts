@@ -60,7 +60,7 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
     keepAlive: true,
     statement_timeout: statementTimeout,
     idle_in_transaction_session_timeout: 2 * statementTimeout,
-    // Normally the server cancels the statement first; this is for a server that stopped responding.
+    // Normally the server cancels the statement first. This timeout is for a server that has stopped responding.
     query_timeout: statementTimeout + 5_000,
     types: columnTypes,
     onConnect: prepareSession,
@@ -68,7 +68,8 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
   retryOnOtherHosts(pool, hosts);
   // Without this listener, losing an idle connection would end the process. The pool replaces the connection.
   pool.on('error', (error) => options.log?.(`database connection lost: ${error.message}`));
-  // Likewise for a connection lost between two statements of a transaction; the next statement reports the error.
+  // The same for a connection that is lost between two statements of a transaction. The next statement reports the
+  // error.
   pool.on('connect', (client) => void client.on('error', () => undefined));
   const queue = createFairQueue({
     concurrency: max,

@@ -1,4 +1,4 @@
-/** The tables of computed states last reported to partners; see `tables.ts`. */
+/** The tables that hold the computed states last reported to partners; see `tables.ts`. */
 export interface ReportedTables {
   reported_statuses: ReportedStatuses;
   status_checks: StatusChecks;

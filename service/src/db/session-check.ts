@@ -33,8 +33,8 @@ export async function createSessionCheck(pool: pg.Pool, listener: Listener): Pro
 }
 
 /**
- * Throws `ConfigError` if sessions do not work through the given URLs. Runs before anything else uses the database: a
- * session lock taken through such a pooler would never be released.
+ * Throws `ConfigError` if sessions do not work through the given URLs. Runs before anything else uses the database,
+ * because a session lock taken through a transaction pooler would never be released.
  */
 export async function assertSessions(databaseUrl: string, listenUrl: string): Promise<void> {
   const { pool, close } = openPool(databaseUrl, { max: 2 });
@@ -53,8 +53,8 @@ export async function assertSessions(databaseUrl: string, listenUrl: string): Pr
 }
 
 /**
- * While one client is in a transaction, such a pooler runs the other client's prepared statement on a connection that
- * lacks it.
+ * While one client is in a transaction, a transaction pooler runs the other client's prepared statement on a connection
+ * that has not prepared it.
  */
 async function assertPreparedStatements(pool: pg.Pool): Promise<void> {
   const [one, two] = await Promise.all([pool.connect(), pool.connect()]);
@@ -64,7 +64,7 @@ async function assertPreparedStatements(pool: pg.Pool): Promise<void> {
     await two.query(PREPARED);
     await one.query(PREPARED);
   } catch (error) {
-    // The statement does not exist, or exists already.
+    // A pooler causes two errors: the statement does not exist, or exists already.
     if (!/^(26000|42P05)$/.test(String((error as { code?: unknown }).code))) throw error;
     throw new ConfigError([
       'DATABASE_URL: prepared statements are lost between statements, as behind PgBouncer in transaction mode; connect directly, or set max_prepared_statements there (version 1.21 or newer)',

@@ -18,7 +18,7 @@ export interface SettlementTables {
 export interface Events {
   id: string;
   written: GeneratedAlways<bigint>;
-  /** Null until `placeEvents` assigns it after the commit. */
+  /** Null until `placeEvents` assigns the position after the commit. */
   position: Generated<bigint | null>;
   partner_id: string;
   user_id: string | null;
@@ -26,7 +26,7 @@ export interface Events {
   /** Read as an object, written as JSON text. */
   data: ColumnType<Record<string, unknown>, string, string>;
   inserted_at: string;
-  /** The event's sequence number within its partner; assigned with `position`. */
+  /** The event's sequence number among the partner's events; assigned with `position`. */
   sequence: Generated<bigint | null>;
   request_id: string | null;
   changes: ColumnType<Record<string, unknown> | null, string | null, never>;
@@ -82,7 +82,7 @@ export interface OperatorTransactions {
   block_hash: Generated<Buffer | null>;
   succeeded: Generated<boolean | null>;
   fee_paid: Generated<string | null>;
-  /** What an operator has asked for while the transaction is unmined. */
+  /** The change that an operator has requested for an unmined transaction. */
   requested: Generated<'bump' | 'cancel' | null>;
   /** Why the last request was not carried out. */
   request_refusal: Generated<string | null>;
@@ -95,7 +95,7 @@ export interface OperatorAttempts {
   raw: Buffer;
   max_fee: string;
   priority_fee: string;
-  /** The last block height at which it can be mined; null if it does not expire. */
+  /** The last block height at which the attempt can be mined; null if it does not expire. */
   last_valid_height: Generated<bigint | null>;
   inserted_at: Generated<string>;
   sent_at: Generated<string | null>;

@@ -3,14 +3,14 @@ import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
 import type { FairQueue } from '../jobs/fair-queue.ts';
 
-// Queries with varying text, such as filters, must not fill the server's memory with plans.
+// The limit keeps queries with varying text, such as filters, from filling the server's memory with plans.
 const MAX_NAMED_STATEMENTS = 1_000;
-// Longer texts are bulk statements, whose text differs with the number of rows.
+// Longer texts are bulk statements, whose text depends on the number of rows, so naming them is of no use.
 const MAX_NAMED_LENGTH = 8_000;
 
 /**
- * When all names are in use, a new generation starts, and connections of the old one are closed after their current
- * use.
+ * When all names are in use, a new generation of names starts. Connections of the old generation are closed after their
+ * current use.
  */
 type Statements = { names: Map<string, string>; generation: number };
 
@@ -21,7 +21,7 @@ type Statements = { names: Map<string, string>; generation: number };
  */
 export function nameStatements(pool: pg.Pool, queue: FairQueue): (lane: string) => PostgresPool {
   const statements: Statements = { names: new Map(), generation: 0 };
-  // Kysely recognizes a connection by identity.
+  // Kysely recognizes a connection by object identity, so each client keeps one wrapper.
   const wrapped = new WeakMap<pg.PoolClient, NamingClient>();
   const connect = async (lane: string) => {
     const leave = await queue.take(lane);
@@ -80,7 +80,10 @@ function nameStatement(statements: Statements, text: string): string | undefined
   return name;
 }
 
-/** A plan invalidated by a migration stays invalid on its connection, and a timed-out query still occupies it. */
+/**
+ * A plan that a migration invalidated stays invalid on its connection. A query that timed out still occupies its
+ * connection.
+ */
 function breaksConnection(error: unknown): boolean {
   return error instanceof Error && /cached plan must not change|Query read timeout/.test(error.message);
 }

@@ -1,11 +1,11 @@
 import { CompiledQuery, type Dialect, type Driver } from 'kysely';
 
-/** Who causes a transaction, for the audit log. */
+/** Names who caused a transaction, for the audit log. */
 export type TransactionTags = { requestId: string; actor: { object: string; id: string } | null };
 
 /**
- * Returns the dialect with transactions that carry the tags as settings, which triggers read. They are sent with
- * `begin`, so a tagged transaction costs no further round trip.
+ * Returns the dialect with transactions that carry the tags as settings, which triggers read. The settings are sent
+ * together with `begin`, so a tagged transaction costs no further round trip.
  */
 export function tagTransactions(dialect: Dialect, { requestId, actor }: TransactionTags): Dialect {
   const begin = [

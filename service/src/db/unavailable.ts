@@ -18,7 +18,9 @@ const CONNECTION_CODES = new Set([
 const DRIVER_MESSAGES =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error)/;
 
-/** Whether an error means that the database is unreachable or overloaded, rather than that a query is wrong. */
+/**
+ * Returns whether the error means that the database is unreachable or overloaded, rather than that a query is wrong.
+ */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as { code?: unknown };

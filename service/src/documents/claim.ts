@@ -19,15 +19,17 @@ export type SubmissionRequest = {
   values: FormValues;
 };
 
-/** The step that this caller alone must take. `wait`: none, because the link was sent less than a minute ago. */
+/** The step that only this caller must take. `wait` means no step, because the link was sent less than a minute ago. */
 export type Claim = { step: 'create' | 'resend' | 'wait'; row: SubmissionRow; previousClaim: string };
 
 const RESEND_INTERVAL_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** Longer than a request can take: by then a missing response is lost. */
+/** Longer than a request can take: a response that is missing after this time is lost. */
 const RECONCILE_AFTER = '1 minute';
 
-/** Decides under a lock what to do about the user's latest form. Throws `document_completed` if it is still valid. */
+/**
+ * Decides under a lock what to do about the user's latest form. Throws `document_completed` if the form is still valid.
+ */
 export async function claimSubmission(ctx: Context, request: SubmissionRequest): Promise<Claim> {
   const { claim, replaced } = await ctx.db.transaction().execute(async (tx) => {
     const latest = await lockLatest(tx, request.userId, request.documentType);

@@ -57,7 +57,7 @@ export function readDocusealWebhook(
   };
 }
 
-/** With a secret configured only the signature counts, so that the plain header cannot bypass it. */
+/** If a secret is configured, only the signature counts, so that nobody can bypass it with the plain header. */
 function isAuthentic(
   { webhookSecrets, webhookHeader }: Pick<DocumentSettings, 'webhookSecrets' | 'webhookHeader'>,
   headers: WebhookHeaders,
@@ -86,7 +86,7 @@ export function verifySignature(
   return isSame(digest, expected);
 }
 
-/** Compares in constant time, whatever their lengths. */
+/** Compares two texts in constant time, whatever their lengths. */
 function isSame(a: string, b: string): boolean {
   const digest = (text: string) => createHmac('sha256', 'compare').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));

@@ -11,7 +11,7 @@ const TIMEOUT_MS = 10_000;
 
 const Time = Type.Optional(Type.Union([Type.String(), Type.Null()]));
 
-/** Lists only the fields that we use: responses repeat the values of the form, which must not go any further. */
+/** Lists only the fields that we use. Responses repeat the values of the form, which must not leave this adapter. */
 const Submitter = Type.Object({
   id: Type.Integer({ minimum: 1 }),
   submission_id: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -75,7 +75,7 @@ export function openDocuseal(settings: DocumentSettings, registry?: Registry): D
       const query = `external_id=${encodeURIComponent(externalId)}&limit=1`;
       const { body } = expectSuccess(await send('GET', `/submitters?${query}`), 'find submission');
       const [submitter] = parseBody(UPSTREAM, SubmitterList, body).data;
-      // Only the submission shows that the link has expired or was archived.
+      // Only the submission, not the submitter, shows whether the link has expired or was archived.
       return submitter?.submission_id === undefined ? null : read(submitter.submission_id);
     },
     read,
@@ -99,7 +99,7 @@ function expectSuccess(reply: UpstreamReply, operation: string): UpstreamReply {
   throw invalidResponse(UPSTREAM, `${operation}: HTTP ${reply.status}`);
 }
 
-/** Returns whether our template configuration is at fault rather than the submitted values. */
+/** Returns whether the provider rejected our template configuration rather than the submitted values. */
 function isAboutTemplate({ body }: UpstreamReply): boolean {
   return /^template/i.test(parseBody(UPSTREAM, Refusal, body).error);
 }

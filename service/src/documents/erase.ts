@@ -1,7 +1,7 @@
 import type { Db } from '../db/pool.ts';
 import { expireSubmissions } from './store.ts';
 
-/** Expires open forms. Keeps the record of signed ones, which the law requires, and says so in `kept`. */
+/** Expires open forms. Keeps the record of signed forms, as the law requires, and lists that record in `kept`. */
 export async function eraseUser(
   tx: Db,
   userId: string,

@@ -4,7 +4,10 @@ import type { FormValues } from './provider.ts';
 
 const COUNTRY_FIELDS = new Set(['country', 'country of citizenship']);
 
-/** The provider fetches a value that is a URL and shows the file, so such a value could make it read internal addresses. */
+/**
+ * The provider fetches a value that is a URL and shows the file. A URL could therefore make the provider read internal
+ * addresses.
+ */
 const URL_VALUE = /^[\s\p{C}]*(?:[a-z][a-z0-9+.-]*:\/\/|\/\/|(?:data|blob|javascript|file|mailto):|www\.)/iu;
 
 /** Throws `validation_failed` for values that are URLs. */

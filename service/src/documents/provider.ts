@@ -3,7 +3,7 @@ import type { WebhookHeaders } from '../http/webhook.ts';
 export const FORM_TYPES = ['w8_ben', 'w8_ben_e'] as const;
 export type FormType = (typeof FORM_TYPES)[number];
 
-/** In order of progress: the status of a submission only moves forward. */
+/** Listed in order of progress: the status of a submission only moves forward. */
 export const SUBMISSION_STATUSES = [
   'INITIALIZED',
   'SENT',
@@ -20,7 +20,7 @@ export function isOpen(status: SubmissionStatus): boolean {
   return OPEN_STATUSES.some((open) => open === status);
 }
 
-/** The provider's view of a submission. */
+/** A submission as the provider reports it. */
 export type Signing = {
   submissionId: number;
   submitterId: number;
@@ -53,7 +53,10 @@ export type DocumentEvent = {
 
 /** The port to the signing provider. Calls throw `upstream_error` and `upstream_unavailable`. */
 export type DocumentProvider = {
-  /** Creates a submission and emails the link. `refused`: the provider rejected it and created nothing. */
+  /**
+   * Creates a submission and emails the link. `refused` means that the provider rejected the submission and created
+   * nothing.
+   */
   create(input: NewSigning): Promise<Signing | { refused: 'values' | 'setup' }>;
   find(externalId: string): Promise<Signing | null>;
   read(submissionId: number): Promise<Signing>;

@@ -8,7 +8,7 @@ import { claimDueSubmission, DOCUMENTS_CHANNEL, finishDueSubmission, type Submis
 const MINUTE_S = 60;
 const HOUR_S = 60 * MINUTE_S;
 const POLL_INTERVAL_MS = 30_000;
-/** A submission that the provider does not know by then was never created. */
+/** A submission that the provider still does not know after this time was never created. */
 const CREATION_TIMEOUT_MS = 10 * 60_000;
 
 /** Starts the worker that reads open submissions without recent events from the provider. */
@@ -42,8 +42,8 @@ export async function checkNextSubmission(ctx: Context): Promise<Step> {
 }
 
 /**
- * Returns null while the outcome of a creation is open. Form values are not stored, so a submission that was never
- * created expires instead of being retried.
+ * Returns null while it is unknown whether the provider created the submission. Form values are not stored, so a
+ * submission that was never created expires instead of being retried.
  */
 async function readSubmission(
   ctx: Context,

@@ -6,7 +6,7 @@ import { reportStatuses } from '../requirements/report.ts';
 import type { Signing, SubmissionStatus } from './provider.ts';
 import { advanceSubmission, lockSubmission, type SubmissionRow } from './store.ts';
 
-/** Applies the provider's status, which only moves forward, reports a change and returns the row. */
+/** Applies the provider's status, which only moves forward. Reports the change, if any, and returns the row. */
 export async function changeSubmission(
   ctx: Context,
   tx: Db,

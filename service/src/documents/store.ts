@@ -30,7 +30,10 @@ export async function lockLatest(
     .executeTakeFirst();
 }
 
-/** Inserts a submission. The reconciler ignores it for `reconcileAfter` (real time), while its request is running. */
+/**
+ * Inserts a submission. The reconciler ignores it for `reconcileAfter` (real time), while the request to the provider
+ * runs.
+ */
 export async function insertSubmission(
   db: Db,
   row: Omit<SubmissionRow, 'due_at'>,
@@ -100,7 +103,7 @@ export async function advanceSubmission(
   return db.selectFrom('document_submissions').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Finds the row of an event by the provider's id, or by our id while the provider's is not stored yet. */
+/** Finds the row of an event by the provider's id, or by our id if the provider's id is not stored yet. */
 export async function findSubmissionOfEvent(
   db: Db,
   submissionId: number | null,

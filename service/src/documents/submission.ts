@@ -19,9 +19,9 @@ const LONG_AGO = '2000-01-01T00:00:00.000000Z';
 export const DOCUMENT_TYPES: readonly string[] = ['tax_certification'];
 
 /**
- * Sends the form, resends the link or starts a new form, depending on the state of the last one. Concurrent callers
- * decide one at a time (`claim.ts`), with at most one email a minute. After a lost response the submission is looked up
- * by our id before another is created.
+ * Sends the form, resends the link or starts a new form, depending on the state of the latest form. Concurrent callers
+ * decide one at a time (`claim.ts`), and at most one email is sent per minute. After a lost response, the submission is
+ * looked up by our id before another is created.
  */
 export async function submitDocument(
   ctx: Context,
@@ -43,7 +43,8 @@ export async function submitDocument(
     piiVersion,
     values,
   };
-  // The provider may have ended the last form without our knowledge; the second attempt then starts a new one.
+  // The provider may have ended the latest form without our knowledge. In that case the second attempt starts a new
+  // form.
   for (let attempt = 0; attempt < 2; attempt++) {
     const claim = await claimSubmission(ctx, request);
     const signing = await runStep(ctx, request, claim);
@@ -92,16 +93,20 @@ async function create(
     if (failure?.kind === 'not_sent' || failure?.kind === 'rate_limited')
       await withdrawSubmission(ctx.db, row.id);
     if (failure?.kind !== 'no_response' && failure?.kind !== 'invalid_response') throw error;
-    // The email may have been sent. If that cannot be determined now, the reconciler finds out later.
+    // The email may have been sent. If the provider cannot say so now, the reconciler finds out later.
     const found = await ctx.documents.find(row.id).catch(() => null);
     if (found !== null) return found;
-    // After a timeout the provider may still be working, so nobody retries; otherwise the next request looks up first.
+    // After a timeout the provider may still be working, so the claim stays. After any other failure the next request
+    // may retry at once; it looks the submission up first.
     if (!failure.timedOut) await releaseClaim(ctx, row, LONG_AGO);
     throw error;
   }
 }
 
-/** Looks up a submission whose response was lost. One that is not sent yet belongs to a request in progress. */
+/**
+ * Looks up a submission whose response was lost. Ignores one that is not sent yet, because its request is still in
+ * progress.
+ */
 async function findLostSigning(ctx: Context, row: SubmissionRow): Promise<Signing | null> {
   if (row.provider_submission_id !== null) return null;
   const found = await ctx.documents.find(row.id).catch(() => null);
@@ -130,7 +135,7 @@ async function resend(
   }
 }
 
-/** Resets the claim time, so that the next attempt need not wait: no email was sent. */
+/** Resets the claim time, because no email was sent: the next attempt need not wait. */
 async function releaseClaim(ctx: Context, row: SubmissionRow, claimed_at: string): Promise<void> {
   const updated_at = timestampOf(ctx.clock);
   await claimResend(ctx.db, row.id, { claimed_at, pii_version: row.pii_version, updated_at });

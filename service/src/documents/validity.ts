@@ -14,8 +14,8 @@ export type SignedForm = { formType: FormType; signedAt: number; piiVersion: num
 export type Circumstances = { kind: UserKind; piiVersion: number; now: number };
 
 /**
- * Returns whether a signed form still applies. Any change of the personal data voids it, including the arrival of the
- * first data, because nobody compared the form with verified data.
+ * Returns whether a signed form still applies. Any change of the personal data voids the form. So does the arrival of
+ * the first personal data, because nobody has compared the form with verified data.
  */
 export function isValidForm(form: SignedForm, { kind, piiVersion, now }: Circumstances): boolean {
   return (

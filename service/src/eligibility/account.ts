@@ -10,7 +10,7 @@ export async function assertNotHeld({ db }: Pick<Context, 'db'>, userId: string)
   if (await isHeld({ db }, userId)) throw accountRestricted();
 }
 
-/** Like `assertNotHeld`, but makes a new hold wait until the transaction ends. */
+/** Like `assertNotHeld`, but no hold can be placed on the user until the transaction ends. */
 export async function lockNotHeld(tx: Db, userId: string): Promise<void> {
   if ((await lockHeld(tx, [userId])).length > 0) throw accountRestricted();
 }
@@ -31,7 +31,7 @@ async function assertNotErased(tx: Db, userId: string): Promise<void> {
   if (await isErased(tx, userId)) throw new ApiError('unauthorized');
 }
 
-/** Ends a hold and resumes the participations it has frozen, as far as the remaining supply allows. */
+/** Ends a hold and resumes the participations that the hold had frozen, as far as the remaining supply allows. */
 export async function releaseHold(
   ctx: Pick<Context, 'db' | 'clock' | 'random'>,
   emailOrId: string,

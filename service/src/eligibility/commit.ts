@@ -21,7 +21,7 @@ export type CommitRow = {
   user: string;
 };
 
-/** `wait`: something could not be read, try again later. */
+/** `wait` means that something could not be read. Try again later. */
 export type CommitDecision =
   | { to: 'send' }
   | { to: 'wait' }
@@ -29,8 +29,9 @@ export type CommitDecision =
   | { to: 'fail'; reason: string };
 
 /**
- * Decides about participations right before their commit. A hold or a sanction freezes the row, a lost requirement or
- * proof fails it. The end of the offer does not matter: the row was accepted in time.
+ * Decides about participations right before their commit. A hold or a sanction freezes a participation; a lost
+ * requirement or wallet proof fails it. The end of the offer does not matter, because the participation was accepted in
+ * time.
  */
 export async function decideCommits(ctx: Context, rows: readonly CommitRow[]): Promise<CommitDecision[]> {
   return Promise.all(rows.map((row) => decideCommit(ctx, row)));
@@ -59,9 +60,7 @@ function freezeReason(checks: readonly { code: string; status: string }[]): 'hol
   return failed('sanctions') ? 'sanctions' : null;
 }
 
-/**
- * Decides which refunds may be sent, just before signing: only a hold or a sanction stops one.
- */
+/** Decides which refunds may be sent, just before signing. Only a hold or a sanction stops a refund. */
 export async function decideRefunds(ctx: Context, rows: readonly CommitRow[]): Promise<CommitDecision[]> {
   const held = new Set(
     await ctx.db.transaction().execute((tx) =>
@@ -86,8 +85,8 @@ export class EligibilityChanged extends Error {
 }
 
 /**
- * Throws `EligibilityChanged` unless the rows may still be sent, and makes new holds, identity provider updates and
- * other users' proofs wait until the transaction that stores the signed bytes ends.
+ * Throws `EligibilityChanged` unless the rows may still be sent. New holds, updates from the identity provider and
+ * other users' proofs wait until the end of this transaction, which stores the signed bytes.
  */
 export async function lockCommits(ctx: Context, tx: Db, rows: readonly CommitRow[]): Promise<void> {
   await lockRefunds(ctx, tx, rows);
@@ -108,7 +107,7 @@ export async function lockCommits(ctx: Context, tx: Db, rows: readonly CommitRow
     if (!(await meetsRules(ctx, tx, userId, options.get(optionId)))) throw new EligibilityChanged();
 }
 
-/** Like `lockCommits` for refunds, which only a hold or a sanction stops. */
+/** Like `lockCommits`, but for refunds, which only a hold or a sanction stops. */
 export async function lockRefunds(
   { sanctions }: Pick<Context, 'sanctions'>,
   tx: Db,
@@ -121,7 +120,7 @@ export async function lockRefunds(
   if (held.length > 0 || rows.some(({ user }) => sanctions.has(user))) throw new EligibilityChanged();
 }
 
-/** Decides about the requirements again, as the transaction sees them. */
+/** Checks the requirements again, with the data that the transaction sees. */
 async function meetsRules(
   ctx: Context,
   tx: Db,

@@ -122,7 +122,9 @@ const FAULTS: Fault[] = [
   { code: 'allow_list', refused: 'requirements_not_met', change: (s) => ({ ...s, allowList: 'missing' }) },
 ];
 
-/** Which gate must refuse what, written down a second time: a gate that forgets a check fails here. */
+/**
+ * The codes that each gate must refuse, written down independently of the code: a gate that forgets a check fails here.
+ */
 const RULES = 'country_policy identity_verification kyc_approved accreditation document jurisdiction';
 const WALLETS = 'external_wallet whitelisted_wallet';
 const MUST_REFUSE: Record<Purpose, string> = {

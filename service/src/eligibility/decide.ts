@@ -10,7 +10,7 @@ export const HELD: Check = {
   next: CONTACT,
 };
 
-/** Created once: most checks of most users pass. */
+/** Created once, because most checks of most users pass. */
 const PASSED = {
   account: checkOf('account', 'passed', 'Your account is in good standing.'),
   sanctions: checkOf('sanctions', 'passed', 'Your wallet can be used.'),
@@ -22,8 +22,8 @@ const PASSED = {
 } as const;
 
 /**
- * Decides every check of one option from the situation. Pure: the dry run and all gates call it, and differ only in which
- * checks they use (`purpose.ts`).
+ * Decides every check of one option from the situation. A pure function: the dry run and all gates call it, and differ
+ * only in which of the checks they use (`purpose.ts`).
  */
 export function decide(situation: Situation): Finding[] {
   const findings: Finding[] = [

@@ -22,7 +22,7 @@ export type GateInput = {
   chain: ChainName;
 };
 
-/** Decides about every option for a gate, without refusing. */
+/** Decides about every option for a gate, without throwing a refusal. */
 export async function decideFor(
   ctx: Context,
   user: Pick<UserCaller, 'userId' | 'partnerId'>,
@@ -34,9 +34,9 @@ export async function decideFor(
 }
 
 /**
- * Repeats the checks that the database decides (hold, sanction, requirements, proof) in the transaction that stores the
- * result: it refuses if eligibility was lost during the chain reads, and makes later changes wait until the transaction
- * ends.
+ * Repeats the checks that need only the database (hold, sanction, requirements, proof) in the transaction that stores
+ * the result. Refuses if eligibility was lost during the chain reads, and makes later changes wait until the
+ * transaction ends.
  */
 export async function lockEligible(
   ctx: Pick<Context, 'sanctions' | 'clock' | 'config' | 'openPiiFacts'>,
@@ -58,7 +58,7 @@ export async function lockEligible(
   if (refusal !== null) throw refusal;
 }
 
-/** Throws the error of the first check that has not passed, with all of them in `errors.checks`. */
+/** Throws the error of the first check that has not passed, with all failed checks in `errors.checks`. */
 export async function assertEligible(
   ctx: Context,
   user: Pick<UserCaller, 'userId' | 'partnerId'>,

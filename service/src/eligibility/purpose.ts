@@ -1,7 +1,10 @@
 import { WALLET_KINDS } from '../requirements/schema.ts';
 import type { CheckCode } from './schema.ts';
 
-/** What a gate protects. `permission` repeats `allow_wallet` for a stored reply, once the wallet is proven. */
+/**
+ * What a gate protects. `permission` repeats the checks of `allow_wallet` when a stored reply is returned again; by
+ * then the wallet is proven.
+ */
 export type Purpose = 'bind' | 'allow_wallet' | 'permission' | 'participate' | 'commit' | 'order';
 
 const ACCOUNT: readonly CheckCode[] = ['account', 'sanctions'];

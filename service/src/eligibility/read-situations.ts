@@ -30,7 +30,7 @@ const READ_SITUATION = situationStatement(FACTS_TEXT);
 const MAX_WALLETS_ON_CHAIN = 20;
 
 /**
- * Reads the facts that decide about the options: those in the database in one round trip, and the chain only for the
+ * Reads the facts that decide about the options. Reads the database in one round trip, and the chain only for the
  * checks in `needed`. A chain that does not answer is part of the situation, not an error.
  */
 export async function readSituations(
@@ -112,7 +112,7 @@ function usableOf({ sanctions }: SituationContext, proofs: readonly WalletProof[
   return proofs.filter(({ address }) => !sanctions.has(address));
 }
 
-/** Asks the chain about a named wallet only: the dry run without one lists what is stored. */
+/** Asks the chain only about a named wallet. Without one, the dry run uses the stored proofs. */
 async function readProof(
   ctx: SituationContext,
   offer: Offer,
@@ -163,7 +163,7 @@ async function isAllowed(
   wallet: Hex,
 ): Promise<boolean> {
   const chain = chains.evm(name);
-  // The cached read may predate the wallet's admission, so a refusal needs a fresh one.
+  // The cached answer may be older than the wallet's admission, so read again before a refusal.
   return (await readAuthorized(chain, contract, wallet)) || readAuthorized(uncached(chain), contract, wallet);
 }
 

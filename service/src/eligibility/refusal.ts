@@ -18,8 +18,8 @@ export function failuresOf(purpose: Purpose, findings: readonly Finding[]): Find
 }
 
 /**
- * Returns the error for the first failure, in the order of the API's checks; null if the purpose is allowed. Every error
- * has all failing checks in `errors.checks`.
+ * Returns the error for the first failure, in the order of the API's checks, or null if the purpose is allowed. Every
+ * error lists all failed checks in `errors.checks`.
  */
 export function refusalOf(purpose: Purpose, findings: readonly Finding[]): ApiError | null {
   const failures = failuresOf(purpose, findings);

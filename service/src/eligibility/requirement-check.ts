@@ -12,7 +12,7 @@ import type { Situation } from './situation.ts';
 
 type Status = Exclude<RequirementStatus, object>;
 
-/** A check, and the status of its requirement for `errors` of a refusal. */
+/** A check, and the status of its requirement, which a refusal reports in `errors`. */
 export type Finding = {
   check: Check;
   requirement?: Status;
@@ -22,7 +22,7 @@ export type Finding = {
   remaining?: bigint;
 };
 
-/** No call that the user can make resolves the check. */
+/** The next step if the user cannot resolve the check with any call. */
 export const CONTACT: CheckNext = { type: 'contact', method: null, path: null, body: null };
 
 const LEVELS: Partial<Record<RequirementType, Level>> = {
@@ -41,7 +41,7 @@ const NAMES: Partial<Record<RequirementType, string>> = {
 
 type Messages = Record<Status | 'update', string>;
 
-/** Composed once: the dry run of an offer has dozens of checks. */
+/** Composed once, because the dry run of an offer has dozens of checks. */
 const MESSAGES = Object.fromEntries(REQUIREMENT_TYPES.map((type) => [type, messagesOf(type)])) as Record<
   RequirementType,
   Messages
@@ -109,7 +109,7 @@ function toOutcome(status: Status): Check['status'] {
   return status === 'rejected' ? 'rejected' : 'action_needed';
 }
 
-/** The signer declined the form: unlike other rejections, a new form resolves this. */
+/** The signer declined the form. Unlike other rejections, the user can resolve this one with a new form. */
 function isDeclined(requirement: Requirement, { user }: Situation, status: Status): boolean {
   return (
     requirement.type === 'document' &&

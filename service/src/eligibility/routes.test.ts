@@ -100,7 +100,7 @@ describe('GET /v1/offers/{offer_id}/eligibility', () => {
     expect(await supply()).toBe('rejected');
     await sql`update participations set amount = 19999999 where id = ${id}`.execute(app.ctx.db);
     expect(await supply()).toBe('passed');
-    // The reservation of a frozen row lapses.
+    // A frozen participation loses its reservation.
     await sql`update participations set amount = 20000000, frozen_reason = 'hold' where id = ${id}`.execute(
       app.ctx.db,
     );

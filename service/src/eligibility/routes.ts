@@ -10,8 +10,8 @@ export const eligibilityRoutes = [
     operationId: 'getEligibility',
     summary: 'Explain whether the user can invest in an offer',
     description:
-      'Returns the result of every check that an investment would go through now, per option of the offer, from the same function that accepts ' +
-      'or refuses it. Refusals carry the checks that did not pass in `errors.checks`.',
+      'Returns, for each option of the offer, the result of every check that an investment would go through now. Investments are accepted or ' +
+      'refused by the same checks. A refusal lists the checks that did not pass in `errors.checks`.',
     params: Type.Object({ offer_id: Type.String({ description: 'The id or slug of the offer.' }) }),
     query: EligibilityQuery,
     reply: Eligibility,

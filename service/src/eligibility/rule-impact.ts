@@ -5,8 +5,8 @@ import { requirementStatus } from '../requirements/status.ts';
 import type { Rules } from './decide-rules.ts';
 
 /**
- * An option before and after a change; null where it does not exist. The ids of its requirements are their keys, and
- * `changed` lists those of changed rules.
+ * An option before and after a change; null on the side where the option does not exist. A requirement's id serves as
+ * its key, and `changed` lists the keys of the changed rules.
  */
 export type RuleChange = { before: Rules | null; after: Rules | null; changed: readonly string[] };
 
@@ -15,7 +15,7 @@ export type Gains = { gained: number; lost: number };
 /** How a change affects users. Each rule is counted as if it were the only change. */
 export type RuleImpact = Gains & { before: number; after: number; rules: Map<string, Gains> };
 
-/** Counts how many users would gain or lose eligibility. Streams the users, and holds one batch in memory. */
+/** Counts how many users would gain or lose eligibility. Streams the users, with one batch in memory at a time. */
 export async function measureImpact(
   ctx: Pick<Context, 'pool' | 'sealing' | 'config' | 'clock'>,
   changes: readonly RuleChange[],
@@ -66,8 +66,9 @@ function add(gains: Gains, was: boolean, is: boolean): void {
 }
 
 /**
- * Returns the keys of the rules that the user fails, and the codes of the general checks. A check of `decide` passes
- * exactly if the status is `completed`; composing its message for a million users would take most of the time.
+ * Returns the keys of the rules that the user fails, and the codes of the general checks that the user fails. Does not
+ * call `decide`, because composing its messages for a million users would take most of the time. A check of `decide`
+ * passes exactly if the status is `completed`.
  */
 function failedRules(
   option: Rules,

@@ -38,7 +38,8 @@ export const Check = Closed(
     requirement_id: Nullable(Type.String()),
     status: Type.Enum(['passed', 'waiting', 'action_needed', 'rejected']),
     message: Type.String({
-      description: 'For the user. Has no personal data and no reason of a restriction.',
+      description:
+        'A message for the user. It contains no personal data and never the reason for a restriction.',
     }),
     until: Nullable(Timestamp),
     next: Nullable(CheckNext),
@@ -71,7 +72,11 @@ export type Eligibility = Static<typeof Eligibility>;
 export const EligibilityQuery = Type.Object({
   chain: Type.Optional(Chain),
   wallet_address: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 64, description: 'Default: any proven wallet counts.' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: 'The wallet to check. Default: any proven wallet.',
+    }),
   ),
 });
 export type EligibilityQuery = Static<typeof EligibilityQuery>;

@@ -17,7 +17,9 @@ export type Situation = {
   /** Null if no wallet is named. */
   wallet: { address: string; chain: string | null; isBound: boolean } | null;
   proof: 'proven' | 'not_proven' | 'unreachable';
-  /** `none`: the offer's contract keeps no allow-list. `issuer`: missing, and only the issuer can add the wallet. */
+  /**
+   * `none`: the offer's contract keeps no allow-list. `issuer`: the wallet is missing, and only the issuer can add it.
+   */
   allowList: 'none' | 'allowed' | 'missing' | 'issuer' | 'unreachable';
   /** In the smallest unit of the first funding asset; null without a cap. */
   remainingSupply: bigint | null;

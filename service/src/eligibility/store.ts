@@ -9,7 +9,7 @@ export type ProofRow = [
   signature: string | null,
 ];
 
-/** The columns in addition to those of the requirement facts. */
+/** The columns that are read in addition to the requirement facts. */
 export type SituationRow = {
   is_held: boolean;
   proofs: ProofRow[] | null;
@@ -37,7 +37,7 @@ export type SituationKey = {
   userId: string;
   partnerId: string;
   optionIds: readonly string[];
-  /** The wallet whose proofs are read; null reads those of all wallets. */
+  /** The wallet whose proofs are read; null reads the proofs of all wallets. */
   wallet: string | null;
   /** The options whose supply is capped. */
   cappedIds: readonly string[];

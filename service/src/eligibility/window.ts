@@ -12,7 +12,10 @@ export function assertOpen(offer: Window, clock: Clock): void {
   if (check.status !== 'passed') throw refusal(check);
 }
 
-/** Throws `offer_ended`. Wallets can be bound and allowed before the offer opens. */
+/**
+ * Throws `offer_ended` if the offer has ended. Used where an offer need not be open yet: wallets can be bound and
+ * allowed before.
+ */
 export function assertNotEnded(offer: Window, clock: Clock): void {
   const check = decideWindow({ offer, now: clock.now() });
   if (check.status === 'rejected') throw refusal(check);

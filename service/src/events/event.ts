@@ -17,23 +17,23 @@ export type NewEvent = {
   data: Record<string, unknown>;
   /** The previous values of the members of `data` that changed. */
   changes?: Record<string, unknown>;
-  /** The resource to read for more. */
+  /** The resource to read for details. */
   related?: RelatedResource;
 };
 
-/** Commands append events too; they have no request, and the running nodes find their events by polling. */
+/** Commands append events too. They have no request, and the running nodes find their events by polling. */
 export type EventSource = Pick<Kernel, 'clock' | 'random'> &
   Partial<Pick<Kernel, 'eventsAppended' | 'requestId' | 'requestPartnerId'>>;
 
-/** Appends an event to the log in the transaction of the change it reports. Returns its id. */
+/** Appends an event to the log, in the transaction of the change that the event reports. Returns the event's id. */
 export async function appendEvent(source: EventSource, tx: Db, event: NewEvent): Promise<string> {
   const [id = ''] = await appendEvents(source, tx, [event]);
   return id;
 }
 
 /**
- * Appends events in the given order and returns their ids. The changed rows must be locked or written first, or the order
- * of events from concurrent transactions is undefined.
+ * Appends events in the given order and returns their ids. Lock or write the changed rows first; otherwise the order of
+ * events from concurrent transactions is undefined.
  */
 export async function appendEvents(
   source: EventSource,
@@ -58,8 +58,8 @@ export async function appendEvents(
 }
 
 /**
- * Assigns a position and a sequence number to every event committed so far. Readers of the log call this first; then each
- * event appears exactly once, and after all events that were readable before it.
+ * Assigns a position and a sequence number to every event committed so far. Readers of the log call this first, so that
+ * each event appears exactly once, after all events that were readable before it.
  */
 export function placeEvents(db: Db): Promise<void> {
   return assignPositions(db);

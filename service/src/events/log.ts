@@ -31,7 +31,7 @@ export async function readEvents(ctx: Context, caller: Caller, query: EventQuery
   const page = await readPage(ctx.sealing, list, query, async ({ direction, position, limit }) => {
     const from = { direction, sequence: position?.inserted_at ?? null, limit };
     const rows = await listCommitted(ctx.db, caller, wanted, from);
-    // The list is ordered by sequence, so the cursor holds the sequence where other lists have the time.
+    // This list is ordered by sequence, so its cursor holds the sequence in place of the time.
     return rows.map((row) => ({ id: row.id, inserted_at: String(row.sequence), row }));
   });
   return { ...page, data: page.data.map(({ row }) => renderEvent(row)) };

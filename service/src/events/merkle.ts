@@ -12,7 +12,7 @@ export function hashNode(left: Buffer, right: Buffer): Buffer {
   return createHash('sha256').update('\u0001').update(left).update(right).digest();
 }
 
-/** Returns the complete subtrees of a tree with `size` leaves, which are all that appending needs. */
+/** Returns the complete subtrees of a tree with `size` leaves. Appending needs only these. */
 export function frontierOf(size: number): { level: number; index: number }[] {
   const nodes: { level: number; index: number }[] = [];
   for (let level = 0; 2 ** level <= size; level++) {
@@ -22,7 +22,7 @@ export function frontierOf(size: number): { level: number; index: number }[] {
   return nodes;
 }
 
-/** Returns the nodes that the leaves complete when they are appended to a tree with `size` leaves. */
+/** Returns the nodes that become complete when the leaves are appended to a tree with `size` leaves. */
 export function appendLeaves(size: number, frontier: NodeOf, leaves: readonly Buffer[]): TreeNode[] {
   const nodes: TreeNode[] = [];
   const known = new Map<string, Buffer>();

@@ -4,7 +4,10 @@ import { expireEvents, forgetExpiredEvents } from './store.ts';
 import { extendTrees } from './tree.ts';
 
 const DAY_MS = 86_400_000;
-/** How long the ids of deleted events are kept. Resuming from one returns 410 until then; later the id is unknown. */
+/**
+ * How long the ids of deleted events are kept. Until then, resuming from a deleted event returns 410; afterwards its id
+ * is unknown.
+ */
 const EXPIRED_IDS_RETENTION = '1 year';
 
 /** Deletes events older than `EVENTS_RETENTION_DAYS`. */

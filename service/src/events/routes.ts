@@ -13,7 +13,7 @@ export const eventRoutes = [
     operationId: 'listEvents',
     summary: 'List events',
     description:
-      'Newest first, or with `after` forward from an event, oldest first; an empty `data` then means that nothing is newer. Filters: `type`, `user_id`, `subject_id` (the `id` in `data`).',
+      'Returns the newest events first. With `after`, returns the events after that event, oldest first; an empty `data` then means that there are no newer events. Filters: `type`, `user_id`, `subject_id` (the `id` in `data`).',
     query: EventQuery,
     filters: EVENT_FILTERS,
     reply: EventList,
@@ -27,7 +27,7 @@ export const eventRoutes = [
     operationId: 'streamEvents',
     summary: 'Stream events',
     description:
-      'Server-sent events. Resumes after the event in `Last-Event-ID` or `after`; without one it starts with the next event. `event: caught_up` follows the last past event, `event: end` says why the stream ends.',
+      'Server-sent events. Resumes after the event in `Last-Event-ID` or `after`; without either, starts with the next new event. `event: caught_up` follows the last past event, and `event: end` says why the stream ends.',
     query: StreamQuery,
     reply: Event,
     stream: true,

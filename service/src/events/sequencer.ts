@@ -4,13 +4,14 @@ import { placeEvents } from './event.ts';
 /** How often a node looks for events from other nodes and from commands. */
 const POLL_INTERVAL_MS = 250;
 /**
- * Delays after which to look for events that this node appended: their transaction commits a few milliseconds later.
+ * The delays after which the node looks for events that it appended, because their transaction commits a few
+ * milliseconds after the append.
  */
 const LOOK_AFTER_MS = [3, 15, 50];
 
 /**
- * Assigns positions to events soon after their commit. Any number of nodes may run it: the database lets only one
- * assign positions at a time. Returns a function that stops it and waits for the current run.
+ * Assigns positions to events soon after their commit. Any number of nodes may run the sequencer: the database lets
+ * only one assign positions at a time. Returns a function that stops it and waits for the current run.
  */
 export function startSequencer(
   ctx: Pick<Kernel, 'db' | 'log' | 'eventsAppended'>,

@@ -29,7 +29,7 @@ export async function assignPositions(db: Db): Promise<void> {
 export type EventRow = Omit<Selectable<Events>, 'written' | 'position' | 'sequence'> & {
   position: bigint;
   sequence: bigint;
-  /** False if the event is about a user who does not allow, or no longer allows, the partner to read it. */
+  /** False if the event is about a user who does not, or no longer, allow the partner to read it. */
   visible: boolean;
 };
 
@@ -53,7 +53,7 @@ export async function listEventReaders(db: Db, userId: string, type: string): Pr
   return rows.map(({ partner_id }) => partner_id);
 }
 
-/** Matches what the caller is shown: a redacted event has the type `redacted`, no user and no subject. */
+/** Matches events as the caller sees them: a redacted event has the type `redacted`, no user and no subject. */
 export type EventFilter = {
   field: 'type' | 'user_id' | 'subject_id';
   isExcluding: boolean;
@@ -61,7 +61,7 @@ export type EventFilter = {
 };
 
 function matching({ field, isExcluding, values }: EventFilter): RawBuilder<unknown> {
-  // Compares as ids, which are indexed. Text that is not an id matches no user.
+  // Compares as ids, because ids are indexed. Text that is not an id matches no user.
   const equals = {
     type: sql`e.type = any(${values})`,
     user_id: sql`e.user_id = any(${values.filter(isId)}::uuid[])`,
@@ -105,7 +105,7 @@ export async function listEvents(
 }
 
 /**
- * Reads the events of one partner after a position, oldest first. Streams use it to read past events. It orders by
+ * Reads the events of one partner after a position, oldest first. Streams use it to read past events. Orders by
  * sequence, which gives the same order as the position and is part of the index by user.
  */
 export async function readEventsAfter(
@@ -164,8 +164,8 @@ export async function isExpiredEvent(db: Db, { partnerId, userId }: Audience, id
 const EXPIRY_BATCH_SIZE = 5_000;
 
 /**
- * Deletes the oldest events up to the first one that was inserted at `before` or later, so that the rest has no gaps, and
- * keeps their ids. Returns whether there may be more.
+ * Deletes the oldest events and keeps their ids. Stops at the first event that was inserted at `before` or later, so
+ * that the remaining events have no gaps. Returns whether there may be more to delete.
  */
 export async function expireEvents(db: Db, before: string): Promise<boolean> {
   const { numAffectedRows } = await sql`

@@ -4,14 +4,17 @@ import type { Context } from '../context.ts';
 import { bearerToken, type Caller } from '../http/access.ts';
 import { findStart } from './log.ts';
 
-/** Opens a stream of the caller's events after `Last-Event-ID` or `after`; without either, only of new events. */
+/**
+ * Opens a stream of the caller's events after `Last-Event-ID` or `after`. Without either, the stream contains only new
+ * events.
+ */
 export async function openStream(
   ctx: Context,
   caller: Caller,
   query: { after?: string },
   headers: IncomingHttpHeaders,
 ): Promise<Readable> {
-  // A reconnecting client repeats the URL, so the header is newer than the parameter.
+  // A client that reconnects repeats the URL, so the header is newer than the parameter.
   const header = headers['last-event-id'];
   const after = (typeof header === 'string' && header !== '' ? header : query.after) ?? '';
   return ctx.streams.open(caller, bearerToken(headers.authorization), async () => {

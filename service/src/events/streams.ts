@@ -39,7 +39,7 @@ const BATCH_SIZE = 1_000;
 const RETRY_MS = 2_000;
 const POLL_INTERVAL_MS = 250;
 const TOKEN_CHECK_INTERVAL_MS = 500;
-/** Bounds concurrent checks: each is a query while the connection for notifications is lost. */
+/** Limits concurrent token checks: while the connection for notifications is lost, each check is a query. */
 const MAX_TOKEN_CHECKS = 8;
 const HEARTBEAT_INTERVAL_MS = 15_000;
 const DRAIN_TIMEOUT_MS = 30_000;
@@ -49,13 +49,13 @@ const LAST_READ_MS = 5_000;
 type Dependencies = Pick<Kernel, 'db' | 'log' | 'listener'> & { guard: Pick<TokenGuard, 'inspect'> };
 
 /**
- * Serves the event streams of this node. Streams first read past events by themselves; once caught up they share one
- * reader of the log, so that an event costs one read per node however many streams there are.
+ * Serves the event streams of this node. A stream first reads past events by itself. Once caught up, it shares one
+ * reader of the log with the other streams, so that an event costs one read per node, however many streams there are.
  */
 export async function createEventStreams(ctx: Dependencies): Promise<EventStreams> {
   const streams = new Set<Stream>();
   const counts = new Map<string, number>();
-  /** Everything up to here has been sent to the live streams. Null while there are no streams. */
+  /** The position up to which all events have been sent to the live streams. Null while there are no streams. */
   let tail: bigint | null = null;
   /** The current run of the shared reader. */
   let reading: Promise<void> | null = null;
@@ -116,7 +116,7 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
     if (reading === null) reading = readTailUntilDone();
   };
 
-  /** Sends past events until the stream has everything that the shared reader has sent, then makes it live. */
+  /** Sends past events until the stream has everything that the shared reader has sent. Then makes the stream live. */
   const catchUp = async (stream: Stream): Promise<void> => {
     const { partnerId, userId } = stream.caller;
     while (streams.has(stream)) {
@@ -128,7 +128,8 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
         stream.readable.push(toFrame(row));
         stream.position = row.position;
       }
-      // The shared reader fixes the partners it reads for at the start of a read, so a stream joins only between reads.
+      // At the start of a read, the shared reader decides which partners it reads for. So a stream joins only between
+      // two reads.
       if (rows.length === 0 && reading !== null) await reading;
       else if (rows.length === 0 && reached !== null && reached === tail && streams.has(stream)) {
         if (reached > stream.position) stream.position = reached;
@@ -158,7 +159,7 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
       const verified = await ctx.guard.inspect(stream.token);
       if (verified?.caller.scopes.has('events:read') !== true) end(stream, 'token_expired');
     } catch {
-      // A failed read says nothing about the token; the next check decides.
+      // A failed read says nothing about the token. The next check decides.
     }
   };
   let isChecking = false;
@@ -223,7 +224,7 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
   };
 }
 
-/** An event as the streams of its partner send it. */
+/** Renders an event as the streams of its partner send it. */
 type Frame = { row: EventRow; text: string };
 
 function toFrame(row: EventRow): string {

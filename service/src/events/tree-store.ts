@@ -11,7 +11,7 @@ export async function lockTree(tx: Db, partnerId: string): Promise<number> {
   return Number(rows[0]?.size ?? 0n);
 }
 
-/** Reads placed events from a sequence number on, regardless of who may read them. */
+/** Reads placed events from a sequence number on, whether or not the partner may still read them. */
 export async function readLoggedEvents(
   tx: Db,
   partnerId: string,
@@ -60,7 +60,7 @@ export async function readTreeSize(db: Db, partnerId: string): Promise<number> {
   return Number(rows[0]?.size ?? 0n);
 }
 
-/** Returns the partners with events that their tree lacks. */
+/** Returns the partners that have events which are not in their tree yet. */
 export async function listPartnersToHash(db: Db): Promise<string[]> {
   const { rows } = await sql<{ partner_id: string }>`
     select s.partner_id from partner_sequences s left join event_trees t on t.partner_id = s.partner_id

@@ -22,12 +22,12 @@ import {
 const INTERVAL_MS = 1_000;
 const BATCH_SIZE = 1_000;
 
-/** Adds new events to the trees. Any number of nodes may run it: each tree is locked. */
+/** Adds new events to the trees. Any number of nodes may run it, because each tree is locked while it changes. */
 export function startEventTrees(ctx: Pick<Context, 'db' | 'log'>): () => Promise<void> {
   return startInterval(ctx, INTERVAL_MS, 'hashing events failed', () => extendTrees(ctx));
 }
 
-/** Also runs before events expire, so that every event becomes a leaf. */
+/** Adds new events to all trees. Also runs before events expire, so that every event becomes a leaf. */
 export async function extendTrees({ db }: Pick<Context, 'db'>): Promise<void> {
   for (const partnerId of await listPartnersToHash(db)) await extendTree(db, partnerId);
 }

@@ -32,7 +32,7 @@ export const PARTNER_SCOPES: readonly Scope[] = [
   'webhooks:write',
 ];
 
-/** Whether a user can grant the scope: webhooks belong to the partner alone. */
+/** Returns whether a user can grant the scope. Webhooks belong to the partner alone. */
 export function isUserScope(scope: string): boolean {
   return scope in SCOPES && scope !== 'webhooks:write';
 }
@@ -67,12 +67,13 @@ export type UserCaller = Caller & { userId: string };
 /** The part of the authorization server that every request needs. */
 export type Guard = {
   /**
-   * Returns the caller of an access token, synchronously if it is cached; null if the token is invalid. Networks take
-   * turns at reading tokens, because the partner is not known before. Without a request, the node's own lane is used.
+   * Returns the caller of an access token, or null if the token is invalid. Synchronous if the token is cached.
+   * Otherwise the network, not the partner, determines the lane of the database read, because the partner is not known
+   * before. Without a request, uses the node's own lane.
    */
   check(token: string, request?: Pick<FastifyRequest, 'ip' | 'raw'>): Caller | null | Promise<Caller | null>;
   isCached(token: string): boolean;
-  /** Whether any partner has registered this origin; preflights carry no token. */
+  /** Returns whether any partner has registered this origin. Used for preflights, which carry no token. */
   knowsOrigin(origin: string): boolean;
 };
 

@@ -71,7 +71,10 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
   });
 }
 
-/** Caches the text of each reply object: a handler that returns synchronously returns a cached, immutable object. */
+/**
+ * Caches the text of each reply object. Safe, because a handler that returns synchronously returns a cached, immutable
+ * object.
+ */
 function textCache() {
   const texts = new WeakMap<object, string>();
   return (result: Record<string, unknown>, reply: FastifyReply): string => {
@@ -182,8 +185,8 @@ function authorizeCaller({ who, scope }: Guarded, caller: Caller, taken: Taken, 
 }
 
 /**
- * Counts the request against the caller's general limit and the route's own limit. Returns the state of the exceeded
- * limit, or else that of the route's.
+ * Counts the request against the caller's general limit and the route's own limit. Returns the state of the limit that
+ * is exceeded, or else the state of the route's limit.
  */
 function takeLimits({ limiter, config }: Context, { key }: Caller, { limit }: Route): Taken | Promise<Taken> {
   const general = limiter.take(key, config.limits.api);
@@ -194,7 +197,7 @@ function takeLimits({ limiter, config }: Context, { key }: Caller, { limit }: Ro
   return Promise.all([ofRoute, general]).then(([route, all]) => (all.allowed ? route : all));
 }
 
-/** Sets the ETag, and logs and measures the request when the reply is sent, so no socket listeners are needed. */
+/** Sets the ETag. Logs and measures the request when the reply is sent, so that no socket listeners are needed. */
 function finish(ctx: Context, route: Route) {
   const record = requestRecorder(ctx, route.method, route.path);
   const hasEtag = route.cache === 'etag';
@@ -214,7 +217,10 @@ function finish(ctx: Context, route: Route) {
   };
 }
 
-/** Caches the last reply of each client with its ETag: partners poll lists that rarely change, and comparing is cheaper than hashing. */
+/**
+ * Caches the last reply of each client with its ETag: partners poll lists that rarely change, and comparing two replies
+ * is cheaper than hashing one.
+ */
 function etagCache() {
   const last = new Map<string, { payload: string; etag: string }>();
   return (clientId: string, payload: string): string => {
@@ -237,6 +243,6 @@ function answerEtag(
   const ifNoneMatch = request.headers['if-none-match'];
   if (ifNoneMatch === undefined || !matchesEtag(ifNoneMatch, etag)) return payload;
   reply.code(304).removeHeader('content-type');
-  // Fastify computes the content length of a HEAD reply, which fails for null.
+  // Fastify computes the content length of a HEAD reply, and fails if the payload is null.
   return request.method === 'HEAD' ? '' : null;
 }

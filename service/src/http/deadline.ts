@@ -1,6 +1,9 @@
 import { ApiError } from '../errors.ts';
 
-/** Fails requests whose handler takes too long. One timer serves all: a timer per request costs more than most handlers. */
+/**
+ * Fails requests whose handler takes too long. One timer serves all requests, because a timer per request would cost
+ * more than most handlers.
+ */
 export type Deadlines = { watch<T>(work: Promise<T>): Promise<T>; stop(): void };
 
 type Entry = { since: number; reject: (error: Error) => void };

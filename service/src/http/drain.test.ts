@@ -6,8 +6,8 @@ import fastify from 'fastify';
 import { expect, test } from 'vitest';
 import { prepareDrain } from './drain.ts';
 
-// Clients in a thread of their own, so that they connect while the server is busy. Each opens a new connection for each
-// request, like a proxy without health checks, until the server refuses connections.
+// Runs the clients in a separate thread, so that they connect while the server is busy. Like a proxy without health
+// checks, each client opens a new connection for each request until the server refuses connections.
 const CLIENTS = `
 const { workerData, parentPort } = require('node:worker_threads');
 const net = require('node:net');

@@ -5,21 +5,24 @@ import type { FastifyInstance } from 'fastify';
 
 /** How long the node keeps serving after it reports that it is not ready, so that load balancers notice. */
 const ANNOUNCE_MS = 1_000;
-/** How long open requests may take to finish after that. */
+/** After `ANNOUNCE_MS`: how long open requests may take to finish. */
 const FINISH_MS = 1_500;
-/** How long a connection may stay open without a request after that. */
+/** After `ANNOUNCE_MS`: how long a connection may stay open without a request. */
 const SILENT_MS = 300;
 const CHECK_INTERVAL_MS = 20;
 
-/** How long the server tries to accept every connection that waits before it stops listening. */
+/** How long the server tries to accept all waiting connections before it stops listening. */
 const ACCEPT_MS = 250;
-/** After this many turns of the event loop without a new connection, none waits: a turn accepts at least one. */
+/**
+ * After this many turns of the event loop without a new connection, none is waiting, because every turn accepts at
+ * least one.
+ */
 const IDLE_TURNS = 2;
 
 /**
- * Returns a function that stops a server without losing requests. While it drains, every reply closes its connection,
- * so that clients reconnect to another node. It then waits until no request is open, for at most `FINISH_MS`, and
- * closes all remaining connections.
+ * Returns a function that stops a server without losing requests. While the server drains, every reply closes its
+ * connection, so that clients reconnect to another node. The function waits until no request is open, for at most
+ * `FINISH_MS`, and then closes all remaining connections.
  */
 export function prepareDrain(app: FastifyInstance, turnReadinessRed: () => void): () => Promise<void> {
   let openRequests = 0;
@@ -51,9 +54,9 @@ export function prepareDrain(app: FastifyInstance, turnReadinessRed: () => void)
 }
 
 /**
- * Stops listening once every connection is accepted. The operating system resets the ones that still wait when the
- * socket closes, and a proxy may not repeat a request that it sent there. Requests are held back meanwhile, because
- * handling them would delay accepting the next connection.
+ * Stops listening once every waiting connection is accepted. When the socket closes, the operating system resets
+ * connections that still wait, and a proxy may not repeat a request that it sent on one of them. Requests are held back
+ * meanwhile, because handling them would delay accepting the next connection.
  */
 async function stopListening(server: Server): Promise<void> {
   const held: [IncomingMessage, ServerResponse][] = [];
@@ -69,7 +72,7 @@ async function stopListening(server: Server): Promise<void> {
     idleTurns++;
     await nextTurn();
   }
-  // The method of the HTTP server first closes idle connections, and further ones would arrive meanwhile.
+  // The HTTP server's own `close` first closes idle connections, and new connections would arrive meanwhile.
   TcpServer.prototype.close.call(server);
   server.off('connection', noticeConnection).removeAllListeners('request');
   for (const listener of listeners) server.on('request', listener);

@@ -3,7 +3,10 @@ import { ApiError } from '../errors.ts';
 import type { Kernel } from '../kernel.ts';
 import type { Taken } from './rate-limits.ts';
 
-/** Counts a request against a limit. Throws `rate_limited` if it is exceeded; synchronous if the limits are in memory. */
+/**
+ * Counts a request against a limit. Throws `rate_limited` if the limit is exceeded. Synchronous if the limits are in
+ * memory.
+ */
 export function enforceLimit(
   { limiter, config }: Pick<Kernel, 'limiter' | 'config'>,
   name: LimitName,

@@ -2,12 +2,13 @@ import { ApiError } from '../errors.ts';
 import { memoryLimiter, WINDOW_MS } from './rate-limits.ts';
 
 /**
- * Limits how often a network may present tokens and client secrets that are not cached, because each costs a database
- * read. Counts only failures, and only in this process: a shared counter would cost as much as the reads it prevents.
+ * Limits how often a network may present tokens and client secrets that are not cached, because checking each of them
+ * costs a database read. Counts only failures, and only in this process: a shared counter would cost as much as the
+ * reads that it prevents.
  */
 export type FailedAuthentication = {
   count(network: string): void;
-  /** Whether any network may be refused. Cheaper than checking a particular network. */
+  /** Returns whether any network might be refused. Cheaper than checking a particular network. */
   refusesAny(): boolean;
   /** Throws `rate_limited` if the network has failed too often within a minute. */
   assertMayTry(network: string): void;

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { actorOf } from './access.ts';
 
-/** Returns the context for one request: its transactions and events name the request and, if it is known, the caller. */
+/** Returns the context for one request. Its transactions and events name the request and, if known, the caller. */
 export function forRequest(
   ctx: Context,
   { id, caller }: Pick<FastifyRequest, 'id'> & { caller?: FastifyRequest['caller'] },

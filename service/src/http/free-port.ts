@@ -1,6 +1,9 @@
 import { type AddressInfo, createServer } from 'node:net';
 
-/** Finds a free port. The address must be known before the server is built, because tokens and documents contain it. */
+/**
+ * Finds a free port. The server's address must be known before the server is built, because tokens and documents
+ * contain it.
+ */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   const probe = createServer();
   await new Promise<void>((resolve, reject) => probe.once('error', reject).listen(0, host, resolve));

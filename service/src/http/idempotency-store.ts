@@ -6,12 +6,12 @@ import type { Db } from '../db/pool.ts';
 const LEASE_TTL = '60 seconds';
 const KEY_TTL = '24 hours';
 
-/** The right of one node to handle the requests with a key. */
+/** Gives one node the right to handle the requests with an idempotency key. */
 export type Claim = { id: Buffer; node: number };
 
 /**
- * Claims a key and returns true, or returns false if another request holds it. Expired keys can be claimed again, as
- * can unfinished ones whose node is gone or whose lease has expired. Stores the first tag.
+ * Claims a key and returns true, or returns false if another request holds it. A key can be claimed again if it has
+ * expired, or if it is unfinished and its node is gone or its lease has expired. Stores the first tag.
  */
 export async function insertClaim(
   db: Db,

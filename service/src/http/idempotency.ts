@@ -17,9 +17,9 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
 }
 
 /**
- * Runs `handle` once for all requests with this key; the others get its reply, or 409 while it runs. The reply is
- * stored in the same transaction as the effect (`ctx.commitReply`): after a crash, a retry gets the stored reply if the
- * effect was committed, and otherwise starts from scratch.
+ * Runs `handle` once for all requests with this key. The other requests get its reply, or 409 while it runs. The reply
+ * is stored in the same transaction as the effect (`ctx.commitReply`). So after a crash, a retry gets the stored reply
+ * if the effect was committed, and otherwise starts from scratch.
  */
 export async function runOnce(
   ctx: Context,
@@ -70,14 +70,20 @@ async function claimKey(
   return JSON.parse(ctx.sealing.open('idempotency', row.outcome, claim.id.toString('hex')).toString());
 }
 
-/** Seals the outcome, because a reply can contain a token. If the claim is lost, throws to roll the transaction back. */
+/**
+ * Stores the outcome, sealed because a reply can contain a token. If the claim is lost, throws to roll the transaction
+ * back.
+ */
 async function saveOutcome(ctx: Context, db: Db, claim: store.Claim, outcome: Stored): Promise<void> {
   const plain = Buffer.from(JSON.stringify(outcome));
   const sealed = ctx.sealing.seal('idempotency', plain, claim.id.toString('hex'));
   if (!(await store.updateOutcome(db, claim, sealed))) throw new ApiError('idempotency_in_progress');
 }
 
-/** Stores a refusal like any reply. After a server error the key is released, so that the caller may retry. */
+/**
+ * Stores a refusal like any reply. After a server error or `rate_limited`, releases the key instead, so that the caller
+ * may retry.
+ */
 async function keepOrRelease(ctx: Context, claim: store.Claim, error: unknown): Promise<void> {
   if (error instanceof ApiError && error.status < 500 && error.code !== 'rate_limited')
     await saveOutcome(ctx, ctx.db, claim, {

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 /** Returns random bytes: from the system in production, from a seed in tests. */
 export type Random = (size: number) => Buffer;
 
-/** Returns a UUIDv7 (RFC 9562 §5.7). Ids sort by creation time, which keeps index inserts at one end. */
+/** Returns a UUIDv7 (RFC 9562 §5.7). Ids sort by creation time, so that new rows go to one end of an index. */
 export function newId(clock: Clock, random: Random): string {
   const hex = Math.floor(clock.now()).toString(16).padStart(12, '0') + random(10).toString('hex');
   const variant = ((Number.parseInt(hex.slice(15, 16), 16) & 0x3) | 0x8).toString(16);
@@ -12,7 +12,9 @@ export function newId(clock: Clock, random: Random): string {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Whether the text is a UUID. Callers check this first, so that a malformed id gives 404 like an unknown one. */
+/**
+ * Returns whether the text is a UUID. Callers check this first, so that a malformed id gives 404 like an unknown id.
+ */
 export function isId(text: string): boolean {
   return UUID.test(text);
 }

@@ -3,7 +3,9 @@ import type { Query } from './query-string.ts';
 
 const NOTHING: ReadonlySet<never> = new Set();
 
-/** Reads `include`: names separated by commas, or repeated. Throws `validation_failed` for an unknown name. */
+/**
+ * Reads `include`: names separated by commas, or a repeated parameter. Throws `validation_failed` for an unknown name.
+ */
 export function readInclude<Name extends string>(query: Query, allowed: readonly Name[]): ReadonlySet<Name> {
   if (query.include === undefined) return NOTHING;
   const names = [query.include]

@@ -15,7 +15,9 @@ type Schema = {
   additionalProperties?: boolean | Schema;
 };
 
-/** Example values by member name, for schemas without an example. They tell one coherent story across the reference. */
+/**
+ * Example values by member name, for schemas without an example. The values fit together across the whole reference.
+ */
 const BY_NAME: Record<string, unknown> = {
   id: '019a0b1c-2d3e-7f40-8a5b-6c7d8e9f0a1b',
   offer_id: '019a0b1c-2d3e-7f40-8a5b-000000000001',
@@ -135,7 +137,9 @@ export function exampleOf(schema: unknown, schemas: Record<string, unknown>, nam
   return type === 'boolean' ? true : type === 'null' ? null : 'example';
 }
 
-/** Returns whether the example has the schema's type and format: the same member name can mean different things. */
+/**
+ * Returns whether the example has the schema's type and format. Members with the same name can have different meanings.
+ */
 function fits(value: unknown, { type, format }: Schema): boolean {
   const types = [type].flat();
   if (value === null) return types.includes('null');

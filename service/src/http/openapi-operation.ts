@@ -17,7 +17,7 @@ import type { Access, Route } from './route.ts';
 
 type Json = Record<string, unknown>;
 
-/** An operation without a declared route, such as those of the authorization server. */
+/** An operation without a declared route, such as an operation of the authorization server. */
 export type ExtraOperation = {
   method: 'get' | 'post';
   path: string;

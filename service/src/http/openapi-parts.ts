@@ -41,7 +41,7 @@ export function parametersOf(
   }));
 }
 
-/** Documents the first filter; up to ten are numbered from 0. */
+/** Documents the parameters of the first filter. A request may have ten filters, numbered from 0. */
 export function filterParameters(fields: readonly string[] | undefined): Json[] {
   if (fields === undefined) return [];
   const parameter = (part: string, description: string, schema: Json) => ({

@@ -2,7 +2,7 @@ type Json = Record<string, unknown>;
 
 /** Collects the schemas that have a title as named components. */
 export type Components = {
-  /** Describes what a caller sends, where unknown members are refused. */
+  /** Describes what a caller sends. Unknown members are refused. */
   request(schema: unknown): unknown;
   /** Describes what we reply. Callers must tolerate members that a later version adds. */
   reply(schema: unknown): unknown;
@@ -34,7 +34,7 @@ export function collectComponents(): Components {
   };
 }
 
-/** Allows additional members in a reply. An empty object stays closed, because its point is to have no members. */
+/** Allows additional members in a reply. An empty object stays closed, because it must have no members. */
 function openUp(schema: Json): Json {
   const { additionalProperties, ...rest } = schema;
   const isEmpty = Object.keys((schema.properties ?? {}) as Json).length === 0;

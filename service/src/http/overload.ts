@@ -2,7 +2,9 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, type Registry } from 'prom-client';
 import type { OpenPool } from '../db/pool.ts';
 
-/** Reports whether this node is too busy to answer in time, so that requests are refused before they cost anything. */
+/**
+ * Reports whether this node is too busy to answer in time, so that it can refuse requests before they cost anything.
+ */
 export type Overload = {
   isSaturated(): boolean;
   /** Counts a refused request. */
@@ -43,7 +45,8 @@ export function watchOverload(
   const timer = setInterval(() => {
     const expectedWaitMs = (waiting() / Math.max(acquired, 1)) * SAMPLE_INTERVAL_MS;
     const now = performance.now();
-    // The delay is measured from the second turn of the loop after a reset. Without one, this turn took the whole sample.
+    // The histogram starts with the second turn of the event loop after a reset. If it is empty, one turn took the
+    // whole sample.
     const lagMs = delay.count === 0 ? now - sampledAt : delay.mean / NANOSECONDS_PER_MS;
     sampledAt = now;
     laggingSamples = lagMs > limits.maxEventLoopLagMs ? laggingSamples + 1 : 0;

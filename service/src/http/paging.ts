@@ -17,7 +17,7 @@ export const PageQuery = Type.Object({
 });
 export type PageQuery = Static<typeof PageQuery>;
 
-/** The schema of a page of `item`. Each cursor is absent at its end of the list. */
+/** The schema of a page of `item`. At either end of the list, the cursor that would lead further is absent. */
 export function List<T extends TSchema>(item: T, title: string) {
   return Closed(
     {
@@ -30,7 +30,7 @@ export function List<T extends TSchema>(item: T, title: string) {
   );
 }
 
-/** The position of a row in a list, which is ordered by (inserted_at, id), newest first. */
+/** The position of a row in a list. Lists are ordered by (inserted_at, id), newest first. */
 export type Position = { inserted_at: string; id: string };
 
 /** The input for reading one page: at most `limit` rows beyond `position` in `direction`. */
@@ -39,8 +39,8 @@ export type Keyset = { direction: 'older' | 'newer'; position: Position | null; 
 type Page<Row> = { object: 'list'; data: Row[]; starting_after?: string; starting_before?: string };
 
 /**
- * Reads one page. `list` identifies the list with everything that narrows it (caller, filters), because a cursor is only
- * valid for the list it came from.
+ * Reads one page. `list` identifies the list together with everything that narrows it (caller, filters), because a
+ * cursor is valid only for the list that it came from.
  */
 export async function readPage<Row extends Position>(
   sealing: Sealing,
@@ -86,7 +86,7 @@ function readCursor(sealing: Sealing, list: string, field: string, cursor: strin
   const bytes = Buffer.from(cursor, 'base64url');
   const body = bytes.subarray(TAG_BYTES).toString();
   const [inserted_at, id] = body.split('|');
-  // Base64 decoding is lenient, so the text must also be exactly what we would write.
+  // Base64 decoding is lenient, so the cursor must also be exactly the text that we would write.
   const isGenuine =
     bytes.toString('base64url') === cursor &&
     sealing.verifyTag('cursor', `${list}|${body}`, bytes.subarray(0, TAG_BYTES));

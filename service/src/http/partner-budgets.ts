@@ -1,10 +1,13 @@
 import { ApiError } from '../errors.ts';
 
-/** Bounds how much one partner can have in progress, so that it cannot use up the connections of the others. */
+/**
+ * Limits how much work one partner can have in progress, so that one partner cannot use up the connections of the
+ * others.
+ */
 export type PartnerBudgets = {
   /**
    * Runs `work` immediately while the partner has budget; otherwise queues it. Throws `rate_limited` if too many of the
-   * partner's requests wait already. Work that returns no promise costs no budget.
+   * partner's requests are queued. Work that returns no promise costs no budget.
    */
   run<Input, Result>(
     partnerId: string,
@@ -50,7 +53,7 @@ export function createPartnerBudgets({
       if (budget.running < concurrency) return start(partnerId, budget, work, input);
       if (budget.waiting.length >= maxWaiting)
         throw new ApiError('rate_limited', {}, { headers: { 'retry-after': '1' } });
-      // Wraps the work in a promise, because the next request in line is started only when a promise settles.
+      // Wraps the work in a promise, because the next queued request starts only when a promise settles.
       return new Promise<void>((resolve) => budget.waiting.push(resolve)).then(() =>
         start(partnerId, budget, async () => work(input), undefined),
       );

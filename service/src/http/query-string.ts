@@ -1,6 +1,9 @@
 import { decodeUtf8 } from './strict-json.ts';
 
-/** More pairs than any of our routes needs. The router parses the query before anything else is checked. */
+/**
+ * More pairs than any of our routes needs. The limit is needed because the router parses the query before anything else
+ * is checked.
+ */
 const MAX_PAIRS = 200;
 
 /** Marks a query that cannot be decoded. The router's parser must not throw; `refuseRequest` throws later. */

@@ -4,7 +4,7 @@ import { countRequest } from './rate-limit-store.ts';
 /** The state of a rate limit after counting one request. */
 export type Taken = { allowed: boolean; limit: number; remaining: number; resetSeconds: number };
 
-/** Rate limits: counts requests per key in fixed one-minute windows; a window starts with the key's first request. */
+/** Counts requests per key in fixed one-minute windows. A window starts with the key's first request. */
 export type Limiter = { take(key: string, perMinute: number): Taken | Promise<Taken> };
 
 export const WINDOW_MS = 60_000;
@@ -12,9 +12,9 @@ export const WINDOW_MS = 60_000;
 type Window = { count: number; end: number };
 
 /**
- * Counts in this process, in two generations of keys. The older generation is dropped as a whole every minute, when all
- * of its windows have ended, or earlier if the newer one reaches `maxKeys`. `now` is monotonic real time, independent
- * of the application clock.
+ * Counts in this process, in two generations of keys. The older generation is dropped as a whole: every minute, when
+ * all of its windows have ended, or earlier if the newer generation reaches `maxKeys`. `now` is monotonic real time,
+ * independent of the application clock.
  */
 export function memoryLimiter(now: () => number = () => performance.now(), maxKeys = 100_000): Limiter {
   let current = new Map<string, Window>();

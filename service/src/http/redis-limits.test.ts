@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => redis.stop());
 
-/** Opens a limiter and waits until it counts in Redis, which another limiter proves. */
+/** Opens two limiters and waits until the first counts in Redis: the second then sees its counts. */
 async function openPair() {
   const warnings: string[] = [];
   const [one, two] = [
@@ -43,7 +43,7 @@ test('while Redis is down each node keeps its own count, and shares again afterw
   await redis.stop();
   const { port } = redis;
   await expect.poll(() => warnings).toEqual([expect.stringMatching(/Redis is down/)]);
-  // The node has counted the requests that it sent to Redis, so the limit does not start over.
+  // The node also counted in memory the requests that it sent to Redis, so the limit does not start over.
   const taken = await Promise.all(Array.from({ length: 5 }, () => one.take('outage', 5)));
   expect(taken.map((each) => each.allowed)).toEqual([true, true, false, false, false]);
   expect((await two.take('outage', 5)).allowed).toBe(true);

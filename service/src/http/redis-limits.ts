@@ -2,13 +2,16 @@ import { createClient } from '@redis/client';
 import { type Limiter, memoryLimiter, taken, WINDOW_MS } from './rate-limits.ts';
 
 const COMMAND_TIMEOUT_MS = 250;
-/** How long a node counts alone after a failed command, so that a silent server does not delay every request. */
+/**
+ * How long a node counts only in memory after a failed command, so that a silent Redis server does not delay every
+ * request.
+ */
 const PAUSE_MS = 1_000;
 const MAX_RECONNECT_DELAY_MS = 2_000;
 
 /**
- * Counts in Redis, for several nodes behind one address. Every request is also counted in memory: while Redis does not
- * answer, that count applies, so requests are never unlimited.
+ * Counts in Redis, for several nodes behind one address. Every request is also counted in memory. While Redis does not
+ * answer, the count in memory applies, so that requests are never unlimited.
  */
 export function openRedisLimiter(
   url: string,

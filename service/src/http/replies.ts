@@ -5,7 +5,8 @@ import type { Caller } from './access.ts';
 import type { Taken } from './rate-limits.ts';
 
 /**
- * Returns the security headers of every API reply: it loads no content, cannot be framed, and its type is not sniffed.
+ * Returns the security headers of every API reply: a reply loads no content, cannot be framed, and its type is not
+ * sniffed.
  */
 export function securityHeaders(baseUrl: string): Record<string, string> {
   const headers = {
@@ -42,8 +43,8 @@ const EXPOSED_HEADERS =
   'X-Request-Id, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, ETag, Idempotent-Replayed';
 
 /**
- * Sets the CORS headers if the origin is registered for the calling partner, or for any partner while the caller is
- * unknown (preflight, rejected token). Returns whether it did.
+ * Sets the CORS headers if the calling partner has registered the origin. While the caller is unknown (preflight,
+ * rejected token), it is enough that any partner has registered it. Returns whether the headers were set.
  */
 export function setCorsHeaders(
   ctx: Context,

@@ -4,7 +4,7 @@ import { MALFORMED, type Query } from './query-string.ts';
 
 export const MAX_URL_LENGTH = 8 * 1024;
 
-/** Throws if the URL, query or headers of a request on any path, known or not, cannot be accepted. */
+/** Throws if the URL, query or headers of a request cannot be accepted. Applies to every path, known or not. */
 export function refuseRequest(request: FastifyRequest): void {
   const { url = '', rawHeaders, headers, httpVersion } = request.raw;
   if (url.length > MAX_URL_LENGTH) throw new ApiError('uri_too_long');

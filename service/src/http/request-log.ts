@@ -2,8 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 
 /**
- * Logs and measures the requests of one route. The line is concatenated from parts that need no escaping, and names the
- * route instead of the path, because a URL can contain secrets.
+ * Logs and measures the requests of one route. The log line is concatenated from parts that need no escaping. It names
+ * the route instead of the path, because a URL can contain secrets.
  */
 export function requestRecorder(ctx: Context, method: string, route: string) {
   const times = ctx.metrics.route(method, route);
@@ -22,7 +22,10 @@ export function requestRecorder(ctx: Context, method: string, route: string) {
   };
 }
 
-/** Returns hooks for a route that a plugin registers itself: the headers, log line and metrics of a declared route. */
+/**
+ * Returns hooks for a route that a plugin registers itself. They add the headers, log line and metrics that declared
+ * routes have.
+ */
 export function pluginHooks(ctx: Context, method: string, route: string) {
   const record = requestRecorder(ctx, method, route);
   return {

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Caller, Scope, UserCaller } from './access.ts';
 
-/** Who may call a route. The service does not start with a route that lacks it. */
+/** Who may call a route. The service does not start if a route does not declare its access. */
 export type Access = { who: 'public' } | { who: 'partner' | 'user'; scope: Scope };
 
 type Input<P extends TSchema, Q extends TSchema, B extends TSchema> = {
@@ -33,26 +33,29 @@ type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R e
   rawBody?: true;
   reply: R;
   /**
-   * Serializes with `JSON.stringify`. For replies with alternatives, which the schema's serializer would try one by
-   * one. Undeclared members are not removed, so a test must check that the handler returns exactly the schema.
+   * Serializes with `JSON.stringify`. For replies with alternatives, because the schema's serializer would try them one
+   * by one. Undeclared members are not removed, so a test must check that the handler returns exactly the schema.
    */
   plainReply?: true;
-  /** Replies with server-sent events: `handle` returns the stream of their text, which ends with the connection. */
+  /** Replies with server-sent events. `handle` returns a stream of their text, which ends with the connection. */
   stream?: true;
   /** Error codes in addition to those that every route can return. */
   errors?: readonly ErrorCode[];
-  /** A rate limit in addition to the caller's general one. */
+  /** A rate limit in addition to the caller's general rate limit. */
   limit?: LimitName;
   /**
-   * `etag` for replies that are the same for all users of a partner; others are `no-store`. If the handler returns
-   * synchronously, the object must be immutable, because its serialized text is cached.
+   * `etag` is for replies that are the same for all users of a partner; other replies are `no-store`. If the handler
+   * returns synchronously, the object must be immutable, because its serialized text is cached.
    */
   cache?: 'etag';
-  /** Caches the serialized text in the same way, but the reply stays `no-store` for callers. */
+  /** Caches the serialized text of immutable objects like `cache`, but the reply stays `no-store` for callers. */
   keepsText?: true;
   /** For a read that writes to the audit log: the entry names the request and the caller. */
   isAudited?: true;
-  /** Throws if the stored reply must not be returned again. For replies that grant a permission. */
+  /**
+   * Throws if the stored reply of an idempotent request must not be returned again. For replies that grant a
+   * permission.
+   */
   recheck?(ctx: Context, caller: C, input: Input<P, Q, B>, reply: Static<R>): Promise<void>;
   handle(ctx: Context, caller: C, input: Input<P, Q, B>): Promise<Static<R>> | Static<R>;
 };

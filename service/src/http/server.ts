@@ -40,7 +40,7 @@ declare module 'fastify' {
 const MAX_BODY_BYTES = 64 * 1024;
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** Registers routes that a declaration cannot express; each must set `config.access`. */
+/** Registers routes that a declaration cannot express. Each of these routes must set `config.access`. */
 export type Plugin = (app: FastifyInstance) => Promise<void> | void;
 
 /** Answers a browser that asks for a path without a route. Returns false for paths of the API. */
@@ -73,7 +73,8 @@ export async function buildServer(
       maxParamLength: MAX_URL_LENGTH,
       ignoreTrailingSlash: true,
     },
-    // Node answers a missing Host without a body; `refuseRequest` answers with the error object instead.
+    // Node answers a request without a Host header with an empty body. `refuseRequest` answers with the error object
+    // instead.
     http: {
       requireHostHeader: false,
       requestTimeout,
@@ -204,7 +205,7 @@ function fail(ctx: Context, thrown: unknown, request: FastifyRequest, reply: Fas
       ...{ actor: actorOf(caller), action: 'access.refused', reason: error.code, requestId: request.id },
       subject: { object: 'route', id: `${request.method} ${request.routeOptions.url}` },
     });
-  // A request that fails before routing has no caller.
+  // The caller is null if the request failed before routing.
   setCorsHeaders(ctx, request.caller ?? null, request, reply);
   reply
     .code(error.status)

@@ -4,12 +4,15 @@ import type { Socket } from 'node:net';
 const MAX_CHECK_INTERVAL_MS = 1_000;
 
 /**
- * Closes connections whose client does not read: data that the operating system cannot buffer stays in our memory. Node
- * itself limits slow requests. Connections are sampled, because listeners on every reply would cost more than most
- * handlers.
+ * Closes connections whose client does not read, because data that the operating system cannot buffer stays in our
+ * memory. (Node itself limits slow requests.) Connections are sampled, because listeners on every reply would cost more
+ * than most handlers.
  */
 export function closeSlowReaders(server: Server, timeoutMs: number): void {
-  /** For each connection with unread data: how many bytes its client has read, and since when that has not changed. */
+  /**
+   * For each connection with unread data: how many bytes its client has read, and since when this number has not
+   * changed.
+   */
   const stalled = new Map<Socket, { read: number; since: number }>();
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {

@@ -13,8 +13,8 @@ import { FORMATS } from './wire.ts';
 const validators = { typed: newValidator(false), file: newValidator(true) };
 
 function newValidator(coerceTypes: boolean): Ajv2020 {
-  // TypeBox builds the schemas and the compiler checks them; validating them again would take a fifth of the startup
-  // time.
+  // TypeBox builds the schemas and the TypeScript compiler checks them. Validating them again would take a fifth of the
+  // startup time.
   const ajv = new Ajv2020({
     validateSchema: false,
     allErrors: true,
@@ -59,7 +59,9 @@ function textReader(schema: TSchema): (text: Text) => void {
   };
 }
 
-/** Validates queries and paths. Bodies are checked by `bodyCheck`, which no unusual content type can bypass. */
+/**
+ * Validates queries and paths. Bodies are checked by `bodyCheck`, so that no unusual content type can bypass the check.
+ */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema }) => {
   const [problems, readText] = [lazily(schema), textReader(schema)];
   return (data) => {
@@ -88,11 +90,11 @@ export const compileSerializer: FastifySerializerCompiler<TSchema> = ({ schema }
   };
 };
 
-/** Enough to correct a request; a reply that lists thousands would cost more than the request. */
+/** Enough problems to correct a request. A reply that lists thousands would cost more than the request. */
 const MAX_REPORTED_PROBLEMS = 20;
 
 function toApiError(errors: ErrorObject[]): ApiError {
-  // No prototype, because a field may be called `__proto__`.
+  // The object has no prototype, because a field may be called `__proto__`.
   const fields: Record<string, string[]> = Object.create(null);
   for (const error of errors.slice(0, MAX_REPORTED_PROBLEMS)) {
     const [field, message] = explain(error);
@@ -137,7 +139,7 @@ export function findProblems(schema: TSchema, data: unknown): Problem[] {
     });
 }
 
-/** Whether external data, such as a provider's response or a file, matches its schema. */
+/** Returns whether external data, such as a provider's response or a file, matches its schema. */
 export function isValid(schema: TSchema, data: unknown): boolean {
   return validators.typed.validate(schema, data);
 }

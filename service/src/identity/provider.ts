@@ -21,7 +21,7 @@ export const REVIEW_STATUSES = [
 ] as const;
 export type ReviewStatus = (typeof REVIEW_STATUSES)[number];
 
-/** Statuses in which the provider is reviewing: the user has nothing to do and the applicant must not be reset. */
+/** Statuses in which the provider is reviewing. The user has nothing to do, and the applicant must not be reset. */
 export const UNDER_REVIEW: ReadonlySet<string> = new Set<ReviewStatus>([
   'pending',
   'prechecked',
@@ -30,7 +30,7 @@ export const UNDER_REVIEW: ReadonlySet<string> = new Set<ReviewStatus>([
   'onHold',
 ]);
 
-/** `answer` is set if and only if the status is completed, `rejectType` if and only if the answer is RED. */
+/** `answer` is set if and only if the status is completed. `rejectType` is set if and only if the answer is RED. */
 export type Review = {
   levelName: string;
   status: ReviewStatus;

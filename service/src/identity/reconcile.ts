@@ -30,7 +30,10 @@ const MAX_BACKOFF_S = HOUR_S;
 const SETTLE_TIMEOUT_MS = 8_000;
 const SETTLE_POLL_MS = 20;
 
-/** Starts the worker that rereads applicants: after a webhook, after a long silence, and all open cases at start. */
+/**
+ * Starts the worker that rereads applicants: after a webhook, after a long silence and, for open cases, at the start of
+ * the service.
+ */
 export async function startIdentityReconciler(ctx: Context): Promise<QueueWorker> {
   await markOpenCasesDue(ctx.db);
   return startQueueWorker(ctx, {
@@ -42,7 +45,7 @@ export async function startIdentityReconciler(ctx: Context): Promise<QueueWorker
   });
 }
 
-/** Rereads one due applicant, optionally only that of `userId`. */
+/** Rereads one due applicant. With `userId`, only the applicant of that user. */
 export async function checkNext(ctx: Context, userId: string | null = null): Promise<Step> {
   const due = await claimDueApplicant(ctx.db, userId);
   if (due === undefined) return 'idle';
@@ -63,7 +66,7 @@ export async function checkNext(ctx: Context, userId: string | null = null): Pro
 
 /** Applies the provider's current state. Returns the seconds until the next check. */
 async function refreshApplicant(ctx: Context, userId: string): Promise<number> {
-  // Taken before the request, so that events during it count as newer.
+  // Read the time before the request, so that events during the request count as newer.
   const asOf = timestampOf(ctx.clock);
   const applicant = await ctx.identity.findApplicant(userId);
   return ctx.db.transaction().execute(async (tx) => {
@@ -93,7 +96,7 @@ async function applyApplicant(
   const { review, data } = applicant;
   if (review === null || !LEVELS.some((level) => level === review.levelName)) return HOUR_S;
   await saveReview(tx, userId, review, asOf);
-  // Only verified data is stored; an applicant without data has had it deleted.
+  // Only verified data is stored. If the applicant has no data, the provider has deleted it, and we keep ours.
   if (review.answer === 'GREEN' && Object.values(data).some((value) => value !== null)) {
     const saved = await savePersonalData(ctx, tx, userId, data, asOf);
     if (saved !== null) await savePerson(tx, userId, review.levelName, saved.persons, asOf);

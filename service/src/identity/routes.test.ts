@@ -135,7 +135,7 @@ test('a final rejection on any level refuses tokens of every level, with and wit
   for (const rejected of LEVELS) {
     const { token, userId } = await newUser();
     await world.review(userId, { level_name: rejected, answer: 'RED', reject_type: 'FINAL' });
-    // The applicant has moved on, so the provider itself no longer knows of the rejection.
+    // The applicant has moved to another level, so the provider no longer reports the rejection.
     await world.review(userId, {
       level_name: LEVELS.find((level) => level !== rejected) ?? '',
       review_status: 'init',

@@ -15,7 +15,10 @@ const UNKNOWN_PERSON = Buffer.alloc(0);
 
 export type ApplicantRow = { user_id: string; applicant_id: string | null; kind: UserKind };
 
-/** Locks the user's row until the transaction ends, creating it if needed. Returns undefined for an unknown or erased user. */
+/**
+ * Locks the user's row until the transaction ends, and creates the row if needed. Returns undefined for an unknown or
+ * erased user.
+ */
 export async function lockApplicant(db: Db, userId: string): Promise<ApplicantRow | undefined> {
   await sql`insert into identity_applicants (user_id, due_at)
     select u.id, 'infinity' from users u where u.id = ${userId} and not exists (select from erasures e where e.user_id = u.id)
@@ -36,7 +39,7 @@ export async function findUserOfApplicant(db: Db, applicantId: string): Promise<
   return row?.user_id;
 }
 
-/** Returns false if the id already belongs to another user. */
+/** Returns false if the applicant id already belongs to another user. */
 export async function setApplicantId(db: Db, userId: string, applicantId: string | null): Promise<boolean> {
   const { rows } =
     await sql`update identity_applicants a set applicant_id = ${applicantId} where user_id = ${userId}
@@ -60,8 +63,8 @@ export async function expectApplicant(db: Db, userId: string): Promise<void> {
 }
 
 /**
- * Stores the review of one level as of `asOf`, unless a newer one is stored. A new approval has no known person until
- * `savePerson` is called.
+ * Stores the review of one level as of `asOf`, unless a newer review is stored. A new approval has no known person
+ * until `savePerson` is called.
  */
 export async function saveReview(db: Db, userId: string, review: Review, asOf: string): Promise<void> {
   const { levelName, status, answer, rejectType, reviewedAt } = review;
@@ -84,7 +87,7 @@ export async function saveReview(db: Db, userId: string, review: Review, asOf: s
 }
 
 /**
- * Stores the person to whom the level's approval was given. Approvals of other levels without a recorded person (from
+ * Stores which person the level's approval was given to. Approvals of other levels that have no recorded person (from
  * version 0.1) are assigned to `former`.
  */
 export async function savePerson(
@@ -140,7 +143,7 @@ export async function claimDueApplicant(
   return rows[0];
 }
 
-/** Releases the row until the next check in `seconds`, or earlier if a webhook made it due. */
+/** Releases the row. The next check is due in `seconds`, or earlier if a webhook made the row due. */
 export async function finishCheck(db: Db, userId: string, seconds: number): Promise<void> {
   await sql`update identity_applicants set lease_until = null, attempts = 0, checked_at = now(),
     due_at = least(due_at, now() + make_interval(secs => ${seconds})) where user_id = ${userId}`.execute(db);
@@ -151,7 +154,7 @@ export async function postponeCheck(db: Db, userId: string, seconds: number): Pr
     where user_id = ${userId}`.execute(db);
 }
 
-/** Makes every applicant that is open or was never checked due. Called after downtime. */
+/** Makes applicants due that are open or were never checked. Called after downtime. */
 export async function markOpenCasesDue(db: Db): Promise<void> {
   await sql`update identity_applicants a set due_at = now() where due_at > now() and lease_until is null
     and (checked_at is null or exists (select from identity_reviews r where r.user_id = a.user_id
@@ -164,7 +167,7 @@ export async function isSettled(db: Db, userId: string): Promise<boolean> {
   return rows.length === 0;
 }
 
-/** Stops checking the user's applicant and returns its id and whether any level was ever decided. */
+/** Stops checking the user's applicant. Returns the applicant's id, and whether any level was ever decided. */
 export async function endApplicant(
   tx: Db,
   userId: string,

@@ -83,7 +83,7 @@ export function toApplicant(applicant: SumsubApplicant): Applicant {
   };
 }
 
-/** Only a completed review has an answer; with any other status it is left over from an earlier review. */
+/** Only a completed review has an answer. With any other status, the answer is left over from an earlier review. */
 export function toReview(
   levelName: string,
   statusText: string | undefined,
@@ -102,7 +102,7 @@ export function toReview(
   return { levelName, status, answer, rejectType, reviewedAt };
 }
 
-/** Parses `2026-01-02 03:04:05+0000`; fraction and zone are optional, the time is always UTC. */
+/** Parses `2026-01-02 03:04:05+0000`. The fraction and the zone are optional; the time is always UTC. */
 export function readTime(text: string | undefined): number | null {
   const match = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d{1,6})?)(?:\+0000|Z)?$/.exec(text ?? '');
   if (match === null) return null;
@@ -160,7 +160,7 @@ function companyData({ info = {}, fixedInfo = {} }: SumsubApplicant): PersonalDa
   };
 }
 
-/** Uses the first non-empty address as a whole; fields of two addresses are never mixed. */
+/** Uses the first non-empty address as a whole, because fields of two addresses must not be mixed. */
 function addressData(addresses: readonly Address[]) {
   const address =
     addresses.find((candidate) => Object.values(candidate).some((value) => clean(value) !== null)) ?? {};

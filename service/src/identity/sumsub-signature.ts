@@ -11,7 +11,7 @@ export function signRequest(
   return createHmac('sha256', secret).update(`${seconds}${method}${path}${body}`).digest('hex');
 }
 
-/** The provider also offers SHA-1; the sender must not be able to choose it. */
+/** The accepted algorithms. The provider also offers SHA-1, but a sender must not be able to choose it. */
 const ALGORITHMS = new Map([
   ['HMAC_SHA256_HEX', 'sha256'],
   ['HMAC_SHA512_HEX', 'sha512'],

@@ -77,7 +77,7 @@ function createCall(settings: IdentitySettings, upstream: Upstream) {
   };
 }
 
-/** Uses real time instead of the sandbox clock: the provider compares it with its own. */
+/** Uses real time instead of the sandbox clock, because the provider compares the timestamp with its own clock. */
 function signedHeaders({ appToken, secret }: IdentitySettings, method: string, path: string, body?: string) {
   const seconds = Math.floor(realTime() / 1000);
   return {
@@ -100,7 +100,7 @@ async function changeApplicant(
   return true;
 }
 
-/** Uses the existence endpoint first: the plain read answers 404 for a missing permission too. */
+/** Uses the existence endpoint first, because the plain read also answers 404 if we lack the permission. */
 async function findApplicant(call: ReturnType<typeof createCall>, userId: string): Promise<Applicant | null> {
   const id = encodeURIComponent(userId);
   const reply = await call({ method: 'GET', path: `/resources/applicants/-/byExternalUserId/${id}` });

@@ -26,7 +26,7 @@ export async function createKycToken(
   const token = await ctx.identity.createToken({ userId, level, email: user.email });
   return ctx.commitReply(async (tx) => {
     await expectApplicant(tx, userId);
-    // The row is locked now, so a rejection is either visible here or comes after the token.
+    // The row is locked now, so a rejection is either visible here or is stored after the token was issued.
     await assertNotFinallyRejected(tx, userId);
     return { object: 'kyc_token' as const, token };
   });
@@ -38,8 +38,8 @@ async function assertNotFinallyRejected(db: Db, userId: string): Promise<void> {
 
 /**
  * Reads the state from the provider rather than from our records, so that a review in progress is never reset. The
- * provider resets the applicant's current level, so the applicant is moved to the requested level first; other levels
- * keep their answers.
+ * provider resets only the applicant's current level, so the applicant is moved to the requested level first. Other
+ * levels keep their answers.
  */
 async function resetLevel(ctx: Context, userId: string, level: Level): Promise<void> {
   const applicant = await ctx.identity.findApplicant(userId);
@@ -70,7 +70,7 @@ async function assertResettable(ctx: Context, userId: string, { review }: Applic
   throw new ApiError(isFinal ? 'kyc_final_rejection' : 'kyc_in_review');
 }
 
-/** Records the reset before its webhook arrives, so that statuses do not show the old answer. */
+/** Records the reset before the webhook about it arrives, so that statuses do not show the old answer. */
 async function recordReset(ctx: Context, userId: string, levelName: Level): Promise<void> {
   const asOf = timestampOf(ctx.clock);
   const review = { levelName, status: 'init', answer: null, rejectType: null, reviewedAt: null } as const;

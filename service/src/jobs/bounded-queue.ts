@@ -1,11 +1,11 @@
 import { ApiError } from '../errors.ts';
 
 export type BoundedQueue = {
-  /** Runs `work` when it is its turn. Throws `unavailable` immediately if the queue is full. */
+  /** Runs `work` when its turn comes. Throws `unavailable` immediately if the queue is full. */
   run<T>(work: () => Promise<T>): Promise<T>;
 };
 
-/** Runs at most `concurrency` pieces of work at a time and lets at most `maxWaiting` wait. */
+/** Runs at most `concurrency` tasks at a time and lets at most `maxWaiting` tasks wait. */
 export function createBoundedQueue({
   concurrency,
   maxWaiting,

@@ -1,6 +1,6 @@
 /**
- * Shares a limited number of slots between lanes. Work starts immediately while a slot is free; otherwise the lanes
- * with waiting work take turns, so a lane with thousands waiting delays another one by a single turn.
+ * Shares a limited number of slots between lanes. Work starts immediately while a slot is free. Otherwise the lanes
+ * with waiting work take turns, so that a lane with thousands of waiting tasks delays another lane by only one turn.
  */
 export type FairQueue = {
   /** Resolves to a function that gives the slot back. Rejects with `timeout()` if no slot was free in time. */

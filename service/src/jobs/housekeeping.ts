@@ -45,7 +45,7 @@ const STEPS: HousekeepingSteps = {
   'tokenized orders': deleteOldOrders,
 };
 
-/** Deletes expired data. Each step runs even if an earlier one fails, and any number of nodes may run concurrently. */
+/** Deletes expired data. Each step runs even if an earlier step fails, and any number of nodes may run concurrently. */
 export async function runHousekeeping(ctx: Context, steps: HousekeepingSteps = STEPS): Promise<void> {
   for (const [step, run] of Object.entries(steps)) {
     try {

@@ -1,6 +1,9 @@
 import type { Kernel } from '../kernel.ts';
 
-/** Runs `work` every `intervalMs`; runs never overlap. Returns a function that stops it and waits for the current run. */
+/**
+ * Runs `work` every `intervalMs`; runs never overlap. Returns a function that stops the interval and waits for the
+ * current run.
+ */
 export function startInterval(
   { log }: Pick<Kernel, 'log'>,
   intervalMs: number,

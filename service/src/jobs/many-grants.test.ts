@@ -24,11 +24,11 @@ afterAll(async () => {
 });
 
 /**
- * Of twenty grants, one is revoked, one is unused and the others have a refresh token. Keys ascend, because random ones
- * would make inserting slow.
+ * Of every twenty grants, one is revoked, one is unused and the others have a refresh token. The keys ascend, because
+ * inserting random keys would be slow.
  */
 async function insertGrants(from: number, to: number): Promise<void> {
-  // Skips the triggers of the audit log, which has nothing to do with this.
+  // Skips the triggers of the audit log, which this test does not need.
   await unlimited.query('begin; set local session_replication_role = replica');
   await unlimited.query(
     `insert into oauth_grants (id, client_id, user_id, payload, expires_at, inserted_at, revoked_at)

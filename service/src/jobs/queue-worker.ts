@@ -28,7 +28,7 @@ export async function startQueueWorker(
   let running: Promise<void> | null = null;
   let isWoken = false;
 
-  // If one lane fails, the others still finish their rows, and the next wake restarts all lanes.
+  // If a step of one lane fails, the other lanes still finish their rows, and the next wake-up restarts all lanes.
   const runLane = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       const step = await work.step().catch((err: unknown): Step => {
@@ -62,7 +62,8 @@ export async function startQueueWorker(
     stop: async () => {
       stopping.abort();
       clearInterval(timer);
-      // A step may be waiting for a slow provider. The row it has claimed becomes due again, as after a crash.
+      // Stop waiting if a step hangs on a slow provider: the row that the step has claimed becomes due again, as after
+      // a crash.
       await Promise.race([running, sleep(STOP_TIMEOUT_MS, undefined, { ref: false })]);
     },
   };

@@ -35,7 +35,7 @@ export type Message = {
   after?: string[];
 };
 
-/** All messages in one language; a missing one does not compile. */
+/** All messages in one language. If a message is missing, the code does not compile. */
 export type Catalogue = {
   messages: { [N in MessageName]: (values: MessageValues[N]) => Message };
   unsubscribe: string;

@@ -2,12 +2,12 @@
 export const LOCALES = ['en', 'de'] as const;
 export type Locale = (typeof LOCALES)[number];
 
-/** Returns a stored or posted locale, or null if mails are not written in it. */
+/** Returns a stored or posted locale, or null if there are no mails in that language. */
 export function parseLocale(text: string | null | undefined): Locale | null {
   return LOCALES.find((locale) => locale === text) ?? null;
 }
 
-/** Returns the language that a browser prefers among those of our mails (RFC 9110, section 12.5.4). */
+/** Returns the language that the browser prefers among the languages of our mails (RFC 9110, section 12.5.4). */
 export function preferredLocale(acceptLanguage: string | undefined): Locale {
   const wanted = (acceptLanguage ?? '').split(',').map((range) => {
     const [tag = '', ...parameters] = range.trim().toLowerCase().split(';');

@@ -7,7 +7,10 @@ import { claimDueMail, insertMail } from './store.ts';
 /** A mail claimed for one attempt. */
 export type Attempt = { id: string; mail: Mail; attempts: number };
 
-/** Writes a mail in the transaction of the change it reports. It is sent after the commit and survives a crash. */
+/**
+ * Stores a mail in the transaction of the change that the mail reports. The mail is sent after the commit and survives
+ * a crash.
+ */
 export async function sendMail(ctx: Context, tx: Db, mail: Mail): Promise<void> {
   const id = newId(ctx.clock, ctx.random);
   await insertMail(tx, id, ctx.sealing.seal('mail', Buffer.from(JSON.stringify(mail)), id));

@@ -7,8 +7,8 @@ export const MAIL_CHANNEL = 'mail_outbox';
 export type ClaimedMail = { id: string; mail: Buffer; attempts: number };
 
 /**
- * Time until the next attempt: 1, 2, 4 … minutes, at most an hour. It doubles as the lease of the current attempt, so
- * it is longer than any timeout of an attempt.
+ * Time until the next attempt: 1, 2, 4 … minutes, at most an hour. The same time is the lease of the current attempt,
+ * so it is longer than any timeout of an attempt.
  */
 const RETRY_DELAY = sql.raw("least(interval '1 minute' * power(2, least(attempts, 6)), interval '1 hour')");
 
@@ -18,7 +18,7 @@ export async function insertMail(db: Db, id: string, mail: Buffer): Promise<void
   await notifyAfterCommit(db, MAIL_CHANNEL);
 }
 
-/** Claims the mail that is due first; no other worker gets it before its next attempt. */
+/** Claims the mail that is due first. No other worker gets this mail before its next attempt is due. */
 export async function claimDueMail(db: Db): Promise<ClaimedMail | undefined> {
   const { rows } = await sql<ClaimedMail>`
     update mail_outbox set attempts = attempts + 1, next_attempt_at = now() + ${RETRY_DELAY}

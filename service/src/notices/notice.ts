@@ -3,8 +3,8 @@ import type { MessageName } from '../mail/catalogue.ts';
 import { deleteNoticesOf, insertNotice } from './store.ts';
 
 /**
- * The topics of mails that a user can turn off. Mails about security and about money that has moved have no topic: they
- * are always sent.
+ * The topics of mails that a user can turn off. Mails about security and about money that has moved have no topic,
+ * because they are always sent.
  */
 export const TOPICS = ['verification', 'acceptance', 'forms', 'reminders'] as const;
 export type Topic = (typeof TOPICS)[number];
@@ -26,7 +26,7 @@ export const NOTICE_TOPICS = {
 } as const satisfies Partial<Record<MessageName, Topic | null>>;
 export type NoticeKind = keyof typeof NOTICE_TOPICS;
 
-/** Writes a notice in the transaction of the change, at most one per occurrence. */
+/** Writes a notice in the transaction of the change. Writes at most one notice per `occurrence`. */
 export async function writeNotice(
   tx: Db,
   userId: string,

@@ -57,8 +57,8 @@ export async function deleteOldNotices({ db }: { db: Db }): Promise<void> {
 }
 
 /**
- * Writes a notice for every accreditation that an open offer of a connected app stops accepting between `now` and `until`.
- * The notice names the first such time.
+ * Writes a notice for every accreditation that an open offer of a connected app will stop accepting between `now` and
+ * `until`. The notice names the earliest such time.
  */
 export async function insertAccreditationReminders(db: Db, now: string, until: string): Promise<void> {
   await sql`
@@ -94,7 +94,7 @@ export async function insertFormReminders(db: Db, signedInYear: number, validUnt
     on conflict do nothing`.execute(db);
 }
 
-/** Writes a notice for every form that waits for a signature and whose link ends between `now` and `until`. */
+/** Writes a notice for every form that waits for a signature and whose link expires between `now` and `until`. */
 export async function insertLinkReminders(db: Db, now: string, until: string): Promise<void> {
   await sql`
     insert into notices (user_id, kind, occurrence, data)

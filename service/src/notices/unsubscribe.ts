@@ -7,7 +7,7 @@ const PURPOSE = 'unsubscribe';
 
 export type Subscription = { userId: string; topic: Topic };
 
-/** Returns a link that turns off the topic without signing in. It can do nothing else, so it does not expire. */
+/** Returns a link that turns off the topic without signing in. The link can do nothing else, so it does not expire. */
 export function unsubscribeUrl(
   { sealing, baseUrl }: Pick<Context, 'sealing' | 'baseUrl'>,
   userId: string,

@@ -20,7 +20,7 @@ export function startNoticeWorker(ctx: Context): () => Promise<void> {
   return startInterval(ctx, INTERVAL_MS, 'sending notices failed', () => sendNotices(ctx));
 }
 
-/** Queues the mails in the transaction that marks their notices as handled, so that each is queued once. */
+/** Queues the mails in the transaction that marks their notices as handled, so that each mail is queued once. */
 export async function sendNotices(ctx: Context): Promise<void> {
   for (let count = BATCH_SIZE; count === BATCH_SIZE; ) {
     count = await ctx.db.transaction().execute(async (tx) => {

@@ -7,7 +7,10 @@ import { consumeRefreshToken, REFRESH_LEEWAY_SECONDS } from './refresh-rotation.
 import { consumeCode, type Revoker, revokeGrant, revokeToken } from './revocation.ts';
 import { findTokenPayload, insertToken } from './token-store.ts';
 
-/** Marks the id of a session that was found by uid, without its secret: enough to end the session, not to use it. */
+/**
+ * Marks the id of a session that was found by uid instead of by its secret. Such an id can end the session, but not use
+ * it.
+ */
 const UID_PREFIX = 'uid ';
 
 export type Storage = Revoker & { issuer: string };
@@ -19,7 +22,7 @@ export function createAdapter(storage: Storage): (kind: string) => Adapter {
       findByUserCode: async () => undefined,
       findByUid: async () => undefined,
       consume: async () => undefined,
-      // Revoking a grant ends all of its tokens (see `revokeGrant`).
+      // Nothing to do: revoking a grant ends all of its tokens (see `revokeGrant`).
       revokeByGrantId: async () => undefined,
     };
     switch (kind) {
@@ -131,7 +134,7 @@ function serialize({ jti: _jti, returnTo: _returnTo, session, ...rest }: Adapter
   return JSON.stringify({ ...rest, session: safe });
 }
 
-/** Restores the secrets that `serialize` removed from the id that the caller presented. */
+/** Restores the secrets that `serialize` removed, from the id that the caller presented. */
 function restoreSecrets(
   { payload, consumed }: artifacts.StoredArtifact,
   kind: string,

@@ -27,7 +27,7 @@ export async function upsertArtifact(db: Db, artifact: NewArtifact): Promise<voi
   );
 }
 
-/** Reads an artifact. A consumed artifact counts as consumed only after `leewaySeconds` have passed. */
+/** Reads an artifact. It counts as consumed only once `leewaySeconds` have passed since its first use. */
 export async function findArtifact(
   db: Db,
   kind: string,
@@ -51,7 +51,7 @@ export async function findArtifactByUid(
   return rows[0];
 }
 
-/** Marks the artifact as consumed. Of several concurrent calls, one returns true. */
+/** Marks the artifact as consumed. Only one of several concurrent calls returns true. */
 export async function consumeArtifact(db: Db, kind: string, hash: Buffer): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('oauth_artifacts')

@@ -6,8 +6,8 @@ import { matchesSecret } from '../secret-hash.ts';
 import type { ExtraMetadata } from './client.ts';
 
 /**
- * Compares client secrets by hash. Token requests are counted only after the client has authenticated, so nobody
- * else can use up its rate limit.
+ * Compares client secrets by hash. Counts a token request only after the client has authenticated, so that nobody else
+ * can use up the client's rate limit.
  */
 export function authenticateByHash(
   { limiter, config }: Pick<Kernel, 'limiter' | 'config'>,

@@ -15,10 +15,16 @@ export async function findClient(db: Db, clientId: string): Promise<RegisteredCl
   return { ...client, secret_hashes: previous_hash === null ? [secret_hash] : [secret_hash, previous_hash] };
 }
 
-/** A redirect to any port and path of localhost. Only the sandbox registers it: it is not a URI, so no command accepts it. */
+/**
+ * A redirect to any port and path of localhost. Only the sandbox registers this pattern. It is not a URI, so no command
+ * accepts it.
+ */
 export const LOCALHOST_PATTERN = 'http://localhost:*';
 
-/** Returns whether the URI is on localhost. Only clients with the pattern may use such URIs without an exact match. */
+/**
+ * Returns whether the URI is on localhost. Clients that have registered `LOCALHOST_PATTERN` may use such URIs without
+ * an exact match.
+ */
 export function isLocalhost(uri: string): boolean {
   if (!URL.canParse(uri)) return false;
   const { protocol, hostname, username, password, hash } = new URL(uri);
@@ -48,13 +54,14 @@ export async function findClientMetadata(db: Db, clientId: string): Promise<Adap
   const hasRedirect = client.redirect_uris.length > 0;
   return {
     client_id: client.client_id,
-    // oidc-provider requires a value. Secrets are compared by hash (see `client-authentication.ts`), never with this.
+    // oidc-provider requires a value, but never compares it: client secrets are compared by hash (see
+    // `client-authentication.ts`).
     client_secret: 'stored as a hash',
     client_name: client.name,
     ...(client.logo_url !== null && { logo_uri: client.logo_url }),
     redirect_uris: client.redirect_uris.filter((uri) => uri !== LOCALHOST_PATTERN),
     any_localhost: client.redirect_uris.includes(LOCALHOST_PATTERN),
-    // oidc-provider accepts the schemes of mobile apps for native clients only.
+    // oidc-provider accepts the URI schemes of mobile apps only for native clients.
     application_type: client.redirect_uris.every((uri) => /^https?:/.test(uri)) ? 'web' : 'native',
     response_types: hasRedirect ? ['code'] : [],
     response_modes: ['query'],

@@ -51,7 +51,7 @@ export function configure(ctx: Dependencies, keys: JWK[]): Configuration {
     pkce: { required: () => true },
     allowOmittingSingleRegisteredRedirectUri: false,
     clockTolerance: 0,
-    // A grant ends after its absolute lifetime, however often its tokens are refreshed.
+    // A grant ends after its absolute lifetime, no matter how often its tokens are refreshed.
     ttl: { ...TTL_SECONDS, Grant: ctx.config.grantDays * DAY_SECONDS },
     // A connected app keeps its tokens until the user disconnects it, not until a browser signs out.
     expiresWithSession: async () => false,
@@ -60,7 +60,7 @@ export function configure(ctx: Dependencies, keys: JWK[]): Configuration {
     rotateRefreshToken: shouldRotate,
     // The middleware sets `requested_at` and overwrites any value from the client.
     extraParams: { offline: checkScopes, requested_at: null },
-    // `setCors` in the middleware decides; oidc-provider must not reject additional requests.
+    // `setCors` in the middleware decides about CORS, so oidc-provider accepts every origin.
     clientBasedCORS: () => true,
     cookies: {
       keys: ctx.sealing.tags('oauth cookies', 'keys').map((key) => key.toString('base64url')),

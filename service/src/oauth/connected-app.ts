@@ -4,6 +4,6 @@ export type ConnectedApp = {
   name: string;
   logo_url: string | null;
   scopes: string[];
-  /** When the user first allowed it. */
+  /** When the user first allowed the app. */
   connected_at: string;
 };

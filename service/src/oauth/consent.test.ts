@@ -20,7 +20,7 @@ async function signedIn(email: string): Promise<Visitor> {
   return visitor;
 }
 
-/** Follows redirects on our site. Returns the consent page, or the address at the partner. */
+/** Follows redirects on our site. Returns the consent page, or the URL at the partner's site. */
 async function authorize(visitor: Visitor, scope: string) {
   const { url, verifier } = site.authorizeUrl({ scope });
   let reply = await visitor.get(pathOf(url));

@@ -5,7 +5,10 @@ import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Db } from '../db/pool.ts';
 import type { ConnectedApp } from './connected-app.ts';
 
-/** A search of the whole table for the few unused grants would exceed the statement timeout at millions of grants. */
+/**
+ * Unused grants are searched page by page. At millions of grants, a search of the whole table for the few unused ones
+ * would exceed the statement timeout.
+ */
 const UNUSED_PAGE_SIZE = 2_000;
 const UNUSED_PAGES = 100;
 
@@ -47,8 +50,8 @@ function withoutScopes(payload: AdapterPayload, lost: readonly string[]): Adapte
 const SAME_REDIRECTS = sql`g.consented_redirect_uris @> c.redirect_uris and g.consented_redirect_uris <@ c.redirect_uris`;
 
 /**
- * Returns the id of the user's newest consent to the client, or null if there is none or the client's redirect URIs have
- * changed since.
+ * Returns the id of the user's newest consent to the client. Returns null if there is none, or if the client's redirect
+ * URIs have changed since that consent.
  */
 export async function findConsent(db: Db, userId: string, clientId: string): Promise<string | null> {
   const { rows } = await sql<{ id: string }>`
@@ -59,7 +62,7 @@ export async function findConsent(db: Db, userId: string, clientId: string): Pro
   return rows[0]?.id ?? null;
 }
 
-/** Copies a live grant for another browser, with the time of its consent. Returns the id of the copy. */
+/** Copies a live grant for another browser. The copy keeps the time of the consent. Returns the id of the copy. */
 export async function copyGrant(db: Db, id: string): Promise<string> {
   const copyId = randomBytes(32).toString('base64url');
   await sql`insert into oauth_grants (id, client_id, user_id, payload, expires_at, consented_redirect_uris, consented_at)
@@ -118,8 +121,8 @@ export async function listEmailGrants(
 }
 
 /**
- * Lists the user's apps and merges the grants of each, without the scopes that the app no longer has: a user who
- * allowed an app in several browsers has one grant per browser.
+ * Lists the apps that the user has connected. A user who allowed an app in several browsers has one grant per browser,
+ * so the grants of each app are merged. Leaves out scopes that the app no longer has.
  */
 export async function listConnectedApps(db: Db, userId: string): Promise<ConnectedApp[]> {
   const { rows } = await sql<ConnectedApp>`
@@ -135,8 +138,8 @@ export async function listConnectedApps(db: Db, userId: string): Promise<Connect
 }
 
 /**
- * Deletes grants that were revoked more than `retention` ago, and unused ones. A grant without tokens is kept for
- * 15 days: a browser session (14 days) may still return to it.
+ * Deletes unused grants, and grants that were revoked more than `retention` ago. A grant without tokens is kept for 15
+ * days, because a browser session (14 days) may still return to it.
  */
 export async function deleteUnusedGrants(db: Db, retention: string): Promise<void> {
   await deleteInBatches(db, 'oauth_grants', sql`revoked_at < now() - ${retention}::interval`);

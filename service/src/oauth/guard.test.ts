@@ -203,7 +203,7 @@ describe('without the notification connection', () => {
     await lost;
     expect(otherNode.ctx.guard.check(access_token)).toBeInstanceOf(Promise);
     await node.ctx.pool.query('update oauth_grants set revoked_at = now() where revoked_at is null');
-    // The node may be listening again by now; then the notification reaches it.
+    // The node may be listening again by now. In that case the notification reaches it.
     await expect.poll(() => otherNode.ctx.guard.check(access_token)).toBeNull();
     await restored;
     expect(await otherNode.ctx.guard.check(access_token)).toBeNull();

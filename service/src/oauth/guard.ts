@@ -10,7 +10,10 @@ import { type VerifiedToken, verifyToken } from './token-check.ts';
 
 /** Checks bearer tokens, and answers introspection and client lookups from the same cache. */
 export type TokenGuard = Guard & {
-  /** Applies a database notification. Code on this node calls it directly to take effect before the reply. */
+  /**
+   * Applies a database notification. Code on this node also calls it directly, so that the change takes effect before
+   * the reply.
+   */
   applyNotification(message: string): void;
   /** Unknown tokens are read in the lane of the network. Default: the node's own lane. */
   inspect(token: string, network?: string): VerifiedToken | null | Promise<VerifiedToken | null>;

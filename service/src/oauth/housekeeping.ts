@@ -6,7 +6,7 @@ import * as tokens from './token-store.ts';
 
 type Dependencies = Pick<Kernel, 'db'>;
 
-/** Covers requests in flight and clock skew between nodes. */
+/** Long enough for requests in flight and for clock skew between nodes. */
 const EXPIRED_RETENTION = '1 hour';
 
 export function deleteExpiredTokens({ db }: Dependencies): Promise<void> {
@@ -18,7 +18,7 @@ export function deleteExpiredArtifacts({ db }: Dependencies): Promise<void> {
   return artifacts.deleteExpiredArtifacts(db, EXPIRED_RETENTION);
 }
 
-/** Deletes grants that have neither tokens nor artifacts, so it runs after both. */
+/** Deletes grants that have neither tokens nor artifacts. Runs after expired tokens and artifacts have been deleted. */
 export function deleteUnusedGrants({ db }: Dependencies): Promise<void> {
   return grants.deleteUnusedGrants(db, EXPIRED_RETENTION);
 }

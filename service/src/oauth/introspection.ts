@@ -73,7 +73,7 @@ export function readBasic(authorization: string): Credentials {
   }
 }
 
-/** Both parts are form-encoded before they are joined (RFC 6749 §2.3.1). */
+/** The id and the secret are form-encoded before they are joined (RFC 6749 §2.3.1). */
 function decodePart(text: string): string {
   return decodeURIComponent(text.replaceAll('+', ' '));
 }
@@ -105,7 +105,7 @@ function invalidClient(): ApiError {
   );
 }
 
-/** Keeps an attacker from testing a list of stolen tokens. */
+/** Limits requests without credentials, so that an attacker cannot test a list of stolen tokens. */
 function limitAnonymous(ctx: Context, network: string): null | Promise<null> {
   const limited = enforceLimit(ctx, 'introspection', network);
   return limited instanceof Promise ? limited.then(() => null) : null;

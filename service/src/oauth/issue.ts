@@ -29,7 +29,7 @@ export async function issueUserTokens(
   const grant = new provider.Grant({ accountId: userId, clientId });
   grant.addOIDCScope(scope);
   const grantId = await grant.save();
-  // Nobody has seen the consent page, so the user's first sign-in in a browser still shows it.
+  // The user has not seen the consent page, so the user's first sign-in in a browser still shows it.
   await forgetConsent(db, grantId);
   const issued = { accountId: userId, client, grantId, gty: 'authorization_code', scope };
   const access = new provider.AccessToken(issued);

@@ -11,7 +11,7 @@ export async function loadSigningKeys(ctx: Dependencies): Promise<JWK[]> {
   const keys = await readKeys(ctx);
   if (keys.length > 0) return keys;
   const key = await generateKey(ctx);
-  // Several nodes may start on an empty database: the lock lets one of them create the key.
+  // Several nodes may start on an empty database. The lock lets only one of them create the key.
   await ctx.db.transaction().execute(async (tx) => {
     await store.lockKeys(tx);
     if (!(await store.hasCurrentKey(tx))) await store.insertKey(tx, key);
@@ -30,7 +30,7 @@ export async function rotateSigningKey(ctx: Dependencies): Promise<string> {
   return key.kid;
 }
 
-/** Seals the keys under the newest secret and returns how many it changed. The keys themselves stay the same. */
+/** Seals the keys under the newest secret and returns how many keys it resealed. The keys themselves stay the same. */
 export async function resealSigningKeys({
   db,
   sealing,

@@ -12,7 +12,7 @@ import { defaultScope } from './scopes.ts';
 
 type Dependencies = Pick<Kernel, 'baseUrl' | 'securityHeaders'>;
 
-/** Wraps oidc-provider: adds what it expects in requests and completes its replies to match the API contract. */
+/** Wraps oidc-provider: adds missing parameters to requests, and completes the replies to match the API contract. */
 export function adaptReplies(ctx: Dependencies, provider: Provider, hooks: OAuthHooks) {
   return async (koa: Koa.Context, next: Koa.Next): Promise<void> => {
     const { id, origin } = requestFacts(koa.req);
@@ -48,8 +48,8 @@ function answerUnavailable(koa: Koa.Context): void {
 }
 
 /**
- * Adds the default scope and the exact time of the request. Replaces response types of the implicit and hybrid flows:
- * oidc-provider would report them as an error in the fragment, where clients of the code flow do not look.
+ * Adds the default scope and the exact time of the request. Replaces response types of the implicit and hybrid flows,
+ * because oidc-provider would report the error in the fragment, where clients of the code flow do not look.
  */
 async function completeQuery(provider: Provider, query: Koa.Context['query']): Promise<Koa.Context['query']> {
   const scope = await defaultScope(provider, query);

@@ -1,4 +1,7 @@
-/** Modules behind the package's entry point, which prints a warning on Node versions below 22. */
+/**
+ * Types of modules inside the package. They are imported directly, because the package's entry point prints a warning
+ * on Node versions below 22.
+ */
 declare module 'oidc-provider/lib/provider.js' {
   import Provider from 'oidc-provider';
 

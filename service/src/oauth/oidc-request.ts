@@ -13,8 +13,8 @@ export function requestFacts(request: IncomingMessage): RequestFacts {
 }
 
 /**
- * Copies the request for oidc-provider: addressed to our public URL, whatever the proxy in front of us sent, and
- * with a form body, whatever content type the client sent.
+ * Copies the request for oidc-provider. The copy is addressed to our public URL, whatever the proxy in front of us
+ * sent, and has a form body, whatever content type the client sent.
  */
 export function oidcRequest(request: FastifyRequest, baseUrl: string, form?: string): OidcRequest {
   const { raw } = request;
@@ -42,7 +42,7 @@ export function oidcRequest(request: FastifyRequest, baseUrl: string, form?: str
   copy.method = raw.method ?? 'GET';
   copy.url = (raw.url ?? '/').replace(/\/(?=\?|$)/, '');
   copy.httpVersion = raw.httpVersion;
-  // Otherwise Node treats the end of this copy as an aborted request and closes the client's socket.
+  // Without this, Node treats the end of the copy as an aborted request and closes the client's socket.
   copy.complete = true;
   copy[FACTS] = { id: request.id, origin: raw.headers.origin };
   return copy;

@@ -94,7 +94,7 @@ const KeySet = Closed(
   { title: 'KeySet' },
 );
 
-/** Credentials can also be in the body, which a security requirement cannot express. */
+/** Credentials can also be in the body, but a security requirement cannot express that. */
 const CLIENT = [{ clientSecret: [] }, {}];
 
 export const oauthOperations: readonly ExtraOperation[] = [
@@ -116,7 +116,7 @@ export const oauthOperations: readonly ExtraOperation[] = [
     operationId: 'createToken',
     summary: 'Get tokens',
     description:
-      'For codes, refresh tokens and client credentials. Call it from your server only. A code lives 60 seconds, an access token 15 minutes, a refresh token 30 days from its last use.',
+      'Exchanges an authorization code, a refresh token or client credentials for tokens. Call it from your server only. A code is valid for 60 seconds, an access token for 15 minutes, and a refresh token for 30 days from its last use.',
     security: CLIENT,
     body: TokenRequest,
     reply: Token,
@@ -128,7 +128,7 @@ export const oauthOperations: readonly ExtraOperation[] = [
     operationId: 'revokeToken',
     summary: 'Revoke a token',
     description:
-      'Replies 200 whatever the token (RFC 7009). Revoking a refresh token ends its access tokens on every node within a second.',
+      'Replies 200 even if the token is invalid (RFC 7009). Revoking a refresh token ends its access tokens on every node within a second.',
     security: CLIENT,
     body: Revocation,
     reply: Closed({}, { title: 'Revoked' }),

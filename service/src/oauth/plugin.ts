@@ -22,7 +22,7 @@ const ENDPOINTS = [
 const MAX_ID_LENGTH = 100;
 const READS_SECRETS: ReadonlySet<string> = new Set(['/oauth/token', '/oauth/revoke', '/oauth/userinfo']);
 
-/** Registers oidc-provider's endpoints. It writes the replies itself. */
+/** Registers oidc-provider's endpoints. oidc-provider writes the replies itself. */
 export function oauthPlugin(ctx: Context) {
   return (app: FastifyInstance): void => {
     for (const [method, path] of ENDPOINTS) {

@@ -7,8 +7,8 @@ import { consumeArtifact } from './artifact-store.ts';
 const ROTATE_AFTER_PERCENT = 70;
 
 /**
- * How long a rotated refresh token is still accepted: replies get lost and clients refresh in parallel. Using it
- * later counts as theft and revokes the grant.
+ * How long a rotated refresh token is still accepted, because replies get lost and clients refresh in parallel. A later
+ * use counts as theft and revokes the grant.
  */
 export const REFRESH_LEEWAY_SECONDS = 30;
 
@@ -16,7 +16,10 @@ export function shouldRotate({ oidc }: KoaContextWithOIDC): boolean {
   return (oidc.entities.RefreshToken?.ttlPercentagePassed() ?? 0) >= ROTATE_AFTER_PERCENT;
 }
 
-/** Starts the leeway on first use. Every use within the leeway gets its own successor in the same grant. */
+/**
+ * Starts the leeway when the token is first used. Every use within the leeway issues a new refresh token of the same
+ * grant.
+ */
 export async function consumeRefreshToken(db: Db, token: string): Promise<void> {
   await consumeArtifact(db, 'RefreshToken', hashSecret(token));
 }

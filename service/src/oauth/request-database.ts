@@ -17,7 +17,7 @@ export type RequestDatabase = {
   requestDb(): Db;
 };
 
-/** oidc-provider calls its adapter without the request, so the facts about it follow the asynchronous calls. */
+/** oidc-provider calls its adapter without the request, so the facts about the request are in async local storage. */
 export function createRequestDatabase({ db, laneOf }: Pick<Kernel, 'db' | 'laneOf'>): RequestDatabase {
   const requests = new AsyncLocalStorage<RequestFacts>();
   return {

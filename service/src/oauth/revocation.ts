@@ -6,18 +6,21 @@ import * as grants from './grant-store.ts';
 import { deleteToken } from './token-store.ts';
 
 /**
- * Where revocations are stored and announced. Triggers notify every node, but this node must know before it
- * replies, so the same message is also passed to its own guard.
+ * Where revocations are stored and announced. Triggers notify every node. This node must know before it replies, so the
+ * same message is also passed directly to its guard.
  */
 export type Revoker = {
   /** The database in the lane of the request. */
   laneDb(): Db;
-  /** Likewise for changes of grants: its transactions name the request. */
+  /** Like `laneDb`, for changes of grants: its transactions name the request in the audit log. */
   requestDb(): Db;
   notify(message: string): void;
 };
 
-/** Revokes a grant with all of its tokens, including those being issued: every token check joins the grant's row. */
+/**
+ * Revokes a grant with all of its tokens. Tokens that are being issued are covered too, because every token check reads
+ * the grant's row.
+ */
 export async function revokeGrant({ requestDb, notify }: Revoker, id: string): Promise<void> {
   await requestDb()
     .transaction()
@@ -37,7 +40,7 @@ export async function disconnectApps(
   for (const id of ids) notify(`grant ${id}`);
 }
 
-/** Revokes the user's grants inside a transaction; other nodes and this one learn of it at commit. */
+/** Revokes the user's grants in the transaction. All nodes, including this one, are notified when it commits. */
 export async function revokeUserGrants(tx: Db, userId: string): Promise<void> {
   await grants.revokeUserGrants(tx, userId);
 }
@@ -48,7 +51,10 @@ export async function revokeToken({ laneDb, notify }: Revoker, token: string): P
   notify(`token \\x${hash.toString('hex')}`);
 }
 
-/** Consumes an authorization code. Only one of several requests succeeds; any other is a replay and revokes the grant. */
+/**
+ * Consumes an authorization code. Only one of several requests succeeds; every other request is a replay and revokes
+ * the grant.
+ */
 export async function consumeCode(
   { laneDb, requestDb, notify }: Revoker,
   kind: string,

@@ -10,7 +10,7 @@ export const oauthRoutes = [
     operationId: 'introspectToken',
     summary: 'Introspect an access token',
     description:
-      'Client credentials are optional, in the body or as HTTP Basic. If present, they must be valid, and tokens of other clients are reported as inactive. Without them, requests are limited per IP address. A `client_id` without a secret counts as none, and a Bearer header is ignored.',
+      'Client credentials are optional, in the body or as HTTP Basic. If present, they must be valid, and tokens of other clients are reported as inactive. Without them, requests are limited per IP address. A `client_id` without a secret counts as no credentials, and a Bearer header is ignored.',
     body: Introspect,
     forms: true,
     reply: Introspection,

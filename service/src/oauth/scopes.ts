@@ -25,7 +25,7 @@ export function checkScopes(ctx: KoaContextWithOIDC): void {
   const requested = String(ctx.query.scope ?? '').split(' ');
   if (requested.includes('webhooks:write'))
     throw new InvalidScope('this scope cannot be granted by a user', 'webhooks:write');
-  // Unknown scopes are ignored (RFC 6749 §3.3), unless nothing else is requested.
+  // Unknown scopes are ignored (RFC 6749 §3.3), unless the request has only unknown scopes.
   if (requested.some(Boolean) && !requested.some((scope) => scope in SCOPES))
     throw new InvalidScope('requested scope is unknown', requested.join(' '));
   if (params === undefined || !requested.includes('offline_access')) return;

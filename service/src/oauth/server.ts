@@ -29,11 +29,11 @@ export type OAuth = {
   /** The current oidc-provider instance; rotating the signing keys replaces it. */
   provider(): Provider;
   hooks: OAuthHooks;
-  /** Runs the work of a request. Grants that it gives or ends name the request in the audit log. */
+  /** Runs the work of a request. If the work creates or revokes grants, the audit log names the request. */
   within: RequestDatabase['within'];
   /** Returns the interaction behind a page at `/interaction/{uid}`. Throws if this browser has none. */
   interaction(request: FastifyRequest): Promise<Interaction>;
-  /** Grants the requested scopes. The result finishes the interaction. */
+  /** Grants the requested scopes. Pass the result to `finishInteraction`. */
   allowConsent(interaction: Interaction): Promise<InteractionResults>;
   /** Stores the user's decision and returns the URL to redirect the browser to (with 303). */
   finishInteraction(request: FastifyRequest, result: InteractionResults): Promise<string>;
@@ -41,7 +41,8 @@ export type OAuth = {
   accountClaims(userId: string): Promise<AccountClaims>;
   findClient(clientId: string): Promise<RegisteredClient | undefined>;
   /**
-   * Returns the user and the client of an ID token that we issued, even if it has expired; null if we did not issue it.
+   * Returns the user and the client of an ID token that we issued, even if the token has expired. Returns null if we
+   * did not issue it.
    */
   verifyIdTokenHint(idToken: string): Promise<IdTokenHint | null>;
   /** Lists the apps that the user has connected. */
@@ -81,7 +82,7 @@ export async function createOAuth(kernel: Dependencies): Promise<OAuth> {
   };
   await ctx.listener.on('oauth', (message) => message.startsWith('key ') && reload());
   ctx.listener.onRestored(reload);
-  // For interactions oidc-provider only reads the request's cookies; it writes nothing to the response.
+  // For interactions, oidc-provider only reads the request's cookies and writes nothing to the response.
   const noResponse = { setHeader: () => undefined, getHeader: () => undefined } as unknown as Parameters<
     Provider['interactionDetails']
   >[1];
@@ -114,7 +115,7 @@ async function buildProvider(
     ...configure(ctx, await loadSigningKeys(ctx)),
     renderError,
   });
-  // Safe, because `oidcRequest` sets the forwarded headers from our own configuration.
+  // Trusting forwarded headers is safe here, because `oidcRequest` sets them from our own configuration.
   provider.proxy = true;
   provider.use(adaptReplies(ctx, provider, hooks));
   provider.registerGrantType('client_credentials', partnerTokenGrant(provider), ['scope']);
@@ -130,7 +131,10 @@ async function buildProvider(
   return provider;
 }
 
-/** Accepts every redirect to localhost for clients with the pattern; all others must match exactly. */
+/**
+ * Accepts every redirect to localhost for clients that have registered `LOCALHOST_PATTERN`. For all other clients,
+ * redirects must match exactly.
+ */
 function allowLocalhost({ Client }: Provider): void {
   const isRegistered = Client.prototype.redirectUriAllowed;
   Client.prototype.redirectUriAllowed = function (uri: string): boolean {

@@ -19,7 +19,7 @@ export type VerifiedToken = {
 export async function verifyToken(statements: Queryable, hash: Buffer): Promise<VerifiedToken | null> {
   const row = await findActiveToken(statements, hash);
   if (row === undefined) return null;
-  // A token never has scopes that its client lacks: the client may have lost some since the token was issued.
+  // The client may have lost scopes since the token was issued. The token loses them too.
   const scopes = row.scope.split(' ').filter((scope) => row.client_scopes.includes(scope));
   return {
     caller: newCaller({

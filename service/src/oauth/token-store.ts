@@ -62,7 +62,10 @@ export type ActiveToken = {
   exp: number;
 };
 
-/** One read by primary keys: the token, its client and partner, and for users the grant and the account. */
+/**
+ * Reads by primary key, in one statement: the token, its client and partner and, for user tokens, the grant and the
+ * account.
+ */
 const FIND_ACTIVE_TOKEN = {
   name: 'oauth_token_check',
   text: `select t.client_id, c.partner_id, p.origins, t.user_id, t.grant_id, u.email, t.scope,

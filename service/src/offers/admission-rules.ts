@@ -12,7 +12,9 @@ const IDENTITY_KINDS: ReadonlySet<string> = new Set([
 
 type Option = { accreditation_days: number; requirements: readonly { type: string; details: unknown }[] };
 
-/** Refuses options that anyone could use without an identity check, unless the file says that this is intended. */
+/**
+ * Refuses options that anyone could use without an identity check, unless the file allows them with `open_to_anyone`.
+ */
 export function findUnidentifiedOptions({ slug, open_to_anyone, options }: OfferFile): string[] {
   if (open_to_anyone) return [];
   return options
@@ -25,8 +27,8 @@ export function findUnidentifiedOptions({ slug, open_to_anyone, options }: Offer
 }
 
 /**
- * Refuses an allow-list shared by offers with different requirements: a wallet admitted by one offer is admitted by
- * all.
+ * Refuses an allow-list that is shared by offers with different requirements, because a wallet admitted by one offer is
+ * admitted by all of them.
  */
 export function findAllowListConflicts(offer: StoredOffer, others: readonly StoredOffer[]): string[] {
   const rules = admissionRules(offer.options);
@@ -40,8 +42,8 @@ export function findAllowListConflicts(offer: StoredOffer, others: readonly Stor
 }
 
 /**
- * Returns a key that is equal for options that admit the same users to an allow-list. Wallet requirements do not affect
- * it.
+ * Returns a key that is equal for two offers whose options admit the same users to an allow-list. Wallet requirements
+ * do not change the key.
  */
 export function admissionRules(options: readonly Option[]): string {
   return stableJson([...new Set(options.map(rulesOf))].sort());

@@ -18,7 +18,7 @@ import { listAllowListSharers, readOfferBySlug } from './store.ts';
 type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'config'>;
 
 type PlanOptions = { sharedAssets?: SharedAssets };
-/** With `reviewed`, nothing is applied if the changes differ from that plan. */
+/** If `reviewed` is given, nothing is applied unless the changes equal that plan. */
 type ApplyOptions = PlanOptions & { reviewed?: readonly OfferPlan[] };
 
 export type OfferPlan = {
@@ -41,7 +41,8 @@ export class OfferRefusedError extends Error {
 }
 
 /**
- * Returns the changes that applying the files would make. Makes them and rolls back, so database constraints apply too.
+ * Returns the changes that applying the files would make. Makes the changes and rolls them back, so that database
+ * constraints are checked too.
  */
 export async function planOffers(
   ctx: Parts,
@@ -91,7 +92,7 @@ async function changeOffers(
       throw new OfferRefusedError([`${file.slug}: more than one file has this slug`]);
     plans.push(await changeOffer(ctx, tx, file, files, sharedAssets));
   }
-  // Runs after all files are written, because they may together change offers that share an allow-list.
+  // Runs after all files are written, because several files may change offers that share an allow-list.
   for (const plan of plans) {
     const offer = plan.changes.length === 0 ? null : await readOfferBySlug(tx, plan.slug);
     if (offer !== null)

@@ -4,7 +4,7 @@ import type { Chains } from '../chain/open-chains.ts';
 import type { OfferFile } from './file-schema.ts';
 import type { ViewedContract } from './views.ts';
 
-/** The inputs of the checks, apart from the file. Checks of an operator or `supplier` that is not given are skipped. */
+/** The inputs of the checks, apart from the file. If an operator or the `supplier` is null, its checks are skipped. */
 export type CheckParts = {
   chains: Pick<Chains, 'evm' | 'solana'>;
   digits: ReadonlyMap<string, number>;

@@ -11,7 +11,7 @@ import { describeFailure, readViews, requiredViews } from './views.ts';
 
 const WATCH_INTERVAL_MS = 30_000;
 
-/** 1 for every unreadable contract of a served offer. */
+/** The value is 1 for every unreadable contract of a published offer that has not ended. */
 export type UnreadableGauge = Gauge<'offer' | 'chain'>;
 
 export function createUnreadableGauge({ metrics }: Pick<Context, 'metrics'>): UnreadableGauge {
@@ -24,8 +24,8 @@ export function createUnreadableGauge({ metrics }: Pick<Context, 'metrics'>): Un
 }
 
 /**
- * Disables contracts of served offers while they cannot be read. An outage of the node changes nothing: calls report it
- * themselves. Safe to run on any number of nodes.
+ * Disables the contracts of published offers while they cannot be read. An outage of the RPC node disables nothing,
+ * because calls report it themselves. Safe to run on any number of nodes.
  */
 export async function watchContracts(ctx: Context, gauge: UnreadableGauge): Promise<void> {
   const served = await listServedOffers(ctx);
@@ -64,7 +64,7 @@ async function findProblem(
   deployment: OfferContract,
 ): Promise<ContractProblem | null | 'unreachable'> {
   try {
-    // Throws on other protocols; settlement watches their funds.
+    // Throws for chains that are not EVM chains. Settlement watches the funds on those.
     const chain = ctx.chains.evm(deployment.chain);
     const contract = deployment as EvmContract;
     const [failure] = await readViews(chain, requiredViews(type, contract));

@@ -16,7 +16,10 @@ export async function lockOffers(tx: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('offers', 0))`.execute(tx);
 }
 
-/** Makes new participations in the offer wait until the transaction ends. They lock the same row with `for share`. */
+/**
+ * Makes new participations in the offer wait until the transaction ends, because they lock the same row with `for
+ * share`.
+ */
 export async function lockOffer(tx: Db, offerId: string): Promise<void> {
   await sql`select from offers where id = ${offerId} for update`.execute(tx);
 }
@@ -62,7 +65,7 @@ export async function upsertAsset(db: Db, asset: StoredAsset): Promise<void> {
     .execute();
 }
 
-/** Returns the slugs of other unfinished offers with this symbol that share a partner with this offer. */
+/** Returns the slugs of other offers that have this symbol, have not ended and share a partner with this offer. */
 export async function findSymbolConflicts(
   db: Db,
   slug: string,
@@ -78,7 +81,10 @@ export async function findSymbolConflicts(
   return rows.map((row) => row.slug);
 }
 
-/** Replaces the stored offer with the definition. Options and requirements keep their ids as long as their keys stay. */
+/**
+ * Replaces the stored offer with the definition. An option or requirement keeps its id as long as its key stays the
+ * same.
+ */
 export async function writeOffer(
   ctx: Ids,
   tx: Db,

@@ -16,7 +16,7 @@ type Contract = {
   funding_tokens: { asset: string; address: string }[];
 };
 
-/** An offer in normalised form, built from a file or from the store so that the two can be compared. */
+/** An offer in normalised form. It is built from a file or from the store, so that the two can be compared. */
 export type OfferDefinition = Omit<OfferFile, 'partners' | 'assets' | 'contracts'> & {
   partners: NamedPartner[];
   contracts: Contract[];
@@ -48,7 +48,10 @@ export function definitionFromFile(file: OfferFile, partners: NamedPartner[]): O
 
 type FileContract = OfferFile['contracts'][number];
 
-/** Lower-cases EVM addresses only: base58 is case-sensitive. The file rules have already checked the format. */
+/**
+ * Lower-cases EVM addresses only, because base58 is case-sensitive. The rules for files have already checked the
+ * format.
+ */
 function normalize({ chain }: FileContract, address: string): string {
   return normalizeAddress(chain, address) ?? address;
 }

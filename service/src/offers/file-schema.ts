@@ -20,7 +20,7 @@ const AssetId = Type.String({
   description: 'The id of an asset, such as `usd-coin`.',
 });
 
-/** Numbers are read as text, so `1.50` is exact with and without quotes. */
+/** Numbers are read as text, so that `1.50` is exact with or without quotes. */
 const Amount = (description: string) =>
   Type.Unsafe<string | null>({
     type: ['string', 'number', 'null'],
@@ -157,11 +157,11 @@ export const OfferFile = Closed(
     }),
     open_to_anyone: Type.Boolean({
       default: false,
-      description: 'Set it to offer options without an identity requirement in production.',
+      description: 'Set to true to allow options without an identity requirement in production.',
     }),
     partners: Type.Array(Text(200, ''), {
       minItems: 1,
-      description: 'The partners that offer it, by name, client id or id.',
+      description: 'The partners that sell the offer, by name, client id or id.',
     }),
     options: Type.Array(FileOption, { minItems: 1 }),
     contracts: Type.Array(FileContract, { default: [] }),

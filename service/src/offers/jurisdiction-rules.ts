@@ -8,7 +8,7 @@ type Report = (path: string, message: string) => void;
 /** Codes that ISO 3166-1 does not assign to a country, and the countries that people mean by them. */
 const USUAL_MISTAKES: Readonly<Record<string, string>> = { UK: 'GB', EL: 'GR' };
 
-/** Reports countries and regions that do not exist: nobody could pass or fail such a rule. */
+/** Reports countries and regions that do not exist, because a rule about them would match nobody. */
 export function checkJurisdictions(
   requirements: readonly FileRequirement[],
   at: string,

@@ -26,7 +26,7 @@ export async function findOffer(ctx: Context, caller: Caller, idOrSlug: string):
   return pick(await ctx.offers.of(caller.partnerId), idOrSlug);
 }
 
-/** Finds a published offer of a partner by id, for work without a caller. */
+/** Finds a published offer of a partner by id, for work that has no caller. */
 export async function findOfferById(
   { offers }: Pick<Context, 'offers'>,
   partnerId: string,
@@ -35,7 +35,7 @@ export async function findOfferById(
   return (await offers.of(partnerId)).byKey.get(id);
 }
 
-/** Finds an offer by id whether or not it is still published for the partner. Throws `not_found`. */
+/** Finds an offer by id, even if it is no longer published for the partner. Throws `not_found`. */
 export async function findAnyOffer(
   ctx: Pick<Context, 'offers' | 'db'>,
   partnerId: string,
@@ -110,8 +110,8 @@ export function offerState({ opens, ends }: Pick<Offer, 'opens' | 'ends'>, now: 
 }
 
 /**
- * Locks the offer against changes until the transaction ends, and throws unless it is still open. The catalogue may be a
- * moment old.
+ * Locks the offer against changes until the transaction ends. Throws unless the offer is still open, because the
+ * caller's copy from the catalogue may be a moment old.
  */
 export async function lockOpenOffer(tx: Db, offerId: string, clock: Clock): Promise<void> {
   const window = await lockOfferWindow(tx, offerId);
@@ -122,7 +122,7 @@ export async function lockOpenOffer(tx: Db, offerId: string, clock: Clock): Prom
     throw new ApiError('offer_not_started');
 }
 
-/** Returns an option as the transaction sees it, whether or not its offer is still listed. */
+/** Returns an option as the transaction sees it, even if its offer is no longer listed. */
 export async function findStoredOption(
   tx: Db,
   offerId: string,
@@ -131,7 +131,7 @@ export async function findStoredOption(
   return (await readOfferById(tx, offerId))?.options.find((option) => option.id === id);
 }
 
-/** Returns what limits the supply of an option, whether or not its offer is still listed. */
+/** Returns what limits the supply of an option, even if its offer is no longer listed. */
 export function findOptionSupply(db: Db, optionId: string) {
   return readOptionSupply(db, optionId);
 }

@@ -12,7 +12,7 @@ import type { OfferFile } from './file-schema.ts';
 import { runOffer } from './offer-command.ts';
 import { readOfferBySlug } from './store.ts';
 
-/** A multiple of 60. PLAN_USERS=1000020 measures the time for a million. */
+/** Must be a multiple of 60. PLAN_USERS=1000020 measures the time for a million users. */
 const USERS = Number(process.env.PLAN_USERS ?? 600);
 const BATCH = 5_000;
 const folder = mkdtempSync(join(tmpdir(), 'causeway-plan-'));
@@ -88,7 +88,7 @@ test('apply --plan counts who gains and who loses by each changed rule, and appl
   const began = performance.now();
   const printed = await plan(file(['standard', [KYC, NOT_US]], ['same', []], ['open', []]));
   if (USERS > 100_000) console.error(`${USERS} users in ${Math.round(performance.now() - began)} ms`);
-  // Of 60 users: 45 have data, 9 of them are accredited, 30 live elsewhere, 6 are both.
+  // Of 60 users, 45 have data. Of these 45, 9 are accredited, 30 live outside the US, and 6 are both.
   const of = (share: number) => text((USERS / 60) * share);
   expect(printed).toContain(`Eligibility of ${text(USERS)} users:`);
   expect(printed).toContain(

@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 
-/** The tables with rows that reference an offer, and those that reference each of its options. */
+/** The tables with rows that reference an offer, and the tables with rows that reference each of its options. */
 export type OfferReferences = { offer: Set<string>; options: Map<string, Set<string>> };
 
 type Reference = { table: string; column: string; target: 'offers' | 'offer_options' };
 
 /**
- * Finds references through the foreign keys of the schema, so new tables are covered without a change here. The tables
- * that make up an offer are ignored.
+ * Finds references through the foreign keys of the schema, so that new tables are covered without a change here.
+ * Ignores the tables that make up an offer.
  */
 export async function findReferences(
   db: Db,

@@ -2,10 +2,10 @@ import type { OfferDefinition } from './definition.ts';
 import type { OfferReferences } from './references-store.ts';
 import type { StoredOffer } from './stored-offer.ts';
 
-/** Bound wallets survive a change of contract; payments in progress do not. */
+/** The table of bound wallets. They survive a change of contract; payments in progress do not. */
 const BINDINGS = 'option_addresses';
 
-/** Returns the reasons why a change is unsafe: rows that reference the offer would change their meaning. */
+/** Returns the reasons why a change is unsafe, such as rows that reference the offer and would change their meaning. */
 export function findRefusals(
   before: StoredOffer,
   after: OfferDefinition,
@@ -46,7 +46,9 @@ function isSameAmount(a: string | null, b: string | null): boolean {
   return shorten(a) === shorten(b);
 }
 
-/** Returns the changed paths that decide where payments go and what they buy. Additions are safe. */
+/**
+ * Returns the changed paths that decide where payments go and what they buy. Additions are safe, so they are left out.
+ */
 function listPaymentChanges(before: StoredOffer, after: OfferDefinition): string[] {
   const paths: string[] = [];
   if (before.asset.id !== after.asset) paths.push('asset');

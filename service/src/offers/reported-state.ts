@@ -12,7 +12,9 @@ import {
 
 const INTERVAL_MS = 500;
 
-/** Reports offers that reach their start or end time, and published offers to partners that were added to them. */
+/**
+ * Reports offers that reach their start or end time. Also reports a published offer to partners that were added to it.
+ */
 export function startOfferReports(ctx: Context): () => Promise<void> {
   return startInterval(ctx, INTERVAL_MS, 'reporting offer states failed', () => reportOffers(ctx));
 }
@@ -43,5 +45,5 @@ function eventsOf(state: UnreportedState) {
   }));
 }
 
-/** The states as `summary.state` of an offer names them. */
+/** The names of the states in `summary.state` of an offer. */
 const STATES: Record<ReportedState, string> = { published: 'upcoming', started: 'open', ended: 'ended' };

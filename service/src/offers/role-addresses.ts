@@ -10,7 +10,7 @@ import { listOperators } from '../operator/status.ts';
 
 /**
  * Finds the addresses to which contracts must have granted roles. Needs no private key: without OPERATOR_KEY or
- * SOLANA_OPERATOR_KEY, it uses the operator of the nodes that share this database.
+ * SOLANA_OPERATOR_KEY, it returns the operator addresses of the nodes that share this database.
  */
 export async function findKeyAddresses(
   ctx: Pick<Context, 'db' | 'clock' | 'config'>,

@@ -297,7 +297,8 @@ describe('the offer cache', () => {
         one.ctx.db,
       );
       await lost;
-      // Without the trigger, as if the notification had been sent while nobody listened.
+      // Disable the trigger, so that nobody is notified, as if the notification had been sent while the node did not
+      // listen.
       await sql`alter table offers disable trigger all`.execute(one.ctx.db);
       await sql`update offers set tagline = 'not notified' where slug = 'shared'`.execute(one.ctx.db);
       await sql`alter table offers enable trigger all`.execute(one.ctx.db);

@@ -4,12 +4,12 @@ import { readAssets, type StoredAsset, upsertAsset } from './definition-store.ts
 import type { OfferFile } from './file-schema.ts';
 import { listOffersFundedBy, listOffersUsingAsset } from './references-store.ts';
 
-/** Whether the description of an asset may change for offers whose files are not applied. */
+/** Whether applying a file may change the description of an asset that offers in other files use too. */
 export type SharedAssets = 'keep' | 'change';
 
 type ChangedAssets = { changes: Change[]; known: ReadonlyMap<string, StoredAsset>; refusals: string[] };
 
-/** Writes the assets that the file describes and returns every asset it refers to. */
+/** Writes the assets that the file describes. Returns every asset that the file refers to. */
 export async function changeAssets(
   tx: Db,
   file: OfferFile,
@@ -49,7 +49,10 @@ function findUnusable(
   });
 }
 
-/** Every offer shows and uses the same description, so a change in one file changes the others. */
+/**
+ * Returns why an asset must not change. All offers share one description of an asset, so a change in one file also
+ * changes the other offers.
+ */
 async function refuseChange(
   tx: Db,
   file: OfferFile,

@@ -13,10 +13,10 @@ import type { OfferFile } from './file-schema.ts';
 
 type Contract = OfferFile['contracts'][number];
 
-/** `operator`: the settlement address on Solana; null skips its checks. */
+/** `operator` is the settlement address on Solana. Null skips the checks of the operator. */
 export type SolanaCheckParts = { digits: ReadonlyMap<string, number>; operator: string | null };
 
-/** `warnings` do not prevent anything. Each line starts with the path below the contract. */
+/** `warnings` do not prevent an offer from being applied. Each line starts with the path below the contract. */
 export type SolanaFindings = { problems: string[]; warnings: string[] };
 
 /** Checks the fund, the vault and the mint of a deployment on Solana. */

@@ -32,7 +32,10 @@ export async function listPartnersOf(db: Db, offerId: string): Promise<{ id: str
     .execute();
 }
 
-/** Lists the other offers that share an allow-list with this one, ended ones included: their wallets stay admitted. */
+/**
+ * Lists the other offers that share an allow-list with this offer. Includes ended offers, because their wallets stay
+ * admitted.
+ */
 export async function listAllowListSharers(db: Db, offerId: string): Promise<StoredOffer[]> {
   return readOffers(
     db,
@@ -41,7 +44,7 @@ export async function listAllowListSharers(db: Db, offerId: string): Promise<Sto
   );
 }
 
-/** Reads each offer in one statement, so that a concurrent change is seen entirely or not at all. */
+/** Reads each offer in one statement, so that it sees a concurrent change entirely or not at all. */
 async function readOffers(db: Db, condition: ReturnType<typeof sql<boolean>>): Promise<StoredOffer[]> {
   const { rows } = await sql<StoredOffer>`
     select o.id, o.slug, o.type, o.name, o.tagline, o.about, o.category, o.starts_at,
@@ -77,7 +80,7 @@ const CONTRACT = sql`json_build_object('chain', c.chain, 'kind', c.kind, 'addres
     'decimals', t.decimals) order by t.position)
     from offer_funding_tokens t where t.offer_id = c.offer_id and t.chain = c.chain), '[]'))`;
 
-/** Locks the offer against changes and returns its window; null if there is no such offer. */
+/** Locks the offer against changes and returns its window. Returns null if there is no such offer. */
 export async function lockOfferWindow(
   tx: Db,
   offerId: string,
@@ -118,7 +121,9 @@ export async function setOfferTimeOnce(
   return found === undefined ? null : false;
 }
 
-/** Records why a contract cannot be read, or that it can (null). Returns false if this was already known. */
+/**
+ * Records why a contract cannot be read; null records that it can be read. Returns false if this was already recorded.
+ */
 export async function setContractProblem(
   db: Db,
   { offer_id, chain, address }: { offer_id: string; chain: string; address: string },
@@ -131,7 +136,7 @@ export async function setContractProblem(
   return rows.length > 0;
 }
 
-/** Lists the distinct details of published offers' requirements of one type. */
+/** Lists the distinct `details` of all requirements of one type in published offers. */
 export async function listPublishedDetails(db: Db, type: string): Promise<unknown[]> {
   const { rows } = await sql<{ details: unknown }>`
     select distinct r.details from requirements r join offer_options p on p.id = r.option_id

@@ -6,7 +6,7 @@ import type { Check, CheckTarget } from './check-target.ts';
 
 const whitelistAbi = parseAbi(['function inputTokens(address token) view returns (bool)']);
 
-/** Funding-token units that previews are computed for. */
+/** The amount of funding tokens, in the smallest unit, that the checks preview. */
 const SAMPLE = 10n ** 12n;
 
 /** Returns the checks of a fund swap: what it pays out, and that it accepts every funding token. */
@@ -19,7 +19,7 @@ export function swapChecks({ contract, chain }: CheckTarget): Check[] {
   };
   const fundingCheck = (token: (typeof funding_tokens)[number]) => async () => {
     await chain.reader.read(contractCall(address, fundSwapAbi, 'preview', [token.address, SAMPLE]));
-    // Some contracts preview any token, and enforce their list of accepted ones in the swap.
+    // Some contracts preview any token, and reject a token that they do not accept only in the swap.
     const isAccepted = await optionalView(
       chain.reader.read(contractCall(address, whitelistAbi, 'inputTokens', [token.address])),
     );

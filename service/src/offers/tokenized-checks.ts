@@ -3,7 +3,7 @@ import { readDomainName, readOperator } from '../chain/evm/tokenized-swap.ts';
 import type { Check, CheckTarget } from './check-target.ts';
 import { tokenizedAbi } from './views.ts';
 
-/** Funding-token units that the fee is computed for. */
+/** The amount of funding tokens, in the smallest unit, that the check computes the fee for. */
 const SAMPLE = 10n ** 12n;
 
 /** Returns the checks of a tokenized swap: its fee, EIP-712 domain and signer. */
@@ -22,7 +22,8 @@ export function tokenizedChecks({ operator, file, contract, chain }: CheckTarget
       ? 'is required: the contract has no eip712Domain()'
       : null;
   /**
-   * Some contracts do not name their signer; for those, only the simulation of each order shows whether it is right.
+   * Some contracts do not name their signer. For those, only the simulation of an order shows whether the signer is
+   * right.
    */
   const operatorCheck = async () => {
     const signer = await readOperator(chain, address);

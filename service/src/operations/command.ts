@@ -4,7 +4,7 @@ export type CommandHelp = {
   usage: readonly string[];
   /** One paragraph. */
   description: string;
-  /** Option with its placeholder, such as `--write FILE`, and its meaning. */
+  /** An option with its placeholder, such as `--write FILE`, and the meaning of the option. */
   options?: Readonly<Record<string, string>>;
   /** Example command lines without the program name, each with a comment. */
   examples: Readonly<Record<string, string>>;

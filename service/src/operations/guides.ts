@@ -20,7 +20,7 @@ export const GUIDES: Record<string, DocsLink> = {
 
 export async function readGuide(name: string): Promise<Html> {
   const text = await readFile(new URL(`${name}.md`, FOLDER), 'utf8');
-  // Comments are instructions for the test that runs the commands of the guides.
+  // The comments are instructions for the test that runs the commands of the guides, so they are not shown.
   return trustedHtml(String(markdown().parse(text.replace(/<!--[\s\S]*?-->\n?/g, ''))));
 }
 
@@ -54,7 +54,7 @@ function markdown(): Marked {
   });
 }
 
-/** Makes the same anchors as GitHub, which the guides link to. */
+/** Makes the same anchors as GitHub, because the guides link to GitHub's anchors. */
 function slugOf(text: string, used: Map<string, number>): string {
   const slug = text
     .toLowerCase()

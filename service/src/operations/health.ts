@@ -33,7 +33,7 @@ export const healthRoutes = [
     operationId: 'getReadiness',
     summary: 'Check that this node can answer requests',
     description:
-      'Reports every dependency. Only the database and the connection for its notifications decide: without them, and while the node stops, the reply is 503 with the same `parts` in `errors`. Results are cached for a second.',
+      'Reports the state of every dependency. Only the database and its notification connection decide whether the node is ready. If one of them is unavailable, or while the node stops, the reply is 503 with the same `parts` in `errors`. Results are cached for a second.',
     reply: Readiness,
     errors: ['unavailable'],
     handle: (ctx) => readReadiness(ctx),

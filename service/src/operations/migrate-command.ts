@@ -8,7 +8,7 @@ import type { CommandHelp } from './command.ts';
 export const MIGRATE_HELP: CommandHelp = {
   usage: ['migrate [--check]'],
   description:
-    'Applies pending migrations to the database in DATABASE_URL. Safe to run from several machines concurrently. The service also migrates when it starts, and the embedded database is only migrated there.',
+    'Applies pending migrations to the database in DATABASE_URL. Safe to run from several machines concurrently. The service also migrates when it starts, which is the only way to migrate the embedded database.',
   options: {
     '--check': 'Change nothing; list the pending migrations and exit with 1 if there are any.',
   },

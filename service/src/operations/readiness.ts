@@ -16,12 +16,12 @@ export type Readiness = {
 
 const CACHE_TTL_MS = 1_000;
 const CHECK_TIMEOUT_MS = 2_000;
-/** How long a refused write makes the disk count as full; only another write can tell whether there is space again. */
+/** How long the disk counts as full after a refused write. Only another write can show whether there is space again. */
 const FULL_DISK_TTL_MS = 10_000;
 
 /**
- * `required` checks decide whether the node is ready. The others are only reported: an unavailable chain fails on every
- * node, and taking all nodes out of service would also stop everything that does not need the chain.
+ * `required` checks decide whether the node is ready. The other checks are only reported: an unavailable chain fails on
+ * every node, and taking all nodes out of service would also stop everything that does not need the chain.
  */
 export function createReadiness(
   required: ReadonlyMap<string, Check>,

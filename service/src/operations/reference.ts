@@ -10,7 +10,9 @@ import { pageHeaders } from '../pages/headers.ts';
 import { apiDocument } from './api-document.ts';
 import { GUIDES, readGuide } from './guides.ts';
 
-/** The reference sets inline styles at run time; it may load from and call only this service. */
+/**
+ * Allows inline styles, because the API reference sets them at run time. Everything else must come from this service.
+ */
 const POLICY =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; base-uri 'none'; frame-ancestors 'none'";
 

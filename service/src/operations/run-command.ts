@@ -52,8 +52,9 @@ async function assertMigrated(pool: pg.Pool, { databaseUrl }: Config): Promise<v
 }
 
 /**
- * Checks the secret against those that the nodes use. A command with an unknown secret does not run. A command with no
- * secret, or one that no node uses yet, runs until it seals or opens something.
+ * Checks the secrets of the command against the secrets that the nodes use. If they are unknown, the command does not
+ * run. If there is no secret, or the newest is one that no node uses yet, the command runs until it seals or opens
+ * something.
  */
 async function openSealing({ secrets }: Config, db: Db): Promise<Sealing> {
   const refusal = (text: string) => new ConfigError([`CAUSEWAY_SECRET: ${text}`]);

@@ -15,7 +15,7 @@ export type OperatorAccount = {
   signer: Signer;
   /** Maximum wei per unit of gas. */
   maxFee: bigint;
-  /** Maximum wei per unit of gas for the block producer alone. */
+  /** Maximum tip in wei per unit of gas, which goes to the block producer. */
   maxTip: bigint;
   /** Maximum wei spent on gas in 24 hours. */
   dailyLimit: bigint;

@@ -3,7 +3,9 @@ import type { KeyId } from './account.ts';
 import { insertLandedReceipt } from './receipt-store.ts';
 import type { ReceiptTransaction } from './receipt-transaction.ts';
 
-/** Records a finalized receipt that another database or key has sent. Returns the id of its transaction. */
+/**
+ * Records a finalized receipt that was sent with another database or key. Returns the id of the receipt's transaction.
+ */
 export function adoptReceipt(
   tx: Db,
   key: KeyId,

@@ -19,11 +19,12 @@ export class NotDeepEnough extends Error {
 }
 
 /**
- * Continues from the chain's nonce after the key was used elsewhere, and calls `release` for each of our transactions
- * whose nonce is taken, so that its work can be sent again. Returns the next nonce. `comparedBlock` is the last block whose
- * events were compared with the database. Throws `NotDeepEnough` while a foreign transaction is in a later block, because
- * it may have settled rows that would be settled again, or while a reorganisation could still undo one that took the
- * nonce of ours: ours could then be mined as well as the one that replaces it.
+ * Continues from the chain's nonce after the key was used elsewhere. Calls `release` for each of our transactions whose
+ * nonce is taken, so that its work can be sent again. Returns the next nonce. `comparedBlock` is the last block whose
+ * events were compared with the database. Throws `NotDeepEnough` in two cases. First, while a foreign transaction is in
+ * a later block: it may have settled rows that would be settled again. Second, while a reorganisation could still undo
+ * a foreign transaction that took one of our nonces: then both our old transaction and the one that replaces it could
+ * be mined.
  */
 export async function adoptChainNonce(
   account: OperatorAccount,
@@ -34,7 +35,8 @@ export async function adoptChainNonce(
   const key = keyId(account);
   const { count, displaced } = await readChainNonce(account, comparedBlock);
   return db.transaction().execute(async (tx) => {
-    // The current holder cannot store anything under the old epoch, so what it has signed is never sent.
+    // This raises the epoch. The current holder can store nothing under the old epoch, so transactions that it has
+    // signed are never sent.
     const nextNonce = await revokeLease(tx, key, count);
     for (const transaction of displaced)
       if (await markDisplaced(tx, transaction.id)) await release(tx, transaction);
@@ -42,10 +44,10 @@ export async function adoptChainNonce(
   });
 }
 
-/** `displaced`: our transactions whose nonce is taken. */
+/** `displaced` lists our transactions whose nonce is taken by a foreign transaction. */
 export type ChainNonce = { count: bigint; nextNonce: bigint; displaced: OpenTransaction[] };
 
-/** Reads what `adoptChainNonce` would adopt, or throws what it would throw. */
+/** Reads what `adoptChainNonce` would adopt. Throws the errors that `adoptChainNonce` would throw. */
 export async function readChainNonce(account: OperatorAccount, comparedBlock: bigint): Promise<ChainNonce> {
   const count = await readNonce(account, 'latest');
   const displaced = await listDisplaced(account, count);
@@ -56,8 +58,8 @@ export async function readChainNonce(account: OperatorAccount, comparedBlock: bi
 }
 
 /**
- * Returns open transactions whose nonce is below the chain's transaction count although none of their attempts was
- * mined.
+ * Returns open transactions whose nonce was used by another transaction: it is below the chain's transaction count, but
+ * none of their attempts was mined.
  */
 async function listDisplaced(account: OperatorAccount, count: bigint): Promise<OpenTransaction[]> {
   const displaced: OpenTransaction[] = [];

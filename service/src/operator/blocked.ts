@@ -1,4 +1,7 @@
-/** Why the operator cannot send transactions for now. Also the `reason` label of the settlement alert. */
+/**
+ * Why the operator cannot send transactions for now. These are also the values of the `reason` label of the settlement
+ * alert.
+ */
 export type BlockedReason =
   | 'operator_out_of_gas'
   | 'fee_cap'

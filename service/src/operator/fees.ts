@@ -33,7 +33,8 @@ export async function readFeeMarket({ rpc, name }: EvmChain): Promise<FeeMarket>
   const next = baseFees?.at(-1);
   const baseFee = max(hexToBigInt(baseFeePerGas), isHex(next) ? hexToBigInt(next) : 0n);
   const rewards = (reward ?? []).flatMap(([median]) => (isHex(median) ? [hexToBigInt(median)] : []));
-  // Empty blocks report a reward of 0, which says nothing about the market. Not every node supports either method.
+  // Ignore rewards of 0: empty blocks report them, and they say nothing about the market. Some nodes support only one
+  // of the two methods, or neither.
   const paid = rewards.filter((each) => each > 0n).sort((a, b) => (a < b ? -1 : 1));
   const suggested = isHex(suggestion) ? hexToBigInt(suggestion) : DEFAULT_PRIORITY_FEE;
   return { baseFee, tip: max(suggested, paid[Math.floor(paid.length / 2)] ?? 0n) };
@@ -64,7 +65,10 @@ export function isOutbid(
   return maxFee < baseFee + neededTip || priorityFee < neededTip;
 }
 
-/** Returns fees for a replacement, which nodes accept only if both fees grow by an eighth; null if that exceeds a cap. */
+/**
+ * Returns fees for a replacement, or null if they would exceed a cap. Nodes accept a replacement only if both fees grow
+ * by an eighth.
+ */
 export function raiseFees(previous: Fees, proposed: Fees, caps: FeeCaps): Fees | null {
   const raise = (fee: bigint) => fee + fee / 8n + 1n;
   const maxFee = max(raise(previous.maxFee), proposed.maxFee);

@@ -35,8 +35,8 @@ export type OutcomeHandlers = {
 
 export type FollowState = {
   /**
-   * The head at which every settled transaction was last found in its block. While it stays the same, a round costs one
-   * call.
+   * The head at which every settled transaction was last found in its block. While the head stays the same, a round
+   * costs only one call.
    */
   head: CheckedHead | null;
   nonces: NonceSuspicion;
@@ -54,13 +54,15 @@ export type FollowTimings = ResendTimings & {
 /** A head with the blocks that are settled below it. */
 export type CheckedHead = Block & Finality;
 
-/** The minimum depth to which settled transactions are watched, final or not. */
+/** Settled transactions are watched at least to this depth, even if their blocks are final. */
 const WATCHED_BLOCKS = 256n;
 
-/** How many transactions are in progress, not counting those that only wait for enough confirmations to be released. */
+/**
+ * How many transactions are in progress. Excludes transactions that only wait for enough confirmations to be released.
+ */
 export type Progress = { unmined: number; confirming: number };
 
-/** Advances every open transaction by one step and reopens settled ones that a reorganisation undid. */
+/** Advances every open transaction by one step, and reopens settled transactions that a reorganisation undid. */
 export async function followTransactions(
   account: OperatorAccount,
   lease: Lease,
@@ -76,7 +78,7 @@ export async function followTransactions(
   }
   const { head } = state;
   const open = await listOpen(account.db, lease);
-  // Read before the receipts, so that every counted transaction has one.
+  // Read the count before the receipts, so that every counted transaction has a receipt.
   const count = await readNonce(account, 'latest');
   const mined = await findMined(account, open);
   const unmined = open.filter(({ id }) => !mined.has(id));
@@ -131,8 +133,8 @@ async function findMined(
 }
 
 /**
- * Records the outcome once the transaction is confirmed and both its block and `head` are still on the chain. A head on
- * another branch would wrongly confirm settled transactions that were found on this one.
+ * Records the outcome once the transaction is confirmed and both its block and `head` are still on the chain. `head`
+ * must be on the same branch, because later rounds trust that every settled transaction is below it.
  */
 async function settle(
   account: OperatorAccount,
@@ -163,8 +165,9 @@ async function settle(
 }
 
 /**
- * Replays the call on the state before its block and, if something else in that block caused the revert, after it.
- * Returns empty data if both replays succeed or the node has pruned these states.
+ * Replays the call on the state before its block. If that succeeds, something else in the block caused the revert, so
+ * replays the call on the state after the block. Returns empty data if both replays succeed or the node has pruned
+ * these states.
  */
 async function readRevert(
   { chain, signer }: OperatorAccount,
@@ -185,9 +188,9 @@ async function readRevert(
 }
 
 /**
- * Reopens settled transactions whose block is no longer on the chain. If a block is still on the chain, so are all
- * blocks below it, so the highest is checked first and usually no other. A missing block only means that the node lags
- * behind.
+ * Reopens settled transactions whose block is no longer on the chain. If a block is on the chain, so are all blocks
+ * below it, so the highest block is checked first, and usually it is the only one. A missing block only means that the
+ * node lags behind.
  */
 async function reopenReorganised(
   account: OperatorAccount,

@@ -4,16 +4,16 @@ import { type Lease, withLease } from './lease.ts';
 import { extendKeyUse, readFirstHeight, startKeyUse } from './lease-store.ts';
 import type { SolanaAccount } from './solana-account.ts';
 
-/** Longer than a signed transaction can live. */
+/** More blocks than a signed transaction can live. */
 const EXPIRY_BLOCKS = 300n;
 /**
- * How long a key may be unused before it has to wait again. Any other key waits longer than this before it signs, so
- * none can have signed in the meantime, even if this database has no record of it.
+ * How many blocks a key may be unused before it has to wait again. Any other key waits longer than this before it
+ * signs, so no other key can have signed in the meantime, even if this database has no record of that key.
  */
 const GRACE_BLOCKS = 150n;
 const HEARTBEAT_INTERVAL_MS = 15_000;
 
-/** `at`: when the key was last recorded as in use, by `performance.now()`. */
+/** `at` is the `performance.now()` at which the key was last recorded as in use. */
 export type Heartbeat = { at: number | null };
 
 /** Records, every few rounds, that the key is in use, so that it does not have to wait before it signs again. */
@@ -30,9 +30,9 @@ export async function keepKeyAlive(
 }
 
 /**
- * Throws `Blocked` until every transaction that other keys of the same funds may have signed has expired. Each key has
- * its own receipts, so a key that takes over, for the first time or again, must not send while a transaction of its
- * predecessor can still land. A key without lamports cannot have sent anything.
+ * Throws `Blocked` until every transaction that other keys of the same funds may have signed has expired. Receipts of
+ * different keys do not exclude each other, so a key that takes over, for the first time or again, must not send while
+ * a transaction of its predecessor can still land. A key without lamports cannot have sent anything.
  */
 export async function assertKeyStarted(
   { db, chain, key }: SolanaAccount,

@@ -7,9 +7,9 @@ import { openSpendLedger } from './spend-ledger.ts';
 
 /** Where the operator's key is held. A local key is a `Buffer`, because the logger never prints buffers. */
 export type OperatorKey = ({ kind: 'local'; privateKey: Buffer } | { kind: 'kms'; key: KmsKey }) & {
-  /** What the key may sign; any contract and any amount if absent. */
+  /** What the key may sign. If absent, it may call any contract with any amount. */
   policy?: SignerPolicy;
-  /** Where the key counts what it signs in 24 hours; in memory if absent. */
+  /** The folder in which the key counts what it signs in 24 hours. If absent, it counts in memory. */
   spendFolder?: string | null;
 };
 

@@ -70,7 +70,7 @@ export async function openKmsEd25519(
   };
 }
 
-/** Converts KMS's DER signature, which may have a high s and lacks the recovery bit. */
+/** Converts a DER signature from KMS to r, s and v. The signature may have a high s, and it lacks the recovery bit. */
 async function toRecoverable(hash: Hex, address: Hex, der: Buffer): Promise<Hex> {
   const { r, s } = readDerSignature(der);
   const low = s > HALF_ORDER ? ORDER - s : s;
@@ -103,7 +103,7 @@ function readInteger(der: Buffer, at: number): { value: bigint; end: number } {
 
 type KmsCall = (action: string, input: Record<string, string>) => Promise<Record<string, unknown>>;
 
-/** Both actions are repeatable: a second signature of the same hash does no harm. */
+/** Both actions can be retried: a second signature of the same hash does no harm. */
 function openKms(key: KmsKey, clock: Clock, registry: Registry | undefined): KmsCall {
   const url = new URL(key.endpoint ?? `https://kms.${key.region}.amazonaws.com/`);
   const upstream = openUpstream({

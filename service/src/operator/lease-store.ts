@@ -68,7 +68,7 @@ export async function advanceNextNonce(tx: Db, { chain, address }: KeyId, nonce:
   return numUpdatedRows === 1n;
 }
 
-/** Remembers a transaction count that a node has reported. */
+/** Remembers the transaction count that an RPC node has reported. */
 export async function raiseSeenNonce(tx: Db, { chain, address }: KeyId, count: bigint): Promise<void> {
   await sql`
     update operator_keys set seen_nonce = greatest(seen_nonce, ${count})
@@ -76,8 +76,8 @@ export async function raiseSeenNonce(tx: Db, { chain, address }: KeyId, count: b
 }
 
 /**
- * Takes the lease from its holder, raises the next nonce to at least `nonce` and discards higher reported counts.
- * Returns null for an unknown key.
+ * Takes the lease from its holder and raises the next nonce to at least `nonce`. Discards higher counts that RPC nodes
+ * have reported. Returns null for an unknown key.
  */
 export async function revokeLease(tx: Db, { chain, address }: KeyId, nonce: bigint): Promise<bigint | null> {
   const { rows } = await sql<{ next_nonce: bigint }>`
@@ -88,8 +88,8 @@ export async function revokeLease(tx: Db, { chain, address }: KeyId, nonce: bigi
 }
 
 /**
- * Takes the lease from its holder and raises the next nonce to at least `nonce`. Keeps any higher count that a node has
- * reported, because it implies transactions that we do not know about yet.
+ * Takes the lease from its holder and raises the next nonce to at least `nonce`. Keeps a higher count that an RPC node
+ * has reported, because it implies transactions that we do not know about yet.
  */
 export async function advanceKey(tx: Db, { chain, address }: KeyId, nonce: bigint): Promise<void> {
   await sql`
@@ -123,7 +123,7 @@ export async function findNextNonce(db: Db, { chain, address }: KeyId): Promise<
   return row?.next_nonce ?? null;
 }
 
-/** Lists the addresses that nodes have settled with, the most recent first. */
+/** Lists the addresses that nodes have settled with, most recent first. */
 export async function listOperatorAddresses(db: Db): Promise<string[]> {
   const { rows } = await sql<{ address: string }>`
     select address from operator_keys group by address order by max(lease_until) desc, address`.execute(db);
@@ -131,7 +131,7 @@ export async function listOperatorAddresses(db: Db): Promise<string[]> {
 }
 
 /**
- * Records that a key is in use at `height`. If its last use was more than `grace` blocks ago, records nothing and
+ * Records that a key is in use at `height`. If the key's last use was more than `grace` blocks ago, records nothing and
  * returns false.
  */
 export async function extendKeyUse(
@@ -161,8 +161,8 @@ export async function startKeyUse(
 }
 
 /**
- * Returns the block height from which a key may sign. It must not sign while a key that was started later may have
- * transactions in progress, that is, until `expiry` blocks after that key's last use.
+ * Returns the block height from which a key may sign. A key must not sign while a key that was started later may have
+ * transactions in progress, that is, until `expiry` blocks after the last use of that later key.
  */
 export async function readFirstHeight(
   tx: Db,

@@ -9,11 +9,11 @@ export type Lease = KeyId & {
   epoch: bigint;
   /** Null before the first use of the key. */
   nextNonce: bigint | null;
-  /** The highest transaction count that a node has reported above the next nonce; null if there was none. */
+  /** The highest transaction count above the next nonce that an RPC node has reported; null if there was none. */
   seenNonce: bigint | null;
 };
 
-/** Another node has taken the lease. Transactions signed under it must not be stored or sent. */
+/** Another node has taken the lease. Transactions signed under the old lease must not be stored or sent. */
 export class LeaseLost extends Error {
   constructor() {
     super('another node has taken the lease of the operator key');
@@ -24,16 +24,19 @@ export class LeaseLost extends Error {
 const LEASE_TTL_SECONDS = 15;
 
 /**
- * Takes or renews the lease; returns null while another node holds it. The lease of a dead node can be taken
- * immediately, that of a hanging node when it expires. The expiry time is not needed for safety: `holdLease` stops a
- * node that lost its lease.
+ * Takes or renews the lease. Returns null while another node holds it. The lease of a dead node can be taken
+ * immediately, and that of a hanging node when it expires. Safety does not depend on the expiry time: `holdLease` stops
+ * a node that has lost its lease.
  */
 export async function takeLease(db: Db, wanted: KeyId & { node: number }): Promise<Lease | null> {
   const held = await upsertLease(db, wanted, LEASE_TTL_SECONDS);
   return held === null ? null : { ...wanted, ...held };
 }
 
-/** Locks the lease until the transaction ends. Throws `LeaseLost`. Every write of a worker starts with this. */
+/**
+ * Locks the lease until the transaction ends. Throws `LeaseLost` if another node has taken it. Every transaction in
+ * which a worker writes starts with this.
+ */
 export async function holdLease(tx: Db, lease: Lease): Promise<void> {
   if (!(await isLeaseHeld(tx, lease))) throw new LeaseLost();
 }

@@ -4,8 +4,9 @@ import { NodeError } from '../chain/rpc/failures.ts';
 export type Rejection = 'already_known' | 'nonce_used' | 'fee_too_low' | 'insufficient_funds' | 'other';
 
 /**
- * The beginnings of messages by client, as recorded; see `node-errors.test.ts`. A message matches if it equals the phrase or
- * continues after it with punctuation or a space. Codes are not enough: most clients use -32000 for all of these.
+ * The beginnings of recorded messages, by client software; see `node-errors.test.ts`. A message matches if it equals
+ * the phrase or continues after it with punctuation or a space. Codes are not enough, because most clients use -32000
+ * for all of these errors.
  */
 const PHRASES: Record<Exclude<Rejection, 'other'>, readonly string[]> = {
   already_known: [
@@ -40,7 +41,7 @@ const PHRASES: Record<Exclude<Rejection, 'other'>, readonly string[]> = {
   ],
 };
 
-/** Classifies an error of `eth_sendRawTransaction`. Errors that no node reported are `other`. */
+/** Classifies an error of `eth_sendRawTransaction`. An error that does not come from a node is `other`. */
 export function classifyRejection(error: unknown): Rejection {
   if (!(error instanceof NodeError)) return 'other';
   const text = error.message.replace(/^(INTERNAL_ERROR|err): ?/, '').trim();

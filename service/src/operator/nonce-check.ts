@@ -7,16 +7,15 @@ import { broadcast, emptyCall, signCall } from './sender.ts';
 import { findByNonce, insertTransaction, markDisplaced, markOpen } from './store.ts';
 import type { OpenTransaction } from './transaction.ts';
 
-/** `since`: the `performance.now()` at which the nonces first looked wrong; null while they look right. */
+/** `since` is the `performance.now()` at which the nonces first looked wrong; null while they look right. */
 export type NonceSuspicion = { since: number | null };
 
 /**
- * Checks that the chain's transaction count lies between the first unmined nonce and the next nonce.
- *
- * A higher count means that the key was used elsewhere. Sending more could commit again what another database has already
- * committed, so this throws `Blocked` until an operator acts. A lower count, at a nonce that we never used, means that a
- * foreign transaction was reorganised away. An empty transaction fills the gap so that later ones can be mined; if the
- * foreign transaction is mined instead, the gap is closed as well.
+ * Checks that the chain's transaction count lies between the first unmined nonce and the next nonce. A higher count
+ * means that the key was used elsewhere. Sending more could commit again what another database has already committed,
+ * so this throws `Blocked` until an operator acts. A lower count, at a nonce that we never used, means that a
+ * reorganisation removed a foreign transaction. An empty transaction then fills the gap, so that later transactions can
+ * be mined. If the foreign transaction is mined instead, it closes the gap too.
  */
 export async function checkNonces(
   account: OperatorAccount,
@@ -35,7 +34,7 @@ export async function checkNonces(
     suspicion.since = null;
     return;
   }
-  // Two nodes behind one RPC URL may briefly disagree.
+  // Two nodes behind one RPC URL may briefly disagree, so wait for `graceMs`.
   suspicion.since ??= performance.now();
   if (performance.now() - suspicion.since < graceMs) return;
   const hasWork =

@@ -6,9 +6,10 @@ import { holdLease, type Lease, LeaseLost } from './lease.ts';
 import { advanceNextNonce } from './lease-store.ts';
 
 /**
- * Nonces are allocated in three steps: `nextNonce` chooses one, the call is signed with it outside of any database
- * transaction (signing may be a call to KMS), and `reserveNonce` claims it in the transaction that stores the signed
- * bytes. Two nodes can sign with the same nonce, but only the lease holder can reserve it, and only reserved ones are sent.
+ * Nonces are allocated in three steps. `nextNonce` chooses a nonce. The call is signed with it outside of any database
+ * transaction, because signing may be a call to KMS. `reserveNonce` claims the nonce in the transaction that stores the
+ * signed bytes. Two nodes can sign with the same nonce, but only the lease holder can reserve it, and only transactions
+ * with a reserved nonce are sent.
  */
 
 /** Returns the stored next nonce or, the first time a key is used, the chain's transaction count. */
@@ -23,8 +24,8 @@ export async function reserveNonce(tx: Db, lease: Lease, nonce: bigint): Promise
 }
 
 /**
- * Reads the highest transaction count that any provider reports, pending transactions included. Nodes differ in their view
- * of the mempool, so one that shows fewer proves nothing. Throws if no provider answers.
+ * Reads the highest transaction count that any provider reports, including pending transactions. Nodes differ in their
+ * view of the mempool, so a lower count from one of them proves nothing. Throws if no provider answers.
  */
 export async function readPendingNonce({ chain, signer }: OperatorAccount): Promise<bigint> {
   const params = [signer.address, 'pending'];
@@ -37,7 +38,7 @@ export async function readPendingNonce({ chain, signer }: OperatorAccount): Prom
   return known.reduce((highest, count) => (count > highest ? count : highest), first);
 }
 
-/** Reads how many transactions of the key the chain has counted as of `block`. */
+/** Reads how many transactions of the key the chain contains as of `block`. */
 export function readNonce({ chain, signer }: OperatorAccount, block: 'latest' | bigint): Promise<bigint> {
   const tag = block === 'latest' ? block : numberToHex(block);
   return readQuantity(chain, 'eth_getTransactionCount', [signer.address, tag]);

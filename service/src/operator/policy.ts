@@ -7,13 +7,13 @@ import { Blocked } from './blocked.ts';
 import type { Signer } from './signer.ts';
 import type { SpendLedger, SpendLimits } from './spend-ledger.ts';
 
-/** What keys may sign on one chain. */
+/** What the keys may sign on one chain. */
 export type ChainPolicy = SpendLimits & {
   /** The contracts that may be called; on Solana the funds and vaults. */
   targets: ReadonlySet<string>;
 };
 
-/** By chain id. Null allows any target on any chain, without limits. */
+/** By EVM chain id, or `solana`. Null allows any target on any chain, without limits. */
 export type SignerPolicy = ReadonlyMap<number | 'solana', ChainPolicy> | null;
 
 const REVOKE: Hex = slice(encodeRevoke(zeroAddress), 0, 4);
@@ -50,7 +50,9 @@ export function withPolicy(signer: Signer, policy: SignerPolicy, ledger: SpendLe
   };
 }
 
-/** Transactions with one nonce exclude each other, so a replacement counts only what it costs more. */
+/**
+ * Only one of several transactions with the same nonce can be mined, so a replacement counts only the additional cost.
+ */
 function reserve(
   ledger: SpendLedger,
   address: Hex,
