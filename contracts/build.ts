@@ -64,7 +64,8 @@ function isProblem({ severity, sourceLocation }: Message): boolean {
   return severity === 'error' || !sourceLocation?.file.startsWith('solady/');
 }
 
-// Interfaces and abstract contracts have no code; libraries of internal functions have nothing to call.
+// Excludes interfaces and abstract contracts, which have no code, and libraries of internal functions, which
+// have no function to call.
 function isDeployable({ abi, evm }: Artifact): boolean {
   return evm.bytecode.object !== '' && abi.some(({ type }) => type === 'function');
 }

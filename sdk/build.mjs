@@ -75,12 +75,12 @@ async function finishOutput(format) {
   }
 }
 
-/** The compiler leaves `.ts` in the imports of declarations. */
+/** Replaces `.ts` by `.js` in the imports of declarations, where the compiler leaves it. */
 function importCompiledModules(text) {
   return text.replace(/(\bfrom |\bimport\()(['"])(\.{1,2}\/[^'"]+)\.tsx?\2/g, '$1$2$3.js$2');
 }
 
-/** The compiler puts `'use strict'` first, and some bundlers then miss `'use client'`. */
+/** Puts `'use client'` first. The compiler puts `'use strict'` before it, and some bundlers then miss it. */
 function putClientDirectiveFirst(text) {
   return text.replace(/^(['"]use strict['"];)\s*(['"]use client['"];)/, '$2\n$1');
 }

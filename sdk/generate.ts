@@ -54,7 +54,7 @@ function generateTypes({ paths, components }: Document): string {
 }
 
 function operationOf({ operationId, summary, parameters = [], requestBody, responses }: Operation): string {
-  // The client has its own type for filters.
+  // Leaves out filter parameters: the client has its own type for filters.
   const query = parameters.filter(({ name, in: place }) => place === 'query' && !name.includes('['));
   const querySchema: Schema = {
     type: 'object',
@@ -71,7 +71,7 @@ function operationOf({ operationId, summary, parameters = [], requestBody, respo
   return `  /** ${summary}. */\n  ${operationId}: {\n${members.join('')}  };\n`;
 }
 
-/** A stream is described by the schema of one event. */
+/** Returns the schema of a JSON reply, or for a stream the schema of one event. */
 function replySchema(content: ReplyContent['content']): Schema {
   return (content['application/json'] ?? content['text/event-stream'])?.schema ?? {};
 }

@@ -4,7 +4,7 @@ import { FACTS_TEXT, type FactsRow } from '@causeway/service/requirements/facts.
 import { fastify } from 'fastify';
 import { statusesWorld } from './statuses-world.ts';
 
-/** Runs the same query and returns a constant reply of the same size. */
+/** A bare route that runs the same query as the dry run and returns a constant reply of the same size. */
 const { ctx, userId, options } = await statusesWorld();
 const { id: partnerId } = await ctx.db.selectFrom('partners').select('id').executeTakeFirstOrThrow();
 const key = { userId, partnerId, optionIds: options.map(({ id }) => id), wallet: null, cappedIds: [] };

@@ -1,7 +1,10 @@
 import { compare, startTarget } from './load.ts';
 import type { Result } from './result.ts';
 
-/** Compares the dry run of an offer (four options, seven requirements each) to a bare route with the same query. */
+/**
+ * Compares the dry run of an offer (four options, seven requirements each) with a bare route that runs the
+ * same query.
+ */
 export async function run(): Promise<Result> {
   const bare = await startTarget('./eligibility-bare.ts');
   const ours = await startTarget('./eligibility-ours.ts');

@@ -1,6 +1,9 @@
 import { request } from 'node:http';
 
-/** A node refuses more requests of one partner than this at a time, and a stream counts until its headers are sent. */
+/**
+ * The number of streams that may be opening at once. A stream counts as a request until its headers are sent,
+ * so this stays below the default of `PARTNER_CONCURRENCY` (100).
+ */
 const OPENING = 50;
 
 /** Opens `count` event streams, ten per token, and reports when all of them have caught up. */

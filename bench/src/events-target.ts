@@ -14,9 +14,9 @@ import { sql } from 'kysely';
 import { benchContext } from './context.ts';
 import { median, startTarget } from './load.ts';
 
-/** What each part measures. Sent to the parent process, which then stops this process. */
+/** The figures of each part. Sent to the parent process, which then stops this process. */
 export type EventFigures = {
-  /** The processor time is that of this process, without the database and the receiver. */
+  /** `cpuMsPerEvent` counts only this process, not the database or the receiver. */
   deliveries: { deliveredPerSecond: number; cpuMsPerEvent: number };
   hanging: { firstAttemptP99Ms: number; hangingP99Ms: number; ratios: number[] };
   commits: { ratios: number[]; wakingRatios: number[] };
@@ -70,8 +70,8 @@ function eventsOf(partnerId: string, from: number, count: number): NewEvent[] {
 }
 
 /**
- * Compares commits that append an event, and commits that also wake settlement, with commits that do neither, in
- * alternating rounds.
+ * Compares three kinds of commits in alternating rounds: plain ones, ones that append an event, and ones that
+ * wake settlement.
  */
 async function measureCommits(context: Context): Promise<EventFigures['commits']> {
   await sql`create table bench_changes (id bigint generated always as identity primary key, note text)`.execute(
@@ -88,7 +88,7 @@ async function measureCommits(context: Context): Promise<EventFigures['commits']
   };
   const change = (report: (tx: Db) => Promise<unknown>) =>
     context.db.transaction().execute(async (tx) => {
-      // Stands for a typical change, apart from its event: a locked read and two writes.
+      // Stands in for the writes of a typical change: two inserts and a locked read. `report` adds the event.
       await sql`insert into bench_changes (note) values ('change')`.execute(tx);
       await sql`select from bench_changes where id = 1 for key share`.execute(tx);
       await sql`insert into bench_changes (note) values ('change')`.execute(tx);
@@ -108,7 +108,7 @@ async function measureCommits(context: Context): Promise<EventFigures['commits']
   return { ratios, wakingRatios };
 }
 
-/** Starts what delivers events to a receiver, and adds an endpoint of each partner. */
+/** Starts a receiver and the webhook worker, and adds one endpoint per partner. */
 async function startDelivering(context: Context) {
   const receiver = await startTarget('./events-receiver.ts');
   for (const partner of partners) await addEndpoint(context, partner, `${receiver.target.url}/hooks`);
@@ -155,7 +155,10 @@ async function measureDeliveries(context: Context): Promise<EventFigures['delive
   return { deliveredPerSecond, cpuMsPerEvent: (user + system) / 1000 / DELIVERED };
 }
 
-/** Compares the time until the first attempt while an endpoint with a long queue hangs, in alternating rounds. */
+/**
+ * Compares the time until the first delivery attempt with and without another endpoint that hangs and has a
+ * long queue, in alternating rounds.
+ */
 async function measureHanging(context: Context): Promise<EventFigures['hanging']> {
   const { url, stop } = await startDelivering(context);
   const hanging = newId(context.clock, context.random);
@@ -185,7 +188,10 @@ async function measureHanging(context: Context): Promise<EventFigures['hanging']
   };
 }
 
-/** Appends events at a steady rate and returns the 99th percentile of the time until their first attempt. */
+/**
+ * Appends events at a steady rate. Returns the 99th percentile of the time from an event to its first
+ * delivery attempt.
+ */
 async function measureFirstAttempts(context: Context): Promise<number> {
   const since = new Date().toISOString();
   const startedAt = performance.now();

@@ -2,10 +2,16 @@ import type { EventFigures, EventPart } from './events-target.ts';
 import { median, startTarget } from './load.ts';
 import type { Bar, Options, Result } from './result.ts';
 
-/** `--rows 10000000` measures the log of the acceptance; seeding it takes most of the time. */
+/**
+ * `--rows 10000000` measures a log of the size that the acceptance criteria name; seeding it takes most of
+ * the time.
+ */
 const ROWS = 1_000_000;
 
-/** Measures the event log in parts: each has its own process and database, and is printed when it ends. */
+/**
+ * Measures the event log in parts. Each part runs in its own process with its own database, and prints its
+ * figures when it ends.
+ */
 export async function run({ rows = ROWS, part: only }: Options): Promise<Result> {
   const figures: Record<string, unknown> = {};
   const bars: Bar[] = [];

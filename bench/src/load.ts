@@ -9,11 +9,11 @@ export type Target = {
   headers?: Record<string, string>;
   method?: 'GET' | 'POST';
   body?: string;
-  /** Paths to request in turn, instead of the URL's own path. */
+  /** Paths to request in turn. Default: the path of `url`. */
   paths?: string[];
 };
 
-/** Starts `file` as a process and waits until it sends its target. */
+/** Starts `file` as a child process and waits until it sends its target. */
 export async function startTarget<T = Target>(
   file: string,
   args: string[] = [],

@@ -9,7 +9,8 @@ import type { Target } from './load.ts';
 export type OurTargets = { introspect: Target; guarded: Target; open: Target };
 
 const { ctx, token, clientId, clientSecret } = await benchContext();
-// Without the notification connection every check reads the database.
+// With `--without-cache`, the guard believes that its notification connection is down and reads the database
+// for every check.
 const isConnected = process.argv.includes('--without-cache') ? () => false : ctx.listener.isConnected;
 const guard = await createGuard({ ...ctx, listener: { ...ctx.listener, isConnected } });
 

@@ -37,7 +37,10 @@ export type GasFigures = {
  */
 type ChainModel = { generation: FundGeneration; blockMs: number; confirmations: number };
 
-/** Measures the gas per participation of `count` new users: with one commit each, and settled in batches by the worker. */
+/**
+ * Measures the gas per participation: `count` new users settled in batches by the worker, and
+ * `SINGLE_COMMITS` more with one commit each.
+ */
 async function measureGas(
   count: number,
   { generation, blockMs, confirmations }: ChainModel,

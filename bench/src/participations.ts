@@ -11,8 +11,9 @@ type Ready = {
 const SETTLED_COUNT = 1_000;
 
 /**
- * Compares the list of participations (1,000,000 rows, or `--rows`) with a bare route that runs the same statements,
- * its last page with its first, and the gas of batched settlement with that of one commit per participation.
+ * Compares the list of participations (1,000,000 rows, or `--rows`) with a bare route that runs the same
+ * statements, the last page of the list with the first, and the gas of batched settlement with the gas of one
+ * commit per participation.
  */
 export async function run({ rows = 1_000_000 }: Options): Promise<Result> {
   const { target, stop } = await startTarget('./participations-target.ts', [String(rows)]);

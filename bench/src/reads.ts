@@ -74,7 +74,10 @@ async function countSent({ url }: Target): Promise<number> {
   return ((await (await fetch(`${url}/sent`)).json()) as { sent: number }).sent;
 }
 
-/** Alternates between node and service, with a new amount each time so that nothing is cached. */
+/**
+ * Alternates reads from the node and from the service. Each read has a new amount, so that no reply is
+ * cached.
+ */
 async function measureCold(
   input: ReadsInput,
   { url, headers = {} }: Target,

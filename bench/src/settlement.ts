@@ -10,8 +10,8 @@ const CONFIRMATIONS = 32;
 const GAS_ROWS = 500;
 
 /**
- * Settles participations of new users with Ethereum's timing, and compares the gas of batches with that of single
- * commits for both generations of funds.
+ * Settles participations of new users with Ethereum's timing. Compares the gas of batches with the gas of
+ * single commits, for both generations of funds.
  */
 export async function run({ rows = ROWS }: Options): Promise<Result> {
   const timed = await measure(rows, 1, BLOCK_MS, CONFIRMATIONS);

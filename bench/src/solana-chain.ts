@@ -13,7 +13,7 @@ export type ApprovedWallet = { address: string; source: string; signature: strin
 const SLOT_MS = 400;
 const FINALITY_SLOTS = 31;
 
-// A chain in its own process, so that its CPU time is not counted as the service's.
+// The chain runs in its own process, so that its CPU time is not counted as the service's.
 const [count = 1_000] = process.argv.slice(2).map(Number);
 const solana = await startSolanaChain({ slotMs: 0, finalityLag: FINALITY_SLOTS });
 const { chain } = solana;

@@ -2,7 +2,10 @@ import { readFactsRow } from '@causeway/service/requirements/store.ts';
 import { fastify } from 'fastify';
 import { statusesWorld } from './statuses-world.ts';
 
-/** Runs the same query and returns a constant reply of the same size. */
+/**
+ * A bare route that runs the same query as the requirement statuses and returns a constant reply of the same
+ * size.
+ */
 const { ctx, userId, options } = await statusesWorld();
 const optionIds = options.map(({ id }) => id);
 const statuses = Object.fromEntries(

@@ -4,12 +4,12 @@ import { createWalletClient, type Hex, http, maxUint256, parseAbi } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';
 
-/** A target that reports statistics, and deletes its orders on request. */
+/** A running service, and the URL that reports its statistics and deletes its orders. */
 export type Measured = { url: string; headers: Record<string, string>; statsUrl: string };
 
 /**
- * CPU milliseconds of the service process per transaction: one at a time (mean, p50, p95), twenty at once (mean), and for
- * an idle process over the same time.
+ * CPU milliseconds of the service process per transaction: sent one at a time (`mean`, `p50`, `p95`) and
+ * twenty at once (`atOnce`). `idle` is the cost of an idle process over the same time.
  */
 export type TransactionCost = { mean: number; p50: number; p95: number; atOnce: number; idle: number };
 
@@ -108,7 +108,10 @@ export type Stats = {
   /** CPU milliseconds of the process, user and system, and the time of measurement. */
   cpu: number;
   at: number;
-  /** CPU milliseconds of each transaction since the last call, measured from the end of the previous transaction. */
+  /**
+   * CPU milliseconds of each transaction since statistics were last read, counted from the end of the
+   * previous transaction.
+   */
   orders: number[];
   served: number;
   venue: number;

@@ -115,8 +115,8 @@ const UNIT = 10n ** 18n;
 const CENT = 10n ** 16n;
 
 /**
- * Mirrors the contract's check of a buy: the payment covers the cost and exceeds it by less than a cent. Returns null if
- * it passes.
+ * Mirrors the contract's check of a buy: the payment must cover the cost, and may exceed it by less than a
+ * cent. Returns the problem, or null if there is none.
  */
 export function findCostProblem(
   { quantity, price }: Pick<QuoteTuple, 'quantity' | 'price'>,

@@ -64,7 +64,7 @@ const abi = [
   ...venueManagerAbi,
   ...parseAbi(['function decimals() view returns (uint8)']),
 ];
-/** Checksums are optional in claims. */
+/** Accepts the addresses of a claim with or without checksum. */
 const LOOSE = { strict: false };
 /** The last second that a JavaScript date can hold. */
 const MAX_DATE_S = 8_640_000_000_000n;

@@ -45,7 +45,7 @@ export const accounts = {
   venue: account('venue'),
 };
 
-// Its address on public chains, which viem expects.
+// The address of Multicall3 on public chains. viem calls it there.
 const multicallAddress = '0xcA11bde05977b3631167028862bE2a173976CA11';
 
 export async function startChain(id = 11155111): Promise<Chain> {

@@ -75,7 +75,7 @@ async function measureFundSwap(chain: Chain): Promise<Gas> {
 
 async function measureTokenized(chain: Chain): Promise<Gas> {
   const deployment = await deployTokenized(chain);
-  // The bytes of an attestation id and of its signature cost gas.
+  // Fixed attestation ids keep the figures reproducible: the bytes of an id and of its signature cost gas.
   const by = async (overrides: Parameters<typeof signedSwap>[2]) =>
     used(await send(chain, alice, await signedSwap(chain, deployment, overrides)));
   return {

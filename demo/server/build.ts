@@ -26,7 +26,7 @@ export async function buildPage(): Promise<string> {
     renameSync(draft, folder);
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
-    // Another process has finished a build of the same sources.
+    // Ignores the error if another process has finished a build of the same sources.
     if (!existsSync(folder)) throw error;
   }
   return folder;

@@ -35,7 +35,8 @@ async function readSandbox(url: string): Promise<DemoSettings> {
     baseUrl: base_url,
     clientId: partner.client_id,
     clientSecret: partner.client_secret,
-    // Constant while the sandbox runs, so that restarting this server keeps users signed in.
+    // The client secret stays the same while the sandbox runs, so restarting this server keeps users signed
+    // in.
     sessionSecrets: [partner.client_secret],
     isSandbox: true,
   };

@@ -53,10 +53,10 @@ function runAsChild(): void {
     await close();
     process.exit(0);
   };
-  // Ctrl-C reaches the whole process group; the parent stops this process with SIGTERM.
+  // Ignores Ctrl-C, which reaches the whole process group: the parent stops this process with SIGTERM.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', exit);
-  // The channel closes whenever the parent ends, even by SIGKILL.
+  // The IPC channel closes when the parent ends, even by SIGKILL.
   process.on('disconnect', exit);
   process.on('message', async (message: DemoListen | DemoStart) => {
     if ('settings' in message) return gate.open(message.settings, port);

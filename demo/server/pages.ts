@@ -13,7 +13,7 @@ export function createPages(build: () => Promise<string>): Pages {
   let files: Promise<Map<string, BuiltFile>> | undefined;
   const load = () => {
     files ??= build().then(loadFiles);
-    // The next request retries a failed build.
+    // If the build failed, the next request retries it.
     files.catch(() => {
       files = undefined;
     });

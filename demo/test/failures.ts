@@ -35,7 +35,7 @@ export function failureTests(app: () => TestApp): void {
         await user.expectRequirement(page, 'jurisdiction', 'rejected');
         await page.getByText("This offer isn't available where you live").waitFor();
         await page.getByText("You can't invest in this option.").waitFor();
-        // The page offers no action that the service would reject.
+        // The page must not offer an action that the service would reject.
         expect(await page.getByRole('link', { name: 'Invest', exact: true }).count()).toBe(0);
         expect(await page.locator('.cw-checklist').getByRole('button').count()).toBe(0);
         await page.goto(`${app().url}/offers/harbour-quarter/invest?option=accredited`);

@@ -85,7 +85,7 @@ function isLoopback(host: string): boolean {
 }
 
 async function startChild(listen: DemoListen): Promise<{ child: ChildProcess; port: number }> {
-  // A partner's app must not see the service's settings.
+  // A minimal environment: a partner's app must not see the service's settings.
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'production' };
   const child = fork(ENTRY, [], { env, execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   child.on('error', () => undefined);

@@ -2,7 +2,7 @@ import type { TokenSource } from './request.ts';
 
 type IssuedToken = { token: string; expiresInS: number };
 
-/** Replaces a token this long before it expires, so that the request it is sent with still succeeds. */
+/** Replaces a token this long before it expires, so that it does not expire while a request is under way. */
 const EXPIRY_MARGIN_S = 30;
 
 /** Caches a token until shortly before it expires. Concurrent callers share one request, and `refresh` bypasses the cache. */

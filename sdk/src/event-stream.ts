@@ -4,7 +4,10 @@ import { sleep } from './sleep.ts';
 import type { Event } from './wire.ts';
 
 export type EventStreamOptions = {
-  /** The id of an event; the stream starts after it. Default: the stream starts with the next event. */
+  /**
+   * The id of an event; the stream starts with the event after it. Default: only events that happen from now
+   * on.
+   */
   after?: string | undefined;
   /** Ends the stream. */
   signal?: AbortSignal | undefined;
@@ -14,9 +17,14 @@ export type EventStreamOptions = {
 
 type Frame = { id?: string; event?: string; data?: string };
 
-/** The service sends a heartbeat every 15 s, so a connection that is silent for longer is dead. */
+/**
+ * The service sends a heartbeat every 15 s, so a connection that is silent for three times as long is dead.
+ */
 const SILENCE_TIMEOUT_MS = 45_000;
-/** The maximum number of past events to read after connecting, if no event id is known yet. */
+/**
+ * The maximum number of past events to read after connecting if the log was empty before, so that no event id
+ * is known.
+ */
 const MAX_FIRST_EVENTS = 100;
 const RECONNECT_MS = 250;
 const INITIAL_BACKOFF_MS = 1_000;
@@ -39,7 +47,8 @@ export function createEventStream(options: CausewayOptions, readNewest: (limit: 
     /** Whether a new token was requested since the last frame. */
     let hasRefreshed = false;
     let failures = 0;
-    // Without a known event id, a reconnect would miss the events that happened before it.
+    // Starts from a known event id: without one, a reconnect would miss the events that happened while
+    // disconnected.
     if (last === undefined) last = (await readNewest(1))[0]?.id;
     while (!signal?.aborted) {
       const connection = new AbortController();
@@ -105,7 +114,7 @@ async function connect(
   }
 }
 
-/** Parses server-sent events; comments only prove that the connection is alive. */
+/** Parses server-sent events. Comment lines are heartbeats and yield nothing. */
 async function* readFrames(
   body: ReadableStream<Uint8Array>,
   connection: AbortController,

@@ -36,7 +36,7 @@ export function eventsOf(send: Send, client: CausewayOptions): Events {
   };
 }
 
-/** Each page continues after the last event of the one before, until none is left. */
+/** Lists oldest first: each page starts after the last event of the previous page, until a page is empty. */
 function listForward(query: ForwardQuery, read: (query: ForwardQuery) => Promise<Page<Event>>): Pages<Event> {
   const first = read(query);
   async function* pages() {

@@ -2,7 +2,10 @@ import type { RequestOptions, Send } from './request.ts';
 import type { DocumentSubmission, KycToken, NewDocumentSubmission, NewKycToken, UserPii } from './wire.ts';
 
 export type Kyc = {
-  /** Issues a short-lived token for the identity provider's web SDK. Do not send `reset` to renew a token during the flow. */
+  /**
+   * Issues a short-lived token for the identity provider's web SDK. Send `reset` only to start over, never to
+   * renew a token during the flow.
+   */
   token(body?: NewKycToken, options?: RequestOptions): Promise<KycToken>;
 };
 

@@ -11,7 +11,7 @@ export type Offers = {
   eligibility(offerId: string, query?: EligibilityQuery, options?: RequestOptions): Promise<Eligibility>;
 };
 
-/** Without a wallet, any wallet that the user has proven counts; without a chain, any chain of the offer. */
+/** Default: any wallet whose ownership the user has proven, on any chain of the offer. */
 export type EligibilityQuery = { chain?: Chain | undefined; walletAddress?: string | undefined };
 
 export function offersOf(send: Send): Offers {

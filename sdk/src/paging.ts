@@ -1,4 +1,7 @@
-/** One page of a list, newest first. The first and the last page lack the cursor that would point beyond the list. */
+/**
+ * One page of a list, newest first. The first page has no cursor to earlier pages, and the last page has none
+ * to later pages.
+ */
 export type Page<Item> = {
   object: 'list';
   data: Item[];
@@ -12,7 +15,10 @@ export type PageQuery = {
   starting_before?: string | undefined;
 };
 
-/** Await it for one page, iterate it for all items from that page on, or iterate `pages()` for the pages themselves. */
+/**
+ * A list. Await it for one page, iterate it for all items from that page on, or iterate `pages()` page by
+ * page.
+ */
 export type Pages<Item> = Promise<Page<Item>> & AsyncIterable<Item> & { pages(): AsyncIterable<Page<Item>> };
 
 /** Requests the first page immediately and each further page when the caller reaches it. */

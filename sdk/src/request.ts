@@ -54,7 +54,7 @@ const DEFAULT_TIMEOUT_MS = 20_000;
 const DEFAULT_RETRIES = 3;
 const INITIAL_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 8_000;
-/** If the service asks for a longer wait, the call fails and the caller decides. */
+/** The longest `Retry-After` that the client waits for. Beyond it, the call fails and the caller decides. */
 const MAX_RETRY_AFTER_S = 30;
 
 export function createSend(options: CausewayOptions): Send {
@@ -155,14 +155,17 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Returns true if a new token may help; `not_signed_in` means that there is none. */
+/**
+ * Returns true if a new token may help. It cannot help after `not_signed_in`, because no user is signed in.
+ */
 function isTokenRejected({ status, code }: CausewayError): boolean {
   return status === 401 && code !== 'not_signed_in';
 }
 
 /**
- * GETs change nothing, and POSTs carry an idempotency key. A DELETE whose response was lost would return 404 the second
- * time, so it is retried only if the service did not process it.
+ * Returns whether to retry. GETs change nothing, and POSTs carry an idempotency key, so both are safe to
+ * repeat. A DELETE whose response was lost would return 404 the second time, so it is retried only if the
+ * service did not process it.
  */
 function isRetryable({ status, code, retryAfter }: CausewayError, method: Request['method']): boolean {
   if (retryAfter !== undefined && retryAfter > MAX_RETRY_AFTER_S) return false;
@@ -172,7 +175,7 @@ function isRetryable({ status, code, retryAfter }: CausewayError, method: Reques
   return status === 0 || status === 502 || status === 503 || status === 504;
 }
 
-/** Returns an exponential backoff with jitter, and never less than `Retry-After`. */
+/** Returns the delay before a retry: exponential backoff with jitter, but at least `Retry-After`. */
 function backoffMs(retryAfterS: number | undefined, attempt: number): number {
   const jitter = 0.5 + Math.random() / 2;
   const backoff = Math.min(INITIAL_BACKOFF_MS * 2 ** (attempt - 1), MAX_BACKOFF_MS) * jitter;

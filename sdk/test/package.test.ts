@@ -226,7 +226,7 @@ describe('the bundle', () => {
       const size = gzipSync(await bundle(imports[index] ?? '', peers)).length;
       console.log(`${name}: ${(size / 1024).toFixed(1)} KB of ${budget / 1024} KB`);
       expect(size, name).toBeLessThanOrEqual(budget);
-      // A budget far above the size would check nothing.
+      // A budget far above the actual size would not catch anything.
       expect(size, name).toBeGreaterThan(budget / 4);
     }
   });

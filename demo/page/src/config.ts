@@ -19,7 +19,7 @@ export type DemoConfig = {
   base_url: string;
   is_sandbox: boolean;
   docs_url: string | null;
-  /** A template in which `{kyc_token}` is replaced with the token. */
+  /** A URL in which the page replaces `{kyc_token}` with the token. */
   identity_flow_url: string | null;
   chains: ChainConfig[];
   sandbox_user: { email: string; password: string } | null;

@@ -5,13 +5,13 @@ import type { FaultTargets } from './faults.ts';
 
 /** One area's contribution to the sandbox. */
 export type ControlGroup = {
-  /** Members of `GET /sandbox`. */
+  /** The members that this area adds to `GET /sandbox`. */
   overview?: () => Record<string, unknown> | Promise<Record<string, unknown>>;
   routes?: Route[];
   faults?: FaultTargets;
-  /** For responses that are not JSON. */
+  /** For routes whose responses are not JSON. */
   plugins?: Plugin[];
-  /** Lines of the block printed when the service is ready. */
+  /** Lines to print when the service is ready. */
   readyLines?: string[];
 };
 

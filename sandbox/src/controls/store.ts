@@ -1,6 +1,9 @@
 import type { Db } from '@causeway/service/db/pool.ts';
 
-/** Returns true if a notice has no mail yet, or the outbox holds mail whose first delivery attempt has not finished. */
+/**
+ * Returns true if a notice is not handled yet, or if the outbox holds mail that was attempted at most once.
+ * An attempt counts from its start.
+ */
 export async function hasQueuedMail(db: Db): Promise<boolean> {
   const notices = db.selectFrom('notices').select('id').where('handled_at', 'is', null).limit(1);
   if ((await notices.execute()).length > 0) return true;

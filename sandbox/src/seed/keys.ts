@@ -17,7 +17,7 @@ export const roles = {
   venueSigner: privateKeyToAccount(deriveSandboxKey('venue signer')),
 };
 
-/** The operator's key as the service's configuration holds it. */
+/** The operator's key, in the form that the service's configuration uses. */
 export function sandboxOperatorKey(): OperatorKey {
   return { kind: 'local', privateKey: Buffer.from(deriveSandboxKey('operator').slice(2), 'hex') };
 }

@@ -12,7 +12,7 @@ export type SandboxPartner = {
   origins: string[];
 };
 
-/** The usual addresses of a partner's app in development. */
+/** The origins at which a partner's app usually runs in development. */
 const ORIGINS = ['http://localhost:3000', 'http://127.0.0.1:3000', 'http://localhost:5173'];
 
 const SEEDS = {
@@ -38,7 +38,7 @@ export const partnerIds: Record<PartnerSeed, string> = {
   other_partner: SEEDS.other_partner.id,
 };
 
-/** Creates or updates the partners that every sandbox has, with the demo app among their origins. */
+/** Creates or updates the partners that every sandbox has. Their origins include the demo app. */
 export async function seedPartners(ctx: Context, demoUrl: string | null): Promise<void> {
   const origins = [...new Set([...(demoUrl === null ? [] : [demoUrl]), ...ORIGINS])];
   for (const { id, name, client_id } of Object.values(SEEDS)) {
@@ -77,7 +77,9 @@ export function partnerCredentials(ctx: Context): { client_id: string; client_se
   return { client_id: DEFAULT_CLIENT_ID, client_secret: deriveSecret(ctx, DEFAULT_CLIENT_ID) };
 }
 
-/** Derived from the sandbox's master key, so it survives restarts without being stored. */
+/**
+ * Derives a client secret from the sandbox's master key, so that it survives restarts without being stored.
+ */
 function deriveSecret({ sealing }: Context, clientId: string): string {
   return `cws_${sealing.tag('sandbox client secret', clientId).toString('base64url')}`;
 }

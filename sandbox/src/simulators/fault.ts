@@ -32,7 +32,7 @@ export function createFault(): Fault {
   };
 }
 
-/** Applies the fault to a request. Returns false if the request is to be served normally. */
+/** Applies the fault to a request. Returns false if the caller must serve the request normally. */
 export async function applyFault(
   fault: Fault,
   request: IncomingMessage,

@@ -7,7 +7,7 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    // The rest is read and discarded: closing the connection early would cut off the reply.
+    // Reads and discards the rest of the body: closing the connection early would cut off the reply.
     if (size <= maxBytes) chunks.push(chunk);
   }
   if (size > maxBytes) return undefined;

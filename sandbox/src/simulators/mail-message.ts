@@ -2,7 +2,7 @@ export type ParsedMessage = {
   subject: string;
   text: string;
   html: string | null;
-  /** The address of `List-Unsubscribe` (RFC 2369). */
+  /** The URL in `List-Unsubscribe` (RFC 2369). */
   unsubscribe_url: string | null;
 };
 

@@ -12,7 +12,7 @@ import type { StartSimulator } from './simulator.ts';
 import { startSolana } from './solana/simulator.ts';
 import { startVenue } from './venue/simulator.ts';
 
-/** Started in this order: the venue needs the chains. */
+/** The simulators in starting order: the venue needs the chains. */
 const simulators = {
   chains: startChains,
   solana: startSolana,

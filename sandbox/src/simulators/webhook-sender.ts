@@ -7,9 +7,11 @@ export type DeliveryMode = (typeof DELIVERY_MODES)[number];
 export type WebhookSender = {
   setUrl(url: string): void;
   setMode(mode: DeliveryMode): void;
-  /** Returns whether the first attempt was accepted. A rejected one is retried in the background. */
+  /**
+   * Returns whether the first attempt was accepted. If it was not, the webhook is retried in the background.
+   */
   send(body: string): Promise<boolean>;
-  /** Delivers the webhooks held back by `reorder`, newest first, and returns to `normal`. */
+  /** Delivers the webhooks that `reorder` has held back, newest first, and returns to `normal`. */
   release(): Promise<void>;
   stop(): void;
 };

@@ -9,7 +9,10 @@ import { toEventSelector, toFunctionSignature } from 'viem/utils';
 import { describe, expect, test } from 'vitest';
 import { allowListAbi, approveAbi, EVENT_TOPICS, errorsAbi, fundSwapAbi, permitAbi } from './abi.ts';
 
-/** Errors in none of our ABIs: Solidity's, OpenZeppelin tokens', and those that solady reverts with in assembly. */
+/**
+ * Errors that none of our ABIs declare: those of Solidity and of OpenZeppelin tokens, and those that solady
+ * reverts with in assembly.
+ */
 const UNDECLARED_ERRORS =
   /^(Error|Panic|ERC20\w+|ERC2612\w+|TransferFromFailed|TransferFailed|ApproveFailed)$/;
 

@@ -22,7 +22,7 @@ export const allowListAbi = /* @__PURE__ */ parseAbi([
   'function allow(address wallet, bytes32 offer, uint256 deadline, bytes signature)',
 ]);
 
-/** Errors of the tokens, of the offer contracts and of the venue behind them. */
+/** Errors of the tokens, of the offer contracts and of the venue that the tokenized swap calls. */
 export const errorsAbi = /* @__PURE__ */ parseAbi([
   'error Error(string reason)',
   'error Panic(uint256 code)',

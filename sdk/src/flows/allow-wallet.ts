@@ -88,7 +88,10 @@ export async function allowWallet(
   });
 }
 
-/** Returns null if the contract does not expose its allow-list. */
+/**
+ * Returns null if the service answers with a 4xx, as it does for a contract that does not expose its
+ * allow-list.
+ */
 async function readAuthorized(
   { causeway, address, chain, signal }: Session,
   swap: Hex,
@@ -119,8 +122,8 @@ async function waitUntilAllowed(session: Session, swap: Hex, transactionHash: He
 const TOKEN_CALLS = /^0x(095ea7b3|a9059cbb|23b872dd|39509351|a22cb465|d505accf)/i;
 
 /**
- * Checks that the call cannot move money: it is either `allow` for this wallet on the published allow-list, or a call
- * to a supplier contract that the host trusts, unless it is one of `TOKEN_CALLS`.
+ * Checks that the call cannot move money. Accepts `allow` for this wallet on the published allow-list, and
+ * any call to a supplier contract that the host trusts, except `TOKEN_CALLS`.
  */
 function checkPermission(
   { to, data }: AllowWalletTransaction,

@@ -77,7 +77,10 @@ function approveCall({ token, spender }: Allowance, amount: bigint): Call {
   return { to: token, data };
 }
 
-/** Returns false if the token rejects the call, possibly because of an earlier allowance. */
+/**
+ * Returns false if the token rejects the call and an earlier allowance may be the reason. Rethrows any other
+ * failure.
+ */
 async function canApprove(session: Session, call: Call, wanted: Allowance): Promise<boolean> {
   try {
     assertNotFalse(await simulate(session, call));
@@ -95,7 +98,7 @@ function assertNotFalse(returned: Hex): void {
     throw new FlowFailure('approval_failed', 'The token rejected the approval without a reason.');
 }
 
-/** Checks the `Approval` event, which the service relies on too. */
+/** Checks the receipt's `Approval` event, because the service also relies on it. */
 export function assertApproved(receipt: Receipt, owner: Hex, wanted: Allowance): void {
   const approved = findApproval(receipt, owner, wanted);
   if (approved === null)
@@ -107,7 +110,7 @@ export function assertApproved(receipt: Receipt, owner: Hex, wanted: Allowance):
   if (approved < wanted.amount) throw tooLow(wanted, approved, receipt.transactionHash);
 }
 
-/** Wallets let their owners edit the amount of an approval. */
+/** The error for an approval below the amount: wallets let their owners edit the amount. */
 function tooLow({ token, spender, amount }: Allowance, approved: bigint, transactionHash: Hex): FlowFailure {
   return new FlowFailure(
     'insufficient_allowance',

@@ -24,9 +24,10 @@ export function participationBody(
 }
 
 /**
- * Derives the idempotency key from the request, so that every resume sends the same one. The service also replays
- * rejections under a key, although their reason may be gone (a requirement completed since). A rejected resume is
- * therefore repeated once with a new key, which is safe because an approval counts only once.
+ * Derives the idempotency key from the request, so that every resume sends the same key. For a known key, the
+ * service replays the first response, even a rejection whose reason is gone (such as a requirement that the
+ * user has completed since). A rejected resume is therefore repeated once with a new key, which is safe
+ * because an approval counts only once.
  */
 export async function createParticipation(
   { causeway, signal }: WalletSession,

@@ -2,7 +2,7 @@ import { isCausewayError } from '../error.ts';
 import { requestChallenge, signEvmMessage } from './proof.ts';
 import type { Session, WalletSession } from './session.ts';
 
-/** Has the owner of an EVM wallet prove ownership, like `ensureWalletProven`. */
+/** `ensureWalletProven` for an EVM wallet. */
 export function ensureProven(
   session: Session,
   offerId: string,
@@ -15,8 +15,9 @@ export function ensureProven(
 }
 
 /**
- * Has the owner prove ownership of the wallet, which every investment requires, unless the service already knows that
- * it is the user's. Calls `onProving` before the wallet is asked to sign. Sends no transaction.
+ * Has the owner prove ownership of the wallet, which every investment requires. Does nothing if the service
+ * already knows that the wallet belongs to the user. Calls `onProving` before the wallet is asked to sign.
+ * Sends no transaction.
  */
 export async function ensureWalletProven(
   session: WalletSession,
@@ -31,7 +32,7 @@ export async function ensureWalletProven(
   const signature = await sign(message);
   const proof = { chain, offer_option_id: optionId, signature, wallet_address: address };
   await causeway.wallets.bind(offerId, proof, { signal }).catch((error: unknown) => {
-    // The signature has proven ownership, even though the option has no room for another wallet.
+    // Ownership is proven even if the option accepts no further wallet.
     if (!isCausewayError(error, 'max_wallets_reached')) throw error;
   });
 }

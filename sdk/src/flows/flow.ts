@@ -26,7 +26,10 @@ export type FlowCode =
   | 'approval_failed'
   /** The token does not support permits (EIP-2612), or the wallet cannot sign them. */
   | 'permit_not_supported'
-  /** An earlier participation of the wallet is not settled yet and still needs its allowance. */
+  /**
+   * An earlier participation of the wallet is not settled yet, and a new approval would replace the allowance
+   * it needs.
+   */
   | 'participation_outstanding'
   /** The offer does not accept this asset on this chain. */
   | 'asset_not_accepted'
@@ -34,7 +37,7 @@ export type FlowCode =
   | 'swap_stopped'
   /** The wallet is not on the fund's allow-list. */
   | 'wallet_not_authorized'
-  /** The option accepts only wallets that are bound to it, and this one is not. */
+  /** The option accepts only wallets that are bound to it, and the wallet is not bound. */
   | 'wallet_not_bound'
   /** The fund cannot accept the whole amount at present. */
   | 'supply_short'
@@ -51,10 +54,10 @@ export type FlowCode =
   /** The flow's input is invalid. */
   | 'invalid_input';
 
-/** A transaction that the wallet sent. Reported again with the new hash if its owner speeds it up. */
+/** A transaction that the wallet sent. If the owner speeds it up, it is reported again with the new hash. */
 export type SentTransaction<Phase extends string> = {
   phase: Phase;
-  /** On Solana, the signature in base58. */
+  /** The transaction hash or, on Solana, the signature in base58. */
   hash: string;
 };
 
@@ -79,9 +82,12 @@ export type TrustedContracts = Partial<
       contracts?: readonly string[] | undefined;
       /** The address of each funding token, by asset id. If given, no other address is accepted for that asset. */
       tokens?: Readonly<Record<string, string>> | undefined;
-      /** Other targets of allow-wallet transactions, for offers whose allow-list belongs to another supplier. */
+      /**
+       * Other contracts that allow-wallet transactions may call, for offers whose allow-list belongs to
+       * another supplier.
+       */
       suppliers?: readonly string[] | undefined;
-      /** The venue's manager contracts. Default: the venue's own on networks with real money. */
+      /** The venue's manager contracts. Default: the venue's own manager on Ethereum mainnet. */
       venueManagers?: readonly string[] | undefined;
     }
   >
@@ -116,8 +122,9 @@ export type FlowOptions<Phase extends string> = {
   /** @deprecated Use `pollIntervalMs`. */
   pollEvery?: number | undefined;
   /**
-   * RPC URLs per chain. On EVM chains, the wallet uses them to add a chain that it does not know; without them, the
-   * flow fails with `wrong_chain`. On Solana, the flow reads the chain through them, because wallets do not.
+   * RPC URLs per chain. On EVM chains, a wallet that does not know the chain adds it with these URLs; without
+   * them, the flow fails with `wrong_chain`. On Solana, the flow reads the chain through these URLs, because
+   * wallets cannot read it.
    */
   rpcUrls?: Partial<Record<Chain, readonly string[]>> | undefined;
   /** The contracts to trust, if you do not want to rely on the service alone. */

@@ -38,7 +38,7 @@ export async function readPermitTerms(
     read('DOMAIN_SEPARATOR'),
   ]);
   if (name === null || nonce === null || separator === null) throw unsupported();
-  // Few tokens expose their version, so candidates are checked against the separator.
+  // Few tokens expose their version, so the usual versions are tried until one matches the domain separator.
   for (const candidate of [String(version ?? '1'), '1', '2']) {
     const domain = {
       name: String(name),
@@ -61,7 +61,8 @@ export async function signPermit(
   const { timestamp } = (await readNode(session, 'eth_getBlockByNumber', ['latest', false])) as {
     timestamp: Hex;
   };
-  // Deadlines are checked against block time, but the latest block of a quiet chain may be old.
+  // Contracts check deadlines against block time, but the latest block of a quiet chain may be old, so the
+  // later clock counts.
   const now = BigInt(Math.max(Number(timestamp), Math.floor(Date.now() / 1000)));
   const deadline = now + PERMIT_TTL_S;
   const message = {
@@ -83,7 +84,7 @@ export async function signPermit(
   return call;
 }
 
-/** Throws for the signatures of contract wallets, which permits do not accept. */
+/** Throws for the signature of a contract wallet, because `permit` accepts only 65-byte signatures. */
 function splitSignature(signature: string): { v: number; r: Hex; s: Hex } {
   if (!/^0x[0-9a-f]{130}$/i.test(signature)) throw unsupported();
   const v = Number.parseInt(signature.slice(130), 16);

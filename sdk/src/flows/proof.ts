@@ -25,7 +25,7 @@ export async function requestChallenge(
 }
 
 export async function signEvmMessage(session: Session, message: string): Promise<string> {
-  // Sent as hex, because wallets would interpret a text that looks like hex as bytes.
+  // Sends the message as hex, because wallets would interpret a text that looks like hex as bytes.
   return String(await promptOwner(session, 'personal_sign', [stringToHex(message), session.address]));
 }
 

@@ -85,7 +85,10 @@ async function checkReceipt(
   });
 }
 
-/** Repeats the call on the state before and after its block; other transactions in the block decide which one reverts. */
+/**
+ * Repeats the call on the state before the transaction's block and on the state after it. Only one of them
+ * may revert, because other transactions in the block change the state.
+ */
 async function findRevertReason(
   session: Session,
   { transactionHash, blockNumber }: Receipt,

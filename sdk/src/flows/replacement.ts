@@ -12,7 +12,7 @@ const MAX_BLOCKS = 100;
  */
 export async function findReplacement(session: Session, pending: RpcTransaction): Promise<Hex | null> {
   const mined = await findMined(session, pending);
-  // The transaction itself was mined between two polls.
+  // If the hashes are equal, the transaction itself was mined between two polls.
   if (mined === null || mined.hash === pending.hash) return null;
   if (isSameCall(mined, pending)) return mined.hash;
   throw new FlowFailure(
@@ -23,8 +23,8 @@ export async function findReplacement(session: Session, pending: RpcTransaction)
 }
 
 /**
- * Like `findReplacement`, for a transaction that was replaced before the node saw it. Its nonce is a guess, so only an
- * identical call counts.
+ * Like `findReplacement`, for a transaction that was replaced before the node saw it. The nonce is an
+ * estimate, so only an identical call counts as the replacement.
  */
 export async function findSameCall(session: Session, guess: RpcTransaction): Promise<Hex | null> {
   const mined = await findMined(session, guess);

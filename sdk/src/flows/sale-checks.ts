@@ -7,7 +7,10 @@ import { FlowFailure } from './flow.ts';
 import { compareToDecimal } from './money.ts';
 import type { WalletSession } from './session.ts';
 
-/** Runs the service's checks before the user pays for an approval that the service would then reject. */
+/**
+ * Runs the service's checks in advance, so that the user does not pay for an approval that the service would
+ * reject.
+ */
 export async function assertEligible(
   session: WalletSession,
   offer: OfferDetails,
@@ -43,7 +46,9 @@ async function assertRequirements(session: WalletSession, offerId: string, optio
   await ignoreMissingScope(assertBound(session, offerId, optionId, requirements));
 }
 
-/** Has the same shape as the service's own error, so that callers need to handle only one. */
+/**
+ * Builds an error with the shape of the service's `requirements_not_met`, so that callers handle both alike.
+ */
 function requirementsNotMet(errors: Record<string, unknown>): FlowFailure {
   const message = 'The user has not completed all requirements of the option.';
   const cause = new CausewayError({ code: 'requirements_not_met', status: 0, message, errors });
@@ -66,8 +71,8 @@ async function assertBound(
 }
 
 /**
- * Waits until earlier participations of this wallet are settled, because a new approval for the same fund would replace
- * the allowance that they still need. Calls `onWaiting` if there are any.
+ * Waits until earlier participations of this wallet are settled: a new approval for the same fund would
+ * replace the allowance that they still need. Calls `onWaiting` if there are unsettled ones.
  */
 export async function waitForEarlierParticipations(
   session: WalletSession,

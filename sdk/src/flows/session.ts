@@ -24,7 +24,10 @@ export type WalletSession = {
   reportTransaction(hash: string): void;
 };
 
-/** An EVM wallet on a chain, for the duration of a flow. The chain is read through the wallet's own provider only. */
+/**
+ * An EVM wallet on a chain, for the duration of a flow. The flow reads the chain only through the wallet's
+ * provider.
+ */
 export type Session = WalletSession & {
   wallet: EvmWallet;
   address: Hex;
@@ -95,7 +98,10 @@ export async function readNode(session: Session, method: string, params: unknown
   }
 }
 
-/** Connects the wallet and switches it to the session's chain. Throws if it has another account or cannot switch. */
+/**
+ * Connects the wallet and switches it to the session's chain. Throws if the wallet has another account or
+ * cannot switch.
+ */
 export async function connectWallet(session: Session): Promise<void> {
   if ((await readAccounts(session)).length === 0) await prompt(session, 'eth_requestAccounts', []);
   await assertAccount(session);
@@ -114,7 +120,7 @@ export async function isOnChain(session: Session): Promise<boolean> {
   return Number(await readNode(session, 'eth_chainId')) === session.chainId;
 }
 
-/** Has no timeout: the owner may take any time to decide. */
+/** Has no timeout, because the owner may take any time to decide. */
 function prompt({ wallet, signal }: Session, method: string, params: unknown[]): Promise<unknown> {
   return abortable(signal, wallet.provider.request({ method, params }));
 }

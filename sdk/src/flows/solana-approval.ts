@@ -22,10 +22,16 @@ export type SolanaSession = WalletSession & { wallet: SolanaWallet; chain: Solan
 const APPROVE_CHECKED = 13;
 const SIGNATURE_BYTES = 64;
 const FEE_LAMPORTS = 5_000;
-/** Wallets may replace the blockhash when they sign, which extends the transaction's lifetime by at most this much. */
+/**
+ * The lifetime of a blockhash. Wallets may replace the blockhash when they sign, which extends the
+ * transaction's lifetime by at most this many blocks.
+ */
 const BLOCKHASH_LIFE_BLOCKS = 150;
 
-/** Finds the wallet's account that can pay. Throws `insufficient_balance` if none can, or if the fee is not covered. */
+/**
+ * Finds the wallet's token account that can pay. Throws `insufficient_balance` if none can, or if the wallet
+ * cannot pay the transaction fee.
+ */
 export async function findPayingAccount(
   session: SolanaSession,
   { mint, amount }: SolanaAllowance,
@@ -44,7 +50,10 @@ export async function findPayingAccount(
   return richest;
 }
 
-/** Approves exactly the amount for the fund. Returns the signature and the last block height it can land in. */
+/**
+ * Approves exactly the amount for the fund. Returns the signature and the last block height at which the
+ * transaction can land.
+ */
 export async function sendSolanaApproval(
   session: SolanaSession,
   source: SolanaTokenAccount,
@@ -70,11 +79,12 @@ function encodeApproval(
   const units = new DataView(new ArrayBuffer(8));
   units.setBigUint64(0, amount, true);
   return Uint8Array.of(
-    // One signature, no readonly signer, three readonly accounts at the end of five.
+    // The header: one signature, no read-only signer, three read-only accounts; then the number of accounts
+    // (five).
     ...[1, 0, 3, keys.length],
     ...keys.flatMap((key) => [...key]),
     ...blockhash,
-    // One instruction, run by the fifth account: source, mint, delegate, owner; ten bytes of data.
+    // One instruction: program index 4; four accounts (source, mint, delegate, owner); ten bytes of data.
     ...[1, 4, 4, 1, 2, 3, 0, 10],
     ...[APPROVE_CHECKED, ...new Uint8Array(units.buffer), decimals],
   );
@@ -123,7 +133,10 @@ export async function waitForSolanaApproval(
   }
 }
 
-/** Throws `approval_failed` unless the account lets the fund take the amount: wallets let owners change approvals. */
+/**
+ * Throws `approval_failed` unless the account lets the fund take the amount. Wallets let their owners change
+ * approvals.
+ */
 export async function assertSolanaApproved(
   session: SolanaSession,
   source: SolanaTokenAccount,

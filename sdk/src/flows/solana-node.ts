@@ -14,7 +14,10 @@ export type SolanaTokenAccount = {
   delegatedAmount: bigint;
 };
 
-/** Calls the chain's nodes in turn until one responds. Throws if that node rejects the call, or if none responds. */
+/**
+ * Calls the chain's nodes in turn until one responds. Throws if the responding node rejects the call, or if
+ * no node responds.
+ */
 export async function callSolana(
   { rpcUrls, signal }: Pick<WalletSession, 'rpcUrls' | 'signal'>,
   method: string,

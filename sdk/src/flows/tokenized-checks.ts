@@ -24,7 +24,7 @@ export async function assertTradable(
       });
 }
 
-/** Requests a quote for its error code, because the trading status does not include a reason. */
+/** Requests a quote only for its error, because the trading status does not include a reason. */
 async function findHaltReason({ causeway, signal }: Session, symbol: string): Promise<unknown> {
   const query = { symbol, side: 'buy', notional_value: '100' } as const;
   const error = await causeway.tokenized.quote(query, { signal }).then(
@@ -71,8 +71,9 @@ export async function assertMatchesOrder(
 }
 
 /**
- * Throws `quote_expired` if the order has expired by block time or by this machine's clock, so that nobody pays for a
- * transaction that would revert. The machine's clock is ignored if the order had already expired by it on arrival.
+ * Throws `quote_expired` if the order has expired by block time or by this machine's clock, so that nobody
+ * pays for a transaction that would revert. Ignores this machine's clock if it called the order expired on
+ * arrival: the clock is wrong then.
  */
 export async function assertNotExpired(
   session: Session,

@@ -48,7 +48,10 @@ async function readQuote(
   return (await causeway.tokenized.quote(query, { signal })).token_base_units;
 }
 
-/** The quote is for the whole payment, but the fee is deducted from it, so only the share left after the fee counts. */
+/**
+ * Returns the minimum tokens to accept. The quote is for the whole payment, so it is scaled down to the share
+ * of the payment that is left after the fee.
+ */
 export function minReceivedForOrder(
   { notional_value, pay_input_amount }: Pick<TokenizedSwapTransaction, 'notional_value' | 'pay_input_amount'>,
   quoted: bigint,

@@ -45,9 +45,9 @@ export type TokenizedInput = {
   /** The tokens quoted for the whole payment, in smallest units. Default: a quote requested by the flow. */
   quoted?: string | bigint | undefined;
   /**
-   * Identifies one confirmation by the user. Until the order expires, the same id returns the same order, for example
-   * after a crash or a rejected signature; a new id fails with `order_outstanding`. If the service rejected the order,
-   * use a new id to retry.
+   * Identifies one confirmation by the user. Until the order expires, calls with the same id return the same
+   * order, for example after a crash or a rejected signature; calls with a new id fail with
+   * `order_outstanding`. If the service rejected the order, use a new id to retry.
    */
   confirmationId?: string | undefined;
   /** Verifies the calldata against the wallet's node before it is sent. Default: true. */
@@ -94,7 +94,8 @@ export async function buyTokenized(
     await ensureAllowance(session, enter, wanted);
     enter('ordering');
     const body = { amount: String(amount), chain: session.chain, symbol, wallet_address: session.address };
-    // One order per confirmation: if a response is lost, the client retries with the same key.
+    // The key limits each confirmation to one order: if a response is lost, the client retries with the same
+    // key.
     const order = await causeway.tokenized.transaction(body, {
       signal: options.signal,
       idempotencyKey: confirmationId,
@@ -113,7 +114,10 @@ export async function buyTokenized(
   });
 }
 
-/** The order does not name a funding token; the service uses the contract's first one. */
+/**
+ * Throws unless `assetId` is the contract's first funding token, because the service uses that one for every
+ * order.
+ */
 function findFirstDeployment({ offer, chain, assetId }: TokenizedInput): Deployment {
   const deployment = findDeployment(offer, 'tokenized::swap', chain, assetId);
   const first = findContract(offer, 'tokenized::swap', chain).funding_tokens[0]?.asset_id;
@@ -132,7 +136,10 @@ function assertReceives({ receive_output_amount: receive }: TokenizedSwapTransac
     );
 }
 
-/** The order may expire while the owner decides; wallets then fail with their own errors. */
+/**
+ * Throws `quote_expired` if the order expired while the owner decided. Wallets fail with their own errors
+ * then.
+ */
 async function sendOrder(session: Session, call: Call, order: TokenizedSwapTransaction): Promise<Hex> {
   try {
     return await sendTransaction(session, call);

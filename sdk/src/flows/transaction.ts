@@ -20,9 +20,13 @@ export async function simulate(session: Session, call: Call): Promise<Hex> {
   }
 }
 
-/** Has the wallet send a call, reports its hash before anything else can fail, and returns it. */
+/**
+ * Has the wallet send a call, reports the transaction's hash before anything else can fail, and returns the
+ * hash.
+ */
 export async function sendTransaction(session: Session, { to, data }: Call): Promise<Hex> {
-  // With the chain id, a wallet that was switched in the meantime rejects the request itself.
+  // The chain id makes the wallet reject the request if the owner has switched to another chain in the
+  // meantime.
   const chainId = `0x${session.chainId.toString(16)}`;
   const from = session.address;
   const nonce = await readNode(session, 'eth_getTransactionCount', [from, 'pending']).catch(() => null);

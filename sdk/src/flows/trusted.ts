@@ -10,7 +10,10 @@ const VENUE_MANAGERS: TrustedContracts = {
 
 type Published = { address: string; token?: { asset_id: string; address: string } };
 
-/** Throws unless the host trusts the contract and its funding token, or has named none for the chain. */
+/**
+ * Throws if the host has named trusted contracts or tokens for the chain, and the published ones are not
+ * among them.
+ */
 export function assertTrusted(
   trusted: TrustedContracts | undefined,
   chain: Chain,

@@ -30,7 +30,7 @@ export function messageOf(error: unknown): string {
 /** Codes for a disconnected EIP-1193 provider (4900, 4901) and for rate limits of JSON-RPC (-32005) and HTTP (429). */
 const OUTAGE_CODES = [4900, 4901, -32005, 429];
 
-/** Returns true if the wallet or its node is unavailable, which says nothing about the call itself. */
+/** Returns true if the wallet or its node is unavailable, so that nothing is known about the call itself. */
 export function isOutage(error: unknown): boolean {
   if (readRevertData(error) !== undefined) return false;
   return hasCode(error, ...OUTAGE_CODES) || /timed? ?out|fetch|network|disconnected/i.test(messageOf(error));

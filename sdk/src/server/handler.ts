@@ -7,7 +7,10 @@ import type { SignIn } from './sign-in.ts';
 import { SignInError } from './sign-in-error.ts';
 
 export type HandlerOptions = {
-  /** The prefix of all routes except the callback, whose path is that of the redirect URI. Default: `/causeway`. */
+  /**
+   * The prefix of all routes except the callback, which has the path of the redirect URI. Default:
+   * `/causeway`.
+   */
   prefix?: string | undefined;
   /** The path to send users to if no other is known. Default: `/`. */
   home?: string | undefined;
@@ -82,7 +85,8 @@ async function handleToken(context: HandlerContext, request: Request, url: URL):
   try {
     const isForced = url.searchParams.has('refresh');
     const fresh = await (isForced ? signIn.refresh(session) : signIn.fresh(session));
-    // Saves even if this call renewed nothing: the response with the last renewal's cookie may have been lost.
+    // Saves the session even if an earlier call renewed it: the response with that renewal's cookie may have
+    // been lost.
     if (fresh.refreshedAt !== session.refreshedAt) await signIn.store.save(request, reply, fresh);
     const expiry = expiryOf(fresh, signIn.internals.now());
     return jsonReply(200, { access_token: fresh.accessToken, ...expiry }, reply);

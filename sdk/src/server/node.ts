@@ -48,7 +48,7 @@ export function toNode(handler: Handler | WebHandler, options: ToNodeOptions = {
   const { maxBodyBytes, onError } = options;
   const paths = 'routes' in handler ? new Set(handler.routes.map(({ path }) => path)) : undefined;
   return (request, response, next) => {
-    // Express removes the mount path from `url`.
+    // Express removes the mount path from `url`, but not from `originalUrl`.
     const target = (request as { originalUrl?: string }).originalUrl ?? request.url ?? '/';
     if (next !== undefined && paths?.has(target.split('?', 1)[0] ?? '') === false) return next();
     respond(handler, request, target, response, maxBodyBytes).catch((error) => {

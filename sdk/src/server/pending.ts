@@ -37,7 +37,7 @@ function parametersOf(callback: string | URL | URLSearchParams): URLSearchParams
   return new URL(callback, 'http://localhost').searchParams;
 }
 
-/** Returns undefined for a repeated parameter, which RFC 6749 §3.1 forbids. */
+/** Returns undefined unless the parameter occurs exactly once. RFC 6749 §3.1 forbids repetitions. */
 function singleValue(parameters: URLSearchParams, name: string): string | undefined {
   const values = parameters.getAll(name);
   return values.length === 1 ? values[0] : undefined;

@@ -4,20 +4,27 @@ import { SignInError } from './sign-in-error.ts';
 export type Renewal = {
   /** Returns the session with a token that does not expire soon. `force` renews a token that the service rejected. */
   fresh(session: Session, force?: boolean): Promise<Session>;
-  /** Returns the newest version of the session that this process knows, for a browser that missed a response. */
+  /**
+   * Returns the newest version of the session that this process knows. The browser may hold an older one if a
+   * response was lost.
+   */
   newest(session: Session): Session;
   forget(session: Session): void;
 };
 
-/** Renews a token this long before it expires, so that the request it is sent with still succeeds. */
+/** Renews a token this long before it expires, so that it does not expire while a request is under way. */
 const EXPIRY_MARGIN_MS = 60_000;
-/** Keeps a page that requests tokens in a loop from using up the partner's rate limit. */
+/**
+ * The minimum time between forced renewals. Keeps a page that requests tokens in a loop from using up the
+ * partner's rate limit.
+ */
 const MIN_FORCED_INTERVAL_MS = 10_000;
 const MAX_REMEMBERED_SESSIONS = 10_000;
 
 /**
- * Runs one renewal at a time per session in this process. Several processes may renew concurrently: the service rotates
- * a refresh token only near its expiry, and accepts the previous one for 30 more seconds.
+ * Runs one renewal at a time per session in this process. Several processes may renew concurrently: the
+ * service replaces a refresh token only after 70% of its lifetime, and accepts the previous one for 30 more
+ * seconds.
  */
 export function createRenewal(now: () => number, renew: (session: Session) => Promise<Session>): Renewal {
   const inFlight = new Map<string, Promise<Session>>();
@@ -50,7 +57,7 @@ export function createRenewal(now: () => number, renew: (session: Session) => Pr
       } catch (error) {
         const code = error instanceof SignInError ? error.code : undefined;
         if (code === 'not_signed_in') remembered.delete(session.id);
-        // The current token may still be valid while the service is unavailable.
+        // While the service is unavailable, returns the current token if it has not expired.
         if (code === 'unavailable' && !force && session.expiresAt > now()) return session;
         throw error;
       }

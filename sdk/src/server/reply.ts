@@ -1,7 +1,7 @@
 export function redirectReply(location: string, headers = new Headers()): Response {
   headers.set('location', location);
   headers.set('cache-control', 'no-store');
-  // The URL of this response may contain an authorization code.
+  // The requested URL may contain an authorization code, which must not reach the next page as its referrer.
   headers.set('referrer-policy', 'no-referrer');
   return new Response(null, { status: 303, headers });
 }

@@ -6,7 +6,10 @@ import { isNavigation, localPath } from './same-origin.ts';
 import { SignInError, type SignInErrorCode } from './sign-in-error.ts';
 
 const PENDING_TTL_S = 600;
-/** The most sign-ins in progress per browser, one per tab. Older ones are dropped, so that cookies cannot pile up. */
+/**
+ * The maximum number of sign-ins in progress per browser (one per tab). Older ones are dropped, so that
+ * cookies cannot pile up.
+ */
 const MAX_PENDING = 4;
 const PENDING_PREFIX = 'causeway_pending_';
 
@@ -76,14 +79,14 @@ function withError(path: string, origin: string, code: SignInErrorCode): string 
   return `${url.pathname}${url.search}${url.hash}`;
 }
 
-/** Removes the error of an earlier attempt. */
+/** Removes the error that an earlier attempt added to the path. */
 function withoutError(path: string, origin: string): string {
   const url = new URL(path, origin);
   if (url.searchParams.has('causeway_error')) url.searchParams.delete('causeway_error');
   return `${url.pathname}${url.search}${url.hash}`;
 }
 
-/** Returns a cookie name per sign-in, so that tabs do not overwrite each other's. */
+/** Returns a separate cookie name for each sign-in, so that tabs do not overwrite each other's cookies. */
 function pendingName(state: string, secure: boolean): string {
   return cookieName(PENDING_PREFIX + state.slice(0, 8).replace(/[^\w-]/g, ''), secure);
 }

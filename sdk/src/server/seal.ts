@@ -13,8 +13,8 @@ const TAG_BYTES = 16;
 const MIN_SECRET_LENGTH = 32;
 
 /**
- * Seals with the first secret and opens with any of them. To rotate, put a new secret first, and remove the last one
- * after a month. Throws `TypeError` for a secret that is too short.
+ * Seals with the first secret and opens with any of them. To rotate, put a new secret first, and remove the
+ * oldest one a month later. Throws `TypeError` for a secret that is too short.
  */
 export function createSeal(secret: string | readonly string[]): Seal {
   const secrets = typeof secret === 'string' ? [secret] : [...secret];
@@ -61,7 +61,7 @@ function unseal(
   }
 }
 
-/** Derives a key and nonce per cookie: one key with random nonces would be safe for only 2^32 cookies. */
+/** Derives a key and a nonce per cookie, because one key with random nonces is safe for only 2^32 cookies. */
 function deriveKey(secret: string, salt: Buffer, purpose: string): [Buffer, Buffer] {
   const bytes = Buffer.from(hkdfSync('sha256', secret, salt, `causeway cookie: ${purpose}`, 44));
   return [bytes.subarray(0, 32), bytes.subarray(32)];

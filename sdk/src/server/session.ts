@@ -14,7 +14,7 @@ export type Session = {
   readonly refreshedAt: number;
   /** The granted scopes, separated by spaces. */
   readonly scope: string;
-  /** Available with the scope `openid`; the email address also needs the scope `email`. */
+  /** The user, if the scope `openid` was granted. The email address also needs the scope `email`. */
   readonly user: { readonly id: string; readonly email: string | undefined } | undefined;
 };
 
@@ -32,7 +32,10 @@ export type CookieSessionsOptions = {
   /** Set to false for an app on plain HTTP, which is for development only. */
   secure: boolean;
   name?: string | undefined;
-  /** Seconds of inactivity after which the user is signed out. Default: 30 days, as in the service. */
+  /**
+   * Seconds of inactivity after which the user is signed out. Default: 30 days, the lifetime of the service's
+   * refresh tokens.
+   */
   maxAge?: number | undefined;
   now?: (() => number) | undefined;
 };

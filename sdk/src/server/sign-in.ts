@@ -9,7 +9,10 @@ import { type ClientCredentials, requestTokens, revokeToken, type TokenReply } f
 import { userOf } from './user.ts';
 
 export type SignInOptions = ClientCredentials & {
-  /** A registered redirect URI. Its origin is the app's origin, which decides the cookie attributes and who may request tokens. */
+  /**
+   * A registered redirect URI. Its origin is the app's origin, which determines the cookie attributes and
+   * which pages may request tokens.
+   */
   redirectUri: string;
   /** At least 32 random characters that encrypt the cookies. Pass an array to rotate secrets, newest first. */
   cookieSecret: string | readonly string[];

@@ -59,7 +59,7 @@ async function post(
         ...(!usesBody && { authorization: basicAuth(client) }),
       },
       body: new URLSearchParams({ ...fields, ...(usesBody && credentials) }).toString(),
-      // A redirect would send the client secret to another server.
+      // Does not follow redirects, which could send the client secret to another server.
       redirect: 'error',
       signal: AbortSignal.timeout(client.timeout ?? DEFAULT_TIMEOUT_MS),
     });

@@ -10,7 +10,7 @@ export type VerifyWebhookOptions = {
   headers: HeaderSource;
   /** The endpoint's secret (`whsec_…`), or several during a rotation. */
   secret: string | readonly string[];
-  /** How far the timestamp may be from now. Default: 300. */
+  /** The maximum difference between the webhook's timestamp and now. Default: 300. */
   toleranceSeconds?: number | undefined;
   /** Returns whether an event with this id was already handled; if so, `verifyWebhook` throws `WebhookError` (`replayed`). */
   isKnown?: ((id: string) => boolean | Promise<boolean>) | undefined;
@@ -21,8 +21,8 @@ const MIN_SECRET_BYTES = 24;
 const DEFAULT_TOLERANCE_SECONDS = 300;
 
 /**
- * Verifies a webhook (Standard Webhooks) and returns its event. Throws `WebhookError` unless one of its signatures is valid
- * and it is fresh. Throws `TypeError` for a secret that is not one of ours.
+ * Verifies a webhook (Standard Webhooks) and returns its event. Throws `WebhookError` unless one of its
+ * signatures is valid and its timestamp is recent. Throws `TypeError` for a secret that is not one of ours.
  *
  * @example
  * ```ts no-run

@@ -210,7 +210,7 @@ describe('a malicious service that replaces the permission', () => {
     const suppliers = { [CHAIN]: { suppliers: [supplier] } };
     const spend = { to: supplier, data: `0x095ea7b3${'00'.repeat(64)}` };
     expect((await attempt(() => spend, suppliers)).code).toBe('calldata_refused');
-    // Any other call of a trusted supplier is simulated; this one reverts.
+    // Other calls to a trusted supplier are not refused but simulated. This one reverts.
     const call = { to: supplier, data: '0x12345678' };
     expect((await attempt(() => call, suppliers)).code).toBe('contract_reverted');
   });

@@ -27,7 +27,8 @@ beforeAll(async () => {
   causeway = await sandbox.newUser();
   offer = await causeway.offers.get('apple-tokenized');
   swap = offer.contracts[0]?.address as Hex;
-  // The sandbox clock is stopped and a day ahead, so that no order expires by the machine's clock during a test.
+  // The sandbox clock is stopped a day ahead of real time, so that no order expires by the machine's clock
+  // during a test.
   await sandbox.control('POST', '/sandbox/clock', { advance_seconds: DAY_S });
   causeway = await sandbox.newUser();
 });

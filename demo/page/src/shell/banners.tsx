@@ -36,7 +36,7 @@ const RELOADED: readonly Resource[] = [
   ...(['swapStatus', 'tradingStatus', 'quote'] as const),
 ];
 
-/** Shows that the service is unreachable, and reloads what is on screen once it is back. */
+/** Shows that the service is unreachable, and reloads the data on screen once the service is back. */
 export function OfflineBanner() {
   const { isReachable, recoveries } = useReachability();
   const [isChecking, setChecking] = useState(false);

@@ -55,7 +55,8 @@ function Prompt({ approval }: { approval: Approval }) {
               <input
                 inputMode="decimal"
                 value={text}
-                // Solana transactions are already built, so only approvals on EVM chains can be changed here.
+                // Only EVM approvals can be changed here: a Solana transaction is already built when it
+                // reaches the wallet.
                 readOnly={!isEvmChain(request.chain)}
                 onChange={(event) => setText(event.target.value.trim())}
                 aria-invalid={isInvalid}

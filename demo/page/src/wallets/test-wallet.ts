@@ -39,7 +39,7 @@ export async function openTestWallet(id: string, name: string, chains: Chains): 
       return next(amount === undefined ? call : withAmount(call, amount));
     },
   });
-  // In a sandbox nobody should have to think about gas.
+  // Funds the wallet with gas, so that nobody has to think about gas in a sandbox.
   void Promise.allSettled(chains.map((chain) => topUpGas(chain, wallet.address)));
   return {
     protocol: 'ethereum',

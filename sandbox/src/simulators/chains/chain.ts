@@ -76,7 +76,8 @@ export async function openChain(options: ChainOptions, protectedBlocks = () => 0
     return nextBlock;
   }
 
-  // Queued, so that the node accepts or rejects the transaction before any block is mined or branch switched.
+  // Waits its turn, so that no block is mined and no branch is switched while the node accepts or rejects the
+  // transaction.
   async function sendTransaction(args: RpcRequest): Promise<unknown> {
     let outcome: PromiseSettledResult<unknown> | undefined;
     await runExclusively(async () => {
@@ -126,7 +127,7 @@ async function replay({ genesis }: ChainOptions, blocks: BlockRecord[]): Promise
     await produceBlock(evm, timestamp, randao);
   }
   const last = blocks.at(-1);
-  // The last hash covers all earlier blocks.
+  // Comparing the last hash is enough, because it covers all earlier blocks.
   if (last && (await latestBlock(evm)).hash !== last.hash) {
     throw new Error(
       'replaying the chain journal did not reproduce its blocks: delete the data folder to start over',
@@ -187,8 +188,8 @@ async function mineWhileExecutable(state: State): Promise<void> {
   }
 }
 
-// A transaction with a future nonce waits for the earlier ones. A replaced one is unknown to the node, so it is
-// dropped.
+// A transaction with a future nonce stays pending until the earlier ones are mined. A transaction that the
+// node does not know was replaced, so it is dropped.
 async function hasExecutable({ evm, pending }: State): Promise<boolean> {
   for (const hash of [...pending.keys()]) {
     const transaction = await evm.request({ method: 'eth_getTransactionByHash', params: [hash] });

@@ -45,7 +45,7 @@ const USER_ID = keccak256(toHex('causeway sandbox partner'));
 const SIGNER_ROLE = keccak256(toHex('ATTESTATION_SIGNER_ROLE'));
 // The venue's registry keys its users by the low 20 bytes of this hash.
 const MARKET_ID: Hex = `0x${keccak256(toHex('global_markets')).slice(-40)}`;
-/** Posted prices never go stale, because a sandbox may be stopped for months. */
+/** The maximum age of a posted price. Practically infinite, because a sandbox may be stopped for months. */
 export const NEVER_STALE_SECONDS = 2 ** 32 - 1;
 /** Quotes may deviate from the posted price by this much. */
 export const MAX_PRICE_DEVIATION_BPS = 1_000;

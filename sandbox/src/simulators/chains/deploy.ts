@@ -34,9 +34,11 @@ export type ChainDeployment = {
   multicall: Hex;
   tokens: DeployedToken[];
   sale_funds: Record<(typeof SALE_FUNDS)[number], Hex>;
-  /** The newer generation: `stopped()` is a bool, beside `paused()` and `status()`. */
+  /**
+   * A fund swap of the newer generation: `stopped()` returns a bool, and there are `paused()` and `status()`.
+   */
   fund_swap: DeployedSwap;
-  /** The older generation: `stopped()` is a mask. */
+  /** A fund swap of the older generation: `stopped()` returns a mask. */
   older_fund_swap: DeployedSwap;
   venue: VenueDeployment | null;
 };

@@ -50,7 +50,7 @@ export async function createEvm(options: EvmOptions): Promise<Evm> {
   return { request: withFixedTime(provider, options) };
 }
 
-// Without this, the first block after a pause would have the wall-clock time.
+// Sets the time of every block; otherwise the first block after a pause would have the wall-clock time.
 function withFixedTime(provider: Provider, options: EvmOptions): Evm['request'] {
   let nextTimestamp = (options.genesisTimestamp ?? GENESIS_TIMESTAMP) + 1;
   let isTimeSet = false;

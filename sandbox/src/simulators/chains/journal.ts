@@ -7,7 +7,7 @@ export type BlockRecord = {
   hash: Hex;
   timestamp: number;
   randao: Hex;
-  /** Absent in version 0.1 journals, whose chains never set it. */
+  /** Absent in version 0.1 journals: those chains never set the base fee. */
   baseFee?: Hex;
   transactions: Hex[];
 };

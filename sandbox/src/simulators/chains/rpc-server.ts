@@ -14,7 +14,8 @@ const MAX_BODY_BYTES = 1_048_576;
 const MAX_BATCH_SIZE = 1000;
 const MAX_CALL_GAS = 10_000_000;
 const METERED_METHODS = new Set(['eth_call', 'eth_estimateGas']);
-// The node holds no keys, and only the sandbox's controls may change time and state.
+// Methods that need keys, which the node does not hold, and methods that change time or state, which only the
+// sandbox's controls may do.
 const FORBIDDEN_METHODS = /^(?!eth_|net_|web3_)|^eth_(sign|sendTransaction|subscribe|unsubscribe)/;
 
 const CORS = {

@@ -37,7 +37,7 @@ export const startChains: StartSimulator<ReadyChain[]> = async ({ folder, contro
   );
   const server = createRpcServer(served, serviceKey);
   addChainControls(control, served);
-  // The chain mines on demand, so reads see the new time only in a new block.
+  // The chain mines on demand, so reads would not see the new time without a new block.
   clock.onChange(async () => {
     for (const { chain } of opened) await chain.mine(1);
   });
@@ -65,7 +65,8 @@ async function openEmbedded(embedded: EmbeddedChain, folder: string, now: () => 
     {
       genesis: chainGenesis(embedded.chainId),
       journalPath: join(folder, `${embedded.chain}.jsonl`),
-      // The deployment's blocks are the same in every sandbox, including their timestamps.
+      // Fixed until the contracts are deployed, so that the blocks of the deployment are the same in every
+      // sandbox.
       now: () => (isDeployed ? now() : GENESIS_TIMESTAMP),
     },
     () => plan.steps.length,
@@ -75,7 +76,7 @@ async function openEmbedded(embedded: EmbeddedChain, folder: string, now: () => 
   return { embedded, chain, fault: createFault(), deployment: plan.deployment };
 }
 
-// With a different plan, existing addresses would belong to other contracts.
+// Throws if the deployment plan has changed: addresses in use would belong to other contracts.
 async function checkPlan(path: string, steps: PlannedStep[]): Promise<void> {
   const current = keccak256(toHex(JSON.stringify(steps)));
   const stored = await readFile(path, 'utf8').catch(() => '');

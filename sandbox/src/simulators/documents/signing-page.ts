@@ -8,7 +8,7 @@ import type { Submissions } from './submissions.ts';
 const MAX_FORM_BYTES = 65_536;
 const MAX_LISTED_MAILS = 50;
 
-/** A submission that is pending but no longer open has been archived. */
+/** The page titles for closed submissions. One that is closed but still pending was archived. */
 const CLOSED_TITLES: Record<ReturnType<typeof submissionStatus>, string> = {
   completed: 'This form has been signed',
   declined: 'This form was declined',

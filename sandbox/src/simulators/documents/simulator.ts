@@ -40,7 +40,7 @@ export const startDocuments: StartSimulator<ReadyDocuments> = async ({ folder, c
     next_id: 1001,
   });
   const sender = createWebhookSender({
-    // Signed with the real time: receivers compare it with the real clock.
+    // The signature carries the real time, because receivers compare it with the real clock.
     headers: (body) => {
       const seconds = Math.floor(Date.now() / 1000);
       const digest = createHmac('sha256', webhook_secret).update(`${seconds}.${body}`).digest('hex');

@@ -1,4 +1,4 @@
-/** The provider's submission, with its own field names, and its only submitter in one object. */
+/** A submission and its only submitter in one object, with the provider's field names. */
 export type Submission = {
   id: number;
   submitter_id: number;
@@ -118,7 +118,10 @@ export function submissionToWire(
   };
 }
 
-/** Matches names exactly, in lower case or in snake case, and silently drops unknown names, as the provider does. */
+/**
+ * Accepts a field name as written, in lower case or in snake case. Silently drops unknown names, as the
+ * provider does.
+ */
 export function matchFields(values: Record<string, unknown>): Record<string, string> {
   const found: Record<string, string> = {};
   for (const [name, value] of Object.entries(values)) {

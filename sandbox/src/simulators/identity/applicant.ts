@@ -70,7 +70,7 @@ export type Token = { token: string; userId: string; levelName: string; email?: 
 export type IdentityState = {
   applicants: Applicant[];
   tokens: Token[];
-  /** Two-letter countries for the made-up data of users, by the user's id at the service. */
+  /** The country of the made-up person for each user: two-letter codes by the service's user id. */
   countries: Record<string, string>;
 };
 

@@ -13,8 +13,8 @@ import {
 type NewApplicant = Pick<Applicant, 'externalUserId' | 'type' | 'levelName' | 'email'>;
 
 /**
- * Changes applicants and sends the resulting webhooks. Changes take effect immediately; each promise resolves after the
- * first delivery attempt, with whether that attempt was accepted.
+ * Changes applicants and sends the resulting webhooks. Changes take effect immediately. Each promise resolves
+ * after the first delivery attempt: to true if the attempt was accepted.
  */
 export type Applicants = {
   state: IdentityState;
@@ -26,7 +26,7 @@ export type Applicants = {
   reset(applicant: Applicant): Promise<boolean>;
   /** Sends a webhook of any type. */
   notify(applicant: Applicant, type: string, extra?: Record<string, unknown>): Promise<boolean>;
-  /** Makes reset webhooks carry the verdict from before the reset, as the real provider's sometimes do. */
+  /** Makes reset webhooks carry the verdict from before the reset, as the real provider sometimes does. */
   sendStaleVerdicts(isOn: boolean): void;
   save(): Promise<void>;
 };

@@ -47,7 +47,7 @@ export async function handleFlowPage(
     );
   const type = (form?.get('kind') ?? query.get('kind')) === 'company' ? 'company' : 'individual';
   const applicant = await openFlow(applicants, token, type);
-  // The type can change until data is submitted.
+  // The user can switch between person and company until data is submitted.
   if (applicant.reviewStatus === 'init' && isEmpty(applicant.fixedInfo)) applicant.type = type;
   const title = statusTitle(applicant);
   if (title !== null)

@@ -25,7 +25,10 @@ export type SolanaChain = {
   svm: Svm;
   /** Advances through the slots that are due, then returns the latest slot at each commitment level. */
   slots(): Slots;
-  /** Executes a transaction in the current slot. Silently drops a transaction that no block can contain. */
+  /**
+   * Executes a transaction in the current slot. Silently drops a transaction that cannot be included in a
+   * block.
+   */
   submit(transaction: WireTransaction): void;
   /** Executes a transaction after this many slots. */
   submitLater(transaction: WireTransaction, slots: number): void;

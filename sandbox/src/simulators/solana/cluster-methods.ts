@@ -5,7 +5,7 @@ import { readConfig, readKey, readList } from './params.ts';
 import { SLOTS_PER_EPOCH, toHex } from './svm.ts';
 import { MAX_BLOCKHASH_AGE } from './timeline.ts';
 
-/** The genesis hash of devnet, which tells clients which cluster they talk to. */
+/** The genesis hash of devnet, by which clients recognize the cluster. */
 export const GENESIS_HASH = 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG';
 
 const MAX_FEE_ACCOUNTS = 128;
@@ -52,7 +52,10 @@ export const clusterMethods = {
     return { context, value: node.chain.timeline.findBlockhash(hash, slot) !== undefined };
   },
 
-  /** The lowest price paid in each recent slot by a transaction that locked all the given accounts. */
+  /**
+   * Returns, for each recent slot, the lowest price among the transactions that locked all the given
+   * accounts.
+   */
   getRecentPrioritizationFees: (node: Node, [addresses]: Params) => {
     const keys = readList(addresses ?? [], MAX_FEE_ACCOUNTS)
       .map(readKey)

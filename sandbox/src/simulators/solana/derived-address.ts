@@ -12,7 +12,7 @@ export function addressWithSeed(base: Uint8Array, seed: string, program: Uint8Ar
   return sha256([base, Buffer.from(seed), program]);
 }
 
-/** The first hash off the curve, so that no private key can exist for it. */
+/** Returns the first hash that is off the curve, so that no private key can exist for the address. */
 function programAddress(seeds: Uint8Array[], program: Uint8Array): Uint8Array {
   for (let bump = 255; bump >= 0; bump--) {
     const hash = sha256([...seeds, Uint8Array.of(bump), program, Buffer.from('ProgramDerivedAddress')]);

@@ -84,7 +84,7 @@ function buildPayment(chain: SolanaChain, instructions: Instruction[]): WireTran
   const message = encodeMessage({
     feePayer: faucet.publicKey,
     blockhash: chain.timeline.blockhash(processed),
-    // Two equal payments in one slot would be the same transaction.
+    // The random memo keeps two equal payments in one slot from being the same transaction.
     instructions: [...instructions, memo(`faucet ${randomBytes(6).toString('hex')}`)],
   });
   return parseTransaction(Buffer.from(encodeTransaction(message, [faucet.sign(message)])));
@@ -132,7 +132,7 @@ function decodeAddress(address: string): Uint8Array {
     const key = base58.decode(address);
     if (key.length === 32 && base58.encode(key) === address) return key;
   } catch {
-    // Reported below, like a wrong length.
+    // Text that is not base58 gets the same error as a wrong length.
   }
   throw invalid('address', 'is not a Solana address');
 }

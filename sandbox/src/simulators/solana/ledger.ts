@@ -25,7 +25,7 @@ export type Landed = Execution & {
   /** The block's time in seconds. */
   time: number;
   transaction: WireTransaction;
-  /** Static keys, then the writable and then the read-only keys from lookup tables. */
+  /** The static keys, followed by the writable and then the read-only keys from lookup tables. */
   keys: Uint8Array[];
   loaded: LoadedKeys;
   fee: bigint;
@@ -40,9 +40,9 @@ export type OwnedTokenAccount = { key: Uint8Array; state: AccountState; token: T
 /** The blocks and accounts of the current branch, and the account versions that recent blocks replaced. */
 export type Ledger = {
   account(key: Uint8Array, slot: number): AccountState | null;
-  /** Executes a transaction in a slot. Returns the reason if no block can contain it. */
+  /** Executes a transaction in a slot. Returns an error if the transaction cannot be included in a block. */
   execute(transaction: WireTransaction, slot: number, time: number): Landed | TransactionError;
-  /** Runs a transaction on the accounts as of `slot` and changes nothing. */
+  /** Runs a transaction on the accounts as of `slot` without changing them. */
   simulate(
     transaction: WireTransaction,
     slot: number,
@@ -53,7 +53,7 @@ export type Ledger = {
   involving(address: string): readonly Landed[];
   /** Undoes all blocks from this slot on. Returns their transactions, oldest first. */
   undo(from: number): Landed[];
-  /** Forgets the account versions that no node needs any more. */
+  /** Forgets the account versions that no node needs at slot `head`. */
   prune(head: number): void;
   tokenAccounts(owner: Uint8Array, slot: number): OwnedTokenAccount[];
   /** Sets an account that exists from the first slot on. */

@@ -45,7 +45,7 @@ export type Node = {
   find(signature: string): Landed | undefined;
   /** Throws -32005 if the node is behind. */
   requireHealth(): void;
-  /** Returns the same node as if it had stopped following the chain this many slots ago. */
+  /** Returns a view of this node as if it had stopped following the chain this many slots ago. */
   behind(slots: number): Node;
 };
 

@@ -23,7 +23,7 @@ export type Execution = {
   err: TransactionError | null;
   logs: string[];
   units: number;
-  /** The calls that each instruction made, by its index. */
+  /** The calls made by each instruction, at the index of the instruction. */
   inner: InnerCall[][];
   returnData: { program: Uint8Array; data: Uint8Array } | null;
 };
@@ -36,7 +36,9 @@ export type Svm = {
   setTime(slot: number, seconds: number): void;
   setSlotHashes(hashes: { slot: bigint; hash: string }[]): void;
   rentExemption(bytes: number): bigint;
-  /** Executes a transaction that was parsed before: LiteSVM aborts the process on bytes it cannot deserialize. */
+  /**
+   * Executes a transaction. Parse the bytes first: LiteSVM aborts the process if it cannot deserialize them.
+   */
   execute(raw: Uint8Array): Execution;
   simulate(raw: Uint8Array, options: { verifySignatures: boolean }): Simulation;
 };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A blockhash can be used in the 150 blocks after its own. */
+/** A transaction may use a blockhash in the 150 blocks that follow the block with this hash. */
 export const MAX_BLOCKHASH_AGE = 150;
 
 /** The number of recent slots for which a node keeps blockhashes, account versions and statuses. */
@@ -15,10 +15,10 @@ type Gap = { from: number; to: number };
  */
 export type Timeline = {
   blockhash(slot: number): Buffer;
-  /** The number of blocks up to this slot. Skipped slots have none. */
+  /** The number of blocks up to this slot, not counting skipped slots. */
   height(slot: number): number;
   isSkipped(slot: number): boolean;
-  /** Returns the last slot up to this one that has a block. */
+  /** Returns the latest slot that has a block, at or before this one. */
   lastBlock(slot: number): number;
   /** Finds the slot of a blockhash that a transaction in `slot` may use. */
   findBlockhash(hash: Buffer, slot: number): number | undefined;
@@ -28,7 +28,7 @@ export type Timeline = {
 };
 
 export function createTimeline(seed: string): Timeline {
-  // In order of creation: a later branch replaces the earlier ones from its first slot on.
+  // Branches in order of creation. Each replaces the earlier branches from its first slot on.
   const branches: Branch[] = [{ from: 0, fork: 0 }];
   const gaps: Gap[] = [];
   const known = new Map<string, number>();

@@ -79,7 +79,7 @@ export function createAttestations(
       if (order.notional > maxNotional) throw new VenueError(400, 'MAX_LIMIT_REACHED');
       const attestationId = BigInt(`0x${randomUUID().replaceAll('-', '')}`);
       const expiration = Math.floor(now() / 1000) + ATTESTATION_TTL_SECONDS[order.duration];
-      // Counted before it is signed, so that an attestation whose reply is lost still uses up the limits.
+      // Counts the attestation before signing it, so that it uses up the limits even if the reply is lost.
       state.attestations += 1;
       state.live.push({
         id: attestationId.toString(),

@@ -25,7 +25,10 @@ const MINUTE_MS = 60_000;
 /** Shorter gaps are pauses between sessions; longer ones are weekends and holidays. */
 const MAX_PAUSE_MS = 10 * MINUTE_MS;
 const DAYS_BACK = 5;
-/** Reaches from the first evening of a week past the following weekend, even with holidays on both sides of it. */
+/**
+ * Long enough to reach from the first evening of a week past the next weekend, even with holidays before and
+ * after that weekend.
+ */
 const DAYS_AHEAD = 12;
 const MAX_CACHED_DAYS = 1000;
 

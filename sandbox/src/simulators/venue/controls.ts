@@ -21,7 +21,10 @@ export type VenueSetting = {
   assets?: Record<string, Partial<AssetSetting>>;
 };
 
-/** The venue's settings. `session` null follows the calendar; `attestations` counts all ever issued. */
+/**
+ * The venue's settings. A null `session` follows the calendar; `attestations` counts all attestations ever
+ * issued.
+ */
 export type VenueView = {
   session: MarketStatus | null;
   assets: Record<string, AssetSetting>;

@@ -19,7 +19,7 @@ export class VenueError extends Error {
 
 export type MarketNow = {
   status: MarketStatus;
-  /** Identifies this one session. Executed attestations are summed per session. */
+  /** The id of this session. Executed attestations are summed per session. */
   session: string;
   /** Null while the status is set through the sandbox, because the next session is unknown then. */
   moment: CalendarMoment | null;

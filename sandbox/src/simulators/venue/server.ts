@@ -74,7 +74,7 @@ export function createVenueServer({ store, chain, fault, now, isExecuted }: Venu
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (await applyFault(fault, request, response)) return;
     const text = await readBody(request, MAX_BODY_BYTES);
-    // This is what the venue's gateway replies, contrary to its documentation.
+    // The venue's gateway replies 403, although its documentation says otherwise.
     if (!isSecret(request.headers['x-api-key'], store.state.api_key))
       return sendJson(response, 403, { message: 'Forbidden' });
     try {

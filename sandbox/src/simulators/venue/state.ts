@@ -26,7 +26,10 @@ export type VenueState = {
   api_key: string;
   /** Null follows the calendar. */
   session: MarketStatus | null;
-  /** True until a control sets the session or follows the calendar. Until then, the market is always open. */
+  /**
+   * True until a control sets the session or returns to the calendar. While it is true, the market is always
+   * open.
+   */
   is_default?: boolean;
   assets: Record<string, AssetSetting>;
   /** Counts all attestations ever issued. */

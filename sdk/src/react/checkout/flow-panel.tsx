@@ -41,7 +41,7 @@ function ActiveFlowPanel<Phase extends string>({ run, steps, onRetry, retryLabel
   );
 }
 
-/** Returns false if the purchase was sent and may still go through, because retrying could buy twice. */
+/** Returns false if the purchase was sent and may still succeed: a retry could buy twice. */
 export function isSafeToRetry({ phase, error }: { phase: string | undefined; error: unknown }): boolean {
   return phase !== 'confirming' || ['transaction_reverted', 'transaction_replaced'].includes(codeOf(error));
 }

@@ -9,7 +9,9 @@ export function minReceived({ receive_output_amount }: SwapPreview, slippageBps:
   return (scaled + 9_999n) / 10_000n;
 }
 
-/** Returns the token a fund pays out; the offer's asset until the contract's token is loaded. */
+/**
+ * Returns the token that a fund pays out. Until the contract's token is loaded, returns the offer's asset.
+ */
 export function outputUnit({ asset }: OfferDetails, output: SwapOutputToken | undefined) {
   return { code: output?.symbol ?? asset.code, decimals: output?.decimals ?? asset.fractional_digits };
 }

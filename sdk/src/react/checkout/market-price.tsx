@@ -72,7 +72,10 @@ function closedTitle(error: CausewayError | undefined): string {
   return error !== undefined && CLOSED_CODES.has(error.code) ? describeError(error).title : 'Market closed';
 }
 
-/** Explains why nothing can be bought and until when. Only a quote's error has the reason; the status does not. */
+/**
+ * Explains why nothing can be bought and until when. Requests a quote for its error, because the trading
+ * status has no reason.
+ */
 export function MarketNotice({ symbol, error }: { symbol: string; error: CausewayError | undefined }) {
   const { data: status } = useTradingStatus({ symbol, side: 'buy' });
   const { error: quoteError } = useQuote(

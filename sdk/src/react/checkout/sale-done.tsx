@@ -12,7 +12,7 @@ const POLL_INTERVAL_MS = 2_500;
 export function SaleDone(props: {
   offer: OfferDetails;
   participation: Participation;
-  /** The transactions that the wallet sent for it. */
+  /** The transactions that the wallet sent for the participation. */
   hashes: readonly string[];
   onAgain(): void;
 }) {

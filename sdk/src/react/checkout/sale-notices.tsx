@@ -8,7 +8,10 @@ import { WalletStep } from '../wallets/wallet-step.tsx';
 import { WalletField } from './checkout-fields.tsx';
 import type { UnfinishedSale } from './unfinished-sale.ts';
 
-/** Asks the user to register a wallet before the approval, because the service would reject the purchase afterwards. */
+/**
+ * Asks the user to register a wallet before approving, because the service rejects purchases from
+ * unregistered wallets.
+ */
 export function UnregisteredWalletNotice(props: {
   offer: OfferDetails;
   optionId: string;

@@ -125,7 +125,10 @@ function TradeForm({ offer, choice, deployment, onDone }: FormProps) {
   );
 }
 
-/** Returns the unit of the purchased token; the order has the contract's decimals, the offer only the asset's. */
+/**
+ * Returns the unit of the purchased token. Prefers the decimals of the order, which come from the contract,
+ * to those of the offer's asset.
+ */
 function receivedUnit(offer: OfferDetails, order: TokenizedSwapTransaction | null) {
   return {
     code: offer.asset.code,

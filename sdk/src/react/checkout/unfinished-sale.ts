@@ -30,7 +30,7 @@ export function useUnfinishedSale(offerId: string) {
   return [sale, store] as const;
 }
 
-/** Returns null if the stored text is not a complete purchase: storage may contain anything. */
+/** Returns null unless the text is a complete purchase. Browser storage may contain anything. */
 export function parseUnfinishedSale(text: string | null): UnfinishedSale | null {
   try {
     const sale = JSON.parse(text ?? 'null') as Partial<UnfinishedSale> | null;

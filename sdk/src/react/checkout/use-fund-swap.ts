@@ -51,7 +51,7 @@ export function useFundSwap(
     run.start(async (flows, options) => {
       const input = {
         ...{ offer, chain, wallet, assetId, amount: units, slippageBps, allowPartial },
-        // The preview the user saw sets the limit, however long the approval takes.
+        // The minimum comes from the preview that the user saw, however long the approval takes.
         minReceive: minReceived(preview, slippageBps),
       };
       const result = await flows.swapFund(causeway, input, options);

@@ -53,7 +53,8 @@ export function useTokenizedPurchase({ offer, deployment, wallet, onDone }: Inpu
         onDone?.(result);
         return result;
       } catch (error) {
-        // An order that is not sent yet stays open, and the service rejects a second one until it expires.
+        // Keeps an order that was not sent: the service rejects a second order until the first expires. In
+        // phase `confirming`, the order was sent.
         if ((error as { phase?: unknown }).phase === 'confirming') openOrder.current = null;
         throw error;
       }
@@ -62,7 +63,10 @@ export function useTokenizedPurchase({ offer, deployment, wallet, onDone }: Inpu
   return { run, order, buy };
 }
 
-/** Wraps the client to report the order a flow places, so that its price and expiry show during the wallet prompt. */
+/**
+ * Wraps the client to report the order that a flow places, so that the page can show its price and expiry
+ * during the wallet prompt.
+ */
 function withOrderListener(causeway: Causeway, onOrder: (order: TokenizedSwapTransaction) => void): Causeway {
   const transaction: Causeway['tokenized']['transaction'] = async (body, options) => {
     const placed = await causeway.tokenized.transaction(body, options);

@@ -7,7 +7,10 @@ type Listener = (event: Event) => void;
 
 /** Shares one event stream among all hooks: browsers limit connections, and the service allows 10 streams per user. */
 export type EventHub = {
-  /** Receives events while subscribed and the page is visible. Missed events arrive once it is visible again. */
+  /**
+   * Receives events while subscribed and the page is visible. Events missed while the page was hidden arrive
+   * once it is visible again, provided that an event had arrived before.
+   */
   subscribe(listener: Listener): () => void;
   /** Whether events arrive as they happen. */
   isLive(): boolean;
@@ -38,8 +41,8 @@ export function createEventHub(client: Causeway): EventHub {
     } catch (error) {
       if (signal.aborted) return;
       stop();
-      // Without a signed-in user or the required scope there is no stream, and the hooks poll. If the last event has
-      // expired, the stream restarts without a position.
+      // Without a signed-in user or the required scope there is no stream, and the hooks only poll. If the
+      // last event received has expired, the stream restarts with new events.
       if (!isCausewayError(error, 'events_expired') || last === undefined) return;
       last = undefined;
       start();
@@ -69,7 +72,8 @@ export function createEventHub(client: Causeway): EventHub {
       start();
       return () => {
         listeners.delete(listener);
-        // Strict mode and moved components resubscribe immediately; deferring keeps their stream alive.
+        // Stops later: in strict mode, and when components move, hooks resubscribe immediately and keep the
+        // stream.
         setTimeout(() => {
           if (listeners.size > 0) return;
           stopWatchingPage?.();

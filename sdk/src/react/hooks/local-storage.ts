@@ -1,4 +1,4 @@
-/** Returns null if storage is unavailable: it holds only convenience data, so losing it is not an error. */
+/** Returns null if storage is unavailable. It holds only convenience data, so that is not an error. */
 export function readItem(key: string): string | null {
   try {
     return localStorage.getItem(key);

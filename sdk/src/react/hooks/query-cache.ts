@@ -25,14 +25,14 @@ type Entry = {
 
 export type QueryCache = {
   getState(key: string): QueryState<unknown>;
-  /** Returns the state at the first render, which matches what the server rendered. */
+  /** Returns the state for the first render, which must match the server's. */
   getInitialState(key: string): QueryState<unknown>;
   /** Loads missing or stale data, then polls. Both stop when the last subscriber leaves. */
   subscribe(query: Query<unknown>, pollIntervalMs: number | undefined, notify: () => void): () => void;
   refresh(query: Query<unknown>): Promise<void>;
-  /** Reloads matching queries that have subscribers now, and the others on their next use. */
+  /** Reloads the matching queries that have subscribers now; the others reload on their next use. */
   invalidate(matches: (key: string) => boolean): void;
-  /** While events report changes, queries that they cover are polled rarely. */
+  /** Sets whether events arrive. While they do, queries whose changes they report are polled rarely. */
   setLive(isLive: boolean): void;
   /** Refetches stale queries when the page regains focus or visibility; returns a function that stops it. */
   refetchOnFocus(): () => void;
@@ -134,13 +134,14 @@ export function createQueryCache(client: Causeway, preloaded: Preloaded = {}): Q
       else schedulePoll(entry);
       return () => {
         entry.subscribers.delete(subscriber);
-        // Strict mode and moved components resubscribe immediately; deferring keeps their request alive.
+        // Stops later: in strict mode, and when components move, hooks resubscribe immediately and keep the
+        // request.
         setTimeout(() => stopIfUnused(entry));
       };
     },
     refresh: async (query) => {
       const entry = entryOf(query.key);
-      // A request that is already running may have read the old data.
+      // Waits for a running request first, because it may have read the old data.
       await entry.request?.promise;
       await load(entry, query);
     },

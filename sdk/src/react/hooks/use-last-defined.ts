@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react';
 
-/** Returns `value`, or the last defined one for the same `key` while `value` is undefined. */
+/** Returns `value` or, while `value` is undefined, the last defined value for the same `key`. */
 export function useLastDefined<Value>(value: Value | undefined, key: string): Value | undefined {
   const last = useRef<{ key: string; value: Value } | null>(null);
   useEffect(() => {

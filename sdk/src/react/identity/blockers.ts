@@ -1,6 +1,6 @@
 import type { Check, Eligibility } from '../../wire.ts';
 
-/** The checks that the checkout resolves itself: it asks for a signature, or shows the panel that allows the wallet. */
+/** Checks that the checkout resolves: it asks for a signature, or shows the panel that allows the wallet. */
 const RESOLVED_BY_CHECKOUT: ReadonlySet<Check['code']> = new Set(['wallet_proof', 'allow_list']);
 
 /**

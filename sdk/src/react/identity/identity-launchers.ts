@@ -5,7 +5,7 @@ export type IdentityRequest = {
   level: KycLevel;
   /** Returns a new token if the first expires in the middle of the flow. */
   refreshToken(): Promise<string>;
-  /** Aborting it closes the flow. */
+  /** Closes the flow when aborted. */
   signal: AbortSignal;
 };
 

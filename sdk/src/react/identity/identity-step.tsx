@@ -54,7 +54,7 @@ function useIdentity(type: IdentityType, { kyc_level, kyc_reset }: DescribedStat
     try {
       const reset = kyc_reset ?? false;
       const { token } = await client.kyc.token({ level_name: level, reset }, { signal });
-      // A refreshed token must not reset the applicant in the middle of the flow.
+      // Does not pass `reset`: renewing the token must not reset the applicant in the middle of the flow.
       const refreshToken = async () => (await client.kyc.token({ level_name: level }, { signal })).token;
       await identity.open(token, { level, refreshToken, signal });
     } catch (failed) {

@@ -45,7 +45,8 @@ export function RequirementsChecklist({ offer, optionId, onCompleted }: Requirem
   const registersWallets =
     rows?.some(({ requirement }) => requirement.type === 'whitelisted_wallet') ?? false;
   const isBlocked = isFinal(blockers);
-  // Each rejected requirement shows its reason below, so the notice needs at most one of them.
+  // Each rejected requirement shows its reason below. The notice therefore shows the blockers without a
+  // requirement or, if there are none, only the first blocker.
   const general = blockers.filter(({ requirement_id }) => requirement_id === null);
   const shown = general.length > 0 ? general : blockers.slice(0, 1);
   const sorted = rows?.toSorted((a, b) => rank(a) - rank(b));
@@ -74,7 +75,9 @@ export function RequirementsChecklist({ offer, optionId, onCompleted }: Requirem
   );
 }
 
-/** A rejected identity step only shows its reason; other steps offer an action. */
+/**
+ * Returns true for a rejected step that shows only its reason. A rejected document offers an action instead.
+ */
 function isExplained({ requirement, status }: RequirementRow): boolean {
   return status.status === 'rejected' && requirement.type !== 'document';
 }
@@ -114,9 +117,11 @@ type RowProps = {
   optionId: string;
   row: RequirementRow;
   isNext: boolean;
-  /** No action of the user can resolve this, so no step is offered. */
+  /** True if no action of the user can resolve what blocks them. No step is offered then. */
   isBlocked: boolean;
-  /** The option keeps a list of registered wallets, so a new wallet does not replace the last one. */
+  /**
+   * True if the option keeps a list of registered wallets: a new wallet then does not replace the last one.
+   */
   registersWallets: boolean;
   expectChange(): void;
 };
@@ -136,7 +141,9 @@ function Row(props: RowProps) {
         </div>
         <StatusBadge tone={tone}>{label}</StatusBadge>
       </div>
-      {/* Hidden, not removed: a dialog that a step has opened stays until the user closes it. */}
+      {/*
+       * Hides the step instead of removing it, so that a dialog it has opened stays until the user closes it.
+       */}
       <div hidden={props.isBlocked && !isExplained(props.row)}>
         <Step {...props} />
       </div>

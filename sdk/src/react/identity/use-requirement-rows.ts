@@ -12,7 +12,7 @@ export type RequirementRows = {
   error: CausewayError | undefined;
   done: number;
   isAllDone: boolean;
-  /** Call after a user action whose effect may take a moment to appear; polls faster for a while. */
+  /** Polls faster for a while. Call it after a user action whose effect may take a moment to appear. */
   expectChange(): void;
   refresh(): void;
 };

@@ -7,7 +7,10 @@ import { formatPrice, formatUsd, slugToTitle } from '../ui/format.ts';
 import { OFFER_TYPE_LABELS } from '../ui/labels.ts';
 import { OfferStateBadge } from './offer-state.tsx';
 
-/** Loads its offer's details for the name, which the list lacks; the offer page then finds them in the cache. */
+/**
+ * Loads the offer's details, because the list lacks the name. The offer page then finds the details in the
+ * cache.
+ */
 export function OfferCard({
   offer,
   href,

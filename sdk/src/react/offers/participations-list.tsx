@@ -18,7 +18,7 @@ export type ParticipationsListProps = {
 };
 
 const FAST_POLL_INTERVAL_MS = 3_000;
-/** For a list of settled participations, which only a refund can still change. */
+/** The poll interval for settled participations, which only a refund can still change. */
 const SLOW_POLL_INTERVAL_MS = 30_000;
 
 /**

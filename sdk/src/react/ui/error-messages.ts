@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../wire.ts';
 
 export type ErrorDescription = { title: string; advice: string; needsSignIn: boolean };
 
-/** Codes that no component causes; for these the service's own message is shown. */
+/** Codes that no component causes. For these, the service's own message is shown. */
 type Unexpected =
   | 'malformed_request'
   | 'forged_form'
@@ -173,7 +173,7 @@ export function describeError(error: unknown): ErrorDescription {
   return { title: "That didn't work", advice: message || 'Please try again.', needsSignIn };
 }
 
-/** Returns the event id of a service error, or of the one that stopped a flow. */
+/** Returns the event id of a service error, or of the service error that stopped a flow. */
 export function referenceOf(error: unknown): string | undefined {
   if (isCausewayError(error)) return error.eventId;
   const cause = error instanceof Error ? error.cause : undefined;

@@ -79,7 +79,9 @@ export function formatDateTime(iso: string): string {
   return `${DATE_TIME.format(new Date(iso))} UTC`;
 }
 
-/** Operators write the links of offers, so anything but an http(s) URL is dropped. */
+/**
+ * Returns true only for http(s) URLs: operators write the links of offers, so a link may contain anything.
+ */
 export function isWebUrl(url: string | null): url is string {
   return url !== null && /^https?:\/\//i.test(url);
 }

@@ -6,9 +6,9 @@ type Connectors<One extends Wallet> = readonly WalletConnector<One>[];
 type Store<One extends Wallet> = { connectors: Connectors<One>; listeners: Set<() => void> };
 
 /**
- * Returns a hook for the wallets that announce themselves in this browser. `listen` subscribes to announcements on a
- * page and adds each connector; of those with the same id, the first is kept. There is one store per window, because
- * extensions announce themselves to a page only once.
+ * Returns a hook for the wallets that announce themselves in this browser. `listen` subscribes to
+ * announcements on a page and adds a connector for each. If several connectors have the same id, the first is
+ * kept. There is one store per window, because extensions announce themselves to a page only once.
  */
 export function discoverWallets<One extends Wallet>(
   listen: (page: Window, add: (found: Connectors<One>) => void) => void,
@@ -41,7 +41,7 @@ export function discoverWallets<One extends Wallet>(
     );
 }
 
-/** Other image URLs could load from any server. */
+/** Accepts only `data:` images, because other URLs could load from any server. */
 export function iconOf(icon: unknown): string | undefined {
   return typeof icon === 'string' && icon.startsWith('data:image/') ? icon : undefined;
 }

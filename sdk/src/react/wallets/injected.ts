@@ -20,7 +20,7 @@ function connectorOf(announced: Partial<Announcement> | null): WalletConnector<E
       : { protocol: 'ethereum', address: address.toLowerCase() as `0x${string}`, provider };
   };
   return {
-    // The uuid changes with every page load; the reverse DNS name is stable.
+    // Uses the reverse DNS name as the id, because the uuid changes with every page load.
     id: info.rdns || info.uuid,
     name: info.name,
     icon: iconOf(info.icon),

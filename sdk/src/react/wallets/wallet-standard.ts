@@ -89,7 +89,8 @@ export const useStandardWallets = discoverWallets<SolanaWallet>((page, add) => {
     add(wallets.map(connectorOf).filter((one) => one !== null));
     return () => undefined;
   };
-  // Extensions that load later announce themselves; those already there wait for the page.
+  // Extensions that load later announce themselves with this event. Those already loaded wait for the
+  // `app-ready` event below.
   page.addEventListener('wallet-standard:register-wallet', (event) => {
     const { detail } = event as CustomEvent<unknown>;
     if (typeof detail === 'function') detail({ register });

@@ -18,7 +18,7 @@ type Props = {
   offer: OfferDetails;
   optionId: string;
   protocol: Protocol;
-  /** How many wallets the option accepts; 0 if another requirement manages them. */
+  /** How many wallets the option accepts; 0 if another requirement sets the limit. */
   maximum: number;
   /** The wallet to bind. Default: the user chooses one. */
   wallet?: Wallet | undefined;
@@ -119,7 +119,10 @@ function useBinding({
   return { bind, state, chosen };
 }
 
-/** Returns the chain for the ownership proof: the offer's own, or for Solana the matching mainnet or devnet. */
+/**
+ * Returns the chain for the ownership proof: the offer's first chain of the protocol. If the offer has none,
+ * returns the protocol's mainnet or test network, whichever matches the offer's first chain.
+ */
 export function chainFor({ contracts }: OfferDetails, protocol: Protocol): Chain {
   const chains = contracts.map(({ chain }): Chain => chain);
   const own = chains.find((chain) => CHAINS[chain].protocol === protocol);
