@@ -10,11 +10,13 @@ export default defineConfig({
     reporters: ['default', summaryReporter()],
     pool: 'forks',
     maxWorkers: 2,
-    // Loading the service takes two seconds, so the files of a worker share its modules. No module has its own state,
-    // and a test file must close what it opens and restore what it replaces, also when a test fails.
+    // Loading the service takes two seconds, so the files of a worker share its modules. Therefore no module
+    // may have state, and a test file must close what it opens and restore what it replaces, even if a test
+    // fails.
     isolate: false,
     sequence: { sequencer: SlowestFirst },
-    // Tests of processes and timeouts can fail once on a busy machine; the reporter prints which ones were retried.
+    // On a busy machine, tests of processes and timeouts can fail once. The reporter prints which tests were
+    // retried.
     retry: process.env.CI ? 1 : 0,
     testTimeout: 60_000,
     hookTimeout: 120_000,

@@ -35,7 +35,7 @@ function exchange(bytes: string | Buffer): Promise<string> {
   });
 }
 
-/** Splits a raw reply, which must be the error object with the security headers. */
+/** Splits a raw reply, and checks that it is an error object with the security headers. */
 function parseFailure(text: string) {
   const [head = '', body = ''] = text.split('\r\n\r\n');
   expect(head.toLowerCase()).toContain('x-content-type-options: nosniff');

@@ -47,7 +47,7 @@ describe.each(apiRoutes.map((route) => [`${route.method} ${route.path}`, route] 
   },
 );
 
-/** A deliberate second list: making a route public must be a conscious decision. */
+/** Repeats the list of public routes on purpose, so that making a route public is a conscious decision. */
 const PUBLIC_ROUTES = [
   '/health',
   '/health/ready',

@@ -12,7 +12,7 @@ const matching = (files: readonly SourceFile[], pattern: RegExp) =>
   files.filter(({ text }) => pattern.test(text)).map(({ path }) => path);
 
 const KERNEL_FOLDERS = ['config', 'db', 'http', 'jobs', 'outbound'];
-/** Files that put everything together: they may import anything. */
+/** Files that assemble the service. They may import anything. */
 const COMPOSITION = ['main.ts', 'serve.ts', 'compose.ts', 'routes.ts', 'context.ts', 'jobs/housekeeping.ts'];
 
 type Layer = 'kernel' | 'chain' | 'operator' | 'feature' | 'composition';
@@ -30,7 +30,10 @@ const ORDER: Layer[] = ['kernel', 'chain', 'operator', 'feature', 'composition']
 const isStore = (path: string) => /(^|[/-])store\.ts$/.test(path);
 const isEntry = (path: string) => /(^|\/)(routes|plugin)\.ts$|-command\.ts$/.test(path);
 
-/** Every import between two files of the service. `context.ts` has types only and may be imported by all. */
+/**
+ * Every import between two files of the service. Leaves out `context.ts`, which contains only types and may
+ * be imported by every file.
+ */
 const imports = service.flatMap(({ path, imports }) =>
   imports
     .filter(({ target }) => target.startsWith(SOURCE) && target !== `${SOURCE}context.ts`)
@@ -45,7 +48,7 @@ describe('imports', () => {
   });
 
   test('run from features to operator, chain and kernel', () => {
-    // The configuration names chains and keys, so it knows their types and tables.
+    // The configuration contains chains and keys, so it may import their types and tables.
     const allowed = ['chain/chains.ts', 'operator/key.ts', 'operator/sandbox-keys.ts'];
     const wrong = imports.filter(
       ({ path, target }) =>

@@ -8,7 +8,7 @@ import { type TestApp, testApp } from './support/app.ts';
 import { partnerOf } from './support/tokens.ts';
 import { callAs, type Receiver, startReceiver } from './support/webhooks.ts';
 
-/** `EVENT_PROOF=100000` runs the full proof. */
+/** Set `EVENT_PROOF=100000` for the full test. */
 const EVENTS = Number(process.env.EVENT_PROOF ?? 600);
 const WRITERS = 8;
 const PARTNER = partnerOf('partner-one');
@@ -58,7 +58,7 @@ async function write(writer: number, count: number): Promise<number> {
   return committed;
 }
 
-/** Reads the stream from the start and resumes it, as a client whose connection breaks now and then. */
+/** Reads the stream from the start, like a client whose connection sometimes breaks and who then resumes. */
 async function follow(token: string, ids: string[], signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const broken = new AbortController();
@@ -91,7 +91,7 @@ test(
   async () => {
     const call = await callAs(app);
     const token = await app.tokenFor({ userId: null });
-    // A first event, because the stream resumes after one.
+    // Creates a first event, because the stream can only resume after an event.
     await write(0, 2);
     await expect.poll(async () => (await call('GET', '/v1/events')).json.data.length).toBe(1);
     const [first] = (await call('GET', '/v1/events')).json.data;
@@ -124,7 +124,7 @@ test(
     await expect
       .poll(() => receiver.received.length, { timeout: TIMEOUT_MS, interval: 50 })
       .toBeGreaterThanOrEqual(committed);
-    // Order holds per subject, and nothing came twice.
+    // The order is right per subject, and no event arrived twice.
     expect(receiver.received).toHaveLength(committed);
     for (let writer = 1; writer <= WRITERS; writer++) {
       const about = (event: { data: { id: string } }) => event.data.id === `offer ${writer}`;

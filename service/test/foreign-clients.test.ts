@@ -36,7 +36,10 @@ const NAMES = [
   'better-auth',
   '@badgateway/oauth2-client',
 ];
-/** Where the apps are: nothing listens there, because the callback is handed to the library. */
+/**
+ * The address of the apps. Nothing listens there, because the test passes the callback to the library
+ * directly.
+ */
 const ORIGIN = 'http://localhost:9998';
 const PATHS = ['/callback', '/auth/callback/causeway', '/api/auth/oauth2/callback/causeway'];
 
@@ -85,7 +88,7 @@ test(
     const problem = installDebianPackages(['python3-authlib', 'python3-requests']);
     if (problem !== null) return skip(problem);
     const script = fileURLToPath(new URL('./foreign/authlib_client.py', import.meta.url));
-    // The packages are those of Debian's own Python, which another one may hide in the PATH.
+    // The packages belong to Debian's Python, and another Python may come before it in the PATH.
     const { stdout } = await promisify(execFile)('/usr/bin/python3', [script], {
       env: { SETTINGS: settings, AUTHLIB_INSECURE_TRANSPORT: '1' },
       timeout: 60_000,

@@ -20,8 +20,8 @@ import { appleFile, startTokenizedWorld, type TokenizedWorld } from './support/v
 import { type Answer, evmWallet, proveWallets, type TestWallet } from './support/wallets.ts';
 
 /**
- * Every gate of the API against every fact that eligibility depends on, over HTTP. `MUST_REFUSE` is written down a second
- * time here, so that a gate that forgets a check fails.
+ * Tests every gate of the API with every fact that eligibility depends on, over HTTP. `mustRefuse` repeats
+ * the rules of `decide.test.ts` on purpose, so that the test fails if a gate forgets a check.
  */
 let world: TokenizedWorld;
 let sale: Offer;
@@ -123,7 +123,7 @@ async function changeOffers(column: 'ends_at', value: string | null): Promise<vo
 }
 
 type Fault = { code: string; make(): Promise<unknown>; undo?(): Promise<unknown> | unknown };
-/** One way to break each fact, and the code of the refusal. */
+/** For each fact, one way to make the user ineligible, and the expected error code. */
 const FAULTS: Record<string, Fault> = {
   account: { code: 'account_restricted', make: () => holdUser(world.app.ctx, USER, 'a reason') },
   sanctions: {
@@ -174,7 +174,9 @@ const RULES =
   'country_policy identity_verification kyc_approved accreditation final_rejection deactivation document jurisdiction';
 const post = (path: string, body: object, key: string) =>
   world.user.call('POST', path, body, { 'idempotency-key': key });
-/** Signatures by idempotency key: if the last request with the key was refused, its challenge is still open. */
+/**
+ * Signatures by idempotency key. They are used again, because a refused request leaves its challenge open.
+ */
 const signatures = new Map<string, string>();
 async function sign(key: string): Promise<string> {
   const signature = signatures.get(key) ?? String(await wallet.sign(await world.user.challenge(wallet)));
@@ -237,7 +239,8 @@ describe('a gate', () => {
   test.each(cells)('$gate with $fault', async (names) => {
     const { gate, fault } = cellOf(names.gate, names.fault);
     const key = `cell-${count++}`;
-    // The challenge is issued before the fault: an account on hold gets none.
+    // Requests the challenge before the user becomes ineligible, because an account on hold gets no
+    // challenge.
     if (names.gate === 'bind' || names.gate === 'allow-wallet') await sign(key);
     await fault.make();
     try {
@@ -251,7 +254,7 @@ describe('a gate', () => {
     }
   });
 
-  /** The dry run says what the gate has decided, check by check. */
+  /** The dry run must report the same decision as the gate, check by check. */
   async function expectDryRun({ id }: Offer, { status, body }: Answer): Promise<void> {
     const query = `chain=${wallet.chain}&wallet_address=${wallet.address}`;
     const shown = await world.user.call('GET', `/v1/offers/${id}/eligibility?${query}`);
@@ -266,7 +269,7 @@ describe('a gate', () => {
   });
 });
 
-/** A stored reply is given again only to a user who would still get it. */
+/** A stored reply is repeated only for a user who is still eligible. */
 describe('a replay', () => {
   const REPLAYS: Record<string, string> = {
     'allow-wallet': `account sanctions ${RULES} wallet_proof`,
@@ -313,12 +316,12 @@ describe('a commit', () => {
 });
 
 /**
- * The fault arrives while the request runs. If it arrives first, the request is refused; otherwise the reply has no
+ * The user becomes ineligible while the request runs. Either the request is refused, or its reply has no
  * effect.
  */
 describe('a race', () => {
   const settle = () => saleWorker({ app: world.app }).settle();
-  /** Checks that whatever a gate issued before the fault has no effect after it. */
+  /** Checks that whatever a gate issued before the user became ineligible has no effect afterwards. */
   const HARMLESS: Record<string, (answer: Answer, fault: string) => Promise<void>> = {
     'allow-wallet': async ({ body }) => {
       await checkAllowed(world.app.ctx);
@@ -364,7 +367,7 @@ describe('a race', () => {
     if (operator === null) throw new Error('no operator');
     const signer = {
       ...operator,
-      // The last moment before the signed bytes are stored.
+      // Runs at the last moment before the signed bytes are stored.
       signTransaction: async (call: Parameters<typeof operator.signTransaction>[0]) => {
         const signed = await operator.signTransaction(call);
         await fault.make();

@@ -19,7 +19,10 @@ const PACKAGES = [
   'typescript@5.9.3',
 ];
 
-/** Each generator with a journey that uses its client. The union of requirements must narrow by its type. */
+/**
+ * Each client generator with a program that uses its client. The union type of requirements must narrow by
+ * `type`.
+ */
 const GENERATORS = {
   'openapi-fetch': {
     command: ['openapi-typescript', 'openapi.json', '-o', 'openapi-fetch/schema.ts'],

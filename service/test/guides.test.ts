@@ -10,7 +10,10 @@ import { parseOfferFile } from '../src/offers/file.ts';
 import { ROOT, readBlocks, readGuide, runGuide } from './support/guide.ts';
 import { type Service, startService } from './support/service.ts';
 
-/** Run in this order on one sandbox: the operators' guide refunds what the partners' guide invested. */
+/**
+ * The guides run in this order on one sandbox, because the operators' guide refunds what the partners' guide
+ * invested.
+ */
 const SANDBOX_GUIDES = [
   'README.md',
   'docs/partners.md',
@@ -92,7 +95,7 @@ describe('a guide', () => {
     expect(text.match(/^```\w+/gm)?.filter((fence) => !/^```(sh|ts|js|yaml|python)$/.test(fence))).toEqual(
       [],
     );
-    // The webhook receivers, which a test of their own runs.
+    // All JavaScript blocks are webhook receivers, which another test runs.
     expect(blocks.filter(({ language, noRun }) => language === 'js' && noRun === undefined)).toEqual([]);
     expect(text.match(/^ {4}(curl|npx|npm|node|causeway) .*/gm)).toBeNull();
   });

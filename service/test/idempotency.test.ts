@@ -135,7 +135,8 @@ test('another node can take over the key of a dead node at once', async () => {
   await lockReleased(other.ctx.node);
   gate.hold = Promise.resolve();
   expect((await post('k9', 'orphan')).statusCode).toBe(200);
-  // The first node was alive after all. Its effect is rolled back, because it no longer owns the key.
+  // The first node was still running. Its changes are rolled back, because it no longer owns the idempotency
+  // key.
   release();
   expect((await lost).json().code).toBe('idempotency_in_progress');
   expect(await count('orphan')).toBe(1);

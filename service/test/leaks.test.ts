@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Values that occur nowhere else. */
+/** Personal data that occurs nowhere else, so that every occurrence is a leak. */
 const MARKS = {
   first: 'Zyxomarkfirst',
   middle: 'Zyxomarkmiddle',
@@ -62,7 +62,7 @@ async function call(
 const submit = (payload: object | string = FORM, headers = {}) =>
   call('POST', '/v1/documents/tax_certification/submission', payload, headers);
 
-/** Exercises success and failure paths with these values. */
+/** Makes requests that succeed and requests that fail, with these values. */
 async function exerciseAllPaths(): Promise<void> {
   const { first, middle, last, street, city, state, postal, tax, birth } = MARKS;
   const pii = {
@@ -93,7 +93,7 @@ async function exerciseAllPaths(): Promise<void> {
   await submit();
   await world.advance(61);
   let sent = await submit(FORM, { 'idempotency-key': 'k2' });
-  // After so many failures the circuit breaker is open for a moment.
+  // After this many failures, the circuit breaker stays open for a while.
   for (; sent.statusCode >= 500; sent = await submit(FORM, { 'idempotency-key': 'k2' })) await sleep(50);
   expect(sent.json()).toMatchObject({ status: 'SENT' });
   await submit(FORM, { 'idempotency-key': 'k2' });
@@ -168,7 +168,8 @@ test('personal data and form values never reach the database, the log, the metri
     metrics: await world.ctx.metrics.render(),
     replies: replies.join('\n'),
   };
-  // Each place contains what is expected there, so the search looks at the right data.
+  // Checks that each place contains the data expected there, which shows that the search reads the right
+  // data.
   expect(places.database).toContain(USER);
   expect(places.log).toContain('/v1/documents/:document_type/submission');
   expect(places.metrics).toContain('causeway_upstream_requests_total');

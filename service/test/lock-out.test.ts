@@ -18,7 +18,7 @@ afterAll(() => site.close());
 
 let networks = 0;
 const newNetwork = () => `203.0.113.${++networks}`;
-/** A browser in a network. It keeps its cookies when it moves to another. */
+/** Returns a browser in a network. It keeps its cookies when it moves to another network. */
 function browserIn(network: string): Visitor & { moveTo(network: string): void } {
   let remoteAddress = network;
   const inject = (options: InjectOptions) => site.app.inject({ ...options, remoteAddress });
@@ -31,7 +31,7 @@ function browserIn(network: string): Visitor & { moveTo(network: string): void }
   };
 }
 
-/** The form token changes with the cookie, so the page is loaded first. */
+/** Loads the page before it posts, because the form token changes with the cookie. */
 async function signOut(visitor: Visitor): Promise<void> {
   await visitor.get('/account');
   expect((await visitor.post('/sign-out')).statusCode).toBe(303);

@@ -139,7 +139,7 @@ describe('a saturated node', () => {
     expect(await node.ctx.metrics.render()).toMatch(/causeway_http_requests_shed_total [1-9]/);
   });
 
-  // A 600 ms block outlasts a sample, so the delay histogram of that sample is empty.
+  // A block of 600 ms is longer than a sample period, so the delay histogram of that sample is empty.
   test.each([150, 600])(
     'sheds requests while its event loop is repeatedly blocked for %d ms, and recovers',
     async (blockMs) => {

@@ -291,7 +291,7 @@ describe('the account page', () => {
   });
 });
 
-/** `SCREENSHOTS=yes` saves every page to `artifacts/pages/`. */
+/** Set `SCREENSHOTS=yes` to save every page to `artifacts/pages/`. */
 describe('page screenshots', () => {
   const folder = new URL('../../artifacts/pages/', import.meta.url).pathname;
   const VIEWS = [

@@ -41,7 +41,7 @@ const startNode = (secrets: Buffer[]) =>
 
 type Node = TestApp & { open: Set<Promise<unknown>> };
 
-/** Two nodes behind a load balancer that sends each request to the next one in service. */
+/** Two nodes behind a load balancer that sends requests to the running nodes in turn. */
 async function startCluster(secrets: Buffer[]) {
   const nodes: Node[] = [];
   let turn = 0;
@@ -109,7 +109,7 @@ test('the secret is rotated on a running cluster without a failed request or a l
     code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeGt5HMWYuYyX7GO2Hzs',
     code_challenge_method: 'S256',
   })}`;
-  /** Starts a sign-in, restarts both nodes with other secrets, and finishes it. */
+  /** Starts a sign-in, restarts both nodes with other secrets, and finishes the sign-in. */
   const restartDuringSignIn = async (secrets: Buffer[]) => {
     const consent = await visitor.open(authorizeUrl);
     const path = /action="(\/interaction\/[^"]+)"/.exec(consent.body)?.[1] ?? '';

@@ -30,7 +30,7 @@ async function query(url: string, text: string): Promise<Record<string, unknown>
     .finally(() => client.end());
 }
 
-/** A refusal is one line on standard error and a non-zero exit. */
+/** Checks that the service prints one line on standard error and exits with a non-zero code. */
 async function expectRefusal(args: string[], env: Record<string, string>, words: RegExp): Promise<void> {
   const { code, text } = await runCauseway(args, { CAUSEWAY_DEMO: 'off', PORT: '0', ...env });
   expect({ code, text }).toMatchObject({ code: 2, text: expect.stringMatching(words) });
@@ -165,7 +165,8 @@ describe('a start that cannot succeed', () => {
       mkdirSync(join(tree, folder), { recursive: true });
     cpSync(join(root, 'service/bin'), join(tree, 'service/bin'), { recursive: true });
     writeFileSync(join(tree, 'package-lock.json'), '{}');
-    // Permissions do not stop root, but nobody can create a folder below a file.
+    // Puts a file in the way, because nobody can create a folder below a file. Permissions would not stop
+    // root.
     writeFileSync(join(tree, 'service/dist'), '');
     const { status, stderr } = spawnSync(process.execPath, [join(tree, 'service/bin/causeway.mjs'), 'serve']);
     expect({ status, text: String(stderr) }).toEqual({

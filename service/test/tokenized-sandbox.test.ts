@@ -149,6 +149,7 @@ test('a price of null returns an asset to the price of the venue, in its oracle 
     ...{ amount: '100500000', chain: 'ethereum_sepolia', symbol: 'AAPLon' },
     wallet_address: wallets[3]?.address,
   });
-  // The simulation of the order includes the oracle's price band.
+  // The simulation of the order also checks the oracle's price band, so the band must have followed the
+  // price.
   expect([order.status, order.body.code]).toEqual([200, undefined]);
 });

@@ -115,7 +115,7 @@ async function offerWith(slug: string, maxWallets: number | null) {
     Promise.all(
       services.map(async () => (await reader.call('GET', `/v1/offers/${offer.id}/addresses`)).status),
     );
-  // Two calls reach both processes; each must have been notified of the offer.
+  // Makes two calls, one to each process, because each process must have been notified of the offer.
   await expect.poll(statuses, { timeout: 10_000 }).toEqual([200, 200]);
   const rows = () =>
     setup.ctx.db.selectFrom('option_addresses').selectAll().where('option_id', '=', option).execute();
@@ -186,7 +186,7 @@ describe('two processes on one database', { timeout: 120_000 }, () => {
     const wallet = evmWallet('shared');
     const users = await Promise.all(Array.from({ length: 40 }, (_, n) => newUser(100 + n)));
     const answers = await Promise.all(users.map((user) => user.bind(offer.id, offer.option, wallet)));
-    // A user may lose the wallet to a later proof between its own proof and its binding.
+    // Between proving the wallet and binding it, a user may lose the wallet to another user's later proof.
     const { ok = 0, wallet_not_proven = 0, ...rest } = tally(answers);
     expect([ok + wallet_not_proven, rest]).toEqual([40, {}]);
     expect(ok).toBeGreaterThan(0);
@@ -227,7 +227,7 @@ describe('two processes on one database', { timeout: 120_000 }, () => {
       const binds = rest.map(({ wallet, signature }) =>
         user.connect(offer.id, offer.option, wallet, signature),
       );
-      // Bound wallets are deleted while others are bound.
+      // Some wallets are deleted while others are being bound.
       const deletes = Array.from({ length: 30 }, async (): Promise<Answer> => {
         const { body } = await user.call('GET', `/v1/offers/${offer.id}/addresses`);
         const [found] = body.data as { id: string }[];

@@ -189,7 +189,7 @@ describe('identity webhooks', () => {
     await Promise.all(Array.from({ length: 10 }, () => sendSigned(redEvent)));
     expect(await receipts()).toBe(before + 1);
     await settleApplicant(world.ctx, userId);
-    // Reconciliation reads the provider's current verdict, so the forged claim does not last.
+    // Reconciliation reads the provider's current verdict, which replaces the forged one.
     expect(await review()).toMatchObject({ answer: 'GREEN' });
   });
 

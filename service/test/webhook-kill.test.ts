@@ -10,7 +10,7 @@ import { partnerOf } from './support/tokens.ts';
 import type { WebhookNodeSettings } from './support/webhook-node.ts';
 import { callAs, type Receiver, startReceiver } from './support/webhooks.ts';
 
-/** `WEBHOOK_KILLS=500` runs the full proof. */
+/** Set `WEBHOOK_KILLS=500` for the full test. */
 const KILLS = Number(process.env.WEBHOOK_KILLS ?? 4);
 const EVENTS_PER_KILL = 40;
 const TIMEOUT_MS = 60_000 + KILLS * 10_000;
@@ -62,7 +62,7 @@ test(
         .toBeGreaterThanOrEqual(wanted);
       node.kill('SIGKILL');
       await once(node, 'exit');
-      // As after the 60 seconds that a lease lasts.
+      // Ends the leases, as if the 60 seconds that they last had passed.
       await sql`update webhook_deliveries set lease_until = now() where lease_until is not null`.execute(
         app.ctx.db,
       );

@@ -32,7 +32,7 @@ export const PARTICIPATION_HELP: CommandHelp = {
     'participation retry ID … [--dry-run]',
   ],
   description:
-    'Reports on participations and requests refunds. list prints the newest participations, one per line; show prints everything about one as JSON, with its transactions and history; export streams all of them; remit requests the refund of completed participations, which the settlement worker then sends; confirm requests refunds that exceed what another person may request alone (REFUND_DAILY_LIMIT_USD), and must be run as another OS user; cancel fails prepared and pending ones for which nothing was signed yet; retry checks waiting ones immediately and requests failed refunds again.',
+    'Reports on participations and requests refunds. list prints the newest participations, one per line. show prints a participation as JSON, with its transactions and history. export prints all participations. remit requests the refund of completed participations, which the settlement worker then sends. confirm requests refunds that exceeded the limit of the person who asked for them (REFUND_DAILY_LIMIT_USD); another OS user must run it. cancel fails prepared and pending participations for which nothing has been signed. retry checks waiting participations immediately and requests failed refunds again.',
   options: {
     '--partner ID': 'Only participations of this partner.',
     '--offer SLUG': 'Only participations in this offer.',

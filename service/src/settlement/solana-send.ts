@@ -118,13 +118,14 @@ function findVaultBlock(
   vault: TokenAccount | null,
   spent: bigint,
 ): { reason: 'vault_frozen' | 'refund_allowance'; message: string } | null {
-  if (vault === null || vault.isFrozen) return { reason: 'vault_frozen', message: 'it is frozen or gone' };
+  if (vault === null || vault.isFrozen)
+    return { reason: 'vault_frozen', message: 'the vault is frozen or gone' };
   const allowance = vault.delegate === fund ? vault.delegatedAmount : 0n;
   const available = allowance < vault.amount ? allowance : vault.amount;
   if (available >= spent + amount) return null;
   return {
     reason: 'refund_allowance',
-    message: `the fund may take ${allowance} of ${vault.amount} tokens; its owner must approve more`,
+    message: `the fund may take ${allowance} of ${vault.amount} tokens; the owner of the vault must approve more`,
   };
 }
 

@@ -39,7 +39,7 @@ export function cacheVenue(
   function find(key: string, ttlMs: number): Entry | undefined {
     const entry = entries.get(key);
     if (entry === undefined || entry.settled === null) return entry;
-    // A jump of the sandbox clock also expires the entry.
+    // The entry also expires when the sandbox clock jumps.
     const isFresh = now() < entry.settled.until && Math.abs(clock.now() - entry.at) <= ttlMs;
     return isFresh ? entry : undefined;
   }
@@ -68,7 +68,9 @@ export function cacheVenue(
     return found.settled.value as T;
   }
 
-  /** Ignores a failure: the first caller after the expiry sees it. */
+  /**
+   * Ignores a failure: the entry stays until it expires, and the next caller then requests the value again.
+   */
   function refresh(key: string, ttlMs: number, previous: Entry, request: () => Promise<unknown>): void {
     previous.isRefreshing = true;
     const at = clock.now();

@@ -19,8 +19,8 @@ import { moveOrder, saveFee } from './store.ts';
 type AttestedOrder = { id: string; attestation: Attestation; cost: Cost };
 
 /**
- * Signs, encodes and simulates an attested order, then issues its calldata. The same order always yields the same
- * calldata. The simulation fails if the contract has changed since the cost was read.
+ * Signs, encodes and simulates an attested order, then issues its calldata. The same attested order always
+ * yields the same calldata. The simulation fails if the contract has changed since the cost was read.
  */
 export async function issueCalldata(
   ctx: Context,
@@ -46,7 +46,7 @@ export async function issueCalldata(
     if (error instanceof ApiError && error.code === 'contract_reverted') await fail();
     throw error;
   });
-  // Calldata cannot be recalled, so the last check runs right before it is issued.
+  // Calldata cannot be recalled, so eligibility is checked once more right before it is issued.
   await assertMayTrade(ctx, intent.caller, intent.offer, contract, wallet);
   return ctx.commitReply(async (tx) => {
     await lockMayTrade(ctx, tx, intent.caller, intent.offer, wallet);

@@ -10,7 +10,7 @@ import { MARKET_OPEN, startTokenizedWorld, type TokenizedWorld } from '../../tes
 import { evmWallet, person, proveWallets } from '../../test/support/wallets.ts';
 import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
 
-/** A proxy that runs a hook before or after the requests that match. */
+/** A proxy that runs a hook before or after each request that `matches` selects. */
 type Proxy = { url: string; server: Server; matches: Matches; before(): unknown; after(): unknown };
 type Matches = (path: string, body: string) => boolean;
 
@@ -112,7 +112,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await gone;
 }
 
-/** Sends the order to a node that is killed while it handles it. */
+/** Sends the order to a node that is killed while it handles the order. */
 async function orderAndCrash(node: { child: ChildProcess; url: string }, key: string): Promise<void> {
   const gone = once(node.child, 'exit');
   await fetch(`${node.url}/v1/tokenized/swap/transaction`, {

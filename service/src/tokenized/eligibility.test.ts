@@ -38,7 +38,7 @@ const endProof = () =>
 const states = async () =>
   (await world.app.ctx.db.selectFrom('tokenized_orders').select('state').execute()).map(({ state }) => state);
 
-/** Changes the attestations of the venue. */
+/** Changes the attestations that the venue returns while `work` runs. */
 async function withAttestation<T>(change: { expiration: bigint }, work: () => Promise<T>): Promise<T> {
   const { venue } = world.app.ctx;
   const { attest } = venue;
@@ -121,11 +121,11 @@ describe('calldata', () => {
       body: { code: 'upstream_error', errors: { upstream: 'venue' } },
     });
     expect(await states()).toEqual(['failed']);
-    // Nothing blocks the next order.
+    // The failed order does not block the next one.
     expect((await order('short')).status).toBe(200);
   });
 
-  /** Gives the offer of the live orders an allow-list, or takes it away. */
+  /** Gives the offer of the live orders an allow-list, or removes it. */
   async function setAllowList(contract: Hex | null): Promise<void> {
     const { ctx } = world.app;
     await ctx.db.updateTable('offer_contracts').set({ allow_list: contract }).execute();
@@ -194,7 +194,7 @@ describe('calldata', () => {
   test('that cannot be handled does not keep the others from being reported', async () => {
     const { ctx } = world.app;
     expect((await order('after-a-broken-one')).status).toBe(200);
-    // An older order on a chain that the offer has left.
+    // An older order, on a chain where the offer is no longer deployed.
     await sql`insert into tokenized_orders select (jsonb_populate_record(o, jsonb_build_object(
         'id', '00000000-0000-7000-8000-000000000001', 'chain', 'base_sepolia', 'claim', null))).*
       from tokenized_orders o`.execute(ctx.db);

@@ -18,7 +18,10 @@ export async function assertMayTrade(
   await assertEligible(ctx, caller, 'order', { offer, options: [optionOf(offer)], wallet, chain });
 }
 
-/** Like `assertMayTrade` without the chain, in the transaction that issues the calldata. */
+/**
+ * Like `assertMayTrade`, but without reading the chain, and in the database transaction that issues the
+ * calldata.
+ */
 export async function lockMayTrade(
   ctx: Context,
   tx: Db,

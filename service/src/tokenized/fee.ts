@@ -1,4 +1,4 @@
-/** Basis points in one whole. */
+/** 100% in basis points. */
 const BPS = 10_000n;
 
 /** Splits a buyer's gross amount into the net amount for the venue and the platform fee. */
@@ -7,7 +7,7 @@ export function splitGross(gross: bigint, feeBps: number): { net: bigint; fee: b
   return { net, fee: gross - net };
 }
 
-/** Returns the gross amount whose net is `net`, rounded down. */
+/** Returns the gross amount for a net amount, rounded down. */
 export function grossUp(net: bigint, feeBps: number): bigint {
   return (net * (BPS + BigInt(feeBps))) / BPS;
 }

@@ -18,11 +18,11 @@ export type Intent = {
   chain: EvmChain;
   symbol: string;
   wallet: Hex;
-  /** The payment token and the bought asset. */
+  /** The token that the user pays with and the asset that the user buys. */
   token: Hex;
   asset: Hex;
   gross: bigint;
-  /** Hash of the idempotency key and its caller; null without a key. */
+  /** Hash of the idempotency key and its caller; null if the request has no key. */
   claim: Buffer | null;
 };
 

@@ -35,7 +35,9 @@ beforeEach(() => {
 
 type Outcome = { tradable: boolean; quote: string; transaction: string; until: unknown };
 
-/** Calls the three endpoints for one purchase; their answers must agree. */
+/**
+ * Calls the status, quote and transaction endpoints for one purchase, and checks that their answers agree.
+ */
 async function callAll(symbol = 'AAPLon', side = 'buy'): Promise<Outcome> {
   const { user, wallet, app } = world;
   await app.ctx.db.deleteFrom('tokenized_orders').execute();
@@ -48,7 +50,8 @@ async function callAll(symbol = 'AAPLon', side = 'buy'): Promise<Outcome> {
   const code = ({ status: http, body }: typeof quote) => (http === 200 ? 'ok' : String(body.code));
   const { tradable, ...shown } = status.body;
   expect(shown.gross_max_active_notional_value === null).toBe(tradable === false);
-  // A closed market keeps the limits of one order; an asset that cannot be traded at all has none.
+  // While the market is closed, the limits of an order may still be shown. If the asset is tradable, they
+  // must be.
   const ofOrder = [shown.gross_max_notional_value, shown.gross_max_tokens];
   if (tradable === true) expect(ofOrder).not.toContain(null);
   const until = (reply: typeof quote) => (reply.body.errors as { until?: string } | undefined)?.until;
@@ -63,7 +66,7 @@ async function callAll(symbol = 'AAPLon', side = 'buy'): Promise<Outcome> {
 
 const agree = (code: string) => ({ tradable: code === 'ok', quote: code, transaction: code });
 
-/** The venue's sessions on 3 March 2026 in New York (UTC-5), at both ends of each. */
+/** The venue's sessions on 3 March 2026, in New York time (UTC-5): start, end and the expected result. */
 const DAY = [
   ['03:55', '04:01', 'market_paused'],
   ['04:01', '09:29', 'ok'],
@@ -80,7 +83,7 @@ const DAY = [
   return [start, end - 1000].map((time) => [new Date(time).toISOString(), code, until] as const);
 });
 
-/** Chain time cannot go back, so the times are in order. */
+/** The time of the chain cannot go back, so the times are in ascending order. */
 describe('the market by New York time', () => {
   const at = async (time: string) => {
     world.app.clock.set(Date.parse(time));

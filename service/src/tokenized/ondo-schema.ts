@@ -1,6 +1,9 @@
 import Type, { type Static } from 'typebox';
 
-/** The fields of the venue's responses that we use. Unknown members are allowed: the venue adds them without notice. */
+/**
+ * The fields of the venue's responses that we use. Unknown members are allowed, because the venue adds new
+ * ones without notice.
+ */
 
 const Integer = Type.String({ pattern: '^[0-9]{1,78}$' });
 const Decimal = Type.String({ pattern: '^[0-9]{1,60}(\\.[0-9]{1,18})?$' });
@@ -55,7 +58,7 @@ const SessionLimits = Type.Object({
   ),
 });
 
-/** The vendor's documentation shows both forms. */
+/** The vendor's documentation shows the response in both forms. */
 export const SessionLimitsReply = Type.Union([SessionLimits, Type.Array(SessionLimits)]);
 
 const Time = Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'] }));
@@ -66,7 +69,7 @@ export const MarketReply = Type.Object({
   offhours: Type.Optional(Type.Object({ isOpen: Type.Boolean(), nextOpen: Time })),
 });
 
-/** `active` means that the restriction is active, not the asset. */
+/** The status `active` means that the restriction is active, not the asset. */
 export const AssetEvents = Type.Array(
   Type.Object({
     symbol: Type.String(),

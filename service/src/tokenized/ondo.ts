@@ -22,11 +22,11 @@ import {
 
 const UPSTREAM = 'venue';
 const TIMEOUT_MS = 5_000;
-/** The only chain with indicative prices. */
+/** The only chain for which the venue returns indicative prices. */
 const PRICED_CHAIN = 'ethereum-1';
 const SIDES = { '0': 'buy', '1': 'sell' } as const;
 
-/** The known market statuses; any other counts as closed. */
+/** The known market statuses; any other status counts as `closed`. */
 const STATUSES: MarketStatus[] = [
   ...(['regular', 'premarket', 'postmarket', 'overnight', 'offhours'] as const),
   ...(['paused', 'closed'] as const),
@@ -146,12 +146,15 @@ function accept<S extends TSchema>({ status, body }: UpstreamReply, schema: S): 
   if (status >= 200 && status < 300) return parseBody(UPSTREAM, schema, body);
   if (status >= 500) throw upstreamError(UPSTREAM, new UpstreamFailure('no_response', `HTTP ${status}`));
   const code = isValid(wire.Failure, body) ? (body as Static<typeof wire.Failure>).code : null;
-  // The gateway rejects a wrong key without a code; that is unrelated to the market.
+  // A wrong API key is rejected by the gateway without an error code. That says nothing about the market.
   if (code === null || status === 401 || ACCOUNT_ERRORS.test(code)) throw accountError(status, code);
   throw toRefusal(code, status);
 }
 
-/** An unknown code with a 403 is about the asset's state; with any other status our request is at fault. */
+/**
+ * An unknown error code with status 403 concerns the state of the asset. With any other status, our request
+ * is at fault.
+ */
 function toRefusal(code: string, status: number): Error {
   const kind = KINDS[code] ?? (status === 403 ? 'asset_paused' : undefined);
   return kind === undefined ? accountError(status, code) : new VenueRefusal(kind, code);
@@ -179,7 +182,7 @@ async function readLimits(request: () => Promise<Static<typeof wire.TradingLimit
       refusal,
     };
   } catch (error) {
-    // The venue reports a refusal either in the limits or as an error.
+    // The venue reports a refusal either in the limits or as an error response.
     if (!(error instanceof VenueRefusal) || error.kind === 'symbol_unknown') throw error;
     return { isOpen: false, maxTokens: 0n, maxNotional: 0n, remainingAttestations: 0n, refusal: error };
   }
@@ -195,7 +198,7 @@ function readAttestation(reply: wire.FirmQuote, chainId: number, order: Order): 
   return {
     chainId: BigInt(reply.chainId),
     attestationId: BigInt(reply.attestationId),
-    // Left-aligned text, padded on the right.
+    // The id is left-aligned text, so it is padded on the right.
     userId: padHex(reply.userId.toLowerCase() as Hex, { dir: 'right', size: 32 }),
     asset: reply.assetAddress.toLowerCase() as Hex,
     price: BigInt(reply.price),

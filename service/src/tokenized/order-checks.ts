@@ -15,13 +15,13 @@ export type Cost = {
   /** The amount that reaches the venue. */
   net: bigint;
   decimals: number;
-  /** Number of swaps of this pair by the wallet. */
+  /** How many swaps of this pair the wallet has made. */
   nonce: bigint;
 };
 
 /** The cost of an order and the block it was read at. */
 export type Terms = Cost & {
-  /** The latest block; the order cannot be executed before it. */
+  /** The latest block when the cost was read. The order cannot be executed before it. */
   fromBlock: bigint;
 };
 

@@ -7,7 +7,7 @@ type OrderFacts = Pick<
   'id' | 'partner_id' | 'user_id' | 'offer_id' | 'symbol' | 'chain' | 'wallet' | 'amount'
 >;
 
-/** Returns the event of an order whose calldata was issued, executed or expired. */
+/** Returns the event about an order whose calldata was issued, executed or expired. */
 export function orderEvent(
   order: OrderFacts,
   status: 'issued' | 'executed' | 'expired',

@@ -6,7 +6,10 @@ import { splitGross } from './fee.ts';
 import { listIssuedOrders, type OrderRow } from './order-list-store.ts';
 import type { SwapOrder } from './schema.ts';
 
-/** Lists the orders whose calldata was issued: the user's own with the partner, or those of all the partner's users. */
+/**
+ * Lists the orders whose calldata was issued: the calling user's orders with the partner or, if the partner
+ * calls, the orders of all its users.
+ */
 export async function readOrders(ctx: Context, caller: Caller, query: PageQuery) {
   const { partnerId, userId } = caller;
   const page = await readPage(ctx.sealing, `tokenized orders ${partnerId} ${userId}`, query, (keyset) =>
@@ -19,7 +22,7 @@ const STATUSES = { live: 'issued', executed: 'executed', expired: 'expired' } as
 
 function showOrder(row: OrderRow): SwapOrder {
   const amount = BigInt(row.amount);
-  // Orders of earlier versions did not record their fee.
+  // Orders from earlier versions have no recorded fee.
   const fee = row.fee === null ? splitGross(amount, row.fee_bps).fee : BigInt(row.fee);
   return {
     object: 'tokenized_swap_order',

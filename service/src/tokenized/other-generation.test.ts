@@ -19,7 +19,10 @@ const NAME = 'Another Generation';
 const owner = deriveSandboxKey('owner');
 const venueOwner = deriveSandboxKey('venue owner');
 
-/** A third-party swap contract: it names no signer, indexes other arguments and reports three words. */
+/**
+ * A world with a third-party swap contract. It does not name its signer, indexes other event arguments and
+ * returns a status of three words.
+ */
 let world: TokenizedWorld;
 let swap: Hex;
 let time = MARKET_OPEN;
@@ -37,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 beforeEach(async () => {
-  // Chain time cannot go back, so every test starts later than the previous one.
+  // The time of the chain cannot go back, so every test starts later than the previous one.
   time += 600_000;
   world.app.clock.set(time);
   await world.chain.chain.mine(1);
@@ -45,7 +48,10 @@ beforeEach(async () => {
   world.app.ctx.venue.clear();
 });
 
-/** The node is notified of the changed contract a moment after the offer was applied. */
+/**
+ * Waits until the node has been notified of the changed contract, which happens shortly after the offer is
+ * applied.
+ */
 async function waitForContract(): Promise<void> {
   const address = async () => {
     const { body } = await world.user.call('GET', '/v1/offers/apple');
@@ -81,7 +87,7 @@ describe('a tokenized swap of another generation', () => {
     const before = (await orders()).length;
     const first = (await order()).body as { data: Hex };
     expect(await world.send(world.wallet.key, swap, first.data)).toBe('success');
-    // The executed order no longer blocks the wallet, before it is final.
+    // An executed order stops blocking the wallet even before it is final.
     const second = await order();
     expect(second.status).toBe(200);
     await world.chain.chain.mine(20);

@@ -1,7 +1,10 @@
 import type { QuoteTuple } from '@causeway/contracts/encodings/tokenized-order.ts';
 import type { Hex } from 'viem';
 
-/** The port to the pricing venue. Amounts and prices are integers with 18 decimals, times are epoch milliseconds. */
+/**
+ * The interface to the trading venue. Amounts and prices are integers with 18 decimals, times are epoch
+ * milliseconds.
+ */
 export type Side = 'buy' | 'sell';
 export type Duration = 'short' | 'long';
 export type Session = 'premarket' | 'regular' | 'postmarket' | 'overnight' | 'offhours';
@@ -47,13 +50,13 @@ export type AssetPause = { symbol: string; until: number | null };
 export type Venue = {
   /** Has no rate limit and may be cached. */
   quote(order: Order): Promise<IndicativeQuote>;
-  /** Uses up an attestation. Never retried: without a response the outcome is unknown. */
+  /** Uses up an attestation. It must not be retried, because without a response the outcome is unknown. */
   attest(chainId: number, order: Order): Promise<Attestation>;
   tradingLimits(symbol: string, side: Side): Promise<TradingLimits>;
   sessionLimits(symbol: string): Promise<Partial<Record<Session, SessionLimit>>>;
   marketState(): Promise<MarketState>;
   assetPauses(): Promise<AssetPause[]>;
-  /** Decimals of the asset's contract on the chain that quotes are priced for. */
+  /** Decimals of the asset's contract on the chain for which quotes are priced. */
   decimals(symbol: string): Promise<number>;
   close(): Promise<void>;
 };

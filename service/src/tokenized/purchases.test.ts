@@ -16,7 +16,7 @@ import {
 } from '../../test/support/venue.ts';
 import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
 
-/** `PURCHASES=200` runs the full proof. */
+/** Set `PURCHASES=200` for the full test. */
 const RUNS = Number(process.env.PURCHASES ?? 60);
 
 let world: TokenizedWorld;

@@ -7,7 +7,7 @@ import type { IndicativeQuote, Order } from './provider.ts';
 import { orRefuse } from './refusal.ts';
 import type { QuoteQuery, SwapQuote } from './schema.ts';
 
-/** Replies by cached quote, so that callers who share a quote share its reply. */
+/** Caches the reply for each cached quote, so that callers who get the same quote share the reply. */
 const replies = new WeakMap<IndicativeQuote, SwapQuote>();
 
 /** Returns an indicative quote, synchronously if cached. Uses up no attestation. */

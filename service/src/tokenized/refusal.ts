@@ -5,7 +5,10 @@ import { VenueRefusal } from './provider.ts';
 
 type Parts = Pick<Context, 'venue' | 'log'>;
 
-/** Returns the venue's answer. Converts its refusals to API errors, with `until` if their end is known. */
+/**
+ * Returns the venue's answer. Converts a refusal to an API error, with `until` if the end of the refusal is
+ * known.
+ */
 export async function orRefuse<T>(
   ctx: Parts,
   symbol: string,

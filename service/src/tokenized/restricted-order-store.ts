@@ -12,7 +12,7 @@ export type RestrictedOrder = {
   restricted_reason: 'hold' | 'sanctions' | null;
 };
 
-/** Lists live calldata, oldest first, and whether its user is on hold. */
+/** Lists the orders with live calldata, oldest first, and whether their users are on hold. */
 export async function listLive(db: Db): Promise<RestrictedOrder[]> {
   const { rows } = await sql<RestrictedOrder>`
     select o.id, o.user_id, o.partner_id, o.offer_id, o.chain, o.wallet, u.held_at is not null as is_held,
@@ -23,7 +23,7 @@ export async function listLive(db: Db): Promise<RestrictedOrder[]> {
   return rows;
 }
 
-/** Returns false if the order is restricted already. */
+/** Records why the order is restricted. Returns false if that is already recorded. */
 export async function markRestricted(tx: Db, id: string, reason: 'hold' | 'sanctions'): Promise<boolean> {
   const { numAffectedRows } = await sql`update tokenized_orders set restricted_reason = ${reason}
     where id = ${id} and restricted_reason is null`.execute(tx);

@@ -10,8 +10,9 @@ import { listLive, markRestricted, type RestrictedOrder } from './restricted-ord
 const ALERT_INTERVAL_MS = 1_000;
 
 /**
- * Finds live calldata whose user is on hold or whose wallet is sanctioned. Calldata cannot be recalled, so each order is
- * reported to operators once, and its wallet is revoked where we keep the allow-list. Returns how many are live.
+ * Finds live calldata whose user is on hold or whose wallet is sanctioned. Calldata cannot be recalled, so
+ * each order is reported to operators once, and its wallet is removed from the allow-list if we maintain the
+ * list. Returns how many such orders are live.
  */
 export async function alertRestricted(ctx: Context): Promise<number> {
   const live = (await listLive(ctx.db)).flatMap((order) => {
@@ -27,7 +28,7 @@ export async function alertRestricted(ctx: Context): Promise<number> {
           `calldata is live for a restricted order: ${id}`,
         );
     } catch (err) {
-      // Its next check tries again. The other orders must not wait for it.
+      // The next check tries this order again. The other orders must not wait for it.
       ctx.log.error({ err, order_id: id, chain, reason }, 'a restricted order could not be handled');
     }
   }
@@ -39,7 +40,7 @@ function reasonOf(ctx: Context, { is_held, wallet }: RestrictedOrder): 'hold' | 
   return isSanctioned(ctx, wallet) ? 'sanctions' : null;
 }
 
-/** Returns false if another node has restricted the order. */
+/** Records the restriction and queues the revocation. Returns false if another node has already done so. */
 async function restrict(
   ctx: Context,
   { id, partner_id, offer_id, chain, wallet }: RestrictedOrder,
@@ -54,7 +55,9 @@ async function restrict(
   });
 }
 
-/** Returns whether we can revoke wallets on the allow-list. While the chain does not answer, the list counts as ours. */
+/**
+ * Returns whether we can revoke wallets on the allow-list. If the chain does not answer, assumes that we can.
+ */
 async function isOurs({ chains, supplier, log }: Context, chain: string, contract: string): Promise<boolean> {
   try {
     return await supplier.canAdmit({ chain: chains.evm(chain), contract: contract as Hex });

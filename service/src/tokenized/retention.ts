@@ -2,9 +2,12 @@ import type { Context } from '../context.ts';
 import { clearClaims, deleteUntraded } from './store.ts';
 
 const DAY_MS = 86_400_000;
-/** Long enough for partners to ask about an order and for the venue to send its statement. */
+/**
+ * How long orders without a trade are kept: long enough for partners' questions and for the venue's
+ * statement.
+ */
 const UNTRADED_TTL_MS = 90 * DAY_MS;
-/** How long a repeated request is recognised by its idempotency key. */
+/** How long an idempotency key is remembered, so that a repeated request is recognised. */
 export const CLAIM_TTL_MS = DAY_MS;
 
 /**

@@ -47,7 +47,7 @@ export const tokenizedRoutes = [
     operationId: 'getTokenizedTradingStatus',
     summary: 'Get the trading status of a tokenized asset',
     description:
-      'Returns whether the asset can be traded now and the limits before the fee: the limits of the venue, grossed up by the fee and rounded down. Null if the asset cannot be traded.',
+      'Returns whether the asset can be traded now, and how much can be ordered, fee included. A limit of null means that trading is restricted, not that there is no limit.',
     query: StatusQuery,
     reply: TradingStatus,
     errors: ['validation_failed', 'symbol_not_found', 'upstream_error', 'upstream_unavailable'],

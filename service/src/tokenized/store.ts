@@ -34,7 +34,10 @@ type Row = Omit<StoredOrder, 'amount' | 'attestation' | 'from_block'> & {
 const COLUMNS = sql`id, partner_id, user_id, offer_id, symbol, chain, wallet, swap, asset, token, amount::text, state,
   expires_at, attestation, from_block`;
 
-/** Inserts an order before the attestation is requested. Returns undefined if an open order of the wallet and asset exists. */
+/**
+ * Inserts an order before the attestation is requested. Returns undefined if the wallet already has an open
+ * order for the asset.
+ */
 export async function insertOrder(db: Db, order: NewOrder, now: string): Promise<string | undefined> {
   const { chain, wallet, asset } = order;
   const { rows } = await sql<{ id: string }>`
@@ -71,11 +74,11 @@ export async function findHolding(
 export type Earlier = {
   /** The order that an earlier request with the same idempotency key placed, if it may have used up an attestation. */
   claimed: StoredOrder | undefined;
-  /** The open order of the wallet and asset. */
+  /** The wallet's open order for the asset. */
   holding: StoredOrder | undefined;
 };
 
-/** Finds earlier orders that affect a new one. Claims from before `since` are ignored. */
+/** Finds earlier orders that affect a new one. Ignores idempotency keys that were used before `since`. */
 export async function findEarlier(
   db: Db,
   { chain, wallet, asset }: Pick<StoredOrder, 'chain' | 'wallet' | 'asset'>,
@@ -96,7 +99,8 @@ export async function findEarlier(
 }
 
 /**
- * Leases orders without an outcome for `seconds`, least recently checked first. Concurrent calls get different orders.
+ * Leases orders that have no outcome yet for `seconds`, least recently checked first. Concurrent calls get
+ * different orders.
  */
 export async function takeOpen(db: Db, limit: number, seconds: number): Promise<StoredOrder[]> {
   const { rows } = await sql<Row>`
@@ -108,12 +112,12 @@ export async function takeOpen(db: Db, limit: number, seconds: number): Promise<
   return rows.map(toOrder);
 }
 
-/** Releases these orders and moves them to the end of the queue. */
+/** Ends the lease of these orders and moves them to the end of the queue. */
 export async function releaseTaken(db: Db, ids: readonly string[]): Promise<void> {
   await sql`update tokenized_orders set check_at = now() where id = any(${ids}::uuid[])`.execute(db);
 }
 
-/** Records that these orders were not executed before `block`. */
+/** Records that these orders were not executed before `block`, so that the next search starts there. */
 export async function advanceSearch(db: Db, ids: readonly string[], block: bigint): Promise<void> {
   await sql`
     update tokenized_orders set from_block = greatest(from_block, ${block}) where id = any(${ids}::uuid[])`.execute(
@@ -234,7 +238,7 @@ function toAttestation(stored: Record<keyof Attestation, string | number>): Atte
 
 type OpenOrder = { subject_id: string; address: string; user_id: string; partner_id: string };
 
-/** Returns the orders of these wallets whose calldata is or may become live. */
+/** Returns the orders of these wallets whose calldata is live or may still be issued. */
 export async function listOpenByWallets(db: Db, wallets: readonly string[]): Promise<OpenOrder[]> {
   const { rows } = await sql<OpenOrder>`
     select id as subject_id, wallet as address, user_id, partner_id from tokenized_orders

@@ -28,7 +28,7 @@ test('a missing key and a missing venue are reported', async () => {
 test('a domain that the contract does not confirm is refused', async () => {
   const contract = evmContractOn(world.offer, 'ethereum_sepolia');
   const chain = world.app.ctx.chains.evm('ethereum_sepolia');
-  // As if the same contract were on another chain.
+  // Simulates the same contract on another chain.
   const otherChain = { ...chain, chainId: 1, memoize: <T>(_key: string, load: () => Promise<T>) => load() };
   await expect(readDomain(otherChain, contract)).rejects.toMatchObject({
     code: 'contract_reverted',

@@ -8,7 +8,10 @@ import { listServedOffers } from '../offers/offer.ts';
 import type { EvmContract } from '../offers/stored-offer.ts';
 import type { Signer } from '../operator/signer.ts';
 
-/** Returns the EIP-712 domain of a swap contract. Throws `contract_reverted` unless the contract confirms it. */
+/**
+ * Returns the EIP-712 domain of a swap contract. Throws `contract_reverted` if the contract has a different
+ * domain separator.
+ */
 export function readDomain(chain: EvmChain, contract: EvmContract): Promise<Domain & { separator: Hex }> {
   const { address, domain_name } = contract;
   return chain.memoize(`swap domain ${address} ${domain_name ?? ''}`, async () => {
@@ -25,8 +28,9 @@ export function readDomain(chain: EvmChain, contract: EvmContract): Promise<Doma
 }
 
 /**
- * Throws `contract_reverted` if the contract names another signer, so that no attestation is spent on an order that cannot
- * execute. A contract that does not name its signer passes: the simulation of the order decides.
+ * Throws `contract_reverted` if the contract names another signer, so that no attestation is spent on an
+ * order that cannot execute. A contract that does not name its signer passes, because the order is simulated
+ * later anyway.
  */
 export async function assertOperator(chain: EvmChain, contract: EvmContract, signer: Signer): Promise<void> {
   const operator = await readOperator(chain, contract.address);
@@ -38,7 +42,7 @@ function refused(reason: string): ApiError {
   return new ApiError('contract_reverted', { reason });
 }
 
-/** Returns the settings that are missing to serve tokenized swaps. */
+/** Returns what is missing in the settings to serve tokenized swaps. */
 export async function findSwapProblems(ctx: Context): Promise<string[]> {
   const served = await listServedOffers(ctx);
   if (!served.some(({ type }) => type === 'tokenized::swap')) return [];

@@ -11,7 +11,7 @@ import type { Side, TradingLimits } from './provider.ts';
 import { orRefuse } from './refusal.ts';
 import type { StatusQuery, TradingStatus } from './schema.ts';
 
-/** Returns whether and how much can be traded now, fee included. Uses up no attestation. */
+/** Returns whether the asset can be traded now, and the limits including the fee. Uses up no attestation. */
 export async function readTradingStatus(
   ctx: Context,
   caller: Caller,
@@ -27,7 +27,7 @@ export async function readTradingStatus(
   if (!tradable && !(isOffered && isRunning && isClosedMarket(limits))) return notTradable(side);
   const active = tradable ? await readActiveLimit(ctx, symbol) : null;
   const withFee = (net: bigint) => formatUnits(grossUp(net, offer.fee_bps ?? 0), 18);
-  // Only a buy is grossed up: the fee of a sale is deducted from the venue's payment.
+  // Only the limits of a buy include the fee. For a sale, the fee is deducted from the venue's payment.
   const ofSide = side === 'buy' ? withFee : (net: bigint) => formatUnits(net, 18);
   return {
     object: 'tokenized_swap_trading_status',
@@ -35,12 +35,12 @@ export async function readTradingStatus(
     tradable,
     gross_max_notional_value: ofSide(limits.maxNotional),
     gross_max_tokens: ofSide(limits.maxTokens),
-    // The venue counts both sides together, so this is one number for both.
+    // The venue counts buys and sells together, so this limit is the same for both sides.
     gross_max_active_notional_value: active === null ? null : withFee(active),
   };
 }
 
-/** A closed market keeps the limits of an order if the venue still reports them. */
+/** Returns whether the market is closed but the venue still reports limits, which are then shown. */
 function isClosedMarket({ refusal, maxNotional, maxTokens }: TradingLimits): boolean {
   return refusal?.kind === 'market_closed' && maxNotional > 0n && maxTokens > 0n;
 }
@@ -65,21 +65,24 @@ export function isTradable({
   return isOpen && maxNotional > 0n && maxTokens > 0n && remainingAttestations > 0n;
 }
 
-/** Reads the limit of the current session; the venue has it in another endpoint. */
+/** Reads the limit of the current session, which the venue reports in a separate endpoint. */
 async function readActiveLimit({ venue }: Context, symbol: string): Promise<bigint | null> {
   const [{ status }, sessions] = await Promise.all([venue.marketState(), venue.sessionLimits(symbol)]);
   if (status === 'paused' || status === 'closed') return null;
   return sessions[status]?.maxActiveNotional ?? null;
 }
 
-/** Returns whether any deployment accepts this side. */
+/** Returns whether any contract of the offer accepts this side. */
 async function hasRunningContract(ctx: Context, { contracts }: Offer, side: Side): Promise<boolean> {
   const readable = contracts.filter(({ unreadable }) => unreadable === null);
   const states = await Promise.all(readable.map((contract) => isRunning(ctx, contract as EvmContract, side)));
   return states.some((runs) => runs);
 }
 
-/** A contract without `status()` counts as running: every swap is simulated before its calldata is issued. */
+/**
+ * A contract without `status()` counts as running, because every swap is simulated before its calldata is
+ * issued.
+ */
 export async function isRunning(ctx: Context, contract: EvmContract, side: Side): Promise<boolean> {
   const { chain, address, asset_address } = contract;
   try {

@@ -30,7 +30,7 @@ import { releaseIfExecuted } from './watch.ts';
 
 /**
  * Creates the signed transaction of a purchase. Runs every check and stores the order before it requests an
- * attestation, so that one request never uses up two, even after a crash.
+ * attestation, so that one request never uses up two attestations, even after a crash.
  */
 export async function encodeTransaction(
   ctx: Context,
@@ -73,7 +73,7 @@ function operatorOf({ operator }: Context): Signer {
   throw notConfigured('signer', 'OPERATOR_KEY');
 }
 
-/** Throws unless a stored reply may be returned again: never to a user who has lost eligibility since. */
+/** Throws if the user has lost eligibility, because a stored reply must then not be returned again. */
 export async function assertMayReplay(
   ctx: Context,
   caller: UserCaller,
@@ -99,7 +99,7 @@ function assertSameIntent(
   if (!isSame) throw new ApiError('idempotency_key_reused');
 }
 
-/** Completes the order of an earlier run of the same request; never starts another. */
+/** Completes the order that an earlier run of the same request placed. Never places another order. */
 async function resume(
   ctx: Context,
   intent: Intent,
@@ -140,7 +140,7 @@ async function insertNewOrder(ctx: Context, intent: Intent, { fromBlock }: Terms
     swap: contract.address,
     ...{ symbol, wallet, asset, token, claim },
     amount: gross,
-    // No usable attestation outlives this time, so an order with an unknown outcome stays open until then.
+    // No attestation is valid after this time, so an order with an unknown outcome stays open until then.
     expires_at: iso(ctx.clock.now() + ctx.config.attestationMaxSeconds * 1000),
     from_block: fromBlock,
   };
@@ -175,7 +175,7 @@ async function attest(
   return attestation;
 }
 
-/** Returns whether certainly nothing was attested. */
+/** Returns whether it is certain that nothing was attested. */
 function wasRefused(error: unknown): boolean {
   if (error instanceof VenueRefusal || (error as Error).cause instanceof VenueAccountError) return true;
   const kind = upstreamFailureOf(error)?.kind;

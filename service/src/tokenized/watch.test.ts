@@ -9,7 +9,7 @@ let world: TokenizedWorld;
 let time = MARKET_OPEN;
 /** The `finalized` block of the node. */
 let finalized = 0n;
-/** Whether the nodes have not heard of the latest blocks yet when they are asked for swaps. */
+/** Whether the nodes lag behind, and so return no swaps of the latest blocks. */
 let lags = false;
 
 beforeAll(async () => {
@@ -30,7 +30,7 @@ beforeEach(async () => {
   await world.app.ctx.db.deleteFrom('tokenized_orders').execute();
 });
 
-/** Returns the chain as a roll-up has it: blocks are produced long before the chain below makes them final. */
+/** Makes the chain behave like a rollup, whose blocks become final only long after they are produced. */
 function asRollUp(chain: EvmChain): EvmChain {
   const batch: typeof chain.rpc.batch = async (calls, accept) => {
     const tags = calls.map(({ params }) => (params as unknown[])[0]);

@@ -21,12 +21,15 @@ import {
 
 const WATCH_INTERVAL_MS = 2_000;
 const BATCH_SIZE = 500;
-/** After this time another node may check the orders of a node that stopped. */
+/** After this time, another node may check orders that a stopped node had leased. */
 const LEASE_SECONDS = 30;
-/** Providers reject log queries over more blocks. One pass queries at most `MAX_RANGES` ranges per contract. */
+/**
+ * RPC providers reject log queries over more blocks than this. One pass queries at most `MAX_RANGES` ranges
+ * per contract.
+ */
 const RANGE_BLOCKS = 2_000n;
 const MAX_RANGES = 10;
-/** Blocks that are searched again, in case a reorganisation moved an execution. */
+/** How many blocks are searched again, in case a reorganisation moved an execution. */
 const OVERLAP_BLOCKS = 64n;
 
 /** Reads the outcome of issued calldata from the chains, one query per contract. Safe to run on any number of nodes. */
@@ -54,8 +57,8 @@ export async function settleOrders(ctx: Context): Promise<void> {
 }
 
 /**
- * Settles orders of one contract from the final blocks that were not searched yet. Outcomes are never taken back, so a
- * block that a reorganisation can still undo decides nothing.
+ * Settles orders of one contract from the final blocks that were not searched yet. A recorded outcome is
+ * never changed, so only final blocks count.
  */
 async function settleGroup(ctx: Context, orders: StoredOrder[]): Promise<void> {
   const [first] = orders;
@@ -89,7 +92,7 @@ async function settleGroup(ctx: Context, orders: StoredOrder[]): Promise<void> {
 
 const startOf = ({ from_block }: StoredOrder) => from_block ?? 0n;
 
-/** Ends an expired order whose calldata was never issued, and so cannot be executed. */
+/** Ends an expired order whose calldata was never issued: it can no longer be executed. */
 async function abandonOrder(ctx: Context, { id, state, expires_at }: StoredOrder): Promise<void> {
   if (Date.parse(expires_at) >= ctx.clock.now()) return;
   await moveOrder(ctx.db, id, state, { state: 'abandoned', holding: false }, toTimestamp(ctx.clock.micros()));
@@ -111,7 +114,10 @@ async function finishOrder(
   });
 }
 
-/** Releases an order that is executed in the latest block, even if that block is not final yet. */
+/**
+ * Releases an order that has been executed, even in a block that is not final yet. Returns whether it was
+ * executed.
+ */
 export async function releaseIfExecuted(ctx: Context, order: StoredOrder): Promise<boolean> {
   if (order.state !== 'live' || order.attestation === null) return false;
   const chain = ctx.chains.evm(order.chain);

@@ -47,7 +47,7 @@ afterAll(async () => {
 
 const fresh = () => evmWallet(`asked ${count++}`);
 
-/** Stores a signed form of the user, or removes it. */
+/** Stores a signed tax form of the user, or removes it. */
 async function setForm(isSigned: boolean): Promise<void> {
   await app.ctx.db.deleteFrom('document_submissions').where('user_id', '=', USER).execute();
   if (!isSigned) return;

@@ -6,7 +6,7 @@ export type AllowRequest = { chain: EvmChain; contract: Hex; wallet: Hex; offerI
 /** The transaction that the wallet broadcasts to join an allow-list. `deadline` is in epoch milliseconds. */
 export type AllowTransaction = { to: Hex; data: Hex; deadline: number };
 
-/** The port to the party that admits wallets to an allow-list, once their ownership is proven. */
+/** The interface to the party that admits wallets to an allow-list after their ownership is proven. */
 export type Supplier = {
   /** Returns false if the issuer maintains this allow-list itself. */
   canAdmit(list: Pick<AllowRequest, 'chain' | 'contract'>): Promise<boolean>;

@@ -28,7 +28,10 @@ async function settle(ctx: Context, verification: Verification): Promise<void> {
   await ctx.db.transaction().execute((tx) => endVerification(ctx, tx, verification, state));
 }
 
-/** Compares the deadline with the chain's time, because the contract does. Returns null while the outcome is open. */
+/**
+ * Compares the deadline with the time of the chain, as the contract does. Returns null while the outcome is
+ * open.
+ */
 async function readState(
   ctx: Context,
   { chain: name, contract, wallet, deadline }: Verification,

@@ -40,7 +40,7 @@ export async function allowWallet(
   }
   const chain = ctx.chains.evm(input.chain);
   const key = { offer_id: offer.id, user_id: caller.userId, chain: input.chain, contract, wallet };
-  // The challenge is spent by `proveOwnership` below: every refusal before it leaves the challenge usable.
+  // Only `proveOwnership` below consumes the challenge, so it stays usable if one of these checks fails.
   await assertNotRevoking(ctx.db, key);
   const isAllowed = await readAuthorized(uncached(chain), contract, wallet);
   const isOurs = await ctx.supplier.canAdmit({ chain, contract });
@@ -49,7 +49,7 @@ export async function allowWallet(
     if (!isOurs) throw new ApiError('allow_list_external');
   }
   await proveOwnership(ctx, caller, proof);
-  // Only the issuer can revoke an entry of its own list, so none is recorded.
+  // Only the issuer can revoke entries of a list that it maintains, so nothing is recorded here.
   if (!isOurs) return {};
   const verification = { ...key, id: newId(ctx.clock, ctx.random), partner_id: caller.partnerId };
   if (isAllowed) return confirmAllowed(ctx, caller, gate, verification);
@@ -59,9 +59,9 @@ export async function allowWallet(
     wallet,
     offerId: offer.id,
   });
-  // Detects a wrong key or contract here instead of in a failed transaction of the user.
+  // Detects a wrong key or contract now, before the user's transaction fails because of it.
   await simulate(chain, { from: wallet, to, data });
-  // The user may have lost eligibility while the supplier and the chain answered.
+  // Checks again, because the user may have lost eligibility while the supplier and the chain were called.
   await assertEligible(ctx, caller, 'permission', gate);
   return ctx.commitReply(async (tx) => {
     await lockEligible(ctx, tx, caller, 'permission', gate);
@@ -73,8 +73,8 @@ export async function allowWallet(
 }
 
 /**
- * Returns `{}` for a wallet that the chain already allows. For an eligible user the entry is recorded, so that it is
- * revoked when the user loses eligibility.
+ * Returns `{}` for a wallet that the chain already allows. If the user is eligible, records the allow-list
+ * entry, so that it is revoked when the user loses eligibility.
  */
 async function confirmAllowed(
   ctx: Context,
@@ -93,7 +93,10 @@ async function confirmAllowed(
   });
 }
 
-/** Throws if the stored reply is a permission and the user has lost eligibility since. `{}` gives nothing away. */
+/**
+ * Throws if the stored reply is a permission and the user has lost eligibility since. The reply `{}` permits
+ * nothing, so it may always be repeated.
+ */
 export async function assertMayReplayAllow(
   ctx: Context,
   caller: UserCaller,

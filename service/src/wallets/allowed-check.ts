@@ -21,14 +21,14 @@ const BATCH_SIZE = 50;
 const LEASE_MS = 30_000;
 
 /**
- * `lost`: the user may not use the wallet any more. `unproven`: only the proof of the wallet has ended. `waiting`: a review
- * is in progress or the chain does not answer.
+ * `lost`: the user may not use the wallet any more. `unproven`: the user is eligible, but the proof of the
+ * wallet has ended. `waiting`: a review is in progress or the chain does not answer.
  */
 type Standing = 'eligible' | 'waiting' | 'unproven' | 'lost';
 
 /**
- * Time until the next check. A change of the user's facts makes a check due immediately; the interval catches changes
- * caused by time alone, such as the expiry of a tax form.
+ * Time until the next check. A change of the user's facts makes a check due immediately; the interval finds
+ * changes that happen without an event, such as the expiry of a tax form.
  */
 const NEXT_CHECK_MS: Record<Standing, number> = {
   eligible: 10 * 60_000,
@@ -38,7 +38,7 @@ const NEXT_CHECK_MS: Record<Standing, number> = {
 };
 
 /**
- * Re-evaluates permissions and allowed wallets whose check is due, and queues the revocation of those whose user has
+ * Re-evaluates permissions and allowed wallets whose check is due, and queues a revocation if the user has
  * lost eligibility. Safe to run on any number of nodes.
  */
 export async function checkAllowed(ctx: Context): Promise<void> {
@@ -60,8 +60,8 @@ export async function checkAllowed(ctx: Context): Promise<void> {
 async function check(ctx: Context, row: Verification, leaseUntil: string): Promise<void> {
   const standing = await readStanding(ctx, row);
   if (standing === 'lost') return revoke(ctx, row);
-  // An unused permission is left alone when its proof ends: it expires within minutes, and voiding it would let anyone make
-  // the operator pay for a transaction.
+  // If the proof ends while the permission is unused, the permission is not revoked: it expires within
+  // minutes, and otherwise anyone could make the operator pay for revocations.
   if (standing === 'unproven' && row.state === 'allowed') return revokeUnproven(ctx, row);
   await setNextCheck(ctx.db, row.id, { leaseUntil, next: iso(ctx.clock.now() + NEXT_CHECK_MS[standing]) });
 }
@@ -70,7 +70,7 @@ async function revoke(ctx: Context, row: Verification): Promise<void> {
   await ctx.db.transaction().execute((tx) => openRevocation(ctx, tx, row));
 }
 
-/** The wallet stays allowed if another user has proven it and is eligible. */
+/** Revokes the wallet, unless another eligible user has proven it. */
 async function revokeUnproven(ctx: Context, row: Verification): Promise<void> {
   for (const other of await listOthers(ctx.db, row))
     if ((await readStanding(ctx, other)) === 'eligible')

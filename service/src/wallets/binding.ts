@@ -52,7 +52,7 @@ export async function connectWallet(
   return ctx.commitReply(async (tx) => {
     assertNotEnded(await lockWindow(tx, offer.id, option.id, caller.userId), ctx.clock);
     await lockAccount(tx, caller.userId);
-    // Another user may have proven the wallet since this one did.
+    // Another user may have proven the wallet since `proveOwnership` returned.
     const { userId: user_id, partnerId: partner_id } = caller;
     await lockProof(tx, { user_id, partner_id, wallet_address: address });
     const wanted: NewBinding = {
@@ -72,7 +72,10 @@ export async function connectWallet(
   });
 }
 
-/** Adds the wallet, replaces one, or returns the existing binding. Must run under `lockBindings`. */
+/**
+ * Adds the wallet, replaces the user's previous wallet, or returns the existing binding. Must run under
+ * `lockBindings`.
+ */
 async function bind(
   tx: Db,
   option: OfferOption,
@@ -80,7 +83,8 @@ async function bind(
 ): Promise<{ binding: BoundAddress; isNew: boolean }> {
   const found = await listBindings(tx, option.id, wanted.user_id, wanted.address);
   const own = found.filter(({ user_id }) => user_id === wanted.user_id);
-  // Refuses without waiting for the other user's transaction: two users who swap wallets would deadlock.
+  // Throws without waiting for the other user's transaction, because two users who swap wallets would
+  // deadlock.
   if (own.length < found.length) throw new ApiError('wallet_already_bound');
   const same = own.find(({ address }) => address === wanted.address);
   if (same !== undefined) return { binding: same, isNew: false };
@@ -95,7 +99,7 @@ async function bind(
   return { binding: bound, isNew: true };
 }
 
-/** Returns null if the option sets no limit and so keeps one wallet per protocol. */
+/** Returns null if the option sets no limit. It then keeps one wallet per protocol. */
 function maxWallets({ requirements }: OfferOption): number | null {
   const limits = requirements.flatMap((requirement) =>
     requirement.type === 'whitelisted_wallet' ? [requirement.details.max_wallets] : [],
@@ -126,7 +130,7 @@ export async function removeWallet(
   id: string,
 ): Promise<OptionAddress> {
   const offer = await findOffer(ctx, caller, offerId);
-  // Nothing can be removed from an offer that has ended, so the answer does not depend on the id.
+  // Wallets of an ended offer cannot be removed, so this is checked before the id is looked up.
   if (offerState(offer, ctx.clock.now()) === 'ended') throw new ApiError('offer_ended');
   const found = isId(id) ? await findBinding(ctx.db, offer.id, caller.userId, id) : undefined;
   if (found === undefined) throw new ApiError('not_found');
@@ -143,7 +147,7 @@ export async function removeWallet(
   });
 }
 
-/** Locks the user's bindings of the option, and returns until when they can change. */
+/** Locks the user's bindings of the option, and returns the time window in which they can change. */
 async function lockWindow(tx: Db, offerId: string, optionId: string, userId: string) {
   const endsAt = await lockBindings(tx, offerId, optionId, userId);
   return { opens: -Infinity, ends: endsAt === null ? Infinity : Date.parse(endsAt) };

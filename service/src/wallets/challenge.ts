@@ -52,7 +52,7 @@ export async function issueChallenge(
   });
 }
 
-/** Normalises an address. Throws `validation_failed`. */
+/** Normalises an address. Throws `validation_failed` if it is invalid. */
 export function readAddress(chain: ChainName, address: string): string {
   const normalized = normalizeAddress(chain, address);
   if (normalized === null) throw invalidField('wallet_address', `is not a valid ${chain} address`);
@@ -62,8 +62,9 @@ export function readAddress(chain: ChainName, address: string): string {
 export type Proof = { chain: ChainName; address: string; signature: string };
 
 /**
- * Consumes the challenge, then verifies the signature over the stored text and records the proof. A wrong signature
- * consumes it too; only an RPC failure releases it. Throws `challenge_invalid`; the reason is logged and not sent.
+ * Consumes the challenge, then verifies the signature over the stored text and records the proof. A wrong
+ * signature consumes it too. Only if the check itself fails, for example because no RPC node answers, can the
+ * challenge be used again. Throws `challenge_invalid`; the reason is logged but not sent to the caller.
  */
 export async function proveOwnership(ctx: Context, caller: UserCaller, proof: Proof): Promise<void> {
   const { chain, address, signature } = proof;

@@ -93,7 +93,8 @@ describe('contract wallets', () => {
         return (await ctx.signatures.check(signed)) === 'contract';
       };
       expect(await check(signature)).toBe(true);
-      // The ERC-6492 wrapper has further bytes that the account itself does not check.
+      // Changes only the inner signature, because the account does not check the other bytes of the ERC-6492
+      // wrapper.
       const [from, size] = wallet === safe ? [0, signature.length] : [signature.length - 32 - 96, 65];
       await fc.assert(
         fc.asyncProperty(fc.nat(size * 8 - 1), async (bit) => {

@@ -24,7 +24,10 @@ function chainId(chain: ChainName): string {
   return String(chainFacts(chain).chainId ?? chain.split('_').at(-1));
 }
 
-/** Builds an ERC-4361 message, or its Sign-In-With-Solana equivalent. The order of the lines is fixed by both. */
+/**
+ * Builds an ERC-4361 message, or its Sign-In-With-Solana equivalent. Both standards fix the order of the
+ * lines.
+ */
 export function signInMessage(facts: MessageFacts, { domain, uri, statement }: SiweFields): string {
   const { protocol } = chainFacts(facts.chain);
   const address = protocol === 'ethereum' ? getAddress(facts.address) : facts.address;
@@ -43,7 +46,7 @@ export function signInMessage(facts: MessageFacts, { domain, uri, statement }: S
   ].join('\n');
 }
 
-/** Returns our own sentence, the first of every challenge: it names the requester and the account. */
+/** Returns the first sentence of every challenge, which names the partner and the account. */
 export function openingSentence({ partner, account }: Pick<MessageFacts, 'partner' | 'account'>): string {
   return `${partner} asks you to prove that you own this wallet for account ${account}.`;
 }
@@ -63,7 +66,10 @@ export function plainMessage(facts: MessageFacts): string {
   ].join('\n');
 }
 
-/** Returns the partner's name in the characters of an ERC-4361 statement, which hardware wallets display too. */
+/**
+ * Returns the partner's name with only the characters that ERC-4361 statements allow. Hardware wallets can
+ * display these too.
+ */
 export function asciiName(name: string, fallback: string): string {
   const plain = name
     .normalize('NFKD')

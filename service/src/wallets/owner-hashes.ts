@@ -8,7 +8,7 @@ const KEY_PURPOSE = 'wallet owner key';
 
 type Parts = Pick<Context, 'sealing'>;
 
-/** Keeps a keyed hash of the wallet, which outlives its bindings and the account. */
+/** Stores a keyed hash of the wallet, which is kept after its bindings and the account are deleted. */
 export async function rememberOwner(
   { sealing }: Parts,
   tx: Db,
@@ -18,7 +18,9 @@ export async function rememberOwner(
   await putOwner(tx, sealing.tag(PURPOSE, address), userId);
 }
 
-/** Returns every hash of the wallet that `rememberOwner` may have stored, under the present and former secrets. */
+/**
+ * Returns every hash of the wallet that `rememberOwner` may have stored, with the current and former secrets.
+ */
 export async function ownerHashes({ sealing }: Parts, tx: Db, address: string): Promise<Buffer[]> {
   const former = (await listOwnerKeys(tx)).map(({ fingerprint, sealed }) =>
     sealing.open(KEY_PURPOSE, sealed, fingerprint.toString('hex')),
@@ -30,8 +32,8 @@ export async function ownerHashes({ sealing }: Parts, tx: Db, address: string): 
 }
 
 /**
- * Seals the hash keys of all older secrets with the newest one, so that those secrets can be removed. Returns how many
- * keys it sealed.
+ * Stores the hash keys of all older secrets, sealed with the newest secret, so that the older secrets can be
+ * removed. Returns how many keys it sealed.
  */
 export async function keepOwnerKeys({ db, sealing }: Parts & Pick<Context, 'db'>): Promise<number> {
   return db.transaction().execute(async (tx) => {

@@ -9,7 +9,10 @@ import type { Supplier } from './allow-list-supplier.ts';
 
 const PERMISSION_TTL_S = 10n * 60n;
 
-/** Permits wallets with an EIP-712 signature of SUPPLIER_KEY, the key that the contract knows as its supplier. */
+/**
+ * Permits wallets with an EIP-712 signature by SUPPLIER_KEY, the key that the contract accepts as its
+ * supplier.
+ */
 export function permissionSupplier(key: Hex | null, clock: Clock): Supplier {
   return {
     canAdmit: ({ chain, contract }) => acceptsPermissions(chain, contract),
@@ -28,7 +31,7 @@ export function permissionSupplier(key: Hex | null, clock: Clock): Supplier {
   };
 }
 
-/** The contract compares the deadline with its chain's time, which may be ahead of ours. */
+/** The contract compares the deadline with the time of its chain, which may be ahead of our clock. */
 async function latestTime(clock: Clock, chainTime: Promise<bigint>): Promise<bigint> {
   const ours = BigInt(Math.floor(clock.now() / 1000));
   const theirs = await chainTime;

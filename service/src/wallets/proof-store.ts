@@ -9,7 +9,7 @@ export type StoredProof = Pick<
 
 const COLUMNS = ['user_id', 'address', 'chain', 'protocol', 'kind', 'text', 'signature'] as const;
 
-/** Serializes the proofs of one wallet with one partner until the transaction ends. */
+/** Locks the proofs of one wallet with one partner until the transaction ends. */
 export async function lockWallet(tx: Db, partnerId: string, address: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`wallet proof ${partnerId} ${address}`}, 0))`.execute(
     tx,
@@ -17,8 +17,9 @@ export async function lockWallet(tx: Db, partnerId: string, address: string): Pr
 }
 
 /**
- * Lists other users who hold the wallet with the partner: by a proof that counts on `chain` (`*` is every chain), or by
- * a binding that no proof supports. Locks their proofs, so that no participation is created with them meanwhile.
+ * Lists other users who hold the wallet with the partner: they have a proof that counts on `chain` (`*` =
+ * every chain), or a binding without any proof. Locks their proofs until the transaction ends, so that no
+ * participation is created with them.
  */
 export async function lockOtherHolders(
   tx: Db,
@@ -51,7 +52,10 @@ export async function deleteProofs(
     and user_id = any(${userIds}::uuid[])`.execute(tx);
 }
 
-/** Ends the user's proofs of an address with each of these partners where no binding of the address is left. */
+/**
+ * Deletes the user's proofs of an address with those of the partners with whom the user has no binding of the
+ * address left.
+ */
 export async function deleteUnboundProofs(
   tx: Db,
   userId: string,
@@ -66,7 +70,7 @@ export async function deleteUnboundProofs(
 
 type EndedBinding = Pick<OptionAddresses, 'id' | 'option_id' | 'user_id' | 'protocol'> & { offer_id: string };
 
-/** Deletes the bindings of an address with a partner that these users have. */
+/** Deletes these users' bindings of an address with a partner. */
 export async function deleteBindingsOf(
   tx: Db,
   partnerId: string,
@@ -145,7 +149,9 @@ export async function lockProofs(
 
 export type ProofKey = { partner_id: string; user_id: string; wallet_address: string };
 
-/** Locks the proofs of these wallets like `lockProofs`, and returns whether every one of them has a proof. */
+/**
+ * Locks the proofs of these wallets like `lockProofs`, and returns whether each of the wallets has a proof.
+ */
 export async function lockAllProofs(tx: Db, keys: readonly ProofKey[]): Promise<boolean> {
   const { rows } = await sql<{ row: bigint }>`
     select n.row from unnest(${keys.map((key) => key.partner_id)}::uuid[], ${keys.map((key) => key.user_id)}::uuid[],

@@ -174,7 +174,7 @@ describe('a proof ends', () => {
       .where('id', '=', prepared)
       .executeTakeFirst();
     expect(row).toEqual({ status: 'failed', reason: 'wallet_not_proven', holds_approval: false });
-    // The holder of the key can win it back.
+    // The first user, who also has the key, can prove the wallet again.
     expect((await user.bind(offer.id, plain, wallet)).status).toBe(200);
   });
 
@@ -222,7 +222,7 @@ describe('a wallet of a finally rejected account', () => {
         } as never)
         .execute();
       if (how === 'erased') await eraseUser(app.ctx, id);
-      // A caller without the key learns nothing.
+      // A caller who cannot sign with the wallet does not learn that it is restricted.
       const wrong = await other.connect(
         offer.id,
         plain,

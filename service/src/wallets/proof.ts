@@ -24,7 +24,9 @@ import {
 } from './proof-store.ts';
 import { endBindings } from './unbinding.ts';
 
-/** The chain of a proof by a key, which counts on every chain of its protocol. */
+/**
+ * The stored chain of a proof that was signed with a key. Such a proof counts on every chain of its protocol.
+ */
 const EVERY_CHAIN = '*';
 
 export type WalletProof = Omit<StoredProof, 'user_id'>;
@@ -38,10 +40,10 @@ export type VerifiedSignature = {
 };
 
 /**
- * Records that the user has proven the wallet with the partner. Ends the proofs and bindings that other users of the
- * partner have of it. Throws `account_restricted` if the user is on hold, `wallet_already_bound` if one of the others
- * has a payment from it in progress, and `wallet_restricted` if an account on hold or finally rejected has ever proven
- * it.
+ * Records that the user has proven the wallet with the partner. Ends other users' proofs and bindings of the
+ * wallet with the partner. Throws `account_restricted` if the user is on hold, `wallet_already_bound` if
+ * another user has a payment from the wallet in progress, and `wallet_restricted` if an account that is on
+ * hold or finally rejected has ever proven the wallet.
  */
 export async function recordProof(
   ctx: Context,
@@ -87,15 +89,16 @@ async function endProofsOf(ctx: Context, tx: Db, holders: Holders): Promise<void
   await endBindings(ctx, tx, partnerId, address, userIds);
 }
 
-/** Whether one of the proofs counts on the chain without asking it again. */
+/** Returns whether one of the proofs was signed with a key, which needs no new check on the chain. */
 function isProvenByKey(proofs: readonly WalletProof[], chain: ChainName): boolean {
   const { protocol } = chainFacts(chain);
   return proofs.some((proof) => proof.kind === 'key' && proof.protocol === protocol);
 }
 
 /**
- * Returns whether one of the user's proofs of a wallet counts on the chain now. Asks the contract of a contract wallet
- * again, because its owners may have changed. Throws an upstream error if the chain does not answer.
+ * Returns whether one of the user's proofs of a wallet counts on the chain now. Verifies the signature of a
+ * contract wallet again, because the owners of the contract may have changed. Throws an upstream error if the
+ * chain does not answer.
  */
 export async function isProvenOn(
   ctx: Pick<Context, 'chains' | 'signatures'>,
@@ -107,7 +110,10 @@ export async function isProvenOn(
   return false;
 }
 
-/** Throws `wallet_not_proven` if the proof has ended. Blocks proofs by other users until the transaction ends. */
+/**
+ * Throws `wallet_not_proven` if the user has no proof of the wallet any more. Blocks proofs by other users
+ * until the transaction ends.
+ */
 export async function lockProof(
   tx: Db,
   row: { user_id: string; partner_id: string; wallet_address: string },
@@ -116,7 +122,7 @@ export async function lockProof(
   if ((await lockProofs(tx, key)).length === 0) throw new ApiError('wallet_not_proven');
 }
 
-/** Like `lockProof` for many wallets. Returns false if any proof has ended. */
+/** Like `lockProof` for many wallets, but returns false if a wallet has no proof any more. */
 export function lockProofsOfAll(tx: Db, rows: readonly ProofKey[]): Promise<boolean> {
   return lockAllProofs(tx, rows);
 }
@@ -130,7 +136,8 @@ async function countsOn(
     return (await ctx.signatures.check({ chain, address, text, signature })) !== null;
   if (kind !== 'recorded') return false;
   if (provenOn === chain) return true;
-  // Version 0.1 did not record the kind of signer. An address without code on both chains is an EOA.
+  // Version 0.1 did not record the kind of signer. An address that has no code on either chain is an EOA,
+  // whose proof counts on both.
   const chains = ctx.chains.all().filter(({ name }) => name === chain || name === provenOn);
   if (chains.length < 2) return false;
   const codes = await Promise.all(chains.map((each) => readCode(uncached(each), address)));

@@ -2,13 +2,16 @@ import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 import type { Entry } from './verification-store.ts';
 
-/** Serializes permissions and revocations of one allow-list entry until the transaction ends. */
+/**
+ * Locks one allow-list entry until the transaction ends, so that it is permitted or revoked by one
+ * transaction at a time.
+ */
 export async function lockEntry(tx: Db, { chain, contract, wallet }: Entry): Promise<void> {
   const key = `allow-list ${chain} ${contract} ${wallet}`;
   await sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`.execute(tx);
 }
 
-/** Does nothing while another revocation of the entry is open. */
+/** Queues a revocation. Does nothing if another revocation of the entry is open. */
 export async function insertRevocation(
   tx: Db,
   { id, chain, contract, wallet }: Entry & { id: string },
@@ -76,7 +79,7 @@ export async function countOpen(db: Db): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** Reopens a revocation that a reorganisation undid, unless a later one for the same entry is open. */
+/** Reopens a revocation that a reorganisation undid, unless another revocation of the same entry is open. */
 export async function reopen(tx: Db, transactionId: string): Promise<void> {
   await sql`update allow_revocations r set state = 'sent' where r.transaction_id = ${transactionId} and r.state = 'done'
     and not exists (select from allow_revocations o where o.chain = r.chain and o.contract = r.contract

@@ -201,7 +201,7 @@ describe('an allowed wallet', () => {
     const refused = await user.call('POST', `/v1/offers/${offer.id}/allow-wallet`, body);
     expect(refused).toMatchObject({ status: 503, body: { code: 'upstream_unavailable' } });
     await settle();
-    // The refusal has not spent the challenge.
+    // The refused request did not consume the challenge.
     const given = await user.call('POST', `/v1/offers/${offer.id}/allow-wallet`, body);
     expect(given.body.object).toBe('allow_wallet_transaction');
     expect(await broadcast(given)).toBe('success');
@@ -214,7 +214,7 @@ describe('an allowed wallet', () => {
     expect(await other.allow(offer.id, wallet)).toEqual({ status: 200, body: {} });
     await settle();
     expect([await states(), await authorized()]).toEqual([['expired', 'allowed'], true]);
-    // The first user wins the wallet back by binding it, which allows nothing.
+    // The first user proves the wallet again by binding it. Binding does not put it on the allow-list.
     await user.bind(offer.id, offer.options[0]?.id ?? '', wallet);
     await settle();
     expect([await states(), await authorized()]).toEqual([['expired', 'revoked'], false]);

@@ -23,8 +23,9 @@ const REVERTED_DELAY_SECONDS = 60;
 const RETRY = { 'retry-after': '5' };
 
 /**
- * Ends every verification that an allow-list entry rests on, and queues the revocation of the entry in the same
- * transaction. The settlement worker of the chain sends it. Does nothing if no verification is left to end.
+ * Moves every verification behind an allow-list entry to `revoking`, and queues the revocation of the entry
+ * in the same transaction. The settlement worker of the chain sends it. Does nothing if the entry has no
+ * verification.
  */
 export async function openRevocation(ctx: Parts, tx: Db, entry: Entry): Promise<void> {
   const time = toTimestamp(ctx.clock.micros());
@@ -32,7 +33,9 @@ export async function openRevocation(ctx: Parts, tx: Db, entry: Entry): Promise<
   if ((await startRevoking(tx, entry, time)) > 0) await queue(ctx, tx, entry, time);
 }
 
-/** Queues the revocation of an entry that no verification may rest on, such as one that the issuer made. */
+/**
+ * Queues the revocation of an entry even if it has no verification, for example because the issuer made it.
+ */
 export async function revokeEntry(ctx: Parts, tx: Db, entry: Entry): Promise<void> {
   const time = toTimestamp(ctx.clock.micros());
   await revocations.lockEntry(tx, entry);
@@ -47,8 +50,8 @@ async function queue(ctx: Parts, tx: Db, { chain, contract, wallet }: Entry, tim
 }
 
 /**
- * Throws `upstream_unavailable` while a revocation of the entry is open: it would void a permission that is signed now.
- * No revocation is queued until the transaction ends.
+ * Throws `upstream_unavailable` while a revocation of the entry is open, because it would void a permission
+ * that is signed now. Locks the entry, so that no revocation is queued until the transaction ends.
  */
 export async function lockNotRevoking(tx: Db, entry: Entry): Promise<void> {
   await revocations.lockEntry(tx, entry);
@@ -64,7 +67,9 @@ export async function assertNotRevoking(db: Db, entry: Entry): Promise<void> {
     );
 }
 
-/** Revokes the user's wallets on all allow-lists. Returns whether a revocation is still to be confirmed. */
+/**
+ * Revokes the user's wallets on all allow-lists. Returns whether the chain has yet to confirm a revocation.
+ */
 export async function revokeWalletsOf(ctx: Parts, tx: Db, userId: string): Promise<boolean> {
   for (const entry of await listEntriesOf(tx, userId)) await openRevocation(ctx, tx, entry);
   return hasRevoking(tx, userId);
@@ -78,7 +83,9 @@ export function recheckWallets(tx: Db, wallets: readonly string[]): Promise<void
 export const findNextRevocation = revocations.findWaiting;
 export const postponeRevocation = revocations.postpone;
 
-/** Assigns a revocation to the transaction that is stored with it. Throws if another transaction has it. */
+/**
+ * Assigns a revocation to the operator transaction that is being stored. Throws if it is already assigned.
+ */
 export async function assignRevocation(tx: Db, id: string, transactionId: string): Promise<void> {
   if (!(await revocations.assign(tx, id, transactionId)))
     throw new Error('the state of a revocation changed concurrently');
@@ -102,7 +109,10 @@ export function releaseRevocation(tx: Db, transactionId: string): Promise<void> 
   return revocations.release(tx, transactionId, REVERTED_DELAY_SECONDS);
 }
 
-/** Waits for the transaction again after a reorganisation undid it. Its events stay: they are not appended twice. */
+/**
+ * Reopens a revocation after a reorganisation undid its transaction, which is then sent again. Its events are
+ * kept and are not appended a second time.
+ */
 export function reopenRevocation(tx: Db, transactionId: string): Promise<void> {
   return revocations.reopen(tx, transactionId);
 }

@@ -5,7 +5,7 @@ export type Sanctions = {
   addresses(): ReadonlySet<string>;
   /** Identifies the list; null if the service runs without one. */
   hash(): string | null;
-  /** Rereads the file; keeps the previous list if the new one is refused. */
+  /** Rereads the file. Keeps the previous list if the new file is refused. */
   reload(): Promise<void>;
   /** Calls `listener` after the list has changed. */
   onChange(listener: () => void): void;

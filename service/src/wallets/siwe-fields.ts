@@ -5,9 +5,9 @@ import type { NewChallenge } from './schema.ts';
 const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
 /** An RFC 3986 authority without user info: host name, IPv4 or bracketed IPv6 address, optional port. */
 const DOMAIN = new RegExp(`^(?:${LABEL}(?:\\.${LABEL})*|\\[[0-9A-Fa-f:.]{2,45}\\])(?::[0-9]{1,5})?$`);
-/** The characters of an RFC 3986 URI. */
+/** Only characters that RFC 3986 allows in a URI. */
 const URI = /^[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+$/;
-/** The characters of an ERC-4361 statement; a line feed would allow field injection. */
+/** Only characters that ERC-4361 allows in a statement. A line feed would allow field injection. */
 const STATEMENT = /^[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;= ]+$/;
 
 /** The origins and redirect URIs that a partner has registered. */

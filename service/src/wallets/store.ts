@@ -8,7 +8,7 @@ import type { Keyset } from '../http/paging.ts';
 export type ChallengeKey = Pick<WalletChallenges, 'client_id' | 'user_id' | 'chain' | 'address'>;
 export type ClaimedChallenge = { id: string; text: string };
 
-/** Stores a challenge in place of any earlier one for the same key. */
+/** Stores a challenge, which replaces an earlier one for the same client, user, chain and address. */
 export async function putChallenge(db: Db, challenge: Omit<WalletChallenges, 'consumed_at'>): Promise<void> {
   const { id, text, expires_at } = challenge;
   await db
@@ -22,7 +22,7 @@ export async function putChallenge(db: Db, challenge: Omit<WalletChallenges, 'co
     .execute();
 }
 
-/** Consumes an open challenge. Of concurrent callers exactly one succeeds. */
+/** Consumes an open challenge. Exactly one of several concurrent callers succeeds. */
 export async function claimChallenge(
   db: Db,
   key: ChallengeKey,
@@ -82,7 +82,10 @@ export async function lockBindings(
   return rows[0]?.ends_at ?? null;
 }
 
-/** Lists the user's bindings of an option and any other user's binding of this address, oldest first. */
+/**
+ * Lists the user's bindings of an option, and another user's binding of this address if there is one. Oldest
+ * first.
+ */
 export async function listBindings(
   tx: Db,
   optionId: string,
@@ -119,7 +122,7 @@ export async function insertBinding(tx: Db, binding: NewBinding): Promise<BoundA
   return rows[0];
 }
 
-/** Replaces the address of a binding. Returns undefined if another user has bound the new one. */
+/** Replaces the address of a binding. Returns undefined if another user has bound the new address. */
 export async function replaceAddress(
   tx: Db,
   id: string,
@@ -184,7 +187,7 @@ export async function deleteUserWallets(tx: Db, userId: string): Promise<void> {
 
 type AddressHolder = { subject_id: string; address: string; user_id: string; partner_id: string };
 
-/** Returns who has bound or proven these addresses. */
+/** Returns the users who have bound or proven these addresses. */
 export async function listByAddresses(tx: Db, addresses: readonly string[]): Promise<AddressHolder[]> {
   const { rows } = await sql<AddressHolder>`
     select distinct on (user_id, partner_id, address) subject_id, address, user_id, partner_id from (

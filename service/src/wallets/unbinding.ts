@@ -7,7 +7,10 @@ import { sendMail } from '../mail/outbox.ts';
 import { bindingEvent } from './binding-event.ts';
 import { deleteBindingsOf } from './proof-store.ts';
 
-/** Ends the bindings of a wallet that these users lost to a later proof. Each user gets a mail, the partner the events. */
+/**
+ * Ends the bindings of a wallet that these users lost to a later proof. Each user gets a mail, and the
+ * partner gets the events.
+ */
 export async function endBindings(
   ctx: Context,
   tx: Db,

@@ -4,7 +4,10 @@ import type { AllowVerifications } from '../db/wallet-tables.ts';
 
 export type Verification = Omit<Selectable<AllowVerifications>, 'check_at'>;
 
-/** What an allow-list contract stores about a wallet. The verifications of several users and offers may rest on it. */
+/**
+ * An entry of an allow-list contract for a wallet. Verifications of several users and offers can justify the
+ * same entry.
+ */
 export type Entry = Pick<Verification, 'chain' | 'contract' | 'wallet'>;
 
 type VerificationKey = Entry & Pick<Verification, 'offer_id' | 'user_id'>;
@@ -18,7 +21,7 @@ const STANDING = sql`state in ('permitted', 'allowed')`;
 const isOf = ({ chain, contract, wallet }: Entry) =>
   sql`wallet = ${wallet} and chain = ${chain} and contract = ${contract}`;
 
-/** Starts a verification, or restarts the one of the same wallet and allow-list. */
+/** Starts a verification, or restarts the existing one for the same offer, user, wallet and allow-list. */
 export async function startVerification(tx: Db, verification: NewVerification, time: string): Promise<void> {
   const { partner_id, deadline } = verification;
   const changes = { state: 'permitted' as const, partner_id, deadline, updated_at: time };
@@ -31,7 +34,10 @@ export async function startVerification(tx: Db, verification: NewVerification, t
     .execute();
 }
 
-/** Records that the wallet is allowed already. Returns the verification, or undefined if that was known. */
+/**
+ * Records that the chain already allows the wallet. Returns the verification, or undefined if this was
+ * already recorded.
+ */
 export async function putAllowed(
   tx: Db,
   { partner_id, deadline, ...key }: NewVerification,
@@ -49,7 +55,7 @@ export async function putAllowed(
   return rows[0];
 }
 
-/** Ends an open verification and returns it, or undefined if it was already ended. */
+/** Ends an open verification and returns it, or undefined if it has already ended. */
 export async function finishVerification(
   tx: Db,
   key: VerificationKey,
@@ -72,7 +78,7 @@ export async function listPermitted(db: Db, limit: number): Promise<Verification
   return rows;
 }
 
-/** Takes verifications whose eligibility is due to be decided. No other node takes them before `leaseUntil`. */
+/** Leases verifications whose check is due. No other node takes them before `leaseUntil`. */
 export async function takeDue(
   db: Db,
   { now, leaseUntil, limit }: { now: string; leaseUntil: string; limit: number },
@@ -85,7 +91,10 @@ export async function takeDue(
   return rows;
 }
 
-/** Sets the time of the next check, unless a change of the user's facts has made it due in the meantime. */
+/**
+ * Sets the time of the next check, unless a change of the user's facts has made the check due in the
+ * meantime.
+ */
 export async function setNextCheck(
   db: Db,
   id: string,
@@ -111,13 +120,13 @@ export async function listOthers(db: Db, row: Verification): Promise<Verificatio
   return rows;
 }
 
-/** Ends a verification whose entry now rests on another one. */
+/** Ends a verification whose allow-list entry another verification now justifies. */
 export async function dropVerification(db: Db, id: string, time: string): Promise<void> {
   await sql`update allow_verifications set state = 'expired', updated_at = ${time}
     where id = ${id} and ${STANDING}`.execute(db);
 }
 
-/** Lists the entries that rest on the user's verifications. */
+/** Lists the allow-list entries that the user's verifications justify. */
 export async function listEntriesOf(tx: Db, userId: string): Promise<Entry[]> {
   const { rows } = await sql<Entry>`
     select distinct chain, contract, wallet from allow_verifications where user_id = ${userId} and ${STANDING}`.execute(
@@ -132,7 +141,7 @@ export async function hasRevoking(tx: Db, userId: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Moves every verification that the entry rests on to `revoking`. Returns how many there were. */
+/** Moves every verification that justifies the entry to `revoking`. Returns how many there were. */
 export async function startRevoking(tx: Db, entry: Entry, time: string): Promise<number> {
   const { numAffectedRows } = await sql`
     update allow_verifications set state = 'revoking', updated_at = ${time} where ${isOf(entry)} and ${STANDING}`.execute(

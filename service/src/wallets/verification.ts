@@ -9,7 +9,10 @@ import {
   type Verification,
 } from './verification-store.ts';
 
-/** Ends an open allow-list verification, once. Appends an event if the wallet is now allowed. */
+/**
+ * Ends an open allow-list verification. Does nothing if it has already ended. Appends an event if the wallet
+ * is now allowed.
+ */
 export async function endVerification(
   ctx: Context,
   tx: Db,

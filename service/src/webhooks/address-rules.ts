@@ -2,9 +2,9 @@ import ipaddr from 'ipaddr.js';
 
 type Address = ReturnType<typeof ipaddr.process>;
 
-/** Metadata services of cloud providers on addresses that look public. */
+/** Addresses of cloud metadata services that look public. */
 const DENIED_ADDRESSES = new Set(['168.63.129.16']);
-/** Global unicast; everything else in IPv6 is local, a tunnel or reserved. */
+/** Global unicast. All other IPv6 addresses are local, tunnels or reserved. */
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3');
 const LOWEST_UNPRIVILEGED_PORT = 1024;
 /** Ports of databases, caches and control planes. */
@@ -15,9 +15,9 @@ const DENIED_PORTS = new Set([
 
 /** Decides which addresses webhooks may be sent to. */
 export type AddressRules = {
-  /** Whether the address lies in a network that the operator has allowed. */
+  /** Returns whether the address is in a network that the operator has allowed. */
   isAllowedNetwork(address: string): boolean;
-  /** Whether the address is public or allowed by the operator. */
+  /** Returns whether the address is public or in an allowed network. */
   isPermitted(address: string): boolean;
 };
 
@@ -36,7 +36,10 @@ export function createAddressRules(allowCidrs: readonly string[]): AddressRules 
   };
 }
 
-/** Whether webhooks may use the port: 443, or one that no privileged or well-known internal service uses. */
+/**
+ * Returns whether webhooks may use the port: 443, or an unprivileged port that no common internal service
+ * uses.
+ */
 export function isPermittedPort(port: number): boolean {
   return port === 443 || (port >= LOWEST_UNPRIVILEGED_PORT && !DENIED_PORTS.has(port));
 }
@@ -45,12 +48,12 @@ export function isLoopbackAddress(text: string): boolean {
   return parse(text)?.range() === 'loopback';
 }
 
-/** Whether the host of a URL is an address; names must be resolved. */
+/** Returns whether the host of a URL is an IP address, which needs no resolving. */
 export function isAddress(host: string): boolean {
   return parse(host) !== null;
 }
 
-/** Parses an address; an IPv4 address inside IPv6 becomes IPv4. */
+/** Parses an address. An IPv4-mapped IPv6 address becomes IPv4. */
 function parse(text: string): Address | null {
   return ipaddr.isValid(text) ? ipaddr.process(text) : null;
 }

@@ -26,8 +26,9 @@ import type { Success } from './success-batches.ts';
 const BATCH_SIZE = 500;
 
 /**
- * Creates deliveries for the next events beyond the endpoint's cursor, and moves the cursor in the same transaction. Returns
- * whether there may be more: one endpoint's backlog must not delay the deliveries of the others.
+ * Creates deliveries for the next events after the endpoint's cursor, and moves the cursor in the same
+ * transaction. Returns whether there may be more events. It reads only one batch, so that the backlog of one
+ * endpoint does not delay the others.
  */
 export async function createDeliveries(ctx: Context, endpointId: string): Promise<boolean> {
   return ctx.db.transaction().execute(async (tx) => {
@@ -82,8 +83,8 @@ async function recordAttempt(
   };
   if (isSuccess && delivery.kind === 'scheduled') return recordSuccess({ delivery, attempt });
   await ctx.db.transaction().execute(async (tx) => {
-    // A resend does not count towards the endpoint's health, so that partners can experiment. Otherwise the endpoint is
-    // locked before the delivery, as everywhere else.
+    // A resend does not count towards the endpoint's health, so that partners can experiment. In the other
+    // case, the endpoint is locked before the delivery: everywhere the same order, to avoid deadlocks.
     if (delivery.kind === 'resend') {
       await finishResend(tx, delivery);
       if (isSuccess) await markDelivered(tx, [delivery.delivery_id]);
@@ -102,7 +103,8 @@ async function recordFailure(
   const health = await countFailure(tx, delivery.endpoint_id);
   const random = ctx.random(4).readUInt32BE() / 2 ** 32;
   const isGone = status === 410;
-  // A delivery that found the endpoint gone stays pending, so that enabling the endpoint sends it again.
+  // After a 410 (gone) the endpoint is disabled, but the delivery stays pending, so that it is sent when the
+  // endpoint is enabled again.
   const delayMs = isGone ? 0 : retryDelayMs(delivery.step, random, retryAfterSeconds);
   const isExhausted = await planRetry(tx, delivery, delayMs);
   if (health !== undefined) await noteFailure(ctx, tx, delivery, health, { isGone, isExhausted });

@@ -17,7 +17,7 @@ const ATTEMPT = sql`a.id, a.kind, a.at, a.duration_ms, a.status, a.error, a.addr
 const DELIVERY = sql`d.id, d.endpoint_id, d.event_id, d.state, d.attempts, d.next_attempt_at, d.inserted_at,
   case when ${EVENT_VISIBLE} then e.type else 'redacted' end as type, a.id as attempt_id, a.kind, a.at, a.duration_ms,
   a.status, a.error, a.address, a.response`;
-/** The partner's deliveries whose events still exist. */
+/** Deliveries whose event and endpoint still exist. */
 const DELIVERIES = sql`webhook_deliveries d join events e on e.id = d.event_id
   join webhook_endpoints w on w.id = d.endpoint_id and w.deleted_at is null`;
 const LAST_ATTEMPT = sql`left join lateral (select ${ATTEMPT} from webhook_attempts a where a.delivery_id = d.id
@@ -33,7 +33,7 @@ function toDelivery(row: JoinedRow): DeliveryRow {
 
 export type DeliveryFilter = { field: 'state' | 'event_id'; isExcluding: boolean; values: readonly string[] };
 
-/** Lists the deliveries of the partner's endpoint; none if the partner has no such endpoint. */
+/** Lists the deliveries of an endpoint. The list is empty if the endpoint is not the partner's. */
 export async function listDeliveries(
   db: Db,
   { partnerId, endpointId }: { partnerId: string; endpointId: string },
@@ -41,7 +41,7 @@ export async function listDeliveries(
   keyset: Keyset,
 ): Promise<DeliveryRow[]> {
   const conditions = filters.map(({ field, isExcluding, values }) => {
-    // Compared as ids, which are indexed; other texts match no event.
+    // Compares as UUIDs, which are indexed. Drops other texts, which match no event.
     const matches =
       field === 'event_id'
         ? sql`d.event_id = any(${values.filter(isId)}::uuid[])`
@@ -64,7 +64,7 @@ export async function findDelivery(db: Db, partnerId: string, id: string): Promi
   return rows.map(toDelivery)[0];
 }
 
-/** Lists the attempts of the partner's delivery; none if the partner has no such delivery. */
+/** Lists the attempts of a delivery. The list is empty if the delivery is not the partner's. */
 export async function listAttempts(
   db: Db,
   { partnerId, deliveryId }: { partnerId: string; deliveryId: string },
@@ -77,7 +77,7 @@ export async function listAttempts(
   return rows;
 }
 
-/** Requests a resend. A resend that is requested while another is being sent runs after it. */
+/** Requests a resend. If another resend is being sent, this one is sent in addition. */
 export async function requestResend(tx: Db, id: string): Promise<void> {
   await sql`update webhook_deliveries set resend_requested = true, resend_lease_until = null
     where id = ${id}`.execute(tx);
@@ -105,7 +105,8 @@ export async function deleteOldDeliveries(db: Db, before: string): Promise<void>
     'webhook_deliveries',
     sql`state <> 'pending' and inserted_at < ${before}::timestamptz`,
   );
-  // A delivery that can no longer be made would hold back later ones of its subject.
+  // Without its event a delivery can no longer be made, and would block later deliveries about the same
+  // subject.
   await deleteInBatches(
     db,
     'webhook_deliveries',

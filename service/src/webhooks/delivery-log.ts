@@ -56,7 +56,10 @@ export async function listAttempts(
   return { ...page, data: page.data.map(({ attempt }) => toAttempt(attempt)) };
 }
 
-/** Requests one extra attempt outside the retry schedule. The worker makes it, with the secret and grants of that time. */
+/**
+ * Requests one extra attempt outside the retry schedule. The worker makes the attempt, with the secret and
+ * the user's grants at that time.
+ */
 export async function resendDelivery(
   ctx: EndpointContext,
   { partnerId }: Pick<Caller, 'partnerId'>,
@@ -70,7 +73,7 @@ export async function resendDelivery(
   });
 }
 
-/** Deletes deliveries that ended more than 30 days ago, and those of deleted endpoints. */
+/** Deletes finished deliveries that were created more than 30 days ago, and those of deleted endpoints. */
 export async function deleteOldDeliveries({ db, clock }: Pick<Context, 'db' | 'clock'>): Promise<void> {
   await store.deleteOldDeliveries(db, toTimestamp((Math.floor(clock.now()) - RETENTION_MS) * 1000));
 }

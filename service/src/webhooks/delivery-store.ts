@@ -7,12 +7,15 @@ import type { EventRow } from '../events/store.ts';
 const LEASE = sql.raw("interval '60 seconds'");
 const RETRY_PERIOD = sql.raw("interval '24 hours'");
 
-/** Deliveries about one resource of one user are sent one at a time. A test event does not wait for an earlier one. */
+/**
+ * Identifies the resource and user of an event: deliveries with the same subject are sent one at a time. Test
+ * events have no subject, so they do not wait for each other.
+ */
 export const SUBJECT = sql`case when e.data ->> 'id' is not null and e.type <> 'webhook.test' then concat(e.user_id, ' ', e.data ->> 'id') end`;
 
 /**
- * Whether the endpoint `w` receives the event `e`. The type of a redacted event does not affect where it is sent, since
- * that would reveal it.
+ * Whether the endpoint `w` receives the event `e`. The type of a redacted event does not affect which
+ * endpoints receive it, since that would reveal the type.
  */
 export const WANTED = sql`(
   '*' = any(w.types)
@@ -21,7 +24,7 @@ export const WANTED = sql`(
   or (e.type = 'webhook.test' and e.data ->> 'id' = w.id::text)
 )`;
 
-/** Returns the endpoints that events are waiting for. */
+/** Returns the endpoints for which there are new events. */
 export async function listEndpointsBehind(db: Db): Promise<{ id: string }[]> {
   const { rows } = await sql<{ id: string }>`
     select w.id from webhook_endpoints w join partner_sequences s on s.partner_id = w.partner_id
@@ -38,8 +41,8 @@ export type NewEvents = {
 };
 
 /**
- * Locks the endpoint and reads the events beyond its cursor. Reads none if the endpoint is disabled or another node is
- * reading for it.
+ * Locks the endpoint and reads the events after its cursor. Reads nothing if the endpoint is disabled or
+ * another node has locked it.
  */
 export async function readNewEvents(tx: Db, endpointId: string, limit: number): Promise<NewEvents> {
   const { rows: locked } = await sql`select from webhook_endpoints
@@ -74,13 +77,13 @@ export async function moveCursor(tx: Db, endpointId: string, cursor: bigint): Pr
 
 const IS_DUE = sql`d.next_attempt_at <= now() and (d.lease_until is null or d.lease_until <= now())`;
 
-/** A pending delivery is either started or waiting; each state has its own index. */
+/** A pending delivery is either started or waiting. There is an index for each of the two. */
 const IS_STARTED = sql`d.state = 'pending' and (d.step > 0 or d.lease_until is not null)`;
 const IS_WAITING = sql`d.state = 'pending' and d.step <= 0 and d.lease_until is null`;
 
 const IS_RESEND_DUE = sql`d.resend_requested and (d.resend_lease_until is null or d.resend_lease_until <= now())`;
 
-/** Returns the endpoints with due deliveries, except `busy` ones. */
+/** Returns the endpoints with due deliveries, except those in `busy`. */
 export async function listEndpointsWithWork(
   db: Db,
   busy: readonly string[],
@@ -99,7 +102,7 @@ export type ClaimedDelivery = EventRow & {
   delivery_id: string;
   endpoint_id: string;
   kind: 'scheduled' | 'resend';
-  /** Counts this attempt; a later claim of the same delivery has another number. */
+  /** The number of attempts including this one. A later claim of the same delivery has a higher number. */
   attempts: number;
   step: number;
   /** Identifies the claim of a resend. */
@@ -114,17 +117,18 @@ const CLAIMED = sql`d.id as delivery_id, d.endpoint_id, d.attempts, d.step, d.re
   e.id, e.position, e.sequence, e.partner_id, e.user_id, e.type, e.data, e.changes, e.related, e.request_id,
   e.inserted_at, ${EVENT_VISIBLE} as visible`;
 
-/** How many deliveries a claim looks at, so that its cost does not grow with the queue. */
+/** The maximum number of deliveries that a claim reads, so that its cost does not grow with the queue. */
 const MAX_LOOKAHEAD = 1_000;
 
-/** What a waiting delivery is ordered by: its subject, or itself if it has none. */
+/** The queue of a waiting delivery: its subject or, if it has none, a queue of its own. */
 const QUEUE = sql`coalesce(d.subject, d.id::text)`;
 
 /**
- * Claims due deliveries of an endpoint for one attempt each, oldest first: those that were started before, and the
- * first of each subject without a started one. A delivery thus waits while another about its subject is in progress,
- * and a subject with a long queue does not hold back the others: if the oldest deliveries all wait, the claim goes from
- * subject to subject instead. If the process dies, the lease ends and the delivery is due again.
+ * Claims due deliveries of an endpoint for one attempt each, oldest first: deliveries that were started
+ * before, and the first delivery of each subject that has no started one. A delivery thus waits while another
+ * delivery about the same subject is in progress. If all of the oldest deliveries wait, the claim looks for
+ * the first delivery of each subject instead, so that a subject with a long queue does not delay the others.
+ * If the process dies, the lease ends and the delivery is due again.
  */
 export async function claimDeliveries(db: Db, endpointId: string, limit: number): Promise<ClaimedDelivery[]> {
   const waiting = sql`d.endpoint_id = ${endpointId} and ${IS_WAITING}`;
@@ -167,7 +171,7 @@ export async function claimDeliveries(db: Db, endpointId: string, limit: number)
   return rows.sort((a, b) => (a.sequence < b.sequence ? -1 : 1));
 }
 
-/** Takes requested resends. The schedule of a pending delivery continues independently. */
+/** Claims requested resends. If the delivery is still pending, its retry schedule continues independently. */
 export async function claimResends(db: Db, endpointId: string, limit: number): Promise<ClaimedDelivery[]> {
   const { rows } = await sql<ClaimedDelivery>`
     with due as materialized (
@@ -185,7 +189,7 @@ export async function insertAttempts(
   tx: Db,
   attempts: readonly Insertable<WebhookAttempts>[],
 ): Promise<void> {
-  // One parameter, so that batches of all sizes are one statement.
+  // Passes all ids in one parameter, so that batches of any size use the same prepared statement.
   await sql`insert into webhook_attempts (id, delivery_id, kind, at, duration_ms, status, error, address, response)
     select id, delivery_id, kind, at, duration_ms, status, error, address, response
     from json_populate_recordset(null::webhook_attempts, ${JSON.stringify(attempts)}::json)`.execute(tx);
@@ -218,13 +222,13 @@ export async function planRetry(
   return rows[0]?.state === 'failed';
 }
 
-/** Ends a resend, unless another was requested meanwhile. */
+/** Ends a resend, unless another resend was requested in the meantime. */
 export async function finishResend(tx: Db, delivery: ClaimedDelivery): Promise<void> {
   await sql`update webhook_deliveries set resend_requested = false, resend_lease_until = null
     where id = ${delivery.delivery_id} and resend_lease_until = ${delivery.resend_lease_until}`.execute(tx);
 }
 
-/** Gives a claimed delivery back, as if the attempt had not begun. */
+/** Releases a claimed delivery, as if the attempt had not started. */
 export async function releaseDelivery(
   db: Db,
   { delivery_id, kind, step, resend_lease_until }: ClaimedDelivery,

@@ -219,7 +219,7 @@ test('an endpoint whose deliveries cannot be claimed does not keep the others fr
 test('a backlog becomes deliveries in batches, so that other endpoints need not wait for its end', async () => {
   const { id } = await create();
   const { db } = node.ctx;
-  // The worker passes over disabled partners, so that the test alone creates deliveries.
+  // Disables the partner, which the worker then ignores, so that only the test creates deliveries.
   await sql`update partners set disabled_at = now() where id = ${PARTNER}`.execute(db);
   await append(...Array<string>(501).fill('a'));
   await placeEvents(db);
@@ -270,7 +270,7 @@ test('a delivery whose sender died is sent again after its lease', async () => {
   await call('POST', `${ENDPOINTS}/${id}/enable`, {});
   await until(() => ids()).toEqual([event]);
   await until(async () => (await call('GET', `${ENDPOINTS}/${id}`)).json.behind).toBe(0);
-  // What remains if the process dies between the request and its record.
+  // The state of the row if the process dies after the request, before it records the attempt.
   await sql`update webhook_deliveries set state = 'pending', lease_until = now() + interval '1 second',
     next_attempt_at = now() where event_id = ${event}`.execute(node.ctx.db);
   await sleep(600);

@@ -18,7 +18,7 @@ export async function insertEndpoint(
   row: Omit<Insertable<WebhookEndpoints>, 'cursor'>,
   max: number,
 ): Promise<boolean> {
-  // The lock makes concurrent inserts count each other.
+  // Without this lock, concurrent inserts would not count each other.
   await sql`select from partners where id = ${row.partner_id} for no key update`.execute(tx);
   const { numAffectedRows } = await sql`
     insert into webhook_endpoints (id, partner_id, url, types, description, cursor, sealed_secret, inserted_at)
@@ -109,7 +109,7 @@ export async function enableEndpoint(tx: Db, id: string): Promise<void> {
     where endpoint_id = ${id} and state = 'pending'`.execute(tx);
 }
 
-/** Gives up everything that has not been delivered, and moves the cursor to the newest event. */
+/** Skips all events that have not been delivered, and moves the cursor to the newest event. */
 export async function skipToNow(tx: Db, id: string): Promise<void> {
   await sql`update webhook_deliveries set state = 'skipped', next_attempt_at = null, lease_until = null
     where endpoint_id = ${id} and state = 'pending'`.execute(tx);

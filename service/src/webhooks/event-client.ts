@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '../operations/command.ts';
 
-/** An event as the API shows it; only the members that are needed here. */
+/** The members of an API event that are needed here. */
 export type ReceivedEvent = { id: string; type: string; timestamp: string; sequence: number };
 
 export type EventClient = {
   /** Lists the events since `time`, newest first. */
   listSince(time: number): Promise<ReceivedEvent[]>;
   /**
-   * Yields the text of each event after `after`, or of new events only if it is null. Reconnects until the signal is
-   * aborted.
+   * Yields the JSON text of each event that follows `after`, or only of new events if `after` is null.
+   * Reconnects until the signal is aborted.
    */
   stream(after: string | null, signal: AbortSignal): AsyncGenerator<string, void>;
 };
@@ -50,7 +50,7 @@ export function createEventClient({ baseUrl, clientId, clientSecret }: ClientCre
       if (reply.ok) return reply;
       token = null;
       const problem = `${reply.status} ${await reply.text()}`;
-      // The event to resume from is gone or unknown; reconnecting does not help.
+      // The event to resume from was deleted or is unknown, so reconnecting does not help.
       if (reply.status === 410 || reply.status === 422) throw new UsageError(`cannot resume: ${problem}`);
       if (reply.status !== 401 || isRetry) throw new Error(problem);
     }
@@ -92,7 +92,7 @@ export function createEventClient({ baseUrl, clientId, clientSecret }: ClientCre
   };
 }
 
-/** Reads the frames that carry an event. */
+/** Yields the frames of the stream that contain an event. */
 async function* readFrames(reply: Response, silence: AbortController) {
   let timer = setTimeout(() => silence.abort(), SILENCE_TIMEOUT_MS);
   const decoder = new TextDecoder();

@@ -1,8 +1,8 @@
 import { invalidField } from '../errors.ts';
 
 /**
- * The event types by group. Names are checked against them, so that a misspelt one cannot create an endpoint that
- * receives nothing.
+ * The event types by group. Endpoints accept only these names, so that a misspelt name does not create an
+ * endpoint that receives nothing.
  */
 const EVENT_TYPES: Record<string, readonly string[]> = {
   participation: [
@@ -18,7 +18,7 @@ const EVENT_TYPES: Record<string, readonly string[]> = {
   webhook: ['test'],
 };
 
-/** Throws `validation_failed` unless each is an event type, a group such as `wallet.*`, or `*`. */
+/** Throws `validation_failed` unless each entry is an event type, a group such as `wallet.*`, or `*`. */
 export function assertKnownTypes(types: readonly string[]): void {
   const unknown = types.find((type) => !isKnown(type));
   if (unknown !== undefined) throw invalidField('types', `${unknown} is not an event type`);

@@ -6,8 +6,8 @@ const MAX_FAILING = sql.raw("interval '5 days'");
 const MIN_FAILURES = 20;
 
 /**
- * Records a success, unless the endpoint was disabled meanwhile. Returns whether the partner had been notified of a
- * problem. Writes at most once a second while the endpoint is healthy.
+ * Records a success, unless the endpoint was disabled in the meantime. Returns whether the partner had been
+ * notified of a problem before. While the endpoint is healthy, it is updated at most once a second.
  */
 export async function recordSuccess(tx: Db, id: string): Promise<boolean> {
   const { rows } = await sql<{ problem_reported: boolean }>`
@@ -27,11 +27,14 @@ export type EndpointHealth = {
   state: WebhookEndpoints['state']['__select__'];
   url: string;
   contact_email: string | null;
-  /** No attempt has succeeded for too long. */
+  /** Whether no attempt has succeeded for too long. */
   is_hopeless: boolean;
 };
 
-/** Counts a failure and locks the endpoint, so that parallel failures see each other's transition. */
+/**
+ * Counts a failure and locks the endpoint, so that of several concurrent failures only one causes a
+ * transition.
+ */
 export async function countFailure(tx: Db, id: string): Promise<EndpointHealth | undefined> {
   const { rows } = await sql<EndpointHealth>`
     update webhook_endpoints w set failures = failures + 1, failing_since = coalesce(failing_since, now())

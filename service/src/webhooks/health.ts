@@ -14,8 +14,9 @@ export async function noteSuccess(ctx: Context, tx: Db, delivery: ClaimedDeliver
 type Failure = { isGone: boolean; isExhausted: boolean };
 
 /**
- * Reports the health transition, if any, that a failure causes for the endpoint, which `countFailure` has locked. Each
- * transition writes one mail, however many attempts fail at the same time.
+ * Reports the change of the endpoint's health that a failure causes, if any. The caller has locked the
+ * endpoint with `countFailure`, so each change sends one mail, no matter how many attempts fail at the same
+ * time.
  */
 export async function noteFailure(
   ctx: Context,

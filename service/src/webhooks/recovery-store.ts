@@ -6,15 +6,16 @@ export type MissedEvent = {
   event_id: string;
   subject: string | null;
   sequence: bigint;
-  /** Null if the endpoint skipped the event without a delivery. */
+  /** Null if there was never a delivery, because the endpoint skipped the event. */
   delivery_id: string | null;
 };
 
 type Range = { since: string; until: string; firstId: string; lastId: string };
 
 /**
- * Returns the wanted events of the range up to the endpoint's cursor whose delivery failed, was skipped or never existed.
- * The ids bound the range because they begin with the time and are indexed.
+ * Returns events of the range, up to the endpoint's cursor, that the endpoint wants and whose delivery
+ * failed, was skipped or never existed. Ids limit the range, because they begin with the time and are
+ * indexed.
  */
 export async function listMissedEvents(
   tx: Db,
@@ -33,7 +34,7 @@ export async function listMissedEvents(
   return rows;
 }
 
-/** Starts the retry schedule of these deliveries again. */
+/** Restarts the retry schedule of these deliveries. */
 export async function restartDeliveries(tx: Db, ids: readonly string[]): Promise<void> {
   await sql`update webhook_deliveries set state = 'pending', step = 0, retry_until = null, next_attempt_at = now()
     where id = any(${ids}::uuid[]) and state in ('failed', 'skipped')`.execute(tx);

@@ -12,7 +12,10 @@ const INSERT_BATCH_SIZE = 1_000;
 const LATEST_TIME = Date.parse('9999-12-31T23:59:59Z');
 const ID_TOLERANCE_MS = 10_000;
 
-/** Resends the events of a time range that the endpoint missed. Delivered and waiting events are left alone. */
+/**
+ * Resends the events of a time range that the endpoint missed. Leaves out events that were delivered or are
+ * waiting for delivery.
+ */
 export async function recoverDeliveries(
   ctx: EndpointContext,
   { partnerId }: Pick<Caller, 'partnerId'>,
@@ -50,9 +53,9 @@ function readBounds({ clock }: EndpointContext, range: RecoveryRange) {
       : invalidField('until', 'must not be before since');
   return {
     since: toTimestamp(since * 1000),
-    // A time in milliseconds includes the microseconds within it.
+    // The end is a time in milliseconds, and includes all microseconds of that millisecond.
     until: toTimestamp(Math.floor(until) * 1000 + 999),
-    // The time in an id can differ a little from the event's timestamp.
+    // Widens the range of ids, because the time in an id can differ slightly from the event's timestamp.
     firstId: idAt(since - ID_TOLERANCE_MS, '0'),
     lastId: idAt(until + ID_TOLERANCE_MS, 'f'),
   };

@@ -1,15 +1,15 @@
 import { Resolver } from 'node:dns/promises';
 import { isAddress } from './address-rules.ts';
 
-/** Returns all addresses of a host name; empty if it has none. */
+/** Returns all addresses of a host name; an empty list if it has none. */
 export type Resolve = (host: string) => Promise<string[]>;
 
 const TIMEOUT_MS = 1_500;
 const TRIES = 2;
 
 /**
- * Resolves with c-ares, because `getaddrinfo` blocks a thread of the small pool that all of Node shares, so a few
- * endpoints with slow name servers could stop the whole process.
+ * Resolves with c-ares. `getaddrinfo` would block a thread of Node's small shared pool, so a few endpoints
+ * with slow name servers could stall the whole process.
  */
 export function systemResolver(): Resolve {
   const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES });

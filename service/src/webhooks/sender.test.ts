@@ -26,7 +26,7 @@ uNUw8jUwCgYIKoZIzj0EAwIDSQAwRgIhAKF+o1vd9QPrKrggUdYDsUOUScI61iac
 const OWN = 'https://api.causeway.test';
 const LOOPBACK = ['127.0.0.0/8'];
 const opened: { sender: WebhookSender[]; servers: Server[] } = { sender: [], servers: [] };
-/** What names resolve to; tests change it. */
+/** The addresses that names resolve to. Tests change them. */
 let addresses: string[] = ['127.0.0.1'];
 afterEach(() => {
   addresses = ['127.0.0.1'];

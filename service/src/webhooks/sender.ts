@@ -10,7 +10,7 @@ import { createUrlRules, DestinationRefused, type UrlRules } from './url-rules.t
 const TIMEOUT_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 10_000;
-/** How many addresses of a host are tried. */
+/** How many addresses of a host are tried at most. */
 const MAX_ADDRESSES = 4;
 /** The diagnostics channel on which undici reports which socket carries a request. */
 const SENT_CHANNEL = 'undici:client:sendHeaders';
@@ -61,7 +61,7 @@ export function openWebhookSender({
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
     connect: guardedConnector(rules, timeoutMs, stopping.signal),
   });
-  /** The address that each body was sent to. A body identifies its attempt. */
+  /** The address that each attempt was sent to, keyed by its body object. */
   const addresses = new WeakMap<object, string>();
   const onSent = (message: unknown): void => {
     const { request: sent, socket } = message as { request: { body: unknown }; socket: Socket };
@@ -101,8 +101,9 @@ export function openWebhookSender({
 }
 
 /**
- * Connects only to addresses that were checked in the same step. A check in the `lookup` option would miss addresses in
- * the URL, which are never looked up. Tries no further address once the attempt has ended.
+ * Resolves and checks the addresses of the host, then connects only to those. A check in the `lookup` option
+ * would miss a URL that contains an IP address, which is never looked up. Stops trying addresses once the
+ * attempt has ended.
  */
 function guardedConnector(
   rules: UrlRules,
@@ -137,7 +138,10 @@ function guardedConnector(
   };
 }
 
-/** Reads at most 64 KiB, so that the connection can be reused after a usual response, and returns the first KiB as text. */
+/**
+ * Reads at most 64 KiB, so that the connection can be reused after a response of normal size, and returns the
+ * first KiB as text.
+ */
 async function readStart(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<string | null> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -147,7 +151,7 @@ async function readStart(body: AsyncIterable<Buffer> & { destroy(): unknown }): 
     if (size > MAX_READ_BYTES) break;
   }
   const text = Buffer.concat(chunks).subarray(0, MAX_KEPT_BYTES).toString();
-  // PostgreSQL cannot store NUL, and control characters could hide text from a reader.
+  // PostgreSQL cannot store NUL, and control characters could hide text from people who read the response.
   return text === ''
     ? null
     : text.replace(/[\p{Cc}\p{Cf}]/gu, (character) => (/[\n\t]/.test(character) ? character : ''));

@@ -9,9 +9,9 @@ export type Success = { delivery: ClaimedDelivery; attempt: Insertable<WebhookAt
 const MAX_BATCH_SIZE = 256;
 
 /**
- * Returns a function that records a successful attempt. Attempts that end while the previous batch is being written
- * share one transaction, because the transaction is most of the cost of a delivery. If a batch fails, each attempt is
- * recorded individually.
+ * Returns a function that records a successful attempt. Attempts that end while the previous batch is being
+ * written share one transaction, because the transaction makes up most of the cost of a delivery. If a batch
+ * fails, each attempt is recorded individually.
  */
 export function createSuccessBatches(ctx: Context): (success: Success) => Promise<void> {
   type Waiting = { success: Success; resolve(): void; reject(error: unknown): void };
@@ -43,7 +43,7 @@ export function createSuccessBatches(ctx: Context): (success: Success) => Promis
     });
 }
 
-/** The endpoints are locked before the deliveries, as everywhere else. */
+/** Endpoints are locked before deliveries, everywhere in the same order, to avoid deadlocks. */
 async function recordSuccesses(ctx: Context, successes: readonly Success[]): Promise<void> {
   const endpoints = new Map(successes.map(({ delivery }) => [delivery.endpoint_id, delivery]));
   await ctx.db.transaction().execute(async (tx) => {

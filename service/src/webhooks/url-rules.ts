@@ -4,7 +4,7 @@ import type { Resolve } from './resolve.ts';
 
 export type RefusalReason = 'not_https' | 'address' | 'port' | 'own_address' | 'unresolvable';
 
-/** Thrown if a destination breaks the rules. Does not contain the resolved address. */
+/** Thrown if a destination breaks the rules. The message does not contain the resolved address. */
 export class DestinationRefused extends Error {
   readonly reason: RefusalReason;
 
@@ -25,8 +25,8 @@ export type UrlRules = {
 };
 
 /**
- * The rules that apply when a URL is saved and each time a connection is opened, because a hostname can later resolve
- * elsewhere.
+ * Creates the rules for destinations. They apply when a URL is saved and again each time a connection is
+ * opened, because a host name can resolve to another address later.
  */
 export function createUrlRules(addresses: AddressRules, baseUrl: string, resolve: Resolve): UrlRules {
   const own = new URL(baseUrl);

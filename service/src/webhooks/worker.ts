@@ -13,18 +13,23 @@ import { createSuccessBatches } from './success-batches.ts';
 
 const POLL_INTERVAL_MS = 500;
 const MAX_PER_ENDPOINT = 8;
-/** One partner cannot use all slots with endpoints that hang. */
+/**
+ * Limits how many slots a partner can use, so that hanging endpoints of one partner do not use up all of
+ * them.
+ */
 const MAX_PER_PARTNER = 32;
 const MAX_PER_NODE = 256;
-/** How long a stopping node waits for attempts; it aborts the rest, which are retried later. */
+/**
+ * How long a stopping node waits for attempts in progress. It then aborts those that remain, which are
+ * retried later.
+ */
 const STOP_GRACE_MS = 2_000;
 
 export type WebhookWorker = { wake(): void; stop(): Promise<void> };
 
 /**
- * Delivers events to the webhook endpoints. Each endpoint and each partner has its own slots, so one that hangs does not
- * delay the others.
- * Any number of nodes may run it.
+ * Delivers events to the webhook endpoints. The number of slots per endpoint and per partner is limited, so
+ * that a hanging endpoint does not delay the others. Any number of nodes may run it.
  */
 export async function startWebhookWorker(ctx: Context): Promise<WebhookWorker> {
   const running = new Set<Promise<void>>();
@@ -56,7 +61,7 @@ export async function startWebhookWorker(ctx: Context): Promise<WebhookWorker> {
       MAX_PER_PARTNER - (perPartner.get(partner) ?? 0),
       MAX_PER_NODE - running.size,
     );
-  /** Runs the work of each endpoint in turn. A failure of one does not stop the round for the others. */
+  /** Runs the work of each endpoint in turn. If one endpoint fails, the round continues with the others. */
   const forEach = async <E extends { id: string }>(
     endpoints: readonly E[],
     work: (endpoint: E) => Promise<void>,
@@ -73,7 +78,8 @@ export async function startWebhookWorker(ctx: Context): Promise<WebhookWorker> {
     });
     const full = [...perEndpoint].filter(([, used]) => used >= MAX_PER_ENDPOINT).map(([id]) => id);
     const found = await listEndpointsWithWork(ctx.db, full);
-    // Each round starts with another endpoint, so that all get slots when there are too few.
+    // Each round starts with another endpoint, so that every endpoint gets a slot at some time when slots are
+    // scarce.
     const first = found.length === 0 ? 0 : turn++ % found.length;
     await forEach([...found.slice(first), ...found.slice(0, first)], async ({ id, partner_id }) => {
       for (const claim of [claimResends, claimDeliveries]) {

@@ -10,9 +10,9 @@ const require = createRequire(import.meta.url);
 export const SCOPE = 'openid email offers:read offline_access';
 
 /**
- * Each client signs a user in, and then uses whatever else it supports: refresh, revocation, introspection, client
- * credentials. It returns the access token, which must work. `authorize` is the browser: it returns the URL of the
- * callback.
+ * Each client signs a user in, and then uses whatever else it supports: refresh, revocation, introspection,
+ * client credentials. It returns the access token, which must work. `authorize` plays the browser and returns
+ * the URL of the callback.
  */
 export const CLIENTS = {
   async 'openid-client 5'({ issuer, clientId, clientSecret, redirectUri, authorize }) {

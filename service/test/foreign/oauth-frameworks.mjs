@@ -8,7 +8,7 @@ import { SCOPE } from './oauth-clients.mjs';
 
 const require = createRequire(import.meta.url);
 
-/** Frameworks that handle the requests of a web app themselves, like `CLIENTS`. */
+/** Like `CLIENTS`, but for frameworks that handle the requests of a web app themselves. */
 export const FRAMEWORKS = {
   async 'Auth.js'({ issuer, clientId, clientSecret, authorize, origin }) {
     let token;
@@ -41,7 +41,7 @@ export const FRAMEWORKS = {
   },
 
   async 'next-auth 4'({ issuer, clientId, clientSecret, authorize, origin }) {
-    // The package hides its core, which frameworks other than Next.js use, behind its entry point.
+    // Frameworks other than Next.js use the core of the package, which its entry point does not export.
     const { AuthHandler } = require(require.resolve('next-auth').replace(/index\.js$/, 'core/index.js'));
     let token;
     const options = {
@@ -133,7 +133,9 @@ export const FRAMEWORKS = {
   },
 };
 
-/** Drives a library that is a web server: gets its CSRF token, starts the sign-in and returns to its callback. */
+/**
+ * Drives a library that acts as a web server: gets its CSRF token, starts the sign-in and calls its callback.
+ */
 async function signInThrough(handle, base, path, authorize) {
   const jar = new Map();
   const send = async (url, init = {}) => {

@@ -3,7 +3,10 @@ import { FRAMEWORKS } from './oauth-frameworks.mjs';
 
 const settings = JSON.parse(process.env.SETTINGS);
 
-/** The browser: follows redirects within the service, with cookies, up to the first one that leaves it. */
+/**
+ * Plays the browser: follows redirects within the service, with cookies, and returns the first redirect to
+ * another site.
+ */
 async function authorize(url) {
   const cookies = new Map();
   let next = url;

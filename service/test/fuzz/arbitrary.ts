@@ -59,7 +59,10 @@ const HOSTILE: readonly unknown[] = [
   ...[null, true, 0, -1, 1.5, 2 ** 53, [], {}, [[[]]], { a: { b: [] } }],
 ];
 
-/** Builds values for schemas: mostly valid ones, some at the edges, some hostile. `known` are values of the running service. */
+/**
+ * Builds values for schemas: mostly valid ones, some at the edges, some hostile. `known` are values that
+ * exist in the running service.
+ */
 export function createArbitrary(
   random: Random,
   resolve: (schema: Schema) => Schema,

@@ -9,8 +9,8 @@ import { Agent, request } from 'undici';
 import { startService } from '../support/service.ts';
 import { createArbitrary, createRandom, type Schema } from './arbitrary.ts';
 
-// Sends random requests of every operation in openapi.json to a sandbox, as every kind of caller. No reply may be a server
-// error, and every reply must match the schema that is declared for it.
+// Sends random requests of every operation in openapi.json to a sandbox, with the tokens of every kind of
+// caller. No reply may be a server error, and every reply must match the schema that is declared for it.
 const { values } = parseArgs({
   options: {
     requests: { type: 'string', default: '20000' },
@@ -21,7 +21,7 @@ const total = Number(values.requests);
 const seed = Number(values.seed);
 const CONCURRENCY = 16;
 const MAX_PROBLEMS = 20;
-/** Streams never end, and these answer with pages and redirects. */
+/** Left out because they are streams, which never end, or answer with pages and redirects. */
 const SKIPPED = new Set(['/v1/events/stream', '/oauth/authorize', '/oauth/logout']);
 
 type Operation = {
@@ -210,7 +210,10 @@ async function prepare(): Promise<{ tokens: string[]; known: string[] }> {
   return { tokens, known: [...new Set(ids)] };
 }
 
-/** Encodes a value of a path. An empty one or dots would name the path of another operation. */
+/**
+ * Encodes a value for use in a path. Replaces empty values and dots, with which the path would be that of
+ * another operation.
+ */
 function segment(value: string): string {
   return /^\.{0,2}$/.test(value) ? 'x' : encodeURIComponent(value);
 }

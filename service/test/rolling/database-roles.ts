@@ -2,7 +2,10 @@ import { openPool } from '../../src/db/pool.ts';
 
 const ROLES = ['causeway_blue', 'causeway_green'] as const;
 
-/** Creates the two roles of docs/operators.md, which act as the owner of the tables, so that either may migrate them. */
+/**
+ * Creates the two roles of docs/operators.md, Both act as the owner of the tables, so that either can run
+ * migrations.
+ */
 export async function createRoles(url: string): Promise<typeof ROLES> {
   for (const role of ROLES) {
     await query(url, `create role ${role} login in role current_user`);
@@ -11,7 +14,9 @@ export async function createRoles(url: string): Promise<typeof ROLES> {
   return ROLES;
 }
 
-/** Closes the role and ends its sessions, as an operator does when its password may be known. */
+/**
+ * Disables sign-in for the role and ends its sessions, as an operator does when the password may be known.
+ */
 export async function forbidSignIn(url: string, role: string): Promise<void> {
   await query(url, `alter role ${role} nologin`);
   await query(url, `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role}'`);

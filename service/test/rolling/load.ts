@@ -4,9 +4,9 @@ import { Agent, request } from 'undici';
 export type Credentials = { client_id: string; client_secret: string };
 export type Load = { requests: number; failures: string[] };
 
-/** What the callers know at the moment. A rotation changes it while the load runs. */
+/** The secrets that the callers currently use. A rotation changes them while the load runs. */
 export type Callers = {
-  /** All credentials that must work; the clients use them in turn. */
+  /** All credentials that must work. The clients alternate between them. */
   credentials: Credentials[];
   /** The secret with which the identity provider signs its webhooks. */
   webhookSecret: string;
@@ -16,8 +16,8 @@ const CLIENTS = 6;
 const MAX_SHOWN_LENGTH = 120;
 
 /**
- * Sends requests on keep-alive connections until `stop` resolves: requests for new tokens and webhooks, which no proxy may
- * repeat, and reads with those tokens, including the oldest token of each client.
+ * Sends requests on keep-alive connections until `stop` resolves: POST requests (new tokens and webhooks),
+ * which no proxy may repeat, and reads with the newest and the first token of each client.
  */
 export async function sendLoad(url: string, callers: Callers, stop: Promise<unknown>): Promise<Load> {
   const load: Load = { requests: 0, failures: [] };
@@ -66,7 +66,7 @@ export async function sendLoad(url: string, callers: Callers, stop: Promise<unkn
     const first = await newToken(number);
     for (let turn = 0; isRunning; turn++) {
       await sendWebhook(`${number}x${turn}`);
-      // A failed request for a token is already counted.
+      // If the request for a token failed, `send` has already counted the failure.
       for (const token of [first, await newToken(turn)].filter((each) => each !== null))
         for (const path of ['/v1/offers', '/v1/participations', '/v1/offers?limit=1'])
           await send('GET', path, { authorization: `Bearer ${token}` });
@@ -74,12 +74,15 @@ export async function sendLoad(url: string, callers: Callers, stop: Promise<unkn
   };
   await Promise.all(Array.from({ length: CLIENTS }, client));
   await dispatcher.close();
-  // Fails if the steps failed.
+  // Rethrows the error if a step failed.
   await stop;
   return load;
 }
 
-/** Returns the error code of a JSON reply, or the first line of any other, such as the error page of a proxy. */
+/**
+ * Returns the error code of a JSON reply, or the first line of any other reply, such as the error page of a
+ * proxy.
+ */
 function firstLine(text: string): string {
   try {
     return String(JSON.parse(text).code);

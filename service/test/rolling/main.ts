@@ -11,8 +11,8 @@ import { type Callers, sendLoad } from './load.ts';
 import { createOldDatabase } from './old-database.ts';
 import { installProxies, PROXIES, startProxy } from './proxies.ts';
 
-// Restarts three nodes one by one behind nginx and HAProxy, on a version 0.1 database that the first
-// node upgrades, and rotates the secrets, the keys and the database role meanwhile. No request may fail.
+// Restarts three nodes one by one behind nginx and HAProxy, on a version 0.1 database that the first node
+// upgrades, and rotates the secrets, the keys and the database role at the same time. No request may fail.
 const reason = installProxies();
 if (reason !== null) {
   console.log(`rolling restart skipped: ${reason}`);
@@ -44,7 +44,9 @@ const ports = [await freePort(), await freePort(), await freePort()];
 const startNode = (port: number) => startService({ ...settings, PORT: String(port) });
 let nodes: Service[] = [];
 
-/** Restarts the nodes one by one, each after the proxy has had time to see the previous one come back. */
+/**
+ * Restarts the nodes one by one, each after the proxy has had time to notice that the previous node is back.
+ */
 async function restartAll(changes: Record<string, string>): Promise<void> {
   settings = { ...settings, ...changes };
   for (const [i, port] of ports.entries()) {
@@ -61,7 +63,7 @@ async function command(...args: string[]): Promise<string> {
   return text;
 }
 
-/** What happens behind each proxy. Together the steps are the documented order of each rotation. */
+/** The steps that are taken behind each proxy. Together they follow the documented order of each rotation. */
 const steps: Record<keyof typeof PROXIES, () => Promise<void>> = {
   nginx: async () => {
     const { client_id } = oldCredentials;

@@ -12,7 +12,9 @@ const MIGRATIONS = fileURLToPath(new URL('../../src/db/migrations/', import.meta
 const LAST_OF_0_1 = '0013';
 const USERS = 2_000;
 
-/** Creates a database as version 0.1 left it, with a partner, users, their grants and tokens, and events. */
+/**
+ * Creates a database in the state of version 0.1, with a partner, users, their grants and tokens, and events.
+ */
 export async function createOldDatabase(url: string): Promise<Credentials> {
   const folder = await mkdtemp(join(tmpdir(), 'causeway-migrations-'));
   const { pool, close } = openPool(url, { max: 1 });

@@ -4,7 +4,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A reverse proxy in front of nodes on these ports of the loopback address. */
+/** A reverse proxy in front of nodes on loopback ports. */
 type Proxy = {
   command: string;
   package: string;
@@ -12,7 +12,10 @@ type Proxy = {
   config(folder: string, port: number, nodes: readonly number[]): string;
 };
 
-/** nginx notices a stopped node only by a refused connection. `upstream` has further directives for the nodes. */
+/**
+ * nginx notices that a node has stopped only when it refuses a connection. `upstream`: additional directives
+ * for the upstream block.
+ */
 const nginx = (upstream: string): Proxy => ({
   command: '/usr/sbin/nginx',
   package: 'nginx-light',
@@ -47,7 +50,7 @@ http {
 `,
 });
 
-/** `checks` has the directives with which HAProxy notices that a node stops. */
+/** `checks`: the directives with which HAProxy notices that a node stops. */
 const haproxy = (checks: string): Proxy => ({
   command: '/usr/sbin/haproxy',
   package: 'haproxy',
@@ -82,14 +85,14 @@ export const PROXIES = {
   'HAProxy without checks': haproxy(''),
 } satisfies Record<string, Proxy>;
 
-/** Installs the proxies from Debian's packages. Returns why that is impossible, or null. */
+/** Installs the proxies from Debian's packages. Returns why that is impossible, or null on success. */
 export function installProxies(): string | null {
   const missing = [PROXIES.nginx, PROXIES.HAProxy].filter(({ command }) => !existsSync(command));
   if (missing.length === 0) return null;
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get'))
     return `${missing.map(({ command }) => command).join(' and ')} missing, and only root on Debian can install them`;
   const packages = missing.map((proxy) => proxy.package);
-  // The services that come with the packages are not started.
+  // `RUNLEVEL=1` keeps the packages from starting their services.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   for (const args of [['update'], ['install', '-y', '--no-install-recommends', ...packages]]) {
     const { status, stderr } = spawnSync('apt-get', args, { env, encoding: 'utf8', timeout: 5 * 60_000 });

@@ -1,6 +1,9 @@
 import { findChromium } from './chromium.ts';
 
-/** Installs a browser before the tests, where time limits do not apply. Without one, the tests that need it fail. */
+/**
+ * Installs a browser before the tests start, because the time limits of tests do not apply then. If that
+ * fails, the tests that need a browser fail.
+ */
 export function setup(): void {
   try {
     findChromium();

@@ -24,7 +24,8 @@ declare module 'vitest' {
   }
 }
 
-// Test data need not survive, and autovacuum must not hold the template while it is copied.
+// Test data need not survive a crash, and autovacuum must not be connected to the template while it is
+// copied.
 const DISPOSABLE_SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -68,7 +69,7 @@ async function createTemplate(url: string): Promise<string> {
   const { pool, db, close } = openPool(databaseUrl(url, template));
   try {
     await migrate(pool);
-    // Generating a key takes longer than most tests, so they all share one.
+    // Generating a key takes longer than most tests, so all tests share one key.
     await loadSigningKeys({ db, sealing: createSealing([TEST_SECRET], randomBytes), random: randomBytes });
   } finally {
     await close();

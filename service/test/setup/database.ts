@@ -17,7 +17,9 @@ export function createEmptyDatabase(): Promise<TestDatabase> {
   return createDatabase('template0');
 }
 
-/** Copies a database that nobody is connected to, like a backup that is restored elsewhere. */
+/**
+ * Copies a database to which no client is connected. The copy is like a backup that was restored elsewhere.
+ */
 export function copyTestDatabase({ url }: TestDatabase): Promise<TestDatabase> {
   return createDatabase(new URL(url).pathname.slice(1));
 }

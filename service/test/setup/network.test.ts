@@ -7,7 +7,8 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { isLoopback } from './network.ts';
 
-// Documentation addresses (RFC 5737, RFC 3849) are unreachable: without the block these tests would time out.
+// Addresses for documentation (RFC 5737, RFC 3849) are unreachable: if connections were not blocked, these
+// tests would time out.
 const BLOCKED = /Tests must not reach/;
 
 test.each([

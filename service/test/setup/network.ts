@@ -33,7 +33,7 @@ function blockConnections(): void {
   net.Socket.prototype.connect = function (this: net.Socket, ...args: unknown[]) {
     const host = targetHost(args);
     if (host === undefined || isLoopback(host)) return Reflect.apply(connect, this, args);
-    // Fail asynchronously, like a real connection error.
+    // Fails asynchronously, like a real connection error.
     Object.assign(this, { connecting: true });
     setImmediate(() => this.destroy(blockedError(host)));
     return this;
@@ -42,7 +42,7 @@ function blockConnections(): void {
 
 /** Returns undefined for a Unix socket. */
 function targetHost(args: unknown[]): string | undefined {
-  // net.connect passes its normalized arguments as one list.
+  // `net.connect` passes its normalized arguments as one array.
   const [first, second] = Array.isArray(args[0]) ? (args[0] as unknown[]) : args;
   if (typeof first === 'object' && first !== null) {
     const { host, path } = first as { host?: string; path?: string };

@@ -1,7 +1,9 @@
 import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** The slowest files, slowest first. They start first, so that no worker is left with a long one at the end. */
+/**
+ * The slowest files, slowest first. They start first, so that no worker has to run a slow file at the end.
+ */
 const SLOWEST = [
   'demo/test/journey.test.ts',
   'service/test/guides.test.ts',

@@ -34,7 +34,7 @@ function listByPs(): RunningProcess[] {
     }));
 }
 
-/** Returns false for zombies too. */
+/** Returns whether the process is running. Returns false for zombies. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

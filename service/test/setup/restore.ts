@@ -1,6 +1,6 @@
 import { afterAll, vi } from 'vitest';
 
-// The files of a worker share its modules, so what one of them has replaced must not reach the next.
+// The test files of a worker share its modules, so a mock of one file must not affect the next.
 afterAll(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();

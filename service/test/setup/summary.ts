@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import type { Reporter, TestModule } from 'vitest/node';
 
-/** Ends the run with one line of totals, which is also written to a file for CI. */
+/** Prints one line of totals at the end of the run, and writes it to a file for CI. */
 export function summaryReporter(): Reporter {
   return {
     onTestRunEnd(modules: ReadonlyArray<TestModule>) {

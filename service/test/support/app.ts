@@ -31,7 +31,10 @@ export type TestApp = {
   close(): Promise<void>;
 };
 
-/** Seeds the random numbers: two apps on one database are two nodes and must not generate the same ids. */
+/**
+ * The seed of the random numbers. Two apps on one database need different seeds, because they must not
+ * generate the same ids.
+ */
 let count = 0;
 
 type Options = {
@@ -43,7 +46,7 @@ type Options = {
   databaseUrl?: string;
   /** Listens on a free port, for clients with their own HTTP stack. */
   listen?: boolean;
-  /** The public base URL; the port is added if the app listens. */
+  /** The public base URL. If the app listens, its port is added. */
   baseUrl?: string;
 };
 
@@ -106,7 +109,7 @@ export function testConfig(): Config {
     RATE_LIMIT_API: '1000000',
     RATE_LIMIT_DOCUMENTS: '1000000',
     RATE_LIMIT_AUTHORIZE: '1000000',
-    // Test machines may be busy with other work.
+    // Sheds no load, because test machines may be busy with other work.
     MAX_EVENT_LOOP_LAG_MS: '60000',
     MAX_POOL_WAIT_MS: '60000',
   });

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../src/context.ts';
 import { REDIRECT, USER } from './tokens.ts';
 
-/** Replaces the hosted pages: signs the user in and consents, or denies. */
+/** Replaces the hosted pages: signs the user in, and gives or denies consent. */
 export function decideAs(decision: () => { user: string } | 'deny') {
   return (ctx: Context) => (app: FastifyInstance) => {
     app.get('/interaction/:uid', { config: { access: { who: 'public' } } }, async (request, reply) => {
@@ -48,7 +48,10 @@ export function authorizeUrl(
   return `/oauth/authorize?${new URLSearchParams(present)}`;
 }
 
-/** A browser that keeps cookies, follows redirects within the service and stops at the first one that leaves it. */
+/**
+ * A browser that keeps cookies, follows redirects within the service, and stops at the first redirect to
+ * another site.
+ */
 export function newBrowser(app: FastifyInstance) {
   const jar = new Map<string, { value: string; path: string }>();
   const open = async (url: string) => {

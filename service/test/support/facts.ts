@@ -12,7 +12,9 @@ type Parts = Pick<Context, 'db' | 'clock' | 'sealing'>;
 export type FactsOptions = {
   userId?: string;
   country?: string;
-  /** Reviews of levels that are not approved; null removes the review. Default: every level is approved. */
+  /**
+   * The levels that are not approved, with their review; null = no review. Default: every level is approved.
+   */
   reviews?: Partial<Record<TestLevel, 'RETRY' | 'FINAL' | 'pending' | null>>;
   isActive?: boolean;
   hasForm?: boolean;

@@ -12,7 +12,7 @@ export async function makeFundV2(chain: TestChain): Promise<Hex> {
   return fund;
 }
 
-/** Lets an address commit to the fund and refund from it. */
+/** Grants an address the roles to commit to the fund and to refund from it. */
 export async function grantRoles({ owner }: TestChain, fund: Hex, address: Hex): Promise<void> {
   await owner.writeContract({
     ...{ address: fund, abi: saleFundV2.abi, functionName: 'grantRoles', args: [address, 6n], gas: 200_000n },

@@ -5,14 +5,14 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** The address that guides use; a run replaces it with the address of its own sandbox. */
+/** The address in the guides. A run replaces it with the address of its own sandbox. */
 const WRITTEN_ADDRESS = 'http://127.0.0.1:8080';
 const GUIDE_TIMEOUT_MS = 240_000;
 
 /**
- * A fenced block of a guide, with what the HTML comments directly above it declare:
- * `<!-- no-run: reason -->`, `<!-- expect: text -->` for text of the output, and `<!-- fails: text -->` for a block that
- * must exit with an error and print the text.
+ * A fenced block of a guide, with the settings in the HTML comments directly above it: `<!-- no-run: reason
+ * -->`, `<!-- expect: text -->` for text of the output, and `<!-- fails: text -->` for a block that must exit
+ * with an error and print the text.
  */
 export type Block = {
   language: string;
@@ -83,7 +83,10 @@ export async function runGuide(path: string, run: GuideRun): Promise<string[]> {
   return error === null ? [] : [`${path}: the TypeScript blocks failed: ${error}`];
 }
 
-/** Each block writes its output to `out-N`; a failure belongs to the last block that has one. */
+/**
+ * Each block writes its output to a file `out-N`. The script stops at the first failure, so the failed block
+ * is the last one with such a file.
+ */
 function toScript(blocks: readonly Block[]): string {
   const parts = blocks.map(({ code, fails }, index) => {
     const run = `{\n${code}} > "$OUT/out-${index}" 2>&1\n`;
@@ -123,7 +126,10 @@ async function findProblems(
   });
 }
 
-/** Returns null on success. The process gets its own group, so that nothing it started survives it. */
+/**
+ * Returns null on success. The process gets its own process group, so that everything it started can be
+ * killed with it.
+ */
 function execute(command: string, args: string[], { directory, env }: GuideRun): Promise<string | null> {
   const child = spawn(command, args, {
     cwd: directory,

@@ -3,7 +3,7 @@ import { freePort } from '../../src/http/free-port.ts';
 
 export type LyingNode = {
   url: string;
-  /** Replaces the node's results from now on; null answers honestly. */
+  /** Replaces the node's results from now on; null = the node answers honestly. */
   lie(rewrite: ((method: string, result: unknown) => unknown) | null): void;
   close(): Promise<void>;
 };

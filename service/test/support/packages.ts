@@ -17,7 +17,8 @@ export async function installPackages(name: string, packages: readonly string[])
   const folder = join(tmpdir(), 'causeway-test-packages', `${name}-${hash}`);
   if (existsSync(folder)) return folder;
   await mkdir(join(folder, '..'), { recursive: true });
-  // A run that is killed leaves a draft, never half of the folder.
+  // Installs into a draft folder that is renamed at the end, so that a killed run does not leave an
+  // incomplete folder.
   const draft = await mkdtemp(`${folder}-draft-`);
   await writeFile(join(draft, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--legacy-peer-deps', '--prefer-offline'];
@@ -34,7 +35,7 @@ export async function installPackages(name: string, packages: readonly string[])
   return folder;
 }
 
-/** Installs packages of Debian. Returns why that is impossible here, or null when they are installed. */
+/** Installs Debian packages. Returns why that is impossible here, or null on success. */
 export function installDebianPackages(packages: readonly string[]): string | null {
   const isInstalled = () => spawnSync('/usr/bin/dpkg', ['-s', ...packages]).status === 0;
   if (isInstalled()) return null;

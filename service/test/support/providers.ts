@@ -86,7 +86,7 @@ export type World = TestApp & {
   call: Call;
   /** The URL of the application. */
   url: string;
-  /** Changes the applicant of a user and waits until the service has applied it. */
+  /** Changes the applicant of a user at the provider, and waits until the service has applied the change. */
   review(
     userId: string,
     input: Omit<SimulatorControls['identity/review']['input'], 'user_id' | 'kind' | 'email'> & {

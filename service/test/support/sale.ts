@@ -225,7 +225,7 @@ export function saleWorker(
 
 const gaugesByApp = new WeakMap<TestApp, AlertGauges>();
 
-/** Returns the alert gauges of an app, which its registry accepts only once. */
+/** Returns the alert gauges of an app. They are cached, because a registry accepts a metric only once. */
 export function gaugesOf(app: TestApp): AlertGauges {
   const gauges = gaugesByApp.get(app) ?? createAlertGauges(app.ctx.metrics.registry);
   gaugesByApp.set(app, gauges);

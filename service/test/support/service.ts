@@ -50,7 +50,7 @@ export async function startService(
   };
 }
 
-/** Runs one command to completion; `text` is its output, or its errors if it fails. */
+/** Runs one command to completion. `text` is standard output, or standard error if the command fails. */
 export function runCauseway(
   args: string[],
   env: Record<string, string>,
@@ -64,7 +64,7 @@ export function runCauseway(
   );
 }
 
-/** The settings of a production node on this machine, whose providers do not respond. */
+/** The settings of a production node on this machine. Its providers do not respond. */
 export function productionSettings(databaseUrl: string): Record<string, string> {
   return {
     CAUSEWAY_PROFILE: 'production',

@@ -21,7 +21,7 @@ export function useSale(options: SaleOptions = {}): Sale {
 
 const HIGH_FEES = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 11n };
 
-/** Sends an empty transfer with the operator's key behind the service's back. */
+/** Sends an empty transfer with the operator's key, without the service's knowledge. */
 export async function sendForeignTransaction({ chain }: Sale, nonce?: number): Promise<Hex> {
   const transport = custom(chain.chain);
   const client = createWalletClient({ account: roles.operator, chain: sepolia, transport });
@@ -29,14 +29,17 @@ export async function sendForeignTransaction({ chain }: Sale, nonce?: number): P
   return client.sendTransaction({ ...call, ...(nonce !== undefined && { nonce }) });
 }
 
-/** Stops the operations of the fund in `mask`, ahead of all other transactions of the next block. */
+/** Stops the fund's operations in `mask`, with a transaction that comes first in the next block. */
 export function stopFund({ chain, fund }: Sale, mask: bigint): Promise<Hex> {
   return chain.owner.writeContract({
     ...{ address: fund, abi: saleFund.abi, functionName: 'stop', args: [mask], gas: 200_000n, ...HIGH_FEES },
   } as never);
 }
 
-/** Undoes the last send in the database alone, as a restore or a failover to a lagging replica does. */
+/**
+ * Removes the last sent transaction from the database but not from the chain, as a restore or a failover to a
+ * lagging replica does.
+ */
 export async function forgetTransaction({ app }: Sale, id: string, kind: 'commit' | 'remit'): Promise<void> {
   const { db } = app.ctx;
   const row = await db
@@ -103,7 +106,7 @@ export async function dropFromPool({ chain }: Sale, hash: Hex): Promise<void> {
   await chain.chain.request({ method: 'hardhat_dropTransaction', params: [hash] });
 }
 
-/** Raises the base fee above what the pending transactions offer and mines two blocks without them. */
+/** Raises the base fee above the fees of the pending transactions, and mines two blocks without them. */
 export async function outbidPending({ chain, mine }: Sale): Promise<void> {
   const setBaseFee = (gwei: bigint) =>
     chain.chain.request({
@@ -162,7 +165,7 @@ export async function expectDatabaseToMatchFund({ app, buyers, totalsOf }: Sale)
   }
 }
 
-/** Signs and sends the commit of a new row. It stays in the mempool, because mining pauses. */
+/** Signs and sends the commit of a new row. The commit stays in the mempool, because mining is paused. */
 export async function submitCommit(sale: Sale, buyer: number, amount: bigint): Promise<string> {
   await saleWorker(sale).settle();
   await sale.buyer(buyer).approve(10n ** 12n);

@@ -19,12 +19,12 @@ export function tokenAccountOf({ chain }: TestSolana, account: string): TokenAcc
   );
 }
 
-/** Gives a wallet lamports, as if it had always had them. */
+/** Sets the lamports of a wallet directly in the chain's state, without a transaction. */
 export function setLamports({ chain }: TestSolana, address: string, lamports = 10n * SOL): void {
   chain.svm.setAccount(keyOf(address), accountOf(SYSTEM_PROGRAM, lamports, new Uint8Array()));
 }
 
-/** Writes a token account into the chain's state, as if it had always been there. */
+/** Writes a token account directly into the chain's state, without a transaction. */
 export function setTokenAccount(
   { chain }: TestSolana,
   account: string,

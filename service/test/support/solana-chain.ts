@@ -21,11 +21,11 @@ export type TestSolana = {
 export type TestSolanaOptions = {
   /** Default: 4 slots. */
   finalityLag?: number;
-  /** Default: 50 ms. 0 advances only by `chain.mine`. */
+  /** Default: 50 ms. With 0, slots advance only through `chain.mine`. */
   slotMs?: number;
   /** The number of nodes that serve the chain. Default: 1. */
   nodes?: number;
-  /** Keeps the chain here. Default: a folder that is deleted when the chain stops. */
+  /** The folder in which the chain is stored. Default: a folder that is deleted when the chain stops. */
   folder?: string;
 };
 

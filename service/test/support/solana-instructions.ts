@@ -49,7 +49,7 @@ export function revoke(source: string, owner: string): Instruction {
   return tokenInstruction([Uint8Array.of(5)], [writable(keyOf(source)), signer(keyOf(owner), false)]);
 }
 
-/** Gives the account to another owner. */
+/** Returns an instruction that makes another wallet the owner of the account. */
 export function setOwner(account: string, owner: string, newOwner: string): Instruction {
   const accounts = [writable(keyOf(account)), signer(keyOf(owner), false)];
   return tokenInstruction([Uint8Array.of(6, 2, 1), keyOf(newOwner)], accounts);

@@ -33,7 +33,7 @@ import { type Person, person, proveWallets } from './wallets.ts';
 export const UNIT = 1_000_000n;
 /** Slots after which a block is final on the test chain. */
 export const FINALITY_SLOTS = 8;
-/** Slots after which a signed transaction can no longer land and every node knows it. */
+/** Slots after which a signed transaction can no longer land and every node knows that. */
 export const EXPIRY_SLOTS = 151 + FINALITY_SLOTS;
 
 export const FUND = solanaDeployment.sale_fund;
@@ -85,7 +85,10 @@ export type SolanaSale = {
   close(): Promise<void>;
 };
 
-/** Starts a token sale on an embedded Solana chain. Slots pass, and settlement runs, only when the test says so. */
+/**
+ * Starts a token sale on an embedded Solana chain. Slots advance and settlement runs only when the test
+ * requests it.
+ */
 export async function startSolanaSale(
   options: { config?: Partial<Config>; nodes?: number; databaseUrl?: string; solana?: TestSolana } = {},
 ): Promise<SolanaSale> {
@@ -178,7 +181,9 @@ export function useSolanaSale(options: Parameters<typeof startSolanaSale>[0] = {
   return sale;
 }
 
-/** Returns a transfer from the buyer's account to a thief, by the authority of the fund and this signer. */
+/**
+ * Returns a transfer from the buyer's account to a thief, authorised by the fund and signed by this signer.
+ */
 export function theft({ solana }: SolanaSale, buyer: string, signer: string): Instruction {
   const thief = associatedAccount(solanaKey('thief').address, MINT);
   setTokenAccount(solana, thief, solanaKey('thief').address, 0n);
@@ -255,7 +260,10 @@ export function solanaWorker({ app }: Pick<SolanaSale, 'app'>, change: WorkerCha
   };
 }
 
-/** Remembers a row. Returns a function that restores it and forgets what was sent since, as a backup does. */
+/**
+ * Saves a row. Returns a function that restores it and deletes the transactions sent since then, as restoring
+ * a backup does.
+ */
 export async function backUpRow({ app }: Pick<SolanaSale, 'app'>, id: string): Promise<() => Promise<void>> {
   const { db } = app.ctx;
   const read = () =>

@@ -18,7 +18,7 @@ import {
   Uint256,
 } from '../../src/http/wire.ts';
 
-/** A fictitious feature that uses every part of the kernel. */
+/** A feature for tests only, which uses every part of the kernel. */
 const Thing = Closed(
   {
     object: ObjectName('thing'),

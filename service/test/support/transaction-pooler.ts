@@ -16,8 +16,9 @@ type Client = { socket: Socket; server: Server | null; waiting: Buffer[] };
 export type Pooler = { url: string; close(): Promise<void> };
 
 /**
- * Speaks PostgreSQL's protocol like PgBouncer in transaction mode: a client has a server connection only until its
- * transaction ends. `preparesStatements` remembers prepared statements for all clients, like PgBouncer since 1.21.
+ * Speaks PostgreSQL's protocol like PgBouncer in transaction mode: a client has a server connection only
+ * until its transaction ends. With `preparesStatements`, it keeps track of prepared statements for all
+ * clients, like PgBouncer since 1.21.
  */
 export async function startTransactionPooler(
   url: string,
@@ -79,7 +80,7 @@ export async function startTransactionPooler(
           return;
         }
         if (type === '1' && server.swallow > 0) server.swallow--;
-        // Notifications of a connection that is not lent are lost, as in PgBouncer.
+        // Notifications on a server connection that no client currently has are lost, as in PgBouncer.
         else server.client?.socket.write(message);
         if (isIdle) giveBack(server);
       });
@@ -121,7 +122,9 @@ export async function startTransactionPooler(
   };
 }
 
-/** Splits a stream into messages: a type, the length of the rest, the rest. */
+/**
+ * Splits a stream into messages. Each consists of a type, the length of the remaining bytes, and those bytes.
+ */
 function readMessages(socket: Socket, handle: (message: Buffer) => void): void {
   let rest: Buffer = Buffer.alloc(0);
   socket.on('data', (chunk: Buffer) => {

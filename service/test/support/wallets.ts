@@ -10,7 +10,7 @@ import { partnerOf, USER } from './tokens.ts';
 /** An address that can sign messages. */
 export type TestWallet = { address: string; chain: string; sign(text: string): string | Promise<string> };
 
-/** An EOA derived from a name. Signs natively, because races need many signatures. */
+/** An EOA derived from a name. Signs with native code for speed, because race tests need many signatures. */
 export function evmWallet(name: string, chain = 'ethereum_sepolia'): TestWallet & { key: Hex } {
   const key: Hex = `0x${createHash('sha256').update(`wallet ${name}`).digest('hex')}`;
   const sign = (text: string) => signHash(key, `0x${Buffer.from(hashText(text)).toString('hex')}`);

@@ -7,11 +7,11 @@ import type { RandomChoices } from './random-choices.ts';
 /** A wallet with money that approves the fund of the sale. */
 export type InvestorWallet = {
   address: string;
-  /** Sends an approval and returns its hash. 0 revokes. */
+  /** Sends an approval and returns its hash. An amount of 0 revokes the approval. */
   approve(amount: bigint): Promise<string>;
 };
 
-/** A participation as the checks of the books need it. */
+/** The columns of a participation that the final checks need. */
 export type Row = {
   id: string;
   status: string;
@@ -22,30 +22,36 @@ export type Row = {
 };
 
 /**
- * The operations that the torture test needs from a chain. Investors, kills and the checks of statuses are the same on
- * every chain.
+ * The operations that the torture test needs from a chain. Everything else, such as investors, kills and
+ * checks of statuses, is the same on every chain.
  */
 export type TortureChain = {
   name: string;
-  /** The flags that, together with the seed, repeat the run. */
+  /** The command-line flags that, together with the seed, reproduce the run. */
   flags: string;
-  /** The settings of the service: the nodes and the operator's key. */
+  /** The chain-specific settings of the service: the RPC nodes and the operator's key. */
   variables: Record<string, string>;
   offerFile: OfferFile;
-  /** Two nodes of different providers. Each can fail alone. */
+  /** Two RPC nodes of different providers, which can fail independently. */
   rpcs: readonly { fault: Fault }[];
   createWallet(index: number): Promise<InvestorWallet>;
-  /** Disturbs the chain at random. Returns what it did. Passes disturbances that end after a while to `later`. */
+  /**
+   * Disturbs the chain at random and returns a description of the disturbance. If the disturbance must be
+   * ended after a while, passes that step to `later`.
+   */
   disturb(random: RandomChoices, later: (work: Promise<void>) => void): Promise<string[]>;
-  /** Loses the latest transactions from the database, while no node of the service runs. Returns false if it lost none. */
+  /**
+   * Removes the latest transactions from the database, while no node of the service runs. Returns false if it
+   * lost none.
+   */
   forgetTransactions(ctx: Context): Promise<boolean>;
   /** Does what operators and wallets do in the meantime, such as sending approvals again. */
   attend(ctx: Context): Promise<void>;
   /** Ends all disturbances and lets the chain advance. */
   calm(): Promise<void>;
-  /** Counts settled transactions that a reorganisation undid and the service has not noticed. */
+  /** Counts settled transactions that a reorganisation undid without the service noticing. */
   countUndone(ctx: Context): Promise<number>;
-  /** Returns how the books of the chain and the database differ. */
+  /** Returns the differences between the chain and the database. */
   checkBooks(
     sale: { ctx: Context; offer: Offer },
     rows: readonly Row[],

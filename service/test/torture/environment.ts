@@ -23,7 +23,7 @@ export type ServiceNode = { url: string | null; kill(): void; restart(): Promise
 export type Environment = {
   chain: TortureChain;
   offer: Offer;
-  /** The test's own connection to the database. */
+  /** The connections of the test itself to the database. */
   built: ComposedContext;
   nodes: ServiceNode[];
   killDatabase(): Promise<void>;
@@ -48,7 +48,8 @@ export async function startEnvironment(chain: TortureChain): Promise<Environment
   const config = loadConfig(variables);
   const built = await buildContext({ config, baseUrl: 'http://127.0.0.1', databaseUrl: database.url, log });
   const offer = await makeOffer(built.ctx, chain.offerFile);
-  // A bundle loads many times faster than the sources, which every kill would load again.
+  // Uses a bundle, because every restart after a kill loads the code again, and a bundle loads many times
+  // faster than the sources.
   const file = await bundleFile(NODE);
   const nodes = await Promise.all([startNode(file, variables), startNode(file, variables)]);
   return {
@@ -73,7 +74,7 @@ async function startNode(file: string, variables: Record<string, string>): Promi
   const node: ServiceNode = { url: null, kill: () => undefined, restart: async () => undefined };
   let spare = loadNode(file, variables);
   node.restart = async () => {
-    // A process that starts while the database is being killed exits and has to be started again.
+    // A process that starts while the database is down exits, and must be started again.
     for (node.url = null; node.url === null; ) {
       const child = await spare;
       spare = loadNode(file, variables);
@@ -90,7 +91,10 @@ async function startNode(file: string, variables: Record<string, string>): Promi
   return node;
 }
 
-/** Starts a process that loads its code and waits for the start message. It exits together with this process. */
+/**
+ * Starts a process that loads its code and then waits for the start message. It exits when this process
+ * exits.
+ */
 async function loadNode(file: string, variables: Record<string, string>): Promise<ChildProcess> {
   const child = fork(file, {
     env: { ...process.env, ...variables },

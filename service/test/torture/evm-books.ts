@@ -13,7 +13,7 @@ import { buildReport } from '../../src/settlement/reconcile-report.ts';
 import type { TestChain } from '../support/chain.ts';
 import { COMMITTED_STATUSES, type Row, sumAmounts } from './chain.ts';
 
-/** What the checks read: the database and the chain with the fund of the sale. */
+/** The database and the chain that the checks read, and the fund of the sale. */
 type Books = { ctx: Context; offer: Offer; chain: TestChain; fund: Hex; usdc: Hex };
 
 /** Compares counts, sums and nonces on the chain with the database. */
@@ -45,7 +45,7 @@ export async function countUndone({ db }: Context, { direct }: TestChain): Promi
   return undone;
 }
 
-/** Checks that the operator's own report finds nothing. */
+/** Checks that the report of `causeway operator reconcile` finds no difference. */
 async function checkReport({ ctx }: Books): Promise<string[]> {
   const report = await buildReport(ctx.db, ctx.chains.evm('ethereum_sepolia'));
   return report.agrees ? [] : [`the reconcile report differs: ${JSON.stringify(report, null, 1)}`];
@@ -82,7 +82,10 @@ async function checkTotals(
   return problems;
 }
 
-/** Checks that the fund holds what was committed and not refunded: a token that moves less must not be taken at its word. */
+/**
+ * Checks that the fund holds what was committed and not refunded. The totals alone do not show whether a
+ * token has moved less than it claims.
+ */
 async function checkBalance({ chain, fund, usdc }: Books, rows: readonly Row[]): Promise<string[]> {
   const args = [fund] as const;
   const balance = await chain.direct.readContract({
@@ -93,7 +96,10 @@ async function checkBalance({ chain, fund, usdc }: Books, rows: readonly Row[]):
   return balance === expected ? [] : [`the fund holds ${balance}, the database has ${expected}`];
 }
 
-/** Returns a wallet's events and participations for every amount whose counts differ between chain and database. */
+/**
+ * Returns a wallet's events and participations for every amount that occurs on the chain and in the database
+ * a different number of times.
+ */
 async function explain({ ctx, fund }: Books, wallet: string, rows: readonly Row[]): Promise<string[]> {
   const chain = ctx.chains.evm('ethereum_sepolia');
   const [head] = await readBlocks(chain, ['latest']);
@@ -120,9 +126,9 @@ async function explain({ ctx, fund }: Books, wallet: string, rows: readonly Row[
 }
 
 /**
- * Checks that the database has one transaction per nonce of the operator, that none is open, and that the nonces go up to
- * the chain's count. The only nonces it may lack are those of commits that a failover lost and that settled nothing:
- * nothing on the chain is left to adopt from them.
+ * Checks that the database has one transaction per nonce of the operator, that none is open, and that the
+ * nonces go up to the chain's count. The database may lack only the nonces of commits that a failover lost
+ * and that settled nothing, because there is nothing to adopt from them.
  */
 async function checkNonces(books: Books): Promise<string[]> {
   const { db } = books.ctx;

@@ -24,7 +24,10 @@ import { MAX_REORGANISATION_DEPTH, type RandomChoices } from './random-choices.t
 const NAME = 'ethereum_sepolia';
 const CHAIN_ID = 11_155_111;
 const GWEI = 1_000_000_000n;
-/** How the token treats the last two investors at first, so that every run meets both kinds of hostility. */
+/**
+ * How the token treats the last two investors at the start, so that every run includes both kinds of hostile
+ * tokens.
+ */
 const FIRST_TREATMENTS: Record<number, bigint> = { 4: 1n, 5: 2n };
 
 /** Starts an embedded EVM chain with a fund of this generation. */
@@ -108,8 +111,8 @@ function createWallet(
 }
 
 /**
- * Makes the token behave (0), charge a fee (1) or burn all gas (2) for a wallet. The issuer is not ours: nothing waits for its
- * transaction, and a reorganisation may drop it.
+ * Makes the token behave (0), charge a fee (1) or burn all gas (2) for a wallet. Like a real issuer's, the
+ * transaction is not followed, and a reorganisation may drop it.
  */
 async function treat({ owner }: TestChain, hostile: Hex, wallet: Hex, kind: bigint): Promise<void> {
   const data = encodeFunctionData({ abi: hostileToken.abi, functionName: 'treat', args: [wallet, kind] });
@@ -117,7 +120,10 @@ async function treat({ owner }: TestChain, hostile: Hex, wallet: Hex, kind: bigi
   await owner.sendTransaction(call as never).catch(() => undefined);
 }
 
-/** Sends ether and the token to an investor, and mines enough blocks that no reorganisation undoes it. */
+/**
+ * Sends ether and the token to an investor, and mines enough blocks that no reorganisation can undo the
+ * transfers.
+ */
 async function payInvestor(chain: TestChain, usdc: Hex, address: Hex): Promise<void> {
   const data = encodeFunctionData({ abi: token.abi, functionName: 'mint', args: [address, 10n ** 15n] });
   for (const { from, ...payment } of [
@@ -153,7 +159,7 @@ async function disturb(
   return done;
 }
 
-/** Raises the base fee of the next block, above what pending transactions offer. */
+/** Raises the base fee of the next block above the fees of pending transactions. */
 async function spikeFees({ chain }: TestChain, gwei: bigint): Promise<void> {
   await chain.request({ method: 'hardhat_setNextBlockBaseFeePerGas', params: [toHex(gwei * GWEI)] });
 }
@@ -167,8 +173,8 @@ async function stallBlocks({ chain }: TestChain, milliseconds: number): Promise<
 }
 
 /**
- * Loses the last commit, as a failover to a lagging replica does, while it is in the mempool or mined. Then does what an
- * operator does: reconciles and adopts the nonce.
+ * Removes the last commit, in the mempool or mined, from the database, as a failover to a lagging replica
+ * does. Then reconciles and adopts the nonce, as an operator does.
  */
 async function forgetTransactions(ctx: Context, { chain }: TestChain): Promise<boolean> {
   const { rows } = await sql<{ id: string }>`
@@ -180,7 +186,7 @@ async function forgetTransactions(ctx: Context, { chain }: TestChain): Promise<b
   );
   const [lost] = rows;
   if (lost !== undefined) await forget(ctx.db, lost.id);
-  // Deeper than any reorganisation, so that what is reconciled stays.
+  // Mines more blocks than any reorganisation undoes, so that the reconciled transactions stay on the chain.
   await chain.mine(2 + MAX_REORGANISATION_DEPTH);
   const evm = ctx.chains.evm(NAME);
   if (lost !== undefined && ctx.operator !== null) {

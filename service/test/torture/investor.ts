@@ -16,7 +16,7 @@ export const countAcknowledged = (investors: readonly Investor[]) =>
   investors.reduce((sum, { acknowledged }) => sum + acknowledged.length, 0);
 
 const UNIT = 1_000_000n;
-/** More than any investor has. */
+/** More than any investor owns. */
 const UNLIMITED = 2n ** 63n;
 const FINAL_STATUSES = ['completed', 'failed', 'remitted', 'remit_failed'];
 
@@ -33,12 +33,13 @@ export async function createInvestor(
   const { chain, offer, built, nodes } = environment;
   const { address, approve } = await chain.createWallet(index);
   const [option] = offer.options;
-  // Half of the investors approve once for everything, as many wallets propose: only the service limits what is taken.
+  // Half of the investors approve an unlimited amount once, as many wallets propose. Then only the service
+  // limits how much is taken.
   const allowance = index % 2 === 0 ? null : UNLIMITED;
   const acknowledged: string[] = [];
   let bearer = '';
 
-  /** Repeats the request until a node replies. Repeated requests create one participation. */
+  /** Repeats the request until a node replies. Repeated requests create only one participation. */
   async function post(amount: bigint, hash: string): Promise<string | null> {
     const body = JSON.stringify({
       ...{ offer_id: offer.id, offer_option_id: option?.id, chain: chain.name, wallet_address: address },

@@ -81,7 +81,7 @@ async function injectFaults(environment: Environment, random: RandomChoices, inv
     }
     for (const name of await chain.disturb(random, (work) => pending.push(work))) count(name);
     await chain.attend(built.ctx).catch(() => undefined);
-    // Every run rolls back at least once, in its second half.
+    // Every run rolls the database back at least once, in its second half.
     if (random.chance(0.06) || (counts.rollbacks === 0 && done >= kills / 2)) {
       await Promise.all(pending);
       if (await rollBack(environment)) count('rollbacks');
@@ -103,7 +103,9 @@ async function injectFaults(environment: Environment, random: RandomChoices, inv
   return counts;
 }
 
-/** Rolls the database back to before its last transactions, as a failover to a lagging replica does. */
+/**
+ * Rolls the database back to a state before its last transactions, as a failover to a lagging replica does.
+ */
 async function rollBack({ built: { ctx }, nodes }: Environment): Promise<boolean> {
   for (const { fault } of chain.rpcs) fault.set('none');
   for (const node of nodes) node.kill();

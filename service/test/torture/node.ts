@@ -8,13 +8,16 @@ import { participationRoutes } from '../../src/participations/routes.ts';
 import { FOLLOW_TIMINGS, startSettlement } from '../../src/settlement/settlement.ts';
 import { MAX_REORGANISATION_DEPTH } from './random-choices.ts';
 
-/** Deeper than any reorganisation in this test, as on main nets. */
+/** Deeper than any reorganisation in this test, as on mainnets. */
 const REFUND_DEPTH = MAX_REORGANISATION_DEPTH + 1;
 
-/** Short, so that several processes in a row get to replace a transaction that a fee spike outbid. */
+/** Short, so that a process can replace a transaction that a fee spike outbid before it is killed. */
 const TIMINGS = { ...FOLLOW_TIMINGS, resendSeconds: 2, bumpSeconds: 5 };
 
-/** In proportion to the slots of this test, which are shorter than on the public networks. */
+/**
+ * Shorter than by default, in proportion to the slots of this test, which are shorter than on the public
+ * networks.
+ */
 const RECEIPT_TIMINGS = { resendSeconds: 0.5, renewSeconds: 3 };
 
 function withRefundDepth(chains: Chains): Chains {
@@ -22,7 +25,8 @@ function withRefundDepth(chains: Chains): Chains {
   return { ...chains, all: () => chains.all().map(withDepth) };
 }
 
-// One node of the service: the participation routes and the settlement workers. The environment configures it.
+// One node of the service: the participation routes and the settlement workers. Environment variables
+// configure it.
 const config = loadConfig(process.env);
 const log = createLog({ level: process.env.TORTURE_LOG ?? 'silent', pretty: false });
 process.on('disconnect', () => process.exit(0));
@@ -42,8 +46,8 @@ process.once('message', async () => {
     process.exit(1);
   }
 });
-// Loading the code takes longer than this process lives, so the parent loads the next process while this one runs.
-// The callback gets an error if the parent has exited.
+// Loading the code takes longer than a process lives in this test, so the parent starts the next process
+// while this one runs. The callback gets an error if the parent has exited.
 process.send?.({ loaded: true }, (error: Error | null) => {
   if (error !== null) process.exit(0);
 });

@@ -23,9 +23,9 @@ const NAME = 'solana_devnet';
 const FINALITY_SLOTS = 31;
 const SLOT_MS = 60;
 const MAX_ROLLBACK_SLOTS = 30;
-/** Transactions that one rollback of the database loses. */
+/** How many transactions one rollback of the database loses. */
 const MAX_FORGOTTEN = 3;
-/** Approvals that are still worth sending again. Older ones have expired. */
+/** How many of the latest approvals are sent again. Older ones have expired. */
 const MAX_RESENT = 60;
 
 /** Starts an embedded Solana chain with two nodes. */
@@ -43,7 +43,7 @@ export async function startSolana(): Promise<TortureChain> {
     variables: {
       RPC_URL_SOLANA_DEVNET: nodes.map(({ url }, i) => `${url}#provider=node-${i}`).join(','),
       SOLANA_OPERATOR_KEY: solanaRoles.operator.privateKey,
-      // A single node that lies must end no row.
+      // No participation may end because of a single node that lies.
       SETTLEMENT_QUORUM_USD: '0',
     },
     offerFile: solanaSaleFile(),
@@ -78,7 +78,8 @@ export async function startSolana(): Promise<TortureChain> {
       chain.setSlotMs(SLOT_MS);
       for (const node of nodes) Object.assign(node.faults, NO_FAULTS);
     },
-    // Nothing is recorded before it is final, and final blocks are never undone.
+    // Always 0, because transactions are recorded only once they are final, and final blocks are never
+    // undone.
     countUndone: async () => 0,
     checkBooks: ({ ctx }, rows, wallets) => checkSolanaBooks(ctx, solana, rows, wallets),
     close: () => solana.stop(),
@@ -124,8 +125,8 @@ async function disturb(
 }
 
 /**
- * Loses the latest transactions, as a failover to a lagging replica does. No reconciliation is needed, because receipts
- * show what was settled.
+ * Removes the latest transactions from the database, as a failover to a lagging replica does. No
+ * reconciliation is needed, because receipts show what was settled.
  */
 async function forgetTransactions({ db }: Context): Promise<boolean> {
   return db.transaction().execute(async (tx) => {
@@ -149,8 +150,8 @@ async function forgetTransactions({ db }: Context): Promise<boolean> {
 }
 
 /**
- * Backdates participations by half an hour if their approval cannot arrive: a rollback removed it, together with its
- * blockhash.
+ * Backdates participations by half an hour if their approval can no longer land, because a rollback removed
+ * it together with its blockhash.
  */
 async function giveUpApprovals({ db }: Context): Promise<void> {
   await sql`update participations set prepared_at = prepared_at - interval '31 minutes'

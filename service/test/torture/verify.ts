@@ -13,7 +13,9 @@ export async function countUnfinished({ built: { ctx }, chain }: Environment): P
   return (rows[0]?.n ?? -1) + (await chain.countUndone(ctx));
 }
 
-/** Checks the database against the chain, and both against what the service has acknowledged. */
+/**
+ * Compares the database with the chain, and both with the participations that the service has acknowledged.
+ */
 export async function verify(environment: Environment, investors: readonly Investor[]): Promise<Report> {
   const { ctx } = environment.built;
   const { rows } = await sql<Row>`
