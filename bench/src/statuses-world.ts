@@ -1,7 +1,7 @@
 import { newId } from '@causeway/service/http/ids.ts';
 import { timestampOf } from '@causeway/service/http/wire.ts';
 import { LEVELS } from '@causeway/service/identity/provider.ts';
-import { saveReview } from '@causeway/service/identity/store.ts';
+import { savePerson, saveReview } from '@causeway/service/identity/store.ts';
 import { applyOffers } from '@causeway/service/offers/apply.ts';
 import { parseOfferFile } from '@causeway/service/offers/file.ts';
 import { publishOffer } from '@causeway/service/offers/lifecycle.ts';
@@ -57,7 +57,9 @@ assets:
       now,
     );
   const data = { ...NO_DATA, full_legal_name: 'Ada Lovelace', date_of_birth: '1990-01-01', country: 'DE' };
-  await ctx.db.transaction().execute((tx) => savePersonalData(ctx, tx, userId, data, now));
+  const saved = await ctx.db.transaction().execute((tx) => savePersonalData(ctx, tx, userId, data, now));
+  if (saved === null) throw new Error('the personal data was not saved');
+  for (const levelName of LEVELS) await savePerson(ctx.db, userId, levelName, saved.persons, now);
   const { id: partnerId } = await ctx.db.selectFrom('partners').select('id').executeTakeFirstOrThrow();
   for (const option of offer?.options ?? [])
     await ctx.db

@@ -1,4 +1,4 @@
-import { compare, startTarget } from './load.ts';
+import { compare, startTarget, type Target } from './load.ts';
 import type { Result } from './result.ts';
 
 /** Compares the requirement statuses, which pages poll during onboarding, with a bare route that runs the same query. */
@@ -6,6 +6,7 @@ export async function run(): Promise<Result> {
   const bare = await startTarget('./statuses-bare.ts');
   const ours = await startTarget('./statuses-ours.ts');
   try {
+    await assertSimilarReplies(bare.target, ours.target);
     const figures = await compare({ bare: bare.target, ours: ours.target });
     const ratio = figures.ours.requestsPerSecond / figures.bare.requestsPerSecond;
     return {
@@ -24,4 +25,13 @@ export async function run(): Promise<Result> {
     await bare.stop();
     await ours.stop();
   }
+}
+
+/** A constant reply that is much smaller than the computed one would make the comparison unfair. */
+async function assertSimilarReplies(...targets: Target[]): Promise<void> {
+  const sizes = await Promise.all(
+    targets.map(async ({ url, headers = {} }) => (await (await fetch(url, { headers })).text()).length),
+  );
+  if (Math.max(...sizes) > 1.1 * Math.min(...sizes))
+    throw new Error(`the replies differ in size: ${sizes.join(' and ')} characters`);
 }

@@ -72,7 +72,9 @@ export function requirementStatus(
 
 /** Returns whether the identity provider has permanently rejected the user, on any level. */
 export function isFinallyRejected({ isActive, reviews }: UserFacts): boolean {
-  return !isActive || Object.values(reviews).some(({ rejectType }) => rejectType === 'FINAL');
+  if (!isActive) return true;
+  for (const level in reviews) if (reviews[level as Level]?.rejectType === 'FINAL') return true;
+  return false;
 }
 
 /** Returns the status of an identity level. An answer given at or before `notBefore` is too old. */
