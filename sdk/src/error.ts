@@ -1,3 +1,4 @@
+import type { ErrorDetails } from './error-details.ts';
 import type { ErrorBody, ErrorCode } from './wire.ts';
 
 /** Codes of client-side failures, for which there is no error object from the service. */
@@ -53,9 +54,15 @@ export class CausewayError extends Error {
   }
 }
 
+/** A `CausewayError` with a known code and the details that the service sends with it. */
+export type CausewayErrorOf<Code extends CausewayErrorCode> = CausewayError & {
+  readonly code: Code;
+  readonly errors: Code extends keyof ErrorDetails ? ErrorDetails[Code] : Record<string, unknown>;
+};
+
 /**
- * Returns true for a `CausewayError`, optionally with a given code. Unlike `instanceof`, it also works across copies of
- * this package.
+ * Returns true for a `CausewayError`, optionally with a given code, whose details are then typed. Unlike `instanceof`,
+ * it also works across copies of this package.
  *
  * @example
  * ```ts
@@ -63,12 +70,18 @@ export class CausewayError extends Error {
  *
  * const offer = await causeway.offers.get('no-such-offer').catch((error) => {
  *   if (isCausewayError(error, 'not_found')) return null;
+ *   if (isCausewayError(error, 'upstream_unavailable')) console.log(error.errors.upstream);
  *   throw error;
  * });
  * console.log(offer); // null
  * ```
  */
-export function isCausewayError(error: unknown, code?: CausewayErrorCode): error is CausewayError {
+export function isCausewayError(error: unknown): error is CausewayError;
+export function isCausewayError<Code extends CausewayErrorCode>(
+  error: unknown,
+  code: Code,
+): error is CausewayErrorOf<Code>;
+export function isCausewayError(error: unknown, code?: CausewayErrorCode): boolean {
   const is = error instanceof Error && error.name === 'CausewayError';
   return is && (code === undefined || (error as CausewayError).code === code);
 }

@@ -2,7 +2,14 @@ export { formatAmount, parseAmount } from './amounts.ts';
 export { type BrowserTokenOptions, browserToken } from './browser-token.ts';
 export { CHAINS, chainIdOf, isEvmChain, type SolanaChain, transactionUrl } from './chains.ts';
 export { type Causeway, createCauseway } from './client.ts';
-export { CausewayError, type CausewayErrorCode, isCausewayError, type LocalCode } from './error.ts';
+export {
+  CausewayError,
+  type CausewayErrorCode,
+  type CausewayErrorOf,
+  isCausewayError,
+  type LocalCode,
+} from './error.ts';
+export type { ErrorDetails } from './error-details.ts';
 export type { EventStreamOptions } from './event-stream.ts';
 export type { EventFilter, EventQuery, Events } from './events.ts';
 export type { Documents, Kyc, Pii } from './identity.ts';

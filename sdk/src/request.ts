@@ -59,6 +59,7 @@ const MAX_RETRY_AFTER_S = 30;
 
 export function createSend(options: CausewayOptions): Send {
   const url = trimBaseUrl(options.baseUrl);
+  assertTokenSource(options.accessToken);
   const retries = options.retries ?? DEFAULT_RETRIES;
   const getToken = async (refresh: boolean) =>
     typeof options.accessToken === 'string' ? options.accessToken : options.accessToken({ refresh });
@@ -87,13 +88,25 @@ export function createSend(options: CausewayOptions): Send {
   };
 }
 
-/** Removes trailing slashes. Throws `TypeError` if `baseUrl` is missing. */
+/** Removes trailing slashes. Throws `TypeError` if `baseUrl` is missing or is not the URL of a service. */
 export function trimBaseUrl(baseUrl: string | undefined): string {
-  if (typeof baseUrl !== 'string')
-    throw new TypeError(
-      'baseUrl is missing; set it to the URL of the service, such as https://causeway.example',
-    );
-  return baseUrl.replace(/\/+$/, '');
+  const example = 'set it to the URL of the service, such as https://causeway.example';
+  if (typeof baseUrl !== 'string' || baseUrl === '') throw new TypeError(`baseUrl is missing; ${example}`);
+  const trimmed = baseUrl.replace(/\/+$/, '');
+  const refused = (reason: string) =>
+    new TypeError(`baseUrl ${JSON.stringify(baseUrl)} ${reason}; ${example}`);
+  if (!/^https?:\/\/[^/]/i.test(trimmed) || !URL.canParse(trimmed)) throw refused('is not an absolute URL');
+  if (/[?#]/.test(trimmed)) throw refused('must not have a query or fragment');
+  if (trimmed.endsWith('/v1')) throw refused('must not end in /v1, which the client adds to each path');
+  return trimmed;
+}
+
+/** Throws `TypeError` unless there is a way to get an access token. */
+function assertTokenSource(accessToken: unknown): void {
+  if (typeof accessToken === 'function' || (typeof accessToken === 'string' && accessToken !== '')) return;
+  throw new TypeError(
+    'accessToken is missing; pass a token, a function that returns one, or browserToken() in a page',
+  );
 }
 
 type Attempt = Request & {

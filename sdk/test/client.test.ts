@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import type { Hex } from 'viem';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, assert, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
 import {
   type Call,
   type Causeway,
@@ -191,8 +191,11 @@ describe('every client method works against the sandbox', () => {
     await causeway.wallets.bind(sale.id, { ...(await prove(2)), offer_option_id: option('public') });
     const order = { amount: '100500000', chain, symbol: 'AAPLon', wallet_address: wallet(2) } as const;
     const error = await causeway.tokenized.transaction(order).catch((reason) => reason);
-    expect([error.code, error.status]).toEqual(['insufficient_allowance', 422]);
-    await sandbox.approve(2, usdc(), error.errors.spender, 100_500_000n);
+    assert(isCausewayError(error, 'insufficient_allowance'));
+    expect(error.status).toBe(422);
+    const { required, allowance, spender, token } = error.errors;
+    expect([required, allowance, token]).toEqual(['100500000', '0', usdc().toLowerCase()]);
+    await sandbox.approve(2, usdc(), spender as Hex, 100_500_000n);
     expect((await causeway.tokenized.transaction(order)).data).toMatch(/^0x/);
   });
 });
@@ -225,6 +228,15 @@ describe('lists', () => {
 });
 
 describe('errors', () => {
+  test('have details that are typed by their code', async () => {
+    const error = await causeway.events
+      .list({ after: crypto.randomUUID() })
+      .catch((reason: unknown) => reason);
+    assert(isCausewayError(error, 'validation_failed'));
+    expectTypeOf(error.errors).toEqualTypeOf<Record<string, unknown> & Record<string, string[]>>();
+    expect(error.errors.after).toEqual(['is not the id of an event']);
+  });
+
   test('have the code, the status and the request id', async () => {
     const error = await causeway.offers.get(crypto.randomUUID()).catch((error) => error);
     expect(error).toBeInstanceOf(CausewayError);

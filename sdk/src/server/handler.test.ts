@@ -59,6 +59,15 @@ describe('tokens and sign-out are available to', () => {
   });
 });
 
+test('answers behind a host that adds a trailing slash to every path', async () => {
+  expect((await request('/causeway/session/', { origin: ORIGIN })).status).toBe(200);
+  expect((await request('/causeway/sign-out/', { origin: ORIGIN }, 'POST')).status).toBe(200);
+  const slashed = createHandler(createSignIn({ ...options, redirectUri: `${ORIGIN}/callback/` }));
+  for (const path of ['/callback', '/callback/'])
+    expect((await slashed(new Request(ORIGIN + path))).status).not.toBe(404);
+  expect((await request('/causeway/session//', { origin: ORIGIN })).status).toBe(404);
+});
+
 test('only a navigation can start a sign-in, not an image, a frame or a script', async () => {
   for (const destination of ['image', 'iframe', 'empty', 'script'])
     expect((await request('/causeway/sign-in', { 'sec-fetch-dest': destination })).status).toBe(403);
@@ -171,6 +180,9 @@ test('createSignIn names a setting that is missing or invalid', () => {
   );
   expect(() => createSignIn({ ...options, baseUrl: undefined as unknown as string })).toThrow(
     'baseUrl is missing',
+  );
+  expect(() => createSignIn({ ...options, baseUrl: 'https://causeway.example/v1/' })).toThrow(
+    'must not end in /v1',
   );
   expect(() => createSignIn({ ...options, cookieSecret: 'short' })).toThrow('at least 32 random characters');
 });

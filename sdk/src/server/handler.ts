@@ -58,7 +58,7 @@ export function createHandler(signIn: SignIn, options: HandlerOptions = {}): Han
   ];
   const handler = async (request: Request) => {
     const url = new URL(request.url);
-    const [first, ...others] = routes.filter(({ path }) => path === url.pathname);
+    const [first, ...others] = routes.filter(({ path }) => isSamePath(path, url.pathname));
     if (first === undefined) return errorReply(404, 'not_found', 'Not found.');
     const route = [first, ...others].find(({ method }) => method === request.method);
     if (route === undefined) {
@@ -73,6 +73,11 @@ export function createHandler(signIn: SignIn, options: HandlerOptions = {}): Han
     }
   };
   return Object.assign(handler, { routes: routes.map(({ method, path }) => ({ method, path })) });
+}
+
+/** Some hosts redirect every path to the one with a trailing slash. */
+function isSamePath(path: string, requested: string): boolean {
+  return path.replace(/\/$/, '') === requested.replace(/\/$/, '');
 }
 
 /** Sends the page an access token. The refresh token never leaves the server. */

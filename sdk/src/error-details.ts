@@ -1,0 +1,48 @@
+import type { Check } from './wire.ts';
+
+/** The checks of the user's eligibility that did not pass. */
+type Refused = { checks?: Check[] };
+type MarketRefused = {
+  /** The venue's own code. */
+  reason?: string;
+  /** When trading resumes, if the venue has announced it. */
+  until?: string;
+};
+type Upstream = {
+  /** Which provider, venue or chain failed. */
+  upstream?: string;
+};
+
+/** The `errors` of a failed call, for each code that has details of its own. Amounts are in the smallest unit. */
+export type ErrorDetails = {
+  /** Messages per field. */
+  validation_failed: Record<string, string[]>;
+  insufficient_scope: { scope: string[] };
+  /** `checks`, and the status of each unmet requirement by its id. */
+  requirements_not_met: Refused & { [requirementId: string]: string[] | Check[] | undefined };
+  wallet_not_proven: Refused;
+  wallet_restricted: Refused;
+  wallet_sanctioned: Refused;
+  account_restricted: Refused;
+  offer_ended: Refused;
+  offer_not_started: Refused;
+  sold_out: Refused & { remaining: string };
+  max_wallets_reached: { max_wallets: string[] };
+  order_outstanding: { expires_at: string };
+  market_closed: MarketRefused;
+  market_paused: MarketRefused;
+  asset_paused: MarketRefused;
+  side_not_allowed: MarketRefused;
+  limit_reached: MarketRefused & { gross_max_notional_value?: string };
+  approval_invalid: { reason: string };
+  insufficient_allowance: { required: string; allowance: string; spender: string; token: string };
+  insufficient_balance: { required: string; balance: string; token: string };
+  contract_not_found: { address?: string };
+  contract_reverted: { reason?: string };
+  events_expired: {
+    /** The id of the oldest event that is still available. */
+    oldest: string | null;
+  };
+  upstream_error: Upstream;
+  upstream_unavailable: Upstream;
+};
